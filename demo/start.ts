@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { startSandbox } from '../sandbox/serve.ts';
-import { OfAnotherVersion } from '../sandbox/core/store/records/table.ts';
+import { DatabaseVersionError } from '../sandbox/core/store/records/table.ts';
 import { withBuiltPackage } from '../tools/build.ts';
 import { Failure, reportFailure } from '../tools/failure.mjs';
 import { takeLock } from '../tools/lock.mjs';
@@ -89,7 +89,7 @@ function suggestFresh(error: unknown): never {
 }
 
 function explainOtherVersion(error: unknown): never {
-	if (!(error instanceof OfAnotherVersion)) throw error;
+	if (!(error instanceof DatabaseVersionError)) throw error;
 	throw new Failure(
 		'The data in .demo was made by another version of the sandbox, and was left as it is. ' +
 			'Start over, without that data, with: npm start -- --fresh',

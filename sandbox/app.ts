@@ -13,7 +13,7 @@ import { RateLimiter } from './api/http/rate-limiter.ts';
 import { logRequests, RequestLog } from './control/request-log.ts';
 import { OAuthError, oauthErrorOf } from './api/oauth/oauth-error.ts';
 import { oauthPaths } from './api/oauth/server-metadata.ts';
-import { usualLifetimes } from './api/oauth/token-exchange.ts';
+import { defaultLifetimes } from './api/oauth/token-exchange.ts';
 import { consoleRoutes } from './web/console/console-routes.ts';
 import { docsRoutes, findScript } from './web/docs/docs.ts';
 import { iconRoutes } from './web/pages/icon.ts';
@@ -38,9 +38,7 @@ export interface AppOptions {
 	requestsPerMinute?: number;
 	/** Whether webhooks may be delivered to this machine and its network. */
 	allowPrivateWebhooks?: boolean;
-	/**
-	 * Whether tests can inject faults, advance the clock and read the request log under `/_sandbox`.
-	 */
+	/** Whether tests can inject faults, advance the clock and read the request log under `/_sandbox`. */
 	faults?: boolean;
 	/** Host names accepted for pages, besides IP addresses and localhost. */
 	hostNames?: string[];
@@ -59,7 +57,7 @@ export function createApp(options: AppOptions): Hono<Env> {
 		background: new Background(),
 		plan,
 		requestsPerMinute: options.requestsPerMinute ?? plans[plan],
-		tokenLifetimes: { ...usualLifetimes, ...options.tokenLifetimes },
+		tokenLifetimes: { ...defaultLifetimes, ...options.tokenLifetimes },
 		now: clock.now,
 		newId: idMaker(),
 	};

@@ -63,27 +63,27 @@ const flags = {
 
 /**
  * @param args without the names of program and script
- * @returns undefined if help was asked for
+ * @returns undefined if the arguments ask for help
  * @throws UsageError
  */
 export function parseCommandLine(args: string[]): SandboxOptions | undefined {
 	const { data: values, error } = z.object(flags).partial().safeParse(parseFlags(args));
 	const [issue] = error?.issues ?? [];
 	if (issue) throw new UsageError(`--${issue.path.join()} takes ${issue.message}.`);
-	const { help, 'access-token-seconds': accessToken, 'refresh-grace-seconds': replacedRefreshToken } = values!;
-	const { db, contacts, day, 'api-key': apiKey, plan, 'requests-per-minute': requestsPerMinute } = values!;
-	const hostName = values!['host-name'];
-	return help
-		? undefined
-		: {
-				...present({ db, contacts, day, apiKey, plan, requestsPerMinute }),
-				...(hostName !== undefined && { hostNames: [hostName] }),
-				port: values!.port ?? 4010,
-				isLively: true,
-				tokenLifetimes: present({ accessToken, replacedRefreshToken }),
-				allowPrivateWebhooks: values!['allow-private-webhooks'] ?? false,
-				faults: values!.faults ?? false,
-			};
+	const { help, db, contacts, day, plan, port = 4010, faults = false } = values!;
+	const { 'api-key': apiKey, 'requests-per-minute': requestsPerMinute, 'host-name': hostName } = values!;
+	const { 'access-token-seconds': accessToken, 'refresh-grace-seconds': replacedRefreshToken } = values!;
+	const { 'allow-private-webhooks': allowPrivateWebhooks = false } = values!;
+	if (help) return undefined;
+	return {
+		...present({ db, contacts, day, apiKey, plan, requestsPerMinute }),
+		...(hostName !== undefined && { hostNames: [hostName] }),
+		port,
+		isLively: true,
+		tokenLifetimes: present({ accessToken, replacedRefreshToken }),
+		allowPrivateWebhooks,
+		faults,
+	};
 }
 
 type Present<T> = { [Name in keyof T]?: Exclude<T[Name], undefined> };

@@ -34,31 +34,25 @@ export function serverFor(app: Hono<Env>): Server {
 	server.on('checkExpectation', (incoming, outgoing) => server.emit('request', incoming, outgoing));
 	server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
 		if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy();
-		const code = codes[error.code ?? ''];
-		const problem = code ? new Problem(code, details[code]) : malformed(error);
+		const refusal = refusals[error.code ?? ''];
+		const problem = refusal ? new Problem(...refusal) : malformed(error);
 		return void refuse(problem).then((response) => send(response, socket));
 	});
 	return server;
 }
 
-const codes: Record<string, 'headers_too_large' | 'request_timeout'> = {
-	HPE_HEADER_OVERFLOW: 'headers_too_large',
-	ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+/** By the code of Node's error. */
+const refusals: Record<string, [ProblemCode, string]> = {
+	HPE_HEADER_OVERFLOW: ['headers_too_large', 'The URL and the headers may have at most 16 KiB in total.'],
+	ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time. Send it again.'],
 };
-
-const details = {
-	headers_too_large: 'The URL and the headers may have at most 16 KiB in total.',
-	request_timeout: 'The request did not arrive in time. Send it again.',
-} as const satisfies Partial<Record<ProblemCode, string>>;
 
 const malformed = (error: unknown): Problem => {
 	const reason = error instanceof Error ? error.message : String(error);
 	return new Problem('malformed_request', `This is not a valid HTTP request: ${reason}.`);
 };
 
-/**
- * Writes a response to the socket: Node.js has no response object for a request that it cannot parse.
- */
+/** Writes a response to the socket: Node.js has no response object for a request that it cannot parse. */
 async function send(response: Response, socket: Duplex): Promise<void> {
 	const body = await response.text();
 	const headers = new Headers(response.headers);

@@ -4,18 +4,19 @@ import { type AppOptions, createApp } from './app.ts';
 import { idMaker } from './core/foundation/ids.ts';
 import { seed } from './seed/seed.ts';
 import { Store } from './core/store/store.ts';
-import { OfAnotherVersion } from './core/store/records/table.ts';
+import { DatabaseVersionError } from './core/store/records/table.ts';
 import { serverFor } from './http-server.ts';
+
+const host = '127.0.0.1';
 
 export interface SandboxOptions extends Omit<AppOptions, 'store'> {
 	/** The port; 0, the default, picks a free one. */
 	port?: number;
-	host?: '127.0.0.1';
 	/** The path of the database file; `:memory:` by default. */
 	db?: string;
 	/** The number of contacts in a new database; 200 by default. */
 	contacts?: number;
-	/** The day at whose beginning the data of a new database ends (`YYYY-MM-DD`, UTC); today by default. */
+	/** The data of a new database ends at the start of this day (`YYYY-MM-DD`, UTC); by default, of today. */
 	day?: string;
 	/** Whether the event log of a new database begins with a few days of a team's work; not by default. */
 	isLively?: boolean;
@@ -37,11 +38,11 @@ export interface Sandbox {
  * @throws Error if the port is taken or the file is not a database; the message says what to do
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-	const { port = 0, host = '127.0.0.1' } = options;
+	const { port = 0 } = options;
 	const store = openStore(options.db ?? ':memory:');
 	try {
 		seed(store, options.contacts ?? 200, options);
-		const apiKey = keyOf(store, options.apiKey);
+		const apiKey = registerKey(store, options.apiKey);
 		if (options.oauthClient) {
 			const { id, name, redirectUri } = options.oauthClient;
 			const client = { id, name, redirectUris: [redirectUri], createdAt: Date.now() };
@@ -73,15 +74,15 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
  * @param chosenKey if absent, the key generated earlier for this database is used, unless it was revoked.
  * Only its hash is stored, but the key can be derived again from its id.
  */
-function keyOf({ accountKey, apiKeys }: Store, chosenKey: string | undefined): string {
-	const keyFor = (id: string) => {
+function registerKey({ accountKey, apiKeys }: Store, chosenKey: string | undefined): string {
+	const derivedKey = (id: string) => {
 		const bytes = accountKey.mac('api key', id).subarray(0, 24);
 		return `crm_${bytes.toString('base64url')}`;
 	};
-	const generated = apiKeys.list().find(({ id }) => apiKeys.find(keyFor(id)));
-	if (chosenKey === undefined && generated) return keyFor(generated.id);
+	const generated = apiKeys.list().find(({ id }) => apiKeys.find(derivedKey(id)));
+	if (chosenKey === undefined && generated) return derivedKey(generated.id);
 	const id = idMaker()('key', Date.now());
-	const key = chosenKey ?? keyFor(id);
+	const key = chosenKey ?? derivedKey(id);
 	apiKeys.add(id, key, { name: 'Command line' });
 	return key;
 }
@@ -90,8 +91,8 @@ function openStore(path: string): Store {
 	try {
 		return new Store(path);
 	} catch (error) {
-		if (error instanceof OfAnotherVersion) {
-			throw new OfAnotherVersion(
+		if (error instanceof DatabaseVersionError) {
+			throw new DatabaseVersionError(
 				`${path} was made by another version of the sandbox, and was left as it is. ` +
 					'Choose another file with --db, or delete this one to start over.',
 			);

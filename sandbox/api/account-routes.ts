@@ -11,6 +11,7 @@ import { type Account, accountSchema, accountId } from '../core/schemas/account.
 import { maxBatchSize } from '../core/schemas/batch.ts';
 import type { StoredRecord } from '../core/schemas/resource.ts';
 import { users } from '../core/schemas/users.ts';
+import { equals } from '../core/store/records/condition.ts';
 import type { StoreView } from '../core/store/visibility/visible-store.ts';
 
 /** The routes that return the user on whose behalf a caller acts, and the account. */
@@ -59,8 +60,7 @@ const accountOf = ({ plan, requestsPerMinute }: Service): Account => ({
 });
 
 function ownerIn(store: StoreView): StoredRecord {
-	const isOwner = { sql: '"role" = ? AND "status" = ?', values: ['owner', 'active'] };
-	const [owner] = store.table(users.name)!.findAll([isOwner], 1);
+	const [owner] = store.table(users.name)!.findAll([equals('role', 'owner'), equals('status', 'active')], 1);
 	if (owner) return owner;
 	throw new Problem('not_found', 'The account has no active owner.');
 }

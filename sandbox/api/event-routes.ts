@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { z } from 'zod/v4';
-import { requireRightsStill } from '../domain/access/authentication.ts';
+import { recheckRights } from '../domain/access/authentication.ts';
 import { filterParameter } from './endpoint/filter-parameters.ts';
 import { type ApiRoute, endpoint } from './endpoint/endpoint.ts';
 import { pageResponse, success } from './endpoint/responses.ts';
@@ -14,7 +14,7 @@ import { invalidParameter, Problem, unknownParameter } from '../core/foundation/
 import type { Env, Service } from '../core/service.ts';
 import { pageAnswer } from '../core/foundation/answer.ts';
 import { pointInTime } from '../core/schemas/fields.ts';
-import type { Condition } from '../core/store/records/condition.ts';
+import { type Condition, equals } from '../core/store/records/condition.ts';
 import { keysetCondition } from '../core/store/records/keyset.ts';
 import type { StoreView } from '../core/store/visibility/visible-store.ts';
 import { eventJson } from '../domain/events/event-json.ts';
@@ -72,7 +72,7 @@ const listEvents = (service: Service): ApiRoute =>
 			const cursorConditions = after === undefined ? [] : [keysetCondition(order, after)];
 			logOf(service, c);
 			const eventsNow = () => {
-				requireRightsStill(service, c);
+				recheckRights(service, c);
 				return c.get('store').events;
 			};
 			const read = (events: StoreView['events']) => events.list(conditions, cursorConditions, limit, descending);
@@ -92,8 +92,7 @@ const getEvent = (service: Service): ApiRoute =>
 		answers: { 200: success('The event.', 'Event') },
 		handle(c) {
 			const id = c.req.param('id')!;
-			const isIt = { sql: 'id = ?', values: [id] };
-			const [event] = logOf(service, c).page([...readableWith(c.get('scopes')), isIt], 1);
+			const [event] = logOf(service, c).page([...readableWith(c.get('scopes')), equals('id', id)], 1);
 			if (event) return c.body(eventJson(event), 200, json);
 			throw new Problem('not_found', `There is no event ${id}. Events are kept for 30 days.`);
 		},

@@ -11,7 +11,7 @@ export const injectFaults = (faults: Faults) =>
 		const isControl = c.req.path.startsWith('/_sandbox/');
 		const fault = isControl ? undefined : faults.strike(c.req.method, c.req.path);
 		if (!fault) return next();
-		// The timer keeps no process alive, so that stopping need not wait for it.
+		// The timer does not keep the process alive, so it does not delay shutdown.
 		if (fault.latencyMs) await sleep(fault.latencyMs, undefined, { ref: false });
 		if (fault.drop === 'before') return drop(c);
 		if (fault.malformed) {

@@ -23,10 +23,10 @@ const faultSchema = z
 		/** Answers 200 with broken JSON instead of doing anything. */
 		malformed: z.literal(true).optional(),
 	})
-	.refine((fault) => [fault.status, fault.latencyMs, fault.drop, fault.malformed].some(isGiven), {
+	.refine((fault) => [fault.status, fault.latencyMs, fault.drop, fault.malformed].some(isDefined), {
 		message: 'A fault needs one of status, latencyMs, drop, malformed.',
 	})
-	.refine(({ status, body }) => !(isGiven(body) && noBodyAllowed.includes(status ?? 200)), {
+	.refine(({ status, body }) => !(isDefined(body) && noBodyAllowed.includes(status ?? 200)), {
 		message: 'This status allows no body.',
 	});
 
@@ -78,6 +78,6 @@ function isContentType(value: string): boolean {
 	return areHeaders({ 'Content-Type': value });
 }
 
-function isGiven(value: unknown): boolean {
+function isDefined(value: unknown): boolean {
 	return value !== undefined;
 }

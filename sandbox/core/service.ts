@@ -31,7 +31,7 @@ export interface Caller {
 	id: string;
 }
 
-/** On whose behalf something is done, while a request is answered or days after it. */
+/** On whose behalf work is done, during a request or days later. */
 export interface Authority {
 	caller: Caller;
 	/** The id of the OAuth client that a user acts through; undefined for an API key and in the console. */

@@ -4,12 +4,12 @@ import type { Random } from './random.ts';
 /**
  * Assigns owners to records, and tags to some of them.
  *
- * @returns `keep`, which assigns them, and `usage`, which returns the number of records with a tag
+ * @returns `assign`, which yields the records with them, and `usage`, which returns the number of records with a tag
  */
 export function ownersAndTags(random: Random, team: StoredRecord[], tags: StoredRecord[]) {
 	const usage = new Map<string, number>();
 	return {
-		*keep(records: Iterable<StoredRecord>): Generator<StoredRecord> {
+		*assign(records: Iterable<StoredRecord>): Generator<StoredRecord> {
 			for (const record of records) {
 				const tagIds = someTags(random, tags);
 				for (const id of tagIds) usage.set(id, (usage.get(id) ?? 0) + 1);

@@ -1,4 +1,3 @@
-import {  } from '../core/store/records/columns.ts';
 import { foldCase } from '../core/store/records/fold-case.ts';
 import type { Country } from './countries.ts';
 import type { Random } from './random.ts';
@@ -20,9 +19,7 @@ export function addressIn(country: Place, random: Random) {
 	};
 }
 
-/**
- * Converts text to a part of an email address or domain: lower-case ASCII letters, digits and hyphens.
- */
+/** Converts text to a part of an email address or domain: lower-case ASCII letters, digits and hyphens. */
 export const slug = (text: string): string =>
 	foldCase(text).replaceAll('ß', 'ss').replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '');
 

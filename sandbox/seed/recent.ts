@@ -16,8 +16,7 @@ const hourMs = 60 * 60 * 1000;
 /** The last days, in which the team works. */
 export const recentDays = 3;
 
-/** Hours between two changes. */
-const pace = 2;
+const hoursBetweenChanges = 2;
 
 const replies = ['Asked for a call back', 'Interested in the service contract', 'New contact person for orders'];
 
@@ -52,7 +51,7 @@ export function workRecently(store: Store, random: Random, team: StoredRecord[],
 		() => [deals, take(open), (deal) => moveTo('won', deal)],
 		() => [tasks, take(due), () => ({ status: 'completed' })],
 	];
-	for (let at = end - recentDays * 24 * hourMs, i = 0; at < end; at += pace * hourMs, i++) {
+	for (let at = end - recentDays * 24 * hourMs, i = 0; at < end; at += hoursBetweenChanges * hourMs, i++) {
 		const actor = { type: 'user', id: random.pick(team).id };
 		const context = { store, actor, request: null, now: at, newId };
 		const [resource, record, change] = changes[i % changes.length]!();

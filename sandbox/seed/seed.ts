@@ -30,9 +30,9 @@ import { userCount, userSeed } from './user-seeds.ts';
 import { workSeeds } from './work-seeds.ts';
 
 interface SeedOptions {
-	/** The date (UTC) at whose beginning the data ends; today unless given. */
+	/** The data ends at the start of this day (UTC); by default, of today. */
 	day?: string | undefined;
-	/** Whether the team has worked in the days before: the log then has events, whose number may change. */
+	/** Whether the team worked in the days before, so that the log has events; their number may change. */
 	isLively?: boolean | undefined;
 }
 
@@ -58,6 +58,7 @@ export function seed(
 	if (store.table(customFields.name)!.count([], true) > 0) return;
 	const random = randomFrom(20_230_102);
 	const fill = (resource: Resource, records: Iterable<StoredRecord>) => store.table(resource.name)!.fill(records);
+	/** Creates records without owners and tags. */
 	const make = (resource: Resource, count: number, generator: Random, values: ValuesFor) => {
 		const records = [...history(resource, count, end, generator, values)];
 		fill(resource, records);
@@ -68,31 +69,33 @@ export function seed(
 		const team = make(users, userCount, randomFrom(2), (i) => userSeed(i, end));
 		const labels = make(tags, tagCount, randomFrom(3), tagSeed);
 		const staff = team.filter(({ status }) => status === 'active');
-		const { keep, usage } = ownersAndTags(randomFrom(4), staff, labels);
+		const { assign, usage } = ownersAndTags(randomFrom(4), staff, labels);
+		const makeOwned = (resource: Resource, count: number, generator: Random, values: ValuesFor) =>
+			fill(resource, assign(history(resource, count, end, generator, values)));
 
 		const companyCount = Math.ceil(contactCount / 10);
-		const employers = [...keep(history(companies, companyCount, end, random, companySeeds(random)))];
+		const employers = [...assign(history(companies, companyCount, end, random, companySeeds(random)))];
 		fill(companies, employers);
-		fill(contacts, keep(history(contacts, contactCount, end, random, contactSeeds(random, employers))));
+		makeOwned(contacts, contactCount, random, contactSeeds(random, employers));
 
 		const work = Math.min(Math.floor(contactCount / 5), maxWork);
 		const people = store.table(contacts.name)!.findAll([], maxWork);
 		const workRandom = randomFrom(5);
 		const funnels = make(pipelines, pipelineCount, workRandom, pipelineSeeds(workRandom));
-		fill(deals, keep(history(deals, work, end, workRandom, dealSeeds(workRandom, funnels, people, end))));
-		fill(tickets, keep(history(tickets, work, end, workRandom, ticketSeeds(workRandom, people, staff, end))));
+		makeOwned(deals, work, workRandom, dealSeeds(workRandom, funnels, people, end));
+		makeOwned(tickets, work, workRandom, ticketSeeds(workRandom, people, staff, end));
 		const writtenTickets = store.table(tickets.name)!.findAll([], maxWork);
-		fill(messages, history(messages, work, end, workRandom, messageSeeds(workRandom, writtenTickets, people, staff)));
+		make(messages, work, workRandom, messageSeeds(workRandom, writtenTickets, people, staff));
 		const { task, note, activity } = workSeeds(workRandom, people, staff, end);
-		fill(tasks, keep(history(tasks, work, end, workRandom, task)));
-		fill(notes, keep(history(notes, work, end, workRandom, note)));
-		fill(activities, keep(history(activities, work, end, workRandom, activity)));
+		makeOwned(tasks, work, workRandom, task);
+		makeOwned(notes, work, workRandom, note);
+		makeOwned(activities, work, workRandom, activity);
 
 		const [machine] = make(customObjects, 1, workRandom, customObjectSeed);
 		for (const field of history(customFields, machineFieldSeeds.length, end, workRandom, machineFieldSeed)) {
 			store.table(customFields.name)!.save(field);
 		}
-		fill(recordsOf(machine!), keep(history(recordsOf(machine!), work, end, workRandom, machineSeeds(workRandom))));
+		makeOwned(recordsOf(machine!), work, workRandom, machineSeeds(workRandom));
 
 		for (const tag of labels) store.table(tags.name)!.save({ ...tag, usage: usage(tag) });
 		if (isLively) workRecently(store, randomFrom(6), staff, today);

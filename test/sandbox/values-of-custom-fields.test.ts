@@ -7,7 +7,7 @@ import type { StoredRecord } from '../../sandbox/core/schemas/resource.ts';
 import { contacts } from '../../sandbox/core/schemas/contacts.ts';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { OfAnotherVersion, Table } from '../../sandbox/core/store/records/table.ts';
+import { DatabaseVersionError, Table } from '../../sandbox/core/store/records/table.ts';
 import { entriesWith } from '../../sandbox/core/store/records/value-index.ts';
 import { customField } from '../../sandbox/core/store/records/columns.ts';
 import { randomRuns } from '../random-runs.ts';
@@ -102,5 +102,5 @@ test('the values of a table of another version are not guessed', () => {
 	const database = new DatabaseSync(':memory:');
 	new Table(database, contacts);
 	database.exec('DROP TABLE contacts_values');
-	expect(() => new Table(database, contacts)).toThrow(OfAnotherVersion);
+	expect(() => new Table(database, contacts)).toThrow(DatabaseVersionError);
 });

@@ -7,8 +7,8 @@ import type { RequestOrigin } from '../../core/foundation/origin.ts';
 import { type Answer, toResponse } from '../../core/foundation/answer.ts';
 import type { JsonObject } from '../../core/foundation/json.ts';
 import { applyDueTransitions, applyOwnTransitions } from '../../domain/records/due-transitions.ts';
-import { requireRightsStill } from '../../domain/access/authentication.ts';
-import { hasAccess, redactAnswer } from '../../domain/access/redaction.ts';
+import { recheckRights } from '../../domain/access/authentication.ts';
+import { redactAnswer } from '../../domain/access/redaction.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 
 /** The request as the events that it causes refer to it. */
@@ -37,13 +37,12 @@ export async function answerWrite(
 	const actor = c.get('caller')!;
 	applyDueTransitions(service);
 	applyOwnTransitions(service, resource, c.req.param('id') ?? '');
-	requireRightsStill(service, c);
+	recheckRights(service, c);
 	const answer = runOnce(service, keyedRequest(c, bytes), () => {
 		const by = { actor, request: originOf(c), now: service.now() };
 		return effect({ ...service, store: c.get('store'), resource, ...by }, body);
 	});
-	const complete = withSecret(service, answer);
-	return toResponse(hasAccess(c, 'read', resource.name) ? complete : redactAnswer(complete));
+	return toResponse(redactAnswer(c, resource.name, withSecret(service, answer)));
 }
 
 /** Adds the webhook secret that the answer refers to, if it still exists. */

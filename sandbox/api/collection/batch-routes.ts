@@ -13,7 +13,7 @@ import { type Bulk, type ItemResult, resultJson, writeItem } from '../../domain/
 import { matchOnQuery, requireUniqueMatchOn } from '../../domain/records/match.ts';
 import type { JsonObject } from '../../core/foundation/json.ts';
 import { untilUsersChange } from '../../domain/access/authority.ts';
-import { requireRightsStill } from '../../domain/access/authentication.ts';
+import { recheckRights } from '../../domain/access/authentication.ts';
 import { answerWrite } from './answer-write.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
@@ -47,7 +47,7 @@ export function batchRoutes(service: Service, resource: Resource): ApiRoute[] {
 						body,
 						requestId,
 						untilUsersChange(service.store, () => {
-							requireRightsStill(service, c);
+							recheckRights(service, c);
 							return c.get('store');
 						}),
 					),
@@ -61,7 +61,7 @@ export function batchRoutes(service: Service, resource: Resource): ApiRoute[] {
  * Processes a batch item by item and reports a status for each (RFC 4918, 11.1).
  *
  * @param storeNow returns the store as the caller currently sees it, because an item that changes users can change
- * what the caller may do; throws if the caller may do nothing any more
+ * what the caller may do; throws if the caller has no rights left
  * @throws Problem validation_failed, invalid_parameter, if the batch as a whole is invalid
  */
 function batchAnswer(
@@ -75,10 +75,10 @@ function batchAnswer(
 	if (bulk.matchOn !== undefined) requireUniqueMatchOn(store, resource, bulk.matchOn);
 	const detail = `Send items, a list of 1 to ${maxBatchSize}, and optionally atomic, true or false.`;
 	const { items, atomic } = parseInput(batchSchema, body, detail);
-	const writingNow = () => ({ ...context, store: storeNow() });
+	const contextNow = () => ({ ...context, store: storeNow() });
 	const results = store.unrestricted.transactionOfParts(
-		(part) => items.map((item, index) => writeItem(writingNow, part, bulk, item, index, requestId)),
-		(tried) => !atomic || tried.every(isSuccess),
+		(part) => items.map((item, index) => writeItem(contextNow, part, bulk, item, index, requestId)),
+		(written) => !atomic || written.every(isSuccess),
 	);
 	const isUndone = atomic && !results.every(isSuccess);
 	const reported = isUndone ? results.map((result) => undone(result, results, requestId)) : results;
@@ -91,9 +91,7 @@ function batchAnswer(
 	};
 }
 
-/**
- * The result of an item of a batch that was rolled back: its own error, or that another item failed.
- */
+/** The result of an item of a batch that was rolled back: its own error, or that another item failed. */
 function undone(result: ItemResult, all: ItemResult[], requestId: string): ItemResult {
 	const { index, error } = result;
 	if (!error) {
@@ -104,9 +102,9 @@ function undone(result: ItemResult, all: ItemResult[], requestId: string): ItemR
 	}
 	// The conflicting record was rolled back as well, so the error names the item that created it.
 	const { existing_id: existing, ...rest } = error;
-	const maker = all.find(({ status, id }) => status === 201 && id === existing);
-	if (!maker) return result;
-	const detail = `Item ${maker.index} of this batch already has this value.`;
+	const creator = all.find(({ status, id }) => status === 201 && id === existing);
+	if (!creator) return result;
+	const detail = `Item ${creator.index} of this batch already has this value.`;
 	const errors = error.errors.map((fieldError) => ({ ...fieldError, detail }));
 	return { ...result, error: { ...rest, detail, errors } };
 }

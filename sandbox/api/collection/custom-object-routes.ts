@@ -1,5 +1,6 @@
 import type { ApiRoute } from '../endpoint/endpoint.ts';
 import type { Context } from 'hono';
+import { getOrCreate } from '../../core/foundation/maps.ts';
 import { Problem } from '../../core/foundation/problem.ts';
 import { anyRecords, objectKeyOf, recordsName } from '../../core/schemas/custom-objects.ts';
 import { resources } from '../../core/schemas/index.ts';
@@ -28,9 +29,7 @@ export function customObjectRoutes(
 		const key = c.req.param('key')!;
 		const resource = service.store.table(recordsName(key))?.resource;
 		if (!resource) throw new Problem('not_found', `There is no custom object ${key}.`);
-		const routes = routesByResource.get(resource) ?? routesOf(service, resource);
-		routesByResource.set(resource, routes);
-		return routes;
+		return getOrCreate(routesByResource, resource, () => routesOf(service, resource));
 	};
 	return routesOf(service, anyRecords).map((route, i) => ({ ...route, handler: (c) => routesFor(c)[i]!.handler(c) }));
 }

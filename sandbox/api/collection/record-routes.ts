@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { requireRightsStill } from '../../domain/access/authentication.ts';
+import { recheckRights } from '../../domain/access/authentication.ts';
 import { type ApiRoute, type Endpoint, endpoint } from '../endpoint/endpoint.ts';
 import { filterParameter } from '../endpoint/filter-parameters.ts';
 import { queryParametersOf } from '../endpoint/parameters.ts';
@@ -79,7 +79,7 @@ function listEndpoint(service: Service, resource: Resource): Endpoint {
 			const query = parseListQuery(resource, texts, findFilter, store.accountKey);
 			applyDueTransitions(service);
 			const tableNow = () => {
-				requireRightsStill(service, c);
+				recheckRights(service, c);
 				return existingTable(c.get('store'), resource);
 			};
 			const { data, cursor, total } = await listPage(tableNow, query, store.accountKey);

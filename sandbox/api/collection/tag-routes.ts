@@ -12,7 +12,7 @@ import { existingRecord, updateRecord } from '../../domain/records/write.ts';
 export function tagRoutes(service: Service, resource: Resource): ApiRoute[] {
 	if (!hasTags(resource)) return [];
 	const { Singular, singular, withArticle } = namesOf(resource);
-	const retagging = (
+	const tagEndpoint = (
 		about: Pick<Endpoint, 'method' | 'id' | 'summary'>,
 		retag: (ids: string[], tagId: string) => string[],
 	): ApiRoute =>
@@ -33,10 +33,10 @@ export function tagRoutes(service: Service, resource: Resource): ApiRoute[] {
 				}),
 		});
 	return [
-		retagging({ method: 'PUT', id: `tag${Singular}`, summary: `Add a tag to ${withArticle}` }, (ids, tag) => [
+		tagEndpoint({ method: 'PUT', id: `tag${Singular}`, summary: `Add a tag to ${withArticle}` }, (ids, tag) => [
 			...new Set([...ids, tag]),
 		]),
-		retagging({ method: 'DELETE', id: `untag${Singular}`, summary: `Remove a tag from ${withArticle}` }, (ids, tag) =>
+		tagEndpoint({ method: 'DELETE', id: `untag${Singular}`, summary: `Remove a tag from ${withArticle}` }, (ids, tag) =>
 			ids.filter((id) => id !== tag),
 		),
 	];

@@ -76,7 +76,8 @@ function operationOf(about: Endpoint): Operation {
 	const failures = isOpen
 		? [405, 500, 503, ...others]
 		: [
-				...[400, ...others],
+				400,
+				...others,
 				...(path.includes('{') ? [404] : []),
 				...(isWrite ? [409, 422] : []),
 				...(ifMatch ? [412] : []),

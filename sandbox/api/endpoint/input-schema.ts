@@ -15,20 +15,16 @@ export const inputSchema = (
 	example,
 });
 
-/**
- * A value that fits the schema: its first example, otherwise an object or a list of such values, otherwise null.
- */
+/** A value that fits the schema: its first example, otherwise an object or a list of such values, otherwise null. */
 export function exampleValue(schema: JsonSchema): unknown {
 	if (schema.examples?.length) return schema.examples[0];
 	if ('const' in schema) return schema['const'];
 	if (schema.properties) return exampleOf(Object.entries(schema.properties));
 	if (typesOf(schema).includes('null')) return null;
 	if (typesOf(schema).includes('object')) return {};
-	if (typesOf(schema).includes('array')) return [exampleValue(schema.items ?? {})].filter(isNotNull);
+	if (typesOf(schema).includes('array')) return [exampleValue(schema.items ?? {})].filter((value) => value !== null);
 	return schema.enum?.[0] ?? schema['default'] ?? null;
 }
-
-const isNotNull = (value: unknown): boolean => value !== null;
 
 export const exampleOf = (fields: Array<[string, JsonSchema]>) =>
 	Object.fromEntries(fields.map(([name, schema]) => [name, exampleValue(schema)]));

@@ -20,7 +20,7 @@ export function isCompressed(c: Context): boolean {
  * @throws Problem malformed_json if the body is truncated, or is not compressed as its header says
  */
 export async function* bodyChunks(c: Context): AsyncGenerator<Uint8Array> {
-	for await (const chunk of isCompressed(c) ? unfolded(received(c)) : received(c)) {
+	for await (const chunk of isCompressed(c) ? decompressed(received(c)) : received(c)) {
 		yield chunk;
 		await nextTurn();
 	}
@@ -45,7 +45,7 @@ const overhead = 1024 * 1024;
  * ignore whatever follows a zero byte. A body with almost no content is refused, too, because nothing else limits
  * its size.
  */
-async function* unfolded(folded: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* decompressed(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
 	let [bytes, content] = [0, 0];
 	const gunzip = createGunzip();
 	const refuseMostlyEmpty = () => {
@@ -53,7 +53,7 @@ async function* unfolded(folded: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 		throw new Problem('payload_too_large', 'The compressed body is more than twice as large as its content.');
 	};
 	const countBytes = async function* () {
-		for await (const chunk of folded) {
+		for await (const chunk of compressed) {
 			bytes += chunk.length;
 			refuseMostlyEmpty();
 			yield chunk;

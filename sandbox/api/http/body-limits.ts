@@ -1,4 +1,4 @@
-import { Problem } from '../../core/foundation/problem.ts';
+import { type Problem, validationFailed } from '../../core/foundation/problem.ts';
 
 /** Maximum number of values in a body or a line, more than a batch of a hundred full records has. */
 const maxValues = 100_000;
@@ -50,5 +50,4 @@ function endOfString(json: string, start: number): number {
 	return json.length;
 }
 
-const tooLarge = (detail: string): Problem =>
-	new Problem('validation_failed', detail, { errors: [{ pointer: '', code: 'too_long', detail }] });
+const tooLarge = (detail: string): Problem => validationFailed([{ pointer: '', code: 'too_long', detail }]);

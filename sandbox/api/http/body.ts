@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { isObject, type JsonObject } from '../../core/foundation/json.ts';
-import { Problem } from '../../core/foundation/problem.ts';
+import { Problem, validationFailed } from '../../core/foundation/problem.ts';
 import type { Env } from '../../core/service.ts';
 import { bodyChunks, isCompressed } from './body-chunks.ts';
 import { refuseTooManyValues } from './body-limits.ts';
@@ -109,6 +109,5 @@ const malformed = (subject: string, { message }: Error): Problem =>
 export function parseJsonObject(bytes: Uint8Array): JsonObject {
 	const value = parseJson(bytes);
 	if (isObject(value)) return value;
-	const detail = 'The body must be a JSON object.';
-	throw new Problem('validation_failed', detail, { errors: [{ pointer: '', code: 'invalid_type', detail }] });
+	throw validationFailed([{ pointer: '', code: 'invalid_type', detail: 'The body must be a JSON object.' }]);
 }

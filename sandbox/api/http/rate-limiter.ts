@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 const windowMs = 60_000;
 
-/** So many windows take about 15 MB. With more callers per minute, the windows that were idle longest start over. */
+/** They take about 15 MB. With more callers per minute, the windows that were idle longest start over. */
 const maxWindows = 100_000;
 
 /**

@@ -20,14 +20,14 @@ type Export = Pick<Job, 'resource' | 'query'>;
  */
 export async function countExportedRecords(store: StoreView, about: Export): Promise<number> {
 	const { table, query } = exportedList(store, about);
-	return await table.countAside(query.conditions, query.includeDeleted);
+	return await table.countInBackground(query.conditions, query.includeDeleted);
 }
 
 /** What the next step of an export stores, read before its transaction. */
 export interface Exported {
 	records: Array<{ id: string; text: string }>;
 	/** The ids of the records that follow, as JSON lists: at first those of all records, later the rest of one list. */
-	follow: string[];
+	nextIds: string[];
 }
 
 /**
@@ -37,14 +37,14 @@ export interface Exported {
 export async function readNextRecords(store: StoreView, job: Job): Promise<Exported> {
 	const { table, query } = exportedList(store, job);
 	const selection = { ...query, limit: recordsPerStep };
-	if (job.started_at === null) return { records: [], follow: await table.idsInOrder(selection) };
-	const [next] = store.unrestricted.jobLines.page(job.id, -1, 1);
-	if (!next) return { records: [], follow: [] };
+	if (job.started_at === null) return { records: [], nextIds: await table.idsInOrder(selection) };
+	const [next] = store.unrestricted.jobLines.first(job.id, 1);
+	if (!next) return { records: [], nextIds: [] };
 	const { documents, hasMore } = await table.recordsOf(next.text, selection);
 	const records = documents.map((document) => ({ id: idOfJson(document), text: listedRecord(document, query) }));
 	const ids = JSON.parse(next.text) as string[];
 	const rest = hasMore ? ids.slice(ids.indexOf(records.at(-1)!.id) + 1) : [];
-	return { records, follow: rest.length > 0 ? [JSON.stringify(rest)] : [] };
+	return { records, nextIds: rest.length > 0 ? [JSON.stringify(rest)] : [] };
 }
 
 /**
@@ -56,7 +56,7 @@ export async function readNextRecords(store: StoreView, job: Job): Promise<Expor
 export function storeRecords(
 	store: StoreView,
 	job: Job,
-	{ records, follow }: Exported,
+	{ records, nextIds }: Exported,
 ): { count: number; isLast: boolean } {
 	const { jobLines, jobResults } = store.unrestricted;
 	const { table } = exportedList(store, job);
@@ -65,11 +65,11 @@ export function storeRecords(
 	for (const [i, { text }] of visibleRecords.entries()) {
 		jobResults.add(job.id, { position: job.processed + i, text });
 	}
-	const [done] = jobLines.page(job.id, -1, 1);
+	const [done] = jobLines.first(job.id, 1);
 	if (done) jobLines.dropUntil(job.id, done.position);
 	const first = done?.position ?? 0;
-	for (const [i, text] of follow.entries()) jobLines.add(job.id, { position: first + i, text });
-	return { count: visibleRecords.length, isLast: jobLines.page(job.id, -1, 1).length === 0 };
+	for (const [i, text] of nextIds.entries()) jobLines.add(job.id, { position: first + i, text });
+	return { count: visibleRecords.length, isLast: jobLines.last(job.id) === undefined };
 }
 
 function exportedList(store: StoreView, { resource: name, query: rawQuery }: Export) {

@@ -7,15 +7,15 @@ import type { Service } from '../../core/service.ts';
 import { requireUniqueMatchOn } from '../../domain/records/match.ts';
 import { recordsName } from '../../core/schemas/custom-objects.ts';
 import { resources } from '../../core/schemas/index.ts';
-import { customRecords, type Job, jobOperations } from '../../core/schemas/jobs.ts';
+import { customRecordsPattern, type Job, jobOperations } from '../../core/schemas/jobs.ts';
 
 export const orderQuery = z.object({
 	resource: z
 		.union(
 			[
 				z.enum(resources.map(({ name }) => name)),
-				z.string().regex(new RegExp(`^${customRecords}$`)).meta({
-					pattern: `^${customRecords}$`,
+				z.string().regex(new RegExp(`^${customRecordsPattern}$`)).meta({
+					pattern: `^${customRecordsPattern}$`,
 					examples: ['custom-objects/machines/records'],
 				}),
 			],
@@ -60,6 +60,6 @@ export function orderOf({ store }: Service, query: z.output<typeof orderQuery>, 
 		if (matchOn === null) throw invalidParameter('match_on', 'match_on is required: it names the field to match on.');
 		requireUniqueMatchOn(store, resource, matchOn);
 	}
-	const listed = operation === 'export' ? Object.fromEntries(others) : null;
-	return { resource: resource.name, operation, match_on: matchOn, query: listed };
+	const exportQuery = operation === 'export' ? Object.fromEntries(others) : null;
+	return { resource: resource.name, operation, match_on: matchOn, query: exportQuery };
 }

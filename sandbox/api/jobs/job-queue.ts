@@ -3,13 +3,14 @@ import { Problem } from '../../core/foundation/problem.ts';
 import { type Job, jobs, type JobStatus } from '../../core/schemas/jobs.ts';
 import type { StoredRecord } from '../../core/schemas/resource.ts';
 import type { Service } from '../../core/service.ts';
+import { equals } from '../../core/store/records/condition.ts';
 import type { Table } from '../../core/store/records/table.ts';
 import type { Exported } from './export.ts';
 import { readForStep, runJobStep } from './job-step.ts';
 import type { Store } from '../../core/store/store.ts';
 
 const runningAtOnce = 5;
-const rest = 'Lines without a result were not processed.';
+const notProcessed = 'Lines without a result were not processed.';
 const resultsKeptForMs = 7 * 24 * 60 * 60 * 1000;
 
 /** The job queue. Its whole state is in the store, so jobs continue after a restart. */
@@ -23,7 +24,7 @@ export class JobQueue {
 	}
 
 	/** The jobs to work on: those in progress, then queued ones in order of arrival. */
-	running(): Job[] {
+	jobsToRun(): Job[] {
 		const jobsInProgress = this.inStatus('processing', runningAtOnce);
 		return [...jobsInProgress, ...this.inStatus('queued', runningAtOnce - jobsInProgress.length)];
 	}
@@ -44,7 +45,7 @@ export class JobQueue {
 			if (!store.isOpen) return false;
 			if (!(error instanceof Problem)) console.error(error);
 			const reason = error instanceof Problem ? error.message : 'The service failed.';
-			store.transaction(() => this.end(this.table.find(id) as Job, 'failed', `${reason} ${rest}`));
+			store.transaction(() => this.end(this.table.find(id) as Job, 'failed', `${reason} ${notProcessed}`));
 			return false;
 		}
 	}
@@ -53,12 +54,12 @@ export class JobQueue {
 		return this.service.store.transactionOfParts((part) => {
 			const job = this.table.find(id) as Job;
 			if (hasEnded(job)) return false;
-			const { progress, isLast, ended } = runJobStep(this.service, job, part, read);
+			const { progress, isLast, stopReason } = runJobStep(this.service, job, part, read);
 			const done = { ...job, started_at: job.started_at ?? this.now(), ...progress };
-			if (ended !== undefined) this.end(done, 'canceled', `${ended} ${rest}`);
+			if (stopReason !== undefined) this.end(done, 'canceled', `${stopReason} ${notProcessed}`);
 			else if (isLast) this.end(done, 'completed');
 			else this.save(job, { ...done, status: 'processing' });
-			return ended === undefined && !isLast;
+			return stopReason === undefined && !isLast;
 		});
 	}
 
@@ -78,12 +79,8 @@ export class JobQueue {
 		const { jobLines, creationGrants } = this.service.store;
 		jobLines.drop(job.id);
 		creationGrants.drop(job.id);
-		return this.save(job, { ...this.ending(status), error });
-	}
-
-	private ending(status: JobStatus): Partial<Job> {
-		const now = this.service.now();
-		return { status, finished_at: this.now(), results_expire_at: new Date(now + resultsKeptForMs).toISOString() };
+		const expireAt = new Date(this.service.now() + resultsKeptForMs).toISOString();
+		return this.save(job, { status, error, finished_at: this.now(), results_expire_at: expireAt });
 	}
 
 	private save(job: Job, change: Partial<StoredRecord>): Job {
@@ -98,7 +95,7 @@ export class JobQueue {
 	}
 
 	private inStatus(status: JobStatus, limit: number): Job[] {
-		const conditions = [{ sql: '"status" = ?', values: [status] }];
+		const conditions = [equals('status', status)];
 		const order = [{ column: 'id', descending: false }];
 		const selection = { conditions, order, after: undefined, includeDeleted: false, limit };
 		return this.table.page(selection).map((document) => JSON.parse(document) as Job);
@@ -118,17 +115,17 @@ export const hasEnded = ({ finished_at: finishedAt }: Job): boolean => finishedA
  * @returns a function to call whenever there may be work
  */
 export function jobWorker(store: Store, queue: JobQueue): () => void {
-	const inWork = new Set<string>();
+	const underWay = new Set<string>();
 	const work = async (id: string) => {
 		while (await queue.step(id));
 	};
 	const wake = () => {
 		if (!store.isOpen) return;
-		for (const { id } of queue.running()) {
-			if (inWork.has(id)) continue;
-			inWork.add(id);
+		for (const { id } of queue.jobsToRun()) {
+			if (underWay.has(id)) continue;
+			underWay.add(id);
 			work(id).catch(console.error).finally(() => {
-				inWork.delete(id);
+				underWay.delete(id);
 				wake();
 			});
 		}

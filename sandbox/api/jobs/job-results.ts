@@ -19,7 +19,7 @@ export interface Range {
  * Streams the results of a job as newline-delimited JSON, in the order of its lines.
  *
  * @param hasRecords whether results hold the written records, or only their ids and versions
- * @param mayGoOn throws if the caller may no longer read; then the connection is closed
+ * @param requireAccess throws if the caller may no longer read; then the connection is closed
  * @throws Problem job_not_finished, results_expired
  */
 export function resultLines(
@@ -27,7 +27,7 @@ export function resultLines(
 	job: Job,
 	{ offset, limit }: Range,
 	hasRecords: boolean,
-	mayGoOn: () => void,
+	requireAccess: () => void,
 ): ReadableStream<Uint8Array> {
 	const { store } = service;
 	const now = new Date(service.now()).toISOString();
@@ -48,7 +48,7 @@ export function resultLines(
 			await nextTurn();
 			if (!store.isOpen) return controller.error(new Problem('unavailable', 'The service is shutting down.'));
 			// A client may take hours to read; an error here ends the stream.
-			mayGoOn();
+			requireAccess();
 			const lines = store.jobResults.page(job.id, after, Math.min(remaining, linesAtOnce));
 			if (lines.length === 0) return controller.close();
 			after = lines.at(-1)!.position;

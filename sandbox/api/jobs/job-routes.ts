@@ -2,13 +2,13 @@ import { z } from 'zod/v4';
 import type { Context } from 'hono';
 import { recordAnswer } from '../../domain/records/record-answer.ts';
 import { toResponse } from '../../core/foundation/answer.ts';
-import { hasAccess, redactAnswer } from '../../domain/access/redaction.ts';
+import { mayRead, redactAnswer } from '../../domain/access/redaction.ts';
 import { answerWrite, originOf } from '../collection/answer-write.ts';
 import { type ApiRoute, endpoint } from '../endpoint/endpoint.ts';
 import { noContent, success } from '../endpoint/responses.ts';
 import { readEndpoints } from '../collection/record-routes.ts';
 import { existingRecord } from '../../domain/records/write.ts';
-import { requireRightsStill, requireScope } from '../../domain/access/authentication.ts';
+import { recheckRights, requireScope } from '../../domain/access/authentication.ts';
 import { keyedRequest, runOnce } from '../http/idempotency.ts';
 import { scopeForRecordsOf } from '../../domain/access/scopes.ts';
 import { type Job, jobLimits, jobs } from '../../core/schemas/jobs.ts';
@@ -85,7 +85,7 @@ async function startJob(service: Service, c: Context<Env>, order: JobOrder, wake
 	store.jobResults.dropExpired(new Date(service.now()).toISOString());
 	try {
 		const upload = await uploadOf(service, c, order, id);
-		requireRightsStill(service, c);
+		recheckRights(service, c);
 		requireScope(c, scopeForRecordsOf(order));
 		const answer = runOnce(service, keyedRequest(c, upload.digest), () => {
 			const job = newJob(service, c, { ...order, id, total: upload.lines });
@@ -94,7 +94,7 @@ async function startJob(service: Service, c: Context<Env>, order: JobOrder, wake
 			if (grant) store.creationGrants.set(id, grant);
 			return recordAnswer(202, job, { Location: `${path}/${id}` });
 		});
-		return toResponse(hasAccess(c, 'read', jobs.name) ? answer : redactAnswer(answer));
+		return toResponse(redactAnswer(c, jobs.name, answer));
 	} finally {
 		// The upload of a refused or repeated request belongs to no job.
 		if (store.isOpen && !store.table(jobs.name)!.find(id)) store.jobLines.drop(id);
@@ -138,12 +138,12 @@ const getResults = (service: Service): ApiRoute =>
 		handle(c, { offset, limit = Infinity, records }) {
 			const job = jobOf(c);
 			requireScope(c, scopeForRecordsOf(job));
-			const mayGoOn = () => {
-				requireRightsStill(service, c);
+			const requireAccess = () => {
+				recheckRights(service, c);
 				requireScope(c, scopeForRecordsOf(job));
 			};
-			const hasRecords = records && hasAccess(c, 'read', job.resource);
-			const lines = resultLines(service, job, { offset, limit }, hasRecords, mayGoOn);
+			const hasRecords = records && mayRead(c, job.resource);
+			const lines = resultLines(service, job, { offset, limit }, hasRecords, requireAccess);
 			return c.body(lines, 200, { 'Content-Type': ndjson });
 		},
 	});

@@ -19,7 +19,7 @@ interface JobStep {
 	progress: Pick<Job, 'total' | 'processed' | 'succeeded' | 'failed'>;
 	isLast: boolean;
 	/** Why the job cannot continue, if its creator may no longer do this. */
-	ended?: string | undefined;
+	stopReason?: string | undefined;
 }
 
 /** Reads what the next step of a job will store, before its transaction; undefined if it stores no records. */
@@ -39,7 +39,7 @@ const rightsFor = ({ store }: Service, job: Job): Rights | NoRights =>
 export function runJobStep(service: Service, job: Job, part: Part, exported: Exported | undefined): JobStep {
 	if (job.operation !== 'export') return writeSome(service, () => rightsFor(service, job), job, part);
 	const rights = rightsFor(service, job);
-	if (rights instanceof NoRights) return { progress: progressOf(job), isLast: false, ended: rights.reason };
+	if (rights instanceof NoRights) return { progress: progressOf(job), isLast: false, stopReason: rights.reason };
 	return exported ? storeSome(rights.store, job, exported) : { progress: progressOf(job), isLast: false };
 }
 
@@ -81,7 +81,7 @@ function writeSome(service: Service, rightsNow: () => Rights | NoRights, job: Jo
 			failed: job.failed + failed,
 		},
 		isLast,
-		ended: rights instanceof NoRights && !isLast ? rights.reason : undefined,
+		stopReason: rights instanceof NoRights && !isLast ? rights.reason : undefined,
 	};
 }
 

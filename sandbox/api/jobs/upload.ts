@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { TextDecoder } from 'node:util';
 import type { Context } from 'hono';
 import { bodyChunks } from '../http/body-chunks.ts';
-import { Problem } from '../../core/foundation/problem.ts';
+import { Problem, validationFailed } from '../../core/foundation/problem.ts';
 import { jobLimits } from '../../core/schemas/jobs.ts';
 import type { Line } from '../../core/store/job-lines.ts';
 
@@ -62,8 +62,7 @@ export async function receiveLines(c: Context, keep: (lines: Line[]) => void): P
 	}
 	keep(lineOf(rest));
 	if (lines > 0) return { lines, digest: hash.digest() };
-	const detail = 'The body is empty. Send one JSON object per line.';
-	throw new Problem('validation_failed', detail, { errors: [{ pointer: '', code: 'required', detail }] });
+	throw validationFailed([{ pointer: '', code: 'required', detail: 'The body is empty. Send one JSON object per line.' }]);
 }
 
 const startOfFile = new TextDecoder('utf-8', { fatal: true });

@@ -1,6 +1,7 @@
 import { z } from 'zod/v4';
-import { standardScopes } from '../../domain/access/scopes.ts';
+import { defaultScopes } from '../../domain/access/scopes.ts';
 import { jsonSchema } from '../../core/schemas/json-schema.ts';
+import { challengePattern } from './pkce.ts';
 import { grantTypes } from './token-exchange.ts';
 
 const input = (description: string) => z.string().meta({ description });
@@ -14,11 +15,11 @@ export const authorizationQuery = z.object({
 		description: 'One of the redirect addresses registered for the client, exactly as registered.',
 		format: 'uri',
 	}),
-	scope: z.string().default(standardScopes.join(' ')).meta({
+	scope: z.string().default(defaultScopes.join(' ')).meta({
 		description: 'The requested scopes, separated by spaces; by default all scopes to read.',
 	}),
 	state: optionalInput('Returned unchanged with the response.'),
-	code_challenge: z.string().regex(/^[A-Za-z0-9_-]{43}$/).meta({
+	code_challenge: z.string().regex(challengePattern).meta({
 		description: 'SHA-256 of the code verifier, in base64url (RFC 7636).',
 	}),
 	code_challenge_method: z.enum(['S256']).meta({ description: 'The method of the challenge.' }),

@@ -68,10 +68,7 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 	];
 }
 
-/**
- * Counts requests by client, so that nobody else can exhaust its limit; by address until the client
- * is known.
- */
+/** Counts requests by client, so that nobody else can exhaust its limit; by address until the client is known. */
 async function clientRequest(service: Service, limiter: RateLimiter, c: Context<Env>) {
 	c.set('window', `OAuth ${addressOf(c)}`);
 	try {

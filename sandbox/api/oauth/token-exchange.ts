@@ -12,7 +12,7 @@ import { grantableScopes, parseScopes } from '../../domain/access/scopes.ts';
  * A replaced refresh token stays valid for a while, so that concurrent refreshes and lost responses do
  * not disconnect a client.
  */
-export const usualLifetimes: TokenLifetimes = { accessToken: 60 * 60 * 1000, replacedRefreshToken: 10 * 60 * 1000 };
+export const defaultLifetimes: TokenLifetimes = { accessToken: 60 * 60 * 1000, replacedRefreshToken: 10 * 60 * 1000 };
 
 /** A successful token response (RFC 6749, 5.1). */
 export const tokenSchema = z.object({
@@ -33,11 +33,9 @@ export const tokenSchema = z.object({
 	},
 });
 
-type Exchange = (
-	service: Service,
-	client: Client,
-	parameters: Map<string, string>,
-) => z.output<typeof tokenSchema>;
+type Token = z.output<typeof tokenSchema>;
+
+type Exchange = (service: Service, client: Client, parameters: Map<string, string>) => Token;
 
 /**
  * Exchanges an authorization code, once. A second use means that the code was stolen, so its grant is
@@ -75,7 +73,7 @@ const exchangeCode: Exchange = (service, client, parameters) => {
  *
  * @throws OAuthError invalid_grant, invalid_request, invalid_scope
  */
-const refresh: Exchange = (service, client, parameters) => {
+const exchangeRefreshToken: Exchange = (service, client, parameters) => {
 	const { store, now, tokenLifetimes } = service;
 	const secret = requiredParameter(parameters, 'refresh_token');
 	const token = store.tokens.findRefresh(secret);
@@ -98,7 +96,7 @@ const refresh: Exchange = (service, client, parameters) => {
 
 export const grantTypes: ReadonlyMap<string, Exchange> = new Map([
 	['authorization_code', exchangeCode],
-	['refresh_token', refresh],
+	['refresh_token', exchangeRefreshToken],
 ]);
 
 /**
@@ -106,7 +104,7 @@ export const grantTypes: ReadonlyMap<string, Exchange> = new Map([
  * @param replaced the refresh token that was exchanged, if any
  * @throws OAuthError invalid_grant if the user can no longer sign in
  */
-function issue(service: Service, grant: Grant, granted: string[], replaced?: string): z.output<typeof tokenSchema> {
+function issue(service: Service, grant: Grant, granted: string[], replaced?: string): Token {
 	const { store, now, tokenLifetimes } = service;
 	const member = store.members.find(grant.userId);
 	if (!member) throw invalidGrant('The user who granted this can no longer sign in.');

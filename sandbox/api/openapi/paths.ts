@@ -34,12 +34,12 @@ function credentials(method: string, path: string, { responses }: Operation): Pa
 	};
 }
 
-const identified: Record<string, string> = { tag_id: 'tag', delivery_id: 'delivery' };
+const kindsByParameter: Record<string, string> = { tag_id: 'tag', delivery_id: 'delivery' };
 
-/** A parameter whose example is in the sample data, so that the documentation's requests can be sent unchanged. */
+/** Its example exists in the sample data, so that the documentation's requests can be sent unchanged. */
 function pathParameter(path: string, name: string): Parameter {
 	const resource = [...resources, anyRecords].find((candidate) => path.startsWith(`/v1/${candidate.name}/{id}`));
-	const kind = identified[name] ?? (path.startsWith('/v1/events') ? 'event' : 'record');
+	const kind = kindsByParameter[name] ?? (path.startsWith('/v1/events') ? 'event' : 'record');
 	const examples: Record<string, string | undefined> = {
 		id: resource && exampleId(resource.idPrefix),
 		tag_id: exampleId(tags.idPrefix),

@@ -1,4 +1,4 @@
-import { administrativeScopes, scopes, standardScopes } from '../../domain/access/scopes.ts';
+import { administrativeScopes, scopes, defaultScopes } from '../../domain/access/scopes.ts';
 import { oauthPaths } from '../oauth/server-metadata.ts';
 
 /** The security scheme of access tokens. */
@@ -15,7 +15,7 @@ export const oauth2Scheme = {
 		'revokes their tokens and pauses their webhooks; revoking a refresh token deletes the ' +
 		'webhooks created with its grant. PKCE with S256 is mandatory. Access tokens are valid for an ' +
 		'hour. Using a refresh token replaces it; for 10 more minutes it stays valid and returns the ' +
-		`same successor. The default scopes are ${standardScopes.join(' ')}. The metadata at ` +
+		`same successor. The default scopes are ${defaultScopes.join(' ')}. The metadata at ` +
 		`${oauthPaths.metadata} lists everything else.`,
 	flows: {
 		authorizationCode: {

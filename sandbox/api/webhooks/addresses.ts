@@ -19,8 +19,8 @@ interface Address {
  */
 export async function publicAddress(host: string): Promise<Address> {
 	const addresses = await resolve(host);
-	const inside = addresses.find(({ address }) => !isPublic(address));
-	if (!inside) return addresses[0]!;
+	const internal = addresses.find(({ address }) => !isPublic(address));
+	if (!internal) return addresses[0]!;
 	// The address is not named, because that would reveal the internal network.
 	throw new Error(`${host} does not resolve to a public address.`);
 }
@@ -55,14 +55,14 @@ function literalAddress(host: string): Address | undefined {
 }
 
 async function resolve(host: string): Promise<Address[]> {
-	const name = bare(host);
+	const name = withoutBrackets(host);
 	const literal = literalAddress(name);
 	if (literal) return [literal];
 	// Name servers do not know localhost (RFC 6761, 6.3).
 	if (/(^|\.)localhost\.?$/i.test(name)) return [{ address: '127.0.0.1', family: 4 }];
 	const found = await Promise.all([
-		nameServers.resolve4(name).then((all) => all.map((address): Address => ({ address, family: 4 })), none),
-		nameServers.resolve6(name).then((all) => all.map((address): Address => ({ address, family: 6 })), none),
+		nameServers.resolve4(name).then((all) => all.map((address): Address => ({ address, family: 4 })), noAddresses),
+		nameServers.resolve6(name).then((all) => all.map((address): Address => ({ address, family: 6 })), noAddresses),
 	]);
 	if (found.flat().length > 0) return found.flat();
 	throw new Error(`The host ${host} is unknown.`);
@@ -74,12 +74,12 @@ const localLookups = new Turns(2, 10_000);
 /** Resolves a host with this machine's resolver, to any address. */
 export async function anyAddress(host: string): Promise<Address[]> {
 	// An address does not wait for lookups.
-	const literal = literalAddress(bare(host));
+	const literal = literalAddress(withoutBrackets(host));
 	if (literal) return [literal];
-	const found = await localLookups.run(host, () => lookup(bare(host), { all: true }).catch(none));
+	const found = await localLookups.run(host, () => lookup(withoutBrackets(host), { all: true }).catch(noAddresses));
 	if (found && found.length > 0) return found as Address[];
 	throw new Error(`The host ${host} is unknown.`);
 }
 
-const bare = (host: string): string => host.replace(/^\[|\]$/g, '');
-const none = (): Address[] => [];
+const withoutBrackets = (host: string): string => host.replace(/^\[|\]$/g, '');
+const noAddresses = (): Address[] => [];

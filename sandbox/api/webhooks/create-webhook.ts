@@ -1,4 +1,4 @@
-import { Problem } from '../../core/foundation/problem.ts';
+import { validationFailed } from '../../core/foundation/problem.ts';
 import { explainPattern, eventTypesIn } from '../../domain/events/event-types.ts';
 import type { Answer } from '../../core/foundation/answer.ts';
 import { createRecord } from '../../domain/records/write.ts';
@@ -30,7 +30,7 @@ export function createWebhook(
 export const hintOf = (secret: string): string => secret.slice(-4);
 
 /**
- * @param stored the events before the change, whose custom objects may have been deleted since
+ * @param stored the events before the change, which are accepted even if their custom objects no longer exist
  * @throws Problem validation_failed
  */
 export function refuseUnknownEvents(store: Store, events: string[], stored: string[] = []): void {
@@ -39,5 +39,5 @@ export function refuseUnknownEvents(store: Store, events: string[], stored: stri
 		const detail = stored.includes(pattern) ? undefined : explainPattern(pattern, eventTypes);
 		return detail === undefined ? [] : [{ pointer: `/events/${i}`, code: 'invalid_value', detail }];
 	});
-	if (errors.length > 0) throw new Problem('validation_failed', errors[0]!.detail, { errors });
+	if (errors.length > 0) throw validationFailed(errors);
 }

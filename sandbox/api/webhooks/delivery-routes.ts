@@ -14,7 +14,7 @@ import type { Store } from '../../core/store/store.ts';
 import { authorityOf, NoRights, rightsOf } from '../../domain/access/authority.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import { jsonAnswer, pageAnswer } from '../../core/foundation/answer.ts';
-import { requireRightsStill } from '../../domain/access/authentication.ts';
+import { recheckRights } from '../../domain/access/authentication.ts';
 
 /** The routes of a subscription's deliveries. */
 export function deliveryRoutes(service: Service): ApiRoute[] {
@@ -40,7 +40,7 @@ export function deliveryRoutes(service: Service): ApiRoute[] {
 				const [before] = cursor === undefined ? [] : decodeCursor(accountKey, cursor, fingerprint);
 				const { deliveries: page, hasMore, total } = await deliveries.list(webhook.id, status, before as string, limit);
 				// The caller may have lost their rights meanwhile.
-				requireRightsStill(service, c);
+				recheckRights(service, c);
 				webhookOf(c.get('store'), c);
 				const next = hasMore ? encodeCursor(accountKey, [page.at(-1)!.id], fingerprint) : null;
 				return pageAnswer(page.map((delivery) => JSON.stringify(deliveryAnswer(delivery))), next, total);

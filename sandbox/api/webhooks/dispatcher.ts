@@ -58,17 +58,8 @@ export class Dispatcher {
 		const secrets = store.webhookSecrets.list(webhook.id, startedAt);
 		// Real time, because receivers compare it with their own clock; the service's clock may have been advanced.
 		const headers = signedHeaders(event.id, body, secrets, Date.now());
-		const { isPrivateAllowed } = this;
-		const outcome = await post(webhook.url, body, headers, isPrivateAllowed, store.closed);
-		const attempt = {
-			started_at: new Date(startedAt).toISOString(),
-			duration_ms: Math.round(performance.now() - begin),
-			response_status: outcome.status,
-			error: outcome.error,
-		};
-		const status = outcome.error === null ? 'succeeded' : 'failed';
-		const attempts = [...delivery.attempts, attempt];
-		return [{ ...delivery, status, nextAttemptAt: null, attempts }, outcome];
+		const outcome = await post(webhook.url, body, headers, this.isPrivateAllowed, store.closed);
+		return [afterAttempt(delivery, startedAt, performance.now() - begin, outcome), outcome];
 	}
 
 	private work(): void {
@@ -77,8 +68,7 @@ export class Dispatcher {
 		if (!service.store.isOpen) return;
 		const active = activeWebhooks(service.store);
 		if (active.length === 0) return;
-		// Polls for retries that become due. The timer does not keep the process alive, so shutdown
-		// need not wait.
+		// Polls for retries that become due. The timer does not keep the process alive, so it does not delay shutdown.
 		this.timer = setTimeout(() => this.work(), lookEveryMs).unref();
 		try {
 			for (const webhook of active) this.fill(webhook);
@@ -89,10 +79,7 @@ export class Dispatcher {
 		}
 	}
 
-	/**
-	 * Starts deliveries up to the limit of one subscription, so that a slow receiver does not delay
-	 * others.
-	 */
+	/** Starts deliveries up to the limit of one subscription, so that a slow receiver does not delay others. */
 	private fill(webhook: Webhook): void {
 		const { store, now } = this.service;
 		const sending = [...this.sending].filter(({ webhookId }) => webhookId === webhook.id);
@@ -126,15 +113,12 @@ export class Dispatcher {
 		});
 	}
 
-	/** Fails a delivery that its receiver may no longer get, without an attempt. */
+	/** Fails a delivery without sending it if its receiver may no longer get it. */
 	private refuse(webhook: Webhook, delivery: Delivery): boolean {
 		const { store, now } = this.service;
 		const error = explainRefusal(store, webhook, store.events.find(delivery.sequence));
 		if (error === undefined) return false;
-		const started_at = new Date(now()).toISOString();
-		const refusedAttempt = { started_at, duration_ms: 0, response_status: null, error: `Not sent. ${error}` };
-		const attempts = [...delivery.attempts, refusedAttempt];
-		store.deliveries.save({ ...delivery, status: 'failed', nextAttemptAt: null, attempts });
+		store.deliveries.save(afterAttempt(delivery, now(), 0, { status: null, error: `Not sent. ${error}` }));
 		return true;
 	}
 
@@ -162,4 +146,17 @@ export class Dispatcher {
 		changeRecord(context, failing, change, true);
 		store.deliveries.failPending(webhook.id);
 	}
+}
+
+/** Adds an attempt to a delivery, which is not tried again unless the caller says so. */
+function afterAttempt(
+	delivery: Delivery,
+	startedAt: number,
+	durationMs: number,
+	{ status, error }: Pick<Outcome, 'status' | 'error'>,
+): Delivery {
+	const started_at = new Date(startedAt).toISOString();
+	const attempt = { started_at, duration_ms: Math.round(durationMs), response_status: status, error };
+	const attempts = [...delivery.attempts, attempt];
+	return { ...delivery, status: error === null ? 'succeeded' : 'failed', nextAttemptAt: null, attempts };
 }

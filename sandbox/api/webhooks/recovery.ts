@@ -1,5 +1,6 @@
 import { authorityOf, NoRights, rightsOf } from '../../domain/access/authority.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
+import { testEvent } from '../../domain/events/delivery-queue.ts';
 import { readableWith, typeCondition } from '../../domain/events/event-conditions.ts';
 import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 
@@ -22,15 +23,15 @@ export function recover({ store, newId, now }: WriteContext, webhook: Webhook, s
 		{ sql: 'created_at >= ?', values: [since] },
 		typeCondition(webhook.events),
 		{ sql: `resource <> '${webhooks.name}' OR data ->> '$.object.id' <> ?`, values: [webhook.id] },
-		{ sql: "type <> 'webhook.test'", values: [] },
+		{ sql: 'type <> ?', values: [testEvent] },
 	];
 	let recovered = 0;
 	let after = 0;
 	for (;;) {
 		const page = events.sequences([...conditions, { sql: 'sequence > ?', values: [after] }], eventsAtOnce);
 		for (const sequence of page) {
-			const isNews = store.unrestricted.deliveries.recover(newId('dlv', now), webhook.id, sequence, now);
-			recovered += Number(isNews);
+			const isQueued = store.unrestricted.deliveries.recover(newId('dlv', now), webhook.id, sequence, now);
+			recovered += Number(isQueued);
 			after = sequence;
 		}
 		if (page.length < eventsAtOnce) return recovered;

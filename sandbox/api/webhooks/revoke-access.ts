@@ -2,7 +2,9 @@ import { deleteRecord } from '../../domain/records/write.ts';
 import type { Answer } from '../../core/foundation/answer.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
-import type { StoredRecord } from '../../core/schemas/resource.ts';
+import type { Condition } from '../../core/store/records/condition.ts';
+import type { Store } from '../../core/store/store.ts';
+import { createdVia } from '../../core/store/visibility/visibility.ts';
 import type { Service } from '../../core/service.ts';
 
 const actor = { type: 'system', id: 'oauth' };
@@ -25,13 +27,12 @@ export function revokeGrant(service: Service, grantId: string): void {
 	const { store } = service;
 	store.transaction(() => {
 		const { creationGrants, grants } = store;
-		const { clientId, userId } = grants.find(grantId) ?? {};
-		const grantWebhookIds = creationGrants.ofGrant(grantId).filter((id) => store.table(webhooks.name)!.find(id));
+		const grant = grants.find(grantId);
 		const isOrphan = (id: string) => !grants.find(creationGrants.find(id)?.grantId ?? '');
-		const webhooksOfUser = clientId === undefined ? [] : createdBy(service, '$.created_by.id', userId!);
-		const userWebhooks = webhooksOfUser.filter(({ application_id: client }) => client === clientId);
-		deleteWebhooks(service, [...new Set([...grantWebhookIds, ...userWebhooks.map(({ id }) => id).filter(isOrphan)])]);
-		store.grants.revoke(grantId);
+		const createdWith = creationGrants.ofGrant(grantId).filter((id) => store.table(webhooks.name)!.find(id));
+		const createdForUser = grant ? webhookIds(store, createdVia({ id: grant.userId }, grant.clientId, 'document', '$')) : [];
+		deleteWebhooks(service, [...new Set([...createdWith, ...createdForUser.filter(isOrphan)])]);
+		grants.revoke(grantId);
 	});
 }
 
@@ -39,7 +40,7 @@ export function revokeGrant(service: Service, grantId: string): void {
 export function revokeKey(service: Service, id: string): void {
 	const { store } = service;
 	store.transaction(() => {
-		deleteWebhooks(service, idsOf(createdBy(service, '$.created_by.id', id)));
+		deleteWebhooks(service, webhookIds(store, { sql: "document ->> '$.created_by.id' = ?", values: [id] }));
 		store.apiKeys.revoke(id);
 	});
 }
@@ -50,17 +51,13 @@ export function deleteClient(service: Service, clientId: string): void {
 	store.transaction(() => {
 		for (const grantId of store.grants.ofClient(clientId)) revokeGrant(service, grantId);
 		// The subscriptions of deactivated users are paused and have outlived their grants.
-		deleteWebhooks(service, idsOf(createdBy(service, '$.application_id', clientId)));
+		deleteWebhooks(service, webhookIds(store, { sql: "document ->> '$.application_id' = ?", values: [clientId] }));
 		store.clients.delete(clientId);
 	});
 }
 
-const idsOf = (records: StoredRecord[]): string[] => records.map(({ id }) => id);
-
-function createdBy({ store }: Service, path: string, id: string): StoredRecord[] {
-	const isTheirs = { sql: `document ->> '${path}' = ?`, values: [id] };
-	return store.table(webhooks.name)!.findAll([isTheirs], 1_000_000);
-}
+const webhookIds = (store: Store, condition: Condition): string[] =>
+	store.table(webhooks.name)!.findAll([condition], 1_000_000).map(({ id }) => id);
 
 function deleteWebhooks(service: Service, ids: string[]): void {
 	const context = { ...service, resource: webhooks, actor, request: null, now: service.now() };

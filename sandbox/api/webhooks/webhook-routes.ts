@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { recordAnswer } from '../../domain/records/record-answer.ts';
 import { jsonAnswer, toResponse } from '../../core/foundation/answer.ts';
 import { parseInput } from '../../core/foundation/field-errors.ts';
-import { hasAccess, redactAnswer } from '../../domain/access/redaction.ts';
+import { redactAnswer } from '../../domain/access/redaction.ts';
 import { answerWrite } from '../collection/answer-write.ts';
 import { type ApiRoute, type Endpoint, endpoint } from '../endpoint/endpoint.ts';
 import { success } from '../endpoint/responses.ts';
@@ -160,12 +160,11 @@ async function test(service: Service, dispatcher: Dispatcher, c: Context<Env>): 
 	});
 	const { id } = (await queued.json()) as { id: string };
 	const delivery = store.deliveries.find(webhook.id, id)!;
-	const isNews = delivery.attempts.length === 0;
-	const [tried] = isNews ? await dispatcher.attempt(webhook, delivery) : [delivery];
-	if (isNews && store.isOpen) store.deliveries.save(tried);
+	const isFirstRun = delivery.attempts.length === 0;
+	const [tried] = isFirstRun ? await dispatcher.attempt(webhook, delivery) : [delivery];
+	if (isFirstRun && store.isOpen) store.deliveries.save(tried);
 	const body = JSON.stringify(deliveryAnswer(tried));
-	const answer = { status: 200, headers: Object.fromEntries(queued.headers), body };
-	return toResponse(hasAccess(c, 'read', webhooks.name) ? answer : redactAnswer(answer));
+	return toResponse(redactAnswer(c, webhooks.name, { status: 200, headers: Object.fromEntries(queued.headers), body }));
 }
 
 /** A subscription depends on the permission of whoever changed it last. */

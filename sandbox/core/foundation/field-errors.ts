@@ -1,6 +1,6 @@
 import type { z } from 'zod/v4';
-import { type JsonObject, memberNamed } from './json.ts';
-import { type FieldError, maxErrors, Problem } from './problem.ts';
+import { valueAt } from './json.ts';
+import { type FieldError, maxErrors, validationFailed } from './problem.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -13,11 +13,7 @@ export function fieldErrors(error: z.ZodError, input: unknown): FieldError[] {
 	return error.issues.slice(0, maxErrors).flatMap((issue) => {
 		const pointer = issue.path.map((part) => `/${escapePointer(String(part))}`).join('');
 		if (issue.code === 'unrecognized_keys') {
-			return issue.keys.slice(0, maxErrors).map((key) => ({
-				pointer: `${pointer}/${escapePointer(key)}`,
-				code: 'unknown_field',
-				detail: `There is no field "${key}".`,
-			}));
+			return issue.keys.slice(0, maxErrors).map((key) => unknownField(pointer, key));
 		}
 		if (valueAt(input, issue.path) === undefined) {
 			return [{ pointer, code: 'required', detail: `${issue.path.join('.')} is required.` }];
@@ -35,9 +31,15 @@ export function fieldErrors(error: z.ZodError, input: unknown): FieldError[] {
 export function parseInput<T>(schema: z.ZodType<T>, input: unknown, detail?: string): T {
 	const parsed = schema.safeParse(input);
 	if (parsed.success) return parsed.data;
-	const errors = fieldErrors(parsed.error, input);
-	throw new Problem('validation_failed', detail ?? errors[0]!.detail, { errors });
+	throw validationFailed(fieldErrors(parsed.error, input), detail);
 }
+
+/** @param pointer of the object that has the unknown field */
+export const unknownField = (pointer: string, name: string): FieldError => ({
+	pointer: `${pointer}/${escapePointer(name)}`,
+	code: 'unknown_field',
+	detail: `There is no field "${name}".`,
+});
 
 /** One part of a JSON Pointer (RFC 6901, 3). */
 export const escapePointer = (part: string): string => part.replaceAll('~', '~0').replaceAll('/', '~1');
@@ -92,7 +94,3 @@ const formats: Record<string, string> = {
 	date: 'Expected a date like 2025-03-01.',
 	datetime: 'Expected an instant like 2025-03-01T09:30:00.000Z.',
 };
-
-function valueAt(input: unknown, path: PropertyKey[]): unknown {
-	return path.reduce((parent, part) => memberNamed(parent as JsonObject | null | undefined, String(part)), input);
-}

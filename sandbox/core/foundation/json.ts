@@ -7,6 +7,10 @@ export type JsonObject = Record<string, unknown>;
 export const memberNamed = <T>(object: Readonly<Record<string, T>> | null | undefined, name: string): T | undefined =>
 	object && Object.hasOwn(object, name) ? object[name] : undefined;
 
+/** The value at a place within an object; undefined if there is none. */
+export const valueAt = (input: unknown, path: PropertyKey[]): unknown =>
+	path.reduce((parent, part) => memberNamed(parent as JsonObject | null | undefined, String(part)), input);
+
 /** A copy of an object without some of its members. */
 export const omit = <T extends JsonObject>(object: T, ...names: string[]): Partial<T> =>
 	Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name))) as Partial<T>;

@@ -94,12 +94,15 @@ export class Problem extends Error {
 	}
 }
 
-export const invalidParameter = (parameter: string, detail: string): Problem =>
-	new Problem('invalid_parameter', detail, { errors: [{ parameter, code: 'invalid_parameter', detail }] });
+export const parameterProblem = (code: ProblemCode, parameter: string, detail: string): Problem =>
+	new Problem(code, detail, { errors: [{ parameter, code, detail }] });
 
-export function unknownParameter(name: string): Problem {
-	const detail = `There is no query parameter ${name} here.`;
-	return new Problem('unknown_parameter', detail, {
-		errors: [{ parameter: name, code: 'unknown_parameter', detail }],
-	});
-}
+export const invalidParameter = (parameter: string, detail: string): Problem =>
+	parameterProblem('invalid_parameter', parameter, detail);
+
+export const unknownParameter = (name: string): Problem =>
+	parameterProblem('unknown_parameter', name, `There is no query parameter ${name} here.`);
+
+/** @param detail by default, that of the first error */
+export const validationFailed = (errors: FieldError[], detail = errors[0]!.detail): Problem =>
+	new Problem('validation_failed', detail, { errors });

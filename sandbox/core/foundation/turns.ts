@@ -17,9 +17,9 @@ export class Turns {
 	}
 
 	/** @returns undefined, without doing the work, if the caller has queued too many newer pieces */
-	async run<T>(key: string, work: () => Promise<T>): Promise<T | undefined> {
+	async run<T>(caller: string, work: () => Promise<T>): Promise<T | undefined> {
 		if (this.free > 0) this.free -= 1;
-		else if (!(await this.turnOf(key))) return undefined;
+		else if (!(await this.turnOf(caller))) return undefined;
 		try {
 			return await work();
 		} finally {
@@ -29,10 +29,10 @@ export class Turns {
 		}
 	}
 
-	private async turnOf(key: string): Promise<boolean> {
+	private async turnOf(caller: string): Promise<boolean> {
 		return await new Promise((begin) => {
-			const queue = [...(this.waiting.get(key) ?? []), begin];
-			this.waiting.set(key, queue.slice(-this.maxWaiting));
+			const queue = [...(this.waiting.get(caller) ?? []), begin];
+			this.waiting.set(caller, queue.slice(-this.maxWaiting));
 			if (queue.length > this.maxWaiting) queue[0]!(false);
 		});
 	}

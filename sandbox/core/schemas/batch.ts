@@ -7,10 +7,7 @@ export type BulkOperation = (typeof bulkOperations)[number];
 
 export const maxBatchSize = 100;
 
-/**
- * The body of a batch. Items are validated one by one, so that an invalid item does not affect the
- * others.
- */
+/** The body of a batch. Items are validated one by one, so that an invalid item does not affect the others. */
 export const batchSchema = z.strictObject({
 	items: z.array(z.unknown()).min(1).max(maxBatchSize).meta({
 		title: 'Items',

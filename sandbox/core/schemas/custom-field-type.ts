@@ -1,4 +1,5 @@
 import { z } from 'zod/v4';
+import { getOrCreate } from '../foundation/maps.ts';
 import type { CustomField } from './custom-fields.ts';
 import { calendarDate, emailAddress, phoneNumber, plainText, pointInTime, webAddress } from './fields.ts';
 import { users } from './users.ts';
@@ -6,11 +7,7 @@ import { users } from './users.ts';
 const types = new WeakMap<CustomField, z.ZodType>();
 
 /** The type that parses values of the field; it is created once for each definition. */
-export function customFieldType(field: CustomField): z.ZodType {
-	let type = types.get(field);
-	if (!type) types.set(field, (type = typeOf(field)));
-	return type;
-}
+export const customFieldType = (field: CustomField): z.ZodType => getOrCreate(types, field, () => typeOf(field));
 
 function typeOf(field: CustomField): z.ZodType {
 	switch (field.type) {
@@ -45,11 +42,8 @@ function typeOf(field: CustomField): z.ZodType {
 const referenceTypes = new Map<string | null, z.ZodType>();
 
 /** The type of a reference, created once for each resource, because zod's registry keeps every schema with metadata. */
-function referenceTo(target: string | null): z.ZodType {
-	let type = referenceTypes.get(target);
-	if (!type) referenceTypes.set(target, (type = z.string().min(1).max(64).meta({ 'x-resource': target })));
-	return type;
-}
+const referenceTo = (target: string | null): z.ZodType =>
+	getOrCreate(referenceTypes, target, () => z.string().min(1).max(64).meta({ 'x-resource': target }));
 
 /** The type of one option. */
 export const optionOf = ({ options }: CustomField) =>

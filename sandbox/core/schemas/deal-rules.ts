@@ -1,13 +1,12 @@
+import type { JsonObject } from '../foundation/json.ts';
 import { text } from './fields.ts';
-import type { RuleContext } from './resource.ts';
+import { entersStatus, type RuleContext } from './resource.ts';
 import { type Stage, type stageKinds, stagesOf } from './stages.ts';
 
 export const lostReason = text(
 	{ title: 'Lost Reason', description: 'Reason the deal was lost.', examples: ['Chose a cheaper offer'] },
 	1000,
 );
-
-type Input = Record<string, unknown>;
 
 interface DealInStage {
 	pipeline_id: string | null;
@@ -33,7 +32,7 @@ export const dealActions = {
 		description: 'Moves the deal to the first lost stage of its pipeline.',
 		isPossible: isNot('lost'),
 		input: { lost_reason: lostReason },
-		change: (deal: DealInStage, { lost_reason: reason }: Input, context: RuleContext) => ({
+		change: (deal: DealInStage, { lost_reason: reason }: JsonObject, context: RuleContext) => ({
 			...moveTo('lost', deal, context),
 			lost_reason: (reason as string | null) ?? deal.lost_reason,
 		}),
@@ -58,19 +57,14 @@ function moveTo(kind: Stage['kind'], deal: DealInStage, { find }: RuleContext) {
 
 type Deal = Pick<DealInStage, 'stage_id' | 'status'>;
 
-const becomes = (status: Deal['status'], description: string) => ({
-	description,
-	when: (deal: Deal, previous: Deal | undefined) => deal.status === status && previous?.status !== status,
-});
-
 /** The events of a deal besides created, updated and deleted. */
 export const dealEvents = {
 	stage_changed: {
 		description: 'A deal was moved to another stage.',
 		when: (deal: Deal, previous: Deal | undefined) => previous !== undefined && deal.stage_id !== previous.stage_id,
 	},
-	won: becomes('won', 'A deal was won.'),
-	lost: becomes('lost', 'A deal was lost.'),
+	won: entersStatus('won', 'A deal was won.'),
+	lost: entersStatus('lost', 'A deal was lost.'),
 	reopened: {
 		description: 'A won or lost deal was reopened.',
 		when: (deal: Deal, previous: Deal | undefined) =>

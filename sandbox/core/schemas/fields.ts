@@ -53,10 +53,7 @@ export const reference = (resource: string, about: About) =>
 export const references = (resource: string, about: About) =>
 	z.array(z.string().min(1).max(64)).max(100).default([]).meta({ ...about, 'x-resource': resource });
 
-/**
- * Stored in lower case, so that each address has one value. At most 254 characters (RFC 5321,
- * 4.5.3.1.3).
- */
+/** Stored in lower case, so that each address has one value. At most 254 characters (RFC 5321, 4.5.3.1.3). */
 export const emailAddress = z.email().max(254).toLowerCase().meta({ 'x-lower-case': true });
 export const email = (about: About) => optional(emailAddress, about);
 

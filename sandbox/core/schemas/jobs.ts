@@ -3,7 +3,7 @@ import { bulkOperations } from './batch.ts';
 import { instant, text } from './fields.ts';
 import { resources } from './index.ts';
 import { applicationId, systemFields } from './record.ts';
-import { defineResource, type RecordOf } from './resource.ts';
+import { defineResource, entersStatus, type RecordOf } from './resource.ts';
 
 export const jobOperations = [...bulkOperations, 'export'] as const;
 
@@ -13,7 +13,7 @@ export const jobLimits = { lines: 100_000, bytes: 50_000_000, line_bytes: 1_048_
 const jobStatuses = ['queued', 'processing', 'completed', 'failed', 'canceled'] as const;
 
 /** Matches the names of the resources of custom objects' records. */
-export const customRecords = 'custom-objects/[a-z][a-z0-9_]{0,39}/records';
+export const customRecordsPattern = 'custom-objects/[a-z][a-z0-9_]{0,39}/records';
 
 const readOnly = (title: string, description: string) => ({ title, description, readOnly: true });
 
@@ -23,7 +23,7 @@ const count = (title: string, description: string) =>
 const fields = {
 	resource: z
 		.string()
-		.regex(new RegExp(`^(${resources.map(({ name }) => name).join('|')}|${customRecords})$`))
+		.regex(new RegExp(`^(${resources.map(({ name }) => name).join('|')}|${customRecordsPattern})$`))
 		.meta({ ...readOnly('Resource', 'The resource of the records.'), examples: ['contacts'] }),
 	operation: z.enum(jobOperations).meta(readOnly('Operation', 'The operation applied to each line, or export.')),
 	match_on: text(readOnly('Match On', 'For upsert: the unique field to match on.')),
@@ -70,12 +70,7 @@ export const jobs = defineResource({
 	searched: ['resource', 'operation'],
 	lookups: ['status'],
 
-	events: {
-		completed: {
-			description: 'A job was completed. Its results have the outcome of each line.',
-			when: (job, previous) => job.status === 'completed' && previous?.status !== 'completed',
-		},
-	},
+	events: { completed: entersStatus('completed', 'A job was completed. Its results have the outcome of each line.') },
 });
 
 export type JobStatus = (typeof jobStatuses)[number];

@@ -1,5 +1,6 @@
 import { z } from 'zod/v4';
 import { omit } from '../foundation/json.ts';
+import { getOrCreate } from '../foundation/maps.ts';
 
 /** The subset of JSON Schema 2020-12 that this service uses. */
 export interface JsonSchema extends Record<string, unknown> {
@@ -22,14 +23,10 @@ export interface JsonSchema extends Record<string, unknown> {
  *
  * @param io `input` for what a client may send, `output` for what it receives
  */
-export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Readonly<JsonSchema> {
-	let converted = convertedSchemas[io].get(schema);
-	if (!converted) {
-		converted = tidy(omit(z.toJSONSchema(schema, { io }) as JsonSchema, '$schema'), io);
-		convertedSchemas[io].set(schema, converted);
-	}
-	return converted;
-}
+export const jsonSchema = (schema: z.ZodType, io: 'input' | 'output'): Readonly<JsonSchema> =>
+	getOrCreate(convertedSchemas[io], schema, () => tidy(omit(z.toJSONSchema(schema, { io }) as JsonSchema, '$schema'), io));
+
+const convertedSchemas = { input: new WeakMap<z.ZodType, JsonSchema>(), output: new WeakMap<z.ZodType, JsonSchema>() };
 
 /** A reference to a component of the OpenAPI document. */
 export const componentRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
@@ -41,8 +38,6 @@ export function namedSchemas(): Record<string, JsonSchema> {
 		Object.entries(schemas).map(([name, schema]) => [name, tidy(omit(schema as JsonSchema, '$schema', '$id', 'id'), 'output')]),
 	);
 }
-
-const convertedSchemas = { input: new WeakMap<z.ZodType, JsonSchema>(), output: new WeakMap<z.ZodType, JsonSchema>() };
 
 export const typesOf = (schema: JsonSchema): string[] => [schema.type ?? []].flat();
 

@@ -15,9 +15,9 @@ export const deliveryTransitions = {
 export const transientStates = ['scheduled', 'queued', 'sending', 'sent'];
 
 /** How long a message stays in a state, in milliseconds, because the sandbox has no real carrier. */
-const stays: Record<string, number> = { queued: 1000, sending: 1000, sent: 3000 };
+const stayMs: Record<string, number> = { queued: 1000, sending: 1000, sent: 3000 };
 
-interface UnderWay {
+interface MessageInTransit {
 	status: string;
 	to: string[];
 	scheduled_at: string | null;
@@ -29,10 +29,10 @@ interface UnderWay {
  *
  * @param since the instant of the last change
  */
-export function nextTransition(message: UnderWay, since: string) {
+export function nextTransition(message: MessageInTransit, since: string) {
 	const { status, to, scheduled_at: scheduledAt } = message;
 	if (status === 'scheduled') return { at: scheduledAt!, change: { status: 'queued' } };
-	const at = new Date(Date.parse(since) + stays[status]!).toISOString();
+	const at = new Date(Date.parse(since) + stayMs[status]!).toISOString();
 	if (status === 'queued') return { at, change: { status: 'sending' } };
 	if (status === 'sent') return { at, change: { status: 'delivered' } };
 	const refusedAddress = to.find((address) => address.startsWith('bounce'));

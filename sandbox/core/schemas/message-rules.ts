@@ -89,17 +89,17 @@ interface Belonging {
 
 /** The consequences of a received or sent message for its ticket and its contact. */
 export function afterMessage(message: Belonging, previous: Belonging | undefined, { find, at }: RuleContext): Consequence[] {
-	const isNews = message.status !== previous?.status;
-	const isIn = isNews && message.status === 'received';
-	const isOut = isNews && message.status === 'sent';
-	if (!isIn && !isOut) return [];
+	const hasNewStatus = message.status !== previous?.status;
+	const isReceived = hasNewStatus && message.status === 'received';
+	const isSent = hasNewStatus && message.status === 'sent';
+	if (!isReceived && !isSent) return [];
 	const ticket = message.ticket_id && find('tickets', message.ticket_id);
 	const contact = message.contact_id && find('contacts', message.contact_id);
 	const isWaiting = ticket && ['pending', 'on_hold', 'solved'].includes(String(ticket['status']));
 	const onTicket = {
 		last_message_at: at,
-		...(isIn && isWaiting && { status: 'open' }),
-		...(isOut && ticket && { first_responded_at: ticket['first_responded_at'] ?? at }),
+		...(isReceived && isWaiting && { status: 'open' }),
+		...(isSent && ticket && { first_responded_at: ticket['first_responded_at'] ?? at }),
 	};
 	return [
 		...(ticket ? [{ resource: 'tickets', id: ticket.id, change: onTicket }] : []),

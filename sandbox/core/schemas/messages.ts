@@ -1,20 +1,13 @@
 import { z } from 'zod/v4';
-import { deliveryTransitions, transientStates, nextTransition } from './message-delivery.ts';
+import { deliveryTransitions, nextTransition, transientStates } from './message-delivery.ts';
 import { instant, pointInTime, reference, text } from './fields.ts';
 import { addresses, attachments, deliveryError, channels } from './message-parts.ts';
 import { addressErrors, afterMessage, contentErrors, scheduleErrors } from './message-rules.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { exampleId } from './request-examples.ts';
-import { defineResource } from './resource.ts';
+import { defineResource, entersStatus } from './resource.ts';
 
 const moment = (title: string, description: string) => instant({ title, description, readOnly: true });
-
-/** The event that reports that a message enters a state. */
-const becomes = (status: string, description: string) => ({
-	description,
-	when: (message: { status: string }, previous: { status: string } | undefined) =>
-		message.status === status && previous?.status !== status,
-});
 
 /** Whether a message can still enter a state; a scheduled one can be rescheduled. */
 const mayBecome = (status: string) => (message: { status: string }): boolean => {
@@ -112,11 +105,11 @@ export const messages = defineResource({
 	states: { field: 'status', transitions: deliveryTransitions, timed: { states: transientStates, next: nextTransition } },
 
 	events: {
-		received: becomes('received', 'A message was received.'),
-		sent: becomes('sent', 'A message was sent.'),
-		delivered: becomes('delivered', 'A message was delivered.'),
-		read: becomes('read', 'A message was read.'),
-		failed: becomes('failed', 'A message could not be sent.'),
+		received: entersStatus('received', 'A message was received.'),
+		sent: entersStatus('sent', 'A message was sent.'),
+		delivered: entersStatus('delivered', 'A message was delivered.'),
+		read: entersStatus('read', 'A message was read.'),
+		failed: entersStatus('failed', 'A message could not be sent.'),
 	},
 
 	complete(message, previous, { at, actor, find, newId }) {

@@ -6,9 +6,9 @@ export interface Entry {
 }
 
 /**
- * Keeps a single value (`email`) consistent with its list (`emails`). The one that the write changed
- * takes precedence. If it changed both, the single value says which entry is primary, and the list keeps all
- * of its entries. Only if the list was not sent does a new single value replace the former one in it.
+ * Keeps a single value (`email`) consistent with its list (`emails`). If a write changes one of them, the other
+ * follows: a new single value replaces the former one in the list. If a write changes both, the single value says
+ * which entry is primary, and the list keeps all of its entries.
  *
  * @returns the single value and the list, in which exactly that value is primary
  */

@@ -1,4 +1,5 @@
 import { z } from 'zod/v4';
+import { getOrCreate } from '../foundation/maps.ts';
 import type { FieldError } from '../foundation/problem.ts';
 import type { About } from './fields.ts';
 import { type JsonSchema, jsonSchema } from './json-schema.ts';
@@ -64,6 +65,13 @@ interface DomainEvent<F extends Fields> {
 	/** Whether a change triggers the event; absent if no change does. */
 	when?(record: FieldValues<F>, previous: FieldValues<F> | undefined): boolean;
 }
+
+/** An event that reports that a record enters a status. */
+export const entersStatus = (status: string, description: string) => ({
+	description,
+	when: (record: { status: string }, previous: { status: string } | undefined) =>
+		record.status === status && previous?.status !== status,
+});
 
 /** An action on a record that does more than set fields. */
 interface Action<F extends Fields> {
@@ -159,11 +167,8 @@ export interface Definition<F extends Fields> {
 const inputs = new WeakMap<Action<Fields>, z.ZodObject>();
 
 /** Parses the body of an action. Unknown fields are errors. */
-export function actionInput(action: Action<Fields>): z.ZodObject {
-	let input = inputs.get(action);
-	if (!input) inputs.set(action, (input = z.strictObject(action.input ?? {})));
-	return input;
-}
+export const actionInput = (action: Action<Fields>): z.ZodObject =>
+	getOrCreate(inputs, action, () => z.strictObject(action.input ?? {}));
 
 export interface Resource extends Definition<Fields> {
 	/** Parses the complete input of a client: unknown fields are errors, absent ones get defaults. */
@@ -192,7 +197,7 @@ export function defineResource<F extends Fields>(definition: Definition<F>): Res
 		const marked = isImportant ? schema.meta({ ...schema.meta(), 'x-important': true }) : schema;
 		return [name, marked] as const;
 	});
-	const writable = fields.filter(([, schema]) => !about(schema).readOnly);
+	const writable = fields.filter(([, schema]) => !metadataOf(schema).readOnly);
 	const properties = jsonSchema(z.object(Object.fromEntries(fields)), 'output').properties ?? {};
 	return {
 		...(definition as unknown as Definition<Fields>),
@@ -220,4 +225,4 @@ export const isImmutable = (resource: Resource, field: string): boolean =>
 const blankRecord = (fields: string[]): StoredRecord =>
 	Object.fromEntries(['id', 'object', ...fields].map((name) => [name, null])) as StoredRecord;
 
-const about = (schema: z.ZodType): Partial<About> => (schema.meta() ?? {}) as Partial<About>;
+const metadataOf = (schema: z.ZodType): Partial<About> => (schema.meta() ?? {}) as Partial<About>;

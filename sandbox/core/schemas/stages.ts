@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { Problem } from '../foundation/problem.ts';
+import { Problem, validationFailed } from '../foundation/problem.ts';
 import { optional, plainText, text } from './fields.ts';
 import type { RuleContext } from './resource.ts';
 
@@ -36,7 +36,7 @@ export function refuseForeignStages(stages: Stage[], previous: Stage[]): void {
 		const detail = 'The pipeline has no such stage. Omit the id of a new stage.';
 		return [{ pointer: `/stages/${i}/id`, code: 'reference_not_found', detail }];
 	});
-	if (errors.length > 0) throw new Problem('validation_failed', errors[0]!.detail, { errors });
+	if (errors.length > 0) throw validationFailed(errors);
 }
 
 /**

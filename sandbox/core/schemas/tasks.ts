@@ -2,7 +2,7 @@ import { z } from 'zod/v4';
 import { choice, choiceOr, instant, plainText, reference, text } from './fields.ts';
 import { aboutLinks, links, missingLinks } from './links.ts';
 import { sharedFields, systemFields } from './record.ts';
-import { defineResource } from './resource.ts';
+import { defineResource, entersStatus } from './resource.ts';
 
 export const tasks = defineResource({
 	name: 'tasks',
@@ -62,12 +62,7 @@ export const tasks = defineResource({
 	searched: ['title', 'description', 'external_id'],
 	lookups: ['assignee_id'],
 
-	events: {
-		completed: {
-			description: 'A task was completed.',
-			when: (task, previous) => task.status === 'completed' && previous?.status !== 'completed',
-		},
-	},
+	events: { completed: entersStatus('completed', 'A task was completed.') },
 
 	complete: (task, previous, { at }) => ({ completed_at: task.status === 'completed' ? (previous?.completed_at ?? at) : null }),
 

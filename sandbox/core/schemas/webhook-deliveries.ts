@@ -12,9 +12,7 @@ export interface Delivery {
 	eventId: string;
 	eventType: string;
 	status: (typeof deliveryStatuses)[number];
-	/**
-	 * Whether it is part of a recovery, whose deliveries are sent one at a time to arrive in sequence.
-	 */
+	/** Whether it is part of a recovery, whose deliveries are sent one at a time to arrive in sequence. */
 	isRecovered: boolean;
 	/** Null if no further attempt is due. */
 	nextAttemptAt: number | null;

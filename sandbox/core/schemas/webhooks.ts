@@ -1,7 +1,7 @@
 import { z } from 'zod/v4';
 import { choiceOr, instant, text, webAddress } from './fields.ts';
 import { applicationId, systemFields } from './record.ts';
-import { defineResource, type RecordOf } from './resource.ts';
+import { defineResource, entersStatus, type RecordOf } from './resource.ts';
 
 /** Why the service disabled a subscription: too long without success, or a 410 from the receiver. */
 const disabledReasons = ['failures', 'gone'] as const;
@@ -67,16 +67,13 @@ export const webhooks = defineResource({
 	unversioned: ['failing_since', 'last_success_at'],
 
 	events: {
-		disabled: {
-			description: 'A webhook was disabled by the service.',
-			when: (webhook, previous) => webhook.status === 'disabled' && previous?.status !== 'disabled',
-		},
+		disabled: entersStatus('disabled', 'A webhook was disabled by the service.'),
 		test: { description: 'A test event that you requested. It is sent to one webhook only.' },
 	},
 
 	complete: (webhook, previous) => ({
 		disabled_reason: webhook.status === 'disabled' ? webhook.disabled_reason : null,
-		// A reactivated subscription starts afresh.
+		// Reactivating a subscription clears its failures.
 		failing_since:
 			previous?.status !== 'active' && webhook.status === 'active' ? null : webhook.failing_since,
 	}),

@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { readRows } from './threads/page-rows.ts';
 
 const linesAtOnce = 20;
@@ -11,7 +11,7 @@ export interface Line {
 
 /** The lines of jobs' NDJSON files, either uploads or results. */
 export class JobLines {
-	private readonly statements: Record<'insert' | 'page' | 'last' | 'shorten', StatementSync>;
+	private readonly statements;
 	private readonly database: DatabaseSync;
 	private readonly name: string;
 

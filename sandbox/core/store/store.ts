@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { setRecent } from '../foundation/maps.ts';
 import { customObjects, objectKeyOf, recordsOf } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import { jobs } from '../schemas/jobs.ts';
@@ -9,6 +10,7 @@ import { ApiKeys } from './credentials/api-keys.ts';
 import { Clients } from './credentials/clients.ts';
 import { DeliveryLog } from './log/delivery-log.ts';
 import { EventLog } from './log/event-log.ts';
+import { equals } from './records/condition.ts';
 import { addFoldCase } from './records/fold-case.ts';
 import { Grants } from './credentials/grants.ts';
 import { StoredAnswers } from './stored-answers.ts';
@@ -148,19 +150,11 @@ export class Store {
 		const key = objectKeyOf(resource);
 		if (key === undefined) return undefined;
 		const objects = this.tables.get(customObjects.name)!;
-		const definition = objects.cached(`key ${key}`, () => {
-			const byKey = { sql: '"key" = ?', values: [key] };
-			return objects.findAll([byKey], 1)[0] ?? null;
-		});
+		const definition = objects.cached(`key ${key}`, () => objects.findAll([equals('key', key)], 1)[0] ?? null);
 		if (!definition) return undefined;
 		const cachedTable = this.customTables.get(definition.id);
 		const table = cachedTable ?? new Table(this.database, recordsOf(definition), this.reader);
-		// The least recently used table is first, and is evicted first.
-		this.customTables.delete(definition.id);
-		this.customTables.set(definition.id, table);
-		if (this.customTables.size > maxCustomTables) {
-			this.customTables.delete(this.customTables.keys().next().value!);
-		}
+		setRecent(this.customTables, definition.id, table, maxCustomTables);
 		return table;
 	}
 

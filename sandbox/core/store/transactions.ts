@@ -62,7 +62,7 @@ export class Transactions {
 	 * each. Most parts that fail do so before they write, so the first run has no savepoints; if a part
 	 * fails after it has written, everything is rolled back and run again with them.
 	 *
-	 * @param work runs its parts with the function it is given; it may be called twice
+	 * @param work runs each part with the function that it receives; it may be called twice
 	 */
 	runParts<T>(work: (part: Part) => T, isKept?: (result: T) => boolean): T {
 		const unprotected: Part = (effect) => {

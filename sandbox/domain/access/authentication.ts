@@ -60,7 +60,7 @@ function setRights(store: Store, c: Context<Env>, authority: Authority): boolean
  *
  * @throws Problem invalid_credentials, insufficient_scope
  */
-export function requireRightsStill(service: Service, c: Context<Env>): void {
+export function recheckRights(service: Service, c: Context<Env>): void {
 	const found = credentialsOf(service, c);
 	if (!found || !setRights(service.store, c, found.authority)) throw invalidCredentials(true);
 	refuseScopeOfRoute(c);
@@ -77,12 +77,12 @@ export const requireCredentials = createMiddleware<Env>(async (c, next) => {
 	throw invalidCredentials(Boolean(c.req.header('Authorization')));
 });
 
-function invalidCredentials(isGiven: boolean): Problem {
-	const detail = isGiven
+function invalidCredentials(wereSent: boolean): Problem {
+	const detail = wereSent
 		? 'This API key or access token is unknown or was revoked. Check that it was copied completely.'
 		: 'Send an API key or access token in the header Authorization: Bearer <API_KEY>.';
 	return new Problem('invalid_credentials', detail, {
-		headers: { 'WWW-Authenticate': isGiven ? challenge('invalid_token') : challenge() },
+		headers: { 'WWW-Authenticate': wereSent ? challenge('invalid_token') : challenge() },
 	});
 }
 

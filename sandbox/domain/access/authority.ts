@@ -46,18 +46,17 @@ export function rightsOf(store: Store, authority: Authority, ...needed: string[]
 }
 
 /**
- * Asks again for what a caller may do only if users have changed: nothing else that a transaction writes
- * affects it.
+ * Caches what a caller may do until users change: nothing else that a transaction writes affects it.
  *
  * @param ask returns what the caller may do, or throws
  * @returns a function to call during one transaction
  */
 export function untilUsersChange<T>(store: Store, ask: () => T): () => T {
-	const { cache: people } = store.table(users.name)!.source;
-	let cacheEntry: { answer: T; changes: number } | undefined;
+	const { cache } = store.table(users.name)!.source;
+	let latest: { answer: T; changes: number } | undefined;
 	return () => {
-		if (cacheEntry?.changes !== people.changes) cacheEntry = { answer: ask(), changes: people.changes };
-		return cacheEntry.answer;
+		if (latest?.changes !== cache.changes) latest = { answer: ask(), changes: cache.changes };
+		return latest.answer;
 	};
 }
 

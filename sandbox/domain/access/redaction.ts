@@ -1,20 +1,21 @@
 import type { Context } from 'hono';
-import { type Access, scopeOf } from './scopes.ts';
+import { scopeOf } from './scopes.ts';
 import type { Env } from '../../core/service.ts';
 import type { Answer } from '../../core/foundation/answer.ts';
 import { isObject, type JsonObject } from '../../core/foundation/json.ts';
 
-/** Whether the caller may read, or write, the records of a resource. */
-export function hasAccess(c: Context<Env>, access: Access, resource: string): boolean {
+/** Whether the caller has the scope to read the records of a resource. */
+export function mayRead(c: Context<Env>, resource: string): boolean {
 	const scopes = c.get('scopes');
-	return !scopes || scopes.includes(scopeOf(resource, access));
+	return !scopes || scopes.includes(scopeOf(resource, 'read'));
 }
 
 /** The fields that stay in the answer to a write. A secret is returned to the caller who requested it. */
 const alwaysReturned = ['id', 'version', 'secret'];
 
-/** Redacts the answer to a write for a caller who may write these records but not read them. */
-export function redactAnswer(answer: Answer): Answer {
+/** Redacts the answer to a write if the caller may write these records but not read them. */
+export function redactAnswer(c: Context<Env>, resource: string, answer: Answer): Answer {
+	if (mayRead(c, resource)) return answer;
 	const body: unknown = answer.body === null ? null : JSON.parse(answer.body);
 	if (!isObject(body)) return answer;
 	const results = body['results'];

@@ -32,17 +32,10 @@ export const scopes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The default scopes of a client that asks for none (RFC 6749, 3.3). */
-export const standardScopes: string[] = [...scopes.keys()].filter((scope) => scope.endsWith(':read'));
+export const defaultScopes: string[] = [...scopes.keys()].filter((scope) => scope.endsWith(':read'));
 
-/**
- * Scopes that only administrators can grant: they change who uses the account, and how it is set up.
- */
-export const administrativeScopes: readonly string[] = [
-	'users:write',
-	'pipelines:write',
-	'custom-fields:write',
-	defineObjects,
-];
+/** Scopes that only administrators can grant: they change who uses the account, and how it is set up. */
+export const administrativeScopes: readonly string[] = ['users:write', 'pipelines:write', 'custom-fields:write', defineObjects];
 
 /**
  * The scopes that a user with this role can grant. Tokens are checked against them on every request, so
@@ -70,8 +63,7 @@ export function accessByRecords(requested: readonly string[]): Map<string, strin
 }
 
 /**
- * The scope for a resource. The records of all custom objects share one, because objects differ by
- * account.
+ * The scope for a resource. The records of all custom objects share one, because objects differ by account.
  *
  * @param resource its name or its path, without `/v1`
  */

@@ -4,6 +4,7 @@ import { authorityOf, NoRights, type Rights, rightsOf } from '../access/authorit
 import { scopeOf } from '../access/scopes.ts';
 import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 import { isInAudience } from '../../core/store/log/audience.ts';
+import { equals } from '../../core/store/records/condition.ts';
 import type { StoredEvent } from '../../core/store/log/event-reader.ts';
 import type { Store } from '../../core/store/store.ts';
 import { ofApplications } from '../../core/store/visibility/visibility.ts';
@@ -12,23 +13,21 @@ import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 /**
  * Queues an event for every active subscription that matches it and may read it. A subscription
  * receives no events about itself; otherwise its own activation would be its first event.
- *
- * @param about the id of the event's record
  */
-export function queueDeliveries(context: WriteContext, event: StoredEvent, about: string): void {
+export function queueDeliveries(context: WriteContext, event: StoredEvent): void {
 	const { store, newId, now } = context;
 	for (const webhook of activeWebhooks(store)) {
-		if (webhook.id === about || !wants(store, webhook, event)) continue;
+		if (webhook.id === event.recordId || !wants(store, webhook, event)) continue;
 		store.unrestricted.deliveries.add(newId('dlv', now), webhook.id, event.sequence, now, now);
 	}
 }
 
-const testEvent = `${webhooks.object}.test`;
+/** No pattern matches a test event. */
+export const testEvent = `${webhooks.object}.test`;
 
 export function activeWebhooks({ unrestricted }: StoreView): Webhook[] {
 	const table = unrestricted.table(webhooks.name)!;
-	const isActive = { sql: '"status" = ?', values: ['active'] };
-	return table.cached('active', () => table.findAll([isActive], 10_000) as Webhook[]);
+	return table.cached('active', () => table.findAll([equals('status', 'active')], 10_000) as Webhook[]);
 }
 
 /**
@@ -50,7 +49,6 @@ function wants(store: StoreView, webhook: Webhook, event: StoredEvent): boolean 
 export function explainRefusal(store: Store, webhook: Webhook, event: StoredEvent): string | undefined {
 	const rights = rightsToRead(store, webhook, event);
 	if (rights instanceof NoRights) return rights.reason;
-	// No pattern matches a test event.
 	const isWanted = event.type === testEvent || webhook.events.some((pattern) => covers(pattern, event.type));
 	if (!isWanted) return `The webhook no longer subscribes to ${event.type}.`;
 	const isFarewell = event.type.endsWith('.deleted');
@@ -61,12 +59,8 @@ export function explainRefusal(store: Store, webhook: Webhook, event: StoredEven
 const rightsToRead = (store: Store, webhook: Webhook, { resource }: StoredEvent): Rights | NoRights =>
 	rightsOf(store, authorityOf(store, webhook), scopeOf(resource, 'read'));
 
-function seesRecordOf(store: Store, webhook: Webhook, { resource, data }: StoredEvent): boolean {
+function seesRecordOf(store: Store, webhook: Webhook, { resource, recordId }: StoredEvent): boolean {
 	const rights = rightsOf(store, authorityOf(store, webhook));
 	if (rights instanceof NoRights) return false;
-	const conditions = [{ sql: 'id = ?', values: [idIn(data)] }];
-	const selection = { conditions, order: [], after: undefined, includeDeleted: true, limit: 1 };
-	return rights.store.table(resource)?.page(selection).length === 1;
+	return rights.store.table(resource)?.visibleAmong([recordId]).has(recordId) === true;
 }
-
-const idIn = (data: string): string => (JSON.parse(data) as { object: { id: string } }).object.id;

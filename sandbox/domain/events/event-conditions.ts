@@ -7,13 +7,10 @@ import type { Condition } from '../../core/store/records/condition.ts';
  */
 export function readableWith(scopes: string[] | undefined): Condition[] {
 	if (!scopes) return [];
-	const readableNames = scopes.filter((scope) => scope.endsWith(':read')).map(resourceOf);
-	const marks = readableNames.map(() => '?').join();
+	const names = scopes.flatMap((scope) => /^(.+):read$/.exec(scope)?.[1] ?? []);
 	const name = "substr(resource, 1, instr(resource || '/', '/') - 1)";
-	return [{ sql: `${name} IN (${marks})`, values: readableNames }];
+	return [{ sql: `${name} IN (${names.map(() => '?').join()})`, values: names }];
 }
-
-const resourceOf = (scope: string): string => scope.replace(/:read$/, '');
 
 /** Selects the events that one of the patterns matches. The patterns are valid for SQLite's GLOB. */
 export const typeCondition = (patterns: string[]): Condition => ({

@@ -1,4 +1,4 @@
-import { namesOf } from '../../core/schemas/names.ts';
+import { capital, namesOf } from '../../core/schemas/names.ts';
 import { anyRecords, customObjects, recordsOf } from '../../core/schemas/custom-objects.ts';
 import { resources } from '../../core/schemas/index.ts';
 import { jobs } from '../../core/schemas/jobs.ts';
@@ -22,8 +22,7 @@ export const eventTypeOf = ({ eventPrefix, object }: Resource, eventName: string
 const changesOf = (resource: Resource): EventType[] =>
 	Object.entries(changes).map(([eventName, participle]) => {
 		const { withArticle } = namesOf(resource);
-		const description = `${withArticle.charAt(0).toUpperCase()}${withArticle.slice(1)} was ${participle}.`;
-		return { type: eventTypeOf(resource, eventName), description, resource };
+		return { type: eventTypeOf(resource, eventName), description: `${capital(withArticle)} was ${participle}.`, resource };
 	});
 
 const happeningsOf = (resource: Resource): EventType[] =>

@@ -2,7 +2,7 @@ import type { WriteContext } from '../../core/store/write-context.ts';
 import type { StoredRecord } from '../../core/schemas/resource.ts';
 import type { StoredEvent } from '../../core/store/log/event-reader.ts';
 import { type Audience, intersectionOf, isEmptyAudience, subtract } from '../../core/store/log/audience.ts';
-import { quoted } from '../../core/store/records/columns.ts';
+import { equals } from '../../core/store/records/condition.ts';
 import { parseRecord, recordJson } from '../../core/store/records/record-json.ts';
 import { audienceOf, visibleVia } from '../../core/store/visibility/visibility.ts';
 import { queueDeliveries } from './delivery-queue.ts';
@@ -42,7 +42,8 @@ export function publishChange(
 		const { version, updated_at: at } = record;
 		publish(context, 'deleted', noLongerSee, { ...stored, version, updated_at: at, deleted_at: at });
 		publish(context, 'created', nowSee, record);
-		publishSeenThrough(context, record, stored);
+		const isAudienceChanged = ![noLongerSee, nowSee].every(({ audience }) => isEmptyAudience(audience));
+		if (isAudienceChanged) publishSeenThrough(context, record, stored);
 	}
 	if (change !== 'deleted') publishDomainEvents(context, record, stored);
 }
@@ -52,15 +53,13 @@ const idOrder = [{ column: 'id', descending: false }];
 const recordsAtOnce = 20;
 
 /**
- * Tells users about records, such as the messages of a contact, that become visible or invisible to them
- * because the record through which they see them has a new owner.
+ * Reports records, such as the messages of a contact, to the users to whom they become visible or invisible because
+ * the record through which they are seen has a new owner.
  */
 function publishSeenThrough(context: WriteContext, record: StoredRecord, stored: StoredRecord): void {
-	const { noLongerSee, nowSee } = audiences(context, record, stored);
-	if (isEmptyAudience(noLongerSee.audience) && isEmptyAudience(nowSee.audience)) return;
 	for (const { resource, field } of visibleVia(context.resource)) {
 		const table = context.store.unrestricted.table(resource.name)!;
-		const conditions = [{ sql: `${quoted(field)} = ?`, values: [record.id] }];
+		const conditions = [equals(field, record.id)];
 		const selection = { conditions, order: idOrder, includeDeleted: false, limit: recordsAtOnce };
 		let page: StoredRecord[] = [];
 		do {
@@ -73,24 +72,17 @@ function publishSeenThrough(context: WriteContext, record: StoredRecord, stored:
 
 /** @param stored the record that `visibleRecord` is seen through, before its change */
 function publishVisibilityChange(context: WriteContext, visibleRecord: StoredRecord, stored: StoredRecord, at: string): void {
-	const { audience: after } = fullAudience(context, visibleRecord);
 	const before = audienceOf(context.resource, visibleRecord, (name, id) =>
 		id === stored.id ? stored : context.store.unrestricted.table(name)!.findEver(id),
 	);
-	const noLongerSee = { audience: subtract(before, after), isForAccount: false };
+	const { noLongerSee, nowSee } = audienceChange(before, fullAudience(context, visibleRecord).audience);
 	publish(context, 'deleted', noLongerSee, { ...visibleRecord, deleted_at: at });
-	publish(context, 'created', { audience: subtract(after, before), isForAccount: false }, visibleRecord);
+	publish(context, 'created', nowSee, visibleRecord);
 }
 
 /** Publishes the events that the resource's definition declares, such as `deal.won`. */
-export function publishDomainEvents(
-	context: WriteContext,
-	record: StoredRecord,
-	stored: StoredRecord | undefined,
-): void {
-	const triggeredEvents = Object.entries(context.resource.events ?? {}).filter(([, { when }]) =>
-		when?.(record, stored),
-	);
+export function publishDomainEvents(context: WriteContext, record: StoredRecord, stored: StoredRecord | undefined): void {
+	const triggeredEvents = Object.entries(context.resource.events ?? {}).filter(([, { when }]) => when?.(record, stored));
 	if (triggeredEvents.length === 0) return;
 	const { stillSee, nowSee } = audiences(context, record, stored ?? record);
 	for (const [name] of triggeredEvents) {
@@ -108,7 +100,7 @@ function publish(
 	stored?: StoredRecord,
 ): void {
 	if (!recipients.isForAccount && isEmptyAudience(recipients.audience)) return;
-	queueDeliveries(context, appendEvent(context, eventName, recipients, record, stored), record.id);
+	queueDeliveries(context, appendEvent(context, eventName, recipients, record, stored));
 }
 
 /** Appends one event to the log without queuing any delivery. */
@@ -142,12 +134,11 @@ export const fullAudience = ({ store, resource }: WriteContext, record: StoredRe
 });
 
 /** The users who see a record before and after a change, only before it, and only after it. */
-function audiences(context: WriteContext, record: StoredRecord, stored: StoredRecord) {
-	const { audience: before } = fullAudience(context, stored);
-	const { audience: after } = fullAudience(context, record);
-	return {
-		stillSee: { audience: intersectionOf(before, after), isForAccount: true },
-		noLongerSee: { audience: subtract(before, after), isForAccount: false },
-		nowSee: { audience: subtract(after, before), isForAccount: false },
-	};
-}
+const audiences = (context: WriteContext, record: StoredRecord, stored: StoredRecord) =>
+	audienceChange(fullAudience(context, stored).audience, fullAudience(context, record).audience);
+
+const audienceChange = (before: Audience, after: Audience) => ({
+	stillSee: { audience: intersectionOf(before, after), isForAccount: true },
+	noLongerSee: { audience: subtract(before, after), isForAccount: false },
+	nowSee: { audience: subtract(after, before), isForAccount: false },
+});

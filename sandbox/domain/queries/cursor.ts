@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod/v4';
-import { Problem } from '../../core/foundation/problem.ts';
+import { parameterProblem, type Problem } from '../../core/foundation/problem.ts';
 import type { AccountKey } from '../../core/store/credentials/account-key.ts';
 import type { Cell } from '../../core/store/records/columns.ts';
 
@@ -42,7 +42,5 @@ export const listFingerprint = (...parts: unknown[]): string =>
 
 const signatureOf = (key: AccountKey, text: string): Buffer => key.mac('cursor', text).subarray(0, signatureLength);
 
-const invalidCursor = (reason: string) => {
-	const detail = `The cursor is not valid. ${reason} Start again without a cursor.`;
-	return new Problem('invalid_cursor', detail, { errors: [{ parameter: 'cursor', code: 'invalid_cursor', detail }] });
-};
+const invalidCursor = (reason: string): Problem =>
+	parameterProblem('invalid_cursor', 'cursor', `The cursor is not valid. ${reason} Start again without a cursor.`);

@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../core/foundation/maps.ts';
 import { customFieldType, optionOf } from '../../core/schemas/custom-field-type.ts';
 import { type CustomField, customFieldTypes } from '../../core/schemas/custom-fields.ts';
 import { jsonSchema } from '../../core/schemas/json-schema.ts';
@@ -25,11 +26,7 @@ function customFieldFilter(fields: Map<string, CustomField>, parameter: string):
 const filtersByField = new WeakMap<CustomField, Filter[]>();
 
 /** The filters of a custom field, created once for each definition. */
-function filtersOfCustomField(field: CustomField): Filter[] {
-	let filters = filtersByField.get(field);
-	if (!filters) filtersByField.set(field, (filters = readFilters(field)));
-	return filters;
-}
+const filtersOfCustomField = (field: CustomField): Filter[] => getOrCreate(filtersByField, field, () => readFilters(field));
 
 function readFilters(field: CustomField): Filter[] {
 	const name = `custom_fields.${field.key}`;

@@ -37,7 +37,7 @@ export function filterCondition(filter: Filter, text: string, sortedBy: string):
 		return { sql, values, ...entries, ...(isUnique && { isUnique }) };
 	}
 	const isText = typeof values[0] === 'string';
-	// An absent value sorts before all others, but compares less than none.
+	// An absent value sorts before all others, but it must not match `<`.
 	const notEmpty = isText ? `${filter.sql} <> ''` : `+${filter.sql} > ${-Number.MAX_VALUE}`;
 	return { sql: `${operand} ${operator} ? AND ${notEmpty}`, values, ...entries };
 }

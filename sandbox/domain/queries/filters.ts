@@ -1,4 +1,5 @@
 import { z } from 'zod/v4';
+import { getOrCreate } from '../../core/foundation/maps.ts';
 import { plainText } from '../../core/schemas/fields.ts';
 import { type JsonSchema, jsonSchema, notNull, typesOf } from '../../core/schemas/json-schema.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
@@ -10,15 +11,10 @@ export interface Filter {
 	/** The name of the query parameter: `created_at[gte]`. */
 	parameter: string;
 	operator: '=' | '>=' | '>' | '<=' | '<' | 'contains' | 'starts_with' | 'empty';
-	/**
-	 * The SQL of the compared value; at least one element of a list has to match. For `empty`, the whole
-	 * condition.
-	 */
+	/** The SQL of the compared value; at least one element of a list has to match. For `empty`, the whole condition. */
 	sql: string;
 	isList: boolean;
-	/**
-	 * Whether the filter leaves few records, so that its index is better than one on the sort order.
-	 */
+	/** Whether the filter leaves few records, so that its index is better than one on the sort order. */
 	isSelective: boolean;
 	/** Whether no two live records have the same value. */
 	isUnique?: boolean;
@@ -33,25 +29,21 @@ export interface Filter {
 }
 
 const comparisons = { gte: '>=', gt: '>', lte: '<=', lt: '<' } as const;
-const notFilters = ['id', 'object', 'version'];
+const unfilteredFields = ['id', 'object', 'version'];
 
+/** Deriving filters takes most of the start-up time. The records of all custom objects have the same properties. */
 const filtersByProperties = new WeakMap<Resource['properties'], Filter[]>();
 
 /** The filters of a list, in the order of the resource's fields. */
-export function filtersOf(resource: Resource): Filter[] {
-	// Cached: definitions never change, and deriving their filters takes most of the start-up time. The
-	// records of all custom objects have the same fields.
-	let filters = filtersByProperties.get(resource.properties);
-	if (!filters) filtersByProperties.set(resource.properties, (filters = readFilters(resource)));
-	return filters;
-}
+export const filtersOf = (resource: Resource): Filter[] =>
+	getOrCreate(filtersByProperties, resource.properties, () => readFilters(resource));
 
 function readFilters(resource: Resource): Filter[] {
 	const unique = Object.values(resource.unique);
 	const selective = [...resource.lookups, ...unique.flat()];
 	const columns = new Map(columnsOf(resource).map((column) => [column.name, column]));
 	return Object.entries(resource.properties)
-		.filter(([name]) => !notFilters.includes(name))
+		.filter(([name]) => !unfilteredFields.includes(name))
 		.flatMap(([name, schema]) => {
 			const column = columns.get(name);
 			const sql = column ? quoted(name) : `document ->> '$.${name}'`;
@@ -115,9 +107,7 @@ export const emptyFilter = (parameter: string, sql: string, { title }: JsonSchem
 	takesList: false,
 });
 
-/**
- * Filters for a single value: equality, comparison if values are ordered, and parts if it is free text.
- */
+/** Filters for a single value: equality, comparison if values are ordered, and parts if it is free text. */
 export function valueFilters(parameter: string, sql: string, type: z.ZodType, isSelective = false): Filter[] {
 	const schema = notNull(jsonSchema(type, 'output'));
 	const isOrdered =

@@ -1,4 +1,5 @@
 import { z } from 'zod/v4';
+import { getOrCreate } from '../../core/foundation/maps.ts';
 import { invalidParameter, unknownParameter } from '../../core/foundation/problem.ts';
 import { readQuery } from './read-query.ts';
 import { pointInTime } from '../../core/schemas/fields.ts';
@@ -22,7 +23,7 @@ export const maxSearchLength = 200;
 export const maxFilters = 100;
 
 /** The default order of a list. */
-const standardOrder = 'created_at';
+const defaultOrder = 'created_at';
 
 export interface ListQuery {
 	limit: number;
@@ -64,18 +65,15 @@ const instantParameter = (description: string, example: string) =>
 const queriesByProperties = new WeakMap<Resource['properties'], ReturnType<typeof newListQuery>>();
 
 /** The query parameters of a list, besides its filters: pages, order, search and fields. */
-export function listQueryOf(resource: Resource) {
-	const query = queriesByProperties.get(resource.properties) ?? newListQuery(resource);
-	queriesByProperties.set(resource.properties, query);
-	return query;
-}
+export const listQueryOf = (resource: Resource) =>
+	getOrCreate(queriesByProperties, resource.properties, () => newListQuery(resource));
 
 function newListQuery(resource: Resource) {
 	const { plural } = namesOf(resource);
 	const orders = sortableFields(resource).flatMap((field) => [field, `-${field}`]);
 	return z.object({
 		...pageParameters,
-		sort: z.array(z.enum(orders)).default([standardOrder]).meta({
+		sort: z.array(z.enum(orders)).default([defaultOrder]).meta({
 			description: 'Fields to sort by; a minus sign means descending order.',
 		}),
 		q: z.string().trim().min(1).max(maxSearchLength).optional().meta({

@@ -1,4 +1,4 @@
-import { Problem, type ProblemBody } from '../../core/foundation/problem.ts';
+import { Problem, type ProblemBody, validationFailed } from '../../core/foundation/problem.ts';
 import { type BulkOperation, targetSchema } from '../../core/schemas/batch.ts';
 import type { Answer } from '../../core/foundation/answer.ts';
 import type { Part } from '../../core/store/transactions.ts';
@@ -45,8 +45,8 @@ export function writeItem(
 ): ItemResult {
 	try {
 		const { status, body, id } = part(() => {
-			if (!isObject(item)) throw notAnObject();
-			return effect(context(), bulk, item);
+			if (isObject(item)) return applyItem(context(), bulk, item);
+			throw validationFailed([{ pointer: '', code: 'invalid_type', detail: 'An item must be a JSON object.' }]);
 		});
 		if (body === null) return { index, status, id: idNamed(bulk, item) };
 		return { index, status, id: id!, data: body };
@@ -62,7 +62,7 @@ export function resultJson({ data, error, ...outcome }: ItemResult): string {
 	return `${JSON.stringify(outcome).slice(0, -1)}${rest}}`;
 }
 
-function effect(context: WriteContext, { operation, matchOn }: Bulk, item: JsonObject): Answer {
+function applyItem(context: WriteContext, { operation, matchOn }: Bulk, item: JsonObject): Answer {
 	switch (operation) {
 		case 'create':
 			return createRecord(context, item);
@@ -93,9 +93,4 @@ function parseTarget(schema: typeof targetSchema, item: JsonObject) {
 function idNamed({ operation }: Bulk, item: unknown): string | null {
 	const namesOne = operation === 'update' || operation === 'delete';
 	return namesOne && isObject(item) && typeof item['id'] === 'string' ? item['id'] : null;
-}
-
-function notAnObject(): Problem {
-	const detail = 'An item must be a JSON object.';
-	return new Problem('validation_failed', detail, { errors: [{ pointer: '', code: 'invalid_type', detail }] });
 }

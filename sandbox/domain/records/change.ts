@@ -1,17 +1,14 @@
-import { type FieldError, maxErrors, Problem } from '../../core/foundation/problem.ts';
+import { type FieldError, maxErrors, Problem, validationFailed } from '../../core/foundation/problem.ts';
 import { hasCustomFields, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
-import { quoted } from '../../core/store/records/columns.ts';
+import { equals } from '../../core/store/records/condition.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
-import { duplicateProblem, mergeCustomValues, refuseDuplicateCustomValues } from './custom-values.ts';
+import { duplicateProblem, mergeCustomValues } from './custom-values.ts';
 import { fieldErrors } from '../../core/foundation/field-errors.ts';
 import { tooManyMembersIn } from './too-many-members.ts';
 import { mergePatch, referencedResource, refusedFields } from './merge-patch.ts';
 import { isObject, type JsonObject } from '../../core/foundation/json.ts';
 import { ruleContext } from './rule-context.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
-
-/** The fields of a record that a client sets, directly or through rules. */
-export type Values = Record<string, unknown>;
 
 /**
  * Validates a change and returns the resulting values of the record.
@@ -25,10 +22,10 @@ export function changedValues(
 	stored: StoredRecord | undefined,
 	change: JsonObject,
 	byService = false,
-): Values {
+): JsonObject {
 	const { store, resource } = context;
 	const excess = byService ? [] : tooManyMembersIn(change, resource.properties);
-	if (excess.length > 0) throw invalid(excess);
+	if (excess.length > 0) throw validationFailed(excess, summaryOf(excess));
 	const errors = byService ? [] : refusedFields(resource, stored, change);
 	const merged = mergePatch(resource, stored, change);
 	if (hasCustomFields(resource)) {
@@ -50,10 +47,8 @@ export function changedValues(
 		errors.push(...(resource.check?.(values, stored, rules) ?? []));
 		if (errors.length === 0) return values;
 	}
-	throw invalid(errors);
+	throw validationFailed(errors, summaryOf(errors));
 }
-
-const invalid = (errors: FieldError[]): Problem => new Problem('validation_failed', sentence(errors), { errors });
 
 /**
  * The problem of a record that shares a unique value with another record, even one the caller cannot
@@ -61,7 +56,7 @@ const invalid = (errors: FieldError[]): Problem => new Problem('validation_faile
  */
 export function duplicateOf(store: StoreView, resource: Resource, record: StoredRecord): Problem | undefined {
 	for (const fields of Object.values(resource.unique)) {
-		if (!areGiven(fields, record)) continue;
+		if (!haveValues(fields, record)) continue;
 		const values = Object.fromEntries(fields.map((field) => [field, record[field] as string]));
 		const other = store.unrestricted.table(resource.name)!.findOther(values, record.id);
 		if (other === undefined) continue;
@@ -71,32 +66,14 @@ export function duplicateOf(store: StoreView, resource: Resource, record: Stored
 	return undefined;
 }
 
-/**
- * Refuses a record that shares the value of a unique custom field with another record.
- *
- * @throws Problem duplicate
- */
-export function refuseCustomDuplicates(
-	store: StoreView,
-	resource: Resource,
-	record: StoredRecord,
-	change: JsonObject,
-): void {
-	const custom = customChange(record, change);
-	if (isObject(custom)) refuseDuplicateCustomValues(store, resource, record, custom);
-}
-
 /** Finds live records by the values of these fields; none if a value is absent. */
-export function findByFields(store: StoreView, resource: Resource, fields: string[], values: Values): StoredRecord[] {
-	if (!areGiven(fields, values)) return [];
-	const conditions = fields.map((field) => ({
-		sql: `${quoted(field)} = ?`,
-		values: [values[field] as string],
-	}));
+export function findByFields(store: StoreView, resource: Resource, fields: string[], values: JsonObject): StoredRecord[] {
+	if (!haveValues(fields, values)) return [];
+	const conditions = fields.map((field) => equals(field, values[field] as string));
 	return store.table(resource.name)!.findAll(conditions, 2);
 }
 
-const areGiven = (fields: string[], values: Values): boolean =>
+const haveValues = (fields: string[], values: JsonObject): boolean =>
 	fields.every((field) => values[field] != null && values[field] !== '');
 
 /** Expands null for `custom_fields` to null for each custom field. */
@@ -116,17 +93,11 @@ function missingReferences(store: StoreView, resource: Resource, merged: JsonObj
 		const ids = Array.isArray(value) ? value : [value];
 		const missing = ids.some((id) => typeof id === 'string' && table && !table.find(id));
 		if (!missing) return [];
-		return [
-			{
-				pointer: `/${field}`,
-				code: 'reference_not_found',
-				detail: `${field} refers to no record in ${target}.`,
-			},
-		];
+		return [{ pointer: `/${field}`, code: 'reference_not_found', detail: `${field} refers to no record in ${target}.` }];
 	});
 }
 
-function sentence(errors: FieldError[]): string {
+function summaryOf(errors: FieldError[]): string {
 	const first = errors[0]!;
 	const place = 'pointer' in first ? first.pointer.slice(1).replaceAll('/', '.') : first.parameter;
 	const others = errors.length - 1;
@@ -144,7 +115,7 @@ function sentence(errors: FieldError[]): string {
 function refuseIllegalTransition(
 	{ states, object }: Resource,
 	stored: StoredRecord | undefined,
-	values: Record<string, unknown>,
+	values: JsonObject,
 ): void {
 	if (!states || !stored) return;
 	const from = String(stored[states.field]);

@@ -6,10 +6,8 @@ import { type Cell, customField } from '../../core/store/records/columns.ts';
 import { entriesWith } from '../../core/store/records/value-index.ts';
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
 import { customFieldType } from '../../core/schemas/custom-field-type.ts';
-import { memberNamed } from '../../core/foundation/json.ts';
+import { isObject, type JsonObject, memberNamed } from '../../core/foundation/json.ts';
 import { escapePointer, explainIssue } from '../../core/foundation/field-errors.ts';
-
-type CustomValues = Record<string, unknown>;
 
 /**
  * Merges custom values into those of a record; null clears a value. Only changed values are validated,
@@ -21,10 +19,10 @@ export function mergeCustomValues(
 	store: StoreView,
 	resource: Resource,
 	stored: StoredRecord | undefined,
-	change: CustomValues,
-): { values: CustomValues; errors: FieldError[] } {
-	const before = (stored?.['custom_fields'] as CustomValues) ?? {};
-	// Most changes include no custom values, so the definitions need not be read.
+	change: JsonObject,
+): { values: JsonObject; errors: FieldError[] } {
+	const before = (stored?.['custom_fields'] as JsonObject) ?? {};
+	// Most changes include no custom values; then the definitions are not read.
 	if (stored && Object.keys(change).length === 0) return { values: before, errors: [] };
 	const fields = customFieldsOf(store, resource.name);
 	const values = new Map(Object.entries(before));
@@ -66,17 +64,18 @@ export function mergeCustomValues(
 /**
  * Refuses a change that gives two records the same value of a unique custom field.
  *
+ * @param change of the custom fields
  * @throws Problem duplicate
  */
 export function refuseDuplicateCustomValues(
 	store: StoreView,
 	resource: Resource,
 	record: StoredRecord,
-	change: CustomValues,
+	change: unknown,
 ): void {
-	if (Object.keys(change).length === 0) return;
+	if (!isObject(change) || Object.keys(change).length === 0) return;
 	for (const field of customFieldsOf(store, resource.name).values()) {
-		const value = memberNamed(record['custom_fields'] as CustomValues, field.key);
+		const value = memberNamed(record['custom_fields'] as JsonObject, field.key);
 		if (!field.unique || value === undefined || !Object.hasOwn(change, field.key)) continue;
 		const other = findByCustomField(store.unrestricted, resource, field.key, value).find(
 			({ id }) => id !== record.id,

@@ -1,6 +1,7 @@
 import { resources } from '../../core/schemas/index.ts';
-import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
+import type { Resource } from '../../core/schemas/resource.ts';
 import type { Service } from '../../core/service.ts';
+import type { DueTransition } from '../../core/store/records/table.ts';
 import type { Store } from '../../core/store/store.ts';
 import { changeRecord } from './write.ts';
 
@@ -30,7 +31,7 @@ export function applyDueTransitions(service: Service): void {
 	const { store } = service;
 	if (busy.has(store) || !takeSteps(service, stepsOfRequest)) return;
 	busy.add(store);
-	workOff(service).catch(console.error).finally(() => busy.delete(store));
+	processBacklog(service).catch(console.error).finally(() => busy.delete(store));
 }
 
 /** Applies the due transitions of one record, regardless of the backlog. */
@@ -44,7 +45,7 @@ export function applyOwnTransitions(service: Service, resource: Resource, id: st
 	});
 }
 
-async function workOff(service: Service): Promise<void> {
+async function processBacklog(service: Service): Promise<void> {
 	const { store, background } = service;
 	while (await background.run(() => store.isOpen && takeSteps(service, stepsPerTurn)));
 }
@@ -64,21 +65,14 @@ function takeSteps(service: Service, maxSteps: number): boolean {
 	return true;
 }
 
-interface Step {
-	record: StoredRecord;
-	/** The instant, RFC 3339. */
-	at: string;
-}
-
 /**
  * The earliest step. Steps are taken one at a time, because the next step of the same record may be due
  * before those of other records.
  */
-function nextStep({ store, now }: Service, resource: Resource, id?: string): Step | undefined {
-	return store.table(resource.name)!.due(new Date(now()).toISOString(), 1, id)[0];
-}
+const nextStep = ({ store, now }: Service, resource: Resource, id?: string): DueTransition | undefined =>
+	store.table(resource.name)!.nextDue(new Date(now()).toISOString(), id);
 
-function takeStep(service: Service, resource: Resource, { record, at }: Step): void {
+function takeStep(service: Service, resource: Resource, { record, at }: DueTransition): void {
 	const { change } = resource.states!.timed!.next(record, at);
 	const context = { ...service, resource, actor, request: null, now: Date.parse(at) };
 	changeRecord(context, record, change, true);

@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { invalidParameter, Problem } from '../../core/foundation/problem.ts';
+import { invalidParameter, Problem, validationFailed } from '../../core/foundation/problem.ts';
 import { hasCustomFields, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import { findByFields } from './change.ts';
@@ -54,14 +54,14 @@ export function requireUniqueMatchOn(store: StoreView, resource: Resource, match
 const refusal = ({ unique }: Resource): string => `match_on must be a unique field: ${Object.keys(unique).join(', ')}.`;
 
 function matchFields(store: StoreView, resource: Resource, fields: string[], body: JsonObject) {
-	const values = fields.map((field) => [field, present(field, resource.fields[field]!.safeParse(body[field]))]);
+	const values = fields.map((field) => [field, requireValue(field, resource.fields[field]!.safeParse(body[field]))]);
 	return findByFields(store, resource, fields, Object.fromEntries(values) as JsonObject);
 }
 
 function matchCustomField(store: StoreView, resource: Resource, matchOn: string, body: JsonObject) {
 	const field = uniqueCustomField(store, resource, matchOn)!;
 	const values = isObject(body['custom_fields']) ? body['custom_fields'] : {};
-	const value = present(matchOn, customFieldType(field).safeParse(memberNamed(values, field.key)));
+	const value = requireValue(matchOn, customFieldType(field).safeParse(memberNamed(values, field.key)));
 	return findByCustomField(store, resource, field.key, value);
 }
 
@@ -71,10 +71,8 @@ function uniqueCustomField(store: StoreView, resource: Resource, matchOn: string
 	return field?.unique ? field : undefined;
 }
 
-function present(field: string, parsed: { success: boolean; data?: unknown }): unknown {
+function requireValue(field: string, parsed: { success: boolean; data?: unknown }): unknown {
 	if (parsed.success && parsed.data != null && parsed.data !== '') return parsed.data;
 	const detail = `The body needs a valid ${field} to match on.`;
-	throw new Problem('validation_failed', detail, {
-		errors: [{ pointer: `/${field.replace('.', '/')}`, code: 'required', detail }],
-	});
+	throw validationFailed([{ pointer: `/${field.replace('.', '/')}`, code: 'required', detail }]);
 }

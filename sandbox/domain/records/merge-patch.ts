@@ -1,7 +1,7 @@
 import type { FieldError } from '../../core/foundation/problem.ts';
 import { isImmutable, isReadOnly, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
 import { isObject, type JsonObject } from '../../core/foundation/json.ts';
-import { escapePointer } from '../../core/foundation/field-errors.ts';
+import { unknownField } from '../../core/foundation/field-errors.ts';
 
 /**
  * Applies a JSON Merge Patch (RFC 7396) to the fields that a client may set: null clears a field,
@@ -28,11 +28,9 @@ function mergeValue(stored: unknown, value: unknown): unknown {
 /** The fields of a change that a client may not set, each with the reason. */
 export function refusedFields(resource: Resource, stored: StoredRecord | undefined, change: JsonObject): FieldError[] {
 	return Object.entries(change).flatMap(([field, value]) => {
-		const refuse = (code: string, detail: string) => [
-			{ pointer: `/${escapePointer(field)}`, code, detail },
-		];
+		const refuse = (code: string, detail: string) => [{ pointer: `/${field}`, code, detail }];
 		if (!Object.hasOwn(resource.properties, field)) {
-			return refuse('unknown_field', `There is no field "${field}".`);
+			return [unknownField('', field)];
 		}
 		if (isReadOnly(resource, field)) {
 			return refuse('read_only', `${field} is set by the service.`);

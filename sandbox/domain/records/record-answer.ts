@@ -23,6 +23,6 @@ export function etag(record: StoredRecord): string {
 	return `"${record.version}${more.join('')}"`;
 }
 
-/** Whether a tag is of this version, perhaps of the version alone. A weak tag never is. */
-export const isOfVersion = (tag: string, { version }: StoredRecord): boolean =>
+/** Whether a tag names this version, with or without the unversioned fields. A weak tag never matches. */
+export const matchesVersion = (tag: string, { version }: StoredRecord): boolean =>
 	/^"(\d+)(\.\w*)*"$/.exec(tag.trim())?.[1] === String(version);

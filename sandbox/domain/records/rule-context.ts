@@ -1,5 +1,5 @@
 import type { RuleContext } from '../../core/schemas/resource.ts';
-import { quoted } from '../../core/store/records/columns.ts';
+import { equals } from '../../core/store/records/condition.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 
 /** The context that a resource's rules receive during a write. */
@@ -12,7 +12,6 @@ export const ruleContext = ({ store, actor, now, newId }: WriteContext): RuleCon
 	next: (resource, field) => (store.unrestricted.table(resource)?.highest(field) ?? 0) + 1,
 	findBy(resource, field, value, limit = 100) {
 		const cell = typeof value === 'boolean' ? Number(value) : value;
-		const condition = { sql: `${quoted(field)} = ?`, values: [cell] };
-		return store.unrestricted.table(resource)?.findAll([condition], limit) ?? [];
+		return store.unrestricted.table(resource)?.findAll([equals(field, cell)], limit) ?? [];
 	},
 });

@@ -1,4 +1,4 @@
-import { escapePointer } from '../../core/foundation/field-errors.ts';
+import { unknownField } from '../../core/foundation/field-errors.ts';
 import { isObject, type JsonObject, memberNamed } from '../../core/foundation/json.ts';
 import { type FieldError, maxErrors } from '../../core/foundation/problem.ts';
 import type { JsonSchema } from '../../core/schemas/json-schema.ts';
@@ -16,13 +16,7 @@ export function tooManyMembersIn(
 	pointer = '',
 ): FieldError[] {
 	const unknown = Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
-	if (unknown.length > maxErrors) {
-		return unknown.slice(0, maxErrors).map((name) => ({
-			pointer: `${pointer}/${escapePointer(name)}`,
-			code: 'unknown_field',
-			detail: `There is no field "${name}".`,
-		}));
-	}
+	if (unknown.length > maxErrors) return unknown.slice(0, maxErrors).map((name) => unknownField(pointer, name));
 	for (const [name, member] of Object.entries(value)) {
 		const schema = memberNamed(properties, name);
 		const errors = schema ? tooManyMembersOf(member, schema, `${pointer}/${name}`) : [];

@@ -7,9 +7,10 @@ import { webhooks } from '../../core/schemas/webhooks.ts';
 import { recordJson } from '../../core/store/records/record-json.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import type { TableView } from '../../core/store/visibility/visible-table.ts';
-import { etag, isOfVersion, recordAnswer } from './record-answer.ts';
+import { etag, matchesVersion, recordAnswer } from './record-answer.ts';
 import type { Answer } from '../../core/foundation/answer.ts';
-import { changedValues, duplicateOf, refuseCustomDuplicates } from './change.ts';
+import { changedValues, duplicateOf } from './change.ts';
+import { refuseDuplicateCustomValues } from './custom-values.ts';
 import { findMatch } from './match.ts';
 import type { JsonObject } from '../../core/foundation/json.ts';
 import { ruleContext } from './rule-context.ts';
@@ -49,8 +50,8 @@ export function deleteRecord(context: WriteContext, id: string, ifMatch: string 
 	const stored = existingRecord(context.store, context.resource, id);
 	requireVersion(stored, ifMatch);
 	const { store, resource } = context;
-	const user = resource.usedBy?.(stored, ruleContext(context));
-	if (user) throw new Problem('in_use', `${id} cannot be deleted: ${user}.`);
+	const use = resource.usedBy?.(stored, ruleContext(context));
+	if (use) throw new Problem('in_use', `${id} cannot be deleted: ${use}.`);
 	if (resource.insteadOfDeletion) {
 		const record = changeRecord(context, stored, resource.insteadOfDeletion, true);
 		if (record !== stored) publishChange(context, 'deleted', record, stored);
@@ -62,8 +63,7 @@ export function deleteRecord(context: WriteContext, id: string, ifMatch: string 
 		publishChange(context, 'deleted', record, stored);
 	}
 	for (const { resource: name, id: other } of resource.deletedWith?.(stored, ruleContext(context)) ?? []) {
-		const byService = { ...context, store: store.unrestricted, resource: changedResource(name) };
-		deleteRecord(byService, other, undefined);
+		deleteRecord(contextOfRule(context, name), other, undefined);
 	}
 	return { status: 204, headers: {}, body: null };
 }
@@ -115,27 +115,31 @@ export function changeRecord(
 	byService = false,
 ): StoredRecord {
 	const values = changedValues(context, stored, body, byService);
-	const same = arrangeRecord(context.resource, { ...stored, ...values });
-	if (JSON.stringify(same) === recordJson(stored)) return stored;
-	const record = { ...same, ...nextVersion(context, same) };
+	const changed = arrangeRecord(context.resource, { ...stored, ...values });
+	if (JSON.stringify(changed) === recordJson(stored)) return stored;
+	const record = nextVersion(context, changed);
 	save(context, stored, record, body);
 	return record;
 }
 
-const changedResource = (name: string): Resource =>
-	[...resources, webhooks].find((resource) => resource.name === name)!;
+/** The context in which a rule changes records of another resource, whether or not the caller sees them. */
+const contextOfRule = (context: WriteContext, name: string): WriteContext => ({
+	...context,
+	store: context.store.unrestricted,
+	resource: [...resources, webhooks].find((resource) => resource.name === name)!,
+});
 
 /** Saves a record, publishes its events, and applies the consequences for other records. */
 function save(context: WriteContext, stored: StoredRecord | undefined, record: StoredRecord, body: JsonObject): void {
 	const { store, resource } = context;
-	refuseCustomDuplicates(store, resource, record, body);
+	refuseDuplicateCustomValues(store, resource, record, body['custom_fields']);
 	saveUnique(context, stored, record);
 	countTags(store, stored, record);
 	publishChange(context, stored ? 'updated' : 'created', record, stored);
 	if (stored && resource.endsAccess?.(record)) store.unrestricted.endAccess(record.id);
 	const consequences = resource.consequences?.(record, stored, ruleContext(context)) ?? [];
 	for (const { resource: name, id, change } of consequences) {
-		const other = { ...context, store: store.unrestricted, resource: changedResource(name) };
+		const other = contextOfRule(context, name);
 		changeRecord(other, existingRecord(other.store, other.resource, id), change, true);
 	}
 }
@@ -175,7 +179,7 @@ const nextVersion = ({ store, now, actor }: WriteContext, stored: StoredRecord):
  */
 export function requireVersion(stored: StoredRecord, ifMatch: string | undefined): void {
 	if (ifMatch === undefined || ifMatch.trim() === '*') return;
-	if (ifMatch.split(',').some((tag) => isOfVersion(tag, stored))) return;
+	if (ifMatch.split(',').some((tag) => matchesVersion(tag, stored))) return;
 	throw new Problem(
 		'version_mismatch',
 		`The record is at version ${stored.version} now. Read it again and repeat the change.`,

@@ -2,8 +2,8 @@ import type { Client } from '../../core/store/credentials/clients.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { OAuthErrorCode } from '../../api/oauth/oauth-error.ts';
 import type { Parameters } from '../../api/oauth/oauth-parameters.ts';
-import { isChallenge } from '../../api/oauth/pkce.ts';
-import { parseScopes, scopes, standardScopes } from '../../domain/access/scopes.ts';
+import { challengePattern } from '../../api/oauth/pkce.ts';
+import { parseScopes, scopes, defaultScopes } from '../../domain/access/scopes.ts';
 
 export interface AuthorizationRequest {
 	client: Client;
@@ -46,7 +46,7 @@ export function parseAuthorizationRequest(
 ): AuthorizationRequest | { error: OAuthErrorCode; description: string } {
 	const challenge = values.get('code_challenge');
 	const requestedScope = values.get('scope');
-	const granted = requestedScope === undefined ? standardScopes : parseScopes(requestedScope, scopes.keys());
+	const granted = requestedScope === undefined ? defaultScopes : parseScopes(requestedScope, scopes.keys());
 	if (repeated.length > 0) {
 		return refusal('invalid_request', `${repeated.join(', ')} must not be repeated.`);
 	}
@@ -59,7 +59,7 @@ export function parseAuthorizationRequest(
 	if (challenge === undefined || values.get('code_challenge_method') !== 'S256') {
 		return refusal('invalid_request', 'PKCE is required: send code_challenge with the method S256.');
 	}
-	if (!isChallenge(challenge)) {
+	if (!challengePattern.test(challenge)) {
 		return refusal('invalid_request', 'code_challenge must be a SHA-256 hash in base64url.');
 	}
 	if (!granted) {

@@ -15,8 +15,7 @@ import {
 	type Recipient,
 	recipientOf,
 } from './authorization-request.ts';
-import { issuerOf } from '../../api/oauth/server-metadata.ts';
-import { oauthPaths } from '../../api/oauth/server-metadata.ts';
+import { issuerOf, oauthPaths } from '../../api/oauth/server-metadata.ts';
 import { authorizationQuery, decisionForm } from '../../api/oauth/oauth-forms.ts';
 import { parametersOf } from '../../api/oauth/oauth-parameters.ts';
 import { grantableScopes } from '../../domain/access/scopes.ts';

@@ -7,7 +7,7 @@ import type { FormTexts } from '../pages/form-texts.ts';
 import { formMiddleware } from '../pages/forms.ts';
 import { alert } from '../pages/page.ts';
 import { eventsPath, recordsPath } from '../sign-in/navigation.ts';
-import { madeNotice, Notices, copyScript } from '../sign-in/notices.ts';
+import { creationNotice, Notices, copyScript } from '../sign-in/notices.ts';
 import { applyOwnTransitions } from '../../domain/records/due-transitions.ts';
 import { takeAction } from '../../domain/records/take-action.ts';
 import { createRecord, deleteRecord, existingRecord, updateRecord } from '../../domain/records/write.ts';
@@ -18,7 +18,7 @@ import { deleteWebhook } from '../../api/webhooks/revoke-access.ts';
 import { eventsBody } from './events-page.ts';
 import { formErrors, recordForm, type Submission, submitForm } from './form-page.ts';
 import { actionFields, type FormField, formFields } from './form-fields.ts';
-import { changeOf, formTexts, startOf } from './form-values.ts';
+import { changeOf, formTexts, initialFormTexts } from './form-values.ts';
 import { homeBody } from './home-page.ts';
 import { listBody } from './list-page.ts';
 import { recordBody } from './record-page.ts';
@@ -73,7 +73,7 @@ class RecordPages {
 	async showForm({ c, visitor, resource }: RecordRequest, stored?: StoredRecord, refusal?: Refusal): Promise<Response> {
 		writeContextOf(this.service, c, resource, stored ? 'change' : 'create');
 		const fields = refusal?.fields ?? (await formFields(visitor.store, resource, stored));
-		const texts = refusal?.submittedTexts ?? startOf(fields, stored, new URL(c.req.url).searchParams);
+		const texts = refusal?.submittedTexts ?? initialFormTexts(fields, stored, new URL(c.req.url).searchParams);
 		const { errors, message } = refusal ? formErrors(resource, fields, refusal.problem) : noErrors;
 		const { singular: label } = resourceLabels(visitor.store, resource);
 		const to = stored ? recordPath(resource, stored) : recordsPath(resource.name);
@@ -103,7 +103,7 @@ class RecordPages {
 					return recordPath(resource, { id: createRecord(context, values).id! });
 				}
 				const { webhook, secret } = createWebhook(context, values, null);
-				this.notices.put(visitor.session, madeNotice('Webhook created', { Secret: secret }, secretNote));
+				this.notices.put(visitor.session, creationNotice('Webhook created', { Secret: secret }, secretNote));
 				return recordPath(resource, webhook);
 			},
 			onRefused: (submittedTexts, problem) => this.showForm(request, undefined, { fields, submittedTexts, problem }),

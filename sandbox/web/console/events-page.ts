@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { typeCondition } from '../../domain/events/event-conditions.ts';
 import { eventJson } from '../../domain/events/event-json.ts';
 import { eventPatterns, eventTypesIn } from '../../domain/events/event-types.ts';
-import { type JsonObject, memberNamed } from '../../core/foundation/json.ts';
+import { type JsonObject, memberNamed, valueAt } from '../../core/foundation/json.ts';
 import type { Service } from '../../core/service.ts';
 import { eventsPath } from '../sign-in/navigation.ts';
 import type { Html } from '../pages/page.ts';
@@ -10,7 +10,7 @@ import { readVisible } from '../../domain/queries/read-visible.ts';
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
 import type { Delivery } from '../../core/schemas/webhook-deliveries.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
-import type { Condition } from '../../core/store/records/condition.ts';
+import { type Condition, equals } from '../../core/store/records/condition.ts';
 import type { StoredEvent } from '../../core/store/log/event-reader.ts';
 import { linkToRecord, recordLink, titleOf } from './titles.ts';
 import { actorOf, isEmptyValue, shownValue, timeOf, toneOf } from './values.ts';
@@ -31,16 +31,14 @@ export async function eventsBody(service: Service, visitor: Visitor, address: UR
 		...(Number.isSafeInteger(before) ? [{ sql: 'sequence < ?', values: [before] }] : []),
 	];
 	const { events, hasMore } = await newestEvents(visitor, conditions, eventsAtOnce);
-	const older = new URLSearchParams({ type, cause, before: String(events.at(-1)?.sequence) });
+	const olderThan = String(events.at(-1)?.sequence);
 	return html`<h1>Events</h1>
 		<p class="quiet">Events of the last 30 days, and their deliveries to webhooks.</p>
 		${cause === '' ? '' : html`<p>Only events caused by <code>${cause}</code>. <a href="${eventsPath}">Show all events</a></p>`}
 		${typeForm(visitor, type, cause)} ${eventList(service, visitor, events)}
 		<p class="row">
-			${Number.isSafeInteger(before) ? html`<a class="button" href="${eventsPath}?${new URLSearchParams({ type, cause }).toString()}">Newest</a>` : ''}
-			${hasMore
-				? html`<a class="button" href="${eventsPath}?${older.toString()}">Older</a>`
-				: ''}
+			${Number.isSafeInteger(before) ? html`<a class="button" href="${addressOfEvents({ type, cause })}">Newest</a>` : ''}
+			${hasMore ? html`<a class="button" href="${addressOfEvents({ type, cause, before: olderThan })}">Older</a>` : ''}
 		</p>`;
 }
 
@@ -50,9 +48,7 @@ export async function recentEventList(
 	visitor: Visitor,
 	about?: { resource: Resource; record: StoredRecord },
 ): Promise<Html> {
-	const conditions = about
-		? [{ sql: 'resource = ?', values: [about.resource.name] }, { sql: 'record_id = ?', values: [about.record.id] }]
-		: [];
+	const conditions = about ? [equals('resource', about.resource.name), equals('record_id', about.record.id)] : [];
 	const { events } = await newestEvents(visitor, conditions, recentEvents);
 	return eventList(service, visitor, events);
 }
@@ -96,7 +92,8 @@ function eventList(service: Service, visitor: Visitor, events: StoredEvent[]): H
 
 interface EventData {
 	object: StoredRecord;
-	previous: Record<string, unknown> | null;
+	previous: JsonObject | null;
+	/** Names of fields, or `custom_fields.<key>`. */
 	changed: string[];
 }
 
@@ -104,14 +101,14 @@ function eventItem(service: Service, visitor: Visitor, event: StoredEvent, deliv
 	const data = JSON.parse(event.data) as EventData;
 	const { object } = data;
 	const table = visitor.store.table(event.resource);
-	const isThere = table?.find(object.id) !== undefined;
+	const isVisible = table?.find(object.id) !== undefined;
 	return html`<li>
 		<div class="row apart">
 			<strong class="event-type">${event.type}</strong>
 			<small>${timeOf(event.timestamp)}</small>
 		</div>
 		<p>
-			${table && isThere ? recordLink(table.resource, object) : table ? titleOf(table.resource, object) : object.id}
+			${table && isVisible ? recordLink(table.resource, object) : table ? titleOf(table.resource, object) : object.id}
 			<span class="quiet">by ${actorOf(service, visitor.store, event.actor)} ${causeLinks(event.request)}</span>
 		</p>
 		${changes(visitor, table?.resource, data)}
@@ -135,16 +132,12 @@ function changes({ store }: Visitor, resource: Resource | undefined, { object, p
 	return html`<ul class="changes">
 		${changed.map(
 			(field) => html`<li>
-				<code>${field}</code>: <del>${renderValue(field, valueAt(previous, field))}</del> →
-				<ins>${renderValue(field, valueAt(object, field))}</ins>
+				<code>${field}</code>: <del>${renderValue(field, valueAt(previous, field.split('.')))}</del> →
+				<ins>${renderValue(field, valueAt(object, field.split('.')))}</ins>
 			</li>`,
 		)}
 	</ul>`;
 }
-
-/** @param field a name, or `custom_fields.<key>` */
-const valueAt = (values: Record<string, unknown> | null, field: string): unknown =>
-	field.split('.').reduce<unknown>((value, name) => memberNamed(value as JsonObject | null | undefined, name), values);
 
 const maxBriefLength = 60;
 
@@ -185,4 +178,7 @@ function causeLinks(origin: RequestOrigin | null): Html {
 }
 
 const link = (cause: string, label: string): Html =>
-	html`<a href="${eventsPath}?${new URLSearchParams({ cause }).toString()}">${label}</a>`;
+	html`<a href="${addressOfEvents({ cause })}">${label}</a>`;
+
+const addressOfEvents = (parameters: Record<string, string>): string =>
+	`${eventsPath}?${new URLSearchParams(parameters).toString()}`;

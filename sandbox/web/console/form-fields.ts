@@ -2,7 +2,6 @@ import { inTurns } from '../../core/foundation/background.ts';
 import { memberNamed } from '../../core/foundation/json.ts';
 import { customFieldType } from '../../core/schemas/custom-field-type.ts';
 import { type CustomField, customFields } from '../../core/schemas/custom-fields.ts';
-import { customObjects, recordsName } from '../../core/schemas/custom-objects.ts';
 import { resources } from '../../core/schemas/index.ts';
 import { type JsonSchema, jsonSchema } from '../../core/schemas/json-schema.ts';
 import {
@@ -15,7 +14,7 @@ import {
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import type { TableView } from '../../core/store/visibility/visible-table.ts';
-import { itemTitles, resourceLabels, shortTitle, titleFields, titleOf } from './titles.ts';
+import { itemTitles, resourceLabels, resourcesOfObjects, shortTitle, titleFields, titleOf } from './titles.ts';
 
 /** A field of a form, named as in the body that the API takes. */
 export interface FormField {
@@ -92,14 +91,11 @@ type Named = Array<[id: string, title: string]>;
 type WithChoices = (schema: JsonSchema, value?: unknown) => JsonSchema;
 
 /** The record types to which custom fields can be added, by name. */
-const customizable = (store: StoreView): Array<[name: string, label: string]> => {
-	const objects = store.table(customObjects.name)!.findAll([], 10_000);
-	const objectResources = objects.map(({ key }) => store.table(recordsName(String(key)))!.resource);
-	return [...resources.filter(hasCustomFields), ...objectResources].map((resource) => [
+const customizable = (store: StoreView): Array<[name: string, label: string]> =>
+	[...resources.filter(hasCustomFields), ...resourcesOfObjects(store)].map((resource) => [
 		resource.name,
 		resourceLabels(store, resource).plural,
 	]);
-};
 
 /** The schemas of the custom fields in a form, by key. */
 async function customSchemas(store: StoreView, { name }: Resource): Promise<Record<string, JsonSchema>> {
@@ -158,7 +154,7 @@ async function newestTitles(store: StoreView, target: string): Promise<Named> {
 	const table = store.table(target);
 	if (!table) return [];
 	const fields = titleFields(table.resource);
-	const newest = await table.newestAside(fields, maxSuggestions);
+	const newest = await table.newestTexts(fields, maxSuggestions);
 	return newest
 		.map(({ id, text }): [string, string] => [id, shortTitle(text)])
 		.toSorted(([, a], [, b]) => alphabet.compare(a, b));

@@ -33,8 +33,8 @@ export async function recordForm({ session }: Visitor, form: RecordForm): Promis
 		inTurns(fields.filter((field) => field.isImportant === isImportant), (field) => formInput(state, field));
 	const first = await inputs(true);
 	const more = await inputs(false);
-	const isWrong = (name: string) => [...state.errors.keys()].some((place) => place.split('.')[0] === name);
-	const hasErrors = fields.some(({ name, isImportant }) => !isImportant && isWrong(name));
+	const hasError = (name: string) => [...state.errors.keys()].some((place) => place.split('.')[0] === name);
+	const hasErrors = fields.some(({ name, isImportant }) => !isImportant && hasError(name));
 	return html`<h1>${title}</h1>
 		${alert(message)}
 		<form class="card" method="post" action="${to}">
@@ -89,8 +89,8 @@ export function formErrors(resource: Resource, fields: FormField[], problem: Pro
 	const errors = new Map<string, string[]>();
 	const others: string[] = [];
 	const add = (name: string, detail: string) => {
-		const isAsked = fields.some((field) => field.name === name.split('.')[0]);
-		if (isAsked) errors.set(name, [...(errors.get(name) ?? []), detail]);
+		const isOnForm = fields.some((field) => field.name === name.split('.')[0]);
+		if (isOnForm) errors.set(name, [...(errors.get(name) ?? []), detail]);
 		else others.push(detail);
 	};
 	for (const error of problem.errors) {

@@ -50,14 +50,14 @@ function textOf(schema: JsonSchema, value: unknown): string {
  * @param initialTexts the inputs as they were when the form was opened
  */
 export function changeOf(fields: FormField[], initialTexts: FormTexts, submittedTexts: FormTexts): JsonObject {
-	const change = fields.map(({ name, schema }) => [name, changed(schema, name, initialTexts, submittedTexts)]);
+	const change = fields.map(({ name, schema }) => [name, changedValue(schema, name, initialTexts, submittedTexts)]);
 	return Object.fromEntries(change.filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
-function changed(schema: JsonSchema, name: string, initialTexts: FormTexts, submittedTexts: FormTexts): unknown {
+function changedValue(schema: JsonSchema, name: string, initialTexts: FormTexts, submittedTexts: FormTexts): unknown {
 	if (schema.properties) {
 		const members = Object.entries(schema.properties)
-			.map(([member, about]) => [member, changed(about, `${name}.${member}`, initialTexts, submittedTexts)] as const)
+			.map(([member, about]) => [member, changedValue(about, `${name}.${member}`, initialTexts, submittedTexts)] as const)
 			.filter(([, value]) => value !== undefined);
 		return members.length > 0 ? Object.fromEntries(members) : undefined;
 	}
@@ -126,7 +126,7 @@ function idIn(suggestions: Record<string, string>, text: string): string {
  * The initial inputs of a form: those of the record, or for a new record the parameters of the form's
  * address, such as `/records/notes/new?links.0.resource=contacts&links.0.id=con_0`.
  */
-export function startOf(fields: FormField[], stored: StoredRecord | undefined, query: URLSearchParams): FormTexts {
+export function initialFormTexts(fields: FormField[], stored: StoredRecord | undefined, query: URLSearchParams): FormTexts {
 	const texts = formTexts(fields, stored ?? Object.fromEntries(query));
 	if (stored) return texts;
 	for (const [name, text] of query) if (name.includes('.') && texts.has(name)) texts.set(name, text);

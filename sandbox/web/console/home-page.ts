@@ -3,9 +3,8 @@ import { docsPath } from '../../api/http/docs-path.ts';
 import type { Service } from '../../core/service.ts';
 import { customerResources, eventsPath, recordsPath, settingsPath } from '../sign-in/navigation.ts';
 import type { Html } from '../pages/page.ts';
-import { customObjects, recordsName } from '../../core/schemas/custom-objects.ts';
 import { recentEventList } from './events-page.ts';
-import { resourceLabels } from './titles.ts';
+import { resourceLabels, resourcesOfObjects } from './titles.ts';
 import type { Visitor } from './visitor.ts';
 
 /**
@@ -15,10 +14,8 @@ import type { Visitor } from './visitor.ts';
  */
 export async function homeBody(service: Service, visitor: Visitor, origin: string): Promise<Html> {
 	const { session, store } = visitor;
-	const objects = store.table(customObjects.name)!.findAll([], 10_000);
-	const objectResources = objects.map(({ key }) => store.table(recordsName(String(key)))!.resource);
-	const tiles = [...customerResources, ...objectResources].map(async (resource) => {
-		const total = await store.table(resource.name)!.countAside([]);
+	const tiles = [...customerResources, ...resourcesOfObjects(store)].map(async (resource) => {
+		const total = await store.table(resource.name)!.countInBackground([]);
 		return html`<li>
 			<a class="card" href="${recordsPath(resource.name)}">
 				<strong>${total.toLocaleString('en-GB')}</strong> ${resourceLabels(store, resource).plural}

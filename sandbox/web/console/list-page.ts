@@ -22,7 +22,7 @@ import { may, type Visitor } from './visitor.ts';
 const pageLength = '25';
 
 /** Latest changes first, because people who try out a workflow look for them. */
-const usualSort = '-updated_at';
+const defaultSort = '-updated_at';
 
 /** The explanation above the list of webhooks. */
 const webhooksExplained = html`The service posts each event as JSON, signed with the secret that you see when you
@@ -42,14 +42,14 @@ export async function listBody(
 ): Promise<Html> {
 	// A field of the search form that was left empty is no condition.
 	const parameters = new Map([...address.searchParams].filter(([, value]) => value.trim() !== ''));
-	const listParameters = new Map([['sort', usualSort], ['limit', pageLength], ...parameters]);
+	const listParameters = new Map([['sort', defaultSort], ['limit', pageLength], ...parameters]);
 	const query = parseListQuery(resource, listParameters, filterFinder(visitor.store.unrestricted, resource), accountKey);
 	const page = await listPage(() => existingTable(visitor.store, resource), query, accountKey);
 	const { cursor: next, total } = page;
 	const data = await inTurns(page.data, parseRecord);
 	const path = recordsPath(resource.name);
 	const { singular, plural } = resourceLabels(visitor.store, resource);
-	const to = (change: Record<string, string | undefined>) => {
+	const addressWith = (change: Record<string, string | undefined>) => {
 		const entries = Object.entries({ ...Object.fromEntries(parameters), ...change });
 		const present = entries.filter((entry): entry is [string, string] => entry[1] !== undefined);
 		return `${path}?${new URLSearchParams(present).toString()}`;
@@ -64,10 +64,12 @@ export async function listBody(
 		${searchForm(resource, parameters, path)}
 		${data.length === 0
 			? html`<p class="card quiet">No records match.</p>`
-			: html`<div class="card flush" role="region" aria-label="${plural}" tabindex="0">${recordsTable(visitor, resource, data, listParameters.get('sort')!, to)}</div>`}
+			: html`<div class="card flush" role="region" aria-label="${plural}" tabindex="0">
+					${recordsTable(visitor, resource, data, listParameters.get('sort')!, addressWith)}
+				</div>`}
 		<p class="row">
-			${parameters.has('cursor') ? html`<a class="button" href="${to({ cursor: undefined })}">First page</a>` : ''}
-			${next === null ? '' : html`<a class="button" href="${to({ cursor: next })}">Next page</a>`}
+			${parameters.has('cursor') ? html`<a class="button" href="${addressWith({ cursor: undefined })}">First page</a>` : ''}
+			${next === null ? '' : html`<a class="button" href="${addressWith({ cursor: next })}">Next page</a>`}
 		</p>`;
 }
 

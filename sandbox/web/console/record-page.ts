@@ -11,7 +11,7 @@ import { resources } from '../../core/schemas/index.ts';
 import type { JsonSchema } from '../../core/schemas/json-schema.ts';
 import { deliveryStatuses } from '../../core/schemas/webhook-deliveries.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
-import { quoted } from '../../core/store/records/columns.ts';
+import { equals } from '../../core/store/records/condition.ts';
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
 import { actionFields, customFieldSchema } from './form-fields.ts';
 import { formTexts } from './form-values.ts';
@@ -143,19 +143,18 @@ async function related(visitor: Visitor, resource: Resource, { id }: StoredRecor
 			? html`<a href="${recordsPath(other.name)}/new?${new URLSearchParams(values).toString()}"
 					aria-label="New ${resourceLabels(store, other).singular.toLowerCase()}">New</a>`
 			: '';
-	const naming = resources.flatMap((other) =>
+	const references = resources.flatMap((other) =>
 		other.lookups
 			.filter((field) => other.properties[field]?.['x-resource'] === resource.name)
 			.map((field) => ({ other, field })),
 	);
 	const byField = await Promise.all(
-		naming.map(async ({ other, field }) => {
-			const names = { sql: `${quoted(field)} = ?`, values: [id] };
+		references.map(async ({ other, field }) => {
 			const query = new URLSearchParams({ [field]: id }).toString();
 			return html`<li class="row">
 				<a class="grow" href="${recordsPath(other.name)}?${query}">${resourceLabels(store, other).plural}
 					<small>by ${other.properties[field]!.title}</small></a>
-				<span>${await store.table(other.name)!.countAside([names])}</span>
+				<span>${await store.table(other.name)!.countInBackground([equals(field, id)])}</span>
 				${add(other, { [field]: id })}
 			</li>`;
 		}),

@@ -2,8 +2,9 @@ import { html } from 'hono/html';
 import { recordsPath } from '../sign-in/navigation.ts';
 import type { Html } from '../pages/page.ts';
 import { capital, namesOf } from '../../core/schemas/names.ts';
-import { customObjects, objectKeyOf } from '../../core/schemas/custom-objects.ts';
+import { customObjects, objectKeyOf, recordsName } from '../../core/schemas/custom-objects.ts';
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
+import { equals } from '../../core/store/records/condition.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
 /** The fields that can serve as the title of a record, in order of preference. */
@@ -42,9 +43,12 @@ export function linkToRecord(store: StoreView, resource: string, id: string): Ht
 /** The custom object whose records have this path, such as `custom-objects/cars/records`. */
 export function objectOf(store: StoreView, records: string): StoredRecord | undefined {
 	const key = objectKeyOf(records);
-	const byKey = { sql: '"key" = ?', values: [key ?? ''] };
-	return key === undefined ? undefined : store.table(customObjects.name)!.findAll([byKey], 1)[0];
+	return key === undefined ? undefined : store.table(customObjects.name)!.findAll([equals('key', key)], 1)[0];
 }
+
+/** The resources of the records of all custom objects. */
+export const resourcesOfObjects = (store: StoreView): Resource[] =>
+	store.table(customObjects.name)!.findAll([], 10_000).map(({ key }) => store.table(recordsName(String(key)))!.resource);
 
 /** The labels of a resource's records: `Contact` and `Contacts`. */
 export function resourceLabels(store: StoreView, resource: Resource): { singular: string; plural: string } {

@@ -25,11 +25,9 @@ export interface Visitor {
 	show(title: string, body: Html, status?: Parameters<typeof renderPage>[1]['status'], script?: string): Response | Promise<Response>;
 }
 
-type Answered = Response | Promise<Response>;
-
 /** Handles requests of signed-in users; sends others to sign in, and shows refusals as pages. */
 export const forVisitors =
-	(service: Service, handler: (c: Context<Env>, visitor: Visitor) => Answered): Route['handler'] =>
+	(service: Service, handler: (c: Context<Env>, visitor: Visitor) => Response | Promise<Response>): Route['handler'] =>
 	async (c) => {
 		const { pathname, search } = new URL(c.req.url);
 		const session = sessionOf(service, c);
@@ -78,14 +76,14 @@ export function resourceIn(c: Context<Env>, { store }: Visitor): Resource {
 export type WriteVerb = 'create' | 'change' | 'delete';
 
 /** Writes that only the API allows: a webhook that is reactivated also needs its missed events, and a job its lines. */
-const throughApi: Record<string, WriteVerb[]> = {
+const onlyThroughApi: Record<string, WriteVerb[]> = {
 	[webhooks.name]: ['change'],
 	[jobs.name]: ['create', 'change', 'delete'],
 };
 
-/** Whether the visitor may do this with these records here; the role permits the same as with a token. */
+/** Whether the visitor may do this with these records in the console. A role permits the same as with a token. */
 export const may = ({ session }: Pick<Visitor, 'session'>, verb: WriteVerb, { name }: Resource): boolean =>
-	!(memberNamed(throughApi, name) ?? []).includes(verb) &&
+	!(memberNamed(onlyThroughApi, name) ?? []).includes(verb) &&
 	grantableScopes(session.member.role, [scopeOf(name, 'write')]).length > 0;
 
 /** @throws Problem insufficient_scope if the visitor may not write these records */

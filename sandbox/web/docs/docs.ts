@@ -30,9 +30,9 @@ const policy = [
 ].join('; ');
 
 /**
- * The clients, out of about forty, that Scalar does not offer for request samples. Those of its card *Client
- * Libraries* are fixed (featured-clients in @scalar/api-reference): shell/curl, ruby/native, node/undici,
- * php/guzzle and python/python3, without those that are hidden here. So none of these five is hidden.
+ * The clients that request samples omit, of about forty that Scalar offers. Its card *Client Libraries* shows a
+ * fixed list (featured-clients in @scalar/api-reference) without the hidden ones, so none of that list is hidden:
+ * shell/curl, ruby/native, node/undici, php/guzzle and python/python3.
  */
 const hiddenClients = {
 	...Object.fromEntries(

@@ -65,8 +65,7 @@ export async function readForm(c: Context<Env>): Promise<FormTexts> {
 	const form = new FormTexts();
 	const inputs = (await c.req.text()).split('&');
 	const starts = Array.from({ length: Math.ceil(inputs.length / inputsAtOnce) }, (_, i) => i * inputsAtOnce);
-	await inTurns(starts, (start) => form.add(new URLSearchParams(inputs.slice(start, start + inputsAtOnce).join('&'))),
-	);
+	await inTurns(starts, (start) => form.add(new URLSearchParams(inputs.slice(start, start + inputsAtOnce).join('&'))));
 	return form;
 }
 

@@ -1,4 +1,3 @@
-
 /** The style of pages with a navigation: beside the page where there is room, otherwise above it. */
 const consoleStyle = `
 .with-navigation { padding: 0; }

@@ -80,14 +80,7 @@ function clients({ session, clients, submittedTexts }: SettingsView) {
 						${client.redirectUris.map((uri) => html`<small><code>${uri}</code></small><br />`)}
 						<small>Created ${day(client.createdAt)}</small>
 					</div>
-					${confirmed(
-						session,
-						'delete-client',
-						client.id,
-						client.name,
-						'Delete',
-						'All its users are disconnected.',
-					)}
+					${confirmed(session, 'delete-client', client.id, client.name, 'Delete', 'All its users are disconnected.')}
 				</li>`,
 			)}
 		</ul>

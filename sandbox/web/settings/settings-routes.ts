@@ -12,14 +12,14 @@ import { handleForm } from '../sign-in/signed-in-forms.ts';
 import { type Html, refusalPage } from '../pages/page.ts';
 import { type Session, sessionOf } from '../sign-in/session.ts';
 import { navigation, settingsPath } from '../sign-in/navigation.ts';
-import { madeNotice, Notices } from '../sign-in/notices.ts';
+import { creationNotice, Notices } from '../sign-in/notices.ts';
 import { settingsPage } from './settings-page.ts';
 import { signInAddress } from '../sign-in/sign-in.ts';
 
 const maxNameLength = 100;
 
 /** Performs a form's action and returns a notice, if there is something to show. */
-type FormAction = (service: Service, form: FormTexts) => Html | undefined;
+type FormAction = (service: Service, form: FormTexts) => Html | void;
 
 /** A mistake in a form; the message is for the person who filled it in. */
 class FormError extends Error {}
@@ -80,7 +80,7 @@ const createKey: FormAction = ({ store, newId, now }, form) => {
 	const key = newApiKey();
 	store.apiKeys.add(newId('key', now()), key, { name, now: now() });
 	const note = 'Copy it now: it is not shown again, and only its hash is stored.';
-	return madeNotice(`API key “${name}” created`, { 'API key': key }, note);
+	return creationNotice(`API key “${name}” created`, { 'API key': key }, note);
 };
 
 const createClient: FormAction = ({ store, newId, now }, form) => {
@@ -94,24 +94,14 @@ const createClient: FormAction = ({ store, newId, now }, form) => {
 	const note = isPublic
 		? 'A public client has no secret.'
 		: 'Copy the secret now: it is not shown again, and only its hash is stored.';
-	return madeNotice(`OAuth client “${name}” created`, values, note);
+	return creationNotice(`OAuth client “${name}” created`, values, note);
 };
 
-const endKey: FormAction = (service, form) => {
-	revokeKey(service, form.get('id') ?? '');
-	return undefined;
-};
-
-const removeClient: FormAction = (service, form) => {
-	deleteClient(service, form.get('id') ?? '');
-	return undefined;
-};
-
-const actions: ReadonlyMap<string, FormAction> = new Map([
+const actions: ReadonlyMap<string, FormAction> = new Map<string, FormAction>([
 	['create-key', createKey],
-	['revoke-key', endKey],
+	['revoke-key', (service, form) => revokeKey(service, form.get('id') ?? '')],
 	['create-client', createClient],
-	['delete-client', removeClient],
+	['delete-client', (service, form) => deleteClient(service, form.get('id') ?? '')],
 ]);
 
 function nameIn(form: FormTexts, field: string): string {

@@ -29,7 +29,7 @@ const isSetup = ({ visibility }: Resource): boolean => visibility === 'everyone'
 /** The resources whose records are about customers. */
 export const customerResources = resources.filter((resource) => !isSetup(resource));
 
-/** Every page of the console, in groups; `current` is the path of the one being shown. */
+/** Every page of the console, in groups; `current` is the path of the current page. */
 export function navigation(service: Service, session: Session, current: string): Html {
 	const { member } = session;
 	return html`<header class="navigation">

@@ -41,7 +41,7 @@ export class Notices {
 }
 
 /** The notice about a new key, client or webhook, with its secret, which is never shown again. */
-export const madeNotice = (title: string, values: Record<string, string>, note: string): Html =>
+export const creationNotice = (title: string, values: Record<string, string>, note: string): Html =>
 	html`<div class="notice" role="status">
 		<p><strong>${title}</strong></p>
 		${Object.entries(values).map(
@@ -54,8 +54,8 @@ export const madeNotice = (title: string, values: Record<string, string>, note: 
 	</div>`;
 
 /**
- * Adds the buttons that copy the value before them. They stay hidden without a script, and where a
- * browser lets no page write to the clipboard, as over HTTP by a name other than localhost.
+ * Shows the buttons that copy the value before them. They stay hidden without a script, and where the browser
+ * denies access to the clipboard, as over HTTP with a host other than localhost.
  */
 export const copyScript = `
 for (const button of navigator.clipboard ? document.querySelectorAll('button.copy') : []) {

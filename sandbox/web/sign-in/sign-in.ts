@@ -86,7 +86,7 @@ export const signOutForm = (session: Session, returnTo: string) => html`
 	</form>
 `;
 
-/** Accepts only known pages, so that sign-in is not an open redirect, encoded as headers need them. */
+/** The page to return to, encoded for a header. Only known pages are accepted: sign-in must not be an open redirect. */
 function returnPath(requested: string | null): string {
 	const base = 'http://localhost';
 	const url = URL.parse(requested ?? '/', base);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { hashOf } from './secrets.ts';
 
 /** An API key without its secret. Times are in milliseconds since 1970. */
@@ -17,7 +17,7 @@ const useIsNotedEveryMs = 60_000;
 
 /** The API keys of the account. Only hashes are stored. */
 export class ApiKeys {
-	private readonly statements: Record<'insert' | 'select' | 'find' | 'has' | 'use' | 'delete', StatementSync>;
+	private readonly statements;
 
 	constructor(database: DatabaseSync) {
 		database.exec(`
@@ -44,10 +44,7 @@ export class ApiKeys {
 		this.statements.insert.run(id, hashOf(key), name, key.slice(-4), now);
 	}
 
-	/**
-	 * Finds a key by its secret. The lookup goes by hash, so its timing reveals nothing about valid
-	 * keys.
-	 */
+	/** Finds a key by its secret. The lookup goes by hash, so its timing reveals nothing about valid keys. */
 	find(key: string): ApiKey | undefined {
 		const row = this.statements.find.get(hashOf(key));
 		return row && apiKeyOf(row);

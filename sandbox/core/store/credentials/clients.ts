@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { hashOf } from './secrets.ts';
 
 /** A registered OAuth client (RFC 6749, 2). */
@@ -15,7 +15,7 @@ export interface Client {
 
 /** The registered clients. Only hashes of their secrets are stored. */
 export class Clients {
-	private readonly statements: Record<'insert' | 'select' | 'selectAll' | 'delete', StatementSync>;
+	private readonly statements;
 
 	constructor(database: DatabaseSync) {
 		database.exec(`

@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { scopesOf } from './grants.ts';
 
 /** The permission that an access token had: its grant and its scopes. */
@@ -9,7 +9,7 @@ export interface TokenGrant {
 
 /** The grant with which each job and subscription was created. Jobs and subscriptions of API keys have none. */
 export class CreationGrants {
-	private readonly statements: Record<'set' | 'select' | 'ofGrant' | 'drop', StatementSync>;
+	private readonly statements;
 
 	constructor(database: DatabaseSync) {
 		// No foreign key to grants: subscriptions of a deactivated user outlive the grant, paused.

@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { hashOf, newSecret } from './secrets.ts';
 
 /** The permission that a user granted to a client. Its codes and tokens are deleted with it. */
@@ -18,12 +18,9 @@ interface Code {
 	isUsed: boolean;
 }
 
-type Statement =
-	| 'insert' | 'select' | 'insertCode' | 'selectCode' | 'useCode' | 'dropUnused' | 'delete' | 'deleteOfUser' | 'ofClient';
-
 /** Grants and their authorization codes. Times are in milliseconds since 1970. */
 export class Grants {
-	private readonly statements: Record<Statement, StatementSync>;
+	private readonly statements;
 
 	constructor(database: DatabaseSync) {
 		database.exec(`

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { StoredRecord } from '../../schemas/resource.ts';
+import { equals } from '../records/condition.ts';
 import type { Table } from '../records/table.ts';
 
 /** The role of a user: administrators see every record, viewers change none. */
@@ -45,8 +46,7 @@ export class Members {
 
 	/** Finds a user who can sign in now. @param email in any case */
 	findByEmail(email: string): { member: Member; passwordHash: string } | undefined {
-		const isTheirs = { sql: '"email" = ?', values: [email.trim().toLowerCase()] };
-		const [user] = this.users().findAll([isTheirs], 1);
+		const [user] = this.users().findAll([equals('email', email.trim().toLowerCase())], 1);
 		const row = user && this.select.get(user.id);
 		const member = user && memberOf(user);
 		return row && member && { member, passwordHash: row['password'] as string };

@@ -1,15 +1,12 @@
 import { createHmac } from 'node:crypto';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { hashOf, newSecret } from './secrets.ts';
 
 const lastsMs = 12 * 60 * 60 * 1000;
 
 /** The sessions of signed-in users. Times are in milliseconds since 1970. */
 export class Sessions {
-	private readonly statements: Record<
-		'insert' | 'select' | 'delete' | 'expire' | 'end' | 'insertToken' | 'selectByToken',
-		StatementSync
-	>;
+	private readonly statements;
 
 	constructor(database: DatabaseSync) {
 		database.exec(`

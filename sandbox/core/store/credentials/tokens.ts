@@ -1,9 +1,9 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { AccountKey } from './account-key.ts';
 import { type Grant, grantOf, scopesOf } from './grants.ts';
 import { hashOf, newSecret } from './secrets.ts';
 
-/** How long an expired access token is remembered, so that the client is told to refresh it. */
+/** How long an expired access token is remembered, so that the answer to it is `token_expired`. */
 const rememberedMs = 30 * 24 * 60 * 60 * 1000;
 
 const refreshPrefix = 'crm_refresh';
@@ -25,10 +25,7 @@ interface RefreshToken {
 
 /** Access and refresh tokens, stored as hashes. Times are in milliseconds since 1970. */
 export class Tokens {
-	private readonly statements: Record<
-		'insertAccess' | 'insertRefresh' | 'access' | 'refresh' | 'replace' | 'delete' | 'forget',
-		StatementSync
-	>;
+	private readonly statements;
 
 	private readonly accountKey: AccountKey;
 
@@ -109,10 +106,7 @@ export class Tokens {
 		this.statements.replace.run(now, hashOf(token));
 	}
 
-	/**
-	 * Derives the successor of a refresh token. It is always the same, although only hashes of tokens
-	 * are stored.
-	 */
+	/** Derives the successor of a refresh token. It is always the same, although only hashes of tokens are stored. */
 	private successorOf(token: string): string {
 		return `${refreshPrefix}_${this.accountKey.mac('refresh token', token).toString('base64url')}`;
 	}

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 
 /** Replaced secrets are kept as long as idempotency keys: until then, a replayed answer includes its secret. */
 const replacedAreKeptMs = 24 * 60 * 60 * 1000;
@@ -9,10 +9,7 @@ const replacedAreKeptMs = 24 * 60 * 60 * 1000;
  * computed from a hash. Times are in milliseconds since 1970.
  */
 export class WebhookSecrets {
-	private readonly statements: Record<
-		'insert' | 'select' | 'find' | 'end' | 'retire' | 'forget' | 'drop',
-		StatementSync
-	>;
+	private readonly statements;
 
 	constructor(database: DatabaseSync) {
 		database.exec(`

@@ -1,9 +1,7 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Attempt, Delivery } from '../../schemas/webhook-deliveries.ts';
 import { pageOf } from '../threads/page-rows.ts';
 import type { BackgroundReader } from '../threads/background-reader.ts';
-
-type Statement = 'insert' | 'requeue' | 'find' | 'save' | 'due' | 'failPending' | 'drop';
 
 /** The deliveries of events, pending and past. They are deleted with their events. */
 export class DeliveryLog {
@@ -11,7 +9,7 @@ export class DeliveryLog {
 	onQueued: () => void = () => undefined;
 	private readonly database: DatabaseSync;
 	private readonly reader: BackgroundReader;
-	private readonly statements: Record<Statement, StatementSync>;
+	private readonly statements;
 
 	constructor(database: DatabaseSync, reader: BackgroundReader) {
 		this.database = database;

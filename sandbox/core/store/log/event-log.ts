@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { audienceText, audienceIncludes } from './audience.ts';
 import { EventReader, eventOf, type NewEvent, type StoredEvent } from './event-reader.ts';
 import type { BackgroundReader } from '../threads/background-reader.ts';
@@ -12,7 +12,7 @@ const forAccount = { sql: 'is_for_account = 1', values: [] as string[] };
 
 /** The log of events. An event is appended in the transaction of the change that it reports. */
 export class EventLog extends EventReader {
-	private readonly statements: Record<'insert' | 'expire' | 'find', StatementSync>;
+	private readonly statements;
 	/** The instant of the last expiry: a batch writes many events at one instant. */
 	private expiredAt = -1;
 
@@ -42,9 +42,7 @@ export class EventLog extends EventReader {
 		};
 	}
 
-	/**
-	 * A view of the log with the events that a user received: those of records visible to the user at that time.
-	 */
+	/** A view of the log with the events that a user received: those of records visible to the user at that time. */
 	readableBy({ caller, seesAll, application }: Viewer): EventReader {
 		const conditions = [seesAll ? forAccount : audienceIncludes(caller.id)];
 		if (application !== undefined) {

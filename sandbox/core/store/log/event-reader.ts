@@ -1,11 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { RequestOrigin } from '../../foundation/origin.ts';
 import { type Audience, parseAudience } from './audience.ts';
-import type { Condition } from '../records/condition.ts';
+import { allOf, type Condition, isIn } from '../records/condition.ts';
 import { pageOf } from '../threads/page-rows.ts';
 import type { Query, Row } from '../threads/query.ts';
 import type { BackgroundReader } from '../threads/background-reader.ts';
-import { allOf } from '../records/record-queries.ts';
 
 /** An event before the log assigns its sequence number. */
 export interface NewEvent {
@@ -48,9 +47,9 @@ export class EventReader {
 		this.visible = visible;
 	}
 
-	/** Reads events in sequence, or newest first. */
-	page(conditions: Condition[], limit: number, descending = false): StoredEvent[] {
-		const { sql, values } = this.pageQuery(conditions, limit, descending);
+	/** Reads events in sequence. */
+	page(conditions: Condition[], limit: number): StoredEvent[] {
+		const { sql, values } = this.pageQuery(conditions, limit, false);
 		return this.database.prepare(sql).all(...values).map(eventOf);
 	}
 
@@ -63,8 +62,7 @@ export class EventReader {
 	/** Whether all events of a page may be read. */
 	sees({ events }: EventPage): boolean {
 		const sequences = JSON.stringify(events.map(({ sequence }) => sequence));
-		const among = { sql: 'sequence IN (SELECT value FROM json_each(?))', values: [sequences] };
-		const { sql, values } = allOf([among, ...this.visible]);
+		const { sql, values } = allOf([isIn('sequence', sequences), ...this.visible]);
 		const row = this.database.prepare(`SELECT count(*) AS count FROM events WHERE ${sql}`).get(...values);
 		return row!['count'] === events.length;
 	}

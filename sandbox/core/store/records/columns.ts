@@ -5,7 +5,7 @@ import { foldCase, orderKey } from './fold-case.ts';
 /** A value as SQLite stores it. */
 export type Cell = string | number;
 
-/** A field with a column of its own, for filters and sorting. Lists are stored as JSON. */
+/** A field with its own column, for filters and sorting. Lists are stored as JSON. */
 export interface Column {
 	name: string;
 	/** The field of the record that it holds. */

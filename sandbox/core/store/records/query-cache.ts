@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { getOrCreate } from '../../foundation/maps.ts';
 import { hashOf } from '../credentials/secrets.ts';
 
 const maxRemembered = 1000;
@@ -35,11 +36,7 @@ export class QueryCache {
 
 	/** Returns the cached value, or reads and caches it. */
 	getOrRead<T>(key: string, read: () => T): T {
-		const cachedValue = this.get<T>(key);
-		if (cachedValue !== undefined) return cachedValue;
-		const value = read();
-		this.set(key, value);
-		return value;
+		return getOrCreate<string, T>(this, key, read);
 	}
 
 	clear(): void {

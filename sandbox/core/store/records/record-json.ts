@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../foundation/maps.ts';
 import type { StoredRecord } from '../../schemas/resource.ts';
 
 const texts = new WeakMap<StoredRecord, string>();
@@ -6,11 +7,7 @@ const texts = new WeakMap<StoredRecord, string>();
  * A record as JSON. It is serialized once for the table, the event and the answer, which is safe
  * because records are replaced and never changed in place.
  */
-export function recordJson(record: StoredRecord): string {
-	let text = texts.get(record);
-	if (text === undefined) texts.set(record, (text = JSON.stringify(record)));
-	return text;
-}
+export const recordJson = (record: StoredRecord): string => getOrCreate(texts, record, () => JSON.stringify(record));
 
 /**
  * Parses the JSON of a record.

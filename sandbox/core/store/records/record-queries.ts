@@ -1,5 +1,5 @@
 import { type Cell, quoted } from './columns.ts';
-import type { Condition } from './condition.ts';
+import { allOf, type Condition, isIn } from './condition.ts';
 import { live } from './table-definition.ts';
 import { keysetCondition, type Order } from './keyset.ts';
 import type { Query } from '../threads/query.ts';
@@ -42,8 +42,7 @@ export function idsQuery(table: string, { conditions, order, includeDeleted }: S
 
 /** The records with these ids, in the order of the ids, that meet the conditions. */
 export function recordsQuery(table: string, { conditions, includeDeleted }: Selection, ids: string): Query {
-	const named = { sql: 'id IN (SELECT value FROM json_each(?))', values: [ids] };
-	const { sql, values } = allOf(withLive([named, ...conditions], includeDeleted));
+	const { sql, values } = allOf(withLive([isIn('id', ids), ...conditions], includeDeleted));
 	const inOrder = `ORDER BY instr(?, '"' || id || '"')`;
 	return { sql: `SELECT document FROM ${table} WHERE ${sql} ${inOrder}`, values: [...values, ids], isPage: true };
 }
@@ -68,9 +67,3 @@ function orderBy(order: Order[]): string {
 	const columns = order.map(({ column, descending }) => `${quoted(column)}${descending ? ' DESC' : ''}`);
 	return columns.length > 0 ? `ORDER BY ${columns.join()}` : '';
 }
-
-/** A condition that holds if all of these hold. */
-export const allOf = (conditions: readonly Condition[]): Condition => ({
-	sql: conditions.map(({ sql }) => `(${sql})`).join(' AND ') || 'true',
-	values: conditions.flatMap(({ values }) => values),
-});

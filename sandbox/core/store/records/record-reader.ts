@@ -1,6 +1,5 @@
 import type { Resource, StoredRecord } from '../../schemas/resource.ts';
-import type { Column } from './columns.ts';
-import type { Condition } from './condition.ts';
+import { allOf, type Condition, equals, isIn } from './condition.ts';
 import { live, sqlName } from './table-definition.ts';
 import type { QueryCache } from './query-cache.ts';
 import type { PreparedStatements } from '../threads/prepared-statements.ts';
@@ -10,7 +9,7 @@ import type { BackgroundReader } from '../threads/background-reader.ts';
 import { documentOf, documentsOf, type ListedPage, listedOf, type RecordPage } from './page-of-records.ts';
 import { idOfJson, parseRecord } from './record-json.ts';
 import type { Rows } from './rows.ts';
-import { allOf, countQuery, idsQuery, isIndexed, pageQuery, recordsQuery, type Selection, textsQuery } from './record-queries.ts';
+import { countQuery, idsQuery, isIndexed, pageQuery, recordsQuery, type Selection, textsQuery } from './record-queries.ts';
 import { entriesByField, valueIndex } from './value-index.ts';
 
 /** With more matches than this, scanning in list order until the page is full is faster than sorting them. */
@@ -25,7 +24,6 @@ const maxQuickSize = 300_000;
 /** The parts of a table that every reader of it shares. */
 interface RecordSource {
 	resource: Resource;
-	columns: Column[];
 	statements: PreparedStatements;
 	reader: BackgroundReader;
 	rows: Rows;
@@ -35,23 +33,22 @@ interface RecordSource {
 /** Reads the records of a table that match the conditions of a view, such as those visible to a user. */
 export class RecordReader {
 	readonly resource: Resource;
-	readonly columns: Column[];
 	readonly source: RecordSource;
-	private readonly name: string;
+	/** The name of the table in SQL. */
+	protected readonly name: string;
 	/** Conditions that hold for every record that this reader finds. */
 	private readonly visible: readonly Condition[];
 
 	constructor(source: RecordSource, visible: readonly Condition[]) {
 		this.source = source;
 		this.resource = source.resource;
-		this.columns = source.columns;
 		this.name = sqlName(source.resource);
 		this.visible = visible;
 	}
 
 	/** Finds a live record. */
 	find(id: string): StoredRecord | undefined {
-		if (this.visible.length > 0) return this.findAll([{ sql: 'id = ?', values: [id] }], 1)[0];
+		if (this.visible.length > 0) return this.findAll([equals('id', id)], 1)[0];
 		const sql = `SELECT document FROM ${this.name} WHERE id = ? AND ${live}`;
 		const row = this.source.statements.get(sql).get(id);
 		return row && parseRecord(documentOf(row));
@@ -59,8 +56,7 @@ export class RecordReader {
 
 	/** Finds a record, deleted or not. */
 	findEver(id: string): StoredRecord | undefined {
-		const conditions = [{ sql: 'id = ?', values: [id] }];
-		const selection = { conditions, order: [], after: undefined, includeDeleted: true, limit: 1 };
+		const selection = { conditions: [equals('id', id)], order: [], after: undefined, includeDeleted: true, limit: 1 };
 		return this.page(selection).map(parseRecord)[0];
 	}
 
@@ -99,7 +95,7 @@ export class RecordReader {
 	}
 
 	/** Runs `textsQuery` without blocking other requests. */
-	async newestAside(fields: string[], limit: number): Promise<Array<{ id: string; text: string }>> {
+	async newestTexts(fields: string[], limit: number): Promise<Array<{ id: string; text: string }>> {
 		const [rows] = await this.source.reader.read([textsQuery(this.name, fields, this.visible, limit)]);
 		return rows as Array<{ id: string; text: string }>;
 	}
@@ -107,10 +103,7 @@ export class RecordReader {
 	/** Which of these records can be seen, deleted or not. */
 	visibleAmong(ids: string[]): Set<string> {
 		if (this.visible.length === 0) return new Set(ids);
-		const { sql, values } = allOf([
-			{ sql: 'id IN (SELECT value FROM json_each(?))', values: [JSON.stringify(ids)] },
-			...this.visible,
-		]);
+		const { sql, values } = allOf([isIn('id', JSON.stringify(ids)), ...this.visible]);
 		const rows = this.source.statements.get(`SELECT id FROM ${this.name} WHERE ${sql}`).all(...values);
 		return new Set(rows.map((row) => String(row['id'])));
 	}
@@ -139,8 +132,8 @@ export class RecordReader {
 	 * rows runs on another thread, so that other requests are answered meanwhile.
 	 */
 	async list(selection: Selection): Promise<ListedPage> {
-		const { conditions, includeDeleted } = selection;
-		const query = this.listQuery(selection);
+		const { conditions, includeDeleted, limit } = selection;
+		const query = { ...this.pageQuery({ ...selection, limit: limit + 1 }), isPage: true };
 		if (this.isQuick(selection)) {
 			const rows = readRows(this.source.statements.get(query.sql), query, maxQuickSize);
 			if (rows) return { ...listedOf(rows, selection), total: this.count(conditions, includeDeleted) };
@@ -159,7 +152,7 @@ export class RecordReader {
 	}
 
 	/** Counts exactly, without blocking other requests. */
-	async countAside(conditions: Condition[], includeDeleted = false): Promise<number> {
+	async countInBackground(conditions: Condition[], includeDeleted = false): Promise<number> {
 		return (await this.readAndCount(undefined, conditions, includeDeleted)).total;
 	}
 
@@ -168,25 +161,21 @@ export class RecordReader {
 		conditions: Condition[],
 		includeDeleted: boolean,
 	): Promise<{ rows: Row[]; total: number }> {
-		const { cache: memory, reader } = this.source;
-		const { changes } = memory;
+		const { cache, reader } = this.source;
+		const { changes } = cache;
 		const key = this.totalKey(conditions, includeDeleted);
 		const isCacheable = this.isCountCacheable(conditions);
 		const knownTotal =
-			this.storedTotal(conditions, includeDeleted) ?? (isCacheable ? memory.get<number>(key) : undefined);
+			this.storedTotal(conditions, includeDeleted) ?? (isCacheable ? cache.get<number>(key) : undefined);
 		const queries = query ? [query] : [];
 		if (knownTotal === undefined) queries.push(this.countQuery(conditions, includeDeleted));
 		const read = queries.length > 0 ? await reader.read(queries) : [];
-		const isUnchanged = changes === memory.changes;
+		const isUnchanged = changes === cache.changes;
 		// A total that was read before a write does not match a page that was read after it.
 		if (knownTotal !== undefined && !isUnchanged) return await this.readAndCount(query, conditions, includeDeleted);
 		const total = knownTotal ?? totalOf(read.at(-1)!);
-		if (isCacheable && isUnchanged) memory.set(key, total);
+		if (isCacheable && isUnchanged) cache.set(key, total);
 		return { rows: query ? read[0]! : [], total };
-	}
-
-	private listQuery(selection: Selection): Query {
-		return { ...this.pageQuery({ ...selection, limit: selection.limit + 1 }), isPage: true };
 	}
 
 	/** Whether a count depends on this table only: the cache is not cleared when another table changes. */

@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { JsonObject } from '../../foundation/json.ts';
 import { hasCustomFields, type Resource, type StoredRecord } from '../../schemas/resource.ts';
 import { type Cell, cellOf, type Column, quoted, searchText } from './columns.ts';
@@ -7,22 +7,11 @@ import { recordJson } from './record-json.ts';
 import { ValueIndex } from './value-index.ts';
 import { WordIndex } from './word-index.ts';
 
-type Statement = 'stored' | 'insert' | 'update' | 'totals' | 'addToTotals';
-
-/** The row of a record. */
-interface Written {
-	/** The values of the columns, in their order. */
-	values: Cell[];
-	search: string;
-	/** 0 if the record is deleted. */
-	isLive: 0 | 1;
-}
-
 /** Writes the rows of a table together with its totals and its indexes of words and custom values. */
 export class Rows {
 	private readonly resource: Resource;
 	private readonly columns: Column[];
-	private readonly statements: Record<Statement, StatementSync>;
+	private readonly statements;
 	/** The index of words, if the table has one. */
 	readonly words: WordIndex | undefined;
 	private readonly customValues: ValueIndex | undefined;
@@ -81,14 +70,15 @@ export class Rows {
 		addToTotals.run(isLive, 1);
 	}
 
-	private rowOf(record: StoredRecord, since: string): Written {
+	/** The values of the columns, in their order, and what `save` compares with the former row. */
+	private rowOf(record: StoredRecord, since: string) {
 		const { resource, columns } = this;
 		const search = searchText(resource, record);
 		const values: Cell[] = [record.id, search];
 		for (const column of columns) values.push(cellOf(column, record));
 		if (resource.states?.timed) values.push(nextTransitionTime(resource, record, since));
 		values.push(recordJson(record));
-		return { values, search, isLive: record.deleted_at === null ? 1 : 0 };
+		return { values, search, isLive: Number(record.deleted_at === null) };
 	}
 
 	/** The number of records. */

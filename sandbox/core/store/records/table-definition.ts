@@ -58,7 +58,7 @@ export function indexDefinitions(resource: Resource): Map<string, string> {
  * It holds trigrams without their positions (https://sqlite.org/fts5.html, 4.4 and 4.5): that halves
  * its size, and a match has to be compared with the text anyway. It is not written by a trigger: before
  * each statement with a trigger, SQLite sets a savepoint, at which FTS5 flushes its buffer. It does not merge
- * its parts by itself, which would happen during a request and take long.
+ * its segments automatically, because that would delay a request.
  */
 export const searchIndexDefinition = (resource: Resource): string => `
 	CREATE VIRTUAL TABLE IF NOT EXISTS ${searchIndex(resource)} USING fts5(

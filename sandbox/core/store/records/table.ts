@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { hasCustomFields, type Resource, type StoredRecord } from '../../schemas/resource.ts';
 import { type Cell, type Column, columnsOf, quoted } from './columns.ts';
+import { allOf, equals } from './condition.ts';
 import {
 	hasSearchIndex,
 	indexDefinitions,
@@ -21,58 +22,60 @@ import { Transactions } from '../transactions.ts';
 import { valueIndexDefinition } from './value-index.ts';
 import type { WordIndex } from './word-index.ts';
 
+/** A timed transition of a record, and the instant at which it is due. */
+export interface DueTransition {
+	record: StoredRecord;
+	at: string;
+}
+
 /**
  * The records of one resource. A row holds the record as JSON, one column for each field that lists
  * filter or sort by, and one column for search.
  */
 export class Table extends RecordReader {
 	private readonly database: DatabaseSync;
-	private readonly sqlName: string;
 
 	constructor(database: DatabaseSync, resource: Resource, reader = new BackgroundReader(database, ':memory:')) {
 		const columns = columnsOf(resource);
 		createTable(database, resource, columns);
 		const rows = new Rows(database, resource, columns);
 		const statements = new PreparedStatements(database);
-		const memory = new QueryCache(database);
-		super({ resource, columns, statements, reader, rows, cache: memory }, []);
+		super({ resource, statements, reader, rows, cache: new QueryCache(database) }, []);
 		this.database = database;
-		this.sqlName = sqlName(resource);
 		this.createIndexes();
 	}
 
 	/** Finds the id of another live record with these values. */
 	findOther(values: Record<string, Cell>, id: string): string | undefined {
-		const equal = Object.keys(values).map((column) => `${quoted(column)} = ?`);
-		const where = [...equal, 'id <> ?', live].join(' AND ');
-		const statement = this.source.statements.get(`SELECT id FROM ${this.sqlName} WHERE ${where} LIMIT 1`);
-		return statement.get(...Object.values(values), id)?.['id'] as string | undefined;
+		const same = allOf(Object.entries(values).map(([column, value]) => equals(column, value)));
+		const sql = `SELECT id FROM ${this.name} WHERE ${same.sql} AND id <> ? AND ${live} LIMIT 1`;
+		return this.source.statements.get(sql).get(...same.values, id)?.['id'] as string | undefined;
 	}
 
 	/**
-	 * Finds live records whose timed transition is due, earliest first. Times are instants.
+	 * Finds the timed transition that is due first.
 	 *
 	 * @param id restricts it to one record
 	 */
-	due(now: string, limit: number, id?: string): Array<{ record: StoredRecord; at: string }> {
+	nextDue(now: string, id?: string): DueTransition | undefined {
 		const sql = `
-			SELECT document, ${nextStepAt} FROM ${this.sqlName}
+			SELECT document, ${nextStepAt} FROM ${this.name}
 			WHERE ${id === undefined ? '' : 'id = ? AND'} ${nextStepAt} <> '' AND ${nextStepAt} <= ?
-			ORDER BY ${nextStepAt}, id LIMIT ?
+			ORDER BY ${nextStepAt}, id LIMIT 1
 		`;
-		const rows = this.source.statements.get(sql).all(...(id === undefined ? [] : [id]), now, limit);
-		return rows.map((row) => ({ record: parseRecord(documentOf(row)), at: row[nextStepAt] as string }));
+		const row = this.source.statements.get(sql).get(...(id === undefined ? [] : [id]), now);
+		return row && { record: parseRecord(documentOf(row)), at: row[nextStepAt] as string };
 	}
 
 	/** The highest number in a column, deleted records included; 0 if there are no records. */
 	highest(column: string): number {
-		const row = this.source.statements.get(`SELECT max(${quoted(column)}) AS value FROM ${this.sqlName}`);
+		const row = this.source.statements.get(`SELECT max(${quoted(column)}) AS value FROM ${this.name}`);
 		return Number(row.get()!['value'] ?? 0);
 	}
 
 	/** The instant of the latest change of a record; empty if there are no records. */
 	lastUpdate(): string {
-		const row = this.source.statements.get(`SELECT max(updated_at) AS value FROM ${this.sqlName}`).get()!;
+		const row = this.source.statements.get(`SELECT max(updated_at) AS value FROM ${this.name}`).get()!;
 		return (row['value'] as string | null) ?? '';
 	}
 
@@ -109,7 +112,7 @@ export class Table extends RecordReader {
 	/** Whether the table exists; it does not if the transaction that created it was rolled back. */
 	exists(): boolean {
 		const sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?";
-		return this.source.statements.get(sql).get(this.sqlName) !== undefined;
+		return this.source.statements.get(sql).get(this.name) !== undefined;
 	}
 
 	/** Returns the cached value, or reads it if the table has changed since. */
@@ -120,7 +123,7 @@ export class Table extends RecordReader {
 	/** Clears all caches; call it after a change that bypasses `save`, such as a rollback. */
 	forget(): void {
 		this.source.cache.clear();
-		this.source.rows.words?.noteRow();
+		this.words?.noteRow();
 	}
 
 	/** The index of words; undefined if the table has none. */
@@ -136,16 +139,16 @@ export class Table extends RecordReader {
 }
 
 /** The file has tables of another version; they were not changed. */
-export class OfAnotherVersion extends Error {}
+export class DatabaseVersionError extends Error {}
 
-/** @throws OfAnotherVersion */
+/** @throws DatabaseVersionError */
 function createTable(database: DatabaseSync, resource: Resource, columns: Column[]): void {
 	const tables = [tableDefinition(resource, columns)];
 	if (hasCustomFields(resource)) tables.push(valueIndexDefinition(resource));
 	const stored = database.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name = ?");
 	const existingDefinitions = tables.map((definition) => stored.get(definition.split(' ')[0]!)?.['sql']);
 	const isSame = tables.every((definition, i) => existingDefinitions[i] === `CREATE TABLE ${definition}`);
-	if (!isSame && existingDefinitions.some((sql) => sql !== undefined)) throw new OfAnotherVersion();
+	if (!isSame && existingDefinitions.some((sql) => sql !== undefined)) throw new DatabaseVersionError();
 	new Transactions(database, () => undefined).run(() =>
 		database.exec(`
 			CREATE TABLE IF NOT EXISTS totals (name TEXT PRIMARY KEY, live INTEGER, stored INTEGER) WITHOUT ROWID;

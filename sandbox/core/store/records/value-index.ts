@@ -52,7 +52,7 @@ export class ValueIndex {
  */
 export const entriesWith = (field: string, operator: string, values: Cell[]): Entries => ({
 	field,
-	// Of two long texts, the beginnings may be equal.
+	// An entry may equal the beginning of a longer text, so `>` and `<` include it.
 	sql: operator === '=' ? `value IN (${values.map(() => '?').join()})` : `value ${operator[0]}= ?`,
 	values: values.map((value) => entryOf(value)!),
 });

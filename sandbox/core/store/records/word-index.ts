@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Resource } from '../../schemas/resource.ts';
 import type { Condition } from './condition.ts';
 import { readRows } from '../threads/page-rows.ts';
@@ -12,8 +12,6 @@ const lastRow = (resource: Resource): string => `(SELECT coalesce(max(id), 0) FR
 
 /** Maximum number of rows that are indexed at once; fewer if they are large. */
 const rowsAtOnce = 200;
-
-type Statement = 'waiting' | 'add' | 'lastRow' | 'replace' | 'merge' | 'changes';
 
 /** How long work is done in pieces. */
 interface Pieces {
@@ -30,9 +28,9 @@ interface Pieces {
 export class WordIndex {
 	/** Whether rows may wait to be indexed. */
 	private isBehind = true;
-	/** Whether there may be parts to merge. */
-	private isParted = true;
-	private readonly statements: Record<Statement, StatementSync>;
+	/** Whether there may be segments to merge. */
+	private needsMerge = true;
+	private readonly statements;
 
 	constructor(database: DatabaseSync, resource: Resource) {
 		const [index, table] = [searchIndex(resource), sqlName(resource)];
@@ -60,16 +58,16 @@ export class WordIndex {
 		const { lastRow: last, replace } = this.statements;
 		if (rowid > Number(last.get()!['value'])) return;
 		replace.run(rowid, search);
-		this.isParted = true;
+		this.needsMerge = true;
 	}
 
 	/**
-	 * Indexes the rows that were added, and merges parts of the index, in short pieces, each in a
+	 * Indexes the rows that were added, and merges segments of the index, in short pieces, each in a
 	 * transaction. It ends even if rows are added meanwhile; these are indexed together later.
 	 */
 	*maintain({ transaction, endOfPiece }: Pieces): Generator<void, void> {
 		for (let isMore = this.isBehind; isMore; yield) isMore = transaction(() => this.indexRows(endOfPiece()));
-		for (; this.isParted; yield) this.isParted = transaction(() => this.mergeParts());
+		for (; this.needsMerge; yield) this.needsMerge = transaction(() => this.mergeSegments());
 	}
 
 	/** Indexes every row that was added. */
@@ -84,14 +82,14 @@ export class WordIndex {
 			this.isBehind = i > 0 && performance.now() > end;
 			if (this.isBehind) return true;
 			this.statements.add.run(row['rowid'] as number, row['search'] as string);
-			this.isParted = true;
+			this.needsMerge = true;
 		}
 		this.isBehind = rows.length > 0;
 		return rows.length === rowsAtOnce;
 	}
 
 	/** How to detect that nothing was merged: see the documentation of FTS5 (4.10.8). */
-	private mergeParts(): boolean {
+	private mergeSegments(): boolean {
 		const { merge, changes } = this.statements;
 		const before = changes.get()!['value'] as number;
 		merge.run();

@@ -31,7 +31,7 @@ export type PartOfRows = [query: number, rows: Row[]];
 /** Characters of text that are received from another thread without yielding. */
 const partSize = 256 * 1024;
 
-/** Splits the rows of queries into parts of limited size; a larger row is a part by itself. */
+/** Splits the rows of queries into parts of limited size; a larger row is its own part. */
 export function partsOf(results: Row[][]): PartOfRows[] {
 	return results.flatMap((rows, query) => {
 		const parts: PartOfRows[] = [];

@@ -1,14 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setRecent } from '../../foundation/maps.ts';
 
 const maxStatements = 200;
 
 /** Longer statements come from lists with hundreds of values, which are rarely repeated. */
 const maxSqlLength = 4000;
 
-/**
- * A cache of prepared statements by their SQL: preparing one takes longer than finding a record with
- * it.
- */
+/** A cache of prepared statements by their SQL: preparing one takes longer than finding a record with it. */
 export class PreparedStatements {
 	private readonly database: DatabaseSync;
 	private readonly recent = new Map<string, StatementSync>();
@@ -19,11 +17,7 @@ export class PreparedStatements {
 
 	get(sql: string): StatementSync {
 		const statement = this.recent.get(sql) ?? this.database.prepare(sql);
-		if (sql.length > maxSqlLength) return statement;
-		// The least recently used statement is first, and is evicted first.
-		this.recent.delete(sql);
-		this.recent.set(sql, statement);
-		if (this.recent.size > maxStatements) this.recent.delete(this.recent.keys().next().value!);
+		if (sql.length <= maxSqlLength) setRecent(this.recent, sql, statement, maxStatements);
 		return statement;
 	}
 }

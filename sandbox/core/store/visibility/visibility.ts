@@ -3,7 +3,7 @@ import { jobs } from '../../schemas/jobs.ts';
 import type { Resource, StoredRecord } from '../../schemas/resource.ts';
 import { webhooks } from '../../schemas/webhooks.ts';
 import { unionOf, type Audience, everyone, onlyUsers } from '../log/audience.ts';
-import type { Condition } from '../records/condition.ts';
+import { allOf, type Condition } from '../records/condition.ts';
 import { sqlName } from '../records/table-definition.ts';
 
 /** Who reads records. */
@@ -31,7 +31,7 @@ export const ofApplications = [webhooks, jobs].map(({ name }) => name);
  *
  * @param column the one with the record, which is at `path` in its JSON
  */
-export const createdVia = ({ id }: Viewer['caller'], application: string, column: string, path: string): Condition => ({
+export const createdVia = ({ id }: Pick<Viewer['caller'], 'id'>, application: string, column: string, path: string): Condition => ({
 	sql: `${column} ->> '${path}.created_by.id' = ? AND ${column} ->> '${path}.application_id' = ?`,
 	values: [id, application],
 });
@@ -49,17 +49,13 @@ function visibleToUser(userId: string, resource: Resource): Condition[] {
 	const table = sqlName(resource);
 	const seen = visibility.through.map((field): Condition => {
 		const target = targetOf(resource, field);
-		const isIt = { sql: `id = ${table}."${field}"`, values: [] };
-		const all = [isIt, ...visibleToUser(userId, target)];
-		const where = all.map(({ sql }) => `(${sql})`).join(' AND ');
-		return {
-			sql: `EXISTS (SELECT 1 FROM ${sqlName(target)} WHERE ${where})`,
-			values: all.flatMap(({ values }) => values),
-		};
+		const isTarget = { sql: `id = ${table}."${field}"`, values: [] };
+		const { sql, values } = allOf([isTarget, ...visibleToUser(userId, target)]);
+		return { sql: `EXISTS (SELECT 1 FROM ${sqlName(target)} WHERE ${sql})`, values };
 	});
-	const either = [{ sql: `+"${visibility.user}" = ?`, values: [userId] }, ...seen];
-	const sql = either.map((condition) => condition.sql).join(' OR ');
-	return [{ sql, values: either.flatMap(({ values }) => values), readsOtherTables: true }];
+	const anyOf = [{ sql: `+"${visibility.user}" = ?`, values: [userId] }, ...seen];
+	const sql = anyOf.map((condition) => condition.sql).join(' OR ');
+	return [{ sql, values: anyOf.flatMap(({ values }) => values), readsOtherTables: true }];
 }
 
 /**
@@ -85,14 +81,14 @@ export function audienceOf(
 	const user = userIn(visibility.user);
 	const seen = visibility.through.flatMap((field) => {
 		const target = targetOf(resource, field);
-		const named = userIn(field);
-		const other = named === undefined ? undefined : find(target.name, named);
-		return other ? [audienceOf(target, other, find)] : [];
+		const targetId = userIn(field);
+		const targetRecord = targetId === undefined ? undefined : find(target.name, targetId);
+		return targetRecord ? [audienceOf(target, targetRecord, find)] : [];
 	});
 	return unionOf([...seen, ...(user === undefined ? [] : [onlyUsers(user)])]);
 }
 
-/** The resources whose records are seen through those of another, by the field that names it. */
+/** The resources whose records are visible through records of this one, with the field that refers to it. */
 export const visibleVia = ({ name }: Resource): Array<{ resource: Resource; field: string }> =>
 	resources.flatMap((resource) => {
 		const { visibility, properties } = resource;
