@@ -25,7 +25,7 @@ afterEach(() => {
 test.each(['SIGKILL', 'SIGTERM'] as const)(
 	'after %s in the middle, a job continues where it stopped: every line once, none left out',
 	async (signal) => {
-		const start = () => startProcess(join(folder, 'sandbox.db'), 0, ends.signal);
+		const start = () => startProcess(join(folder, 'sandbox.db'), { signal: ends.signal });
 		let sandbox = await start();
 		const kill = async () => {
 			const ended = once(sandbox.child, 'exit');

@@ -1,7 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createApp } from '../../sandbox/app.ts';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { FormTexts } from '../../sandbox/web/pages/form-texts.ts';
@@ -9,12 +7,11 @@ import { Background } from '../../sandbox/core/foundation/background.ts';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { ThreadReader } from '../../sandbox/core/store/threads/thread-reader.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
+import { newDatabase, onFile } from './harness/databases.ts';
 import { inProcess, type Json } from './harness/in-process.ts';
 import { maxPerTurn } from './harness/max-per-turn.ts';
 import './harness/quick-passwords.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'background-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(() => jest.restoreAllMocks());
 
 const turn = async () => await new Promise((resolve) => setImmediate(resolve));
@@ -71,7 +68,7 @@ test('pieces are short while a client sends one request after another, and longe
 });
 
 test('a record is found by its words immediately, while they change, and after they are indexed, even after a restart in between', async () => {
-	const path = join(folder, 'words.db');
+	const path = newDatabase();
 	const database = new DatabaseSync(path);
 	const indexed = () => Number(database.prepare('SELECT count(*) AS count FROM contacts_words_docsize').get()!['count']);
 	// The service ends before it has come to index anything.
@@ -95,8 +92,7 @@ test('a record is found by its words immediately, while they change, and after t
 });
 
 test('many small writes leave few parts of the word index', async () => {
-	const path = join(folder, 'parts.db');
-	const { store, post } = inProcess({ store: new Store(path) });
+	const { store, post, path } = onFile();
 	const words = store.table('contacts')!.words!;
 	for (let i = 0; i < 60; i++) {
 		await post('/v1/contacts', { last_name: `Person number ${i}` });
@@ -110,15 +106,14 @@ test('many small writes leave few parts of the word index', async () => {
 });
 
 test('writes are moved into the file by another thread, and not within a request', async () => {
-	const path = join(folder, 'log.db');
-	const { store, post } = inProcess({ store: new Store(path) });
+	const { store, post, path } = onFile();
 	await post('/v1/contacts', { last_name: 'In the log' });
 	await until(() => readFileSync(path).includes('In the log'));
 	store.close();
 });
 
 test('checkpoints that jobs wait for have a thread of their own, apart from searches', async () => {
-	const path = join(folder, 'searches.db');
+	const path = newDatabase();
 	const reader = new BackgroundReader(new DatabaseSync(path), path);
 	const { contexts, calls } = jest.spyOn(ThreadReader.prototype, 'read').mock;
 	const search = async () => await reader.read([{ sql: 'SELECT 1', values: [] }]);
@@ -130,7 +125,7 @@ test('checkpoints that jobs wait for have a thread of their own, apart from sear
 });
 
 test('a list of deliveries is read and counted while other requests run', async () => {
-	const { store, post, get } = inProcess({ store: new Store(join(folder, 'deliveries.db')) });
+	const { store, post, get } = onFile();
 	const { body } = await post('/v1/webhooks', { url: 'https://x.example/hook', events: ['contact.*'], status: 'paused' });
 	const reads = jest.spyOn(BackgroundReader.prototype, 'read');
 	expect((await get(`/v1/webhooks/${body.id}/deliveries`)).body).toEqual({ data: [], next_cursor: null, total: 0 });

@@ -1,28 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { EventReader } from '../../sandbox/core/store/log/event-reader.ts';
 import { JobLines } from '../../sandbox/core/store/job-lines.ts';
 import { RecordReader } from '../../sandbox/core/store/records/record-reader.ts';
 import { Table } from '../../sandbox/core/store/records/table.ts';
-import { Store } from '../../sandbox/core/store/store.ts';
 import { until } from '../until.ts';
+import { newDatabase, onFile } from './harness/databases.ts';
 import { inProcess, type Json } from './harness/in-process.ts';
 import { ended } from './harness/job-client.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'slow-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-let files = 0;
-const onFile = () => {
-	const path = join(folder, `${files++}.db`);
-	return { ...inProcess({ store: new Store(path), contacts: 50 }), path };
-};
 
 test('two slow searches delay no third one', async () => {
-	const path = join(folder, 'pool.db');
+	const path = newDatabase();
 	const database = new DatabaseSync(path);
 	database.exec('PRAGMA journal_mode = WAL; CREATE TABLE one (value); INSERT INTO one VALUES (1)');
 	const reader = new BackgroundReader(database, path);
@@ -40,7 +29,7 @@ test('two slow searches delay no third one', async () => {
 });
 
 test('a thread that is closed during a read fails it, even if its result is ready', async () => {
-	const path = join(folder, 'closed.db');
+	const path = newDatabase();
 	const database = new DatabaseSync(path);
 	const reader = new BackgroundReader(database, path);
 	const query = { sql: 'SELECT 1 AS value', values: [] };
@@ -60,7 +49,7 @@ test('a thread that is closed during a read fails it, even if its result is read
 });
 
 test('an export reads its records while other requests run', async () => {
-	const { store, ...sandbox } = onFile();
+	const { store, ...sandbox } = onFile({ contacts: 50 });
 	const pages = jest.spyOn(RecordReader.prototype, 'page');
 	const reads = jest.spyOn(BackgroundReader.prototype, 'read');
 	const counts = jest.spyOn(RecordReader.prototype, 'count');
@@ -76,7 +65,7 @@ test('an export reads its records while other requests run', async () => {
 });
 
 test('the page of a record finds its events by an index', () => {
-	const { store, path } = onFile();
+	const { store, path } = onFile({ contacts: 50 });
 	const database = new DatabaseSync(path, { readOnly: true });
 	const sql = 'SELECT * FROM events WHERE resource = ? AND record_id = ? ORDER BY sequence DESC LIMIT 11';
 	const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all('contacts', 'con_1');

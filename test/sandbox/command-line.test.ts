@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseCommandLine, usage, UsageError } from '../../sandbox/command-line.ts';
 import { startSandbox } from '../../sandbox/serve.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
+import { newDatabase } from './harness/databases.ts';
 
 const main = join(__dirname, '../../sandbox/main.ts');
 
@@ -107,8 +106,7 @@ test('a file that is not a database is reported', async () => {
 });
 
 test('a generated key is long, and opens the account; records outlive a restart', async () => {
-	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-	const db = join(folder, 'sandbox.db');
+	const db = newDatabase();
 	const first = await startSandbox({ db, contacts: 3 });
 	expect(first.apiKey).toMatch(/^crm_[\w-]{32}$/);
 	await first.close();
@@ -117,12 +115,10 @@ test('a generated key is long, and opens the account; records outlive a restart'
 	const reply = await fetch(`${second.url}/v1/contacts`, { headers });
 	expect(await reply.json()).toMatchObject({ total: 3 });
 	await second.close();
-	rmSync(folder, { recursive: true });
 });
 
 test('every start with the same file generates the same key, unless that was revoked', async () => {
-	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-	const db = join(folder, 'sandbox.db');
+	const db = newDatabase();
 	const start = async () => {
 		const { apiKey, close } = await startSandbox({ db, contacts: 0 });
 		await close();
@@ -135,5 +131,4 @@ test('every start with the same file generates the same key, unless that was rev
 	store.apiKeys.revoke(store.apiKeys.find(first)!.id);
 	store.close();
 	expect(await start()).not.toBe(first);
-	rmSync(folder, { recursive: true });
 });

@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { startSandbox } from '../../sandbox/serve.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
+import { newDatabase, onFile } from './harness/databases.ts';
 import { errorsOf, inProcess } from './harness/in-process.ts';
 
 const key = { 'Idempotency-Key': 'k1' };
@@ -107,15 +105,13 @@ test.each(['before', 'after'])('a retry after a connection dropped %s writes onc
 });
 
 test('a key outlives a restart', async () => {
-	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-	const path = join(folder, 'sandbox.db');
+	const path = newDatabase();
 	const before = inProcess({ store: new Store(path) });
 	const { body } = await before.post('/v1/contacts', ana, key);
 	before.store.close();
 	const after = inProcess({ store: new Store(path) });
 	expect((await after.post('/v1/contacts', ana, key)).body).toEqual(body);
 	after.store.close();
-	rmSync(folder, { recursive: true });
 });
 
 test('without valid credentials no key is reserved', async () => {
@@ -128,9 +124,7 @@ test('without valid credentials no key is reserved', async () => {
 });
 
 test('the secret of a webhook is returned again, and stored in one place only', async () => {
-	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-	const path = join(folder, 'sandbox.db');
-	const { post, delete: remove, store } = inProcess({ store: new Store(path) });
+	const { post, delete: remove, path } = onFile();
 	const hook = { url: 'https://x.example', events: ['contact.*'] };
 	const first = await post('/v1/webhooks', hook, key);
 	expect(first.body.secret).toMatch(/^whsec_/);
@@ -148,6 +142,4 @@ test('the secret of a webhook is returned again, and stored in one place only', 
 	// What is deleted meanwhile has no secret any more.
 	await remove(`/v1/webhooks/${first.body.id}`);
 	expect((await post('/v1/webhooks', hook, key)).body.secret).toBeUndefined();
-	store.close();
-	rmSync(folder, { recursive: true });
 });

@@ -1,13 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Store } from '../../sandbox/core/store/store.ts';
+import { newDatabase } from './harness/databases.ts';
 import { inProcess, type Json } from './harness/in-process.ts';
 import { ended, people, startJob } from './harness/job-client.ts';
-
-let folder: string;
-beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'sandbox-'))));
-afterEach(() => rmSync(folder, { recursive: true }));
 
 test('five jobs run at a time, in turn; the others wait and run later', async () => {
 	const sandbox = inProcess();
@@ -52,7 +46,7 @@ test('an internal error ends the job; earlier lines have their results', async (
 });
 
 test('an upload for a job that was never created is dropped at the next start', () => {
-	const store = new Store(join(folder, 'sandbox.db'));
+	const store = new Store(newDatabase());
 	store.jobLines.add('job_0', { position: 0, text: '{}' });
 	inProcess({ store });
 	expect(store.jobLines.last('job_0')).toBeUndefined();

@@ -1,10 +1,8 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
+import { newDatabase } from './harness/databases.ts';
 import { newBrowser, shownOnce, submitAndFollow } from './harness/scripted-browser.ts';
 import { until } from '../until.ts';
 import { authorizationQuery, type OAuthSandbox, redirectUri, startOAuthSandbox } from './harness/connection.ts';
@@ -222,8 +220,7 @@ test('a session ends when its user signs out, and after twelve hours', async () 
 });
 
 test('keys, clients, tokens and sessions outlive a restart', async () => {
-	const folder = mkdtempSync(join(tmpdir(), 'crm-platform-'));
-	const db = join(folder, 'sandbox.db');
+	const db = newDatabase();
 	const before = await startOAuthSandbox({ db });
 	const client = await before.register();
 	const { accessToken, refreshToken } = await before.connect(client, 'member');
@@ -234,5 +231,4 @@ test('keys, clients, tokens and sessions outlive a restart', async () => {
 	const parameters = { grant_type: 'refresh_token', refresh_token: refreshToken };
 	expect((await after.post('/oauth/token', client, parameters)).status).toBe(200);
 	await after.close();
-	rmSync(folder, { recursive: true });
 });

@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { until } from '../until.ts';
+import { newDatabase } from './harness/databases.ts';
 import { inProcess } from './harness/in-process.ts';
 
 const noon = Date.parse('2026-03-01T12:00:00.000Z');
@@ -32,8 +30,7 @@ test('a client that reads records updated since the latest change misses no late
 });
 
 test('times of changes never decrease, even if the clock does, and after a restart', async () => {
-	const folder = mkdtempSync(join(tmpdir(), 'store-'));
-	const path = join(folder, 'sandbox.db');
+	const path = newDatabase();
 	let now = noon;
 	const first = inProcess({ store: new Store(path), now: () => now });
 	const { body } = await first.post('/v1/contacts', { last_name: 'x' });
@@ -46,7 +43,6 @@ test('times of changes never decrease, even if the clock does, and after a resta
 	expect((await second.patch(contactPath, { last_name: 'z' })).body.updated_at).toBe(body.updated_at);
 	expect((await second.post('/v1/tasks', { title: 'x' })).body.created_at).toBe(body.updated_at);
 	second.store.close();
-	rmSync(folder, { recursive: true });
 });
 
 test('a part that fails after a write is undone alone', () => {

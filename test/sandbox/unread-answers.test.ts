@@ -6,7 +6,8 @@ import type { Env } from '../../sandbox/core/service.ts';
 import { serverFor } from '../../sandbox/http-server.ts';
 import { until } from '../until.ts';
 
-const timeout = 50;
+/** Long enough for a request to arrive on a busy machine. */
+const timeout = 500;
 let isWaiting = false;
 let answerSlowly: () => void;
 const slowAnswer = new Promise<void>((resolve) => (answerSlowly = resolve));

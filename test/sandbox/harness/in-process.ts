@@ -15,10 +15,14 @@ export interface Reply {
 
 type HeaderValues = Record<string, string>;
 
+/** Sends a request as one caller. */
+export type Call = (method: string, path: string, body?: unknown, headers?: HeaderValues) => Promise<Reply>;
+
 /** The sandbox without a network: requests go straight into the app. */
 export interface InProcess {
 	store: Store;
-	send(method: string, path: string, body?: unknown, headers?: HeaderValues): Promise<Reply>;
+	/** Calls with the API key. */
+	send: Call;
 	get(path: string, headers?: HeaderValues): Promise<Reply>;
 	post(path: string, body: unknown, headers?: HeaderValues): Promise<Reply>;
 	put(path: string, body: unknown, headers?: HeaderValues): Promise<Reply>;
