@@ -19,13 +19,13 @@ export interface Killable {
  * @param options.port where it is to be found again; by default, it has another after each start
  */
 export function startKillable(db: string, options: { port?: number; flags?: string } = {}): Killable {
-	let current = startProcess(db, options);
+	let current = startSandboxProcess(db, options);
 
 	return {
 		async kill() {
 			const { child } = await current;
 			child.kill('SIGKILL');
-			current = once(child, 'exit').then(() => startProcess(db, options));
+			current = once(child, 'exit').then(() => startSandboxProcess(db, options));
 			await current;
 		},
 		async send(method, path, body, key) {
@@ -62,7 +62,7 @@ export function startKillable(db: string, options: { port?: number; flags?: stri
  * @param options.signal kills the process
  * @throws Error if the process ends before it listens
  */
-export async function startProcess(
+export async function startSandboxProcess(
 	db: string,
 	{ port = 0, flags = '', signal }: { port?: number; flags?: string; signal?: AbortSignal } = {},
 ): Promise<{ child: ChildProcess; url: string }> {
