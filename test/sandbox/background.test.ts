@@ -1,24 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { createApp } from '../../sandbox/app.ts';
-import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { FormTexts } from '../../sandbox/web/pages/form-texts.ts';
 import { Background } from '../../sandbox/core/foundation/background.ts';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { ThreadReader } from '../../sandbox/core/store/threads/thread-reader.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
+import { until } from '../until.ts';
 import { newDatabase, onFile } from './harness/databases.ts';
 import { inProcess, type Json } from './harness/in-process.ts';
 import { maxPerTurn } from './harness/max-per-turn.ts';
 import './harness/quick-passwords.ts';
+import { hiddenValue, newBrowser } from './harness/scripted-browser.ts';
 
 afterEach(() => jest.restoreAllMocks());
 
 const turn = async () => await new Promise((resolve) => setImmediate(resolve));
-
-async function until(isSo: () => boolean): Promise<void> {
-	while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
 
 test('between two turns of the event loop there is one piece of work, however much is waiting', async () => {
 	const background = new Background();
@@ -71,7 +68,7 @@ test('a record is found by its words immediately, while they change, and after t
 	const path = newDatabase();
 	const database = new DatabaseSync(path);
 	const indexed = () => Number(database.prepare('SELECT count(*) AS count FROM contacts_words_docsize').get()!['count']);
-	// The service ends before it has come to index anything.
+	// The service ends before it indexes anything.
 	const maintenance = jest.spyOn(Store.prototype, 'maintain').mockImplementation(function* () {});
 	let sandbox = inProcess({ store: new Store(path), contacts: 20 });
 	const found = async (text: string) => (await sandbox.get(`/v1/contacts?q=${text}`)).body.total;
@@ -166,20 +163,14 @@ test('a large page is sent in pieces, one per turn of the event loop, whatever c
 	sandbox.store.close();
 });
 
-/** Opens the form for a contact, which is sent with further inputs. */
+/** Opens the form for a contact. @returns a function that sends it with further inputs */
 async function newContactForm(store: Store) {
 	const app = createApp({ store });
-	const { email, password } = demoMembers[0]!;
-	const signedIn = await app.request('/sign-in', { method: 'POST', body: new URLSearchParams({ email, password }) });
-	const headers = { Cookie: signedIn.headers.getSetCookie()[0]!.split(';')[0]! };
-	const page = await (await app.request('/records/contacts/new', { headers })).text();
-	const hidden = ['csrf', 'form'].map((name): [string, string] => [name, new RegExp(`name="${name}" value="([^"]*)"`).exec(page)![1]!]);
-	return async (inputs: Array<[string, string]>) =>
-		await app.request('/records/contacts', {
-			method: 'POST',
-			headers,
-			body: new URLSearchParams([...hidden, ...inputs]),
-		});
+	const browser = newBrowser(async (path, init) => await app.request(path, init));
+	await browser.signIn('admin');
+	const page = await browser.open('/records/contacts/new');
+	const form = hiddenValue(page, 'form');
+	return async (inputs: Record<string, string>) => await browser.submit(page, '/records/contacts', { form, ...inputs });
 }
 
 test('a large form is read, carried out and shown in separate turns of the event loop', async () => {
@@ -199,7 +190,7 @@ test('a large form is read, carried out and shown in separate turns of the event
 		writes.push(counted.turns);
 		return transaction.apply(store, args);
 	});
-	const answer = await send([['emails.0.value', 'x']]);
+	const answer = await send({ 'emails.0.value': 'x' });
 	counted.stop();
 	expect(answer.status).toBe(422);
 	expect(writes.at(-1)).toBeGreaterThan(reads[0]!);
@@ -219,8 +210,8 @@ test('however many rows a form has, few are read or shown between two turns of t
 		sizes.push(all.length);
 		for (const [name, text] of all) this.set(name, text);
 	});
-	const rows = Array.from({ length: 1900 }, (_, i): [string, string] => [`other.${i}.value`, 'x']);
-	expect(await maxPerTurn(added, send(rows))).toBe(1);
+	const rowsOf = (list: string) => Object.fromEntries(Array.from({ length: 1900 }, (_, i) => [`${list}.${i}.value`, 'x']));
+	expect(await maxPerTurn(added, send(rowsOf('other')))).toBe(1);
 	expect(Math.max(...sizes)).toBeLessThanOrEqual(50);
 	added.mockRestore();
 
@@ -239,7 +230,7 @@ test('however many rows a form has, few are read or shown between two turns of t
 		if (isHandled && name.startsWith('emails.')) lookUps();
 		return get.call(this, name);
 	});
-	expect(await maxPerTurn(lookUps, send(rows.map(([, text], i) => [`emails.${i}.value`, text])))).toBeLessThan(10);
+	expect(await maxPerTurn(lookUps, send(rowsOf('emails')))).toBeLessThan(10);
 	expect(lookUps.mock.calls.length).toBeGreaterThan(20);
 	store.close();
 });

@@ -1,8 +1,8 @@
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
-import type { Browser } from './harness/scripted-browser.ts';
-import { adminId, type Console, fillIn, hidden, memberId, startConsole } from './harness/console.ts';
+import { adminId, type Console, fillIn, memberId, startConsole } from './harness/console.ts';
 import { type Receiver, startReceiver } from './harness/receiver.ts';
+import { type Browser, hiddenValue } from './harness/scripted-browser.ts';
 
 const machines = 'custom-objects/machines/records';
 
@@ -33,7 +33,7 @@ test('a user who is not signed in signs in and then gets the page they wanted', 
 	expect(location).toBe(`/sign-in?return_to=${encodeURIComponent(targetPath)}`);
 	const page = await browser.open(location);
 	const { email, password } = demoMembers[0]!;
-	const fields = { email, password, return_to: hidden(page, 'return_to') };
+	const fields = { email, password, return_to: hiddenValue(page, 'return_to') };
 	expect((await browser.submit(page, '/sign-in', fields)).location).toBe(targetPath);
 });
 

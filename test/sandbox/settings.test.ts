@@ -195,16 +195,6 @@ test('a wrong password does not reveal which users exist, and attempts are limit
 	expect(many.filter(({ html }) => html.includes('Wait a minute'))).toHaveLength(1);
 });
 
-test('signing in leads to pages of this service only', async () => {
-	const elsewhere = ['https://evil.example', '//evil.example', '/\\evil.example', '/v1/contacts'];
-	for (const return_to of elsewhere) {
-		const browser = sandbox.browse();
-		const fields = { email: 'sales@crm-platform.example', password: 'sandbox-sales', return_to };
-		const { location } = await browser.submit(await browser.open('/sign-in'), '/sign-in', fields);
-		expect(location).toBe('/');
-	}
-});
-
 test('a session ends when its user signs out, and after twelve hours', async () => {
 	const browser = sandbox.browse();
 	await browser.signIn('admin');

@@ -1,7 +1,7 @@
 import { createApp } from '../../sandbox/app.ts';
-import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { tokenSandbox, type TokenSandbox } from './harness/access-tokens.ts';
+import { afterNextRead } from './harness/after-next-read.ts';
 import { newDatabase } from './harness/databases.ts';
 import type { Json } from './harness/in-process.ts';
 
@@ -10,18 +10,6 @@ afterEach(() => jest.restoreAllMocks());
 const scopes = ['contacts:read', 'contacts:write', 'messages:read', 'events:read', 'users:read'];
 
 const onFile = (): TokenSandbox => tokenSandbox({ store: new Store(newDatabase()) });
-
-/** Does something when the thread has read, and before the request that waits for it goes on. */
-function afterNextRead(change: () => Promise<unknown> | void): () => number {
-	const { read } = BackgroundReader.prototype;
-	const reads = jest.spyOn(BackgroundReader.prototype, 'read');
-	reads.mockImplementationOnce(async function (this: BackgroundReader, queries) {
-		const rows = await read.call(this, queries);
-		await change();
-		return rows;
-	});
-	return () => reads.mock.calls.length;
-}
 
 const namesIn = ({ body }: { body: Json }): string[] => body.data.map(({ last_name }: Json) => last_name);
 

@@ -36,7 +36,7 @@ test('a user’s subscription gets only events of records that they may see', as
 	await asAccount('PATCH', `/v1/contacts/${foreign.id}`, { owner_id: admin, last_name: 'away' });
 	await contactOf(sales, 'last');
 	const events = await receiver.events(5);
-	// What was given to them is new for them, and what was taken is gone as they saw it last.
+	// A record that becomes visible is created for them. One that they lose is deleted, as they last saw it.
 	expect(events.map(({ type, data }) => [type, data.object.last_name, data.previous])).toEqual([
 		['contact.created', 'free', null],
 		['contact.created', 'own', null],
