@@ -31,7 +31,7 @@ test('between two turns of the event loop there is one piece of work, however mu
 	await all;
 });
 
-test('no other piece begins before one has ended, and a failing piece holds up no other', async () => {
+test('a piece begins when the previous one has ended, and a failing piece does not hold up others', async () => {
 	const background = new Background();
 	const happened: string[] = [];
 	const slow = background.run(async () => {

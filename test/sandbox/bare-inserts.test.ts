@@ -7,7 +7,7 @@ import { inProcess } from './harness/in-process.ts';
 test.each([
 	['create', 0],
 	['createFromLines', 3],
-] as const)('the loop that bulk writes are compared with writes the same as the service: %s', async (create, results) => {
+] as const)('the bare loop of the benchmarks writes the same as the service: %s', async (create, results) => {
 	const path = newDatabase();
 	const bare = bareInserts(path, 10, 2);
 	const people = ['ana', 'eva', 'ida'].map((name) => ({ last_name: 'Bareloop', email: `${name}@x.example` }));

@@ -10,9 +10,9 @@ const main = join(__dirname, '../../sandbox/main.ts');
 
 interface Run {
 	process: ChildProcess;
-	/** What it has printed up to now. */
+	/** Its output so far. */
 	output: { out: string; err: string };
-	/** Waits until it ends; gives the exit code. */
+	/** Resolves to the exit code when it ends. */
 	end: Promise<number | null>;
 }
 
@@ -41,7 +41,7 @@ test.each([
 	[['--requests-per-minute', '0'], '--requests-per-minute takes a whole number from 1'],
 	[['--api-key', 'two words'], '--api-key takes printable ASCII characters without spaces.'],
 	[['--db', ''], '--db takes a value.'],
-])('%j is a mistake that is reported', (args, message) => {
+])('%j is reported as a mistake', (args, message) => {
 	expect(() => parseCommandLine(args)).toThrow(UsageError);
 	expect(() => parseCommandLine(args)).toThrow(message);
 });
@@ -81,7 +81,7 @@ test('a mistake ends the command with code 2', async () => {
 });
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
-	'it prints one line with its address, responds, and stops on %s',
+	'the sandbox prints one line with its address, responds, and stops on %s',
 	async (signal) => {
 		const sandbox = run('--port', '0', '--contacts', '1', '--api-key', 'KEY');
 		const line = await firstLine(sandbox);

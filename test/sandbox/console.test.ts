@@ -128,7 +128,7 @@ test('pages run no script, cannot be framed and are not cached', async () => {
 	}
 });
 
-test('events show who caused them, and, to those who may know, what became of their deliveries', async () => {
+test('events show who caused them, and their deliveries to users who may see those', async () => {
 	receiver.answer = (_, response) => void response.writeHead(503).end();
 	const { id: webhook } = await crm.api('POST', '/v1/webhooks', { url: receiver.url, events: ['note.*'] });
 	const contact = await crm.newContact();
@@ -150,7 +150,7 @@ test('events show who caused them, and, to those who may know, what became of th
 	expect((await crm.admin.open(`/records/webhooks/${webhook}`)).html).toContain('note.created');
 });
 
-test('events show the n8n workflow and execution that caused them, with links to all of theirs', async () => {
+test('events show the n8n workflow and execution that caused them, with links to all events of each', async () => {
 	const hash = '0123456789abcdef'.repeat(2);
 	const change = async (from: string, title: string) => {
 		const headers = { Authorization: `Bearer ${crm.apiKey}`, 'Content-Type': 'application/json', 'Idempotency-Key': `n8n/a1b2c3d4/${from}/${hash}` };

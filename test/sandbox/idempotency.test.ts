@@ -69,7 +69,7 @@ test.each(['', 'x'.repeat(256)])('the key "%s" is refused', async (bad) => {
 	expect(errorsOf(reply)).toEqual({ 'Idempotency-Key': 'invalid_parameter' });
 });
 
-test('the second of two simultaneous requests gets a response to wait', async () => {
+test('the second of two simultaneous requests is told to wait', async () => {
 	const { post } = inProcess();
 	const { readable, writable } = new TransformStream();
 	const body = writable.getWriter();
@@ -139,7 +139,7 @@ test('the secret of a webhook is returned again, and stored in one place only', 
 	expect(storedKeys).toContain(first.body.id);
 	expect(storedKeys).not.toContain('whsec_');
 	database.close();
-	// What is deleted meanwhile has no secret any more.
+	// A webhook that was deleted in the meantime has no secret.
 	await remove(`/v1/webhooks/${first.body.id}`);
 	expect((await post('/v1/webhooks', hook, key)).body.secret).toBeUndefined();
 });

@@ -20,7 +20,7 @@ test('five jobs run at a time, in turn; the others wait and run later', async ()
 	expect(maxProcessing).toBe(5);
 	const { body } = await sandbox.get('/v1/jobs?sort=id');
 	expect(body.data.map(({ id }: Json) => id)).toEqual(started.map(({ id }) => id));
-	// A step does what fits some milliseconds, so which of the five ends first is up to the machine.
+	// A step lasts some milliseconds, so the speed of the machine decides which of the five ends first.
 	const [firstEnd] = body.data.map(({ finished_at }: Json) => finished_at).sort();
 	for (const { started_at } of body.data.slice(5)) expect(started_at >= firstEnd).toBe(true);
 	expect(await sandbox.all('/v1/contacts?limit=500')).toHaveLength(1000);

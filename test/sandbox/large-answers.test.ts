@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterEach(() => jest.restoreAllMocks());
 
-/** From now on, each look at the clock is a millisecond later. */
+/** From now on, each reading of the clock is a millisecond later. */
 function eachLookTakesLong() {
 	let time = 0;
 	jest.spyOn(performance, 'now').mockImplementation(() => time++);
@@ -43,7 +43,7 @@ test('a page of large records is read in the thread even if an index has its ord
 	expect([body.data.length > 1, body.total]).toEqual([true, (await sandbox.get('/v1/messages?limit=1')).body.total]);
 });
 
-test('rows are complete or the read fails if it is closed while they are taken', async () => {
+test('if a reader is closed while rows are taken, they are complete or the read fails', async () => {
 	const path = newDatabase();
 	const database = new DatabaseSync(path);
 	database.exec('PRAGMA journal_mode = WAL; CREATE TABLE one (value)');

@@ -12,7 +12,7 @@ test('the same number of contacts always creates the same data', async () => {
 	}
 });
 
-test('there is a company for every ten contacts, and most work for one', async () => {
+test('there is a company for every ten contacts, and most contacts work for one', async () => {
 	const { all } = inProcess({ contacts: 200 });
 	const companies = new Set((await all('/v1/companies')).map(({ id }) => id));
 	const employers = (await all('/v1/contacts')).map(({ company_id: id }) => id).filter(Boolean);
@@ -21,7 +21,7 @@ test('there is a company for every ten contacts, and most work for one', async (
 	for (const id of employers) expect(companies).toContain(id);
 });
 
-test('no address in it reaches anyone', async () => {
+test('no address in the generated data reaches anyone', async () => {
 	const { all } = inProcess({ contacts: 1000 });
 	for (const contact of await all('/v1/contacts?limit=500')) {
 		expect(contact.email ?? 'none@x.example').toMatch(/\.example$/);

@@ -49,7 +49,7 @@ test('a response that nobody reads is dropped, and a slow one is completed', asy
 	answerSlowly();
 	const [answer] = (await once(waiting, 'data')) as [Buffer];
 	expect(answer.toString()).toContain('slow');
-	// A connection that is kept for no request is closed as before.
+	// A connection without a request is closed as before.
 	await until(async () => (await connections()) === 0, 20_000);
 	unread.destroy();
 });

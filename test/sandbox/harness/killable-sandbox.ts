@@ -5,7 +5,7 @@ import type { Json } from './in-process.ts';
 
 const main = join(__dirname, '../../../sandbox/main.ts');
 
-/** A sandbox in a process of its own, on a database that outlives it. */
+/** A sandbox in its own process, on a database that outlives it. */
 export interface Killable {
 	/** Ends the process with SIGKILL, whatever it is doing, and starts another one. */
 	kill(): Promise<void>;
@@ -16,7 +16,7 @@ export interface Killable {
 
 /**
  * @param db the file of the database
- * @param options.port where it is to be found again; by default, it has another after each start
+ * @param options.port its port after every start; by default, another one each time
  */
 export function startKillable(db: string, options: { port?: number; flags?: string } = {}): Killable {
 	let current = startSandboxProcess(db, options);
