@@ -1,10 +1,9 @@
-import { resolve } from 'node:path';
 import { buildConnector } from './connector.ts';
 import type { Row } from './measure.ts';
 import { larger, readMemory, reads, readsFar } from './node-reading.ts';
 import { mappings, writes, writesFar } from './node-writing.ts';
 import { startSandbox } from './sandbox-server.ts';
-import { type ServerProcess, startServer } from './server-process.ts';
+import { type ServerProcess, startDistance } from './server-process.ts';
 
 const contacts = 100_000;
 /** Round-trip milliseconds, in the rows that say so. */
@@ -16,7 +15,7 @@ export async function benchNode(): Promise<Row[]> {
 	console.log(`Sandboxes with ${contacts} and ${2 * contacts} contacts are filled; it takes minutes.`);
 	return [
 		...(await withServer(startSandbox(contacts, '--faults'), (near) =>
-			withServer(startServer([resolve('bench', 'distance.ts'), near.url, `${distance}`]), async (far) => [
+			withServer(startDistance(near.url, distance), async (far) => [
 				...(await readMemory(near, contacts)),
 				...(await reads(near, contacts)),
 				...at(distance, await readsFar(far, contacts)),

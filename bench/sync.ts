@@ -5,7 +5,7 @@ import { compareDatasets, ourComparison, timeOf } from './compare-datasets.ts';
 import { buildConnector, connectorTo } from './connector.ts';
 import { type Row, rowOf, sideBySide, time } from './measure.ts';
 import { startSandbox } from './sandbox-server.ts';
-import { type Server, startServer } from './server-process.ts';
+import { type Server, startDistance } from './server-process.ts';
 import type { SyncTask } from './sync-process.ts';
 
 const contacts = 100_000;
@@ -17,7 +17,7 @@ export async function benchSync(): Promise<Row[]> {
 	await buildConnector();
 	console.log(`A sandbox with ${contacts} contacts is filled; it takes a minute.`);
 	const near = await startSandbox(contacts, '--faults');
-	const far = await startServer([resolve('bench', 'distance.ts'), near.url, `${distance}`]);
+	const far = await startDistance(near.url, distance);
 	try {
 		await number(near);
 		const source = await readPeople(near);

@@ -6,7 +6,7 @@ import { buildConnector, connectorTo, instanceId } from './connector.ts';
 import { type Row, time } from './measure.ts';
 import { runJob } from './run-job.ts';
 import { startSandbox } from './sandbox-server.ts';
-import { type Server, startServer } from './server-process.ts';
+import { type Server, startDistance } from './server-process.ts';
 import type { UndoTask } from './undo-process.ts';
 
 /** How often each contact is changed. */
@@ -21,7 +21,7 @@ export async function benchUndo(contacts = 50_000): Promise<Row[]> {
 	await buildConnector();
 	console.log(`A sandbox with ${contacts} contacts is filled; it takes a minute.`);
 	const near = await startSandbox(contacts);
-	const far = await startServer([resolve('bench', 'distance.ts'), near.url, `${distance}`]);
+	const far = await startDistance(near.url, distance);
 	try {
 		const before = await readFormerValues(near);
 		return [await all(near, far, before), await memory(near, before)];
