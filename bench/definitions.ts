@@ -1,15 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
-
 import type { INodeType, INodeTypeDescription, IVersionedNodeType } from 'n8n-workflow';
-
 import { buildPackage } from '../tools/build.ts';
+import { fillSection } from '../tools/marked-section.ts';
 import { installN8n } from '../tools/n8n.mjs';
 import { markdownTable } from './peers/markdown.ts';
 
 const page = resolve('docs', 'agents.md');
-const [begin, end] = ['<!-- definitions, written by npm run bench definitions -->', '<!-- end of definitions -->'];
+const markers = ['<!-- definitions, written by npm run bench definitions -->', '<!-- end of definitions -->'] as const;
 const others = ['Hubspot/Hubspot', 'Pipedrive/Pipedrive', 'Salesforce/Salesforce', 'Airtable/Airtable'];
 const ours = ['', 'Admin', 'Sync', 'Tools', 'PollTrigger', 'Trigger'].map((name) => `CrmPlatform${name}`);
 
@@ -30,7 +29,7 @@ export async function benchDefinitions(): Promise<void> {
 	});
 	const table = markdownTable([['Node', 'Definition for AI builders: characters', 'Description for the editor: bytes'], ...rows]);
 	console.log(table);
-	writeTable(table);
+	writeFileSync(page, fillSection(readFileSync(page, 'utf8'), markers, table));
 }
 
 /** The newest description in a module with one class. */
@@ -38,12 +37,4 @@ function descriptionIn(module: Record<string, unknown>): INodeTypeDescription {
 	const [Class] = Object.values(module) as Array<new () => INodeType | IVersionedNodeType>;
 	const node = new Class!();
 	return 'nodeVersions' in node ? node.nodeVersions[node.currentVersion]!.description : node.description;
-}
-
-function writeTable(table: string): void {
-	const text = readFileSync(page, 'utf8');
-	const [before, rest = ''] = text.split(begin);
-	const [, after] = rest.split(end);
-	if (after === undefined) throw new Error(`${page} has no ${begin} or no ${end}.`);
-	writeFileSync(page, `${before}${begin}\n\n${table}\n\n${end}${after}`);
 }

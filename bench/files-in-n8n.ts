@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IDataObject, INode } from 'n8n-workflow';
-import { workflowNode } from '../demo/workflow-node.ts';
+import { inARow, workflowNode } from '../demo/workflow-node.ts';
 import type { Row } from './measure.ts';
 import { growthOf } from './peak-memory.ts';
 import { type RealN8n, startRealN8n } from './real-n8n.ts';
@@ -72,10 +72,7 @@ async function run({ client, query }: RealN8n, credentialId: string, steps: INod
 	const credentials = { crmPlatformApi: { id: credentialId, name: 'Sandbox' } };
 	const withCredentials = steps.map((step) => (step.type === connector ? { ...step, credentials } : step));
 	const nodes = [node('n8n-nodes-base.manualTrigger', 1, {}), ...withCredentials];
-	const connections = Object.fromEntries(
-		nodes.slice(1).map(({ name }, i) => [nodes[i]!.name, { main: [[{ node: name, type: 'main' as const, index: 0 }]] }]),
-	);
-	const id = await client.createWorkflow({ name: 'Files', nodes, connections });
+	const id = await client.createWorkflow({ name: 'Files', nodes, connections: inARow(nodes) });
 	const execution = await client.startWorkflow(id, nodes[0]!.name);
 	const running = `SELECT id FROM execution_entity WHERE id = ${execution} AND status IN ('new', 'running')`;
 	while (query(running).length > 0) await sleep(100);

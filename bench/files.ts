@@ -1,15 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createWriteStream, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { installN8n } from '../tools/n8n.mjs';
 import { buildConnector } from './connector.ts';
 import type { FileTask, FileWork } from './file-process.ts';
 import { memoryInN8n } from './files-in-n8n.ts';
 import { type Row, rowOf, sideBySide, time } from './measure.ts';
-import { startSandbox } from './sandbox-server.ts';
+import { runJob } from './run-job.ts';
+import { withSandbox } from './sandbox-server.ts';
 import type { ServerProcess } from './server-process.ts';
 
 // BENCH_FILE_ROWS=1000 to see that it works.
@@ -22,7 +21,7 @@ const jobsAtOnce = 3;
 /** Import File and Export File beside a loop that sends the same rows to jobs, and writes the same records. */
 export async function benchFiles(): Promise<Row[]> {
 	await buildConnector();
-	return await inFolder(async (server, folder) => {
+	return await withSandbox(0, async (server, folder) => {
 		const timed = async (work: 'import' | 'export', more: Partial<FileTask>, expected: number) => {
 			const done = await inProcess({ url: server.url, work, ...more });
 			if (done.count !== expected) throw new Error(`${done.count} of ${expected} records went through ${work}.`);
@@ -43,7 +42,7 @@ export async function benchFiles(): Promise<Row[]> {
 		return [
 			{ ...rowOf(`import of ${rows.toLocaleString('en')} rows of CSV`, 'ms', imports), max: { ratio: 1.3 } },
 			{ ...rowOf(`export of ${total.toLocaleString('en')} contacts as CSV`, 'ms', exports), max: { ratio: 1.3 } },
-			...(await inFolder(async (other, place) => await memoryInN8n(other, place, 3 * rows))),
+			...(await withSandbox(0, async (other, place) => await memoryInN8n(other, place, 3 * rows))),
 		];
 	});
 }
@@ -52,7 +51,7 @@ export async function benchFiles(): Promise<Row[]> {
 export async function benchFilesBesideN8n(): Promise<Row[]> {
 	await buildConnector();
 	const n8n = await installN8n();
-	return await inFolder(async (server, folder) => {
+	return await withSandbox(0, async (server, folder) => {
 		const growths: Record<'ours' | 'bare', number[]> = { ours: [], bare: [] };
 		const pair = await sideBySide(1, async (which, round) => {
 			const file = csvFile(folder, 'people', peopleOf(`${which}-${round}`, rows));
@@ -69,17 +68,6 @@ export async function benchFilesBesideN8n(): Promise<Row[]> {
 			{ label: 'memory, the same', unit: 'MB', ours: Math.max(...growths.ours), bare: Math.max(...growths.bare) },
 		];
 	});
-}
-
-async function inFolder(work: (server: ServerProcess, folder: string) => Promise<Row[]>): Promise<Row[]> {
-	const folder = mkdtempSync(join(tmpdir(), 'bench-files-'));
-	const server = await startSandbox(folder, 'files', 0);
-	try {
-		return await work(server, folder);
-	} finally {
-		await server.stop();
-		rmSync(folder, { recursive: true });
-	}
 }
 
 async function inProcess(task: FileTask): Promise<FileWork> {
@@ -121,7 +109,7 @@ async function bareImport(server: ServerProcess, people: Person[]): Promise<void
 	const lane = async () => {
 		while (next < people.length) {
 			const lines = people.slice(next, (next += perJob)).map((person) => JSON.stringify(person));
-			const id = await startJob(server, 'resource=contacts&operation=create', lines.join('\n'));
+			const id = await runJob(server, 'resource=contacts&operation=create', { lines: lines.join('\n') });
 			const results = await server.ask('GET', `/v1/jobs/${id}/results`);
 			if (results.split('"status":201').length - 1 !== lines.length) throw new Error('A line was not created.');
 		}
@@ -132,7 +120,7 @@ async function bareImport(server: ServerProcess, people: Person[]): Promise<void
 /** One job, whose results become rows of CSV with a column for each member of a record. */
 async function bareExport(server: ServerProcess, path: string): Promise<void> {
 	server.leave();
-	const id = await startJob(server, 'resource=contacts&operation=export', '');
+	const id = await runJob(server, 'resource=contacts&operation=export');
 	const lines = (await server.ask('GET', `/v1/jobs/${id}/results`)).trimEnd().split('\n');
 	const file = createWriteStream(path);
 	file.write(`${Object.keys(JSON.parse(lines[0]!) as object).join()}\r\n`);
@@ -150,15 +138,4 @@ async function bareExport(server: ServerProcess, path: string): Promise<void> {
 function bareCell(value: unknown): string {
 	const text = value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
 	return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-/** @returns its id, once it has ended */
-async function startJob(server: ServerProcess, query: string, lines: string): Promise<string> {
-	const type = { 'Content-Type': 'application/x-ndjson' };
-	const { id } = JSON.parse(await server.ask('POST', `/v1/jobs?${query}`, lines, type)) as { id: string };
-	for (;;) {
-		const job = JSON.parse(await server.ask('GET', `/v1/jobs/${id}`)) as { finished_at: string | null };
-		if (job.finished_at !== null) return id;
-		await sleep(20);
-	}
 }

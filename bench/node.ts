@@ -1,9 +1,9 @@
-import { resolve } from 'node:path';
 import { buildConnector } from './connector.ts';
 import type { Row } from './measure.ts';
 import { larger, readMemory, reads, readsFar } from './node-reading.ts';
 import { mappings, writes, writesFar } from './node-writing.ts';
-import { type ServerProcess, startServer } from './server-process.ts';
+import { startSandbox } from './sandbox-server.ts';
+import { type ServerProcess, startDistance } from './server-process.ts';
 
 const contacts = 100_000;
 /** Round-trip milliseconds, in the rows that say so. */
@@ -14,8 +14,8 @@ export async function benchNode(): Promise<Row[]> {
 	await buildConnector();
 	console.log(`Sandboxes with ${contacts} and ${2 * contacts} contacts are filled; it takes minutes.`);
 	return [
-		...(await withServer(sandboxWith(contacts), (near) =>
-			withServer([resolve('bench', 'distance.ts'), near.url, `${distance}`], async (far) => [
+		...(await withServer(startSandbox(contacts, '--faults'), (near) =>
+			withServer(startDistance(near.url, distance), async (far) => [
 				...(await readMemory(near, contacts)),
 				...(await reads(near, contacts)),
 				...at(distance, await readsFar(far, contacts)),
@@ -24,24 +24,15 @@ export async function benchNode(): Promise<Row[]> {
 				...(await mappings(near)),
 			]),
 		)),
-		...(await withServer(sandboxWith(2 * contacts), (near) => larger(near, 2 * contacts))),
+		...(await withServer(startSandbox(2 * contacts, '--faults'), (near) => larger(near, 2 * contacts))),
 	];
 }
-
-const sandboxWith = (count: number) => [
-	resolve('sandbox', 'main.ts'),
-	...`--port 0 --api-key KEY --requests-per-minute 1000000 --contacts ${count} --faults`.split(' '),
-];
 
 const at = (ms: number, rows: Row[]): Row[] =>
 	rows.map((row) => ({ ...row, label: `${row.label}, at ${ms} ms` }));
 
-/** @param args of Node.js */
-async function withServer(
-	args: string[],
-	work: (server: ServerProcess) => Promise<Row[]>,
-): Promise<Row[]> {
-	const server = await startServer(args);
+async function withServer(starting: Promise<ServerProcess>, work: (server: ServerProcess) => Promise<Row[]>): Promise<Row[]> {
+	const server = await starting;
 	try {
 		return await work(server);
 	} finally {

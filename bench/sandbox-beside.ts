@@ -1,7 +1,7 @@
 import { beside, rowsOf, timesOfGets } from './beside.ts';
 import { type Pair, type Row, rowOf } from './measure.ts';
 import { growthOf } from './peak-memory.ts';
-import { withFilledSandbox } from './sandbox-server.ts';
+import { withSandbox } from './sandbox-server.ts';
 import type { ServerProcess } from './server-process.ts';
 import { listOfLargeMessages, slowThings } from './slow-things.ts';
 
@@ -12,7 +12,7 @@ const roundsOfDueMessages = 3;
 
 /** How long one client waits for a single record while another does something slow. */
 export async function benchBeside(): Promise<Row[]> {
-	return await withFilledSandbox(contacts, measureBeside, ['--faults']);
+	return await withSandbox(contacts, measureBeside, '--faults');
 }
 
 async function measureBeside(server: ServerProcess): Promise<Row[]> {

@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Pair, type Row, rowOf, sideBySide, time } from './measure.ts';
-import { person, startSandbox } from './sandbox-server.ts';
+import { runJob } from './run-job.ts';
+import { person, withSandbox } from './sandbox-server.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
 const perBatch = 100;
@@ -21,19 +19,17 @@ type Create = (server: ServerProcess, items: string[]) => Promise<void>;
  * the same inserts and the answer.
  */
 export async function benchBulk(): Promise<Row[]> {
-	const folder = mkdtempSync(join(tmpdir(), 'bench-'));
-	const server = await startSandbox(folder, 'bulk', alreadyThere);
-	const loop = [resolve('bench', 'bare-bulk.ts'), join(folder, 'bare.db'), `${alreadyThere}`, `${perBatch}`];
-	const servers = { ours: server, bare: await startServer(loop) };
-	try {
-		return [
-			await beside(servers, `a record of batches of ${perBatch}`, 5, inBatches, inTurn),
-			await beside(servers, `a record of a job of ${perJob}`, 3, perJob, inJob),
-		];
-	} finally {
-		await Promise.all(Object.values(servers).map((serverProcess) => serverProcess.stop()));
-		rmSync(folder, { recursive: true });
-	}
+	return await withSandbox(alreadyThere, async (ours, folder) => {
+		const bare = await startServer([resolve('bench', 'bare-bulk.ts'), join(folder, 'bare.db'), `${alreadyThere}`, `${perBatch}`]);
+		try {
+			return [
+				await beside({ ours, bare }, `a record of batches of ${perBatch}`, 5, inBatches, inTurn),
+				await beside({ ours, bare }, `a record of a job of ${perJob}`, 3, perJob, inJob),
+			];
+		} finally {
+			await bare.stop();
+		}
+	});
 }
 
 async function beside(
@@ -63,11 +59,5 @@ const inTurn: Create = async (server, items) => {
 /** Creates the records in a job, and waits until it has ended. */
 const inJob: Create = async (server, items) => {
 	server.leave();
-	const path = '/v1/jobs?resource=contacts&operation=create';
-	const type = { 'Content-Type': 'application/x-ndjson' };
-	const started = await server.ask('POST', path, items.join('\n'), type);
-	const { id } = JSON.parse(started) as { id: string };
-	const job = async () =>
-		JSON.parse(await server.ask('GET', `/v1/jobs/${id}`)) as { finished_at: string | null };
-	while ((await job()).finished_at === null) await sleep(pollEveryMs);
+	await runJob(server, 'resource=contacts&operation=create', { lines: items.join('\n'), pollMs: pollEveryMs });
 };

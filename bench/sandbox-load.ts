@@ -1,6 +1,6 @@
 import { beside } from './beside.ts';
 import type { Row } from './measure.ts';
-import { withFilledSandbox } from './sandbox-server.ts';
+import { withSandbox } from './sandbox-server.ts';
 import { searches } from './searches.ts';
 
 const contacts = 100_000;
@@ -10,7 +10,7 @@ const contacts = 100_000;
  * it waits alone.
  */
 export async function benchLoad(): Promise<Row[]> {
-	return await withFilledSandbox(contacts, async (server) => {
+	return await withSandbox(contacts, async (server) => {
 		const rows: Row[] = [];
 		for (const activity of Object.keys(searches)) rows.push(...(await beside(server, activity)));
 		return rows;

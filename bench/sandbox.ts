@@ -1,36 +1,33 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Pair, percentile, type Row, rowOf, sideBySide, time } from './measure.ts';
-import { person, startSandbox } from './sandbox-server.ts';
+import { person, startSandbox, withSandbox } from './sandbox-server.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
 const contacts = 100_000;
 const writers = 8;
-const folder = mkdtempSync(join(tmpdir(), 'bench-'));
 
 /** The sandbox beside a bare server that answers with the same bytes. */
 export async function benchSandbox(): Promise<Row[]> {
-	console.log(`A sandbox with ${contacts.toLocaleString('en')} contacts is being filled.`);
-	const ours = await startSandbox(folder, 'large', contacts);
-	const answers = join(folder, 'answers.json');
-	writeFileSync(answers, JSON.stringify(await sampleAnswers(ours)));
-	const bare = await startServer([resolve('bench', 'bare-server.ts'), answers]);
-	const servers = { ours, bare };
-	try {
-		return [
-			...(await pages(servers, 100, 500)),
-			...(await pages(servers, 500, 100)),
-			...(await pagesAfterChanges(servers)),
-			rowOf('memory after that', 'MB', { ours: [ours.memory()], bare: [bare.memory()] }),
-			...(await creates(servers)),
-			...(await batches(servers)),
-			...(await starts(answers)),
-		];
-	} finally {
-		await Promise.all([ours.stop(), bare.stop()]);
-		rmSync(folder, { recursive: true });
-	}
+	return await withSandbox(contacts, async (ours, folder) => {
+		const answers = join(folder, 'answers.json');
+		writeFileSync(answers, JSON.stringify(await sampleAnswers(ours)));
+		const bare = await startServer([resolve('bench', 'bare-server.ts'), answers]);
+		const servers = { ours, bare };
+		try {
+			return [
+				...(await pages(servers, 100, 500)),
+				...(await pages(servers, 500, 100)),
+				...(await pagesAfterChanges(servers)),
+				rowOf('memory after that', 'MB', { ours: [ours.memory()], bare: [bare.memory()] }),
+				...(await creates(servers)),
+				...(await batches(servers)),
+				...(await starts(folder, answers)),
+			];
+		} finally {
+			await bare.stop();
+		}
+	});
 }
 
 type Servers = Record<keyof Pair, ServerProcess>;
@@ -107,13 +104,13 @@ async function batches(servers: Servers): Promise<Row[]> {
 }
 
 /** The start with 200 contacts, which is the default, until it listens. */
-async function starts(answers: string): Promise<Row[]> {
+async function starts(folder: string, answers: string): Promise<Row[]> {
 	const values = await sideBySide(5, async (which, round) => {
 		let server: ServerProcess | undefined;
 		const ms = await time(async () => {
 			server =
 				which === 'ours'
-					? await startSandbox(folder, `start-${round}`, 200)
+					? await startSandbox(200, '--db', join(folder, `start-${round}.db`))
 					: await startServer([resolve('bench', 'bare-server.ts'), answers]);
 		});
 		await server!.stop();

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
+import { resolve } from 'node:path';
 import { residentMemory } from './peak-memory.ts';
 
 /** A server that is called over a few kept-alive connections. */
@@ -8,12 +9,7 @@ export interface Server {
 	/** The address at which it listens, such as `http://127.0.0.1:4010`. */
 	url: string;
 	/** @returns the body of the response, which must be a success */
-	ask(
-		method: string,
-		path: string,
-		body?: string,
-		headers?: Record<string, string>,
-	): Promise<string>;
+	ask(method: string, path: string, body?: string, headers?: Record<string, string>): Promise<string>;
 	/** Closes the connections. */
 	leave(): void;
 }
@@ -41,13 +37,17 @@ export async function startServer(args: string[]): Promise<ServerProcess> {
 	};
 }
 
+/** Starts a network distance to a server. */
+export const startDistance = async (url: string, roundTripMs: number): Promise<ServerProcess> =>
+	await startServer([resolve('bench', 'distance.ts'), url, `${roundTripMs}`]);
+
 /** A server that is already running. */
 export function serverAt(url: string): Server {
 	const agent = new Agent({ keepAlive: true });
 	return {
 		url,
 		ask: (method, path, body, more = {}) =>
-			new Promise((resolve, reject) => {
+			new Promise((done, reject) => {
 				const headers = {
 					Authorization: 'Bearer KEY',
 					...(body !== undefined && {
@@ -61,7 +61,7 @@ export function serverAt(url: string): Server {
 					response.on('data', (chunk: Buffer) => chunks.push(chunk));
 					response.on('end', () => {
 						const text = Buffer.concat(chunks).toString();
-						if (response.statusCode! < 300) return resolve(text);
+						if (response.statusCode! < 300) return done(text);
 						reject(new Error(`${method} ${path} was answered with ${response.statusCode}: ${text}`));
 					});
 				});

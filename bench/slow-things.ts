@@ -1,7 +1,8 @@
 import { demoMembers } from '../sandbox/seed/demo-members.ts';
 import type { Slow } from './other-client.ts';
+import { runJob } from './run-job.ts';
 import { person } from './sandbox-server.ts';
-import { anew } from './searches.ts';
+import { uncachedFilter } from './searches.ts';
 import type { Server } from './server-process.ts';
 
 const linesOfImport = 2000;
@@ -12,8 +13,7 @@ export const slowThings: Record<string, Slow> = {
 	// It is first, because it fills the event log for the others.
 	'imports records': async (server) => {
 		const lines = Array.from({ length: linesOfImport }, () => JSON.stringify(person())).join('\n');
-		const type = { 'Content-Type': 'application/x-ndjson' };
-		await job(server, 'resource=contacts&operation=create', lines, type);
+		await runJob(server, 'resource=contacts&operation=create', { lines });
 	},
 	'filters by a custom field that is new': async ({ ask }, round) => {
 		const field = { resource: 'contacts', key: `bench_${round + 1}`, label: 'x', type: 'text' };
@@ -22,10 +22,10 @@ export const slowThings: Record<string, Slow> = {
 		await ask('DELETE', `/v1/custom-fields/${id}`);
 	},
 	'exports by a filter without an index': (server, round) =>
-		job(server, `resource=contacts&operation=export&job_title[contains]=zzz&${anew(round)}`),
+		runJob(server, `resource=contacts&operation=export&job_title[contains]=zzz&${uncachedFilter(round)}`),
 	'searches for parts of texts, twice at once': ({ ask }, round) =>
 		Promise.all(
-			['a', 'b'].map((part) => ask('GET', `/v1/contacts?job_title[contains]=zz${part}&${anew(round)}`)),
+			['a', 'b'].map((part) => ask('GET', `/v1/contacts?job_title[contains]=zz${part}&${uncachedFilter(round)}`)),
 		),
 	'opens records in the console': async (server) => {
 		const page = await server.ask('GET', '/v1/contacts?limit=5');
@@ -40,13 +40,6 @@ export const slowThings: Record<string, Slow> = {
 	'reads lists of large messages': ({ ask }) => ask('GET', listOfLargeMessages),
 	'polls events by type': ({ ask }) => ask('GET', '/v1/events?type=deal.lost'),
 };
-
-/** Starts a job and waits for its end. */
-async function job({ ask }: Server, query: string, lines?: string, headers?: Record<string, string>) {
-	const { id } = JSON.parse(await ask('POST', `/v1/jobs?${query}`, lines, headers)) as { id: string };
-	const hasEnded = async () => !(await ask('GET', `/v1/jobs/${id}`)).includes('"finished_at":null');
-	while (!(await hasEnded())) await new Promise((resolve) => setTimeout(resolve, 20));
-}
 
 /** A form with as many rows as allowed, which is refused because of them. */
 async function sendLargeForm(server: Server): Promise<void> {

@@ -4,7 +4,8 @@ import { bareSync, compared, itemsOf, type SyncedPerson, readPeople, update } fr
 import { compareDatasets, ourComparison, timeOf } from './compare-datasets.ts';
 import { buildConnector, connectorTo } from './connector.ts';
 import { type Row, rowOf, sideBySide, time } from './measure.ts';
-import { type Server, startServer } from './server-process.ts';
+import { startSandbox } from './sandbox-server.ts';
+import { type Server, startDistance } from './server-process.ts';
 import type { SyncTask } from './sync-process.ts';
 
 const contacts = 100_000;
@@ -15,9 +16,8 @@ const distance = 50;
 export async function benchSync(): Promise<Row[]> {
 	await buildConnector();
 	console.log(`A sandbox with ${contacts} contacts is filled; it takes a minute.`);
-	const options = `--port 0 --api-key KEY --requests-per-minute 1000000 --contacts ${contacts} --faults`;
-	const near = await startServer([resolve('sandbox', 'main.ts'), ...options.split(' ')]);
-	const far = await startServer([resolve('bench', 'distance.ts'), near.url, `${distance}`]);
+	const near = await startSandbox(contacts, '--faults');
+	const far = await startDistance(near.url, distance);
 	try {
 		await number(near);
 		const source = await readPeople(near);

@@ -5,7 +5,8 @@ import type { IDataObject, INode } from 'n8n-workflow';
 import { workflowNode } from '../demo/workflow-node.ts';
 import { type Pair, type Row, rowOf, sideBySide, time } from './measure.ts';
 import { type RealN8n, startRealN8n } from './real-n8n.ts';
-import { type Server, serverAt, startServer } from './server-process.ts';
+import { startSandbox } from './sandbox-server.ts';
+import { type Server, serverAt } from './server-process.ts';
 
 const deliveries = 200;
 const events = 100;
@@ -22,17 +23,13 @@ const max = { ratio: 1 / 0.9 };
  * (live-webhooks, webhookPhaseNeedsIsolate), so the target applies beside a trigger that does nothing.
  */
 export async function benchTriggers(): Promise<Row[]> {
-	const options = '--port 0 --api-key KEY --requests-per-minute 1000000 --contacts 0 --allow-private-webhooks';
-	const sandbox = await startServer([resolve('sandbox', 'main.ts'), ...options.split(' ')]);
+	const sandbox = await startSandbox(0, '--allow-private-webhooks');
 	try {
 		const n8n = await startRealN8n({ N8N_CUSTOM_EXTENSIONS: resolve('bench', 'bare-trigger') });
 		const server = serverAt(n8n.url);
 		try {
-			const credentialId = await n8n.client.createCredential({
-				name: 'Sandbox',
-				type: 'crmPlatformApi',
-				data: { baseUrl: sandbox.url, apiKey: 'KEY', descriptionUrl: '' },
-			});
+			const data = { baseUrl: sandbox.url, apiKey: 'KEY', descriptionUrl: '' };
+			const credentialId = await n8n.client.createCredential({ name: 'Sandbox', type: 'crmPlatformApi', data });
 			const bench = { n8n, sandbox, server, credentialId, webhookId: await publishWebhook(n8n) };
 			return [...(await measureDeliveries(bench)), await started(bench)];
 		} finally {

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { bareUpdates, readFormerValues, type FormerValues } from './bare-undo.ts';
 import { buildConnector, connectorTo, instanceId } from './connector.ts';
 import { type Row, time } from './measure.ts';
-import { type Server, startServer } from './server-process.ts';
+import { runJob } from './run-job.ts';
+import { startSandbox } from './sandbox-server.ts';
+import { type Server, startDistance } from './server-process.ts';
 import type { UndoTask } from './undo-process.ts';
 
 /** How often each contact is changed. */
@@ -19,9 +20,8 @@ const heapLimit = 350;
 export async function benchUndo(contacts = 50_000): Promise<Row[]> {
 	await buildConnector();
 	console.log(`A sandbox with ${contacts} contacts is filled; it takes a minute.`);
-	const options = `--port 0 --api-key KEY --requests-per-minute 1000000 --contacts ${contacts}`;
-	const near = await startServer([resolve('sandbox', 'main.ts'), ...options.split(' ')]);
-	const far = await startServer([resolve('bench', 'distance.ts'), near.url, `${distance}`]);
+	const near = await startSandbox(contacts);
+	const far = await startDistance(near.url, distance);
 	try {
 		const before = await readFormerValues(near);
 		return [await all(near, far, before), await memory(near, before)];
@@ -48,14 +48,8 @@ const hash = (text: string): string => createHash('sha256').update(text).digest(
 
 /** Up to 100,000 records in one job, which is faster than batches. */
 async function updateInJob(server: Server, items: object[], key: string): Promise<void> {
-	const headers = { 'Content-Type': 'application/x-ndjson', 'Idempotency-Key': key };
 	const lines = items.map((item) => JSON.stringify(item)).join('\n');
-	const { id } = JSON.parse(await server.ask('POST', '/v1/jobs?resource=contacts&operation=update', lines, headers)) as { id: string };
-	for (;;) {
-		const job = JSON.parse(await server.ask('GET', `/v1/jobs/${id}`)) as { status: string; failed?: number };
-		if (job.status === 'completed') return;
-		await setTimeout(200);
-	}
+	await runJob(server, 'resource=contacts&operation=update', { lines, headers: { 'Idempotency-Key': key }, pollMs: 200 });
 }
 
 async function expectUndone(server: Server, before: FormerValues[]): Promise<void> {

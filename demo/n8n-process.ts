@@ -103,5 +103,5 @@ async function answers(url: string): Promise<boolean> {
 /** The last lines of a log and its path, to append to an error message. */
 export function endOfLog(log: string): string {
 	const lines = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-shownLogLines);
-	return [...lines.map((line) => `    ${line}`), `  Whole log: ${log}`].join('\n');
+	return [...lines.map((line) => `    ${line}`), `  Full log: ${log}`].join('\n');
 }

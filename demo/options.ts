@@ -3,8 +3,8 @@ import { Failure } from '../tools/failure.mjs';
 
 export const helpText = `Usage: npm start [-- --fresh]
 
-Starts n8n with this package installed, and beside it a sandbox of the CRM service, both reached
-from this machine only. What is missing is installed first. Data is kept in .demo between starts.
+Starts n8n with this package installed, and a sandbox of the CRM service. Both are reachable from
+this machine only. Missing programs are installed first. Data is kept in .demo between starts.
 
   --fresh   starts over: everything in .demo is deleted first
   --help    shows this`;
@@ -17,7 +17,7 @@ export interface Options {
 /**
  * Reads the command line of npm start.
  *
- * @throws {Failure} on anything it does not know
+ * @throws {Failure} if it has unknown options
  */
 export function parseOptions(args: string[]): Options {
 	try {

@@ -84,7 +84,7 @@ async function main(): Promise<void> {
 function suggestFresh(error: unknown): never {
 	const reason = error instanceof Error ? error.message : String(error);
 	throw new Failure(
-		`${reason}\nIf it stays so: npm start -- --fresh starts over, without the data of the last time.`,
+		`${reason}\nIf the problem persists, start over without the old data: npm start -- --fresh`,
 	);
 }
 

@@ -18,8 +18,8 @@ export function welcome(demo: {
 		...(workspace === 'ready'
 			? [`Password   ${state.password}`, 'Try        the workflow "List contacts"']
 			: [
-					'Password   the one you have set in n8n; as it is unknown here, the',
-					'           credential and the examples were not brought up to date',
+					'Password   the one you have set in n8n; since it is unknown here, the',
+					'           credentials and the examples were not updated',
 				]),
 		'',
 		`Sandbox    ${sandboxUrl}`,

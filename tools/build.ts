@@ -40,7 +40,7 @@ export async function withBuiltPackage<T>(work: () => Promise<T>, reuse = false)
 	const build = async () => {
 		if ((reuse || hasWaited) && isBuilt()) {
 			if (hasWaited) console.log('The other process has built the same sources: its build is used.');
-		} else await buildAnew();
+		} else await rebuild();
 		return await work();
 	};
 	return await withLock(lockFile, build, (holder) => {
@@ -59,7 +59,7 @@ function sourcesHash(): string {
 	return hash.digest('hex');
 }
 
-async function buildAnew(): Promise<void> {
+async function rebuild(): Promise<void> {
 	const compiled = resolve('.tmp', 'compiled');
 	for (const path of [stampFile, 'dist', compiled, modulesFolder]) rmSync(path, { recursive: true, force: true });
 	// Hashed before the compiler reads them: a file saved in between may not be in the build.

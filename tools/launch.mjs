@@ -1,8 +1,8 @@
 /*
- * Entrance of every npm script: node tools/launch.mjs <file.ts> [arguments]
+ * Entry point of every npm script: node tools/launch.mjs <file.ts> [arguments]
  *
- * Runs where nothing but Node and npm is installed, so this file is plain JavaScript that even a
- * very old Node can read: it looks at the version before it loads anything else.
+ * It runs where only Node and npm are installed, so this file is plain JavaScript that even a very old
+ * Node can read: it checks the version before it loads anything else.
  */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 

@@ -1,4 +1,4 @@
-/** What npm's error codes and messages mean for the user. */
+/** The meaning of npm's error codes and messages for the user. */
 const explanations = [
 	{
 		sign: /\bENOSPC\b|no space left on device/i,
@@ -45,8 +45,8 @@ const shownLines = 8;
  */
 export function explainNpm(args, output, log) {
 	const explanation = explanations.find(({ sign }) => sign.test(output));
-	const details = explanation ? [explanation.meaning] : ['It said:', ...complaint(output)];
-	return [`npm ${args[0]} failed. ${details.join('\n    ')}`, `  All it said: ${log}`].join('\n');
+	const details = explanation ? [explanation.meaning] : ['Its output:', ...complaint(output)];
+	return [`npm ${args[0]} failed. ${details.join('\n    ')}`, `  Full log: ${log}`].join('\n');
 }
 
 /** @param {string} output */

@@ -1,3 +1,5 @@
+import { fillSection } from './marked-section.ts';
+
 /** The part of the OpenAPI document that is used here. */
 export interface SecuredContract {
 	paths: Record<string, Record<string, { security?: Array<Record<string, string[]>> }>>;
@@ -17,7 +19,7 @@ interface SecuredOperation {
 
 export const scopesFile = 'docs/scopes.md';
 
-const [begin, end] = ['<!-- operations, written by npm run words -->', '<!-- end of operations -->'];
+const markers = ['<!-- operations, written by npm run words -->', '<!-- end of operations -->'] as const;
 
 /**
  * Fills docs/scopes.md with the scopes that the contract requires for each operation.
@@ -25,10 +27,7 @@ const [begin, end] = ['<!-- operations, written by npm run words -->', '<!-- end
  * @throws Error if the page lacks the markers of their place
  */
 export function pageWithScopes(page: string, contract: SecuredContract, resources: SecuredMenu[]): string {
-	const [before, rest = ''] = page.split(begin);
-	const [, after] = rest.split(end);
-	if (after === undefined) throw new Error(`${scopesFile} has no ${begin} or no ${end}.`);
-	return `${before}${begin}\n\n${scopesTable(contract, resources)}\n\n${end}${after}`;
+	return fillSection(page, markers, scopesTable(contract, resources));
 }
 
 function scopesTable(contract: SecuredContract, resources: SecuredMenu[]): string {

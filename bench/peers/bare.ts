@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:https';
-import { bareContacts } from '../bare-loop.ts';
+import { bareContacts, inBatches } from '../bare-loop.ts';
 import type { Server } from '../server-process.ts';
 import type { PeerTask } from './subjects.ts';
-
-/** The connector's limit, so that both do the same. */
-const batchSize = 100;
-const batchesAtOnce = 4;
 
 const host = 'https://api.bare-loop.example';
 
@@ -42,18 +38,12 @@ export function bareLoop(): (task: PeerTask, items: object[]) => Promise<unknown
 		agent = new Agent({ keepAlive: true });
 		if (task === 'list') return await bareContacts(server, 'limit=500');
 		const allResults: unknown[] = [];
-		let next = 0;
-		const lane = async () => {
-			while (next < items.length) {
-				const batch = items.slice(next, (next += batchSize));
-				const body = JSON.stringify({ items: batch });
-				const key = { 'idempotency-key': randomUUID() };
-				const text = await ask('POST', `/v1/contacts/batch/${task}`, body, key);
-				const { results } = JSON.parse(text) as { results: unknown[] };
-				for (const result of results) allResults.push(result);
-			}
-		};
-		await Promise.all(Array.from({ length: batchesAtOnce }, lane));
+		await inBatches(items, async (batch) => {
+			const key = { 'idempotency-key': randomUUID() };
+			const text = await ask('POST', `/v1/contacts/batch/${task}`, JSON.stringify({ items: batch }), key);
+			const { results } = JSON.parse(text) as { results: unknown[] };
+			allResults.push(...results);
+		});
 		return allResults;
 	};
 }

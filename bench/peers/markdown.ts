@@ -1,7 +1,10 @@
-/** @param cells the first line is the heading; the first column has names, the others figures */
-export function markdownTable(cells: string[][]): string {
+/**
+ * @param cells the first line is the heading
+ * @param names the number of columns with names, before those with figures
+ */
+export function markdownTable(cells: string[][], names = 1): string {
 	const [head, ...rows] = cells.map((line) => `| ${line.join(' | ')} |`);
-	const rule = `|${cells[0]!.map((_, column) => (column === 0 ? '---|' : '--:|')).join('')}`;
+	const rule = `|${cells[0]!.map((_, column) => (column < names ? '---|' : '--:|')).join('')}`;
 	return [head, rule, ...rows].join('\n');
 }
 

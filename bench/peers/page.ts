@@ -1,7 +1,10 @@
+import { fillSection } from '../../tools/marked-section.ts';
 import { connectionsPage } from './connections-tables.ts';
 import { plot } from './bar-plot.ts';
 import type { PeerResults } from './results.ts';
 import { figuresPage } from './tables.ts';
+
+const markersOf = (section: string) => [`<!-- ${section}, written by npm run bench peers -->`, `<!-- end of ${section} -->`] as const;
 
 /**
  * Fills bench/peers.md with the figures of these results.
@@ -9,16 +12,7 @@ import { figuresPage } from './tables.ts';
  * @throws Error if the page lacks the markers between which they belong
  */
 export function pageWith(results: PeerResults, page: string): string {
-	return fillSection(fillSection(page, 'figures', figuresPage(results)), 'connections', connectionsPage(results));
-}
-
-/** Replaces the text between two comments. */
-function fillSection(page: string, place: string, text: string): string {
-	const [begin, end] = [`<!-- ${place}, written by npm run bench peers -->`, `<!-- end of ${place} -->`];
-	const [before, rest = ''] = page.split(begin);
-	const [, after] = rest.split(end);
-	if (after === undefined) throw new Error(`bench/peers.md has no ${begin} or no ${end}.`);
-	return `${before}${begin}\n\n${text}\n\n${end}${after}`;
+	return fillSection(fillSection(page, markersOf('figures'), figuresPage(results)), markersOf('connections'), connectionsPage(results));
 }
 
 /** The page's picture: figures for a service in the same region. */

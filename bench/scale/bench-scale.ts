@@ -3,12 +3,15 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { buildPackage } from '../../tools/build.ts';
 import { modulesFolder } from '../../tools/link.ts';
+import { fillSection } from '../../tools/marked-section.ts';
 import { markdownTable } from '../peers/markdown.ts';
 import { aimd, awsAdaptive, type SimulatedConnector, eachByItself, fullJitter, queued } from './clients.ts';
 import { linePlot } from './line-plot.ts';
 import type { SimulatedPlan } from './service.ts';
 import { type ClientMaker, type Figures, promised, simulate } from './simulate.ts';
 
+const page = 'docs/scale.md';
+const markers = ['<!-- figures: npm run bench scale -->', '<!-- end of figures -->'] as const;
 const starter = promised.plan;
 const pro: SimulatedPlan = { ...starter, name: '5,000 a minute', requests: 5_000 };
 const small: SimulatedPlan = { ...starter, name: '100 in 10 s', requests: 100, windowMs: 10_000 };
@@ -67,11 +70,8 @@ function cells({ refusals, use, failed, fairness, awaited, bulk }: Figures): str
 	return [refusals.toFixed(3), `${(use * 100).toFixed(1)} %`, `${(failed * 100).toFixed(1)} %`, fairness.toFixed(2), waits(awaited), waits(bulk)];
 }
 
-/** Between the markers of the page. */
 function write(parts: string[]): void {
-	const page = readFileSync('docs/scale.md', 'utf8');
-	const [before, , after] = page.split(/<!-- figures: npm run bench scale -->|<!-- end of figures -->/);
-	const mark = '<!-- figures: npm run bench scale -->';
-	writeFileSync('docs/scale.md', `${before}${mark}\n\n${parts.join('\n\n')}\n\n<!-- end of figures -->${after}`);
-	console.log(parts.join('\n\n'));
+	const text = parts.join('\n\n');
+	writeFileSync(page, fillSection(readFileSync(page, 'utf8'), markers, text));
+	console.log(text);
 }

@@ -1,5 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { fillSection } from '../../tools/marked-section.ts';
+import { markdownTable } from '../peers/markdown.ts';
 import { machine } from '../report.ts';
 import { oneOperationEach, sixTools, type Toolset } from './dialects.ts';
 import { hardTasks } from './hard-tasks.ts';
@@ -63,7 +65,7 @@ const noScore = (toolset: string, surface: string): Score => ({ toolset, surface
 /** The descriptions of the tools that the model reads. */
 async function schemasAlone(toolset: string, surface: Surface): Promise<Score> {
 	await surface.run((async function* () {})());
-	if (surface.schemas() === 0) throw new Error(`${toolset}: the model was told of no tools.`);
+	if (surface.schemas() === 0) throw new Error(`${toolset}: the model got no tools.`);
 	return { ...noScore(toolset, surface.name), schemas: surface.schemas() };
 }
 
@@ -119,7 +121,7 @@ function publishScores(scores: Score[]): void {
 				],
 	);
 	const head = ['Tools', 'Used by', 'Policy', 'Done', 'Calls for a task', 'Characters of schemas', 'Characters of answers for a task', 'Wrong writes', 'Double writes'];
-	const table = `${tableOf(head, rows, 3)}\n\n${besideEachOther(scores)}`;
+	const table = `${markdownTable([head, ...rows], 3)}\n\n${besideEachOther(scores)}`;
 	const missed = scores.filter((entry) => entry.missed.length > 0).map((entry) => `- ${entry.toolset}, ${entry.surface}, ${entry.policy}: ${entry.missed.join('; ')}`);
 	const text = `# tools\n\n${machine()}\n\n${scores[0]!.tasks} tasks\n\n${table}\n\nNot done:\n\n${missed.join('\n')}\n`;
 	const folder = resolve('bench', 'results');
@@ -127,8 +129,7 @@ function publishScores(scores: Score[]): void {
 	writeFileSync(resolve(folder, 'tools.md'), text);
 	writeFileSync(resolve(folder, 'tools.json'), `${JSON.stringify({ machine: machine(), scores: scores.map(({ efforts: _, ...entry }) => entry) }, null, '\t')}\n`);
 	const page = resolve('docs', 'agents.md');
-	const updatedPage = readFileSync(page, 'utf8').replace(/(<!-- figures of bench tools -->)[^]*(<!-- end of figures -->)/, (_, first: string, last: string) => `${first}\n\n${table}\n\n${last}`);
-	writeFileSync(page, updatedPage);
+	writeFileSync(page, fillSection(readFileSync(page, 'utf8'), ['<!-- figures of bench tools -->', '<!-- end of figures -->'], table));
 	console.log(`\n${text}`);
 }
 
@@ -144,10 +145,5 @@ function besideEachOther(scores: Score[]): string {
 		});
 	});
 	const head = ['Tools', 'Policy', 'Tasks that all do', 'Calls for a task', 'Characters of answers', 'Characters the model reads for a task'];
-	return `On the tasks that all of them do, by AI Agent 3.1. The schemas go along with each message to the model:\n\n${tableOf(head, rows, 2)}`;
-}
-
-function tableOf(head: string[], rows: string[][], texts: number): string {
-	const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
-	return [line(head), `|${head.map((_, i) => (i < texts ? '---' : '---:')).join('|')}|`, ...rows.map(line)].join('\n');
+	return `On the tasks that all of them do, by AI Agent 3.1. The schemas go along with each message to the model:\n\n${markdownTable([head, ...rows], 2)}`;
 }

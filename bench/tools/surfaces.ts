@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { IConnections, INode } from 'n8n-workflow';
+import type { INode } from 'n8n-workflow';
 import { type Move, startModel } from '../../demo/scripted-model.ts';
-import { workflowNode as node } from '../../demo/workflow-node.ts';
+import { connectionTo, workflowNode as node } from '../../demo/workflow-node.ts';
 import type { ToolNode, Toolset } from './dialects.ts';
 import type { ToolsWorld } from './world.ts';
 
@@ -40,7 +40,6 @@ export async function agentSurface(world: ToolsWorld, toolset: Toolset, version:
 	});
 	const openAi = await client.createCredential({ name: `Model ${randomUUID()}`, type: 'openAiApi', data: { apiKey: 'any', url: model.url } });
 	const tools = await toolNodes(world, toolset);
-	const to = (type: string) => ({ [type]: [[{ node: agentNode, type, index: 0 }]] });
 	const id = await client.createWorkflow({
 		name: `${toolset.name} ${version}`,
 		settings: { executionOrder: 'v1' },
@@ -50,7 +49,11 @@ export async function agentSurface(world: ToolsWorld, toolset: Toolset, version:
 			node('Model', `${langchain}.lmChatOpenAi`, 1.2, { model: { __rl: true, mode: 'id', value: 'scripted' } }, { credentials: { openAiApi: { id: openAi, name: 'Model' } } }),
 			...tools,
 		],
-		connections: { [startNode]: to('main'), Model: to('ai_languageModel'), ...Object.fromEntries(tools.map(({ name }) => [name, to('ai_tool')])) } as IConnections,
+		connections: {
+			[startNode]: connectionTo(agentNode),
+			Model: connectionTo(agentNode, 'ai_languageModel'),
+			...Object.fromEntries(tools.map(({ name }) => [name, connectionTo(agentNode, 'ai_tool')])),
+		},
 	});
 	return {
 		name: `AI Agent ${version}`,
@@ -71,8 +74,7 @@ export async function mcpSurface(world: ToolsWorld, toolset: Toolset): Promise<S
 	const path = randomUUID();
 	const tools = await toolNodes(world, toolset);
 	const nodes = [node('MCP', `${langchain}.mcpTrigger`, 2, { path }, { webhookId: path }), ...tools];
-	const toTrigger = { ai_tool: [[{ node: 'MCP', type: 'ai_tool' as const, index: 0 }]] };
-	await client.activateWorkflow(await client.createWorkflow({ name: `MCP ${path}`, nodes, connections: Object.fromEntries(tools.map(({ name }) => [name, toTrigger])) }));
+	await client.activateWorkflow(await client.createWorkflow({ name: `MCP ${path}`, nodes, connections: Object.fromEntries(tools.map(({ name }) => [name, connectionTo('MCP', 'ai_tool')])) }));
 	let session = '';
 	let requests = 0;
 	const ask = async (method: string, params: object, isNotice = false): Promise<string> => {
@@ -95,7 +97,7 @@ export async function mcpSurface(world: ToolsWorld, toolset: Toolset): Promise<S
 				answer = textIn(await ask('tools/call', { name: value.tool, arguments: value.input }));
 			}
 		},
-		close: async () => await Promise.resolve(),
+		close: async () => undefined,
 	};
 }
 

@@ -1,6 +1,5 @@
-import { resolve } from 'node:path';
 import { type RealN8n, startRealN8n } from '../real-n8n.ts';
-import { type ServerProcess, startServer } from '../server-process.ts';
+import { startSandbox } from '../sandbox-server.ts';
 import type { ToolFaults } from './policies.ts';
 import type { Crm, CrmRecord } from './task.ts';
 
@@ -21,8 +20,7 @@ export interface ToolsWorld {
 }
 
 export async function startToolsWorld(): Promise<ToolsWorld> {
-	const options = '--port 0 --api-key KEY --requests-per-minute 1000000 --contacts 200 --faults';
-	const server = await startServer([resolve('sandbox', 'main.ts'), ...options.split(' ')]);
+	const server = await startSandbox(200, '--faults');
 	const n8n = await startRealN8n();
 	const ask = async (method: string, path: string, body?: unknown): Promise<CrmRecord> => {
 		const text = await server.ask(method, path, body === undefined ? undefined : JSON.stringify(body));
@@ -34,12 +32,11 @@ export async function startToolsWorld(): Promise<ToolsWorld> {
 		loseNextAnswer: async () => void (await ask('PUT', '/_sandbox/faults', ['POST', 'PATCH', 'PUT', 'DELETE'].map((method) => ({ path: '/v1', method, drop: 'after', times: 1 })))),
 		heal: async () => void (await ask('PUT', '/_sandbox/faults', [])),
 	};
-	return { n8n, url: server.url, crm, writes: writesOf(crm), stop: async () => await stopBoth(n8n, server) };
-}
-
-async function stopBoth(n8n: RealN8n, server: ServerProcess): Promise<void> {
-	await n8n.stop();
-	await server.stop();
+	const stop = async () => {
+		await n8n.stop();
+		await server.stop();
+	};
+	return { n8n, url: server.url, crm, writes: writesOf(crm), stop };
 }
 
 interface LoggedEvent {

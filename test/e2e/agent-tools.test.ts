@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { IConnections, IDataObject } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { ofModel, ofSandbox, theN8n } from './harness/access.ts';
 import { type Move, type ScriptedModel, startModel, type Turn } from '../../demo/scripted-model.ts';
-import { workflowNode as node } from '../../demo/workflow-node.ts';
-import { mcpClient } from './harness/mcp.ts';
+import { connectionTo, workflowNode as node } from '../../demo/workflow-node.ts';
+import { mcpClient, publishTool } from './harness/mcp.ts';
 import { byId } from '../integration/harness/parameters.ts';
 import { TRIGGER } from './harness/run-node.ts';
-import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
+import { callSandbox, clearFaults, createRecord, setFaults } from './harness/sandbox-calls.ts';
+import { answersIn, tokenIn } from './harness/tool-answers.ts';
 
 const langchain = '@n8n/n8n-nodes-langchain';
 const TOOLS = 'n8n-nodes-crm-platform.crmPlatformTools';
@@ -14,25 +15,19 @@ const AGENT = 'AI Agent';
 
 const writes = { writes: ['create', 'update', 'delete', 'act'] };
 
-/** Answers of tools, as the model has read them. */
-const answersIn = ({ messages }: Turn): string[] => messages.filter(({ role }) => role === 'tool').map(({ content }) => JSON.stringify(content));
-
-const tokenIn = (turn: Turn): string => /token[\\":]+([\w.-]+)/.exec(answersIn(turn).at(-1) ?? '')?.[1] ?? '';
-
 const call = (tool: string, input: object): Move => ({ tool: `crm_${tool}`, input });
 
 describe.each([2.2, 3.1])('In a real n8n, CRM Platform Tools with an AI agent of version %s', (version) => {
 	let model: ScriptedModel | undefined;
 
 	afterEach(async () => {
-		await callSandbox('PUT', '/_sandbox/faults', []);
+		await clearFaults();
 		await model?.close();
 	});
 
 	async function run(script: Array<(turn: Turn) => Move>, parameters: IDataObject): Promise<string[]> {
 		model = await startModel(script);
 		const n8n = theN8n();
-		const to = (type: string) => ({ [type]: [[{ node: AGENT, type, index: 0 }]] });
 		const id = await n8n.createWorkflow({
 			name: `Agent ${randomUUID()}`,
 			settings: { executionOrder: 'v1' },
@@ -42,7 +37,7 @@ describe.each([2.2, 3.1])('In a real n8n, CRM Platform Tools with an AI agent of
 				node('Model', `${langchain}.lmChatOpenAi`, 1.2, { model: byId('scripted') }, { credentials: await ofModel(model) }),
 				node('CRM', TOOLS, 1, parameters, { credentials: await ofSandbox() }),
 			],
-			connections: { [TRIGGER]: to('main'), Model: to('ai_languageModel'), CRM: to('ai_tool') } as IConnections,
+			connections: { [TRIGGER]: connectionTo(AGENT), Model: connectionTo(AGENT, 'ai_languageModel'), CRM: connectionTo(AGENT, 'ai_tool') },
 		});
 		const { status, data: ran } = await n8n.runWorkflow(id, TRIGGER);
 		expect({ status, error: ran.resultData.error?.message }).toEqual({ status: 'success' });
@@ -83,7 +78,7 @@ describe.each([2.2, 3.1])('In a real n8n, CRM Platform Tools with an AI agent of
 			[
 				() => call('change', creation),
 				(turn) => {
-					tokens.push(tokenIn(turn));
+					tokens.push(tokenIn(answersIn(turn).at(-1)));
 					return call('change', { ...creation, token: tokens[0] });
 				},
 				() => call('change', { ...creation, token: tokens[0] }),
@@ -100,7 +95,7 @@ describe.each([2.2, 3.1])('In a real n8n, CRM Platform Tools with an AI agent of
 	test('a failed call that the model makes again is written once', async () => {
 		const name = `tools-${randomUUID()}`;
 		const creation = { kind: 'contact', action: 'create', values: { last_name: name } };
-		await callSandbox('PUT', '/_sandbox/faults', [{ path: '/v1/contacts', method: 'POST', drop: 'after', times: 1 }]);
+		await setFaults({ path: '/v1/contacts', method: 'POST', drop: 'after', times: 1 });
 		const answers = await run(
 			[
 				() => call('change', creation),
@@ -115,13 +110,7 @@ describe.each([2.2, 3.1])('In a real n8n, CRM Platform Tools with an AI agent of
 });
 
 test('In a real n8n, an MCP client has the six tools, and writes after a preview', async () => {
-	const path = randomUUID();
-	const n8n = theN8n();
-	const nodes = [
-		node('MCP', `${langchain}.mcpTrigger`, 2, { path }, { webhookId: path }),
-		node('CRM', TOOLS, 1, { ...writes }, { credentials: await ofSandbox() }),
-	];
-	await n8n.activateWorkflow(await n8n.createWorkflow({ name: `MCP ${path}`, nodes, connections: { CRM: { ai_tool: [[{ node: 'MCP', type: 'ai_tool', index: 0 }]] } } }));
+	const path = await publishTool(node('CRM', TOOLS, 1, writes, { credentials: await ofSandbox() }));
 	const client = mcpClient(path);
 	const tools = await client.listTools();
 	expect([...tools.matchAll(/"name":"(crm_\w+)"/g)].map(([, name]) => name)).toHaveLength(6);
@@ -133,7 +122,6 @@ test('In a real n8n, an MCP client has the six tools, and writes after a preview
 	const validCreation = { ...creation, values: { email } };
 	const preview = await use('change', validCreation);
 	expect(preview).toMatch(/Nothing is written yet/);
-	const token = /token[\\":]+([\w.-]+)/.exec(preview)![1];
-	for (let i = 0; i < 2; i++) expect(await use('change', { ...validCreation, token })).toContain(email);
+	for (let i = 0; i < 2; i++) expect(await use('change', { ...validCreation, token: tokenIn(preview) })).toContain(email);
 	expect((await callSandbox('GET', `/v1/contacts?email=${email}`)).body.total).toBe(1);
 });

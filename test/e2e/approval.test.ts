@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { IConnections, INode } from 'n8n-workflow';
 import { type Move, type ScriptedModel, startModel } from '../../demo/scripted-model.ts';
-import { workflowNode as node } from '../../demo/workflow-node.ts';
+import { connectionTo, workflowNode as node } from '../../demo/workflow-node.ts';
 import { newBrowser } from '../sandbox/harness/scripted-browser.ts';
 import { fillIn } from '../sandbox/harness/console.ts';
+import { listen } from '../listen.ts';
 import { until } from '../until.ts';
 import { ofModel, ofSandbox, theN8n, theWorld } from './harness/access.ts';
 import { byId } from '../integration/harness/parameters.ts';
-import { TRIGGER } from './harness/run-node.ts';
+import { itemsOf, TRIGGER } from './harness/run-node.ts';
 import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
 
 const langchain = '@n8n/n8n-nodes-langchain';
@@ -19,7 +18,7 @@ const ours = 'n8n-nodes-crm-platform';
 const taskAsking = async (message: string) =>
 	await until(async () => (await callSandbox('GET', `/v1/tasks?${new URLSearchParams({ 'description[contains]': message })}`)).body.data[0]);
 
-/** In the pages of the service, as people do it. */
+/** Completes a task in the pages of the service. */
 async function completeAsPerson(id: string): Promise<void> {
 	const browser = newBrowser((path, init) => fetch(new URL(path, theWorld().sandboxUrl), init));
 	await browser.signIn('admin');
@@ -37,7 +36,7 @@ const approver = async () => (await callSandbox('GET', '/v1/users?role=admin&sta
 test('In a real n8n, a workflow waits for a task and continues once a person has completed it', async () => {
 	const message = `Discount ${randomUUID()}`;
 	const parameters = { resource: 'task', operation: 'sendAndWait', message, approverId: byId(await approver()) };
-	const execution = await start('Approval', [node('Ask', `${ours}.crmPlatform`, 1, parameters, { credentials: await ofSandbox() })], { [TRIGGER]: { main: [[{ node: 'Ask', type: 'main', index: 0 }]] } });
+	const execution = await start('Approval', [node('Ask', `${ours}.crmPlatform`, 1, parameters, { credentials: await ofSandbox() })], { [TRIGGER]: connectionTo('Ask') });
 	const task = await taskAsking(message);
 	const link = /open (http\S+)/.exec(String(task['description']))![1]!;
 	const page = await until(async () => {
@@ -48,7 +47,7 @@ test('In a real n8n, a workflow waits for a task and continues once a person has
 	await completeAsPerson(task.id);
 	const { status, data } = await theN8n().waitForExecution(execution);
 	expect(status).toBe('success');
-	expect(data.resultData.runData['Ask']![0]!.data!['main']![0]![0]!.json).toMatchObject({ data: { approved: true, taskId: task.id } });
+	expect(itemsOf(data, 'Ask')[0]!.json).toMatchObject({ data: { approved: true, taskId: task.id } });
 	expect(await (await fetch(link)).text()).toContain('No action required');
 });
 
@@ -58,14 +57,11 @@ test('In a real n8n, a workflow continues once, however many calls and visits of
 		seen.push(request.url ?? '');
 		response.end('{}');
 	});
-	sink.listen(0, '127.0.0.1');
-	await once(sink, 'listening');
-	const url = `http://127.0.0.1:${(sink.address() as AddressInfo).port}/went-on`;
+	const url = `${await listen(sink)}/went-on`;
 	const message = `Once ${randomUUID()}`;
 	const parameters = { resource: 'task', operation: 'sendAndWait', message, approverId: byId(await approver()) };
-	const to = (name: string) => ({ main: [[{ node: name, type: 'main' as const, index: 0 }]] });
 	const nodes = [node('Ask', `${ours}.crmPlatform`, 1, parameters, { credentials: await ofSandbox() }), node('After', 'n8n-nodes-base.httpRequest', 4.2, { url })];
-	const execution = await start('Once', nodes, { [TRIGGER]: to('Ask'), Ask: to('After') });
+	const execution = await start('Once', nodes, { [TRIGGER]: connectionTo('Ask'), Ask: connectionTo('After') });
 	const task = await taskAsking(message);
 	const link = /open (http\S+)/.exec(String(task['description']))![1]!;
 	await until(async () => (await (await fetch(link)).text()).includes('decided yet') || undefined);
@@ -77,7 +73,7 @@ test('In a real n8n, a workflow continues once, however many calls and visits of
 	sink.close();
 });
 
-/** An agent whose model makes a move, and each call of which a person reviews. */
+/** Starts an agent whose model makes one move, and whose tool calls a person reviews. */
 async function startReviewedAgent(message: string, move: Move, review: object = {}): Promise<{ execution: string; model: ScriptedModel }> {
 	const model = await startModel([() => move, () => ({ say: 'Done.' })]);
 	const credentials = await ofSandbox();
@@ -90,10 +86,10 @@ async function startReviewedAgent(message: string, move: Move, review: object = 
 			node('CRM', `${ours}.crmPlatformTools`, 1, { writes: ['update'], askBeforeWriting: false, tools: ['change'] }, { credentials }),
 		],
 		{
-			[TRIGGER]: { main: [[{ node: 'Agent', type: 'main', index: 0 }]] },
-			Model: { ai_languageModel: [[{ node: 'Agent', type: 'ai_languageModel', index: 0 }]] },
-			Review: { ai_tool: [[{ node: 'Agent', type: 'ai_tool', index: 0 }]] },
-			CRM: { ai_tool: [[{ node: 'Review', type: 'ai_tool', index: 0 }]] },
+			[TRIGGER]: connectionTo('Agent'),
+			Model: connectionTo('Agent', 'ai_languageModel'),
+			Review: connectionTo('Agent', 'ai_tool'),
+			CRM: connectionTo('Review', 'ai_tool'),
 		},
 	);
 	return { execution, model };

@@ -4,8 +4,9 @@ import { ofModel, sandboxCredential, theN8n } from './harness/access.ts';
 import { addBelowAgent, beginWithAgent, closeNode, say } from './harness/agent-canvas.ts';
 import { inBrowser, useEditor } from './harness/browser.ts';
 import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
+import { tokenIn } from './harness/tool-answers.ts';
 
-/** What the model has read last of a tool. */
+/** The last answer of a tool that the model has read. */
 const answerIn = ({ messages }: Turn): string => String(messages.findLast(({ role }) => role === 'tool')?.content);
 
 const repeat = (turn: Turn, part: RegExp): Move => ({ say: part.exec(answerIn(turn))?.[0] ?? 'Nothing is found.' });
@@ -27,7 +28,7 @@ inBrowser.describe('From an empty canvas, in a browser,', () => {
 			(turn) => repeat(turn, /dea_\w+/),
 			() => ({ tool: 'crm_change', input: change }),
 			(turn) => {
-				token = /token[\\":]+([\w.-]+)/.exec(answerIn(turn))?.[1] ?? '';
+				token = tokenIn(answerIn(turn));
 				return repeat(turn, /preview.*Amount: 1,200 → 12,000/);
 			},
 			() => ({ tool: 'crm_change', input: { ...change, token } }),
@@ -40,7 +41,7 @@ inBrowser.describe('From an empty canvas, in a browser,', () => {
 		await beginWithAgent(editor);
 		await addBelowAgent(editor, 'ai_languageModel', 'OpenAI Chat Model');
 		await editor.chooseCredential(openAiApi.name);
-		// The scripted model answers as most servers do that have OpenAI's interface.
+		// The scripted model supports what most OpenAI-compatible servers do.
 		await editor.parameter('responsesApiEnabled').locator('.el-switch').click();
 		await closeNode(editor);
 		await addBelowAgent(editor, 'ai_tool', 'CRM Platform Tools', { search: 'CRM Platform', seen: async () => await editor.picture('tools') });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
-import { sandboxCredential, theN8n } from './harness/access.ts';
+import { ofSandbox, sandboxCredential, theN8n } from './harness/access.ts';
 import { inBrowser, useEditor } from './harness/browser.ts';
 import { ACTION_NODE, workflowWith } from './harness/run-node.ts';
 import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
@@ -10,8 +10,7 @@ inBrowser.describe('In n8n in a browser,', () => {
 	const editor = useEditor();
 
 	async function openNode(parameters: IDataObject): Promise<void> {
-		const credentialId = await n8n.createCredential(sandboxCredential());
-		const id = await n8n.createWorkflow(workflowWith({ credentialId, parameters }));
+		const id = await n8n.createWorkflow(workflowWith({ credentials: await ofSandbox(), parameters }));
 		await editor.openNode(id, ACTION_NODE);
 	}
 
@@ -38,7 +37,7 @@ inBrowser.describe('In n8n in a browser,', () => {
 		const fields = { mappingMode: 'defineBelow', value, matchingColumns: [], schema: Object.keys(value).map(typed) };
 		await openNode({ resource: 'contact', operation: 'create', fieldsMode: 'each', simplify: false, fields });
 
-		// The list has taken the place of the text.
+		// The list has replaced the text.
 		await editor.parameter('owner_id').locator('[role="combobox"]').waitFor();
 		expect(await editor.execute()).toContain(String(id));
 		expect(await editor.complaints()).toEqual([]);
@@ -65,7 +64,7 @@ inBrowser.describe('In n8n in a browser,', () => {
 		await editor.choose('field', 'Lifecycle Stage', 1);
 		await editor.choose('operator', 'Is One Of', 1);
 		await editor.choose('choices', 'Customer');
-		// A list of which several can be chosen stays open.
+		// A list that allows several choices stays open.
 		await editor.page.getByTestId('output-panel').click();
 		await editor.page.getByText('Add filter').click();
 		await editor.choose('field', 'Company', 2);

@@ -1,21 +1,18 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
+import { listen } from '../listen.ts';
 import { inBrowser, launchBrowser, openPage } from './harness/browser.ts';
 
-/** The application that users are asked about, on an address of its own. */
+/** The application that requests access, at its own address. */
 const application = createServer((_, response) => response.end('Connected'));
 let redirectUri: string;
 let sandbox: Sandbox;
 let browser: Browser;
 
 beforeAll(async () => {
-	application.listen(0, '127.0.0.1');
-	await once(application, 'listening');
-	redirectUri = `http://localhost:${(application.address() as AddressInfo).port}/callback`;
+	redirectUri = `${await listen(application)}/callback`.replace('127.0.0.1', 'localhost');
 	sandbox = await startSandbox({ contacts: 0 });
 });
 afterAll(async () => {
@@ -24,7 +21,7 @@ afterAll(async () => {
 	application.close();
 });
 
-/** An empty page, and all that its policies refuse from now on. */
+/** An empty page, and everything that its content security policy refuses from now on. */
 async function watchedPage(): Promise<{ page: Page; refused: string[] }> {
 	browser = await launchBrowser();
 	const page = await openPage(browser);

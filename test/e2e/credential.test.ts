@@ -1,13 +1,12 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { freePort } from '../../demo/ports.ts';
+import { listen } from '../listen.ts';
 import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
 
 describe('Testing the credential in a real n8n', () => {
 	const n8n = theN8n();
 
-	const tryOut = async (changed: Record<string, string>) =>
-		await n8n.testCredential(sandboxCredential(changed));
+	const tryOut = async (changed: Record<string, string>) => await n8n.testCredential(sandboxCredential(changed));
 
 	test.each(['', '/', '/v1', '/v1/'])('works with %j after the base URL', async (ending) => {
 		const { status } = await tryOut({ baseUrl: theWorld().sandboxUrl + ending });
@@ -33,10 +32,7 @@ describe('Testing the credential in a real n8n', () => {
 
 	test('reports that another site answers at the base URL', async () => {
 		const site = createServer((_request, response) => response.end('<h1>Welcome</h1>'));
-		await new Promise<void>((listening) => site.listen(0, '127.0.0.1', listening));
-		const { port } = site.address() as AddressInfo;
-
-		const { status, message } = await tryOut({ baseUrl: `http://127.0.0.1:${port}` });
+		const { status, message } = await tryOut({ baseUrl: await listen(site) });
 		site.close();
 
 		expect(status).toBe('Error');

@@ -8,7 +8,7 @@ const { sandboxUrl, apiKey } = theWorld();
 inBrowser.describe('The documentation in a browser', () => {
 	let browser: Browser;
 	let page: Page;
-	/** Every request of the browser, wherever it went. */
+	/** The URLs of all requests of the browser. */
 	const requests: string[] = [];
 	const complaints: string[] = [];
 
@@ -39,7 +39,7 @@ inBrowser.describe('The documentation in a browser', () => {
 		await operation().getByText('One page of contacts.').first().waitFor();
 	});
 
-	test('has code samples in six languages, and in no other', async () => {
+	test('has code samples in six languages only', async () => {
 		await operation().getByRole('button', { name: 'Shell cURL' }).click();
 		await page.getByRole('option').first().waitFor();
 		const offered = (await page.getByRole('listbox').innerText()).split('\n');
@@ -49,7 +49,7 @@ inBrowser.describe('The documentation in a browser', () => {
 		await page.keyboard.press('Escape');
 	});
 
-	test('begins with all languages but Go in sight', async () => {
+	test('shows all languages except Go at first', async () => {
 		const tabs = page.locator('.client-libraries-list').getByRole('tab');
 		await tabs.first().waitFor();
 		const names = (await tabs.allInnerTexts()).map((name) => name.trim());

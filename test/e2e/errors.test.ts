@@ -1,4 +1,4 @@
-import { sandboxCredential, theN8n } from './harness/access.ts';
+import { ofSandbox, theN8n } from './harness/access.ts';
 import { byId } from '../integration/harness/parameters.ts';
 import { runNode } from './harness/run-node.ts';
 import { createRecord } from './harness/sandbox-calls.ts';
@@ -12,16 +12,9 @@ describe('In a real n8n, a record that does not exist', () => {
 		simplify: false,
 	};
 	const n8n = theN8n();
-	let credentialId: string;
-
-	beforeAll(async () => {
-		credentialId = await n8n.createCredential(sandboxCredential());
-	});
 
 	test('fails the execution with an error that names what is missing', async () => {
-		const run = { credentialId, parameters, input: [{ id: missing }] };
-
-		const { status, error } = await runNode(n8n, run);
+		const { status, error } = await runNode(n8n, { credentials: await ofSandbox(), parameters, input: [{ id: missing }] });
 
 		expect(status).toBe('error');
 		expect(`${error?.message} ${error?.description}`).toContain(missing);
@@ -32,7 +25,7 @@ describe('In a real n8n, a record that does not exist', () => {
 		const input = [{ id: missing }, { id: record.id }];
 		const onError = 'continueRegularOutput';
 
-		const { status, items } = await runNode(n8n, { credentialId, parameters, input, onError });
+		const { status, items } = await runNode(n8n, { credentials: await ofSandbox(), parameters, input, onError });
 
 		expect(status).toBe('success');
 		expect(items.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);

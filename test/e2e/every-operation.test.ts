@@ -1,5 +1,5 @@
 import { adminMenu, everydayMenu } from '../../nodes/CrmPlatform/resources';
-import { sandboxCredential, theN8n } from './harness/access.ts';
+import { ofSandbox, theN8n } from './harness/access.ts';
 import { runChain } from './harness/chain.ts';
 import { recordLifecycles } from './harness/record-lifecycles.ts';
 import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
@@ -8,27 +8,15 @@ const nowhere = { contactId: '', userId: '', stageId: '', objectKey: '' };
 
 describe('In a real n8n,', () => {
 	const n8n = theN8n();
-	let credentialId: string;
 	let found: typeof nowhere;
 
 	beforeAll(async () => {
-		credentialId = await n8n.createCredential(sandboxCredential());
 		const first = async (path: string) => (await callSandbox('GET', path)).body.data[0]!;
 		const pipeline = await first('/v1/pipelines');
 		const stages = pipeline['stages'] as Array<{ id: string; kind: string }>;
 		const key = `e2e${Date.now()}`;
-		await createRecord('/v1/custom-objects', {
-			key,
-			label_singular: 'Boat',
-			label_plural: 'Boats',
-			primary_field: 'name',
-		});
-		await createRecord('/v1/custom-fields', {
-			resource: `custom-objects/${key}/records`,
-			key: 'name',
-			label: 'Name',
-			type: 'text',
-		});
+		await createRecord('/v1/custom-objects', { key, label_singular: 'Boat', label_plural: 'Boats', primary_field: 'name' });
+		await createRecord('/v1/custom-fields', { resource: `custom-objects/${key}/records`, key: 'name', label: 'Name', type: 'text' });
 		found = {
 			contactId: (await first('/v1/contacts')).id,
 			userId: (await first('/v1/users')).id,
@@ -42,14 +30,11 @@ describe('In a real n8n,', () => {
 		async (resource) => {
 			const { links, input } = recordLifecycles(found).find((life) => life.resource === resource)!;
 
-			const { status, outputs, error } = await runChain(n8n, credentialId, links, await input?.());
+			const { status, outputs, error } = await runChain(n8n, await ofSandbox(), links, await input?.());
 
 			expect({ status, error }).toEqual({ status: 'success', error: undefined });
 			for (const [name, items] of Object.entries(outputs)) {
-				expect({ name, items }).toEqual({
-					name,
-					items: expect.arrayContaining([expect.anything()]),
-				});
+				expect({ name, items }).toEqual({ name, items: expect.arrayContaining([expect.anything()]) });
 			}
 		},
 	);

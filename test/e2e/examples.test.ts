@@ -3,9 +3,10 @@ import type { INode, IRunExecutionData } from 'n8n-workflow';
 import { listExamples, readExample } from '../../demo/examples.ts';
 import type { Execution, Workflow } from '../../demo/n8n-client.ts';
 import { until } from '../until.ts';
-import { sandboxCredential, theN8n } from './harness/access.ts';
+import { ofModel, sandboxCredential, theN8n } from './harness/access.ts';
 import { type ScriptedModel, startModel } from '../../demo/scripted-model.ts';
 import { mcpClient } from './harness/mcp.ts';
+import { itemsOf } from './harness/run-node.ts';
 import { callSandbox, createRecord, testWebhooks } from './harness/sandbox-calls.ts';
 
 const CHAT = '@n8n/n8n-nodes-langchain.chatTrigger';
@@ -24,17 +25,18 @@ const PREFERRED = [
 ];
 
 const MCP = '@n8n/n8n-nodes-langchain.mcpTrigger';
-const usesMcp = (file: string): boolean => readExample(file, { type: '', id: '', name: '' }).nodes.some(({ type }) => type === MCP);
+const nodesOf = (file: string): INode[] => readExample(file, { type: '', id: '', name: '' }).nodes;
+const usesMcp = (file: string): boolean => nodesOf(file).some(({ type }) => type === MCP);
 
 const isTrigger = ({ type }: INode): boolean => PREFERRED.includes(type);
 
-/** What the large button starts. */
+/** The trigger that the large button starts. */
 const startOf = (nodes: INode[]): INode | undefined =>
 	nodes.filter(isTrigger).sort((a, b) => PREFERRED.indexOf(a.type) - PREFERRED.indexOf(b.type))[0];
 
 const eventOf = ({ parameters }: INode): string => (parameters['events'] as string[])[0]!;
 
-/** What has to happen in the CRM so that a published example starts. */
+/** What starts a published example, by the event of its trigger. */
 const deeds: Record<string, () => Promise<unknown>> = {
 	'contact.created': async () => await callSandbox('POST', '/v1/contacts', { last_name: 'Moreno' }),
 	'message.received': async () =>
@@ -48,25 +50,20 @@ const deeds: Record<string, () => Promise<unknown>> = {
 let model: ScriptedModel | undefined;
 afterEach(async () => await model?.close());
 
-/** How many items came out of the node that ran last. */
-function outputOf({ resultData: { lastNodeExecuted, runData } }: IRunExecutionData): number {
-	return runData[lastNodeExecuted ?? '']?.[0]?.data?.['main']?.[0]?.length ?? 0;
-}
+/** The number of items in the output of the last node. */
+const outputOf = (data: IRunExecutionData): number => itemsOf(data, data.resultData.lastNodeExecuted ?? '').length;
 
-/** Gives an agent's workflow what only its user has: a model, and in a chat a message. */
+/** Gives an agent's workflow a model, and a chat a message. */
 async function withModel(workflow: Workflow): Promise<Workflow> {
 	if (!workflow.nodes.some(({ type }) => type === MODEL)) return workflow;
 	const chat = workflow.nodes.find(({ type }) => type === CHAT);
 	const move = chat
 		? { tool: 'crm_search', input: { kind: 'contact', query: 'Altamira' } }
 		: { tool: 'crm_change', input: { kind: 'ticket', action: 'create', values: { subject: 'No hot water', type: 'incident', priority: 'high' } } };
-	model = await startModel(async ({ messages }) => {
-		if (messages.at(-1)?.role !== 'tool') return await Promise.resolve(move);
-		return { say: String(messages.at(-1)!.content) };
-	});
-	const data = { apiKey: 'any', url: model.url };
-	const id = await theN8n().createCredential({ name: `Model ${randomUUID()}`, type: 'openAiApi', data });
-	const credentials = { openAiApi: { id, name: 'Model' } };
+	model = await startModel(async ({ messages }) =>
+		messages.at(-1)?.role === 'tool' ? { say: String(messages.at(-1)!.content) } : move,
+	);
+	const credentials = await ofModel(model);
 	const nodes = workflow.nodes.map((node) => (node.type === MODEL ? { ...node, credentials } : node));
 	if (!chat) return { ...workflow, nodes };
 	const chatInput = 'Which contacts work at Altamira?';
@@ -112,7 +109,7 @@ test.each(listExamples().filter((file) => !usesMcp(file)))('The example %s works
 });
 
 const started = listExamples().filter((file) => {
-	const { nodes } = readExample(file, { type: '', id: '', name: '' });
+	const nodes = nodesOf(file);
 	return OF_THE_CRM.includes(startOf(nodes)?.type ?? '') && nodes.filter(isTrigger).length === 1;
 });
 
@@ -144,7 +141,7 @@ test('Your CRM as an MCP server answers an MCP client once it is published', asy
 });
 
 test('Renewal reminders makes one task for each open deal of the next 30 days, and none for others', async () => {
-	// Neither today nor in just 30 days, which are others where n8n is, and after midnight.
+	// Not today and not in exactly 30 days, which differ in n8n's time zone and after midnight.
 	const deal = async (days: number, status?: 'win') => {
 		const date = new Date(Date.now() + days * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
 		const { id } = await createRecord('/v1/deals', { title: `In ${days} days`, expected_close_date: date });
@@ -162,8 +159,7 @@ test('Renewal reminders makes one task for each open deal of the next 30 days, a
 
 test('every example says on the canvas what it does', () => {
 	for (const file of listExamples()) {
-		const { nodes } = readExample(file, { type: '', id: '', name: '' });
-		const notes = nodes.filter(({ type }) => type === 'n8n-nodes-base.stickyNote');
+		const notes = nodesOf(file).filter(({ type }) => type === 'n8n-nodes-base.stickyNote');
 		const text = notes.map(({ parameters }) => String(parameters['content'])).join('\n');
 		expect({ file, text }).toEqual({ file, text: expect.stringMatching(/^## .+\n[\s\S]*(Execute workflow|Publish|Chat)/) });
 	}

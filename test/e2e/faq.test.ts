@@ -1,22 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { IConnections, INode } from 'n8n-workflow';
-import { workflowNode as node } from '../../demo/workflow-node.ts';
+import { inARow, workflowNode as node } from '../../demo/workflow-node.ts';
 import { until } from '../until.ts';
 import { ofSandbox, theN8n, theWorld } from './harness/access.ts';
-import { mcpClient } from './harness/mcp.ts';
+import { mcpClient, publishTool } from './harness/mcp.ts';
 import { mapped } from '../integration/harness/parameters.ts';
-import { callSandbox } from './harness/sandbox-calls.ts';
+import { callSandbox, clearFaults, setFaults } from './harness/sandbox-calls.ts';
 
-/** What docs/faq.md says of n8n's own nodes in front of ours. */
 const crmPlatform = 'n8n-nodes-crm-platform.crmPlatform';
-
-async function publish(nodes: INode[], connections: IConnections): Promise<void> {
-	const n8n = theN8n();
-	await n8n.activateWorkflow(await n8n.createWorkflow({ name: `FAQ ${randomUUID()}`, nodes, connections }));
-}
 
 const recordWith = async (email: string) => (await callSandbox('GET', `/v1/contacts?email=${email}`)).body.data[0] as unknown;
 
+// What docs/faq.md says about n8n's own nodes before ours.
 test.each([
 	['File', []],
 	['File_0', ['other.csv']],
@@ -24,13 +18,12 @@ test.each([
 	const path = randomUUID();
 	const elements = { values: [{ fieldLabel: 'File', fieldType: 'file', multipleFiles: others.length > 0 }] };
 	const parameters = { resource: 'file', operation: 'importFile', importAs: 'create', binaryField };
-	await publish(
-		[
-			node('Form', 'n8n-nodes-base.formTrigger', 2.2, { formTitle: 'Upload', formFields: elements, responseMode: 'lastNode' }, { webhookId: path }),
-			node('Import', crmPlatform, 1, parameters, { credentials: await ofSandbox() }),
-		],
-		{ Form: { main: [[{ node: 'Import', type: 'main', index: 0 }]] } },
-	);
+	const nodes = [
+		node('Form', 'n8n-nodes-base.formTrigger', 2.2, { formTitle: 'Upload', formFields: elements, responseMode: 'lastNode' }, { webhookId: path }),
+		node('Import', crmPlatform, 1, parameters, { credentials: await ofSandbox() }),
+	];
+	const n8n = theN8n();
+	await n8n.activateWorkflow(await n8n.createWorkflow({ name: `FAQ ${path}`, nodes, connections: inARow(nodes) }));
 	const email = `${path}@example.com`;
 	const form = new FormData();
 	// One content for all: n8n numbers files in the order in which they are written to its disk (formidable 3.5), not in the form's.
@@ -43,24 +36,18 @@ test.each([
 });
 
 test('an MCP client creates a contact with the node as a tool, learns why a call failed, and repeats it without writing twice', async () => {
-	const path = randomUUID();
-	const email = `${path}@example.com`;
+	const email = `${randomUUID()}@example.com`;
 	const fields = mapped({ email: "={{ $fromAI('Email', 'The e-mail address', 'string') }}", last_name: 'Lovelace' });
-	await publish(
-		[
-			node('MCP', '@n8n/n8n-nodes-langchain.mcpTrigger', 2, { path }, { webhookId: path }),
-			node('Add contact', `${crmPlatform}Tool`, 1, { resource: 'contact', operation: 'create', fields, options: { maxWait: 0 } }, { credentials: await ofSandbox() }),
-		],
-		{ 'Add contact': { ai_tool: [[{ node: 'MCP', type: 'ai_tool', index: 0 }]] } },
-	);
+	const parameters = { resource: 'contact', operation: 'create', fields, options: { maxWait: 0 } };
+	const path = await publishTool(node('Add contact', `${crmPlatform}Tool`, 1, parameters, { credentials: await ofSandbox() }));
 	const client = mcpClient(path);
 	const tools = await client.listTools();
 	const [, name = ''] = /"name":"([^"]+)"/.exec(tools) ?? [];
 	const call = async (mail: string) => await client.call(name, { Email: mail });
 	expect(await call('nobody')).toMatch(/email: /i);
-	await callSandbox('PUT', '/_sandbox/faults', [{ path: '/v1/contacts', method: 'POST', drop: 'after', times: 1 }]);
+	await setFaults({ path: '/v1/contacts', method: 'POST', drop: 'after', times: 1 });
 	expect(await call(email)).toMatch(/may have been processed/);
 	const { id } = (await recordWith(email)) as { id: string };
 	expect(await call(email)).toContain(id);
-	await callSandbox('PUT', '/_sandbox/faults', []);
+	await clearFaults();
 });

@@ -1,7 +1,7 @@
 const { join } = require('node:path');
 const project = require('../../jest.config.js');
 
-/** One real n8n and one sandbox for each worker, as a test may have a sandbox refuse what all others ask of it. */
+/** Each worker has its own n8n and sandbox, since faults that a test sets would affect all other tests. */
 module.exports = {
 	...project,
 	rootDir: join(__dirname, '..', '..'),

@@ -3,9 +3,8 @@ import { until } from '../until.ts';
 import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
 import { inBrowser, useEditor } from './harness/browser.ts';
 import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
-import { demoMembers } from '../../sandbox/seed/demo-members.ts';
+import { signInToPages } from './harness/sign-in.ts';
 
-/** What forms show to somebody who opens them for the first time. */
 inBrowser.describe('In a form, a newcomer can', () => {
 	const n8n = theN8n();
 	const credential = sandboxCredential();
@@ -20,7 +19,7 @@ inBrowser.describe('In a form, a newcomer can', () => {
 		await add('Create a deal');
 		const form = editor.page.getByTestId('node-parameters');
 		const notice = form.getByText('Custom fields and lists are not loaded yet');
-		// n8n asks for the fields when it opens the form, before or after it has assigned the credential.
+		// n8n loads the fields when it opens the form, before or after it has assigned the credential.
 		await notice.or(editor.parameter('stage_id').locator('[role="combobox"]')).first().waitFor();
 		if (await notice.isVisible()) {
 			await form.getByTestId('columns-parameter-input-options-container').getByTestId('action-toggle').click();
@@ -91,15 +90,11 @@ inBrowser.describe('In a form, a newcomer can', () => {
 
 	test('define a custom object in the console, and create a record of it', async () => {
 		const { sandboxUrl } = theWorld();
-		const { email, password } = demoMembers[0]!;
 		const console = await editor.page.context().newPage();
 		const fillIn = async (values: Record<string, string>) => {
 			for (const [label, value] of Object.entries(values)) await console.getByLabel(label, { exact: true }).fill(value);
 		};
-		await console.goto(`${sandboxUrl}/sign-in`);
-		await fillIn({ Email: email, Password: password });
-		await console.getByRole('button', { name: 'Sign in' }).click();
-		await console.getByRole('heading', { name: 'Welcome' }).waitFor();
+		await signInToPages(console, sandboxUrl);
 		await console.goto(`${sandboxUrl}/records/custom-objects/new`);
 		const key = `boats_${mark.slice(0, 8)}`;
 		await fillIn({ 'Key (required)': key, 'Singular Label (required)': 'Boat', 'Plural Label (required)': `Boats ${mark}`, 'Primary Field (required)': 'hull' });

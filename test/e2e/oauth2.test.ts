@@ -5,6 +5,7 @@ import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
 import { theN8n, theWorld } from './harness/access.ts';
 import { inBrowser, useEditor } from './harness/browser.ts';
 import { calledWorkflow, runNode } from './harness/run-node.ts';
+import { requestsTo } from './harness/sandbox-calls.ts';
 import { openCredential, signIn } from './harness/sign-in.ts';
 
 const clientId = 'cli_test';
@@ -34,7 +35,7 @@ inBrowser.describe('Signing in with OAuth2 in a real n8n', () => {
 		await sandbox?.close();
 	});
 
-	/** A credential as a user would enter it, not connected yet. */
+	/** Creates a credential that is not connected yet. */
 	const addCredential = async (baseUrl = sandbox.url) =>
 		await n8n.createCredential({
 			name: `Sign in ${randomUUID()}`,
@@ -54,6 +55,8 @@ inBrowser.describe('Signing in with OAuth2 in a real n8n', () => {
 		return id;
 	}
 
+	const connected = (id: string) => ({ crmPlatformOAuth2Api: { id, name: 'Sign in' } });
+
 	const list = (more: IDataObject = {}) => ({
 		authentication: 'oAuth2',
 		resource: 'contact',
@@ -62,18 +65,14 @@ inBrowser.describe('Signing in with OAuth2 in a real n8n', () => {
 		...more,
 	});
 
-	const refreshes = async () => {
-		const response = await fetch(`${sandbox.url}/_sandbox/requests`);
-		const requests = (await response.json()) as Array<{ path: string }>;
-		return requests.filter(({ path }) => path === '/oauth/token').length;
-	};
+	const refreshes = async () => (await requestsTo(sandbox.url)).filter(({ path }) => path === '/oauth/token').length;
 
 	test('a user connects with a click, and 20 executions at once outlive the access token', async () => {
 		const credentialId = await connect();
-		const { items } = await runNode(n8n, { credentialId, parameters: list() });
+		const { items } = await runNode(n8n, { credentials: connected(credentialId), parameters: list() });
 		expect(items).toHaveLength(10);
 
-		const { workflow, path } = calledWorkflow({ credentialId, parameters: list() });
+		const { workflow, path } = calledWorkflow({ credentials: connected(credentialId), parameters: list() });
 		const id = await n8n.createWorkflow(workflow);
 		await n8n.activateWorkflow(id);
 		const before = await refreshes();
@@ -84,7 +83,7 @@ inBrowser.describe('Signing in with OAuth2 in a real n8n', () => {
 		expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
 		expect(await refreshes()).toBe(before + 1);
 
-		const all = await runNode(n8n, { credentialId, parameters: list({ returnAll: true }) });
+		const all = await runNode(n8n, { credentials: connected(credentialId), parameters: list({ returnAll: true }) });
 		expect(all.items).toHaveLength(1_200);
 	});
 
@@ -96,7 +95,7 @@ inBrowser.describe('Signing in with OAuth2 in a real n8n', () => {
 		expect(await window.content()).toContain('The user denied the request.');
 		await window.close();
 
-		const run = await runNode(n8n, { credentialId, parameters: list() });
+		const run = await runNode(n8n, { credentials: connected(credentialId), parameters: list() });
 		expect(run.error?.message).toContain('not connected yet');
 	});
 
@@ -116,7 +115,7 @@ inBrowser.describe('Signing in with OAuth2 in a real n8n', () => {
 		// n8n takes the state and shows the code, which the service does not know.
 		expect(await answer(state)).toContain('Failed to connect');
 		expect(await answer(state)).toContain('The OAuth callback state is invalid!');
-		const run = await runNode(n8n, { credentialId, parameters: list() });
+		const run = await runNode(n8n, { credentials: connected(credentialId), parameters: list() });
 		expect(run.error?.message).toContain('not connected yet');
 	});
 });

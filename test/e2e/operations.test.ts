@@ -1,5 +1,5 @@
-import type { IDataObject } from 'n8n-workflow';
-import { sandboxCredential, theN8n } from './harness/access.ts';
+import type { IDataObject, INodeCredentials } from 'n8n-workflow';
+import { ofSandbox, theN8n } from './harness/access.ts';
 import { byId, mapped } from '../integration/harness/parameters.ts';
 import { filterBy, fromInput, resources } from './harness/resources.ts';
 import { type NodeResult, runNode } from './harness/run-node.ts';
@@ -8,11 +8,9 @@ import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
 describe.each(resources)('In a real n8n, on a $value,', (resource) => {
 	const { path, key, newKey, text, required } = resource;
 	const n8n = theN8n();
-	let credentialId: string;
+	let credentials: INodeCredentials;
 
-	beforeAll(async () => {
-		credentialId = await n8n.createCredential(sandboxCredential());
-	});
+	beforeAll(async () => void (credentials = await ofSandbox()));
 
 	async function run(
 		operation: string,
@@ -20,7 +18,7 @@ describe.each(resources)('In a real n8n, on a $value,', (resource) => {
 		input?: IDataObject[],
 	): Promise<NodeResult> {
 		const all = { resource: resource.value, operation, simplify: false, ...parameters };
-		return await runNode(n8n, { credentialId, parameters: all, ...(input ? { input } : {}) });
+		return await runNode(n8n, { credentials, parameters: all, ...(input ? { input } : {}) });
 	}
 
 	const newRecord = async (values = {}) =>

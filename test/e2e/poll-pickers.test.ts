@@ -35,7 +35,7 @@ inBrowser.describe('In a browser, the Poll Trigger shows the newest records', ()
 		await editor.choose('field', 'Drive');
 		await editor.choose('operator', 'Is One Of');
 		await editor.choose('choices', 'Electric');
-		// A list of which several can be chosen stays open.
+		// A list that allows several choices stays open.
 		await editor.page.getByTestId('output-panel').click();
 		const output = await editor.execute();
 

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 import type { Workflow } from '../../demo/n8n-client.ts';
-import { workflowNode } from '../../demo/workflow-node.ts';
+import { inARow, workflowNode } from '../../demo/workflow-node.ts';
 import { until } from '../until.ts';
 import { ofSandbox, theN8n } from './harness/access.ts';
 import { baseNode } from './harness/killable-n8n.ts';
-import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
+import { itemsOf } from './harness/run-node.ts';
+import { callSandbox, clearFaults, createRecord, setFaults } from './harness/sandbox-calls.ts';
 import { eventsOf } from './harness/trigger-workflow.ts';
 
 const n8n = theN8n();
@@ -51,16 +52,15 @@ test('In a real n8n a test by hand shows the latest events', async () => {
 	const id = await n8n.createWorkflow(await workflow('Trigger'));
 	const { status, data } = await n8n.runWorkflow(id, 'Trigger');
 	expect(status).toBe('success');
-	const items = data.resultData.runData['Trigger']?.[0]?.data?.['main']?.[0] ?? [];
-	expect(items.slice(-2).map(({ json }) => json['id'])).toEqual(ids);
+	expect(itemsOf(data, 'Trigger').slice(-2).map(({ json }) => json['id'])).toEqual(ids);
 });
 
 test('In a real n8n a failed execution reports a service that fails, and other events continue', async () => {
 	const id = await n8n.createWorkflow(await workflow('Trigger'));
 	await n8n.activateWorkflow(id);
-	await callSandbox('PUT', '/_sandbox/faults', [{ path: '/v1/events', times: 1000, status: 403 }]);
+	await setFaults({ path: '/v1/events', times: 1000, status: 403 });
 	const [failedExecution] = await n8n.executionsOf(id, 1);
-	await callSandbox('PUT', '/_sandbox/faults', []);
+	await clearFaults();
 	const [event] = await companies(1);
 	await n8n.executionsOf(id, 2);
 	await n8n.deactivateWorkflow(id);
@@ -68,12 +68,12 @@ test('In a real n8n a failed execution reports a service that fails, and other e
 	expect(await idsOf(id, 2)).toContain(event);
 });
 
-test.each(['ended', 'succeeded'])('In a real n8n an execution that waits has %s', async (doneWhen) => {
-	// One at a time, so the second starts when the first counts; one that had failed would be reported first.
+test.each(['ended', 'succeeded'])('In a real n8n an execution that waits counts as %s', async (doneWhen) => {
+	// With one execution at a time, the second starts once the first counts as done; a failed one would be reported first.
 	const { nodes, ...rest } = await workflow('Trigger', { doneWhen, attempts: 1, options: { interval: 1, atOnce: 1 } });
 	const wait = baseNode('wait', 1.1, 'Wait', { amount: 1, unit: 'hours' });
-	const connections = { Trigger: { main: [[{ node: 'Wait', type: 'main' as const, index: 0 }]] } };
-	const id = await n8n.createWorkflow({ ...rest, nodes: [...nodes, wait], connections });
+	const all = [...nodes, wait];
+	const id = await n8n.createWorkflow({ ...rest, nodes: all, connections: inARow(all) });
 	await n8n.activateWorkflow(id);
 	await companies(2);
 	const waiting = async () => await n8n.listExecutions(id, ['waiting']);

@@ -1,11 +1,10 @@
-import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
+import { ofSandbox, theN8n, theWorld } from './harness/access.ts';
 import { calledWorkflow } from './harness/run-node.ts';
 
 test('In an active workflow the node answers every caller of its webhook', async () => {
 	const n8n = theN8n();
-	const credentialId = await n8n.createCredential(sandboxCredential());
 	const parameters = { resource: 'contact', operation: 'getMany', limit: 2 };
-	const { workflow, path } = calledWorkflow({ credentialId, parameters });
+	const { workflow, path } = calledWorkflow({ credentials: await ofSandbox(), parameters });
 	const id = await n8n.createWorkflow(workflow);
 
 	await n8n.activateWorkflow(id);

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
-import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
 import type { Json } from '../sandbox/harness/in-process.ts';
 import { inBrowser, launchBrowser, openPage, pictureFile } from './harness/browser.ts';
+import { signInToPages } from './harness/sign-in.ts';
 
 let sandbox: Sandbox;
 let browser: Browser;
@@ -14,14 +14,9 @@ let page: Page;
 beforeAll(async () => {
 	sandbox = await startSandbox({ contacts: 60 });
 	browser = await launchBrowser();
-	// axe runs in the page, which allows no script.
+	// axe runs in the page, whose policy allows no scripts.
 	page = await openPage(browser, { bypassCSP: true, permissions: ['clipboard-read', 'clipboard-write'] });
-	const { email, password } = demoMembers[0]!;
-	await page.goto(`${sandbox.url}/sign-in`);
-	await page.getByLabel('Email').fill(email);
-	await page.getByLabel('Password').fill(password);
-	await page.getByRole('button', { name: 'Sign in' }).click();
-	await page.getByRole('heading', { name: 'Welcome' }).waitFor();
+	await signInToPages(page, sandbox.url);
 });
 afterAll(async () => {
 	await browser?.close();
@@ -39,7 +34,7 @@ async function api(path: string, method = 'GET', body?: Json): Promise<Json> {
 
 const firstOf = async (name: string): Promise<Json> => (await api(`${name}?limit=1`)).data[0];
 
-// Browsers send what a form shows in ways of their own: line feeds, times, empty boxes.
+// Browsers change values when they send a form: line feeds, times, empty boxes.
 inBrowser.test.each(names)('a form for %s that is sent as it was opened changes nothing', async (name) => {
 	const before = await firstOf(name);
 	await page.goto(`${sandbox.url}${pathOf(name)}/${before.id}/edit`);
@@ -81,7 +76,7 @@ inBrowser.test('a new API key is copied with a click', async () => {
 inBrowser.test.each([
 	[1280, 'light', ['/', '/records/contacts', '/records/deals/{id}/edit', '/settings/api']],
 	[400, 'dark', ['/records/notes/new', '/records/deals/{id}', '/events']],
-] as const)('at %i pixels in %s colors, everybody can use the pages', async (width, colorScheme, paths) => {
+] as const)('at %i pixels in %s colors, the pages are accessible', async (width, colorScheme, paths) => {
 	await page.setViewportSize({ width, height: 800 });
 	await page.emulateMedia({ colorScheme });
 	const axe = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');

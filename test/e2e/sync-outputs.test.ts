@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
-import { sandboxCredential, theN8n } from './harness/access.ts';
+import { ofSandbox, theN8n } from './harness/access.ts';
 import { ACTION_NODE, TRIGGER, workflowWith } from './harness/run-node.ts';
 
 /** The items of each output of CRM Platform Sync: Created, Updated, Deleted, Conflict, Unchanged, Error. */
 async function outputsOf(input: IDataObject[], changed: Record<string, string> = {}) {
 	const n8n = theN8n();
-	const credentialId = await n8n.createCredential(sandboxCredential(changed));
 	const parameters = { resource: 'contact', matchOn: 'email', fieldsMode: 'automatic', preview: false, options: {} };
-	const workflow = workflowWith({ credentialId, parameters, input, onError: 'continueErrorOutput' });
+	const workflow = workflowWith({ credentials: await ofSandbox(changed), parameters, input, onError: 'continueErrorOutput' });
 	for (const node of workflow.nodes) if (node.name === ACTION_NODE) node.type += 'Sync';
 	const { status, data } = await n8n.runWorkflow(await n8n.createWorkflow(workflow), TRIGGER);
 	const main = data.resultData.runData[ACTION_NODE]?.[0]?.data?.['main'] ?? [];

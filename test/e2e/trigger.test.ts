@@ -10,7 +10,7 @@ describe('The trigger in a real n8n', () => {
 	const n8n = theN8n();
 	const parameters = { events: ['contact.created'] };
 	let credentialId: string;
-	/** One in which no other test happens to subscribe. */
+	/** A sandbox of this file, in which no other test subscribes. */
 	let sandbox: Sandbox;
 	beforeAll(async () => {
 		sandbox = await startSandbox({ contacts: 0, plan: 'enterprise', allowPrivateWebhooks: true });
@@ -25,10 +25,9 @@ describe('The trigger in a real n8n', () => {
 	const list = async (path: string): Promise<IDataObject[]> => ((await call('GET', path)) as ServicePage).data;
 	const subscriptions = async () => await list('/v1/webhooks');
 	const happen = async (last_name: string) => await call('POST', '/v1/contacts', { last_name });
-	const workflow = triggerWorkflow;
 
 	test('a new record starts the workflow with its event, once', async () => {
-		const id = await n8n.createWorkflow(workflow(credentialId, parameters));
+		const id = await n8n.createWorkflow(triggerWorkflow(credentialId, parameters));
 		await n8n.activateWorkflow(id);
 		const contact = await happen('Moreno');
 		const [event] = await eventsOf(n8n, id, 1);
@@ -43,13 +42,13 @@ describe('The trigger in a real n8n', () => {
 	});
 
 	test('forged, changed, stale and replayed deliveries start nothing', async () => {
-		const id = await n8n.createWorkflow(workflow(credentialId, parameters));
+		const id = await n8n.createWorkflow(triggerWorkflow(credentialId, parameters));
 		await n8n.activateWorkflow(id);
 		const [subscription] = await subscriptions();
 		await happen('Moreno');
 		const [event] = await eventsOf(n8n, id, 1);
 		const body = JSON.stringify(event);
-		// The service's secret is nobody's but n8n's; this one it would give to an administrator.
+		// Only n8n knows the present secret. A rotation gives an administrator the next one.
 		const path = `/v1/webhooks/${String(subscription!['id'])}/rotate-secret`;
 		const secret = String(((await call('POST', path)) as IDataObject)['secret']);
 		const send = async (text: string, at: Date, by = secret, type = 'application/json') => {
@@ -66,7 +65,7 @@ describe('The trigger in a real n8n', () => {
 			return response.status;
 		};
 		const now = new Date();
-		// n8n still has the secret before.
+		// n8n still has the former secret.
 		expect(await send(body, now)).toBe(401);
 		await n8n.deactivateWorkflow(id);
 		await n8n.activateWorkflow(id);
@@ -82,7 +81,7 @@ describe('The trigger in a real n8n', () => {
 
 	test('however often it is activated and renamed, there is one subscription', async () => {
 		const nodeId = crypto.randomUUID();
-		const named = (name: string) => workflow(credentialId, parameters, name, nodeId);
+		const named = (name: string) => triggerWorkflow(credentialId, parameters, name, nodeId);
 		const id = await n8n.createWorkflow(named(TRIGGER_NODE));
 		await n8n.activateWorkflow(id);
 		await n8n.deactivateWorkflow(id);
@@ -95,7 +94,7 @@ describe('The trigger in a real n8n', () => {
 		expect(await subscriptions()).toHaveLength(1);
 		await happen('after');
 		const events = await eventsOf(n8n, id, 2);
-		// What is recovered may come after what has happened since.
+		// Recovered events may arrive after newer ones.
 		const names = events.map((event) => recordOfEvent(event)['last_name']);
 		expect(names.sort()).toEqual(['after', 'while inactive']);
 		await n8n.deactivateWorkflow(id);
@@ -103,7 +102,7 @@ describe('The trigger in a real n8n', () => {
 	});
 
 	test('a test run receives one event and leaves no subscription, and the workflow keeps its own', async () => {
-		const id = await n8n.createWorkflow(workflow(credentialId, parameters));
+		const id = await n8n.createWorkflow(triggerWorkflow(credentialId, parameters));
 		await n8n.activateWorkflow(id);
 		const [subscription] = await subscriptions();
 		await n8n.listenForTest(id, TRIGGER_NODE);

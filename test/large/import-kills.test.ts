@@ -22,7 +22,7 @@ beforeAll(async () => {
 	folder = mkdtempSync(join(tmpdir(), 'import-kills-'));
 	const port = await freePort();
 	url = `http://127.0.0.1:${port}`;
-	sandbox = startKillable(join(folder, 'sandbox.db'), port);
+	sandbox = startKillable(join(folder, 'sandbox.db'), { port });
 	const people = Array.from({ length: rows }, (_, i) => `Person ${i},p${i % 7}\n`);
 	writeFileSync(join(folder, 'people.csv'), `last_name,job_title\n${people.join('')}`);
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json } from '../sandbox/harness/in-process.ts';
 import { linesOf, ndjson, people } from '../sandbox/harness/job-client.ts';
-import { startProcess } from '../sandbox/harness/killable-sandbox.ts';
+import { startSandboxProcess } from '../sandbox/harness/killable-sandbox.ts';
 import { until } from '../until.ts';
 
 const lines = 10_000;
@@ -25,7 +25,7 @@ afterEach(() => {
 test.each(['SIGKILL', 'SIGTERM'] as const)(
 	'after %s in the middle, a job continues where it stopped: every line once, none left out',
 	async (signal) => {
-		const start = () => startProcess(join(folder, 'sandbox.db'), 0, ends.signal);
+		const start = () => startSandboxProcess(join(folder, 'sandbox.db'), { signal: ends.signal });
 		let sandbox = await start();
 		const kill = async () => {
 			const ended = once(sandbox.child, 'exit');

@@ -18,7 +18,7 @@ describe('In queue mode', () => {
 	test(`${events} events and ${kills} kills of main, workers and webhook processes: each event starts its workflow once`, async () => {
 		const attempts = Math.min(kills + 1, 4);
 		const outcomes = await countUnderKills(n8n, { events, kills, attempts, random: randomOf(7) });
-		// An execution fails whose worker is gone.
+		// An execution fails if its worker is killed.
 		console.log(expectEachOnce(outcomes, { attempts, kills, afterKill: ['crashed', 'error'] }));
 	}, 7_200_000);
 });

@@ -60,14 +60,14 @@ describe('In queue mode', () => {
 			}
 			return [...statuses.values()];
 		};
-		// What n8n has lost stays in its list as new or running until a restart.
+		// Executions that n8n has lost stay new or running until a restart.
 		const isDone = (name: string) => {
 			const all = statusesOf(name);
 			return all.length >= created && (name !== 'succeeded' || all.every((statuses) => statuses.includes('success')));
 		};
 		const deadline = Date.now() + 20 * 60_000;
 		while (!Object.keys(choices).every(isDone) && Date.now() < deadline) await sleep(1_000);
-		// Long enough for what is repeated.
+		// Long enough for repetitions.
 		await sleep(90_000);
 
 		const count = (all: string[][]) => {
@@ -81,7 +81,7 @@ describe('In queue mode', () => {
 			expect(all).toHaveLength(created);
 			expect(all.filter((statuses) => statuses.filter((status) => status === 'success').length > 1)).toEqual([]);
 		}
-		// Its execution was lost before it began, and nobody would ever know.
+		// Such an execution was lost before it began, and nothing would report it.
 		for (const name of ['started', 'ended']) expect(statusesOf(name).flat()).not.toContain('new');
 		expect(statusesOf('succeeded').filter((statuses) => !statuses.includes('success'))).toEqual([]);
 	}, 3_600_000);

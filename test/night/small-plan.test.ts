@@ -1,17 +1,18 @@
 import { workflowNode } from '../../demo/workflow-node.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
 import { pollingWorkflow, startKillableN8n, type KillableN8n } from '../e2e/harness/killable-n8n.ts';
+import { requestsTo } from '../e2e/harness/sandbox-calls.ts';
 import { startKillableQueue } from '../queue/harness/killable-queue.ts';
 import { until } from '../until.ts';
 
-// Takes minutes of a real clock, so it is not part of `npm test`: EXECUTIONS=200 npx jest test/night/small-plan
+// Takes several minutes, so it is not part of `npm test`: EXECUTIONS=200 npx jest test/night/small-plan
 const executions = Number(process.env['EXECUTIONS'] ?? 200);
 const plan = 300;
 const steps = [1, 2, 3];
 /** The Poll Trigger starts at most a hundred at once. */
 const workflows = ['one', 'other'];
 
-/** The refusals per request that passes that docs/scale.md tells of. */
+/** Each mode with the refusals per successful request that docs/scale.md states. */
 const modes: Array<[string, () => Promise<KillableN8n>, number]> = [
 	['In one process', startKillableN8n, 0.02],
 	['In queue mode with two workers', startKillableQueue, 0.1],
@@ -51,8 +52,7 @@ describe.each(modes)('%s', (mode, startMode, maxRefusalsPerWrite) => {
 		await until(() => done().length >= executions, 20 * 60_000);
 		const minutes = (Date.now() - begun) / 60_000;
 
-		const headers = { authorization: `Bearer ${apiKey}` };
-		const requests = (await (await fetch(`${baseUrl}/_sandbox/requests`, { headers })).json()) as Array<{ method: string; status: number }>;
+		const requests = await requestsTo(baseUrl);
 		const refused = requests.filter(({ status }) => status === 429).length;
 		const writeCount = requests.filter(({ method, status }) => method === 'POST' && status === 201).length;
 		console.log(mode, { executions, minutes: minutes.toFixed(1), written: writeCount, refused, perRequest: (refused / writeCount).toFixed(3), failed: done().filter(({ status }) => status !== 'success').length });

@@ -1,4 +1,4 @@
-import { sandboxCredential, theN8n } from '../e2e/harness/access.ts';
+import { ofSandbox, theN8n } from '../e2e/harness/access.ts';
 import { calledWorkflow, TRIGGER, workflowWith } from '../e2e/harness/run-node.ts';
 import { describeInQueueMode, doneByWorkers, theQueue } from './harness/queue-access.ts';
 
@@ -7,8 +7,7 @@ describeInQueueMode('In queue mode', () => {
 
 	test('a worker runs executions that a user starts by hand', async () => {
 		const n8n = theN8n();
-		const credentialId = await n8n.createCredential(sandboxCredential());
-		const id = await n8n.createWorkflow(workflowWith({ credentialId, parameters: few }));
+		const id = await n8n.createWorkflow(workflowWith({ credentials: await ofSandbox(), parameters: few }));
 
 		const { status } = await n8n.runWorkflow(id, TRIGGER);
 
@@ -20,8 +19,7 @@ describeInQueueMode('In queue mode', () => {
 
 	test('workers run executions that start from outside, whichever process has received the request', async () => {
 		const n8n = theN8n();
-		const credentialId = await n8n.createCredential(sandboxCredential());
-		const { workflow, path } = calledWorkflow({ credentialId, parameters: few });
+		const { workflow, path } = calledWorkflow({ credentials: await ofSandbox(), parameters: few });
 		const id = await n8n.createWorkflow(workflow);
 		await n8n.activateWorkflow(id);
 

@@ -3,6 +3,7 @@ import { signInCallback } from '../../demo/n8n-environment.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
 import { theN8n, theWorld } from '../e2e/harness/access.ts';
 import { calledWorkflow } from '../e2e/harness/run-node.ts';
+import { requestsTo } from '../e2e/harness/sandbox-calls.ts';
 import { describeInQueueMode, doneByWorkers, theQueue } from './harness/queue-access.ts';
 import { connect } from './harness/connect-credential.ts';
 
@@ -26,11 +27,7 @@ describeInQueueMode('In queue mode', () => {
 		await sandbox?.close();
 	});
 
-	const renewals = async () => {
-		const response = await fetch(`${sandbox.url}/_sandbox/requests`);
-		const requests = (await response.json()) as Array<{ path: string }>;
-		return requests.filter(({ path }) => path === '/oauth/token').length;
-	};
+	const renewals = async () => (await requestsTo(sandbox.url)).filter(({ path }) => path === '/oauth/token').length;
 
 	test('executions on both workers renew the access token once, each time it expires', async () => {
 		const n8n = theN8n();
@@ -41,13 +38,8 @@ describeInQueueMode('In queue mode', () => {
 			data: { baseUrl: sandbox.url, clientId },
 		});
 		await connect(sandbox, credentialId);
-		const parameters = {
-			authentication: 'oAuth2',
-			resource: 'contact',
-			operation: 'getMany',
-			limit: 2,
-		};
-		const { workflow, path } = calledWorkflow({ credentialId, parameters });
+		const parameters = { authentication: 'oAuth2', resource: 'contact', operation: 'getMany', limit: 2 };
+		const { workflow, path } = calledWorkflow({ credentials: { crmPlatformOAuth2Api: { id: credentialId, name: 'Sign in' } }, parameters });
 		const id = await n8n.createWorkflow(workflow);
 		await n8n.activateWorkflow(id);
 

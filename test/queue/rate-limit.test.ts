@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
 import { until } from '../until.ts';
-import { sandboxCredential, theN8n } from '../e2e/harness/access.ts';
+import { ofSandbox, theN8n } from '../e2e/harness/access.ts';
+import { listAll, serviceCaller } from '../e2e/harness/killable-n8n.ts';
 import { fromInput } from '../e2e/harness/resources.ts';
 import { runNode } from '../e2e/harness/run-node.ts';
+import { requestsTo } from '../e2e/harness/sandbox-calls.ts';
 import { describeInQueueMode } from './harness/queue-access.ts';
 
 /** As many executions as the workers do at once, and more requests than a window allows. */
@@ -11,7 +13,7 @@ const EXECUTIONS = 10;
 const ITEMS = 7;
 const PLAN = 40;
 
-/** Of the first window's minute; what is left is enough to use it up. */
+/** The part of the first window's minute that the test skips. The rest is enough to use up the window. */
 const SPENT_MS = 48_000;
 
 describeInQueueMode('In queue mode', () => {
@@ -25,15 +27,8 @@ describeInQueueMode('In queue mode', () => {
 		await sandbox?.close();
 	});
 
-	const get = async (path: string): Promise<unknown> => {
-		const headers = { authorization: `Bearer ${sandbox.apiKey}` };
-		return await (await fetch(sandbox.url + path, { headers })).json();
-	};
-
-	const statuses = async () => {
-		const requests = (await get('/_sandbox/requests')) as Array<{ path: string; status: number }>;
-		return requests.filter(({ path }) => path.startsWith('/v1/')).map(({ status }) => status);
-	};
+	const statuses = async () =>
+		(await requestsTo(sandbox.url)).filter(({ path }) => path.startsWith('/v1/')).map(({ status }) => status);
 
 	/** The first request opens the window; then the clock jumps ahead, to spare the test a minute. */
 	async function jumpAhead(): Promise<void> {
@@ -44,7 +39,7 @@ describeInQueueMode('In queue mode', () => {
 	test('executions on two workers share the limit of one plan', async () => {
 		const n8n = theN8n();
 		const { url: baseUrl, apiKey } = sandbox;
-		const credentialId = await n8n.createCredential(sandboxCredential({ baseUrl, apiKey }));
+		const credentials = await ofSandbox({ baseUrl, apiKey });
 		const options = { batchSize: 1 };
 		const parameters = { resource: 'contact', operation: 'create', fields: fromInput, options };
 		const inputs = Array.from({ length: EXECUTIONS }, () =>
@@ -52,9 +47,7 @@ describeInQueueMode('In queue mode', () => {
 		);
 
 		const [runs] = await Promise.all([
-			Promise.all(
-				inputs.map(async (input) => await runNode(n8n, { credentialId, parameters, input })),
-			),
+			Promise.all(inputs.map(async (input) => await runNode(n8n, { credentials, parameters, input }))),
 			jumpAhead(),
 		]);
 
@@ -62,8 +55,8 @@ describeInQueueMode('In queue mode', () => {
 		// A worker that does not learn in time that the other one has used up the window is refused, and waits for the next.
 		const refused = (await statuses()).filter((status) => status === 429);
 		expect(refused.length).toBeLessThanOrEqual(EXECUTIONS);
-		const { data } = (await get('/v1/contacts?limit=500')) as { data: Array<{ email: string }> };
+		const contacts = await listAll<{ email: string }>(serviceCaller(sandbox), '/v1/contacts', '');
 		const emails = inputs.flat().map(({ email }) => email);
-		expect(data.map(({ email }) => email).sort()).toEqual(emails.sort());
+		expect(contacts.map(({ email }) => email).sort()).toEqual(emails.sort());
 	});
 });

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { INode } from 'n8n-workflow';
-import type { Workflow } from '../../demo/n8n-client.ts';
+import { inARow } from '../../demo/workflow-node.ts';
 import { sandboxCredential, theN8n } from '../e2e/harness/access.ts';
+import { baseNode } from '../e2e/harness/killable-n8n.ts';
 import { callSandbox, createRecord } from '../e2e/harness/sandbox-calls.ts';
 import { eventsOf, recordOfEvent, triggerWorkflow } from '../e2e/harness/trigger-workflow.ts';
 import { type Received, type Receiver, startReceiver } from '../sandbox/harness/receiver.ts';
@@ -10,18 +10,13 @@ import { describeInQueueMode, doneByWorkers, theQueue } from './harness/queue-ac
 /** More than the workers do at once. */
 const EVENTS = 12;
 
-/** The parameters as in the example Greet new contacts. */
-const eachEventOnce = {
-	name: 'Each event once',
-	type: 'n8n-nodes-base.removeDuplicates',
-	typeVersion: 2,
-	parameters: {
-		operation: 'removeItemsSeenInPreviousExecutions',
-		logic: 'removeItemsWithAlreadySeenKeyValues',
-		dedupeValue: '={{ $json.id }}',
-		options: {},
-	},
-};
+/** As in the example Greet new contacts. */
+const eachEventOnce = baseNode('removeDuplicates', 2, 'Each event once', {
+	operation: 'removeItemsSeenInPreviousExecutions',
+	logic: 'removeItemsWithAlreadySeenKeyValues',
+	dedupeValue: '={{ $json.id }}',
+	options: {},
+});
 
 describeInQueueMode('The trigger in queue mode', () => {
 	let receiver: Receiver;
@@ -36,33 +31,34 @@ describeInQueueMode('The trigger in queue mode', () => {
 	const subscriptions = async () => (await callSandbox('GET', '/v1/webhooks')).body.data;
 	const happen = async (last_name: string) => await createRecord('/v1/contacts', { last_name });
 
-	async function activated(...following: Array<Omit<INode, 'id' | 'position'>>): Promise<string> {
+	async function activated(...following: INode[]): Promise<string> {
 		const n8n = theN8n();
 		const credentialId = await n8n.createCredential(sandboxCredential());
 		const workflow = triggerWorkflow(credentialId, { events: ['contact.created'] });
-		const id = await n8n.createWorkflow(chained(workflow, following));
+		const nodes = [...workflow.nodes, ...following];
+		const id = await n8n.createWorkflow({ ...workflow, nodes, connections: inARow(nodes) });
 		await n8n.activateWorkflow(id);
 		return id;
 	}
 
-	/** Has the service deliver to the test instead of n8n; gives n8n's path for it. */
+	/** Has the service deliver to the test instead of n8n. @returns the path of n8n's webhook */
 	async function redirected(): Promise<string> {
 		const [subscription] = await subscriptions();
 		await callSandbox('PATCH', `/v1/webhooks/${subscription!.id}`, { url: receiver.url });
 		return new URL(String(subscription!['url'])).pathname;
 	}
 
-	/** Hands deliveries on to the processes in turn, as a load balancer does. */
+	/** Forwards deliveries to the processes in turn, as a load balancer does. */
 	function balance(path: string): void {
 		const { webhookUrls } = theQueue();
 		receiver.answer = (_request, response) => {
 			const { received } = receiver;
 			const url = webhookUrls[received.length % webhookUrls.length]!;
-			void sendOn(url + path, received.at(-1)!).then((status) => response.writeHead(status).end());
+			void forward(url + path, received.at(-1)!).then((status) => response.writeHead(status).end());
 		};
 	}
 
-	/** A delivery that n8n has not got yet, to be sent on as the test likes. */
+	/** A delivery that has not reached n8n, for the test to forward. */
 	async function intercepted(): Promise<{ path: string; delivery: Received }> {
 		const path = await redirected();
 		await happen('Moreno');
@@ -70,7 +66,7 @@ describeInQueueMode('The trigger in queue mode', () => {
 		return { path, delivery: receiver.received[0]! };
 	}
 
-	async function sendOn(to: string, { headers, text }: Received): Promise<number> {
+	async function forward(to: string, { headers, text }: Received): Promise<number> {
 		const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'content-type'];
 		const signed = Object.fromEntries(names.map((name) => [name, String(headers[name])]));
 		return (await fetch(to, { method: 'POST', body: text, headers: signed })).status;
@@ -101,10 +97,10 @@ describeInQueueMode('The trigger in queue mode', () => {
 		const { path, delivery } = await intercepted();
 		const forged = { ...delivery, text: delivery.text.replace('Moreno', 'Mareno') };
 		for (const url of theQueue().webhookUrls) {
-			expect(await sendOn(url + path, forged)).toBe(401);
+			expect(await forward(url + path, forged)).toBe(401);
 		}
 		for (const url of theQueue().webhookUrls) {
-			expect(await sendOn(url + path, delivery)).toBe(200);
+			expect(await forward(url + path, delivery)).toBe(200);
 		}
 		const events = await eventsOf(n8n, id, 2);
 		expect(events.map((event) => recordOfEvent(event)['last_name'])).toEqual(['Moreno', 'Moreno']);
@@ -113,14 +109,14 @@ describeInQueueMode('The trigger in queue mode', () => {
 
 	test('an event sent twice starts the workflow once in one process, and is dropped by the workflow after two', async () => {
 		const n8n = theN8n();
-		const id = await activated(eachEventOnce, nothing('Next'));
+		const id = await activated(eachEventOnce, baseNode('noOp', 1, 'Next', {}));
 		const { path, delivery } = await intercepted();
 		const [first, second] = theQueue().webhookUrls;
 
-		expect(await sendOn(first + path, delivery)).toBe(200);
-		expect(await sendOn(first + path, delivery)).toBe(200);
+		expect(await forward(first + path, delivery)).toBe(200);
+		expect(await forward(first + path, delivery)).toBe(200);
 		await n8n.executionsOf(id, 1);
-		expect(await sendOn(second + path, delivery)).toBe(200);
+		expect(await forward(second + path, delivery)).toBe(200);
 
 		const executions = await n8n.executionsOf(id, 2);
 		expect(executions).toHaveLength(2);
@@ -129,19 +125,3 @@ describeInQueueMode('The trigger in queue mode', () => {
 		await n8n.deactivateWorkflow(id);
 	});
 });
-
-const node = (name: string, type: string) => ({ name, type, typeVersion: 1, parameters: {} });
-const nothing = (name: string) => node(name, 'n8n-nodes-base.noOp');
-
-/** The workflow with more nodes behind its last one. */
-function chained(workflow: Workflow, following: Array<Omit<INode, 'id' | 'position'>>): Workflow {
-	const more = following.map((followingNode): INode => ({ ...followingNode, id: randomUUID(), position: [220, 0] }));
-	const nodes = [...workflow.nodes, ...more];
-	const connections = Object.fromEntries(
-		more.map(({ name }, place) => [
-			nodes[place]!.name,
-			{ main: [[{ node: name, type: 'main' as const, index: 0 }]] },
-		]),
-	);
-	return { ...workflow, nodes, connections };
-}

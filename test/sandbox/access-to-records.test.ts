@@ -1,6 +1,7 @@
 import { until } from '../until.ts';
 import { type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
 import type { Json } from './harness/in-process.ts';
+import { ndjson } from './harness/job-client.ts';
 
 let sandbox: TokenSandbox;
 beforeEach(() => void (sandbox = tokenSandbox()));
@@ -8,7 +9,7 @@ beforeEach(() => void (sandbox = tokenSandbox()));
 const contactOf = async (owner_id: string | null, values: Json = {}): Promise<Json> =>
 	(await sandbox.post('/v1/contacts', { last_name: 'x', owner_id, ...values })).body;
 
-test('messages are seen with their contact, ticket or deal, and by their user', async () => {
+test('a user sees their own messages, and those of a contact, ticket or deal that they see', async () => {
 	const { admin, sales, as, post, get, store } = sandbox;
 	const call = as(sales, ['messages:read', 'messages:write', 'events:read']);
 	const contacts = {
@@ -62,16 +63,11 @@ test('a write scope without the read scope gets the id and the version, and noth
 	expect((await call('PATCH', path, {})).body).toEqual({ id, version: 1 });
 	const batch = await call('POST', '/v1/contacts/batch/update', { items: [{ id }] });
 	expect(batch.body.results[0].data).toEqual({ id, version: 1 });
-	const { body: job } = await call(
-		'POST',
-		'/v1/jobs?resource=contacts&operation=update',
-		JSON.stringify({ id }),
-		{ 'Content-Type': 'application/x-ndjson' },
-	);
+	const { body: job } = await call('POST', '/v1/jobs?resource=contacts&operation=update', JSON.stringify({ id }), ndjson);
 	await until(async () => (await call('GET', `/v1/jobs/${job.id}`)).body.finished_at);
 	const results = await call('GET', `/v1/jobs/${job.id}/results`);
 	expect(results.body[0].data).toEqual({ id, version: 1 });
-	// A repeated answer is kept whole, and told to each by what they may read.
+	// The stored response is complete; each caller gets the part that they may read.
 	const key = { 'Idempotency-Key': 'k' };
 	for (let i = 0; i < 2; i++) {
 		expect((await call('PATCH', path, { first_name: 'Y' }, key)).body).toEqual({ id, version: 2 });

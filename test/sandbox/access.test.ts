@@ -1,7 +1,8 @@
 import { deliveryStatuses } from '../../sandbox/core/schemas/webhook-deliveries.ts';
 import { until } from '../until.ts';
-import { basic, type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
+import { clientForm, type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
 import { errorsOf, type Json, type Reply } from './harness/in-process.ts';
+import { ndjson } from './harness/job-client.ts';
 
 let sandbox: TokenSandbox;
 beforeEach(() => void (sandbox = tokenSandbox()));
@@ -10,6 +11,7 @@ const contactOf = async (owner_id: string | null): Promise<Json> =>
 	(await sandbox.post('/v1/contacts', { last_name: 'x', owner_id })).body;
 const hook = { url: 'https://x.example/hook', events: ['contact.*'] };
 const webhookScopes = ['contacts:read', 'webhooks:read', 'webhooks:write'];
+const revoke = (token: string) => sandbox.send('POST', '/oauth/revoke', `token=${token}`, clientForm);
 const statusOf = (id: string) => sandbox.store.table('webhooks')!.find(id)?.['status'];
 
 test.each([
@@ -41,14 +43,14 @@ test.each([
 	const { email } = store.table('users')!.find(sales)!;
 	expect(store.members.findByEmail(String(email))).toBeUndefined();
 
-	// Active again, they sign in anew; what was ended stays ended.
+	// A reactivated user signs in again; what has ended stays ended.
 	await patch(`/v1/users/${sales}`, { status: 'active' });
 	expect((await call('GET', '/v1/contacts')).status).toBe(401);
 	expect(store.members.find(sales)).toMatchObject({ role: 'member' });
 	expect(statusOf(webhook.id)).toBe('paused');
 });
 
-test('a webhook set to active for a deactivated user is sent nothing', async () => {
+test('an active webhook of a deactivated user gets no events', async () => {
 	const { sales, as, delete: remove, store } = sandbox;
 	const { body } = await as(sales, webhookScopes)('POST', '/v1/webhooks', hook);
 	await remove(`/v1/users/${sales}`);
@@ -58,7 +60,7 @@ test('a webhook set to active for a deactivated user is sent nothing', async () 
 	expect((await store.deliveries.list(body.id, deliveryStatuses, undefined, 1)).total).toBe(0);
 });
 
-test('undelivered events of a webhook wait: it cannot be set to active while nothing may be sent to its user', async () => {
+test('a webhook cannot be set to active while nothing may be sent to its user, and its undelivered events wait', async () => {
 	const { sales, as, patch, post, delete: remove, store } = sandbox;
 	const { body } = await as(sales, webhookScopes)('POST', '/v1/webhooks', hook);
 	await contactOf(sales);
@@ -78,16 +80,15 @@ test('undelivered events of a webhook wait: it cannot be set to active while not
 });
 
 test('revoking the application of a webhook that has outlived an earlier grant ends the webhook, too', async () => {
-	const { sales, as, grant, patch, send, delete: remove } = sandbox;
+	const { sales, as, grant, patch, delete: remove } = sandbox;
 	const { body } = await as(sales, webhookScopes)('POST', '/v1/webhooks', hook);
 	const { body: another } = await as(sales, webhookScopes)('POST', '/v1/webhooks', hook);
 	await remove(`/v1/users/${sales}`);
 	await patch(`/v1/users/${sales}`, { status: 'active' });
 	const [activeGrant, revoked] = [grant(sales, webhookScopes), grant(sales, webhookScopes)];
-	// The second is in the hands of a grant that stays.
+	// The other webhook belongs to a grant that stays.
 	expect((await sandbox.with(activeGrant.access)('PATCH', `/v1/webhooks/${another.id}`, { status: 'active' })).status).toBe(200);
-	const ended = await send('POST', '/oauth/revoke', `token=${revoked.refresh}`, { 'Content-Type': 'application/x-www-form-urlencoded', Authorization: basic });
-	expect(ended.status).toBe(200);
+	expect((await revoke(revoked.refresh)).status).toBe(200);
 	expect([statusOf(body.id), statusOf(another.id)]).toEqual([undefined, 'active']);
 });
 
@@ -95,12 +96,7 @@ test('a job of a deactivated user does not continue', async () => {
 	const { store, sales, as, get, delete: remove } = sandbox;
 	const call = as(sales, ['contacts:write', 'contacts:read', 'jobs:write', 'jobs:read']);
 	const lines = Array.from({ length: 2000 }, (_, i) => JSON.stringify({ last_name: `Line ${i}` }));
-	const { body: job } = await call(
-		'POST',
-		'/v1/jobs?resource=contacts&operation=create',
-		lines.join('\n'),
-		{ 'Content-Type': 'application/x-ndjson' },
-	);
+	const { body: job } = await call('POST', '/v1/jobs?resource=contacts&operation=create', lines.join('\n'), ndjson);
 	await remove(`/v1/users/${sales}`);
 	const ended: Json = await until(() => {
 		const found: Json = store.table('jobs')!.find(job.id);
@@ -153,18 +149,14 @@ test('only owners can make somebody an owner or change an owner', async () => {
 });
 
 test('revoking a grant deletes the webhooks made with it, and no others', async () => {
-	const { sales, grant, with: callWith, send, store, post } = sandbox;
+	const { sales, grant, with: callWith, store, post } = sandbox;
 	const granted = [grant(sales, webhookScopes), grant(sales, webhookScopes)] as const;
 	const ids: string[] = [];
 	for (const { access } of granted) {
 		ids.push((await callWith(access)('POST', '/v1/webhooks', hook)).body.id);
 	}
 	const { body: accounts } = await post('/v1/webhooks', hook);
-	const revoked = await send('POST', '/oauth/revoke', `token=${granted[0].refresh}`, {
-		'Content-Type': 'application/x-www-form-urlencoded',
-		Authorization: basic,
-	});
-	expect(revoked.status).toBe(200);
+	expect((await revoke(granted[0].refresh)).status).toBe(200);
 	const left = store.table('webhooks')!.findAll([], 10);
 	expect(left.map(({ id }) => id)).toEqual([ids[1], accounts.id]);
 	expect(store.webhookSecrets.list(ids[0]!, Date.now())).toEqual([]);

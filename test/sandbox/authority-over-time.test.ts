@@ -1,15 +1,15 @@
 import { scopes } from '../../sandbox/domain/access/scopes.ts';
 import { JobQueue } from '../../sandbox/api/jobs/job-queue.ts';
-import { recordsOf } from '../../sandbox/core/schemas/custom-objects.ts';
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import { type Job, jobOperations, jobs } from '../../sandbox/core/schemas/jobs.ts';
 import { firstVersion } from '../../sandbox/core/schemas/record.ts';
 import { arrangeRecord, type Resource } from '../../sandbox/core/schemas/resource.ts';
 import { until } from '../until.ts';
 import { type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
-import { type Fixtures, valuesOf } from './harness/record-writes.ts';
+import { createFixtures, type Fixtures, kindsOfRecords, resourceOf, valuesOf } from './harness/record-writes.ts';
 import type { Json } from './harness/in-process.ts';
-import { type Beginner, bring, type End, mayStill, newBeginner, serviceOf, standings, standingsInTurn } from './harness/ending-rights.ts';
+import { ndjson } from './harness/job-client.ts';
+import { type Beginner, type End, endRights, mayStill, newBeginner, serviceOf, standings, standingsInTurn } from './harness/ending-rights.ts';
 
 const everyScope = [...scopes.keys()];
 /** One more than a step takes, so that the end comes between two steps. */
@@ -22,16 +22,12 @@ let queue: JobQueue;
 beforeAll(async () => {
 	sandbox = tokenSandbox();
 	queue = new JobQueue(serviceOf(sandbox));
-	fixtures = {
-		contactId: (await sandbox.post('/v1/contacts', { last_name: 'x' })).body.id,
-		tagId: (await sandbox.post('/v1/tags', { name: 'one' })).body.id,
-		machine: (await sandbox.get('/v1/custom-objects')).body.data[0],
-	};
+	fixtures = await createFixtures(sandbox);
 });
 
 type Operation = Job['operation'];
 
-/** A job as a request leaves it, which nobody works on but the test. */
+/** Stores a job as a request does. Only the test works on it. */
 function beginJob(resource: Resource, operation: Operation, id: string, who: Beginner): Job {
 	const { store } = sandbox;
 	const at = store.writeClock.stamp(Date.now());
@@ -59,7 +55,7 @@ function beginJob(resource: Resource, operation: Operation, id: string, who: Beg
 	return job;
 }
 
-/** What is wrong with a cell of the table; undefined if it is as it has to be. */
+/** What is wrong in a cell of the table, if anything. */
 async function flaw(resource: Resource, operation: Operation, id: string, who: Beginner, end: End) {
 	const { store } = sandbox;
 	const job = beginJob(resource, operation, id, who);
@@ -69,7 +65,7 @@ async function flaw(resource: Resource, operation: Operation, id: string, who: B
 	const isLong = who.role !== 'member' && store.table(resource.name)!.count([], false) > recordsPerStep;
 	if (!isExport || isLong) await queue.step(job.id);
 	const { processed: soFar } = table.find(job.id) as Job;
-	await bring(sandbox, who, end);
+	await endRights(sandbox, who, end);
 	const before = store.table(resource.name)!.count([], true);
 	while (!table.find(job.id)!['finished_at']) await queue.step(job.id);
 	const createdCount = store.table(resource.name)!.count([], true) - before;
@@ -98,25 +94,20 @@ async function flaws(resource: Resource): Promise<string[]> {
 	return found;
 }
 
-test.each(resources.map(({ name }) => name))('jobs of %s stop at the line at which the right to them ends', async (name) => {
-	expect(await flaws(resources.find((resource) => resource.name === name)!)).toEqual([]);
-});
-
-test('jobs of custom records stop at the line at which the right to them ends', async () => {
-	expect(await flaws(recordsOf(fixtures.machine))).toEqual([]);
+test.each(kindsOfRecords)('jobs of %s stop at the line where the right to them ends', async (kind) => {
+	expect(await flaws(resourceOf(kind, fixtures))).toEqual([]);
 });
 
 test('an administrator who removes their own role in a job changes no users after that line', async () => {
 	const who = await newBeginner(sandbox, 'admin', everyScope);
 	const others = await Promise.all(['viewer', 'viewer'].map((role) => sandbox.newUser(role)));
-	const type = { 'Content-Type': 'application/x-ndjson' };
 	const change = [
 		{ id: others[0], first_name: 'before' },
 		{ id: who.caller.id, role: 'member' },
 		{ id: others[1], first_name: 'after' },
 	];
 	const text = change.map((line) => JSON.stringify(line)).join('\n');
-	const { body } = await who.call('POST', '/v1/jobs?resource=users&operation=update', text, type);
+	const { body } = await who.call('POST', '/v1/jobs?resource=users&operation=update', text, ndjson);
 	const table = sandbox.store.table(jobs.name)!;
 	await until(() => table.find(body.id)!['finished_at']);
 	expect(table.find(body.id)).toMatchObject({ status: 'canceled', processed: 2, succeeded: 2 });
@@ -134,20 +125,23 @@ test('an administrator who removes their own role in a batch changes no users af
 	}
 });
 
+/** A body that arrives after something else has happened. */
+const bodyAfter = (happen: () => unknown, text: string) =>
+	new ReadableStream<Uint8Array>({
+		async pull(controller) {
+			await happen();
+			controller.enqueue(new TextEncoder().encode(text));
+			controller.close();
+		},
+	});
+
 test.each(standings.filter(([, end]) => end !== 'nothing'))(
 	'a request of a %s whose body arrives after the end (%s) does only what is still allowed',
 	async (role, end) => {
 		for (const resource of resources) {
 			const who = await newBeginner(sandbox, role, everyScope);
 			const before = sandbox.store.table(resource.name)!.count([], true);
-			const values = JSON.stringify(valuesOf(resource, fixtures));
-			const body = new ReadableStream<Uint8Array>({
-				async pull(controller) {
-					await bring(sandbox, who, end);
-					controller.enqueue(new TextEncoder().encode(values));
-					controller.close();
-				},
-			});
+			const body = bodyAfter(() => endRights(sandbox, who, end), JSON.stringify(valuesOf(resource, fixtures)));
 			const { status } = await who.call('POST', `/v1/${resource.name}`, body);
 			const createdCount = sandbox.store.table(resource.name)!.count([], true) - before;
 			const isAllowed = mayStill(who, end, 'write', resource.name);
@@ -166,13 +160,7 @@ test.each([
 ])('a request whose access token %s while its body arrives is answered with %i', async (_, status, end) => {
 	const sandbox = tokenSandbox({ now: () => time });
 	const { access } = sandbox.grant(sandbox.admin, everyScope);
-	const body = new ReadableStream<Uint8Array>({
-		pull(controller) {
-			end(sandbox, access);
-			controller.enqueue(new TextEncoder().encode('{"last_name":"Late"}'));
-			controller.close();
-		},
-	});
+	const body = bodyAfter(() => end(sandbox, access), '{"last_name":"Late"}');
 	expect((await sandbox.with(access)('POST', '/v1/contacts', body)).status).toBe(status);
 	expect((await sandbox.with(access)('GET', '/v1/contacts')).status).toBe(401);
 });

@@ -1,27 +1,21 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createApp } from '../../sandbox/app.ts';
-import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { FormTexts } from '../../sandbox/web/pages/form-texts.ts';
 import { Background } from '../../sandbox/core/foundation/background.ts';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { ThreadReader } from '../../sandbox/core/store/threads/thread-reader.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
+import { until } from '../until.ts';
+import { newDatabase, onFile } from './harness/databases.ts';
 import { inProcess, type Json } from './harness/in-process.ts';
 import { maxPerTurn } from './harness/max-per-turn.ts';
 import './harness/quick-passwords.ts';
+import { hiddenValue, newBrowser } from './harness/scripted-browser.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'background-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(() => jest.restoreAllMocks());
 
 const turn = async () => await new Promise((resolve) => setImmediate(resolve));
-
-async function until(isSo: () => boolean): Promise<void> {
-	while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
 
 test('between two turns of the event loop there is one piece of work, however much is waiting', async () => {
 	const background = new Background();
@@ -37,7 +31,7 @@ test('between two turns of the event loop there is one piece of work, however mu
 	await all;
 });
 
-test('no other piece begins before one has ended, and a failing piece holds up no other', async () => {
+test('a piece begins when the previous one has ended, and a failing piece does not hold up others', async () => {
 	const background = new Background();
 	const happened: string[] = [];
 	const slow = background.run(async () => {
@@ -71,10 +65,10 @@ test('pieces are short while a client sends one request after another, and longe
 });
 
 test('a record is found by its words immediately, while they change, and after they are indexed, even after a restart in between', async () => {
-	const path = join(folder, 'words.db');
+	const path = newDatabase();
 	const database = new DatabaseSync(path);
 	const indexed = () => Number(database.prepare('SELECT count(*) AS count FROM contacts_words_docsize').get()!['count']);
-	// The service ends before it has come to index anything.
+	// The service ends before it indexes anything.
 	const maintenance = jest.spyOn(Store.prototype, 'maintain').mockImplementation(function* () {});
 	let sandbox = inProcess({ store: new Store(path), contacts: 20 });
 	const found = async (text: string) => (await sandbox.get(`/v1/contacts?q=${text}`)).body.total;
@@ -95,8 +89,7 @@ test('a record is found by its words immediately, while they change, and after t
 });
 
 test('many small writes leave few parts of the word index', async () => {
-	const path = join(folder, 'parts.db');
-	const { store, post } = inProcess({ store: new Store(path) });
+	const { store, post, path } = onFile();
 	const words = store.table('contacts')!.words!;
 	for (let i = 0; i < 60; i++) {
 		await post('/v1/contacts', { last_name: `Person number ${i}` });
@@ -110,15 +103,14 @@ test('many small writes leave few parts of the word index', async () => {
 });
 
 test('writes are moved into the file by another thread, and not within a request', async () => {
-	const path = join(folder, 'log.db');
-	const { store, post } = inProcess({ store: new Store(path) });
+	const { store, post, path } = onFile();
 	await post('/v1/contacts', { last_name: 'In the log' });
 	await until(() => readFileSync(path).includes('In the log'));
 	store.close();
 });
 
 test('checkpoints that jobs wait for have a thread of their own, apart from searches', async () => {
-	const path = join(folder, 'searches.db');
+	const path = newDatabase();
 	const reader = new BackgroundReader(new DatabaseSync(path), path);
 	const { contexts, calls } = jest.spyOn(ThreadReader.prototype, 'read').mock;
 	const search = async () => await reader.read([{ sql: 'SELECT 1', values: [] }]);
@@ -130,7 +122,7 @@ test('checkpoints that jobs wait for have a thread of their own, apart from sear
 });
 
 test('a list of deliveries is read and counted while other requests run', async () => {
-	const { store, post, get } = inProcess({ store: new Store(join(folder, 'deliveries.db')) });
+	const { store, post, get } = onFile();
 	const { body } = await post('/v1/webhooks', { url: 'https://x.example/hook', events: ['contact.*'], status: 'paused' });
 	const reads = jest.spyOn(BackgroundReader.prototype, 'read');
 	expect((await get(`/v1/webhooks/${body.id}/deliveries`)).body).toEqual({ data: [], next_cursor: null, total: 0 });
@@ -171,20 +163,14 @@ test('a large page is sent in pieces, one per turn of the event loop, whatever c
 	sandbox.store.close();
 });
 
-/** Opens the form for a contact, which is sent with further inputs. */
+/** Opens the form for a contact. @returns a function that sends it with further inputs */
 async function newContactForm(store: Store) {
 	const app = createApp({ store });
-	const { email, password } = demoMembers[0]!;
-	const signedIn = await app.request('/sign-in', { method: 'POST', body: new URLSearchParams({ email, password }) });
-	const headers = { Cookie: signedIn.headers.getSetCookie()[0]!.split(';')[0]! };
-	const page = await (await app.request('/records/contacts/new', { headers })).text();
-	const hidden = ['csrf', 'form'].map((name): [string, string] => [name, new RegExp(`name="${name}" value="([^"]*)"`).exec(page)![1]!]);
-	return async (inputs: Array<[string, string]>) =>
-		await app.request('/records/contacts', {
-			method: 'POST',
-			headers,
-			body: new URLSearchParams([...hidden, ...inputs]),
-		});
+	const browser = newBrowser(async (path, init) => await app.request(path, init));
+	await browser.signIn('admin');
+	const page = await browser.open('/records/contacts/new');
+	const form = hiddenValue(page, 'form');
+	return async (inputs: Record<string, string>) => await browser.submit(page, '/records/contacts', { form, ...inputs });
 }
 
 test('a large form is read, carried out and shown in separate turns of the event loop', async () => {
@@ -204,7 +190,7 @@ test('a large form is read, carried out and shown in separate turns of the event
 		writes.push(counted.turns);
 		return transaction.apply(store, args);
 	});
-	const answer = await send([['emails.0.value', 'x']]);
+	const answer = await send({ 'emails.0.value': 'x' });
 	counted.stop();
 	expect(answer.status).toBe(422);
 	expect(writes.at(-1)).toBeGreaterThan(reads[0]!);
@@ -224,8 +210,8 @@ test('however many rows a form has, few are read or shown between two turns of t
 		sizes.push(all.length);
 		for (const [name, text] of all) this.set(name, text);
 	});
-	const rows = Array.from({ length: 1900 }, (_, i): [string, string] => [`other.${i}.value`, 'x']);
-	expect(await maxPerTurn(added, send(rows))).toBe(1);
+	const rowsOf = (list: string) => Object.fromEntries(Array.from({ length: 1900 }, (_, i) => [`${list}.${i}.value`, 'x']));
+	expect(await maxPerTurn(added, send(rowsOf('other')))).toBe(1);
 	expect(Math.max(...sizes)).toBeLessThanOrEqual(50);
 	added.mockRestore();
 
@@ -244,7 +230,7 @@ test('however many rows a form has, few are read or shown between two turns of t
 		if (isHandled && name.startsWith('emails.')) lookUps();
 		return get.call(this, name);
 	});
-	expect(await maxPerTurn(lookUps, send(rows.map(([, text], i) => [`emails.${i}.value`, text])))).toBeLessThan(10);
+	expect(await maxPerTurn(lookUps, send(rowsOf('emails')))).toBeLessThan(10);
 	expect(lookUps.mock.calls.length).toBeGreaterThan(20);
 	store.close();
 });

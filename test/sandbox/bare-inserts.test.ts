@@ -1,18 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { bareInserts } from '../../bench/bare-inserts.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
+import { newDatabase } from './harness/databases.ts';
 import { inProcess } from './harness/in-process.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'bare-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 test.each([
 	['create', 0],
 	['createFromLines', 3],
-] as const)('the loop that bulk writes are compared with writes the same as the service: %s', async (create, results) => {
-	const path = join(folder, `${create}.db`);
+] as const)('the bare loop of the benchmarks writes the same as the service: %s', async (create, results) => {
+	const path = newDatabase();
 	const bare = bareInserts(path, 10, 2);
 	const people = ['ana', 'eva', 'ida'].map((name) => ({ last_name: 'Bareloop', email: `${name}@x.example` }));
 	if (create === 'create') bare.create(people);

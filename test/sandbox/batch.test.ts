@@ -94,10 +94,10 @@ test.each([
 	['an empty list', { items: [] }, { '/items': 'too_short' }],
 	['101 items', { items: Array(101).fill({}) }, { '/items': 'too_long' }],
 	['items that are not a list', { items: {} }, { '/items': 'invalid_type' }],
-	['a word for atomic', { items: [{}], atomic: 'yes' }, { '/atomic': 'invalid_type' }],
+	['text for atomic', { items: [{}], atomic: 'yes' }, { '/atomic': 'invalid_type' }],
 	['another member', { items: [{}], inputs: [] }, { '/inputs': 'unknown_field' }],
-	['a bare list', [{}], { '': 'invalid_type' }],
-])('%s are not accepted as a batch', async (_, body, errors) => {
+	['a bare list as its body', [{}], { '': 'invalid_type' }],
+])('a batch with %s is refused', async (_, body, errors) => {
 	const { post } = inProcess();
 	const reply = await post(batch('create'), body);
 	expect(reply.status).toBe(422);

@@ -1,28 +1,19 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { EventReader } from '../../sandbox/core/store/log/event-reader.ts';
 import { JobLines } from '../../sandbox/core/store/job-lines.ts';
 import { RecordReader } from '../../sandbox/core/store/records/record-reader.ts';
 import { Table } from '../../sandbox/core/store/records/table.ts';
-import { Store } from '../../sandbox/core/store/store.ts';
 import { until } from '../until.ts';
+import { newDatabase, onFile } from './harness/databases.ts';
 import { inProcess, type Json } from './harness/in-process.ts';
-import { ended } from './harness/job-client.ts';
+import { ended, startJob } from './harness/job-client.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'slow-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+afterEach(() => jest.restoreAllMocks());
 
-let files = 0;
-const onFile = () => {
-	const path = join(folder, `${files++}.db`);
-	return { ...inProcess({ store: new Store(path), contacts: 50 }), path };
-};
 
-test('two slow searches delay no third one', async () => {
-	const path = join(folder, 'pool.db');
+test('two slow searches do not delay a third one', async () => {
+	const path = newDatabase();
 	const database = new DatabaseSync(path);
 	database.exec('PRAGMA journal_mode = WAL; CREATE TABLE one (value); INSERT INTO one VALUES (1)');
 	const reader = new BackgroundReader(database, path);
@@ -40,7 +31,7 @@ test('two slow searches delay no third one', async () => {
 });
 
 test('a thread that is closed during a read fails it, even if its result is ready', async () => {
-	const path = join(folder, 'closed.db');
+	const path = newDatabase();
 	const database = new DatabaseSync(path);
 	const reader = new BackgroundReader(database, path);
 	const query = { sql: 'SELECT 1 AS value', values: [] };
@@ -60,23 +51,21 @@ test('a thread that is closed during a read fails it, even if its result is read
 });
 
 test('an export reads its records while other requests run', async () => {
-	const { store, ...sandbox } = onFile();
+	const sandbox = onFile({ contacts: 50 });
 	const pages = jest.spyOn(RecordReader.prototype, 'page');
 	const reads = jest.spyOn(BackgroundReader.prototype, 'read');
 	const counts = jest.spyOn(RecordReader.prototype, 'count');
-	const query = 'resource=contacts&operation=export&lead_source=referral';
-	const { body } = await sandbox.post(`/v1/jobs?${query}`, undefined);
-	const job = await ended({ store, ...sandbox }, body.id);
+	const { body } = await startJob(sandbox, 'export&lead_source=referral');
+	const job = await ended(sandbox, body.id);
 	expect(job.total).toBeGreaterThan(0);
 	const ofContacts = pages.mock.contexts.filter((reader) => (reader as RecordReader).resource.name === 'contacts');
 	expect([ofContacts.length, counts.mock.calls.length]).toEqual([0, 0]);
 	expect(reads.mock.calls.flat(2).filter(({ sql }) => sql.includes('FROM contacts')).length).toBe(3);
-	jest.restoreAllMocks();
-	store.close();
+	sandbox.store.close();
 });
 
 test('the page of a record finds its events by an index', () => {
-	const { store, path } = onFile();
+	const { store, path } = onFile({ contacts: 50 });
 	const database = new DatabaseSync(path, { readOnly: true });
 	const sql = 'SELECT * FROM events WHERE resource = ? AND record_id = ? ORDER BY sequence DESC LIMIT 11';
 	const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all('contacts', 'con_1');
@@ -85,7 +74,7 @@ test('the page of a record finds its events by an index', () => {
 	store.close();
 });
 
-test('10,000 messages that are due at once keep no request waiting for all of them', async () => {
+test('thousands of messages that are due at once do not hold up a request', async () => {
 	let now = Date.parse('2026-03-01T09:30:00Z');
 	const { store, post, get, patch } = inProcess({ now: () => now });
 	const message = { channel: 'email', direction: 'outbound', text: 'x', to: ['a@x.example'] };
@@ -98,7 +87,7 @@ test('10,000 messages that are due at once keep no request waiting for all of th
 	const waiting = () => table.count([{ sql: '"status" = ?', values: ['scheduled'] }], false);
 	expect((await get('/v1/contacts')).status).toBe(200);
 	expect(waiting()).toBeGreaterThan(1900);
-	// A record that is asked for by its id is as it has to be by now.
+	// A record that is read by its ID has its present state.
 	expect((await get('/v1/messages/msg_01999')).body.status).toBe('delivered');
 	const refused: Json = await patch('/v1/messages/msg_01998', { text: 'Another' });
 	expect(refused.body.status ?? refused.body.code).not.toBe('scheduled');
@@ -109,7 +98,8 @@ test('10,000 messages that are due at once keep no request waiting for all of th
 });
 
 test('a request waits at most some milliseconds for a job, however long its lines take', async () => {
-	const { store, ...sandbox } = inProcess();
+	const sandbox = inProcess();
+	const { store } = sandbox;
 	let time = 0;
 	jest.spyOn(performance, 'now').mockImplementation(() => time);
 	const { add } = Table.prototype;
@@ -119,20 +109,18 @@ test('a request waits at most some milliseconds for a job, however long its line
 		add.apply(this, args);
 	});
 	const steps = jest.spyOn(JobLines.prototype, 'dropUntil');
-	const lines = Array.from({ length: 60 }, (_, i) => `{"last_name":"${i}"}\n`).join('');
-	const type = { 'Content-Type': 'application/x-ndjson' };
+	const lines = Array.from({ length: 60 }, (_, i) => ({ last_name: `${i}` }));
 	// Two requests within 25 ms: pieces are short for those who ask again soon, not for those who poll.
 	await sandbox.get('/v1/contacts?limit=1');
-	const { body } = await sandbox.post('/v1/jobs?resource=contacts&operation=create', lines, type);
-	// There is no request that would make the pieces shorter again.
+	const { body } = await startJob(sandbox, 'create', lines);
+	// A request would make the pieces shorter again.
 	while (store.jobLines.last(body.id)) await new Promise((resolve) => setImmediate(resolve));
 	const last = steps.mock.calls.map(([, position]) => position).filter((position) => position < 60);
 	const sizes = last.map((position, i) => position - (last[i - 1] ?? -1));
 	// For 5 ms after the request, a piece ends with the line that exceeds it; later there are three lines in one.
 	expect(sizes).toEqual([1, 1, ...Array<number>(19).fill(3), 1]);
-	expect((await ended({ store, ...sandbox }, body.id)).succeeded).toBe(60);
+	expect((await ended(sandbox, body.id)).succeeded).toBe(60);
 	expect((await sandbox.all('/v1/contacts')).map(({ last_name: name }) => name)).toEqual(Array.from({ length: 60 }, (_, i) => `${i}`));
-	jest.restoreAllMocks();
 	store.close();
 });
 
@@ -143,7 +131,6 @@ test('a request finds its API key by the hash, and reads no other key', async ()
 	expect((await get('/v1/contacts')).status).toBe(200);
 	const read = (rows.mock.contexts as StatementSync[]).filter(({ sourceSQL }) => sourceSQL.includes('api_keys'));
 	expect(read).toEqual([]);
-	jest.restoreAllMocks();
 	store.close();
 });
 
@@ -155,7 +142,6 @@ test('recovering missed events reads where they are stored, and not their conten
 	const since = new Date(Date.now() - 60_000).toISOString();
 	expect((await post(`/v1/webhooks/${body.id}/recover`, { since })).body).toEqual({ recovered: 1 });
 	expect(pages).not.toHaveBeenCalled();
-	jest.restoreAllMocks();
 	store.close();
 });
 

@@ -9,7 +9,7 @@ import { until } from '../until.ts';
 const main = join(__dirname, '../../sandbox/main.ts');
 const args = '--port 0 --contacts 1 --api-key KEY --faults';
 
-/** Ways in, each with a type that it reads a body of. */
+/** Endpoints that read bodies, with the type of each body. */
 const uploads: Array<[path: string, type: string, more?: string]> = [
 	['/v1/contacts', 'application/json'],
 	['/v1/contacts', 'application/json', 'Content-Encoding: gzip\r\n'],
@@ -34,7 +34,7 @@ test('interrupted uploads leave no line in the log, and other requests are answe
 	const signIn = { method: 'POST', body: new URLSearchParams({ email, password }), redirect: 'manual' } as const;
 	const cookie = (await fetch(new URL('/sign-in', url), signIn)).headers.getSetCookie()[0]!.split(';')[0]!;
 
-	/** Once the service has begun to read. */
+	/** Breaks off an upload once the service has begun to read it. */
 	const breakOff = async ([path, type, more = '']: (typeof uploads)[number], length: string, isReset: boolean) => {
 		const socket = connect(Number(url.port), url.hostname);
 		const commonHeaders = `Host: ${url.host}\r\nAuthorization: Bearer KEY\r\nCookie: ${cookie}\r\nExpect: 100-continue\r\n`;

@@ -1,6 +1,8 @@
 import { deliveryStatuses } from '../../sandbox/core/schemas/webhook-deliveries.ts';
 import { until } from '../until.ts';
-import { type Call, type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
+import { type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
+import type { Call, Json } from './harness/in-process.ts';
+import { ndjson } from './harness/job-client.ts';
 
 let sandbox: TokenSandbox;
 /** The callers of one account: two applications of one user, another user, two keys. */
@@ -17,13 +19,13 @@ beforeEach(() => {
 	callers = new Map([
 		['an application', through(sales)],
 		['another application', through(sales, 'cli_other')],
-		['the same of an administrator', through(admin)],
+		['an application of an administrator', through(admin)],
 		['a key', sandbox.send],
 		['another key', sandbox.with('other-key')],
 	]);
 });
 
-/** An API key is for the whole account; an application has only what it has made for its user. */
+/** An API key finds everything in the account; an application finds only what it has made for its user. */
 const finds = (caller: string, maker: string) => caller === maker || caller.endsWith('key');
 
 test('a webhook is visible to the application that created it and to API keys, and to no others', async () => {
@@ -36,13 +38,11 @@ test('a webhook is visible to the application that created it and to API keys, a
 			const isFound = finds(other, name);
 			const found: unknown[] = [
 				(await call('GET', path)).status,
-				(await call('GET', '/v1/webhooks')).body.data.some(({ id }: { id: string }) => id === body.id),
+				(await call('GET', '/v1/webhooks')).body.data.some(({ id }: Json) => id === body.id),
 				(await call('PATCH', path, { description: other })).status,
 				(await call('POST', `${path}/rotate-secret`)).status,
 				(await call('GET', `${path}/deliveries`)).status,
-				(await call('GET', '/v1/events?type=webhook.*&limit=500')).body.data.some(
-					({ data }: { data: { object: { id: string } } }) => data.object.id === body.id,
-				),
+				(await call('GET', '/v1/events?type=webhook.*&limit=500')).body.data.some(({ data }: Json) => data.object.id === body.id),
 			];
 			if (!isFound) found.push((await call('DELETE', path)).status);
 			const expected = isFound ? [200, true, 200, 200, 200, true] : [404, false, 404, 404, 404, false, 404];
@@ -54,8 +54,7 @@ test('a webhook is visible to the application that created it and to API keys, a
 test('a job is visible to the application that started it and to API keys, and to no others', async () => {
 	for (const [name, start] of callers) {
 		const query = 'resource=contacts&operation=create';
-		const type = { 'Content-Type': 'application/x-ndjson' };
-		const { body, status } = await start('POST', `/v1/jobs?${query}`, '{"last_name":"x"}\n'.repeat(300), type);
+		const { body, status } = await start('POST', `/v1/jobs?${query}`, '{"last_name":"x"}\n'.repeat(300), ndjson);
 		expect([name, status]).toEqual([name, 202]);
 		const path = `/v1/jobs/${body.id}`;
 		for (const [other, call] of callers) {
@@ -67,14 +66,14 @@ test('a job is visible to the application that started it and to API keys, and t
 				(await call('GET', path)).status,
 				(await call('GET', `${path}/results`)).status,
 				(await call('POST', `${path}/cancel`)).status,
-				(await call('GET', '/v1/jobs')).body.data.some(({ id }: { id: string }) => id === body.id),
+				(await call('GET', '/v1/jobs')).body.data.some(({ id }: Json) => id === body.id),
 			];
 			expect([`${name}'s for ${other}`, ...found]).toEqual([`${name}'s for ${other}`, 404, 404, 404, false]);
 		}
 		await until(async () => (await start('GET', path)).body.finished_at);
 		for (const [other, call] of callers) {
 			const events = (await call('GET', '/v1/events?type=job.*&limit=500')).body.data;
-			const isTold = events.some(({ data }: { data: { object: { id: string } } }) => data.object.id === body.id);
+			const isTold = events.some(({ data }: Json) => data.object.id === body.id);
 			expect([`${name}'s for ${other}`, isTold]).toEqual([`${name}'s for ${other}`, finds(other, name)]);
 		}
 	}
@@ -82,9 +81,8 @@ test('a job is visible to the application that started it and to API keys, and t
 
 test('an API key sees the results of a job that an application started, and cancels one', async () => {
 	const query = 'resource=contacts&operation=create';
-	const type = { 'Content-Type': 'application/x-ndjson' };
 	const start = async (lines: number) =>
-		(await callers.get('an application')!('POST', `/v1/jobs?${query}`, '{"last_name":"x"}\n'.repeat(lines), type)).body.id as string;
+		(await callers.get('an application')!('POST', `/v1/jobs?${query}`, '{"last_name":"x"}\n'.repeat(lines), ndjson)).body.id as string;
 	const short = await start(1);
 	await until(async () => (await sandbox.get(`/v1/jobs/${short}`)).body.finished_at);
 	expect((await sandbox.get(`/v1/jobs/${short}/results`)).body).toMatchObject([{ status: 201 }]);

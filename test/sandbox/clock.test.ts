@@ -19,7 +19,7 @@ test('the clock is read and moved forward, and everything follows it', async () 
 });
 
 test.each([{}, { advance: -1 }, { advance: 'x' }, { advance: 1, now: 1 }])(
-	'%j does not move it, and the error names the valid form',
+	'%j does not move the clock, and the error names the valid form',
 	async (input) => {
 		const { post } = inProcess({ faults: true });
 		const { status, body } = await post('/_sandbox/clock', input);
@@ -28,6 +28,6 @@ test.each([{}, { advance: -1 }, { advance: 'x' }, { advance: 1, now: 1 }])(
 	},
 );
 
-test('without --faults nobody can move it', async () => {
+test('without --faults nobody can move the clock', async () => {
 	expect((await inProcess().post('/_sandbox/clock', { advance: 1 })).status).toBe(404);
 });

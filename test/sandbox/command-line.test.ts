@@ -1,19 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseCommandLine, usage, UsageError } from '../../sandbox/command-line.ts';
 import { startSandbox } from '../../sandbox/serve.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
+import { newDatabase } from './harness/databases.ts';
 
 const main = join(__dirname, '../../sandbox/main.ts');
 
 interface Run {
 	process: ChildProcess;
-	/** What it has printed up to now. */
+	/** Its output so far. */
 	output: { out: string; err: string };
-	/** Waits until it ends; gives the exit code. */
+	/** Resolves to the exit code when it ends. */
 	end: Promise<number | null>;
 }
 
@@ -42,7 +41,7 @@ test.each([
 	[['--requests-per-minute', '0'], '--requests-per-minute takes a whole number from 1'],
 	[['--api-key', 'two words'], '--api-key takes printable ASCII characters without spaces.'],
 	[['--db', ''], '--db takes a value.'],
-])('%j is a mistake that is reported', (args, message) => {
+])('%j is reported as a mistake', (args, message) => {
 	expect(() => parseCommandLine(args)).toThrow(UsageError);
 	expect(() => parseCommandLine(args)).toThrow(message);
 });
@@ -82,7 +81,7 @@ test('a mistake ends the command with code 2', async () => {
 });
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
-	'it prints one line with its address, responds, and stops on %s',
+	'the sandbox prints one line with its address, responds, and stops on %s',
 	async (signal) => {
 		const sandbox = run('--port', '0', '--contacts', '1', '--api-key', 'KEY');
 		const line = await firstLine(sandbox);
@@ -107,8 +106,7 @@ test('a file that is not a database is reported', async () => {
 });
 
 test('a generated key is long, and opens the account; records outlive a restart', async () => {
-	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-	const db = join(folder, 'sandbox.db');
+	const db = newDatabase();
 	const first = await startSandbox({ db, contacts: 3 });
 	expect(first.apiKey).toMatch(/^crm_[\w-]{32}$/);
 	await first.close();
@@ -117,12 +115,10 @@ test('a generated key is long, and opens the account; records outlive a restart'
 	const reply = await fetch(`${second.url}/v1/contacts`, { headers });
 	expect(await reply.json()).toMatchObject({ total: 3 });
 	await second.close();
-	rmSync(folder, { recursive: true });
 });
 
 test('every start with the same file generates the same key, unless that was revoked', async () => {
-	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-	const db = join(folder, 'sandbox.db');
+	const db = newDatabase();
 	const start = async () => {
 		const { apiKey, close } = await startSandbox({ db, contacts: 0 });
 		await close();
@@ -135,5 +131,4 @@ test('every start with the same file generates the same key, unless that was rev
 	store.apiKeys.revoke(store.apiKeys.find(first)!.id);
 	store.close();
 	expect(await start()).not.toBe(first);
-	rmSync(folder, { recursive: true });
 });

@@ -2,7 +2,7 @@ import { errorsOf, inProcess } from './harness/in-process.ts';
 
 const upsert = '/v1/contacts?match_on=external_id';
 
-test('an upsert overwrites no version that its caller has not seen', async () => {
+test('an upsert does not overwrite a version that its caller has not seen', async () => {
 	const { put, patch, get } = inProcess();
 	const mine = await put(upsert, { external_id: 'u', last_name: 'Mine' });
 	const path = `/v1/contacts/${mine.body.id}`;

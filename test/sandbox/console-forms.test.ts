@@ -1,4 +1,5 @@
-import { adminId, type Console, fillIn, hidden, startConsole } from './harness/console.ts';
+import { adminId, type Console, fillIn, startConsole } from './harness/console.ts';
+import { hiddenValue } from './harness/scripted-browser.ts';
 
 let crm: Console;
 beforeAll(async () => (crm = await startConsole()));
@@ -63,7 +64,7 @@ test('a form that shows an earlier version changes nothing', async () => {
 	const path = `/records/contacts/${id}`;
 	const opened = await crm.admin.open(`${path}/edit`);
 	await crm.api('PATCH', `/v1/contacts/${id}`, { job_title: 'Buyer' });
-	const fields = { version: hidden(opened, 'version'), job_title: 'Driver' };
+	const fields = { version: hiddenValue(opened, 'version'), job_title: 'Driver' };
 	const refused = await crm.admin.submit(opened, path, fields);
 	expect(refused.status).toBe(412);
 	expect(refused.html).toContain('version 2');

@@ -1,6 +1,6 @@
 import { FormTexts } from '../../sandbox/web/pages/form-texts.ts';
-import { type Console, hidden, memberId, startConsole } from './harness/console.ts';
-import { submitAndFollow, shownOnce } from './harness/scripted-browser.ts';
+import { type Console, memberId, startConsole } from './harness/console.ts';
+import { hiddenValue, shownOnce, submitAndFollow } from './harness/scripted-browser.ts';
 
 let crm: Console;
 beforeAll(async () => (crm = await startConsole()));
@@ -10,13 +10,13 @@ const total = async (path: string) => (await crm.api('GET', path)).total;
 
 test('a double click creates one record, and leads to it', async () => {
 	const page = await crm.admin.open('/records/contacts/new');
-	const fields = { form: hidden(page, 'form'), last_name: 'Twice' };
+	const fields = { form: hiddenValue(page, 'form'), last_name: 'Twice' };
 	const submit = () => crm.admin.submit(page, '/records/contacts', fields);
 	const [first, second] = await Promise.all([submit(), submit()]);
 	expect([first.status, second.status]).toEqual([303, 303]);
 	expect(second.location).toBe(first.location);
 	expect(await total('/v1/contacts?q=twice')).toBe(1);
-	// Gone back to and filled in anew, it is another form.
+	// The same page with other values is another form.
 	const again = await crm.admin.submit(page, '/records/contacts', { ...fields, last_name: 'Twice Again' });
 	expect(again.location).not.toBe(first.location);
 	expect(await total('/v1/contacts?q=twice')).toBe(2);
@@ -32,7 +32,7 @@ test('a change, an action and a deletion that are sent twice lead to the page of
 	];
 	for (const [from, to, fields] of steps) {
 		const page = await crm.admin.open(from);
-		const submission = { version: hidden(page, 'version'), form: hidden(page, 'form'), ...fields };
+		const submission = { version: hiddenValue(page, 'version'), form: hiddenValue(page, 'form'), ...fields };
 		const first = await crm.admin.submit(page, to, submission);
 		const second = await crm.admin.submit(page, to, submission);
 		expect([first.status, second.status, second.location]).toEqual([303, 303, first.location]);
@@ -41,7 +41,7 @@ test('a change, an action and a deletion that are sent twice lead to the page of
 
 test('a form of another user does not count as one that was handled', async () => {
 	const page = await crm.admin.open('/records/contacts/new');
-	const fields = { form: hidden(page, 'form'), last_name: 'Shared' };
+	const fields = { form: hiddenValue(page, 'form'), last_name: 'Shared' };
 	await crm.admin.submit(page, '/records/contacts', fields);
 	const forged = await crm.admin.submit(page, '/records/contacts', { ...fields, csrf: 'wrong' });
 	expect(forged.status).toBe(403);
@@ -56,7 +56,7 @@ test('reloading the settings creates no second key, and no longer shows the firs
 	const key = { action: 'create-key', key_name: 'Once' };
 	const keys = async () => (await crm.admin.open(settings)).html.split('<strong>Once</strong>').length - 1;
 	const page = await crm.admin.open(settings);
-	const fields = { form: hidden(page, 'form'), ...key };
+	const fields = { form: hiddenValue(page, 'form'), ...key };
 	const submit = () => crm.admin.submit(page, settings, fields);
 	const [first, second] = await Promise.all([submit(), submit()]);
 	expect([first.status, first.location, second.status]).toEqual([303, settings, 303]);
@@ -70,8 +70,8 @@ test('reloading the settings creates no second key, and no longer shows the firs
 });
 
 /**
- * Counts how often somebody looks through all the entries of a form for a name. To do so for each of many
- * names took seconds for 10,000 inputs, and minutes for 100,000.
+ * Counts searches through all entries of a form for a name. With one for each name, 10,000 inputs took
+ * seconds, and 100,000 took minutes.
  */
 function countSearches(): () => number {
 	const { prototype } = URLSearchParams;

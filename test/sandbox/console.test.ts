@@ -1,8 +1,8 @@
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
-import type { Browser } from './harness/scripted-browser.ts';
-import { adminId, type Console, fillIn, hidden, memberId, startConsole } from './harness/console.ts';
+import { adminId, type Console, fillIn, memberId, startConsole } from './harness/console.ts';
 import { type Receiver, startReceiver } from './harness/receiver.ts';
+import { type Browser, hiddenValue } from './harness/scripted-browser.ts';
 
 const machines = 'custom-objects/machines/records';
 
@@ -33,7 +33,7 @@ test('a user who is not signed in signs in and then gets the page they wanted', 
 	expect(location).toBe(`/sign-in?return_to=${encodeURIComponent(targetPath)}`);
 	const page = await browser.open(location);
 	const { email, password } = demoMembers[0]!;
-	const fields = { email, password, return_to: hidden(page, 'return_to') };
+	const fields = { email, password, return_to: hiddenValue(page, 'return_to') };
 	expect((await browser.submit(page, '/sign-in', fields)).location).toBe(targetPath);
 });
 
@@ -128,7 +128,7 @@ test('pages run no script, cannot be framed and are not cached', async () => {
 	}
 });
 
-test('events show who caused them, and, to those who may know, what became of their deliveries', async () => {
+test('events show who caused them, and their deliveries to users who may see those', async () => {
 	receiver.answer = (_, response) => void response.writeHead(503).end();
 	const { id: webhook } = await crm.api('POST', '/v1/webhooks', { url: receiver.url, events: ['note.*'] });
 	const contact = await crm.newContact();
@@ -150,7 +150,7 @@ test('events show who caused them, and, to those who may know, what became of th
 	expect((await crm.admin.open(`/records/webhooks/${webhook}`)).html).toContain('note.created');
 });
 
-test('events show the n8n workflow and execution that caused them, with links to all of theirs', async () => {
+test('events show the n8n workflow and execution that caused them, with links to all events of each', async () => {
 	const hash = '0123456789abcdef'.repeat(2);
 	const change = async (from: string, title: string) => {
 		const headers = { Authorization: `Bearer ${crm.apiKey}`, 'Content-Type': 'application/json', 'Idempotency-Key': `n8n/a1b2c3d4/${from}/${hash}` };

@@ -3,10 +3,10 @@ import { resources } from '../../sandbox/core/schemas/index.ts';
 import type { Resource } from '../../sandbox/core/schemas/resource.ts';
 import { randomRuns } from '../random-runs.ts';
 import { type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
-import { type Fixtures, valuesOf } from './harness/record-writes.ts';
+import { createFixtures, type Fixtures, valuesOf } from './harness/record-writes.ts';
 import type { Json } from './harness/in-process.ts';
 
-/** The records that not everybody sees, by the definitions. */
+/** The resources whose records not everybody sees. */
 const seenBySome = resources.filter(({ visibility }) => typeof visibility === 'object');
 
 /** The field with the user who sees a record, and those with the records it is seen through. */
@@ -19,7 +19,7 @@ function sightOf({ visibility }: Resource): { user: string; through: string[] } 
 
 const targetOf = ({ properties }: Resource, field: string): string => properties[field]!['x-resource'] as string;
 
-/** What is seen through other records, and those, come up more often than the rest. */
+/** Records that are seen through others, and those others, come up more often than the rest. */
 const kinds = seenBySome.flatMap((resource) => {
 	const { through } = sightOf(resource);
 	const links = through.flatMap((field) => [targetOf(resource, field), resource.name]);
@@ -43,7 +43,7 @@ const anyStep: fc.Arbitrary<Step> = fc.record({
 	link: fc.nat(9),
 });
 
-/** What a history is made on: a sandbox, its users, and the ids of the records there are. */
+/** The sandbox of a history, its users, and the IDs of its records. */
 class History {
 	readonly sandbox: TokenSandbox;
 	readonly users: Array<string | null>;
@@ -111,9 +111,7 @@ test('a copy that a user maintains from events equals the lists that the user se
 		fc.asyncProperty(history, async (steps) => {
 			const sandbox = tokenSandbox({ now: () => now });
 			const another = await sandbox.newUser('member');
-			const { body: contact } = await sandbox.post('/v1/contacts', { last_name: 'x' });
-			const { body: tag } = await sandbox.post('/v1/tags', { name: 'x' });
-			const fixtures = { contactId: contact.id, tagId: tag.id, machine: {} };
+			const fixtures = await createFixtures(sandbox);
 			const users = [sandbox.sales, another];
 			const story = new History(sandbox, [...users, null], fixtures);
 			const calls = users.map((id) => sandbox.as(id, scopes));
@@ -129,7 +127,7 @@ test('a copy that a user maintains from events equals the lists that the user se
 					else copy.set(data.object.id, data.object);
 				}
 				const lists = await Promise.all(seenBySome.map(({ name }) => listOf(call, `/v1/${name}?`)));
-				const seen = lists.flat().filter(({ id }) => id !== contact.id || copy.has(id));
+				const seen = lists.flat().filter(({ id }) => id !== fixtures.contactId || copy.has(id));
 				const byId = (records: Json[]) => records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 				expect(byId([...copy.values()])).toEqual(byId(seen));
 			}

@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Store } from '../../sandbox/core/store/store.ts';
+import { newDatabase } from './harness/databases.ts';
 import { errorsOf, inProcess } from './harness/in-process.ts';
 
 const cars = {
@@ -133,15 +131,13 @@ test('the generated machines are as the service would have created them', async 
 });
 
 test('objects and their records still exist after a restart', async () => {
-	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-	const file = join(folder, 'sandbox.db');
+	const file = newDatabase();
 	const before = inProcess({ contacts: 50, store: new Store(file) });
 	const machines = await before.all('/v1/custom-objects/machines/records');
 	before.store.close();
 	const after = inProcess({ store: new Store(file) });
 	expect(await after.all('/v1/custom-objects/machines/records')).toEqual(machines);
 	after.store.close();
-	rmSync(folder, { recursive: true });
 });
 
 test('objects whose keys resemble the names of tables and indexes do not get in each other\'s way', async () => {

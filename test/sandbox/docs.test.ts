@@ -53,7 +53,7 @@ test('others read the documentation, and can sign in and return', async () => {
 	expect((await contacts('')).status).toBe(401);
 });
 
-test('there is a way back, and no operation is struck through', async () => {
+test('the page leads back to the console, and no operation is struck through', async () => {
 	expect((await crm.admin.open('/docs')).html).toContain('<a href="/">');
 	const { paths } = (await (await fetch(`${crm.url}/openapi.json`)).json()) as Json;
 	const operations = Object.values<Json>(paths).flatMap((path) => Object.values<Json>(path));
@@ -62,7 +62,7 @@ test('there is a way back, and no operation is struck through', async () => {
 	expect(ignored).toHaveLength(1);
 });
 
-test('without the package the page tells what to do', async () => {
+test('without the package, the page says what to install', async () => {
 	const app = new Hono<Env>();
 	mount(app, docsRoutes(undefined, {} as Service));
 	const page = await app.request('/docs');

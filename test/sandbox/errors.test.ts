@@ -2,7 +2,7 @@ import { errorsOf, inProcess } from './harness/in-process.ts';
 
 const deep = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
 
-test('an error tells what failed, where, and in which request', async () => {
+test('an error says what failed, where, and in which request', async () => {
 	const { get } = inProcess();
 	const { status, headers, body } = await get('/v1/contacts?limit=0');
 	const detail = 'limit cannot be "0". It must not be below 1.';
@@ -63,8 +63,8 @@ test.each([
 });
 
 test.each([
-	['no JSON', 'x', 400, 'malformed_json'],
-	['half of it', '{"email":', 400, 'malformed_json'],
+	['text that is not JSON', 'x', 400, 'malformed_json'],
+	['truncated JSON', '{"email":', 400, 'malformed_json'],
 	['nothing', '', 400, 'malformed_json'],
 	['bytes that are not UTF-8', Uint8Array.of(0x22, 0xff, 0x22), 400, 'malformed_json'],
 	['a list', '[]', 422, 'validation_failed'],

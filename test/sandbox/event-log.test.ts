@@ -1,4 +1,4 @@
-import { inProcess, type InProcess, type Json } from './harness/in-process.ts';
+import { errorsOf, inProcess, type InProcess, type Json } from './harness/in-process.ts';
 
 let now: number;
 let sandbox: InProcess;
@@ -42,4 +42,15 @@ test('events are kept for 30 days, and numbers are never used again', async () =
 	expect(await types()).toHaveLength(0);
 	await create('/v1/contacts', { last_name: 'y' });
 	expect((await events()).map(({ sequence }) => sequence)).toEqual([2]);
+});
+
+test('the log is read oldest first or newest first, page by page, and a cursor belongs to its order', async () => {
+	for (let i = 0; i < 5; i++) await create('/v1/contacts', { last_name: `${i}` });
+	const sequences = async (query: string) => (await events(query)).map(({ sequence }) => sequence);
+	expect(await sequences('?limit=2&sort=sequence')).toEqual([1, 2, 3, 4, 5]);
+	expect(await sequences('?limit=2&sort=-sequence')).toEqual([5, 4, 3, 2, 1]);
+	expect(errorsOf(await sandbox.get('/v1/events?sort=type'))).toEqual({ sort: 'invalid_parameter' });
+	const { body } = await sandbox.get('/v1/events?limit=2&sort=-sequence');
+	const other = await sandbox.get(`/v1/events?limit=2&cursor=${body.next_cursor}`);
+	expect(errorsOf(other)).toEqual({ cursor: 'invalid_cursor' });
 });

@@ -6,7 +6,7 @@ const app = createApp({ store, faults: true, hostNames: ['crm.example'] });
 const open = async (host: string, path: string, method = 'GET') =>
 	(await app.request(`http://${host}${path}`, { method })).status;
 
-// A browser treats all this as the page's own if a foreign host name was made to lead here.
+// If a foreign host name is made to resolve to this server, browsers treat these pages as that site's own.
 test.each([
 	...['/', '/records/contacts', '/events', '/sign-in', '/settings/api', '/oauth/authorize', '/docs'],
 	...['/.well-known/oauth-authorization-server', '/_sandbox/faults'],
@@ -22,7 +22,7 @@ test.each([
 	},
 );
 
-test('a sign-in or a fault sent under such a name is also refused', async () => {
+test('a sign-in or a fault sent under a foreign host name is also refused', async () => {
 	for (const path of ['/sign-in', '/sign-out', '/settings/api', '/oauth/authorize']) {
 		expect(await open('evil.example', path, 'POST')).toBe(403);
 	}

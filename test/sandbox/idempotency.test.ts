@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { startSandbox } from '../../sandbox/serve.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
+import { newDatabase, onFile } from './harness/databases.ts';
 import { errorsOf, inProcess } from './harness/in-process.ts';
 
 const key = { 'Idempotency-Key': 'k1' };
@@ -71,7 +69,7 @@ test.each(['', 'x'.repeat(256)])('the key "%s" is refused', async (bad) => {
 	expect(errorsOf(reply)).toEqual({ 'Idempotency-Key': 'invalid_parameter' });
 });
 
-test('the second of two simultaneous requests gets a response to wait', async () => {
+test('the second of two simultaneous requests is told to wait', async () => {
 	const { post } = inProcess();
 	const { readable, writable } = new TransformStream();
 	const body = writable.getWriter();
@@ -107,15 +105,13 @@ test.each(['before', 'after'])('a retry after a connection dropped %s writes onc
 });
 
 test('a key outlives a restart', async () => {
-	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-	const path = join(folder, 'sandbox.db');
+	const path = newDatabase();
 	const before = inProcess({ store: new Store(path) });
 	const { body } = await before.post('/v1/contacts', ana, key);
 	before.store.close();
 	const after = inProcess({ store: new Store(path) });
 	expect((await after.post('/v1/contacts', ana, key)).body).toEqual(body);
 	after.store.close();
-	rmSync(folder, { recursive: true });
 });
 
 test('without valid credentials no key is reserved', async () => {
@@ -128,9 +124,7 @@ test('without valid credentials no key is reserved', async () => {
 });
 
 test('the secret of a webhook is returned again, and stored in one place only', async () => {
-	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-	const path = join(folder, 'sandbox.db');
-	const { post, delete: remove, store } = inProcess({ store: new Store(path) });
+	const { post, delete: remove, path } = onFile();
 	const hook = { url: 'https://x.example', events: ['contact.*'] };
 	const first = await post('/v1/webhooks', hook, key);
 	expect(first.body.secret).toMatch(/^whsec_/);
@@ -145,9 +139,7 @@ test('the secret of a webhook is returned again, and stored in one place only', 
 	expect(storedKeys).toContain(first.body.id);
 	expect(storedKeys).not.toContain('whsec_');
 	database.close();
-	// What is deleted meanwhile has no secret any more.
+	// A webhook that was deleted in the meantime has no secret.
 	await remove(`/v1/webhooks/${first.body.id}`);
 	expect((await post('/v1/webhooks', hook, key)).body.secret).toBeUndefined();
-	store.close();
-	rmSync(folder, { recursive: true });
 });

@@ -1,27 +1,27 @@
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { until } from '../until.ts';
 import { tokenSandbox } from './harness/access-tokens.ts';
+import { afterNextRead } from './harness/after-next-read.ts';
 import { errorsOf, inProcess, type Json } from './harness/in-process.ts';
-import { ended, linesOf, ndjson, runJob } from './harness/job-client.ts';
+import { ended, linesOf, ndjson, runJob, startJob } from './harness/job-client.ts';
 
 test('an export has every record, line by line', async () => {
 	const sandbox = inProcess({ contacts: 1200 });
 	const [first] = await sandbox.all('/v1/contacts?limit=500');
 	await sandbox.delete(`/v1/contacts/${first.id}`);
-	const { body } = await sandbox.post('/v1/jobs?resource=contacts&operation=export', undefined);
-	const job = await ended(sandbox, body.id);
+	const { job, results } = await runJob(sandbox, 'export');
 	expect(job).toMatchObject({ status: 'completed', total: 1199, processed: 1199, succeeded: 1199 });
-	const results = await sandbox.get(`/v1/jobs/${job.id}/results`);
-	expect(results.headers.get('Content-Type')).toBe('application/x-ndjson');
-	expect(results.body).toEqual(await sandbox.all('/v1/contacts?limit=500'));
+	const { headers } = await sandbox.get(`/v1/jobs/${job.id}/results`);
+	expect(headers.get('Content-Type')).toBe('application/x-ndjson');
+	expect(results).toEqual(await sandbox.all('/v1/contacts?limit=500'));
 });
 
 test('an export accepts filters, sort and fields as the list does', async () => {
 	const sandbox = inProcess({ contacts: 1200 });
 	const query = 'name[contains]=a&created_at[gte]=2000-01-01T00:00:00Z&sort=-last_name&fields=email';
-	const { body } = await sandbox.post(`/v1/jobs?resource=contacts&operation=export&${query}`, undefined);
+	const { body } = await startJob(sandbox, `export&${query}`);
 	const listed = await sandbox.all(`/v1/contacts?${query}&limit=500`);
-	// More than one step of the job, and not all there are.
+	// More records than one step of the job takes, but not all.
 	expect(listed.length).toBeGreaterThan(500);
 	expect(listed.length).toBeLessThan(1200);
 	expect(body).toMatchObject({ total: listed.length, query: { sort: '-last_name', fields: 'email' } });
@@ -34,12 +34,9 @@ test('an export filters by custom fields, and fails rather than ignore a filter'
 	const sandbox = inProcess();
 	await sandbox.post('/v1/contacts', { last_name: 'a', custom_fields: { contract_tier: 'gold' } });
 	await sandbox.post('/v1/contacts', { last_name: 'b' });
-	const path = '/v1/jobs?resource=contacts&operation=export&custom_fields.contract_tier[empty]=false';
-	const { body } = await sandbox.post(path, undefined);
-	const done = await ended(sandbox, body.id);
-	const results = await sandbox.get(`/v1/jobs/${done.id}/results`);
-	expect(results.body).toMatchObject([{ last_name: 'a' }]);
-	const { body: second } = await sandbox.post(path, undefined);
+	const operation = 'export&custom_fields.contract_tier[empty]=false';
+	expect((await runJob(sandbox, operation)).results).toMatchObject([{ last_name: 'a' }]);
+	const { body: second } = await startJob(sandbox, operation);
 	const [field] = await sandbox.all('/v1/custom-fields?key=contract_tier');
 	sandbox.store.table('custom-fields')!.save({ ...field, deleted_at: field.updated_at });
 	const failed = await ended(sandbox, second.id);
@@ -101,16 +98,10 @@ test('records that can no longer be seen during an export are not returned', asy
 		['kept', 'given'].map((last_name) => post('/v1/contacts', { last_name, owner_id: sales })),
 	);
 	const call = sandbox.as(sales, ['contacts:read', 'jobs:read', 'jobs:write']);
-	const read = BackgroundReader.prototype.read;
-	const reads = jest.spyOn(BackgroundReader.prototype, 'read');
 	const { body } = await call('POST', '/v1/jobs?resource=contacts&operation=export');
-	reads.mockImplementation(async function (this: BackgroundReader, queries) {
-		const rows = await read.call(this, queries);
-		await patch(`/v1/contacts/${reassignedContact!.body.id}`, { owner_id: admin });
-		return rows;
-	});
+	afterNextRead(() => patch(`/v1/contacts/${reassignedContact!.body.id}`, { owner_id: admin }));
 	const job = await ended({ ...sandbox, get: (path) => call('GET', path) }, body.id);
-	reads.mockRestore();
+	jest.restoreAllMocks();
 	expect(job).toMatchObject({ status: 'completed', processed: 1, total: 1 });
 	const results = await call('GET', `/v1/jobs/${job.id}/results`);
 	expect(results.body).toMatchObject([{ id: keptContact!.body.id }]);
@@ -120,12 +111,10 @@ test('an export sorts its records once, however many steps it takes', async () =
 	const sandbox = inProcess({ contacts: 1200 });
 	const reads = jest.spyOn(BackgroundReader.prototype, 'read');
 	const sort = 'sort=lifecycle_stage,-name';
-	const { body } = await sandbox.post(`/v1/jobs?resource=contacts&operation=export&${sort}`, undefined);
-	await ended(sandbox, body.id);
+	const { results } = await runJob(sandbox, `export&${sort}`);
 	const sorted = reads.mock.calls.flat(2).filter(({ sql }) => sql.includes('"lifecycle_stage"'));
 	jest.restoreAllMocks();
 	expect(sorted).toHaveLength(1);
-	const { body: results } = await sandbox.get(`/v1/jobs/${body.id}/results`);
 	expect(results).toEqual(await sandbox.all(`/v1/contacts?limit=500&${sort}`));
 });
 
@@ -144,7 +133,7 @@ test('an export leaves out records that were deleted, or changed so that they no
 	const sandbox = inProcess({ contacts: 1200 });
 	const query = 'sort=lifecycle_stage,name&created_at[gte]=2000-01-01T00:00:00Z';
 	const listed = await sandbox.all(`/v1/contacts?${query}&limit=500`);
-	const { body } = await sandbox.post(`/v1/jobs?resource=contacts&operation=export&${query}`, undefined);
+	const { body } = await startJob(sandbox, `export&${query}`);
 	await until(async () => (await sandbox.get(`/v1/jobs/${body.id}`)).body.started_at);
 	const last = listed.at(-1);
 	await sandbox.delete(`/v1/contacts/${last.id}`);

@@ -1,13 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Store } from '../../sandbox/core/store/store.ts';
+import { newDatabase } from './harness/databases.ts';
 import { inProcess, type Json } from './harness/in-process.ts';
 import { ended, people, startJob } from './harness/job-client.ts';
-
-let folder: string;
-beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'sandbox-'))));
-afterEach(() => rmSync(folder, { recursive: true }));
 
 test('five jobs run at a time, in turn; the others wait and run later', async () => {
 	const sandbox = inProcess();
@@ -26,7 +20,7 @@ test('five jobs run at a time, in turn; the others wait and run later', async ()
 	expect(maxProcessing).toBe(5);
 	const { body } = await sandbox.get('/v1/jobs?sort=id');
 	expect(body.data.map(({ id }: Json) => id)).toEqual(started.map(({ id }) => id));
-	// A step does what fits some milliseconds, so which of the five ends first is up to the machine.
+	// A step lasts some milliseconds, so the speed of the machine decides which of the five ends first.
 	const [firstEnd] = body.data.map(({ finished_at }: Json) => finished_at).sort();
 	for (const { started_at } of body.data.slice(5)) expect(started_at >= firstEnd).toBe(true);
 	expect(await sandbox.all('/v1/contacts?limit=500')).toHaveLength(1000);
@@ -52,7 +46,7 @@ test('an internal error ends the job; earlier lines have their results', async (
 });
 
 test('an upload for a job that was never created is dropped at the next start', () => {
-	const store = new Store(join(folder, 'sandbox.db'));
+	const store = new Store(newDatabase());
 	store.jobLines.add('job_0', { position: 0, text: '{}' });
 	inProcess({ store });
 	expect(store.jobLines.last('job_0')).toBeUndefined();

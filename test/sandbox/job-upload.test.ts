@@ -1,11 +1,9 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { startSandbox } from '../../sandbox/serve.ts';
 import { until } from '../until.ts';
+import { newDatabase } from './harness/databases.ts';
 import { ndjson } from './harness/job-client.ts';
 
 const headers = { Authorization: 'Bearer KEY', ...ndjson };
@@ -33,8 +31,7 @@ test('a file that is too large is refused while it is being sent', async () => {
 });
 
 test('an upload that is cut off leaves nothing behind', async () => {
-	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-	const path = join(folder, 'sandbox.db');
+	const path = newDatabase();
 	const { url, close } = await startSandbox({ contacts: 0, apiKey: 'KEY', db: path });
 	const database = new DatabaseSync(path);
 	const waiting = database.prepare('SELECT count(*) AS lines FROM job_items');
@@ -49,7 +46,6 @@ test('an upload that is cut off leaves nothing behind', async () => {
 	expect(await list.json()).toMatchObject({ total: 0 });
 	database.close();
 	await close();
-	rmSync(folder, { recursive: true });
 });
 
 test('results are sent in pieces, and arrive complete', async () => {

@@ -173,9 +173,10 @@ test.each<[string, string | Uint8Array, number, string]>([
 	['100,001 lines', '1\n'.repeat(100_001), 413, 'payload_too_large'],
 	['more than 50 MB', `"${'x'.repeat(999_998)}"\n`.repeat(50), 413, 'payload_too_large'],
 ])('a job of %s is refused, and nothing of it is stored', async (_, body, status, code) => {
-	const { post, get, store } = inProcess();
+	const sandbox = inProcess();
+	const { get, store } = sandbox;
 	const add = jest.spyOn(store.jobLines, 'add');
-	const reply = await post('/v1/jobs?resource=contacts&operation=create', body, ndjson);
+	const reply = await startJob(sandbox, 'create', body);
 	expect(reply.status).toBe(status);
 	expect(reply.body.code).toBe(code);
 	expect((await get('/v1/jobs')).body.total).toBe(0);

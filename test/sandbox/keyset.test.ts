@@ -3,7 +3,7 @@ import { contacts } from '../../sandbox/core/schemas/contacts.ts';
 import { sortColumn } from '../../sandbox/core/store/records/columns.ts';
 import { Table } from '../../sandbox/core/store/records/table.ts';
 
-/** How SQLite goes about a page deep in a list, in its own words. */
+/** SQLite's query plan for a page deep in a list. */
 function plan(order: Array<{ column: string; descending: boolean }>, after: string[]): string {
 	const database = new DatabaseSync(':memory:');
 	const table = new Table(database, contacts);

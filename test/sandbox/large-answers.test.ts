@@ -1,18 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import threads from 'node:worker_threads';
 import { inTurns } from '../../sandbox/core/foundation/background.ts';
-import { Store } from '../../sandbox/core/store/store.ts';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { FormTexts } from '../../sandbox/web/pages/form-texts.ts';
 import { startConsole } from './harness/console.ts';
-import { inProcess, type Json } from './harness/in-process.ts';
+import { newDatabase, onFile } from './harness/databases.ts';
+import type { Json } from './harness/in-process.ts';
 import { maxPerTurn } from './harness/max-per-turn.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'large-'));
-const sandbox = inProcess({ store: new Store(join(folder, 'one.db')), contacts: 60 });
+const sandbox = onFile({ contacts: 60 });
 const text = 'ä'.repeat(200_000);
 beforeAll(async () => {
 	for (let i = 0; i < 7; i++) {
@@ -20,12 +16,8 @@ beforeAll(async () => {
 	}
 });
 afterEach(() => jest.restoreAllMocks());
-afterAll(() => {
-	sandbox.store.close();
-	rmSync(folder, { recursive: true });
-});
 
-/** From now on, each look at the clock is a millisecond later. */
+/** From now on, each reading of the clock is a millisecond later. */
 function eachLookTakesLong() {
 	let time = 0;
 	jest.spyOn(performance, 'now').mockImplementation(() => time++);
@@ -51,8 +43,8 @@ test('a page of large records is read in the thread even if an index has its ord
 	expect([body.data.length > 1, body.total]).toEqual([true, (await sandbox.get('/v1/messages?limit=1')).body.total]);
 });
 
-test('rows are complete or the read fails if it is closed while they are taken', async () => {
-	const path = join(folder, 'rows.db');
+test('if a reader is closed while rows are taken, they are complete or the read fails', async () => {
+	const path = newDatabase();
 	const database = new DatabaseSync(path);
 	database.exec('PRAGMA journal_mode = WAL; CREATE TABLE one (value)');
 	for (let i = 0; i < 20; i++) database.prepare('INSERT INTO one VALUES (?)').run(text);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-/** Sends bytes as they are, ends, and reads what comes until the connection closes. */
+/** Sends bytes, ends, and reads the response until the connection closes. */
 async function sendBytes(bytes: string) {
 	const socket = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
 	let text = '';
@@ -30,7 +30,7 @@ const post = (headers: string, body: string) =>
 const tooLong = 'x'.repeat(20_000);
 
 test.each([
-	['no HTTP at all', 'hello\r\n\r\n', 400, 'malformed_request'],
+	['text that is not HTTP', 'hello\r\n\r\n', 400, 'malformed_request'],
 	['an unknown method', `BREW / HTTP/1.1\r\n${commonHeaders}\r\n`, 400, 'malformed_request'],
 	['a missing host', get('/', 'Connection: close\r\n'), 400, 'malformed_request'],
 	['an invalid host', get('/', 'Host: a b\r\nConnection: close\r\n'), 400, 'malformed_request'],

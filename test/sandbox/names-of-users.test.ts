@@ -1,9 +1,9 @@
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import { hasCustomFields } from '../../sandbox/core/schemas/resource.ts';
-import { recordWritesOf, type Fixtures, valuesOf } from './harness/record-writes.ts';
+import { createFixtures, type Fixtures, recordWritesOf, valuesOf } from './harness/record-writes.ts';
 import { errorsOf, inProcess, type InProcess, type Json } from './harness/in-process.ts';
 
-/** Names that every object of JavaScript has a value for. */
+/** Names that every JavaScript object has a value for. */
 const inherited = [
 	...Object.getOwnPropertyNames(Object.prototype),
 	...Object.getOwnPropertyNames(Array.prototype).filter((name) => name.length > 3),
@@ -14,11 +14,7 @@ let sandbox: InProcess;
 let fixtures: Fixtures;
 beforeAll(async () => {
 	sandbox = inProcess();
-	fixtures = {
-		contactId: (await sandbox.post('/v1/contacts', { last_name: 'x' })).body.id,
-		tagId: (await sandbox.post('/v1/tags', { name: 'one' })).body.id,
-		machine: (await sandbox.get('/v1/custom-objects')).body.data[0],
-	};
+	fixtures = await createFixtures(sandbox);
 });
 
 test.each(resources.map(({ name }) => name))('no name inherited by objects causes an internal error: %s', async (name) => {

@@ -16,7 +16,7 @@ test('texts that look the same are equal, however they are composed', async () =
 	}
 });
 
-test('so are the values of custom fields', async () => {
+test('values of custom fields that look the same are equal', async () => {
 	const { post, get } = inProcess();
 	const field = { resource: 'contacts', key: 'place', label: 'x', type: 'text', unique: true };
 	const options = [{ value: composed, label: composed }];

@@ -5,7 +5,7 @@ let sandbox: OAuthSandbox;
 beforeAll(async () => (sandbox = await startOAuthSandbox()));
 afterAll(() => sandbox.close());
 
-/** A request in order, with some parameters changed; undefined leaves one out. */
+/** A valid request with some parameters changed; undefined leaves a parameter out. */
 async function changedQuery(changes: Record<string, string | undefined>): Promise<string> {
 	const query = await authorizationQuery(await sandbox.register(), verifier);
 	for (const [name, value] of Object.entries(changes)) {

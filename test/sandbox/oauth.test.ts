@@ -100,7 +100,7 @@ test('a refresh may request fewer scopes, and not more', async () => {
 	expect(less.body.scope).toBe('contacts:read');
 	expect((await sandbox.call(less.body.access_token, 'GET', '/v1/companies')).status).toBe(403);
 	expect((await ask('contacts:write')).body.error).toBe('invalid_scope');
-	// What was granted stays granted: the next refresh has all of it again.
+	// The grant is unchanged: the next refresh has all scopes again.
 	expect((await refresh(client, less.body.refresh_token)).body.scope).toContain('companies:read');
 });
 
@@ -109,7 +109,7 @@ test('a replaced refresh token stays valid for ten minutes, so that nobody is lo
 	const { refreshToken } = await sandbox.connect(client, 'admin');
 	const answers = await Promise.all([1, 2, 3].map(() => refresh(client, refreshToken)));
 	expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-	// One family only: two that both live on could not be told from a stolen one.
+	// There is one family: if two lived on, neither could be told from a stolen one.
 	const [successor, ...others] = new Set(answers.map(({ body }) => body.refresh_token));
 	expect(others).toEqual([]);
 	sandbox.clock.now += 10 * minute - 1;

@@ -5,7 +5,7 @@ import type { Json } from './harness/in-process.ts';
 
 const { schemas } = document.components;
 
-/** What the service has lists of. */
+/** The names of all kinds of records. */
 const records = resources.map((resource) => namesOf(resource).Singular);
 
 test.each(records)('the forms for %s are flat and labeled', (name) => {
@@ -20,7 +20,7 @@ test.each(records)('the forms for %s are flat and labeled', (name) => {
 	}
 });
 
-test.each(records)('%s marks about eight fields to begin a form with', (name) => {
+test.each(records)('%s marks about eight fields for the beginning of a form', (name) => {
 	const markedOf = (schema: string): string[] =>
 		Object.entries<Json>(schemas[schema].properties)
 			.filter(([, property]) => property['x-important'] === true)
@@ -28,7 +28,7 @@ test.each(records)('%s marks about eight fields to begin a form with', (name) =>
 	const marked = markedOf(name);
 	expect(marked.length).toBeGreaterThanOrEqual(3);
 	expect(marked.length).toBeLessThanOrEqual(9);
-	// Whatever has to be given is among them, in every form.
+	// Required fields are among them, in every form.
 	expect(marked).toEqual(expect.arrayContaining(schemas[`${name}Create`].required ?? []));
 	for (const form of ['Create', 'Update', 'Upsert']) {
 		const fields = Object.keys(schemas[name + form].properties);

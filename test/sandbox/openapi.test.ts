@@ -6,7 +6,7 @@ import { Store } from '../../sandbox/core/store/store.ts';
 import { document } from './harness/contract.ts';
 import { inProcess, type Json } from './harness/in-process.ts';
 
-/** What the service has lists of. */
+/** The names of all kinds of records. */
 const records = resources.map((resource) => namesOf(resource).Singular);
 
 /** Every value in the document, with the path to it. */
@@ -62,7 +62,7 @@ test('every operation lists its parameters, errors and headers', () => {
 		const inPath = operation.parameters.filter((parameter: Json) => parameter.in === 'path');
 		expect(inPath.map(({ name }: Json) => `{${name}}`)).toEqual(path.match(/\{\w+\}/g) ?? []);
 		expect(operation.summary).toEqual(expect.any(String));
-		// Whoever may ask without being known needs no words for the unknown, and has no limit.
+		// An operation without authentication has neither 401 nor a rate limit.
 		const authStatuses = operation.security?.length === 0 ? [] : ['401', '429'];
 		for (const status of ['405', '500', '503', ...authStatuses]) {
 			expect(operation.responses).toHaveProperty(status);
@@ -90,7 +90,7 @@ test('every error is described, with an example', () => {
 	const examples = Object.values<Json>(document.components.responses).flatMap(({ content }) =>
 		Object.keys(Object.values<Json>(content)[0].examples),
 	);
-	// Only an item of a batch is answered with it.
+	// Only items of batches have this error.
 	const answered = Object.keys(problems).filter((code) => code !== 'failed_dependency');
 	expect(examples).toEqual(expect.arrayContaining(answered));
 });
@@ -150,7 +150,7 @@ test.each(records)('the example of a new %s creates one, if the records it names
 	}
 	const path = operations.find(({ operation }) => operation.operationId === `create${name}`)!.path;
 	const { status, body } = await post(path, values);
-	// What is null is left to the service.
+	// The service decides about fields that are null.
 	const expected = JSON.parse(JSON.stringify(values, (_, value) => value ?? undefined));
 	expect({ status, body }).toMatchObject({ status: 201, body: expected });
 });

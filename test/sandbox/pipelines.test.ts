@@ -39,7 +39,7 @@ test('stages given with their id stay, others are new or deleted', async () => {
 	expect(fewer.body.stages).toEqual(pipeline.stages);
 });
 
-test('the id of a stage is made by the service', async () => {
+test('the service assigns the ids of stages', async () => {
 	const { post, patch, pipeline, path } = await withPipeline();
 	const foreign = [{ ...stages[0], id: 'stg_0' }, stages[1], stages[2]];
 	const expected = { '/stages/0/id': 'reference_not_found' };

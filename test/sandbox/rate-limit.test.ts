@@ -2,7 +2,7 @@ import { createApp } from '../../sandbox/app.ts';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { until } from '../until.ts';
-import { basic, tokenSandbox } from './harness/access-tokens.ts';
+import { clientForm, tokenSandbox } from './harness/access-tokens.ts';
 import { holdTurns } from './harness/held-turns.ts';
 import { inProcess, type Reply } from './harness/in-process.ts';
 
@@ -11,7 +11,7 @@ afterEach(() => jest.restoreAllMocks());
 const start = 1_800_000_000_500;
 const resetAt = String(Math.ceil((start + 60_000) / 1000));
 
-/** A sandbox with a clock that stands until it is moved. */
+/** A sandbox with a clock that the test moves. */
 function atPace(requestsPerMinute: number) {
 	const clock = { now: start };
 	const sandbox = inProcess({ requestsPerMinute, faults: true, now: () => clock.now });
@@ -103,11 +103,9 @@ test.each([
 	expect(body).toMatchObject({ plan, limits: { requests_per_minute: requests, page_size: 500 } });
 });
 
-const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
-
 test('strangers neither prevent a client from renewing its tokens, nor anybody from signing in', async () => {
 	const { send, sales, grant } = tokenSandbox({ requestsPerMinute: 2 });
-	const stranger = { ...form, Authorization: `Basic ${btoa('cli_test:wrong')}` };
+	const stranger = { ...clientForm, Authorization: `Basic ${btoa('cli_test:wrong')}` };
 	for (let i = 0; i < 3; i++) {
 		await send('GET', '/v1/contacts', undefined, { Authorization: 'Bearer wrong' });
 		await send('POST', '/oauth/token', 'grant_type=refresh_token', stranger);
@@ -116,7 +114,7 @@ test('strangers neither prevent a client from renewing its tokens, nor anybody f
 	expect([refused.status, refused.body.error]).toEqual([429, 'temporarily_unavailable']);
 	const { refresh } = grant(sales, ['contacts:read']);
 	const body = `grant_type=refresh_token&refresh_token=${refresh}`;
-	const renewed = () => send('POST', '/oauth/token', body, { ...form, Authorization: basic });
+	const renewed = () => send('POST', '/oauth/token', body, clientForm);
 	const { status, headers } = await renewed();
 	expect([status, headers.get('X-RateLimit-Remaining')]).toEqual([200, '1']);
 	expect([(await renewed()).status, (await renewed()).status]).toEqual([200, 429]);

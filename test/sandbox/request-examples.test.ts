@@ -18,7 +18,7 @@ const withBody = Object.entries<Json>(paths).flatMap(([path, methods]) =>
 	}),
 );
 
-/** The id of a record that the seed does not have, made before. */
+/** Creates a record that the seed does not have. @returns its id */
 async function prepare({ post }: InProcess, path: string): Promise<string> {
 	const isWebhook = path.startsWith('/v1/webhooks/');
 	const schema = isWebhook ? 'WebhookCreate' : 'MessageCreate';
@@ -30,7 +30,7 @@ async function prepare({ post }: InProcess, path: string): Promise<string> {
 	return created.body.id;
 }
 
-/** One for each way of writing: what one kind of record does in it, no other kind sees. */
+/** A sandbox for each way of writing, so that it has no effect on the examples of the others. */
 const accounts = new Map<string, InProcess>();
 function accountFor(method: string, path: string): InProcess {
 	const way = `${method} ${/(batch|\{id\})\/\w+$/.exec(path)?.[0] ?? ''}`;
@@ -48,7 +48,7 @@ test.each(withBody)('the example of $method $path succeeds unchanged', async (ex
 	const query = field ? `?match_on=${field}` : '';
 	const to = path.endsWith('/schedule') ? path.replace('{id}', id) : address.replace('{id}', id);
 	const reply = await crm.send(method, to + query, body);
-	// The only record of a kind may be one that others need.
+	// Other records may need the only record of a kind.
 	const errors = reply.body.results?.flatMap(({ error }: Json) => error ?? []) ?? [];
 	expect(errors.filter(({ code }: Json) => code !== 'in_use')).toEqual([]);
 	expect([reply.status, reply.body.detail]).toEqual([expect.any(Number), undefined]);

@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import { isReadOnly } from '../../sandbox/core/schemas/resource.ts';
 import { seed } from '../../sandbox/seed/seed.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
+import { newDatabase } from './harness/databases.ts';
 import { inProcess } from './harness/in-process.ts';
 
 test('the same number of contacts always creates the same data', async () => {
@@ -14,7 +12,7 @@ test('the same number of contacts always creates the same data', async () => {
 	}
 });
 
-test('there is a company for every ten contacts, and most work for one', async () => {
+test('there is a company for every ten contacts, and most contacts work for one', async () => {
 	const { all } = inProcess({ contacts: 200 });
 	const companies = new Set((await all('/v1/companies')).map(({ id }) => id));
 	const employers = (await all('/v1/contacts')).map(({ company_id: id }) => id).filter(Boolean);
@@ -23,7 +21,7 @@ test('there is a company for every ten contacts, and most work for one', async (
 	for (const id of employers) expect(companies).toContain(id);
 });
 
-test('no address in it reaches anyone', async () => {
+test('no address in the generated data reaches anyone', async () => {
 	const { all } = inProcess({ contacts: 1000 });
 	for (const contact of await all('/v1/contacts?limit=500')) {
 		expect(contact.email ?? 'none@x.example').toMatch(/\.example$/);
@@ -54,8 +52,7 @@ test('no two records share a unique value, even in a large account', async () =>
 });
 
 test('a file that has data is not filled again', async () => {
-	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-	const path = join(folder, 'sandbox.db');
+	const path = newDatabase();
 	const before = inProcess({ contacts: 3, store: new Store(path) });
 	const [first] = await before.all('/v1/contacts');
 	await before.delete(`/v1/contacts/${first.id}`);
@@ -64,7 +61,6 @@ test('a file that has data is not filled again', async () => {
 	const after = inProcess({ contacts: 100, store: new Store(path) });
 	expect(await after.all('/v1/contacts')).toEqual(left);
 	after.store.close();
-	rmSync(folder, { recursive: true });
 });
 
 test('an account with a few contacts, or none, can be created', () => {

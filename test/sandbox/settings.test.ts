@@ -1,10 +1,8 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
+import { newDatabase } from './harness/databases.ts';
 import { newBrowser, shownOnce, submitAndFollow } from './harness/scripted-browser.ts';
 import { until } from '../until.ts';
 import { authorizationQuery, type OAuthSandbox, redirectUri, startOAuthSandbox } from './harness/connection.ts';
@@ -197,16 +195,6 @@ test('a wrong password does not reveal which users exist, and attempts are limit
 	expect(many.filter(({ html }) => html.includes('Wait a minute'))).toHaveLength(1);
 });
 
-test('signing in leads to pages of this service only', async () => {
-	const elsewhere = ['https://evil.example', '//evil.example', '/\\evil.example', '/v1/contacts'];
-	for (const return_to of elsewhere) {
-		const browser = sandbox.browse();
-		const fields = { email: 'sales@crm-platform.example', password: 'sandbox-sales', return_to };
-		const { location } = await browser.submit(await browser.open('/sign-in'), '/sign-in', fields);
-		expect(location).toBe('/');
-	}
-});
-
 test('a session ends when its user signs out, and after twelve hours', async () => {
 	const browser = sandbox.browse();
 	await browser.signIn('admin');
@@ -222,8 +210,7 @@ test('a session ends when its user signs out, and after twelve hours', async () 
 });
 
 test('keys, clients, tokens and sessions outlive a restart', async () => {
-	const folder = mkdtempSync(join(tmpdir(), 'crm-platform-'));
-	const db = join(folder, 'sandbox.db');
+	const db = newDatabase();
 	const before = await startOAuthSandbox({ db });
 	const client = await before.register();
 	const { accessToken, refreshToken } = await before.connect(client, 'member');
@@ -234,5 +221,4 @@ test('keys, clients, tokens and sessions outlive a restart', async () => {
 	const parameters = { grant_type: 'refresh_token', refresh_token: refreshToken };
 	expect((await after.post('/oauth/token', client, parameters)).status).toBe(200);
 	await after.close();
-	rmSync(folder, { recursive: true });
 });

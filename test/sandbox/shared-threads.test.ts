@@ -12,7 +12,7 @@ afterEach(() => jest.restoreAllMocks());
 
 const turn = async () => await new Promise((resolve) => setImmediate(resolve));
 
-/** Work that goes on until it is told to end. */
+/** Work that continues until `end`. */
 function works() {
 	const begun: string[] = [];
 	const ends = new Map<string, () => void>();
@@ -57,7 +57,7 @@ test('failed work frees its place', async () => {
 	expect(await turns.run('a', async () => 'done')).toBe('done');
 });
 
-test('a flood of wrong passwords delays no other body, and a sign-in by some of them at most', async () => {
+test('a flood of wrong passwords does not delay other bodies, and delays a sign-in by at most three of them', async () => {
 	const store = new Store(':memory:');
 	seed(store, 0);
 	store.apiKeys.add('key_1', 'key');
@@ -72,9 +72,9 @@ test('a flood of wrong passwords delays no other body, and a sign-in by some of 
 	const body = gzipSync('{"last_name":"x"}');
 	const headers = { Authorization: 'Bearer key', 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' };
 	expect((await app.request('/v1/contacts', { method: 'POST', headers, body })).status).toBe(201);
-	// One thread computes, and the others are free.
+	// One thread computes hashes, and the others are free.
 	expect(turns.begun).toBe(1);
-	// From the same address the newest is next; from elsewhere one takes turns.
+	// From the same address, the newest sign-in is next; another address takes turns with it.
 	for (const address of ['192.0.2.1', '192.0.2.2']) {
 		const { requestCount, begun } = turns;
 		let isIn = false;

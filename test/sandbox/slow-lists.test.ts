@@ -1,19 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
-import { Store } from '../../sandbox/core/store/store.ts';
-import { inProcess } from './harness/in-process.ts';
+import { onFile } from './harness/databases.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'lists-'));
-const sandbox = inProcess({ store: new Store(join(folder, 'one.db')), contacts: 50 });
+const sandbox = onFile({ contacts: 50 });
 let aside: jest.SpyInstance;
 beforeEach(() => void (aside = jest.spyOn(BackgroundReader.prototype, 'read')));
 afterEach(() => jest.restoreAllMocks());
-afterAll(() => {
-	sandbox.store.close();
-	rmSync(folder, { recursive: true });
-});
 
 const runsAside = async (path: string) => {
 	aside.mockClear();

@@ -1,39 +1,35 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { until } from '../until.ts';
+import { newDatabase } from './harness/databases.ts';
 import { inProcess } from './harness/in-process.ts';
+import { startJob } from './harness/job-client.ts';
 
 const noon = Date.parse('2026-03-01T12:00:00.000Z');
 const sendable = { channel: 'email', direction: 'outbound', text: 'x', to: ['a@x.example'] };
 
 test('a client that reads records updated since the latest change misses no later change', async () => {
 	let now = noon;
-	const { store, get, post, send } = inProcess({ now: () => now });
+	const sandbox = inProcess({ now: () => now });
+	const { store, get, post } = sandbox;
 	const { body: message } = await post('/v1/messages', sendable);
 	now += 60_000;
 	// A job does not look at what is due, so its records are written before the message's steps.
-	const type = { 'Content-Type': 'application/x-ndjson' };
-	const line = '{"last_name":"x"}\n';
-	const job = await send('POST', '/v1/jobs?resource=contacts&operation=create', line, type);
-	const jobs = store.table('jobs')!;
-	await until(() => jobs.find(job.body.id)!['finished_at']);
+	const job = await startJob(sandbox, 'create', [{ last_name: 'x' }]);
+	await until(() => store.table('jobs')!.find(job.body.id)!['finished_at']);
 	const [contact] = store.table('contacts')!.findAll([], 1);
 	expect(contact!.updated_at).toBe('2026-03-01T12:01:00.000Z');
 
 	const { body } = await get(`/v1/messages?updated_since=${contact!.updated_at}`);
 	expect(body.data).toMatchObject([{ id: message.id, status: 'delivered' }]);
-	// What happened keeps its own time.
+	// The message keeps the time at which it was sent.
 	expect(body.data[0].sent_at).toBe('2026-03-01T12:00:02.000Z');
 	const events = (await get('/v1/events')).body.data.map(({ timestamp }: { timestamp: string }) => timestamp);
 	expect(events).toEqual(events.toSorted());
 });
 
 test('times of changes never decrease, even if the clock does, and after a restart', async () => {
-	const folder = mkdtempSync(join(tmpdir(), 'store-'));
-	const path = join(folder, 'sandbox.db');
+	const path = newDatabase();
 	let now = noon;
 	const first = inProcess({ store: new Store(path), now: () => now });
 	const { body } = await first.post('/v1/contacts', { last_name: 'x' });
@@ -46,7 +42,6 @@ test('times of changes never decrease, even if the clock does, and after a resta
 	expect((await second.patch(contactPath, { last_name: 'z' })).body.updated_at).toBe(body.updated_at);
 	expect((await second.post('/v1/tasks', { title: 'x' })).body.created_at).toBe(body.updated_at);
 	second.store.close();
-	rmSync(folder, { recursive: true });
 });
 
 test('a part that fails after a write is undone alone', () => {
@@ -126,7 +121,7 @@ test('search finds words and parts of words, and follows changes', async () => {
 	for (const text of ['o"neill', 'NEILL', 'éi', 'ñandu 東京都', '京都', 'bcd abc', '-', '"']) {
 		expect([text, await finds(text)]).toEqual([text, true]);
 	}
-	// All of its trigrams are there, but not one after the other.
+	// All trigrams of each text occur, but not one after the other.
 	for (const text of ['abcd', 'neill*', 'o"neill OR x', 'NOT neill', '\0\0\0']) {
 		expect([text, await finds(text)]).toEqual([text, false]);
 	}

@@ -1,20 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { contacts } from '../../sandbox/core/schemas/contacts.ts';
 import { searchConditions } from '../../sandbox/core/store/records/search.ts';
-import { Store } from '../../sandbox/core/store/store.ts';
-import { inProcess, type InProcess } from './harness/in-process.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'store-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-let files = 0;
-const onFile = (): InProcess & { path: string } => {
-	const path = join(folder, `${files++}.db`);
-	return { ...inProcess({ store: new Store(path), contacts: 20 }), path };
-};
+import { onFile } from './harness/databases.ts';
+import { inProcess } from './harness/in-process.ts';
 
 /** How SQLite reads contacts for which a condition holds, in the standard order. */
 function planOf(path: string, sql: string, values: string[]): string {
@@ -48,7 +36,7 @@ test('reading among 10,000 scheduled messages parses only the due ones', async (
 });
 
 test('a search uses the search index', () => {
-	const { store, path } = onFile();
+	const { store, path } = onFile({ contacts: 20 });
 	const [condition] = searchConditions(contacts, 'moreno');
 	const plan = planOf(path, condition!.sql, condition!.values as string[]);
 	expect(plan).toContain('contacts_words VIRTUAL TABLE INDEX');
@@ -73,7 +61,7 @@ test('a batch prepares the table of a new custom object once', async () => {
 });
 
 test('reads in the thread see earlier writes, with their total', async () => {
-	const { store, post, get } = onFile();
+	const { store, post, get } = onFile({ contacts: 20 });
 	const count = async () => (await get('/v1/contacts?q=zyzzyva')).body.total;
 	expect(await count()).toBe(0);
 	const { body } = await post('/v1/contacts', { last_name: 'Zyzzyva' });
@@ -83,7 +71,7 @@ test('reads in the thread see earlier writes, with their total', async () => {
 });
 
 test('a closed store fails the reads that wait for its thread', async () => {
-	const { store } = onFile();
+	const { store } = onFile({ contacts: 20 });
 	const order = [{ column: 'id', descending: false }];
 	const conditions = searchConditions(contacts, 'moreno');
 	const selection = { conditions, order, after: undefined, includeDeleted: false, limit: 1 };

@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { contacts } from '../../sandbox/core/schemas/contacts.ts';
 import type { StoredRecord } from '../../sandbox/core/schemas/resource.ts';
 import { startSandbox } from '../../sandbox/serve.ts';
 import { Table } from '../../sandbox/core/store/records/table.ts';
+import { newDatabase } from './harness/databases.ts';
 
 const record: StoredRecord = {
 	id: 'con_1',
@@ -19,8 +17,7 @@ const record: StoredRecord = {
 };
 
 test('a file of another version is refused, and keeps its records', async () => {
-	const folder = mkdtempSync(join(tmpdir(), 'store-'));
-	const path = join(folder, 'sandbox.db');
+	const path = newDatabase();
 	const { job_title: _, ...properties } = contacts.properties;
 	const earlier = new DatabaseSync(path);
 	new Table(earlier, { ...contacts, properties }).save(record);
@@ -31,7 +28,6 @@ test('a file of another version is refused, and keeps its records', async () => 
 	const again = new DatabaseSync(path);
 	expect(again.prepare('SELECT id FROM contacts').all()).toMatchObject([{ id: record.id }]);
 	again.close();
-	rmSync(folder, { recursive: true });
 });
 
 test('the database itself enforces unique values', () => {

@@ -6,7 +6,8 @@ import type { Env } from '../../sandbox/core/service.ts';
 import { serverFor } from '../../sandbox/http-server.ts';
 import { until } from '../until.ts';
 
-const timeout = 50;
+/** Long enough for a request to arrive on a busy machine. */
+const timeout = 500;
 let isWaiting = false;
 let answerSlowly: () => void;
 const slowAnswer = new Promise<void>((resolve) => (answerSlowly = resolve));
@@ -48,7 +49,7 @@ test('a response that nobody reads is dropped, and a slow one is completed', asy
 	answerSlowly();
 	const [answer] = (await once(waiting, 'data')) as [Buffer];
 	expect(answer.toString()).toContain('slow');
-	// A connection that is kept for no request is closed as before.
+	// A connection without a request is closed as before.
 	await until(async () => (await connections()) === 0, 20_000);
 	unread.destroy();
 });

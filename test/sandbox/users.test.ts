@@ -8,7 +8,6 @@ test('an API key acts for the owner of the account', async () => {
 	expect(headers.get('ETag')).toMatch(new RegExp(`^"${body.version}\\.`));
 	expect((await get(`/v1/users/${body.id}`)).body).toEqual(body);
 	expect(errorsOf(await get('/v1/users/me?fields=name'))).toEqual({ fields: 'unknown_parameter' });
-
 });
 
 test('the account keeps an active owner, whatever the requests', async () => {

@@ -1,25 +1,19 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import type { StoredRecord } from '../../sandbox/core/schemas/resource.ts';
 import { contacts } from '../../sandbox/core/schemas/contacts.ts';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
-import { Store } from '../../sandbox/core/store/store.ts';
 import { DatabaseVersionError, Table } from '../../sandbox/core/store/records/table.ts';
 import { entriesWith } from '../../sandbox/core/store/records/value-index.ts';
 import { customField } from '../../sandbox/core/store/records/columns.ts';
 import { randomRuns } from '../random-runs.ts';
-import { inProcess, type Json } from './harness/in-process.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'values-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+import { onFile } from './harness/databases.ts';
+import type { Json } from './harness/in-process.ts';
 
 const define = (key: string, type: string, more = {}) => ({ resource: 'contacts', key, label: key, type, ...more });
 
 test('a field that is defined when many records exist can be filtered by immediately: no index is built', async () => {
-	const { store, get, post, patch } = inProcess({ store: new Store(join(folder, 'later.db')), contacts: 200 });
+	const { store, path, get, post, patch } = onFile({ contacts: 200 });
 	expect((await post('/v1/custom-fields', define('region', 'text'))).status).toBe(201);
 	expect((await post('/v1/custom-fields', define('serial', 'text', { unique: true }))).status).toBe(201);
 	const exec = jest.spyOn(DatabaseSync.prototype, 'exec');
@@ -33,7 +27,7 @@ test('a field that is defined when many records exist can be filtered by immedia
 	const { body } = await get('/v1/contacts?custom_fields.region=north');
 	expect([body.total, body.data.map(({ id }: Json) => id)]).toEqual([2, data.map(({ id }: Json) => id)]);
 	const { sql, values } = reads.mock.calls[0]![0][0]!;
-	const database = new DatabaseSync(join(folder, 'later.db'), { readOnly: true });
+	const database = new DatabaseSync(path, { readOnly: true });
 	const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
 	database.close();
 	expect(plan.map(({ detail }) => detail).join()).toMatch(/SEARCH contacts USING INTEGER PRIMARY KEY.*PRIMARY KEY \(field=\? AND value=\?\)/);
@@ -78,8 +72,7 @@ test('a filter by a custom field finds the same as a scan of all records, whatev
 });
 
 test('a value that many records have is searched in the order of the list', async () => {
-	const path = join(folder, 'many.db');
-	const { store, all } = inProcess({ store: new Store(path) });
+	const { store, all } = onFile();
 	const table = store.table('contacts')!;
 	const blank = { object: 'contact', version: 1, created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z', deleted_at: null };
 	store.transaction(() => {

@@ -12,7 +12,7 @@ test('the ETag is the version', async () => {
 	expect((await patch(path, { first_name: 'Ana' })).headers.get('ETag')).toBe('"2"');
 });
 
-test.each(['"2"', 'W/"1"', '1', '"0", "2"'])('with If-Match %s nothing changes', async (ifMatch) => {
+test.each(['"2"', 'W/"1"', '1', '"0", "2"'])('with If-Match %s, nothing is changed', async (ifMatch) => {
 	const { get, patch, delete: remove, path } = await created();
 	const change = await patch(path, { first_name: 'Ana' }, { 'If-Match': ifMatch });
 	expect(change.status).toBe(412);
@@ -22,7 +22,7 @@ test.each(['"2"', 'W/"1"', '1', '"0", "2"'])('with If-Match %s nothing changes',
 	expect((await get(path)).body).toMatchObject({ first_name: null, version: 1 });
 });
 
-test.each(['"1"', '*', '"7", "1"'])('with If-Match %s the change is made', async (ifMatch) => {
+test.each(['"1"', '*', '"7", "1"'])('with If-Match %s, the change is made', async (ifMatch) => {
 	const { patch, path } = await created();
 	expect((await patch(path, { first_name: 'Ana' }, { 'If-Match': ifMatch })).status).toBe(200);
 });

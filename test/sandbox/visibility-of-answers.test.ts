@@ -1,32 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createApp } from '../../sandbox/app.ts';
-import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { tokenSandbox, type TokenSandbox } from './harness/access-tokens.ts';
+import { afterNextRead } from './harness/after-next-read.ts';
+import { newDatabase } from './harness/databases.ts';
 import type { Json } from './harness/in-process.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'sight-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(() => jest.restoreAllMocks());
 
 const scopes = ['contacts:read', 'contacts:write', 'messages:read', 'events:read', 'users:read'];
-let files = 0;
 
-const onFile = (): TokenSandbox => tokenSandbox({ store: new Store(join(folder, `${files++}.db`)) });
-
-/** Does something when the thread has read, and before the request that waits for it goes on. */
-function afterNextRead(change: () => Promise<unknown> | void): () => number {
-	const { read } = BackgroundReader.prototype;
-	const reads = jest.spyOn(BackgroundReader.prototype, 'read');
-	reads.mockImplementationOnce(async function (this: BackgroundReader, queries) {
-		const rows = await read.call(this, queries);
-		await change();
-		return rows;
-	});
-	return () => reads.mock.calls.length;
-}
+const onFile = (): TokenSandbox => tokenSandbox({ store: new Store(newDatabase()) });
 
 const namesIn = ({ body }: { body: Json }): string[] => body.data.map(({ last_name }: Json) => last_name);
 

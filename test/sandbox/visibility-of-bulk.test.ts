@@ -1,45 +1,30 @@
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { until } from '../until.ts';
-import { type Answer, type OAuthSandbox, type RegisteredClient, startOAuthSandbox } from './harness/connection.ts';
-import type { Json } from './harness/in-process.ts';
+import { type OAuthSandbox, startOAuthSandbox } from './harness/connection.ts';
+import type { Call, Json, Reply } from './harness/in-process.ts';
 import { ndjson } from './harness/job-client.ts';
-
-type Call = (method: string, path: string, body?: Json, headers?: object) => Promise<Answer>;
 
 const [admin, sales] = demoMembers.map(({ id }) => id) as [string, string];
 const names = ['contacts', 'deals', 'notes', 'pipelines', 'tags', 'jobs'];
 const everything = names.map((name) => `${name}:read ${name}:write`).join(' ');
 
 let sandbox: OAuthSandbox;
-/** The application that users connect. */
-let client: RegisteredClient;
 /** Calls as the sales person, with every scope that is needed here. */
 let asSales: Call;
-/** Calls with the API key of the account. */
 let asAccount: Call;
 /** Contacts by who owns them. */
 let contacts: Record<'owned' | 'foreign', Json>;
 
 beforeEach(async () => {
 	sandbox = await startOAuthSandbox();
-	client = await sandbox.register();
-	asSales = await connected('member', everything);
-	asAccount = callWith(sandbox.apiKey);
+	asSales = await sandbox.as('member', everything);
+	({ asAccount } = sandbox);
 	contacts = {
 		owned: await create('contacts', { last_name: 'Own', owner_id: sales }),
 		foreign: await create('contacts', { last_name: 'Foreign', owner_id: admin }),
 	};
 });
 afterEach(() => sandbox.close());
-
-const callWith =
-	(token: string): Call =>
-	(method, path, body, headers) =>
-		sandbox.call(token, method, path, body, { ...headers });
-
-async function connected(role: 'admin' | 'member', scope: string): Promise<Call> {
-	return callWith((await sandbox.connect(client, role, scope)).accessToken);
-}
 
 const create = async (resource: string, values: Json): Promise<Json> =>
 	(await asAccount('POST', `/v1/${resource}`, values)).body;
@@ -60,7 +45,7 @@ async function ended(call: Call, id: string): Promise<{ job: Json; result: Json 
 	return { job, result: (await call('GET', `/v1/jobs/${id}/results`)).body };
 }
 
-const ids = ({ body }: Answer): string[] => body.data.map(({ id }: Json) => id);
+const ids = ({ body }: Reply): string[] => body.data.map(({ id }: Json) => id);
 
 test.each(['update', 'delete'])('a batch to %s does not find records of others', async (operation) => {
 	const items = [contacts.foreign, contacts.owned].map(({ id }) => ({ id }));
@@ -95,14 +80,14 @@ test('an application sees only the jobs it has started for its user, even an adm
 		expect((await asSales(method, `/v1/jobs/${others.id}${path}`)).status).toBe(404);
 	}
 	expect(ids(await asAccount('GET', '/v1/jobs'))).toEqual([others.id, ownJob.id]);
-	expect(ids(await (await connected('admin', 'jobs:read'))('GET', '/v1/jobs'))).toEqual([]);
+	expect(ids(await (await sandbox.as('admin', 'jobs:read'))('GET', '/v1/jobs'))).toEqual([]);
 });
 
 test.each([
 	['create', 'contacts:read', 'contacts:write'],
 	['export', 'contacts:write', 'contacts:read'],
 ])('to %s, the scope of jobs and %s is not enough', async (operation, grantedScope, neededScope) => {
-	const call = await connected('member', `jobs:read jobs:write ${grantedScope}`);
+	const call = await sandbox.as('member', `jobs:read jobs:write ${grantedScope}`);
 	const { status, body } = await start(call, operation, { last_name: 'x' });
 	expect([status, body.code, body.scope]).toEqual([403, 'insufficient_scope', neededScope]);
 	expect((await call('GET', '/v1/jobs')).body.total).toBe(0);
@@ -111,14 +96,14 @@ test.each([
 test('the results of an export need the scope of its records', async () => {
 	const { body } = await start(asSales, 'export');
 	await ended(asSales, body.id);
-	const call = await connected('member', 'jobs:read');
+	const call = await sandbox.as('member', 'jobs:read');
 	const results = await call('GET', `/v1/jobs/${body.id}/results`);
 	expect([results.status, results.body.scope]).toEqual([403, 'contacts:read']);
 	expect((await call('GET', `/v1/jobs/${body.id}`)).status).toBe(200);
 });
 
 test('without jobs:write no job is started, and without contacts:write no batch is carried out', async () => {
-	const call = await connected('member', 'contacts:read jobs:read');
+	const call = await sandbox.as('member', 'contacts:read jobs:read');
 	expect((await start(call, 'export')).body.scope).toBe('jobs:write');
 	const batch = await call('POST', '/v1/contacts/batch/create', { items: [{ last_name: 'x' }] });
 	expect([batch.status, batch.body.scope]).toEqual([403, 'contacts:write']);
@@ -157,7 +142,7 @@ test('notes are seen by their author, and by everyone if they have none', async 
 });
 
 test('a user is listed among the users, and may always read their own', async () => {
-	const call = await connected('member', 'contacts:read');
+	const call = await sandbox.as('member', 'contacts:read');
 	const me = await call('GET', '/v1/users/me');
 	expect([me.status, me.body]).toMatchObject([200, { id: sales, email: demoMembers[1]!.email }]);
 	expect((await call('GET', `/v1/users/${sales}`)).status).toBe(403);
@@ -186,7 +171,7 @@ test('the records of custom objects are visible like others, with the scope of c
 	});
 	const foreign = await create(path, machine('one', admin));
 	const ownRecord = await create(path, machine('another', sales));
-	const call = await connected('member', 'custom-objects:read');
+	const call = await sandbox.as('member', 'custom-objects:read');
 	expect(ids(await call('GET', `/v1/${path}`))).toEqual([ownRecord.id]);
 	expect((await call('GET', `/v1/${path}/${foreign.id}`)).status).toBe(404);
 	expect((await call('POST', `/v1/${path}`, {})).body.scope).toBe('custom-objects:write');

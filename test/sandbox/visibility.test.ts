@@ -1,28 +1,21 @@
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
-import { type Answer, type OAuthSandbox, startOAuthSandbox } from './harness/connection.ts';
-import type { Json } from './harness/in-process.ts';
+import { type OAuthSandbox, startOAuthSandbox } from './harness/connection.ts';
+import type { Call, Json, Reply } from './harness/in-process.ts';
 
 const [admin, sales] = demoMembers.map(({ id }) => id) as [string, string];
 const everything = 'contacts:read contacts:write companies:read companies:write';
 
 let sandbox: OAuthSandbox;
 /** Calls as the sales person. */
-let asSales: (
-	method: string,
-	path: string,
-	body?: Json,
-	headers?: Record<string, string>,
-) => Promise<Answer>;
-/** Calls with the API key of the account. */
-let asAccount: typeof asSales;
+let asSales: Call;
+let asAccount: Call;
 /** Contacts by who owns them. */
 let contacts: Record<'owned' | 'free' | 'foreign', Json>;
 
 beforeEach(async () => {
 	sandbox = await startOAuthSandbox();
-	const { accessToken } = await sandbox.connect(await sandbox.register(), 'member', everything);
-	asSales = (...call) => sandbox.call(accessToken, ...call);
-	asAccount = (...call) => sandbox.call(sandbox.apiKey, ...call);
+	asSales = await sandbox.as('member', everything);
+	({ asAccount } = sandbox);
 	const create = async (email: string, owner_id: string | null) =>
 		(await asAccount('POST', '/v1/contacts', { email, owner_id })).body;
 	contacts = {
@@ -33,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => sandbox.close());
 
-const ids = ({ body }: Answer): string[] => body.data.map(({ id }: Json) => id);
+const ids = ({ body }: Reply): string[] => body.data.map(({ id }: Json) => id);
 
 test('a user lists, counts and finds their own records and those without an owner', async () => {
 	const expected = [contacts.owned.id, contacts.free.id];
@@ -52,8 +45,8 @@ test('a user lists, counts and finds their own records and those without an owne
 });
 
 test('an administrator sees all records', async () => {
-	const { accessToken } = await sandbox.connect(await sandbox.register(), 'admin', everything);
-	expect((await sandbox.call(accessToken, 'GET', '/v1/contacts')).body.total).toBe(3);
+	const asAdmin = await sandbox.as('admin', everything);
+	expect((await asAdmin('GET', '/v1/contacts')).body.total).toBe(3);
 });
 
 test('another user’s record does not exist, whatever the request', async () => {
@@ -96,7 +89,7 @@ test('records that a user writes name them as owner, and records they give away 
 });
 
 test('the counts of one user differ from those of another', async () => {
-	const total = async (call: typeof asSales) => (await call('GET', '/v1/contacts')).body.total;
+	const total = async (call: Call) => (await call('GET', '/v1/contacts')).body.total;
 	expect([await total(asSales), await total(asAccount), await total(asSales)]).toEqual([2, 3, 2]);
 	await asAccount('POST', '/v1/contacts', { last_name: 'x', owner_id: admin });
 	expect([await total(asAccount), await total(asSales)]).toEqual([4, 2]);

@@ -8,7 +8,7 @@ import { hasTried, startWebhookSandbox } from './harness/webhook-client.ts';
 
 afterEach(() => jest.restoreAllMocks());
 
-/** What name servers answer. */
+/** Makes every name resolve to these addresses. */
 function resolveTo(...addresses: string[]) {
 	const answer = (ofFamily: string[]) => (async () => {
 		if (ofFamily.length > 0) return ofFamily;
@@ -82,7 +82,7 @@ test('an unknown name is reported', async () => {
 	);
 });
 
-test('the sandbox delivers to no internal address, unless it was started to', async () => {
+test('the sandbox does not deliver to internal addresses, unless it was started with the option to', async () => {
 	const sandbox = await startWebhookSandbox({ allowPrivateWebhooks: false });
 	const { receiver, happen, deliveries } = sandbox;
 	const { port } = new URL(receiver.url);
@@ -97,10 +97,10 @@ test('the sandbox delivers to no internal address, unless it was started to', as
 	await sandbox.close();
 });
 
-test('the checked address is the one connected to: the name is looked up once', async () => {
+test('the sandbox connects to the checked address: the name is looked up once', async () => {
 	const receiver = await startReceiver();
 	const { port } = new URL(receiver.url);
-	// Nobody else knows the name, so that asking again would find nothing.
+	// The name exists only here, so a second look-up would find nothing.
 	const lookup = resolveTo('127.0.0.1');
 	jest.spyOn(ipaddr, 'process').mockReturnValue(ipaddr.parse('93.184.215.14'));
 	const signal = new AbortController().signal;

@@ -40,11 +40,8 @@ test('a failed delivery is retried after longer and longer waits, then given up'
 });
 
 test('a delivery that finally succeeds no longer counts as failing', async () => {
-	const { receiver, subscribe, happen, advance, deliveries, webhook } = sandbox;
-	receiver.answer = answering(503);
-	const { id } = await subscribe('contact.created');
-	await happen();
-	await deliveries(id, hasTried(1));
+	const { receiver, firstAttempt, advance, deliveries, webhook } = sandbox;
+	const { id } = await firstAttempt(answering(503));
 	expect(await webhook(id)).toMatchObject({ last_success_at: null, failing_since: expect.any(String) });
 	receiver.answer = answering(200);
 	await advance(6);
@@ -55,26 +52,18 @@ test('a delivery that finally succeeds no longer counts as failing', async () =>
 });
 
 test.each(['seconds', 'date'])('a receiver that names a time to retry (%s) gets nothing sooner', async (how) => {
-	const { receiver, subscribe, happen, deliveries } = sandbox;
-	receiver.answer = (_request, response) => {
+	const { delivery } = await sandbox.firstAttempt((_request, response) => {
 		const retryAfter = how === 'date' ? new Date(Date.now() + 120_000).toUTCString() : '120';
 		response.writeHead(429, { 'Retry-After': retryAfter }).end();
-	};
-	const { id } = await subscribe('contact.created');
-	await happen();
-	const [delivery] = await deliveries(id, hasTried(1));
+	});
 	const wait = Date.parse(delivery.next_attempt_at) - Date.parse(delivery.attempts[0].started_at);
 	expect(wait / 1000).toBeGreaterThan(60);
 	expect(wait / 1000).toBeLessThan(180);
 });
 
 test('a redirect is not followed', async () => {
-	const { receiver, subscribe, happen, deliveries } = sandbox;
 	const elsewhere = await startReceiver();
-	receiver.answer = answering(307, { Location: elsewhere.url });
-	const { id } = await subscribe('contact.created');
-	await happen();
-	const [delivery] = await deliveries(id, hasTried(1));
+	const { delivery } = await sandbox.firstAttempt(answering(307, { Location: elsewhere.url }));
 	await elsewhere.close();
 	expect(elsewhere.received).toEqual([]);
 	expect(delivery).toMatchObject({ status: 'pending' });

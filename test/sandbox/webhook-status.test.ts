@@ -45,11 +45,8 @@ test('410 disables a subscription immediately, and this is reported as an event'
 });
 
 test('five days of failure disable it, and give up pending attempts', async () => {
-	const { receiver, subscribe, happen, advance, deliveries, webhook } = sandbox;
-	receiver.answer = answering(500);
-	const { id } = await subscribe('contact.created');
-	await happen();
-	await deliveries(id, hasTried(1));
+	const { firstAttempt, happen, advance, deliveries, webhook } = sandbox;
+	const { id } = await firstAttempt(answering(500));
 	await advance(5 * day - hour);
 	await deliveries(id, hasTried(2));
 	expect(await webhook(id)).toMatchObject({ status: 'active' });
@@ -62,11 +59,8 @@ test('five days of failure disable it, and give up pending attempts', async () =
 });
 
 test('while paused nothing is sent; queued events wait', async () => {
-	const { receiver, subscribe, happen, advance, deliveries, patch } = sandbox;
-	receiver.answer = answering(500);
-	const { id } = await subscribe('contact.created');
-	await happen('queued');
-	await deliveries(id, hasTried(1));
+	const { receiver, firstAttempt, happen, advance, deliveries, patch } = sandbox;
+	const { id } = await firstAttempt(answering(500));
 	await patch(`/v1/webhooks/${id}`, { status: 'paused' });
 	receiver.answer = answering(200);
 	await happen('missed');
@@ -77,10 +71,8 @@ test('while paused nothing is sent; queued events wait', async () => {
 });
 
 test('queued events of types that a webhook no longer subscribes to are not sent, not even manually', async () => {
-	const { receiver, subscribe, happen, advance, deliveries, patch, post } = sandbox;
-	receiver.answer = answering(500);
-	const { id } = await subscribe('contact.created', 'company.created');
-	await happen();
+	const { receiver, firstAttempt, advance, deliveries, patch, post } = sandbox;
+	const { id } = await firstAttempt(answering(500), 'company.created');
 	await post('/v1/companies', { name: 'x' });
 	await deliveries(id, ({ attempts }: Json) => attempts.length > 0);
 	await patch(`/v1/webhooks/${id}`, { events: ['company.*'] });
@@ -93,7 +85,7 @@ test('queued events of types that a webhook no longer subscribes to are not sent
 	await post(`/v1/webhooks/${id}/deliveries/${contact.id}/retry`, undefined);
 	await deliveries(id, ({ status, attempts }: Json) => status !== 'pending' && (status === 'succeeded' || attempts.length > 2));
 	expect(receiver.received.map(({ event }) => event.type)).toEqual(['company.created']);
-	// A test arrives whatever is subscribed to, by hand as well.
+	// A test is delivered whatever the subscription, also when it is retried by hand.
 	const { body: test } = await post(`/v1/webhooks/${id}/test`, undefined);
 	await post(`/v1/webhooks/${id}/deliveries/${test.id}/retry`, undefined);
 	await receiver.events(3);

@@ -1,6 +1,6 @@
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { type OAuthSandbox, startOAuthSandbox } from './harness/connection.ts';
-import type { Json } from './harness/in-process.ts';
+import type { Call, Json } from './harness/in-process.ts';
 import { type Receiver, startReceiver } from './harness/receiver.ts';
 
 const [admin, sales] = demoMembers.map(({ id }) => id) as [string, string];
@@ -8,14 +8,13 @@ const scopes = 'contacts:read contacts:write jobs:read webhooks:read webhooks:wr
 
 let sandbox: OAuthSandbox;
 let receiver: Receiver;
-let asSales: (method: string, path: string, body?: Json) => Promise<Json>;
-let asAccount: typeof asSales;
+let asSales: Call;
+let asAccount: Call;
 
 beforeAll(async () => {
 	sandbox = await startOAuthSandbox({ allowPrivateWebhooks: true });
-	const { accessToken } = await sandbox.connect(await sandbox.register(), 'member', scopes);
-	asSales = (...call) => sandbox.call(accessToken, ...call);
-	asAccount = (...call) => sandbox.call(sandbox.apiKey, ...call);
+	asSales = await sandbox.as('member', scopes);
+	({ asAccount } = sandbox);
 });
 beforeEach(async () => void (receiver = await startReceiver()));
 afterEach(() => receiver.close());
@@ -23,7 +22,7 @@ afterAll(() => sandbox.close());
 
 const contactOf = async (owner_id: string | null, last_name: string): Promise<Json> =>
 	(await asAccount('POST', '/v1/contacts', { owner_id, last_name })).body;
-const subscribe = async (call: typeof asSales, events: string[]): Promise<Json> =>
+const subscribe = async (call: Call, events: string[]): Promise<Json> =>
 	(await call('POST', '/v1/webhooks', { url: receiver.url, events })).body;
 const names = (events: Json[]): string[] => events.map(({ data }) => data.object.last_name);
 
@@ -37,7 +36,7 @@ test('a user’s subscription gets only events of records that they may see', as
 	await asAccount('PATCH', `/v1/contacts/${foreign.id}`, { owner_id: admin, last_name: 'away' });
 	await contactOf(sales, 'last');
 	const events = await receiver.events(5);
-	// What was given to them is new for them, and what was taken is gone as they saw it last.
+	// A record that becomes visible is created for them. One that they lose is deleted, as they last saw it.
 	expect(events.map(({ type, data }) => [type, data.object.last_name, data.previous])).toEqual([
 		['contact.created', 'free', null],
 		['contact.created', 'own', null],
@@ -122,10 +121,9 @@ test('a token subscribes only to records it may read, and reads only their event
 });
 
 test('without the scope for events or webhooks, neither is accessible', async () => {
-	const client = await sandbox.register();
-	const { accessToken } = await sandbox.connect(client, 'member', 'contacts:read');
+	const call = await sandbox.as('member', 'contacts:read');
 	for (const path of ['/v1/events', '/v1/webhooks']) {
-		const { status, body } = await sandbox.call(accessToken, 'GET', path);
+		const { status, body } = await call('GET', path);
 		expect([status, body.code]).toEqual([403, 'insufficient_scope']);
 	}
 });

@@ -1,6 +1,6 @@
 import { errorsOf, type Json } from './harness/in-process.ts';
 import { verify } from './harness/receiver.ts';
-import { isDone, seconds, startWebhookSandbox, type WebhookSandbox } from './harness/webhook-client.ts';
+import { answering, isDone, seconds, startWebhookSandbox, type WebhookSandbox } from './harness/webhook-client.ts';
 
 let sandbox: WebhookSandbox;
 beforeEach(async () => void (sandbox = await startWebhookSandbox()));
@@ -127,7 +127,7 @@ test('a test is sent immediately, even while paused, and returns its result', as
 		type: 'webhook.test',
 		data: { object: { id, status: 'paused' } },
 	});
-	receiver.answer = (_request, response) => void response.writeHead(500).end();
+	receiver.answer = answering(500);
 	const failed = await post(`/v1/webhooks/${id}/test`, undefined);
 	expect(failed.body).toMatchObject({
 		status: 'failed',

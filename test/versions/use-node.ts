@@ -17,9 +17,9 @@ export async function useNode(url: string, sandbox: Pick<Sandbox, 'url' | 'apiKe
 	const { status, message } = await n8n.testCredential(credential);
 	assert.equal(status, 'OK', message);
 
-	const credentialId = await n8n.createCredential(credential);
+	const credentials = { crmPlatformApi: { id: await n8n.createCredential(credential), name: 'Sandbox' } };
 	const list = { resource: 'contact', operation: 'getMany', returnAll: false, limit: 5 };
-	const read = await runNode(n8n, { credentialId, parameters: list });
+	const read = await runNode(n8n, { credentials, parameters: list });
 	assert.equal(read.status, 'success', read.error?.message);
 	assert.equal(read.items.length, 5);
 
@@ -30,7 +30,7 @@ export async function useNode(url: string, sandbox: Pick<Sandbox, 'url' | 'apiKe
 		fieldsJson: '={{ $json }}',
 	};
 	const input = [{ email: 'one@versions.example' }, { email: 'two@versions.example' }];
-	const result = await runNode(n8n, { credentialId, parameters: create, input });
+	const result = await runNode(n8n, { credentials, parameters: create, input });
 	assert.equal(result.status, 'success', result.error?.message);
 	assert.deepEqual(
 		result.items.map(({ json }) => json['email']),

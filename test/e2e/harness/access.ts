@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Credential, N8nClient, type Owner, type Session } from '../../../demo/n8n-client.ts';
 import type { ScriptedModel } from '../../../demo/scripted-model.ts';
 
-/** Where this worker's n8n and sandbox are, and how to get in. */
+/** The addresses of this worker's n8n and sandbox, and how to sign in. */
 export interface World {
 	n8nUrl: string;
 	/** n8n's log. */
@@ -13,7 +13,7 @@ export interface World {
 	apiKey: string;
 	/** Where n8n is installed. */
 	n8nFolder: string;
-	/** The browser's binary; without one the tests that need it are skipped. */
+	/** The browser's binary. Without one, tests that need it are skipped. */
 	chromium: string | undefined;
 }
 
@@ -40,8 +40,10 @@ export function sandboxCredential(changed: Record<string, string> = {}): Credent
 	};
 }
 
-/** What a node of ours takes as its credentials: a new one for the sandbox. */
-export const ofSandbox = async () => ({ crmPlatformApi: { id: await theN8n().createCredential(sandboxCredential()), name: 'Sandbox' } });
+/** The credentials of our nodes: a new one for the sandbox, with some of its values changed. */
+export const ofSandbox = async (changed?: Record<string, string>) => ({
+	crmPlatformApi: { id: await theN8n().createCredential(sandboxCredential(changed)), name: 'Sandbox' },
+});
 
 /** The credential of n8n's OpenAI model node; the node then calls a scripted model. */
 export async function ofModel({ url }: ScriptedModel) {

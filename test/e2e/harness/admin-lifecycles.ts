@@ -5,13 +5,13 @@ import { type Lifecycle, idFrom } from './lifecycle.ts';
 import { byId, mapped } from '../../integration/harness/parameters.ts';
 import { postJob } from './sandbox-calls.ts';
 
-/** Starts an import of as many records as the service takes, so that it cannot be done before it is canceled. */
+/** Starts a job of the maximum size, so that it cannot end before it is canceled. */
 async function startLongJob(): Promise<IDataObject[]> {
 	const lines = Array.from({ length: 100_000 }, () => ({ name: randomUUID() }));
 	return [{ id: (await postJob('resource=tags&operation=create', lines)).id }];
 }
 
-/** A link that is named like its operation. */
+/** A link whose name is its operation. */
 const link = (resource: string, operation: string, parameters: IDataObject = {}): Link => ({ name: operation, resource, operation, parameters });
 
 const oneOfMany = { returnAll: false, limit: 1, simplify: false };

@@ -1,7 +1,7 @@
 import { theWorld } from './access.ts';
 import type { Editor } from './browser.ts';
 
-/** Begins an empty workflow with an agent, which brings the trigger of a chat. */
+/** Begins an empty workflow with an agent. n8n adds a chat trigger. */
 export async function beginWithAgent(editor: Editor): Promise<void> {
 	await editor.page.goto(`${theWorld().n8nUrl}/workflow/new`);
 	await editor.page.getByTestId('canvas-plus-button').click();
@@ -9,7 +9,7 @@ export async function beginWithAgent(editor: Editor): Promise<void> {
 	await closeNode(editor);
 }
 
-/** Adds a node by the plus sign of an input of the agent. n8n opens it. */
+/** Adds a node with the plus sign of one of the agent's inputs. n8n opens the node. */
 export async function addBelowAgent(editor: Editor, input: string, node: string, { search = node, seen }: { search?: string; seen?: () => Promise<void> } = {}): Promise<void> {
 	const handle = editor.page.locator(`[data-test-id="canvas-node-input-handle"][data-connection-type="${input}"]`);
 	await handle.getByTestId('canvas-handle-plus').click();

@@ -24,10 +24,10 @@ const FLAGS = [
 	'--disable-sync',
 ];
 
-/** n8n's editor is a large program: a slow machine takes long to show its first page. */
+/** A slow machine takes long to show the first page of n8n's editor. */
 const TIMEOUT_MS = 180_000;
 
-/** How long to check whether a node is open. */
+/** How long to wait for a node to open. */
 const LOOK_MS = 10_000;
 
 /** How often to reopen a list that closes again. */
@@ -42,7 +42,7 @@ export const inBrowser = theWorld().chromium ? { describe, test } : { describe: 
 function launchOptions() {
 	const { chromium: executablePath } = theWorld();
 	if (!executablePath) throw new Error('Chromium is not installed');
-	// Chromium leaves things behind in the user's home, profile or not.
+	// Even with its own profile, Chromium writes to the user's home folder.
 	const env = { ...process.env, XDG_CONFIG_HOME: join(OUTPUT, 'chromium') };
 	return { executablePath, args: FLAGS, env };
 }
@@ -50,9 +50,8 @@ function launchOptions() {
 /** Opens a browser. Close it when the test is over. */
 export const launchBrowser = async (): Promise<Browser> => await chromium.launch(launchOptions());
 
-/** Opens an empty page, with a profile of its own. */
-export const openPage = async (browser: Browser, options: BrowserContextOptions = {}): Promise<Page> =>
-	await pageIn(await browser.newContext(options));
+/** Opens an empty page with its own profile. */
+export const openPage = async (browser: Browser, options: BrowserContextOptions = {}) => await pageIn(await browser.newContext(options));
 
 async function pageIn(context: BrowserContext): Promise<Page> {
 	context.setDefaultTimeout(TIMEOUT_MS);
@@ -61,7 +60,7 @@ async function pageIn(context: BrowserContext): Promise<Page> {
 	return page;
 }
 
-/** Whether the open node has a text as the value of a parameter. Runs in the page. */
+/** Whether a parameter of the open node has a text as its value. Runs in the page. */
 const hasValue = `(text) => {
 	const { $pinia } = document.querySelector('#app').__vue_app__.config.globalProperties;
 	const has = (value) => typeof value === 'object' && value !== null
@@ -70,24 +69,24 @@ const hasValue = `(text) => {
 	return [...$pinia._s].some(([name, store]) => name.startsWith('ndv') && has(store.activeNode?.parameters));
 }`;
 
-/** n8n's editor in a headless browser, used as a person uses it who is signed in. */
+/** n8n's editor in a headless browser, used as a signed-in person uses it. */
 export class Editor {
 	private context: BrowserContext | undefined;
 	page!: Page;
-	/** How often a list was opened once more because n8n was still loading it: a slow machine does that. */
+	/** How often a list was reopened because n8n was still loading it, as on a slow machine. */
 	repeatedClicks = 0;
 
 	async open(): Promise<void> {
 		const { n8nUrl, session } = theWorld();
 		const view = { viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' as const };
-		// A worker's test files have one cache, as to load and compile n8n's editor takes seconds, and nothing else in common.
+		// A worker's test files share only the cache, since loading and compiling n8n's editor takes seconds.
 		const context = await chromium.launchPersistentContext(join(OUTPUT, `profile-${process.env['JEST_WORKER_ID']}`), { ...launchOptions(), ...view });
 		this.context = context;
 		this.page = await pageIn(context);
 		await context.clearCookies();
 		const devTools = await context.newCDPSession(this.page);
 		await devTools.send('Storage.clearDataForOrigin', { origin: n8nUrl, storageTypes: 'all' });
-		// Not by the form: n8n refuses more than five in a minute.
+		// Signs in without the form: n8n refuses more than five sign-ins a minute.
 		const [name = '', value = ''] = session.cookie.split('=');
 		await context.addCookies([{ name, value, url: n8nUrl }]);
 		const { browserId } = session;
@@ -98,13 +97,13 @@ export class Editor {
 		await this.context?.close();
 	}
 
-	/** Opens a workflow and, in it, a node: its parameters are on the screen afterwards. */
+	/** Opens a node of a workflow. */
 	async openNode(workflowId: string, nodeName: string): Promise<void> {
 		await this.page.goto(`${theWorld().n8nUrl}/workflow/${workflowId}`);
 		const node = this.page.locator(`[data-test-id="canvas-node"][data-node-name="${nodeName}"]`);
 		const opened = this.page.getByTestId('ndv');
 		await until(async () => {
-			// n8n draws nodes before they can be opened, and moves them, perhaps between two clicks: a person clicks again.
+			// n8n draws nodes before they can be opened, and may move them between two clicks. A person clicks again.
 			if (!(await opened.isVisible())) await node.dblclick({ timeout: LOOK_MS }).catch(() => undefined);
 			return await opened.waitFor({ timeout: LOOK_MS }).then(() => true, () => false);
 		});
@@ -117,7 +116,7 @@ export class Editor {
 		await this.chooseCredential(credential);
 	}
 
-	/** Begins an empty workflow: with one of n8n's own triggers, or with what a node starts workflows on. */
+	/** Begins an empty workflow with one of n8n's own triggers, or with an event of a node. */
 	async beginWith(trigger: string, event?: string): Promise<void> {
 		await this.page.goto(`${theWorld().n8nUrl}/workflow/new`);
 		await this.page.getByTestId('canvas-plus-button').click();
@@ -147,28 +146,28 @@ export class Editor {
 
 	/** One parameter of the open node, by its name in the code. */
 	parameter(name: string): Locator {
-		// Every text input has the test id of a parameter called `field`; parameters are no inputs.
+		// Every text input has the test ID of a parameter called `field`, but only parameters are div elements.
 		const named = this.page.getByTestId('node-parameters').locator(`div[data-test-id="parameter-input-${name}"]`);
 		// n8n's own settings of a node are on the page as well, hidden.
 		return named.filter({ visible: true });
 	}
 
-	/** Picks an entry of a dropdown parameter by what the user reads; in the given row, where it has several. */
+	/** Picks an entry of a dropdown parameter by its label. */
 	async choose(name: string, label: string, row = 0): Promise<void> {
 		await this.pick(this.parameter(name).nth(row), label);
 	}
 
-	/** Picks an entry of a dropdown by what the user reads. */
+	/** Picks an entry of a dropdown by its label. */
 	async pick(list: Locator, label: string): Promise<void> {
-		// A list of which several entries can be chosen has two boxes, for one list of entries.
+		// A list that allows several choices has two boxes for one list of entries.
 		const box = list.locator('[role="combobox"]').first();
 		const closed = list.locator('[role="combobox"][aria-expanded="false"]:enabled');
 		for (let tries = 0; ; tries++) {
-			// The list of this parameter only: one that was used before may still be closing.
+			// Only the list of this parameter: another one may still be closing.
 			const entries = this.page.locator(`[id="${await box.getAttribute('aria-controls')}"] li[role="option"]`);
 			const entry = entries.filter({ has: this.page.getByText(label, { exact: true }), visible: true });
 			if (tries > 0 && (tries === MAX_TRIES || (await entry.isVisible()))) return await entry.click();
-			// n8n disables a list while it loads it, and closes it when it loads it anew: a person opens it once more.
+			// n8n disables a list while it loads, and closes it when it loads again. A person reopens it.
 			if (tries > 0) this.repeatedClicks += 1;
 			await list.click();
 			await entry.or(closed).first().waitFor();
@@ -183,27 +182,28 @@ export class Editor {
 		await this.page.getByTestId('rlc-search').waitFor({ state: 'hidden' });
 	}
 
-	/** Types into a parameter of the open node; in the given row, where it has several. */
+	/** Types into a parameter of the open node. */
 	async fill(name: string, text: string, row = 0): Promise<void> {
 		const box = this.parameter(name).nth(row).locator('input').last();
 		await box.fill(text);
 		// A date counts as soon as Enter is pressed.
 		if (/^\d{4}-\d\d-\d\d/.test(text)) await box.press('Enter');
-		// n8n passes on a moment later what is typed (2.41: 200 to 400 ms). A step that is executed before lacks it.
+		// n8n stores typed text 200 to 400 ms later (2.41). A node that is executed earlier lacks it.
 		await this.page.waitForFunction(`(${hasValue})(${JSON.stringify(text)})`);
 	}
 
 	/**
-	 * Executes the open node once its form is complete. Returns what the output panel shows.
+	 * Executes the open node once its form is complete.
 	 *
-	 * @throws {Error} with what the output panel shows, where the node fails
+	 * @returns the text of the output panel
+	 * @throws {Error} with the text of the output panel if the node fails
 	 */
 	async execute(): Promise<string> {
 		// Fields that come later change the node: n8n then calls the output outdated (2.41).
 		await this.page.getByTestId('node-parameters').getByText('Fetching').waitFor({ state: 'detached' });
 		const output = this.page.getByTestId('output-panel');
 		const statuses = '[data-test-id^="node-run-status-"], [data-test-id="node-run-info-stale"]';
-		// The status of an earlier execution stays until the panel is drawn anew, which a slow machine does late.
+		// The status of an earlier execution stays until the panel is redrawn, which takes time on a slow machine.
 		await output.locator(statuses).evaluateAll((elements) => elements.forEach((element) => element.setAttribute('data-earlier', '')));
 		await Promise.all([this.page.waitForResponse(/\/rest\/workflows\/[^/]+\/run/), this.page.getByTestId('node-execute-button').click()]);
 		const done = output.locator('[data-test-id="node-run-status-success"], [data-test-id="node-run-info-stale"]').and(output.locator(':not([data-earlier])'));
@@ -213,20 +213,20 @@ export class Editor {
 			const [why = ''] = await refused.allInnerTexts();
 			throw new Error(`The node has not succeeded: ${why}${await output.innerText()}`);
 		}
-		// The panel is there before the data is: a table, a schema, or files.
+		// The panel appears before its data: a table, a schema, or files.
 		const data = output.locator('tbody td, [data-test-id="run-data-schema-item"], [data-test-id="ndv-download-binary-data"]');
 		await data.filter({ hasText: /./ }).first().waitFor();
 		const table = output.locator('table');
 		return await ((await table.count()) > 0 ? table : output).innerText();
 	}
 
-	/** What n8n calls wrong on the screen: values of the form, or what was clicked. */
+	/** The errors that n8n shows: invalid values of the form, or messages after a click. */
 	async complaints(): Promise<string[]> {
 		const red = this.page.locator('[data-test-id="parameter-issues"], .el-notification--error');
 		return await red.filter({ visible: true }).allInnerTexts();
 	}
 
-	/** Saves what the browser shows under .tmp/e2e, to be looked at when a test has failed. */
+	/** Saves a screenshot under .tmp/e2e, for the analysis of failed tests. */
 	async screenshot(name = 'unnamed'): Promise<void> {
 		const file = `${name.replaceAll(/\W+/g, '-')}.png`;
 		await this.page?.screenshot({ path: join(OUTPUT, file) });
@@ -234,13 +234,13 @@ export class Editor {
 
 	/** Takes a picture of the documentation. */
 	async picture(name: string, page: Page = this.page): Promise<void> {
-		// A tooltip or a message, which passes after some seconds, would cover the form.
+		// A tooltip or a message that disappears after some seconds would cover the form.
 		await page.mouse.move(0, 0);
 		await page.screenshot({ path: pictureFile(name), style: '.el-notification { visibility: hidden }' });
 	}
 }
 
-/** The editor for all tests of a file, one after the other. */
+/** One editor for all tests of a file. */
 export function useEditor(): Editor {
 	const editor = new Editor();
 	beforeAll(async () => await editor.open());

@@ -1,15 +1,15 @@
 import type { Page } from 'playwright-core';
 
-/** What a person does with mouse and keyboard. */
+/** A person's effort with mouse and keyboard. */
 export interface Clicks {
 	clicks: number;
-	/** Boxes that were typed into, however long the text. */
+	/** The number of boxes that were typed into, however long the texts. */
 	boxes: number;
 }
 
 /**
- * Runs in every page: counts what arrives there, whichever part of the page it is for. Playwright takes back a click
- * whose target has moved away, at the window, and clicks again: the document gets only what counts.
+ * Runs in every page, and counts events there. If the target of a click has moved away, Playwright stops the click at
+ * the window and clicks again, so the document gets only clicks that count.
  */
 const listener = `{
 	const filled = new WeakSet();
@@ -21,7 +21,7 @@ const listener = `{
 	}, true);
 }`;
 
-/** Counts from now on, in this page and in the windows it opens. A double click is two. */
+/** Counts from now on, in this page and in the windows that it opens. A double click counts as two. */
 export async function countClicks(page: Page): Promise<Clicks> {
 	const effort: Clicks = { clicks: 0, boxes: 0 };
 	const context = page.context();

@@ -1,17 +1,16 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import type { IDataObject } from 'n8n-workflow';
+import { listen } from '../../listen.ts';
 import { HOUR_MS, until } from '../../until.ts';
-import { baseNode, pollingWorkflow, type KillableN8n, type ServicePage } from './killable-n8n.ts';
+import { baseNode, listAll, pollingWorkflow, type KillableN8n, type ServicePage } from './killable-n8n.ts';
 
 /** The copy of the service's records that a workflow keeps. */
 interface CopyServer {
 	url: string;
 	/** Records by id. */
 	records: Map<string, IDataObject>;
-	/** How many times a record was given as existing. */
+	/** The number of records that came as existing ones. */
 	existing: number;
 	close(): void;
 }
@@ -32,9 +31,7 @@ async function startCopyServer(): Promise<CopyServer> {
 			response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
 		});
 	});
-	server.listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	copy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	copy.url = await listen(server);
 	return copy;
 }
 
@@ -42,7 +39,7 @@ async function startCopyServer(): Promise<CopyServer> {
  * Publishes a workflow that copies all companies while four writers change them and n8n is killed
  * (SIGKILL) again and again, and waits until the copy equals the service's records.
  *
- * @returns how many records were given as existing, and how many writes there were
+ * @returns the numbers of records that came as existing ones, and of writes
  */
 export async function copyUnderKills(
 	n8n: KillableN8n,
@@ -115,11 +112,6 @@ async function isEqual(n8n: KillableN8n, { records }: CopyServer): Promise<boole
 
 /** All companies of the service by id. */
 async function companies({ call }: KillableN8n): Promise<Map<string, IDataObject>> {
-	const found = new Map<string, IDataObject>();
-	for (let cursor = ''; ;) {
-		const page = (await call('GET', `/v1/companies?limit=500${cursor}`)) as ServicePage;
-		for (const record of page.data) found.set(String(record['id']), record);
-		if (!page.next_cursor) return found;
-		cursor = `&cursor=${page.next_cursor}`;
-	}
+	const all = await listAll(call, '/v1/companies', '');
+	return new Map(all.map((company) => [String(company['id']), company]));
 }

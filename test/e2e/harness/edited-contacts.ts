@@ -1,9 +1,11 @@
-import type { KillableN8n } from './killable-n8n.ts';
+import { type KillableN8n, listAll } from './killable-n8n.ts';
 import type { EditedSystem, Person } from './edited-system.ts';
 
 type Contact = { id: string; email: string; last_name: string | null; version: number };
 
-/** Contacts of one domain, as somebody edits them who is not n8n. */
+type ContactEvent = { request: { idempotency_key: string | null } | null; data: { object: Contact } };
+
+/** Contacts of one domain, edited by somebody other than n8n. */
 export class EditedContacts implements EditedSystem {
 	private readonly ids = new Map<string, string>();
 
@@ -17,7 +19,7 @@ export class EditedContacts implements EditedSystem {
 	}
 
 	async people(): Promise<Person[]> {
-		const contacts = await this.list<Contact>('/v1/contacts', `email[contains]=${this.domain}&fields=id,email,last_name,version`);
+		const contacts = await listAll<Contact>(this.call, '/v1/contacts', `email[contains]=${this.domain}&fields=id,email,last_name,version`);
 		for (const { id, email } of contacts) this.ids.set(email, id);
 		return contacts.map(({ email, last_name: name, version }) => ({ email, name, version }));
 	}
@@ -40,12 +42,9 @@ export class EditedContacts implements EditedSystem {
 		return true;
 	}
 
-	/** How often n8n has created or changed each of them: the keys of its writes begin with its name. */
+	/** How often n8n has written each contact. The idempotency keys of its writes begin with its name. */
 	async writesOfN8n(): Promise<Map<string, number>> {
-		const events = await this.list<{
-			request: { idempotency_key: string | null } | null;
-			data: { object: Contact };
-		}>('/v1/events', 'type=contact.created,contact.updated,contact.deleted');
+		const events = await listAll<ContactEvent>(this.call, '/v1/events', 'type=contact.created,contact.updated,contact.deleted');
 		const counts = new Map<string, number>();
 		for (const { request, data } of events) {
 			const { email } = data.object;
@@ -53,19 +52,5 @@ export class EditedContacts implements EditedSystem {
 			counts.set(email, (counts.get(email) ?? 0) + 1);
 		}
 		return counts;
-	}
-
-	private async list<One>(path: string, query: string): Promise<One[]> {
-		const all: One[] = [];
-		for (let cursor: string | null = ''; cursor !== null; ) {
-			const more = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-			const page = (await this.call('GET', `${path}?${query}&limit=500${more}`)) as {
-				data: One[];
-				next_cursor: string | null;
-			};
-			all.push(...page.data);
-			cursor = page.next_cursor;
-		}
-		return all;
 	}
 }

@@ -40,7 +40,7 @@ export class EditedTable implements EditedSystem {
 	}
 
 	async add(email: string, name: string): Promise<void> {
-		// No insert, which would add the person twice where n8n is killed before it answers.
+		// An insert would add the person twice if n8n is killed before it responds.
 		const filters = [{ columnName: 'email', condition: 'eq', value: email }];
 		await this.call('POST', '/upsert', { filter: { type: 'and', filters }, data: { email, name } });
 	}
@@ -53,7 +53,7 @@ export class EditedTable implements EditedSystem {
 		const body = { filter: { type: 'and', filters }, data: { name }, returnData: true };
 		const { repeats } = this;
 		const changed = (await this.call('PATCH', '/rows', body)) as Row[];
-		// An edit that was asked for again may have been made the first time.
+		// The first request of a repeated edit may have made it.
 		return changed.length > 0 || this.repeats > repeats;
 	}
 
@@ -62,7 +62,7 @@ export class EditedTable implements EditedSystem {
 		return await this.ask(method, this.place + path, body);
 	}
 
-	/** The table's address, once the workflow has made it. */
+	/** The table's path, once the workflow has created it. */
 	private async find(): Promise<string> {
 		const { id } = (await this.ask('GET', '/rest/projects/personal')) as { id: string };
 		const filter = encodeURIComponent(JSON.stringify({ name: this.table }));
@@ -84,7 +84,7 @@ export class EditedTable implements EditedSystem {
 			const text = await response?.text().catch(() => undefined);
 			const isJson = response?.headers.get('content-type')?.includes('json') && text !== undefined;
 			if (isJson && response!.ok) return (JSON.parse(text) as { data: unknown }).data;
-			// While it starts, n8n says so in plain text, or finds nothing.
+			// While n8n starts, it responds in plain text or with 404.
 			const isDown = !isJson || response!.status === 404 || response!.status >= 500;
 			if (!isDown || Date.now() > deadline) throw new Error(`${method} ${path}: ${response?.status} ${text}`);
 			await sleep(200);

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HOUR_MS, until } from '../../until.ts';
-import { baseNode, pollingWorkflow, type ExecutionRow, type KillableN8n, type ServicePage, type TriggerReport } from './killable-n8n.ts';
+import { baseNode, listAll, pollingWorkflow, type ExecutionRow, type KillableN8n, type TriggerReport } from './killable-n8n.ts';
 import { recordOfEvent } from './trigger-workflow.ts';
 
-/** The workflows: one for each choice of Mark as Done When, and one more for the other way After a Crash. */
+/** The workflows: one for each choice of Mark as Done When, and one for the other choice of After a Crash. */
 const workflows = {
 	started: { doneWhen: 'started' },
 	ended: { doneWhen: 'ended' },
@@ -13,16 +13,16 @@ const workflows = {
 type Name = keyof typeof workflows;
 const names = Object.keys(workflows) as Name[];
 
-/** What became of the events of each workflow. */
+/** The outcomes of each workflow. */
 export type AllOutcomes = Record<Name, Outcomes>;
 
-/** What became of the events of a workflow. */
+/** The outcomes of the events of a workflow. */
 interface Outcomes {
-	/** Statuses of the executions of each event that may succeed, the first attempt first. */
+	/** The statuses of the executions of each event that may succeed, in the order of its attempts. */
 	events: string[][];
-	/** The counts of the events whose executions always fail. */
+	/** The same for events whose executions always fail. */
 	poisonous: string[][];
-	/** How many failures the trigger has reported. */
+	/** The number of failures that the trigger has reported. */
 	reported: number;
 	/** Events that have neither succeeded nor been reported. */
 	untold: string[];
@@ -32,11 +32,11 @@ interface Outcomes {
 const isPoisonous = (index: number): boolean => index % 100 === 7;
 
 /**
- * Lets events happen to published workflows, in an n8n that is killed (SIGKILL) again and again
- * meanwhile. In between, the workflows are deactivated and activated.
+ * Makes events happen that start published workflows, while n8n is killed (SIGKILL) again and again.
+ * After each kill, the workflows are deactivated and activated.
  *
  * @param random gives 0 ≤ n < 1
- * @param attempts how often an event may be started where it is done when its execution succeeds
+ * @param attempts the Maximum Attempts of the workflows
  */
 export async function countUnderKills(
 	n8n: KillableN8n,
@@ -95,7 +95,7 @@ export async function countUnderKills(
 		);
 	};
 	await until(isDone, HOUR_MS);
-	// Long enough for a start that is one too many.
+	// Long enough for a superfluous start.
 	await sleep(3_000);
 	for (const id of ids.values()) await client.deactivateWorkflow(id);
 	return result();
@@ -103,13 +103,8 @@ export async function countUnderKills(
 
 /** Ids of the events of poisonous contacts. */
 async function poisonousEvents({ call }: KillableN8n): Promise<Set<string>> {
-	const found = new Set<string>();
-	for (let cursor = ''; ;) {
-		const page = (await call('GET', `/v1/events?type=contact.created&limit=500${cursor}`)) as ServicePage;
-		for (const event of page.data) if (recordOfEvent(event)['job_title'] === 'Poison') found.add(String(event['id']));
-		if (!page.next_cursor) return found;
-		cursor = `&cursor=${page.next_cursor}`;
-	}
+	const events = await listAll(call, '/v1/events', 'type=contact.created');
+	return new Set(events.filter((event) => recordOfEvent(event)['job_title'] === 'Poison').map(({ id }) => String(id)));
 }
 
 /** Keys end with `<first event>:<what names the group>:<attempt>`. */

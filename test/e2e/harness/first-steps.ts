@@ -1,7 +1,7 @@
 import type { Locator } from 'playwright-core';
 import type { Editor } from './browser.ts';
 
-/** Opens the only node of the canvas, gives it output of its own, and closes it. */
+/** Opens the only node of the canvas, pins output to it, and closes it. */
 export async function setMockData({ page }: Editor, items: object[]): Promise<void> {
 	await page.getByTestId('canvas-node').dblclick();
 	const output = page.getByTestId('output-panel');

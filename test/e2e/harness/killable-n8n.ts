@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { IDataObject, INode } from 'n8n-workflow';
 import type { N8nClient } from '../../../demo/n8n-client.ts';
 import type { N8nProcess } from '../../../demo/n8n-process.ts';
-import { workflowNode } from '../../../demo/workflow-node.ts';
+import { inARow, workflowNode } from '../../../demo/workflow-node.ts';
 import type { Sandbox } from '../../../sandbox/serve.ts';
 import { prepareN8n, signInAsOwner, singleProcess } from './new-n8n.ts';
 
@@ -26,13 +26,13 @@ export const selectReports =
 	'SELECT "workflowId", data AS text FROM execution_entity JOIN execution_data ON "executionId" = id WHERE "deduplicationKey" IS NULL';
 
 /** A page of a list. */
-export interface ServicePage {
-	data: IDataObject[];
+export interface ServicePage<Entry = IDataObject> {
+	data: Entry[];
 	next_cursor: string | null;
 	total: number;
 }
 
-/** An n8n of its own beside a sandbox, that may be killed at any time. */
+/** An n8n of its own beside a sandbox. Tests may kill it at any time. */
 export interface KillableN8n {
 	client: N8nClient;
 	credentialId: string;
@@ -47,9 +47,9 @@ export interface KillableN8n {
 	close(): Promise<void>;
 }
 
-/** One that is a single process. */
+/** An n8n that is a single process. */
 export interface SingleN8n extends KillableN8n {
-	/** Ends n8n as an administrator does, until `start`. */
+	/** Stops n8n as an administrator does, until `start`. */
 	stop(): Promise<void>;
 	start(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export interface SingleN8n extends KillableN8n {
 export async function startKillableN8n(): Promise<SingleN8n> {
 	await using closers = new AsyncDisposableStack();
 	const setup = await prepareN8n(closers, 0);
-	// What is pruned cannot be counted.
+	// Pruned executions cannot be counted.
 	const startProcess = await singleProcess(setup, { EXECUTIONS_DATA_PRUNE: 'false' });
 	let starts = 0;
 	let n8n: N8nProcess;
@@ -99,9 +99,9 @@ export async function startKillableN8n(): Promise<SingleN8n> {
 }
 
 /**
- * What each n8n that may be killed has: a session, a credential for the sandbox, and its end.
+ * The members that every killable n8n has.
  *
- * @param closers have nothing left to close: that is for `close`
+ * @param closers are emptied: `close` runs them
  */
 export async function killableBeside(sandbox: Sandbox, n8nUrl: string, closers: AsyncDisposableStack) {
 	const client = await signInAsOwner(n8nUrl);
@@ -111,7 +111,7 @@ export async function killableBeside(sandbox: Sandbox, n8nUrl: string, closers: 
 	return { client, credentialId, call: serviceCaller(sandbox), close: async () => await moved.disposeAsync() };
 }
 
-/** Calls a sandbox, and gives the body it answers with. */
+/** Calls a sandbox; returns the body of the response. */
 export function serviceCaller({ url, apiKey }: Pick<Sandbox, 'url' | 'apiKey'>): KillableN8n['call'] {
 	return async (method, path, body) => {
 		const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
@@ -123,16 +123,24 @@ export function serviceCaller({ url, apiKey }: Pick<Sandbox, 'url' | 'apiKey'>):
 	};
 }
 
+/** All entries of a list of the service. */
+export async function listAll<Entry = IDataObject>(call: KillableN8n['call'], path: string, query: string): Promise<Entry[]> {
+	const all: Entry[] = [];
+	for (let cursor = ''; ;) {
+		const page = (await call('GET', `${path}?${query}&limit=500${cursor}`)) as ServicePage<Entry>;
+		all.push(...page.data);
+		if (!page.next_cursor) return all;
+		cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`;
+	}
+}
+
 /** A Poll Trigger, and the nodes after it in a row. */
 export function pollingWorkflow(credentialId: string, name: string, triggerParameters: IDataObject, next: INode[]) {
 	const parameters = { output: 'event', ...triggerParameters, options: { interval: 1, ...(triggerParameters['options'] as IDataObject) } };
 	const more = { id: `trigger ${name}`, credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } } };
 	const trigger = workflowNode('Trigger', 'n8n-nodes-crm-platform.crmPlatformPollTrigger', 1, parameters, more);
 	const nodes = [trigger, ...next];
-	const connections = Object.fromEntries(
-		next.map((node, i) => [nodes[i]!.name, { main: [[{ node: node.name, type: 'main' as const, index: 0 }]] }]),
-	);
-	return { name, nodes, connections };
+	return { name, nodes, connections: inARow(nodes) };
 }
 
 /** One of n8n's own nodes. */

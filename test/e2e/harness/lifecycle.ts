@@ -3,50 +3,42 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Link } from './chain.ts';
 import { byId, mapped } from '../../integration/harness/parameters.ts';
 
-/** What happens to one record, from its creation to its end. */
+/** Operations on a record, from its creation to its deletion. */
 export interface Lifecycle {
 	resource: string;
 	links: Link[];
-	/** Prepares what the first node gets. */
+	/** Prepares the input of the first node. */
 	input?: () => Promise<IDataObject[]>;
 }
 
 interface Plan {
-	/** The values a new record is made of. */
+	/** The values of a new record. */
 	values: IDataObject;
-	/** A field that may change, and its later value. */
+	/** A field that is updated, and its new value. */
 	change: IDataObject;
-	/** The field Create or Update matches on, and its value. */
+	/** The field on which Create or Update matches, and its value. */
 	match: IDataObject;
-	/** How it is created, where that is not called Create. */
+	/** The operation that creates it, if not Create. */
 	created?: string;
 	tagged?: boolean;
-	/** Operations of its own, between its change and its end. */
+	/** Further operations, between the update and the deletion. */
 	between?: Array<{ operation: string; name?: string; parameters?: IDataObject }>;
-	/** What every operation on it asks for. */
+	/** Parameters of every operation. */
 	common?: IDataObject;
 }
 
-/** The id of a record another node of the chain has put out. */
+/** The ID of a record in the output of another node of the chain. */
 export const idFrom = (name: string) => byId(`={{ $('${name}').first().json.id }}`);
 
-/** The life of an ordinary record, told by the operations every kind of record has. */
+/** The lifecycle of an ordinary record, with the operations that every kind of record has. */
 export function lifecycleOf(resource: string, plan: Plan): Lifecycle {
 	const { values, change, match, created = 'create', common = {} } = plan;
 	const [matchOn] = Object.keys(match);
 	const record = { recordId: idFrom(created), ...common };
-	const tag = { ...record, tagId: idFrom('tag') };
+	const tagging = { resource: 'recordTag', parameters: { kind: resource, ...record, tagId: idFrom('tag') } };
+	const newTag = { resource: 'tag', parameters: { fields: mapped({ name: randomUUID() }) } };
 	const steps: Array<Partial<Link> & Pick<Link, 'operation'>> = [
-		...(plan.tagged
-			? [
-					{
-						operation: 'create',
-						name: 'tag',
-						resource: 'tag',
-						parameters: { fields: mapped({ name: randomUUID() }) },
-					},
-				]
-			: []),
+		...(plan.tagged ? [{ ...newTag, operation: 'create', name: 'tag' }] : []),
 		{ operation: created, parameters: { fields: mapped({ ...values, ...match }), ...common } },
 		{
 			operation: 'upsert',
@@ -56,23 +48,15 @@ export function lifecycleOf(resource: string, plan: Plan): Lifecycle {
 		{ operation: 'update', parameters: { ...record, fields: mapped(change) } },
 		{ operation: 'getMany', parameters: { returnAll: false, limit: 1, simplify: true, ...common } },
 		...fileSteps({ kind: resource, ...common }),
-		...(plan.between ?? []).map(({ parameters, ...step }) => ({
-			...step,
-			parameters: { ...record, ...parameters },
-		})),
-		...(plan.tagged
-			? [
-					{ resource: 'recordTag', operation: 'addTag', parameters: { kind: resource, ...tag } },
-					{ resource: 'recordTag', operation: 'removeTag', parameters: { kind: resource, ...tag } },
-				]
-			: []),
+		...(plan.between ?? []).map(({ parameters, ...step }) => ({ ...step, parameters: { ...record, ...parameters } })),
+		...(plan.tagged ? ['addTag', 'removeTag'] : []).map((operation) => ({ ...tagging, operation })),
 		{ operation: 'delete', parameters: record },
 	];
 	const links = steps.map((step) => ({ resource, ...step, name: step.name ?? step.operation }));
 	return { resource, links };
 }
 
-/** A list goes into a file, and the file is read again. */
+/** Exports a list to a file, and imports the file. */
 const fileSteps = (common: IDataObject): Array<Omit<Link, 'name'>> => [
 	{ resource: 'file', operation: 'exportFile', parameters: { fileFormat: 'ndjson', ...common } },
 	{ resource: 'file', operation: 'importFile', parameters: { fileFormat: 'ndjson', importAs: 'update', preview: true, ...common } },

@@ -1,15 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { theWorld } from './access.ts';
+import type { INode } from 'n8n-workflow';
+import { connectionTo, workflowNode } from '../../../demo/workflow-node.ts';
+import { theN8n, theWorld } from './access.ts';
 
 /** A client of n8n's MCP Server Trigger. */
 interface McpClient {
-	/** The answer, as text. */
+	/** @returns the response as text */
 	listTools(): Promise<string>;
 	call(name: string, input: object): Promise<string>;
 }
 
-/** The part of the protocol's own client that is used here. */
+/** The part of the SDK's client that is used here. */
 interface SdkClient {
 	connect(transport: unknown): Promise<void>;
 	listTools(): Promise<object>;
@@ -24,11 +27,25 @@ afterEach(async () => {
 });
 
 /**
- * The client of the protocol's own SDK, from the folder of the n8n that runs.
+ * Publishes a workflow that offers a node to MCP clients as a tool.
  *
- * @param path of the trigger in a published workflow
- * @param token of its Bearer Auth, if it has one
- * @param urls of the processes that are asked, in turns
+ * @returns the path of its trigger
+ */
+export async function publishTool(tool: INode): Promise<string> {
+	const n8n = theN8n();
+	const path = randomUUID();
+	const nodes = [workflowNode('MCP', '@n8n/n8n-nodes-langchain.mcpTrigger', 2, { path }, { webhookId: path }), tool];
+	const connections = { [tool.name]: connectionTo('MCP', 'ai_tool') };
+	await n8n.activateWorkflow(await n8n.createWorkflow({ name: `MCP ${path}`, nodes, connections }));
+	return path;
+}
+
+/**
+ * The client of the protocol's own SDK, from the folder of the running n8n.
+ *
+ * @param path the path of the trigger in a published workflow
+ * @param token the token of its Bearer Auth, if it has one
+ * @param urls the processes that get the requests, in turn
  */
 export function mcpClient(path: string, token?: string, urls = [theWorld().n8nUrl]): McpClient {
 	const { n8nFolder } = theWorld();

@@ -14,18 +14,18 @@ import type { World } from './access.ts';
 
 const owner = { email: 'owner@example.com', password: 'For-1-run-only' };
 
-/** What each n8n of the tests starts from. */
+/** What an n8n of the tests needs to start. */
 export interface N8nSetup {
-	/** What n8n writes goes into it. */
+	/** The folder to which n8n writes. */
 	folder: string;
 	/** The folder whose node_modules hold n8n. */
 	installation: string;
-	/** The package, built from the sources as they are now. */
+	/** The package, built from the present sources. */
 	tarball: string;
 	sandbox: Sandbox;
 }
 
-/** @param closers get what ends the sandbox and removes the folder */
+/** @param closers end the sandbox and remove the folder */
 export async function prepareN8n(closers: AsyncDisposableStack, contacts: number): Promise<N8nSetup> {
 	const folder = mkdtempSync(join(tmpdir(), 'n8n-nodes-crm-platform-'));
 	closers.defer(() => rmSync(folder, { recursive: true, force: true }));
@@ -42,7 +42,7 @@ export async function prepareN8n(closers: AsyncDisposableStack, contacts: number
  * Installs the package into an n8n of a single process.
  *
  * @param settings further settings of n8n
- * @returns starts it, also after it has ended; its output goes into a log
+ * @returns a function that starts it, also after it has ended, and writes its output to a log
  */
 export async function singleProcess(
 	{ folder, installation, tarball }: N8nSetup,
@@ -54,14 +54,14 @@ export async function singleProcess(
 	return (log) => startN8n(installation, place, log);
 }
 
-/** Signs in to an n8n that nobody has signed in to before. */
+/** Signs in to a new n8n. */
 export async function signInAsOwner(n8nUrl: string): Promise<N8nClient> {
 	const client = new N8nClient(n8nUrl);
 	await client.signIn(owner);
 	return client;
 }
 
-/** What tests need to know of an n8n that has just started. */
+/** The addresses of an n8n that has just started, for tests. */
 export async function worldOf({ installation, sandbox }: N8nSetup, n8nUrl: string, log: string): Promise<World> {
 	const { session } = await signInAsOwner(n8nUrl);
 	return {

@@ -3,9 +3,9 @@ import type { AllOutcomes } from './events-under-kills.ts';
 /** The default of Executions at Once. */
 export const atOnce = 5;
 
-/** What is counted in a run during which n8n is killed. */
+/** The counts of a run during which n8n is killed. */
 interface Counts {
-	/** Events of all workflows that may succeed. */
+	/** The number of events, in all workflows, that may succeed. */
 	events: number;
 	/** Events with an execution that was killed. */
 	killed: number;
@@ -15,7 +15,7 @@ interface Counts {
 }
 
 /**
- * Fails unless every event started its workflow once, as each choice of Mark as Done When promises it.
+ * Expects that every event started its workflow once, as each choice of Mark as Done When promises.
  *
  * @param afterKill the statuses that n8n gives to executions that were killed
  */
@@ -40,11 +40,11 @@ export function expectEachOnce(
 	const successes = succeeded.events.map((statuses) => statuses.filter((status) => status === 'success').length);
 	const repeated = successes.filter((count) => count > 1).length;
 	expect(successes).not.toContain(0);
-	// n8n does not tell how an execution ended that was under way when it was killed, so that one is
-	// started again, even if it had succeeded a moment before.
+	// n8n does not report how an execution ended that was running when n8n was killed, so the trigger
+	// starts it again, even if it had succeeded a moment earlier.
 	expect(repeated).toBeLessThanOrEqual(kills * atOnce);
 
-	// Each event succeeds or is reported, and none is started again unless its execution has surely failed.
+	// Each event succeeds or is reported, and none is started again unless its execution has certainly failed.
 	expect(setAside.untold).toEqual([]);
 	const again = [...setAside.events, ...setAside.poisonous].map((statuses) => statuses.slice(0, -1));
 	expect(again.flat().filter((status) => status !== 'error')).toEqual([]);

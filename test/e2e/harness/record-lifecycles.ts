@@ -18,11 +18,7 @@ const messageActions = [
 	{ operation: 'cancel' },
 	{ operation: 'send', parameters: { fields: mapped(mail) } },
 	{ operation: 'logIncoming', parameters: { fields: mapped(mail) } },
-	{
-		operation: 'schedule',
-		name: 'another',
-		parameters: { fields: mapped({ ...mail, scheduled_at: later }) },
-	},
+	{ operation: 'schedule', name: 'another', parameters: { fields: mapped({ ...mail, scheduled_at: later }) } },
 	{ operation: 'sendNow', parameters: { recordId: idFrom('another') } },
 ];
 
@@ -35,7 +31,7 @@ const ticketActions = (userId: string) => [
 	{ operation: 'close' },
 ];
 
-/** Lifecycles of what an administrator sets up for records. */
+/** Lifecycles of what administrators set up for records. */
 const setupLifecycles = (unique: string): Lifecycle[] => [
 	lifecycleOf('customField', {
 		values: { resource: 'deals', label: 'A', type: 'text' },
@@ -48,9 +44,7 @@ const setupLifecycles = (unique: string): Lifecycle[] => [
 		match: { key: `o${unique.slice(0, 8)}` },
 	}),
 	lifecycleOf('pipeline', {
-		values: {
-			stages: JSON.stringify(['open', 'won', 'lost'].map((kind) => ({ name: kind, kind }))),
-		},
+		values: { stages: JSON.stringify(['open', 'won', 'lost'].map((kind) => ({ name: kind, kind }))) },
 		change: { currency: 'EUR' },
 		match: { name: unique },
 	}),

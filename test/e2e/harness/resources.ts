@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 
-/** One kind of record, as the tests of the operations need it. */
+/** A kind of record that the tests of the operations use. */
 interface TestedResource {
 	value: 'contact' | 'company';
 	path: string;
-	/** A field that no two records share, and a value no other test uses. */
+	/** A unique field. */
 	key: 'email' | 'domain';
+	/** A value that no other test uses. */
 	newKey(): string;
-	/** A field that may be any text. */
+	/** A field for any text. */
 	text: string;
-	/** What the service asks of a new record beyond those two. */
+	/** Other required fields of a new record. */
 	required: Record<string, string>;
 }
 
@@ -35,7 +36,7 @@ export const resources: TestedResource[] = [
 /** One row of filters. */
 export const filterBy = (field: string, value: string) => ({ rows: [{ field, operator: 'is', value }] });
 
-/** A resource mapper that takes what it knows from the input items. */
+/** A resource mapper that takes the values of known fields from the input items. */
 export const fromInput = {
 	mappingMode: 'autoMapInputData',
 	value: null,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INode, INodeCredentials, INodeExecutionData, IRunExecutionData } from 'n8n-workflow';
 import type { N8nClient, Workflow } from '../../../demo/n8n-client.ts';
-import { workflowNode } from '../../../demo/workflow-node.ts';
+import { inARow, workflowNode } from '../../../demo/workflow-node.ts';
 import { adminMenu } from '../../../nodes/CrmPlatform/resources';
 
 export const TRIGGER = 'Start';
@@ -14,58 +14,53 @@ export const nodeTypeFor = (resource: string): string => {
 };
 
 interface NodeRun {
-	/** A credential with an API key, unless the parameters say otherwise. */
-	credentialId: string;
+	credentials: INodeCredentials;
 	parameters: IDataObject;
-	/** The items the node gets; one empty item if none are given. */
+	/** The input items of the node; one empty item by default. */
 	input?: IDataObject[];
 	onError?: INode['onError'];
 }
 
 export interface NodeResult {
 	status: string;
-	/** What the node put out. */
+	/** The items on the node's first output. */
 	items: INodeExecutionData[];
 	/** What n8n shows when the execution has failed. */
 	error: { message: string; description: string | undefined } | undefined;
 }
 
-/** Runs the CRM Platform node once, in a workflow of its own, and gives what came out of it. */
+/** The items on a node's first output. */
+export const itemsOf = ({ resultData: { runData } }: IRunExecutionData, node: string): INodeExecutionData[] =>
+	runData[node]?.[0]?.data?.['main']?.[0] ?? [];
+
+/** Runs the CRM Platform node once, in a workflow of its own, and returns its output. */
 export async function runNode(n8n: N8nClient, run: NodeRun): Promise<NodeResult> {
 	const id = await n8n.createWorkflow(workflowWith(run));
 	const { status, data } = await n8n.runWorkflow(id, TRIGGER);
-	const { runData, error } = data.resultData;
+	const { error } = data.resultData;
 	return {
 		status,
-		items: runData[ACTION_NODE]?.[0]?.data?.['main']?.[0] ?? [],
+		items: itemsOf(data, ACTION_NODE),
 		error: error && { message: error.message, description: error.description ?? undefined },
 	};
 }
 
-/** Manual Trigger → CRM Platform; the input is pinned to the trigger, as a user would pin it. */
+/** Manual Trigger → CRM Platform. The input is pinned to the trigger, as users do it. */
 export function workflowWith(run: NodeRun): Workflow {
-	const { credentialId, parameters, input = [{}], onError } = run;
-	return {
-		name: `Test ${randomUUID()}`,
-		nodes: [
-			workflowNode(TRIGGER, 'n8n-nodes-base.manualTrigger', 1, {}),
-			workflowNode(ACTION_NODE, nodeTypeFor(String(parameters.resource)), 1, parameters, {
-				position: [220, 0],
-				credentials: {
-					[parameters['authentication'] === 'oAuth2' ? 'crmPlatformOAuth2Api' : 'crmPlatformApi']: {
-						id: credentialId,
-						name: 'Sandbox',
-					},
-				},
-				...(onError ? { onError } : {}),
-			}),
-		],
-		connections: { [TRIGGER]: { main: [[{ node: ACTION_NODE, type: 'main', index: 0 }]] } },
-		pinData: { [TRIGGER]: input.map((json) => ({ json })) },
-	};
+	const { credentials, parameters, input = [{}], onError } = run;
+	const nodes = [
+		workflowNode(TRIGGER, 'n8n-nodes-base.manualTrigger', 1, {}),
+		workflowNode(ACTION_NODE, nodeTypeFor(String(parameters.resource)), 1, parameters, {
+			position: [220, 0],
+			credentials,
+			...(onError ? { onError } : {}),
+		}),
+	];
+	const pinData = { [TRIGGER]: input.map((json) => ({ json })) };
+	return { name: `Test ${randomUUID()}`, nodes, connections: inARow(nodes), pinData };
 }
 
-/** Webhook → CRM Platform: once it is active, it answers whoever calls `/webhook/<path>`. */
+/** Webhook → CRM Platform. Once published, it answers calls of `/webhook/<path>`. */
 export function calledWorkflow(run: NodeRun): { workflow: Workflow; path: string } {
 	const { name, nodes, connections } = workflowWith(run);
 	const path = randomUUID();

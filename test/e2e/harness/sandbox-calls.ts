@@ -1,11 +1,12 @@
+import type { LoggedRequest } from '../../../sandbox/control/request-log.ts';
 import { theWorld } from './access.ts';
 
-/** A record, a list of them or a problem; the tests say what they expect of it. */
+/** A record, a list of them or a problem. Each test says what it expects. */
 type ServiceBody = ServiceRecord & { data: ServiceRecord[]; total: number };
 
 type ServiceRecord = Record<string, unknown> & { id: string };
 
-/** What the service answered, past the node: the tests look here for what the node has done. */
+/** Calls the service directly, to see what the node has done. */
 export async function callSandbox(
 	method: string,
 	path: string,
@@ -21,7 +22,16 @@ export async function callSandbox(
 	return { status: response.status, body: (text ? JSON.parse(text) : {}) as ServiceBody };
 }
 
-/** Creates a record for a test of its own. */
+/** Requests that a sandbox with `faults` has received. */
+export const requestsTo = async (sandboxUrl: string): Promise<LoggedRequest[]> =>
+	(await (await fetch(`${sandboxUrl}/_sandbox/requests`)).json()) as LoggedRequest[];
+
+/** Sets the faults of the service, and clears earlier ones. */
+export const setFaults = async (...faults: object[]) => await callSandbox('PUT', '/_sandbox/faults', faults);
+
+export const clearFaults = async () => await setFaults();
+
+/** Creates a record in the service. */
 export async function createRecord(path: string, values: object): Promise<ServiceRecord> {
 	const { status, body } = await callSandbox('POST', path, values);
 	if (status !== 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(body)}`);
@@ -34,7 +44,7 @@ export async function testWebhooks(): Promise<ServiceRecord[]> {
 	return body.data.filter(({ url }) => String(url).includes('/webhook-test/'));
 }
 
-/** Starts a background job past the node. */
+/** Starts a background job in the service. */
 export async function postJob(query: string, lines: object[]): Promise<ServiceRecord> {
 	const { sandboxUrl, apiKey } = theWorld();
 	const response = await fetch(`${sandboxUrl}/v1/jobs?${query}`, {
@@ -42,6 +52,6 @@ export async function postJob(query: string, lines: object[]): Promise<ServiceRe
 		headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/x-ndjson' },
 		body: lines.map((line) => JSON.stringify(line)).join('\n'),
 	});
-	if (response.status !== 202) throw new Error(`A job with ${query}: ${response.status} ${await response.text()}`);
+	if (response.status !== 202) throw new Error(`POST /v1/jobs?${query}: ${response.status} ${await response.text()}`);
 	return (await response.json()) as ServiceRecord;
 }

@@ -3,25 +3,25 @@ import { join } from 'node:path';
 import { OUTPUT, type Editor } from './browser.ts';
 import type { Clicks } from './clicks.ts';
 
-/** What a task took. */
+/** The effort of a task. */
 export interface TaskClicks extends Clicks {
 	task: string;
 	seconds: number;
 }
 
 const page = 'docs/first-workflow.md';
-const row = /^\| ([^|]+) \| (\d+) \| (\d+) \| (\d+) \|/gm;
+const row = /^(\| ([^|]+) \|) (\d+) \| (\d+) \| (\d+) \|/gm;
 
 /** Up to the figures in the last column; a note may follow. */
 const comparedRow = /^(\| ([^|]+) \|(?: \d+ \|){3} )\d+, \d+(?:, \d+)?/gm;
 
-/** The efforts that the documentation names, by task. */
+/** The documented efforts by task. */
 export function documentedTasks(): Map<string, Clicks> {
 	const rows = [...readFileSync(page, 'utf8').matchAll(row)];
-	return new Map(rows.map(([, task, clicks, boxes]) => [task!, { clicks: Number(clicks), boxes: Number(boxes) }]));
+	return new Map(rows.map(([, , task, clicks, boxes]) => [task!, { clicks: Number(clicks), boxes: Number(boxes) }]));
 }
 
-/** Does a task, and gives what it took. Lists that had to be opened once more because n8n was slow are not counted. */
+/** Does a task. @returns its effort, without clicks on lists that had to be reopened because n8n was slow */
 export async function doTask(
 	editor: Editor,
 	effort: Clicks,
@@ -36,22 +36,22 @@ export async function doTask(
 	return { task, clicks: clicks - editor.repeatedClicks, boxes, seconds: Math.round((Date.now() - start) / 1000) };
 }
 
-/** Writes the efforts that were seen: into the documentation where its pictures are taken, else under .tmp. */
+/** Writes the efforts: into the documentation if its pictures are being taken, otherwise under .tmp. */
 export function writeTasks(tasks: TaskClicks[]): void {
-	const seen = new Map(tasks.map((effort) => [effort.task, effort]));
-	const text = readFileSync(page, 'utf8').replace(row, (line, task: string) => {
-		const { clicks, boxes, seconds } = seen.get(task) ?? {};
-		return clicks === undefined ? line : `| ${task} | ${clicks} | ${boxes} | ${seconds} |`;
-	});
+	const text = withEfforts(tasks, row, ({ task, clicks, boxes, seconds }) => `| ${task} | ${clicks} | ${boxes} | ${seconds} |`);
 	writeFileSync(process.env['PICTURES'] ? page : join(OUTPUT, 'first-workflow.md'), text);
 }
 
-/** Writes into the documentation what the same tasks took with the node that ours is compared with. */
+/** Writes the efforts of the same tasks with the compared node into the documentation. */
 export function writeComparedTasks(tasks: TaskClicks[]): void {
-	const seen = new Map(tasks.map((effort) => [effort.task, effort]));
-	const text = readFileSync(page, 'utf8').replace(comparedRow, (line, before: string, task: string) => {
-		const { clicks, boxes, seconds } = seen.get(task) ?? {};
-		return clicks === undefined ? line : `${before}${clicks}, ${boxes}, ${seconds}`;
+	writeFileSync(page, withEfforts(tasks, comparedRow, ({ clicks, boxes, seconds }, before) => `${before}${clicks}, ${boxes}, ${seconds}`));
+}
+
+/** The documentation with new rows for these tasks. */
+function withEfforts(tasks: TaskClicks[], pattern: RegExp, rowOf: (effort: TaskClicks, before: string) => string): string {
+	const efforts = new Map(tasks.map((effort) => [effort.task, effort]));
+	return readFileSync(page, 'utf8').replace(pattern, (line, before: string, task: string) => {
+		const effort = efforts.get(task);
+		return effort ? rowOf(effort, before) : line;
 	});
-	writeFileSync(page, text);
 }

@@ -5,7 +5,7 @@ import { workflowNode } from '../../../demo/workflow-node.ts';
 
 export const TRIGGER_NODE = 'CRM Platform Trigger';
 
-/** A workflow of nothing but the trigger. Its address is as the editor gives it: its own. */
+/** A workflow with only the trigger, which has a webhook path of its own, as the editor gives it. */
 export function triggerWorkflow(
 	credentialId: string,
 	parameters: IDataObject,
@@ -17,12 +17,8 @@ export function triggerWorkflow(
 	return { name: `Test ${id}`, nodes: [node], connections: {} };
 }
 
-/** The events that a workflow was started with, as soon as they are so many; the first one first. */
-export async function eventsOf(
-	n8n: N8nClient,
-	workflowId: string,
-	count: number,
-): Promise<IDataObject[]> {
+/** The events that started a workflow, oldest first, once there are `count` of them. */
+export async function eventsOf(n8n: N8nClient, workflowId: string, count: number): Promise<IDataObject[]> {
 	const executions = await n8n.executionsOf(workflowId, count);
 	return executions.flatMap(({ data }) => {
 		const [runs] = Object.values(data.resultData.runData);

@@ -9,16 +9,16 @@ import { until } from '../../until.ts';
 /** How often each person was edited on one side. */
 type Edits = Map<string, number>;
 
-/** Few names, so that people soon get back a name which they had before: it must not look like no edit. */
+/** Few names, so that people soon get an earlier name again, which must still count as an edit. */
 const names = Array.from({ length: 3 }, (_, i) => `Name ${i}`);
 
-/** One edit in so many adds a person. */
-const adds = 10;
+/** One edit in ten adds a person. */
+const editsPerAddition = 10;
 
 /** The longest time between two edits on a side: several runs of the workflow come between them. */
 const maxPauseMs = 60;
 
-/** Longer for many edits on a busy machine, where runs would pile up. */
+/** The interval of the workflow. Set it higher for many edits on a busy machine, where runs would pile up. */
 const seconds = Number(process.env['SYNC_SECONDS'] ?? 1);
 
 /**
@@ -37,24 +37,24 @@ export function twoWayExample(table: string, credential: { type: string; id: str
 
 interface TwoWay {
 	n8n: N8nClient;
-	/** In production. */
+	/** A published workflow. */
 	workflowId: string;
 	crm: EditedContacts;
 	other: EditedSystem;
 	domain: string;
-	/** On each side. */
+	/** The number of edits on each side. */
 	edits: number;
 	seed: number;
-	/** What happens to n8n meanwhile, one after the other; the edits are spread over them. */
+	/** What happens to n8n meanwhile, in this order. The edits are spread over it. */
 	meanwhile?: Array<() => Promise<void>>;
 }
 
 /**
- * Edits people on both sides at random while a workflow keeps them in sync, and expects that both
- * come to agree, that n8n has written to the CRM what was edited in the other system and no more, and
- * that nothing is written any more when it is quiet.
+ * Edits people on both sides at random while a workflow keeps them in sync. Expects that both sides
+ * become equal, that n8n has written only edits of the other system to the CRM, and that n8n writes
+ * nothing once there are no more edits.
  *
- * @returns how much n8n has written to the CRM
+ * @returns the number of writes to the CRM
  */
 export async function expectInStep(setup: TwoWay): Promise<number> {
 	const { n8n, workflowId, crm, other, domain, edits, seed, meanwhile = [async () => undefined] } = setup;
@@ -85,20 +85,20 @@ export async function expectInStep(setup: TwoWay): Promise<number> {
 /**
  * Edits people at random, one edit after the other.
  *
- * @param knownEmails addresses of people whom the system has
- * @param newcomers what the addresses of those who are added begin with
- * @param edits counts how often each was edited; an edit that failed may or may not have been made, and counts
- * @returns makes so many edits
+ * @param knownEmails addresses of people in the system
+ * @param newcomers the beginning of new people's addresses
+ * @param edits counts the edits of each person
+ * @returns a function that makes a number of edits
  */
 function randomEditor(
 	system: EditedSystem,
 	knownEmails: string[],
 	newcomers: string,
 	random: () => number,
-	edits: Edits = new Map(),
+	edits: Edits,
 ): (count: number) => Promise<void> {
 	const mine = [...knownEmails];
-	const pick = <One>(all: One[]) => all[Math.floor(random() * all.length)]!;
+	const pick = <Entry>(all: Entry[]) => all[Math.floor(random() * all.length)]!;
 	const add = async (name: string): Promise<string> => {
 		const email = `${newcomers}-${mine.length}@${knownEmails[0]!.split('@')[1]}`;
 		await system.add(email, name);
@@ -107,7 +107,7 @@ function randomEditor(
 	};
 	const edit = async (): Promise<string | undefined> => {
 		const name = pick(names);
-		if (random() < 1 / adds) return await add(name);
+		if (random() < 1 / editsPerAddition) return await add(name);
 		const email = pick(mine);
 		return (await system.rename(email, name)) ? email : undefined;
 	};
@@ -123,7 +123,7 @@ function randomEditor(
 }
 
 /**
- * Waits until both have the same people with the same names, and the other system their versions.
+ * Waits until both have the same people with the same names, and the other system has stored their versions.
  *
  * @throws Error with what differs, if that takes too long
  */

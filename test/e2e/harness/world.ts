@@ -7,7 +7,7 @@ import { prepareN8n, singleProcess, worldOf } from './new-n8n.ts';
 /** More than two of the largest pages. */
 const CONTACTS = 1_200;
 
-/** Kept after the run, to look into when a test has failed: n8n's log and the screenshots. */
+/** n8n's log and the screenshots. They are kept after the run, for the analysis of failed tests. */
 const OUTPUT = resolve('.tmp', 'e2e');
 
 const closers = new AsyncDisposableStack();
@@ -18,10 +18,10 @@ export async function startEndToEnd({ maxWorkers }: { maxWorkers: number }): Pro
 }
 
 /**
- * Starts worlds for the tests of a run, and tells the tests where they are.
+ * Starts worlds for the tests of a run, and passes their addresses to the tests.
  *
  * @param output a folder for logs, which is emptied
- * @param start starts one of them, by its number from 1; what ends it goes to the closers
+ * @param start starts a world by its number, from 1, and adds what ends it to the closers
  */
 export async function startWorlds(
 	output: string,
@@ -34,7 +34,7 @@ export async function startWorlds(
 	closers.defer(onStopSignal(stopWorlds));
 	try {
 		const worlds = Array.from({ length: count }, async (_, i) => await start(closers, i + 1));
-		// All of them, so that each is in `closers` if one fails.
+		// Waits for all, so that each is in `closers` if one fails.
 		await Promise.allSettled(worlds);
 		process.env['E2E_WORLDS'] = JSON.stringify(await Promise.all(worlds));
 	} catch (error) {
@@ -43,7 +43,7 @@ export async function startWorlds(
 	}
 }
 
-/** Ends all worlds and removes what they wrote. */
+/** Ends all worlds and removes their files. */
 export async function stopWorlds(): Promise<void> {
 	await closers.disposeAsync();
 }
@@ -51,7 +51,7 @@ export async function stopWorlds(): Promise<void> {
 /** @param settings further settings of n8n */
 export async function startWorld(closers: AsyncDisposableStack, number = 1, settings: Record<string, string> = {}): Promise<World> {
 	const setup = await prepareN8n(closers, CONTACTS);
-	// An old n8n ends where it is told to disable a module that it does not know.
+	// An old n8n exits if N8N_DISABLED_MODULES names a module that it does not know.
 	const ofOldN8n = process.env['E2E_N8N'] && { N8N_DISABLED_MODULES: '' };
 	const startProcess = await singleProcess(setup, { ...settings, ...ofOldN8n });
 	const log = join(OUTPUT, `n8n-${number}.log`);

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { listen } from '../../listen.ts';
 
 type Values = Record<string, string>;
 
@@ -9,11 +9,11 @@ interface Contact {
 	values: Values;
 }
 
-/** What the account has. The tests read it at `/account`. */
+/** The account's data. The tests read it at `/account`. */
 export interface Account {
 	contacts: Contact[];
 	deals: Array<{ dealId: number; values: Values }>;
-	/** Where the app of the account sends events to. */
+	/** The address to which the account's app sends events. */
 	targetUrl: string;
 }
 
@@ -35,7 +35,7 @@ const contactProperties = [
 
 const stages = ['Appointment', 'Negotiation', 'Won'].map((label) => ({ label, stageId: label.toLowerCase() }));
 
-/** What n8n's HubSpot node asks for in the tasks of a newcomer, as HubSpot answers it (its API of v1 and v3). */
+/** Starts a server with the part of HubSpot's API (v1 and v3) that n8n's HubSpot node uses in a newcomer's tasks. */
 export async function startHubSpot() {
 	const account: Account = {
 		contacts: ['customer', 'lead'].map((lifecyclestage, i) => ({
@@ -49,9 +49,8 @@ export async function startHubSpot() {
 		void respond(account, request, response);
 	};
 	const server = createServer(answer);
-	await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
 	return {
-		url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+		url: await listen(server),
 		answer,
 		async close() {
 			server.closeAllConnections();

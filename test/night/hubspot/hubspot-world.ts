@@ -3,7 +3,7 @@ import { startWorld, startWorlds } from '../../e2e/harness/world.ts';
 import { startHubSpot } from './account.ts';
 import { startInterceptingProxy } from './intercepting-proxy.ts';
 
-/** Starts n8n as the end-to-end tests do, and an account of HubSpot that it takes for the real one. */
+/** Starts n8n as the end-to-end tests do, and a HubSpot account that it takes for the real one. */
 export async function startHubSpotWorld(): Promise<void> {
 	await startWorlds(resolve('.tmp', 'e2e'), async (closers) => {
 		const account = await startHubSpot();

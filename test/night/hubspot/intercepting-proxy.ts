@@ -2,22 +2,22 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { listen } from '../../listen.ts';
 
-/** A proxy (CONNECT, RFC 9110, section 9.3.6) behind which one host is a server of ours. */
+/** A proxy (CONNECT, RFC 9110, section 9.3.6) that answers requests to one host itself. */
 interface InterceptingProxy {
 	url: string;
-	/** A file with the certificate that programs have to trust. */
+	/** The file of the certificate that programs have to trust. */
 	certificate: string;
 	close(): Promise<void>;
 }
 
 /**
- * Starts it. Requests to all other hosts are refused.
+ * Starts a proxy that refuses requests to all other hosts.
  *
- * @param host its name in requests
+ * @param host the name of the host
  * @throws Error where openssl, which makes the certificate, is not installed
  */
 export async function startInterceptingProxy(host: string, answer: RequestListener): Promise<InterceptingProxy> {
@@ -37,9 +37,8 @@ export async function startInterceptingProxy(host: string, answer: RequestListen
 		socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
 		inside.emit('connection', socket);
 	});
-	await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
 	return {
-		url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+		url: await listen(proxy),
 		certificate,
 		async close() {
 			proxy.closeAllConnections();

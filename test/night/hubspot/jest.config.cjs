@@ -1,6 +1,6 @@
 const endToEnd = require('../../e2e/jest.config.cjs');
 
-/** One real n8n whose requests to api.hubapi.com a server of ours answers. */
+/** One real n8n, whose requests to api.hubapi.com a server of the tests answers. */
 module.exports = {
 	...endToEnd,
 	testMatch: ['<rootDir>/test/night/hubspot/**/*.test.ts'],

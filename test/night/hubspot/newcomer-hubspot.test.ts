@@ -9,8 +9,8 @@ import { doTask, writeComparedTasks, type TaskClicks } from '../../e2e/harness/t
 import type { Account } from './account.ts';
 
 /**
- * The tasks of test/e2e/newcomer.test.ts that n8n's own HubSpot node can do, with it. It measures another node, so it
- * is not part of `npm test`: npx jest --config test/night/hubspot/jest.config.cjs
+ * The tasks of test/e2e/newcomer.test.ts that n8n's own HubSpot node can do. This measures another node, so it is not
+ * part of `npm test`: npx jest --config test/night/hubspot/jest.config.cjs
  */
 inBrowser.describe('With n8n’s HubSpot node, a newcomer can', () => {
 	const n8n = theN8n();
@@ -63,7 +63,7 @@ inBrowser.describe('With n8n’s HubSpot node, a newcomer can', () => {
 		await editor.parameter(name).getByText(`'${column}'`).or(editor.parameter(name).getByText(`.${column}`)).first().waitFor();
 	}
 
-	/** While an expression is edited, its result lies above the form, and n8n has not stored all of it yet. */
+	/** Leaves an expression: while it is edited, its result covers the form, and n8n has not stored all of it. */
 	async function leave(name: string, result: string): Promise<void> {
 		const { page } = editor;
 		await page.getByTestId('output-panel').click();
@@ -71,7 +71,7 @@ inBrowser.describe('With n8n’s HubSpot node, a newcomer can', () => {
 		await item.last().getByText(result, { exact: true }).waitFor();
 	}
 
-	/** Maps a column that has to be changed: n8n's switch from a value to an expression, and the expression. */
+	/** Maps a column whose values need a change: switches the parameter to an expression, and types it. */
 	async function express(name: string, expression: string): Promise<void> {
 		const parameter = editor.page.locator(`div[data-test-id="parameter-input-${name}"]`);
 		const item = editor.page.getByTestId('parameter-item').filter({ has: parameter }).last();
@@ -156,7 +156,7 @@ inBrowser.describe('With n8n’s HubSpot node, a newcomer can', () => {
 		expect(await editor.execute()).toContain('.csv');
 	});
 
-	/** Sends an event as soon as n8n has told where to. */
+	/** Sends an event once n8n has set the address for events. */
 	async function sendEvent(event: object): Promise<void> {
 		let target = '';
 		while (!target.includes('/webhook-test/')) {

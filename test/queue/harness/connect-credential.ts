@@ -2,7 +2,7 @@ import type { Sandbox } from '../../../sandbox/serve.ts';
 import { theWorld } from '../../e2e/harness/access.ts';
 import { newBrowser } from '../../sandbox/harness/scripted-browser.ts';
 
-/** Connects an OAuth2 credential as a user does who clicks, signs in and allows; without a browser. */
+/** Connects an OAuth2 credential without a browser: signs in to the service and allows access. */
 export async function connect(sandbox: Sandbox, credentialId: string): Promise<void> {
 	const { n8nUrl, session } = theWorld();
 	const identity = { 'browser-id': session.browserId, cookie: session.cookie };
@@ -16,7 +16,7 @@ export async function connect(sandbox: Sandbox, credentialId: string): Promise<v
 	const page = await user.open(address);
 	const { location } = await user.submit(page, address, { decision: 'allow' });
 
-	// n8n knows the browser that began by a cookie.
+	// n8n recognizes the browser that began by a cookie.
 	const cookie = [session.cookie, ...authResponse.headers.getSetCookie().map((line) => line.split(';')[0])];
 	const answer = await fetch(location, { headers: { ...identity, cookie: cookie.join('; ') } });
 	if (!answer.ok) throw new Error(`${location}: ${answer.status} ${await answer.text()}`);

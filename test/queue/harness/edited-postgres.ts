@@ -1,12 +1,9 @@
 import { execFile } from 'node:child_process';
-import { realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { findProgram, postgres } from '../../../tools/system-program.ts';
 import type { EditedSystem, Person } from '../../e2e/harness/edited-system.ts';
-import { DATABASE_USER } from './postgres.ts';
+import { psqlCommand } from './postgres.ts';
 
-/** A table of people in PostgreSQL, as an application has it that knows nothing of n8n. */
+/** A table of people in PostgreSQL, as an application without knowledge of n8n has it. */
 export class EditedPostgres implements EditedSystem {
 	private readonly port: number;
 	private readonly table: string;
@@ -43,9 +40,7 @@ export class EditedPostgres implements EditedSystem {
 	}
 
 	private async ask(query: string): Promise<string> {
-		const psql = join(dirname(realpathSync(findProgram(postgres)!)), 'psql');
-		const place = ['-h', '127.0.0.1', '-p', String(this.port), '-U', DATABASE_USER, '-d', 'postgres'];
-		const { stdout } = await promisify(execFile)(psql, [...place, '-qAtX', '-c', query]);
+		const { stdout } = await promisify(execFile)(...psqlCommand(this.port, query));
 		return stdout.trim();
 	}
 }

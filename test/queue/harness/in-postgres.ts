@@ -9,7 +9,7 @@ const agreedValues = ['id', 'crm_version', 'synced'].map(rowValue);
 const asRead = `${agreed} and email = $4 and name is not distinct from $5`;
 const readValues = [...agreedValues, ...['email', 'name'].map(rowValue)];
 
-/** What each Data Table node of the two-way example does, in SQL, and its parameters. */
+/** The SQL and the parameters for each Data Table node of the two-way example. */
 const queries: Record<string, [query: string, values: string[]]> = {
 	'All people': ['select * from people order by id', []],
 	'Rows of the contacts': [
@@ -31,18 +31,18 @@ const queries: Record<string, [query: string, values: string[]]> = {
 	],
 };
 
-/** Nodes of the example that make its table, which an application in production has already. */
-const making = ['Table people', 'Table for the contacts', 'A first person', 'Is not there yet', 'Add the person'];
+/** Nodes of the example that create its table. An application already has one. */
+const creatingNodes = ['Table people', 'Table for the contacts', 'A first person', 'Is not there yet', 'Add the person'];
 
 /**
  * The two-way example with a table in PostgreSQL, through n8n's Postgres node.
  *
- * @param credentialId of a Postgres credential
- * @throws Error for a node of the example that is not known here
+ * @param credentialId the ID of a Postgres credential
+ * @throws Error for a Data Table node without SQL here
  */
 export function inPostgres({ nodes, connections, ...workflow }: Workflow, table: string, credentialId: string): Workflow {
-	const keptNodes = nodes.filter(({ name }) => !making.includes(name));
-	const links = Object.entries(connections).filter(([name]) => !making.includes(name));
+	const keptNodes = nodes.filter(({ name }) => !creatingNodes.includes(name));
+	const links = Object.entries(connections).filter(([name]) => !creatingNodes.includes(name));
 	return {
 		...workflow,
 		nodes: keptNodes.map((node) => (node.type.endsWith('.dataTable') ? postgresNode(node, table, credentialId) : node)),
@@ -53,7 +53,7 @@ export function inPostgres({ nodes, connections, ...workflow }: Workflow, table:
 					main: main.map((output) =>
 						(output ?? []).flatMap((link) => {
 							if (link.node === 'Table people') return [{ ...link, node: 'All people' }];
-							return making.includes(link.node) ? [] : [link];
+							return creatingNodes.includes(link.node) ? [] : [link];
 						}),
 					),
 				},

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, realpathSync, rmSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { mkdirSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
 import {
 	killableBeside,
 	selectReports,
@@ -9,26 +9,26 @@ import {
 	type TriggerReport,
 } from '../../e2e/harness/killable-n8n.ts';
 import { prepareN8n } from '../../e2e/harness/new-n8n.ts';
-import { DATABASE_USER } from './postgres.ts';
+import { psqlCommand } from './postgres.ts';
 import { findQueuePrograms, startQueueN8n } from './queue-n8n.ts';
 
-/** With databases that may go away. */
+/** An n8n in queue mode whose processes and databases tests can stop. */
 export interface KillableQueue extends KillableN8n {
-	/** Redis forgets its jobs. */
+	/** Stops a database for a time. Redis loses its jobs. */
 	outage(service: 'PostgreSQL' | 'Redis', ms: number): Promise<void>;
 	/** Ends a process as a crash does: `main`, `worker-1` and so on. */
 	kill(name: string): Promise<void>;
-	/** Starts a process again that was killed. */
+	/** Starts a killed process again. */
 	replace(name: string): Promise<void>;
-	/** Redis forgets its jobs, and stays up. */
+	/** Removes all jobs from Redis. */
 	flush(): void;
 }
 
-/** What is killed, in turns. */
+/** The processes that are killed in turn. */
 const victims = ['main', 'worker-1', 'webhook-1', 'worker-2', 'webhook-2'];
 
 /**
- * An n8n in queue mode of its own beside a sandbox, whose processes are killed in turns.
+ * Starts an n8n in queue mode beside a sandbox. Its processes are killed in turn.
  *
  * @throws Error if Redis or PostgreSQL is missing
  */
@@ -43,12 +43,9 @@ export async function startKillableQueue(): Promise<KillableQueue> {
 	const n8n = await startQueueN8n(closers, setup, programs, output);
 	const { database, queue } = n8n;
 
-	const psql = join(dirname(realpathSync(programs.postgresProgram)), 'psql');
-	const place = ['-h', '127.0.0.1', '-p', String(database.port), '-U', DATABASE_USER, '-d', 'postgres'];
 	const query = (sql: string): unknown => {
-		const json = `SELECT coalesce(json_agg(rows), '[]') FROM (${sql}) AS rows`;
-		const maxBuffer = 256 * 1024 * 1024;
-		return JSON.parse(execFileSync(psql, [...place, '-Atc', json], { encoding: 'utf8', maxBuffer }));
+		const command = psqlCommand(database.port, `SELECT coalesce(json_agg(rows), '[]') FROM (${sql}) AS rows`);
+		return JSON.parse(execFileSync(...command, { encoding: 'utf8', maxBuffer: 256 * 1024 * 1024 }));
 	};
 	let kills = 0;
 	return {

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { until } from '../../until.ts';
 import { theWorld, type World } from '../../e2e/harness/access.ts';
 
-/** Where this run's n8n in queue mode is; what tests of a single n8n use of it, they find too. */
+/** The addresses of this run's n8n in queue mode, with everything that tests of a single n8n use. */
 export interface QueueWorld extends World {
-	/** Addresses of the two processes that receive webhooks; the service gets the first. */
+	/** The addresses of the two processes that receive webhooks. The service has the first. */
 	webhookUrls: string[];
 	/** The address of the database that n8n uses. */
 	postgresPort: number;
@@ -12,15 +12,15 @@ export interface QueueWorld extends World {
 	workerLogs: string[];
 }
 
-/** Skips where there is no Redis or PostgreSQL and none could be installed. */
+/** Skipped if Redis or PostgreSQL is missing and could not be installed. */
 export const describeInQueueMode = process.env['E2E_WORLDS'] ? describe : describe.skip;
 
 export const theQueue = (): QueueWorld => theWorld() as QueueWorld;
 
 /**
- * Which of the executions each worker has done, as its log says, once all have been done.
+ * Waits for executions to end.
  *
- * @param executionIds of executions that have been started
+ * @returns the executions that each worker has done, according to its log
  */
 export async function doneByWorkers(executionIds: string[]): Promise<string[][]> {
 	return await until(() => {

@@ -13,15 +13,15 @@ const ENCRYPTION_KEY = 'for one run';
 
 /** n8n in queue mode: processes that share a database and a queue. */
 interface QueueN8n {
-	/** Where the editor is, and where triggers are activated. */
+	/** The address of the process that serves the editor and activates triggers. */
 	mainUrl: string;
-	/** Addresses of the processes that receive webhooks; any of them accepts every delivery. */
+	/** The addresses of the processes that receive webhooks. Each accepts every delivery. */
 	webhookUrls: string[];
-	/** What each worker says of the executions it does. */
+	/** The log of each worker, which names the executions that it has done. */
 	workerLogs: string[];
 	/** Ends a process as a crash does (SIGKILL): `main`, `webhook-1`, `webhook-2`, `worker-1` or `worker-2`. */
 	kill(name: string): Promise<void>;
-	/** Starts a process that was killed, as on another machine: with nothing of what it kept for itself. */
+	/** Replaces a killed process, as on another machine: the new one has none of its files. */
 	replace(name: string): Promise<void>;
 	/** The database of n8n. */
 	database: Server;
@@ -42,7 +42,7 @@ export function findQueuePrograms(): QueuePrograms | undefined {
 }
 
 /**
- * Starts Redis and PostgreSQL, and of n8n one main process, two that receive webhooks and two workers. Waits for all.
+ * Starts Redis, PostgreSQL, a main process of n8n, two that receive webhooks, and two workers. Waits for all.
  *
  * @param output a folder for the logs
  */
@@ -61,7 +61,7 @@ export async function startQueueN8n(
 	const started = new Map<string, N8nProcess>();
 	const replacements = new Map<string, () => Promise<{ ready: Promise<void> }>>();
 	const start = async (name: string, command: string[], port: number, machine = 1) => {
-		// Each process has a folder of its own, as on a machine of its own: processes that share one take each other for crashed.
+		// Each process has its own folder, as on its own machine: processes that share one take each other for crashed.
 		const place = machine === 1 ? name : `${name}, machine ${machine}`;
 		const userFolder = join(folder, place);
 		await installCommunityPackage(userFolder, 'n8n-nodes-crm-platform', tarball);
@@ -106,7 +106,7 @@ export async function startQueueN8n(
 	};
 }
 
-/** @param webhookUrl where the service reaches n8n; on a server, a load balancer's address */
+/** @param webhookUrl the address for webhooks; on a server, that of a load balancer */
 function queueSettings(redisPort: number, postgresPort: number, webhookUrl: string) {
 	return {
 		EXECUTIONS_MODE: 'queue',

@@ -6,7 +6,7 @@ import type { QueueWorld } from './queue-access.ts';
 
 const CONTACTS = 200;
 
-/** Kept after the run, to look into when a test has failed: the logs. */
+/** The logs. They are kept after the run, for the analysis of failed tests. */
 const OUTPUT = resolve('.tmp', 'queue');
 
 /**

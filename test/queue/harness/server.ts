@@ -10,16 +10,16 @@ const START_TIMEOUT_MS = 60_000;
 const POLL_MS = 50;
 const STOP_GRACE_MS = 10_000;
 
-/** A server that n8n needs, with nothing in it, for one run. */
+/** An empty server that n8n needs, for one run. */
 export interface Server {
 	port: number;
-	/** Ends it at once, and starts it again on the same port after that many milliseconds. */
+	/** Ends it immediately, and starts it on the same port after some milliseconds. */
 	outage(ms: number): Promise<void>;
 	/** Ends it and removes what it wrote. */
 	stop(): Promise<void>;
 }
 
-/** A folder that is gone after the run. */
+/** A temporary folder. */
 export function newFolder(subject: string): string {
 	return mkdtempSync(join(tmpdir(), `n8n-nodes-crm-platform-${subject}-`));
 }
@@ -27,9 +27,9 @@ export function newFolder(subject: string): string {
 /**
  * Starts a server, and returns when it accepts connections.
  *
- * @param how its program and arguments, its port, its folder, where its output goes, and what it
- * writes there once it is ready
- * @throws Error with the end of its log when it ends or takes too long
+ * @param how.log the file for its output
+ * @param how.ready what its output contains once it is ready
+ * @throws Error with the end of its log if it ends or takes too long
  */
 export async function startServer(
 	how: { program: string; args: string[]; port: number; folder: string; log: string; ready: string },
@@ -50,11 +50,11 @@ export async function startServer(
 		}
 		return started;
 	};
-	const removed = (error: unknown): never => {
-		rmSync(folder, { recursive: true, force: true });
+	const remove = () => rmSync(folder, { recursive: true, force: true });
+	let child = await start().catch((error: unknown) => {
+		remove();
 		throw error;
-	};
-	let child = await start().catch(removed);
+	});
 	return {
 		port,
 		async outage(ms) {
@@ -65,7 +65,7 @@ export async function startServer(
 		},
 		async stop() {
 			await stopGroup(child, STOP_GRACE_MS);
-			rmSync(folder, { recursive: true, force: true });
+			remove();
 		},
 	};
 }

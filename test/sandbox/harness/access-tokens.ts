@@ -1,20 +1,13 @@
 import { demoMembers } from '../../../sandbox/seed/demo-members.ts';
-import { type InProcess, inProcess, type Reply } from './in-process.ts';
+import { type Call, type InProcess, inProcess } from './in-process.ts';
 
-export type Call = (
-	method: string,
-	path: string,
-	body?: unknown,
-	headers?: Record<string, string>,
-) => Promise<Reply>;
-
-/** A sandbox in process, with access tokens that nobody had to sign in for. */
+/** A sandbox in process that makes access tokens without a sign-in. */
 export interface TokenSandbox extends InProcess {
 	admin: string;
 	sales: string;
-	/** Another user who can sign in. */
+	/** Creates another user who can sign in. */
 	newUser(role: string): Promise<string>;
-	/** A grant of a user, and the access and refresh token it gave. */
+	/** A grant of a user, with an access token and a refresh token. */
 	grant(userId: string, scopes: string[], clientId?: string): { id: string; access: string; refresh: string };
 	/** Calls as a user. */
 	as(userId: string, scopes: string[]): Call;
@@ -24,8 +17,11 @@ export interface TokenSandbox extends InProcess {
 
 const client = { id: 'cli_test', secret: 'crm_secret_test' };
 
-/** The header Authorization of the client that has the grants. */
-export const basic = `Basic ${btoa(`${client.id}:${client.secret}`)}`;
+/** The headers of a form that the client of the grants sends. */
+export const clientForm = {
+	'Content-Type': 'application/x-www-form-urlencoded',
+	Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}`,
+};
 
 export function tokenSandbox(options: Parameters<typeof inProcess>[0] = {}): TokenSandbox {
 	const now = options.now ?? Date.now;

@@ -2,51 +2,43 @@ import * as oauth from 'oauth4webapi';
 import type { Sandbox, SandboxOptions } from '../../../sandbox/serve.ts';
 import { startObserved } from '../../conformance/observed.ts';
 import { type Browser, submitAndFollow, newBrowser, shownOnce } from './scripted-browser.ts';
-import type { Json } from './in-process.ts';
+import type { Call, Reply } from './in-process.ts';
 
 export const redirectUri = 'http://localhost:5678/rest/oauth2-credential/callback';
 const overHttp = { [oauth.allowInsecureRequests]: true };
 
 export interface RegisteredClient {
 	id: string;
-	/** None for a public client. */
+	/** A public client has none. */
 	secret: string | undefined;
 }
 
-/** The tokens of one answer. */
+/** The tokens of one response. */
 export interface Connected {
 	accessToken: string;
 	refreshToken: string;
 	scope: string;
 }
 
-/** A sandbox on the network, with a clock that stands until it is moved. */
+/** A sandbox on the network, with a clock that tests move. */
 export interface OAuthSandbox extends Sandbox {
 	clock: { now: number };
 	browse(): Browser;
-	/** The browser of a signed-in user, the same one every time, since signing in again would slow down tests. */
+	/** The browser of a signed-in user. It is always the same one, since signing in again would slow down tests. */
 	signedIn(role: 'admin' | 'member'): Promise<Browser>;
 	register(type?: 'confidential' | 'public'): Promise<RegisteredClient>;
-	/** The user's whole way: sign in, allow, and have the code exchanged by oauth4webapi. */
+	/** Connects a user as applications do: the user signs in and allows access, and oauth4webapi exchanges the code. */
 	connect(client: RegisteredClient, role: 'admin' | 'member', scope?: string): Promise<Connected>;
-	/** An authorization code, and the verifier it can be exchanged with. */
+	/** An authorization code and its verifier. */
 	newCode(client: RegisteredClient): Promise<{ code: string; verifier: string }>;
-	/** Posts parameters to an endpoint, the client's id and secret among them. */
-	post(path: string, client: RegisteredClient, parameters: Record<string, string>): Promise<Answer>;
+	/** Connects a user to an application that all these calls share. */
+	as(role: 'admin' | 'member', scope: string): Promise<Call>;
+	/** Calls with the API key of the account. */
+	asAccount: Call;
+	/** Posts parameters to an endpoint, with the client's ID and secret. */
+	post(path: string, client: RegisteredClient, parameters: Record<string, string>): Promise<Reply>;
 	/** Calls the API with a token. */
-	call(
-		token: string,
-		method: string,
-		path: string,
-		body?: unknown,
-		headers?: Record<string, string>,
-	): Promise<Answer>;
-}
-
-export interface Answer {
-	status: number;
-	headers: Headers;
-	body: Json;
+	call(token: string, ...request: Parameters<Call>): Promise<Reply>;
 }
 
 export async function startOAuthSandbox(options: SandboxOptions = {}): Promise<OAuthSandbox> {
@@ -65,32 +57,41 @@ export async function startOAuthSandbox(options: SandboxOptions = {}): Promise<O
 		return browser;
 	};
 
+	const register: OAuthSandbox['register'] = async (type = 'confidential') => {
+		const page = await submitAndFollow(await signedIn('admin'), '/settings/api', {
+			action: 'create-client',
+			client_name: 'n8n',
+			redirect_addresses: redirectUri,
+			client_type: type,
+		});
+		const [id, secret] = shownOnce(page);
+		return { id: id!, secret };
+	};
+	const connect: OAuthSandbox['connect'] = async (client, role, scope) =>
+		await exchange(url, client, await authorize(await signedIn(role), client, scope));
+	const { post, call } = callsOf(url);
+	let sharedClient: Promise<RegisteredClient> | undefined;
+
 	return {
 		...running,
 		clock,
 		browse,
 		signedIn,
-
-		async register(type = 'confidential') {
-			const browser = await signedIn('admin');
-			const page = await submitAndFollow(browser, '/settings/api', {
-				action: 'create-client',
-				client_name: 'n8n',
-				redirect_addresses: redirectUri,
-				client_type: type,
-			});
-			const [id, secret] = shownOnce(page);
-			return { id: id!, secret };
-		},
+		register,
 
 		async newCode(client) {
 			const { verifier, address } = await authorize(await signedIn('admin'), client);
 			return { verifier, code: address.searchParams.get('code')! };
 		},
 
-		connect: async (client, role, scope) => await exchange(url, client, await authorize(await signedIn(role), client, scope)),
-
-		...callsOf(url),
+		connect,
+		async as(role, scope) {
+			const { accessToken } = await connect(await (sharedClient ??= register()), role, scope);
+			return (...request) => call(accessToken, ...request);
+		},
+		asAccount: (...request) => call(running.apiKey, ...request),
+		post,
+		call,
 	};
 }
 
@@ -133,7 +134,7 @@ async function exchange(url: string, client: RegisteredClient, { verifier, addre
 }
 
 function callsOf(url: string): Pick<OAuthSandbox, 'post' | 'call'> {
-	const answerOf = async (response: Response): Promise<Answer> => {
+	const replyOf = async (response: Response): Promise<Reply> => {
 		const text = await response.text();
 		const { status, headers } = response;
 		return { status, headers, body: text === '' ? null : JSON.parse(text) };
@@ -143,11 +144,11 @@ function callsOf(url: string): Pick<OAuthSandbox, 'post' | 'call'> {
 		post: async (path, { id, secret }, parameters) => {
 			const credentials = { client_id: id, ...(secret !== undefined && { client_secret: secret }) };
 			const body = new URLSearchParams({ ...credentials, ...parameters });
-			return answerOf(await fetch(url + path, { method: 'POST', body }));
+			return replyOf(await fetch(url + path, { method: 'POST', body }));
 		},
 
 		call: async (token, method, path, body, headers) =>
-			answerOf(
+			replyOf(
 				await fetch(url + path, {
 					method,
 					headers: {
@@ -171,7 +172,7 @@ export async function discover(url: string) {
 export const authentication = ({ secret }: RegisteredClient) =>
 	secret === undefined ? oauth.None() : oauth.ClientSecretBasic(secret);
 
-/** The query of a request that is in order. */
+/** The query of a valid request. */
 export async function authorizationQuery(
 	client: RegisteredClient,
 	verifier: string,

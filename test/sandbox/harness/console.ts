@@ -1,6 +1,6 @@
 import { demoMembers } from '../../../sandbox/seed/demo-members.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../sandbox/serve.ts';
-import { type Browser, newBrowser, type Shown } from './scripted-browser.ts';
+import { type Browser, hiddenValue, newBrowser, type Shown } from './scripted-browser.ts';
 import './quick-passwords.ts';
 import type { Json } from './in-process.ts';
 
@@ -8,7 +8,7 @@ import type { Json } from './in-process.ts';
 export interface Console extends Sandbox {
 	admin: Browser;
 	member: Browser;
-	/** Somebody who is not signed in. */
+	/** A browser without a sign-in. */
 	browse(headers?: Record<string, string>): Browser;
 	/** Calls the API with the API key. */
 	api(method: string, path: string, body?: unknown): Promise<Json>;
@@ -44,10 +44,6 @@ export async function startConsole(options: SandboxOptions = {}): Promise<Consol
 	};
 }
 
-/** The value of a hidden input. */
-export const hidden = ({ html }: Shown, name: string): string =>
-	new RegExp(`name="${name}" value="([^"]*)"`).exec(html)![1]!;
-
 /** Opens a page with a form and sends it, with the version that the page shows. */
 export async function fillIn(
 	browser: Browser,
@@ -56,8 +52,8 @@ export async function fillIn(
 	fields: Record<string, string>,
 ): Promise<Shown> {
 	const formPage = await browser.open(page);
-	const version = formPage.html.includes('name="version"') ? { version: hidden(formPage, 'version') } : {};
-	return browser.submit(formPage, to, { ...version, ...fields });
+	const version = hiddenValue(formPage, 'version');
+	return browser.submit(formPage, to, { ...(version && { version }), ...fields });
 }
 
 export const adminId = demoMembers.find(({ role }) => role === 'admin')!.id;

@@ -3,9 +3,10 @@ import { idMaker } from '../../../sandbox/core/foundation/ids.ts';
 import { plans } from '../../../sandbox/core/schemas/account.ts';
 import { revokeGrant, revokeKey } from '../../../sandbox/api/webhooks/revoke-access.ts';
 import { Background } from '../../../sandbox/core/foundation/background.ts';
-import type { Call, TokenSandbox } from './access-tokens.ts';
+import type { TokenSandbox } from './access-tokens.ts';
+import type { Call } from './in-process.ts';
 
-/** Somebody who begins something, with all there is to end it by. */
+/** A caller who begins something, with everything needed to end their rights. */
 export interface Beginner {
 	role: 'key' | 'admin' | 'member';
 	caller: { type: 'api_key' | 'user'; id: string };
@@ -13,10 +14,10 @@ export interface Beginner {
 	call: Call;
 }
 
-/** What ends or narrows what somebody may do. */
+/** An event that ends or narrows the rights of a caller. */
 export type End = 'nothing' | 'revocation' | 'deactivation' | 'demotion';
 
-/** Who begins what, and what can happen to them: said here once more, by hand. */
+/** Every kind of caller, with everything that can happen to its rights. */
 export const standings: Array<[role: Beginner['role'], end: End]> = [
 	['key', 'nothing'],
 	['key', 'revocation'],
@@ -26,11 +27,11 @@ export const standings: Array<[role: Beginner['role'], end: End]> = [
 ];
 
 /**
- * The standings that one of several things is tried with. Together they are tried with all, so that each
+ * The share of the standings that one of several items is tried with. Together the items cover all standings: each
  * pair of a kind of record and a standing, and of a write and a standing, is tried, but not each triple.
  *
- * @param turn another one for each kind and each of the items
- * @param itemCount how many items take turns
+ * @param turn a number that differs between kinds and between items
+ * @param itemCount the number of items that take turns
  */
 export const standingsInTurn = (turn: number, itemCount: number): typeof standings =>
 	standings.filter((_, i) => (i + turn) % itemCount === 0);
@@ -66,7 +67,7 @@ export async function newBeginner(
 
 const lesser = { admin: 'member', member: 'viewer' };
 
-export async function bring(sandbox: TokenSandbox, who: Beginner, end: End): Promise<void> {
+export async function endRights(sandbox: TokenSandbox, who: Beginner, end: End): Promise<void> {
 	const { id } = who.caller;
 	const service = serviceOf(sandbox);
 	if (end === 'deactivation') await sandbox.delete(`/v1/users/${id}`);
@@ -77,13 +78,17 @@ export async function bring(sandbox: TokenSandbox, who: Beginner, end: End): Pro
 	if (end === 'revocation' && !who.grant) revokeKey(service, id);
 }
 
-/** What only administrators may change. */
+/** Resources that only administrators may change. Repeated here by hand, so that tests notice changes. */
 const administrative = ['users', 'pipelines', 'custom-fields', 'custom-objects'];
+
+/** Whether a member may read or write the records of a resource. */
+export const memberMay = (access: 'read' | 'write', resource: string): boolean =>
+	access === 'read' || !administrative.includes(resource);
 
 /** Whether somebody may still read or write the records of a resource. */
 export function mayStill(who: Beginner, end: End, access: 'read' | 'write', resource: string): boolean {
 	if (end === 'revocation' || end === 'deactivation') return false;
 	const role = end === 'demotion' && who.role !== 'key' ? lesser[who.role] : who.role;
-	if (access === 'read' || role === 'key' || role === 'admin') return true;
-	return role === 'member' && !administrative.includes(resource);
+	if (role === 'key' || role === 'admin') return true;
+	return role === 'member' ? memberMay(access, resource) : access === 'read';
 }

@@ -1,17 +1,17 @@
 import { Turns } from '../../../sandbox/core/foundation/turns.ts';
 
-/** Work that takes turns, such as hashes of passwords: it begins in its turn, and goes on when a test lets it. */
+/** Work that takes turns, such as password hashes. It begins in its turn, and continues when the test lets it. */
 interface HeldTurns {
-	/** How many pieces of work have begun, of all that have asked. */
+	/** The number of pieces of work that have begun. */
 	begun: number;
 	requestCount: number;
-	/** Lets the first of those that have begun go on. */
+	/** Lets the first piece that has begun continue. */
 	letGo(): void;
-	/** Lets all of them, and all to come. */
+	/** Lets all pieces continue, including future ones. */
 	letAllGo(): void;
 }
 
-/** From now on until `jest.restoreAllMocks()`. */
+/** Holds work from now on, until `jest.restoreAllMocks()`. */
 export function holdTurns(): HeldTurns {
 	const waiters: Array<() => void> = [];
 	let isHolding = true;

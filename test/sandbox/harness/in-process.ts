@@ -3,22 +3,26 @@ import { seed } from '../../../sandbox/seed/seed.ts';
 import { Store } from '../../../sandbox/core/store/store.ts';
 import { refuseUndescribed } from './undescribed-answers.ts';
 
-/** Anything: a test says what it expects of it. */
+/** JSON of any shape. Each test says what it expects. */
 export type Json = ReturnType<typeof JSON.parse>;
 
 export interface Reply {
 	status: number;
 	headers: Headers;
-	/** The parsed body, line by line if it has lines, or null if there is none. */
+	/** The parsed body; a list of its lines if it is NDJSON, null if it is empty. */
 	body: Json;
 }
 
 type HeaderValues = Record<string, string>;
 
+/** Sends a request as one caller. */
+export type Call = (method: string, path: string, body?: unknown, headers?: HeaderValues) => Promise<Reply>;
+
 /** The sandbox without a network: requests go straight into the app. */
 export interface InProcess {
 	store: Store;
-	send(method: string, path: string, body?: unknown, headers?: HeaderValues): Promise<Reply>;
+	/** Calls with the API key. */
+	send: Call;
 	get(path: string, headers?: HeaderValues): Promise<Reply>;
 	post(path: string, body: unknown, headers?: HeaderValues): Promise<Reply>;
 	put(path: string, body: unknown, headers?: HeaderValues): Promise<Reply>;
@@ -30,7 +34,7 @@ export interface InProcess {
 
 const apiKey = 'test-key';
 
-/** @param contacts how many it begins with; custom fields are always there */
+/** @param contacts the number of contacts; custom fields always exist */
 export function inProcess({
 	contacts = 0,
 	store = new Store(':memory:'),
@@ -86,7 +90,7 @@ export function inProcess({
 const parseLines = (text: string): Json[] =>
 	text === '' ? [] : text.split(/(?<=\n)/).map((line) => JSON.parse(line));
 
-/** The codes of a problem, by the place they are about. */
+/** The error codes of a problem, by field or parameter. */
 export const errorsOf = ({ body }: Reply): Record<string, string> =>
 	Object.fromEntries(
 		body.errors.map((error: Json) => [error.pointer ?? error.parameter, error.code]),

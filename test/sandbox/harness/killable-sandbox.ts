@@ -5,7 +5,7 @@ import type { Json } from './in-process.ts';
 
 const main = join(__dirname, '../../../sandbox/main.ts');
 
-/** A sandbox in a process of its own, on a database that outlives it. */
+/** A sandbox in its own process, on a database that outlives it. */
 export interface Killable {
 	/** Ends the process with SIGKILL, whatever it is doing, and starts another one. */
 	kill(): Promise<void>;
@@ -16,16 +16,16 @@ export interface Killable {
 
 /**
  * @param db the file of the database
- * @param port where it is to be found again; by default, it has another after each start
+ * @param options.port its port after every start; by default, another one each time
  */
-export function startKillable(db: string, port = 0): Killable {
-	let current = startProcess(db, port);
+export function startKillable(db: string, options: { port?: number; flags?: string } = {}): Killable {
+	let current = startSandboxProcess(db, options);
 
 	return {
 		async kill() {
 			const { child } = await current;
 			child.kill('SIGKILL');
-			current = once(child, 'exit').then(() => startProcess(db, port));
+			current = once(child, 'exit').then(() => startSandboxProcess(db, options));
 			await current;
 		},
 		async send(method, path, body, key) {
@@ -43,7 +43,7 @@ export function startKillable(db: string, port = 0): Killable {
 					});
 					return { status: response.status, body: await response.json() };
 				} catch {
-					// Refused or cut off: only a process that ends does that.
+					// The process was killed: nothing else refuses or breaks off a connection.
 					if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
 				}
 			}
@@ -59,19 +59,18 @@ export function startKillable(db: string, port = 0): Killable {
 /**
  * Starts a sandbox in a process of its own.
  *
- * @param ends kills the process, whatever it is doing
+ * @param options.signal kills the process
  * @throws Error if the process ends before it listens
  */
-export async function startProcess(
+export async function startSandboxProcess(
 	db: string,
-	port = 0,
-	ends?: AbortSignal,
+	{ port = 0, flags = '', signal }: { port?: number; flags?: string; signal?: AbortSignal } = {},
 ): Promise<{ child: ChildProcess; url: string }> {
-	const args = `--port ${port} --contacts 0 --api-key KEY --requests-per-minute 1000000 --db ${db}`;
+	const args = `--port ${port} --contacts 0 --api-key KEY --requests-per-minute 1000000 --db ${db} ${flags}`.trimEnd();
 	const child = spawn(process.execPath, [main, ...args.split(' ')], {
 		stdio: ['ignore', 'pipe', 'inherit'],
 		killSignal: 'SIGKILL',
-		...(ends && { signal: ends }),
+		...(signal && { signal }),
 	});
 	const early = once(child, 'exit').then(() => {
 		throw new Error('The sandbox ended before it listened.');

@@ -1,4 +1,4 @@
-/** The most calls between two turns of the event loop, in which other requests are answered. */
+/** The maximum number of calls between two turns of the event loop, in which other requests are answered. */
 export async function maxPerTurn(calls: jest.SpyInstance, work: Promise<unknown>): Promise<number> {
 	let isDone = false;
 	void work.finally(() => (isDone = true));

@@ -1,25 +1,25 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import { listen } from '../../listen.ts';
 import { until } from '../../until.ts';
 import type { Json } from './in-process.ts';
 
 export interface Received {
 	headers: IncomingHttpHeaders;
-	/** The exact bytes, as text. */
+	/** The exact body. */
 	text: string;
 	event: Json;
 }
 
-/** Something that webhooks are sent to: a real server on this machine. */
+/** A receiver of webhooks: a real server on this machine. */
 export interface Receiver {
 	url: string;
-	/** All that came, in the order in which it came. */
+	/** The deliveries, in the order of their arrival. */
 	received: Received[];
-	/** How it answers from now on; 204 if not said otherwise. */
+	/** How it answers from now on; with 204 by default. */
 	answer: RequestListener;
-	/** Waits until so many have come; gives their events, in sequence. */
+	/** Waits for a number of deliveries. @returns their events in sequence */
 	events(count: number): Promise<Json[]>;
 	close(): Promise<void>;
 }
@@ -33,10 +33,9 @@ export async function startReceiver(): Promise<Receiver> {
 			receiver.answer(request, response);
 		});
 	});
-	server.listen(0, '127.0.0.1');
-	await once(server, 'listening');
+	const url = await listen(server);
 	const receiver: Receiver = {
-		url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+		url: `${url}/hook`,
 		received: [],
 		answer: (_request, response) => void response.writeHead(204).end(),
 		async events(count) {

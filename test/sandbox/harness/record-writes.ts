@@ -1,5 +1,7 @@
+import { recordsOf } from '../../../sandbox/core/schemas/custom-objects.ts';
+import { resources } from '../../../sandbox/core/schemas/index.ts';
 import type { Resource } from '../../../sandbox/core/schemas/resource.ts';
-import type { Json } from './in-process.ts';
+import type { InProcess, Json } from './in-process.ts';
 
 /** Records that the made-up ones can refer to. */
 export interface Fixtures {
@@ -9,9 +11,20 @@ export interface Fixtures {
 	machine: Json;
 }
 
+export const createFixtures = async ({ get, post }: InProcess): Promise<Fixtures> => ({
+	contactId: (await post('/v1/contacts', { last_name: 'x' })).body.id,
+	tagId: (await post('/v1/tags', { name: 'one' })).body.id,
+	machine: (await get('/v1/custom-objects')).body.data[0],
+});
+
+export const kindsOfRecords = [...resources.map(({ name }) => name), 'custom records'];
+
+export const resourceOf = (kind: string, { machine }: Fixtures): Resource =>
+	resources.find(({ name }) => name === kind) ?? recordsOf(machine);
+
 let count = 0;
 
-/** Values that each kind of record can be made of. */
+/** Creates values for each kind of record. */
 const makers: Record<string, (n: number, fixtures: Fixtures) => Json> = {
 	contacts: (n) => ({ last_name: `Contact ${n}` }),
 	companies: (n) => ({ name: `Company ${n}` }),
@@ -43,20 +56,20 @@ const makers: Record<string, (n: number, fixtures: Fixtures) => Json> = {
 /** Values of a new record, unlike those of any other. */
 export function valuesOf({ name }: Resource, fixtures: Fixtures): Json {
 	const make = makers[name.split('/').at(-1)!];
-	if (!make) throw new Error(`Say above what one of ${name} can be made of.`);
+	if (!make) throw new Error(`Add values for ${name} to makers.`);
 	return make(++count, fixtures);
 }
 
-/** Something that can be done, with a record or without. */
+/** An operation on a record or on all of them. */
 export interface RecordWrite {
 	name: string;
 	access: 'read' | 'write';
-	/** Whether it is about one record, and leaves none. */
+	/** What it is about; `last` is a record that it deletes. */
 	of: 'one' | 'all' | 'last';
 	request(id: string): [method: string, path: string, body?: unknown];
 }
 
-/** All that can be done with the records of a resource, by its definition. */
+/** Every operation on the records of a resource, by its definition. */
 export function recordWritesOf(resource: Resource, { tagId, ...otherFixtures }: Fixtures): RecordWrite[] {
 	const values = () => valuesOf(resource, { tagId, ...otherFixtures });
 	const path = `/v1/${resource.name}`;
@@ -92,7 +105,7 @@ export function recordWritesOf(resource: Resource, { tagId, ...otherFixtures }: 
 	];
 }
 
-/** A value of a unique field that the values above do not have. */
+/** A value of a unique field that `makers` leaves out. */
 const uniqueValue = (field: string): Json => {
 	const values: Json = { external_id: `x${++count}`, domain: `x${++count}.example` };
 	return field === 'email' ? { email: `x${++count}@x.example` } : { [field]: values[field] };

@@ -4,21 +4,21 @@ export interface Shown {
 	status: number;
 	headers: Headers;
 	html: string;
-	/** Where it led to, if it was a redirect. */
+	/** The target of a redirect. */
 	location: string;
 }
 
 type Fields = Record<string, string>;
 
-/** A person with a browser, without its looks: it keeps cookies, and fills in the forms of pages. */
+/** A browser without a screen: it keeps cookies and sends the forms of pages. */
 export interface Browser {
 	open(path: string): Promise<Shown>;
-	/** Sends a form; what the page has hidden in it goes along. */
+	/** Sends a form of a page, with the page's CSRF token. */
 	submit(page: Shown, path: string, fields: Fields, headers?: Fields): Promise<Shown>;
 	signIn(role: 'admin' | 'member'): Promise<Shown>;
 }
 
-/** @param request sends a request to the sandbox, and follows no redirect */
+/** @param request sends a request to the sandbox, without following redirects */
 export function newBrowser(request: (path: string, init: RequestInit) => Promise<Response>): Browser {
 	const cookies = new Map<string, string>();
 
@@ -51,16 +51,17 @@ export function newBrowser(request: (path: string, init: RequestInit) => Promise
 	return browser;
 }
 
-const hiddenValue = ({ html }: Shown, name: string): string =>
+/** The value of a hidden input; empty if there is none. */
+export const hiddenValue = ({ html }: Shown, name: string): string =>
 	new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
 
-/** Sends a form of a page that shows what came of it after a redirect, and only once. */
+/** Sends a form, and opens the page to which it redirects. That page shows the outcome once. */
 export async function submitAndFollow(browser: Browser, path: string, fields: Fields): Promise<Shown> {
 	const { location } = await browser.submit(await browser.open(path), path, fields);
 	return await browser.open(location);
 }
 
-/** What a settings page shows this once, in the order in which it is there. */
+/** The values that a settings page shows only once, in order. */
 export const shownOnce = ({ html }: Shown): string[] =>
 	[.../<div class="notice" role="status">[\s\S]*?<\/div>/.exec(html)![0].matchAll(/<code>(.*?)</g)].map(
 		([, value]) => value!,

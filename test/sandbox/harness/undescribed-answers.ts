@@ -13,14 +13,14 @@ const templates = Object.keys(paths).map((path) => ({
 templates.sort((a, b) => a.parameters - b.parameters);
 
 /**
- * Tells tests of an answer that the contract does not know.
+ * Checks that the contract describes a response.
  *
- * @throws Error
+ * @throws Error if it does not
  */
 export function refuseUndescribed(method: string, url: string, status: number): void {
 	const [pathname = ''] = url.split('?');
 	const found = templates.find(({ pattern }) => pattern.test(pathname));
 	const operation = found && paths[found.path]?.[method.toLowerCase()];
 	if (!operation || String(status) in operation.responses) return;
-	throw new Error(`${method} ${found.path} is not described to answer ${status}.`);
+	throw new Error(`The contract does not describe ${status} as a response to ${method} ${found.path}.`);
 }

@@ -6,14 +6,16 @@ import { type Receiver, startReceiver } from './receiver.ts';
 /** A sandbox and a receiver of its webhooks, on this machine. */
 export interface WebhookSandbox extends InProcess {
 	receiver: Receiver;
-	/** Subscribes the receiver; gives the webhook with its secret. */
+	/** Subscribes the receiver. @returns the webhook with its secret */
 	subscribe(...events: string[]): Promise<Json>;
 	/** Creates a contact, which is an event. */
 	happen(lastName?: string): Promise<Json>;
 	/** Moves the clock of the service forward. */
 	advance(seconds: number): Promise<Reply>;
-	/** Waits until the deliveries of a webhook are all as `isSo` says; gives them, the first first. */
+	/** Waits until `isSo` holds for all deliveries of a webhook. @returns them, oldest first */
 	deliveries(id: string, isSo: (delivery: Json) => boolean): Promise<Json[]>;
+	/** Subscribes the receiver to new contacts, and waits for the first attempt of an event, which it answers so. */
+	firstAttempt(answer: Receiver['answer'], ...otherEvents: string[]): Promise<{ id: string; delivery: Json }>;
 	webhook(id: string): Promise<Json>;
 	close(): Promise<void>;
 }
@@ -22,19 +24,28 @@ export async function startWebhookSandbox(options?: Partial<AppOptions>): Promis
 	const receiver = await startReceiver();
 	const sandbox = inProcess({ allowPrivateWebhooks: true, faults: true, ...options });
 	const { get, post, store } = sandbox;
+	const subscribe: WebhookSandbox['subscribe'] = async (...events) =>
+		(await post('/v1/webhooks', { url: receiver.url, events })).body;
+	const happen: WebhookSandbox['happen'] = async (lastName = 'Moreno') =>
+		(await post('/v1/contacts', { last_name: lastName })).body;
+	const deliveries: WebhookSandbox['deliveries'] = async (id, isSo) =>
+		await until(async () => {
+			const { data } = (await get(`/v1/webhooks/${id}/deliveries?limit=500`)).body;
+			return data.length > 0 && data.every(isSo) && data.reverse();
+		});
 	return {
 		...sandbox,
 		receiver,
-		subscribe: async (...events) =>
-			(await post('/v1/webhooks', { url: receiver.url, events })).body,
-		happen: async (lastName = 'Moreno') =>
-			(await post('/v1/contacts', { last_name: lastName })).body,
+		subscribe,
+		happen,
 		advance: (seconds) => post('/_sandbox/clock', { advance: seconds }),
-		async deliveries(id, isSo) {
-			return await until(async () => {
-				const { data } = (await get(`/v1/webhooks/${id}/deliveries?limit=500`)).body;
-				return data.length > 0 && data.every(isSo) && data.reverse();
-			});
+		deliveries,
+		async firstAttempt(answer, ...otherEvents) {
+			receiver.answer = answer;
+			const { id } = await subscribe('contact.created', ...otherEvents);
+			await happen();
+			const [delivery] = await deliveries(id, hasTried(1));
+			return { id, delivery };
 		},
 		webhook: async (id) => (await get(`/v1/webhooks/${id}`)).body,
 		async close() {
@@ -48,7 +59,7 @@ export const seconds = { minute: 60, hour: 3600, day: 86_400 };
 
 export const isDone = ({ status }: Json): boolean => status === 'succeeded';
 
-/** True of deliveries with so many attempts. */
+/** Whether a delivery has had a number of attempts. */
 export const hasTried =
 	(times: number) =>
 	({ attempts }: Json): boolean =>
