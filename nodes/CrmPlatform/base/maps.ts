@@ -1,15 +1,13 @@
 interface MapLike<Key, Value> {
+	has(key: Key): boolean;
 	get(key: Key): Value | undefined;
 	set(key: Key, value: Value): unknown;
 }
 
-/** The value of a key, which is made if the map has none. */
+/** The value of a key, which is created if the map does not have the key. */
 export function getOrCreate<Key, Value>(map: MapLike<Key, Value>, key: Key, create: () => Value): Value {
-	const existing = map.get(key);
-	if (existing !== undefined) return existing;
-	const value = create();
-	map.set(key, value);
-	return value;
+	if (!map.has(key)) map.set(key, create());
+	return map.get(key) as Value;
 }
 
 /** A map that forgets its oldest entries. A key that is set again counts as new. */

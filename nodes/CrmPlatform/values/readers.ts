@@ -18,10 +18,10 @@ const booleans = new Map([
 	['0', false],
 ]);
 
-/** The boolean that a value represents; undefined if it represents none. */
+/** The boolean that a value represents, if any. */
 export const booleanIn = (value: unknown): boolean | undefined => booleans.get(textOf(value)?.toLowerCase() ?? '');
 
-/** No, as services write it: false, zero, and the zero date of MySQL. */
+/** Whether a value means no, as services write it: false, zero, or the zero date of MySQL. */
 export const isNo = (value: unknown): boolean => /^(false|no|n|0|0000-00-00.*)$/i.test(String(value));
 
 /** @throws Error in the user's words if the value is neither true nor false */
