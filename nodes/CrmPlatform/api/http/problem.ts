@@ -81,7 +81,7 @@ export function problemOfItem(
 const maxReasons = 20;
 
 /** The problem of a response whose status says success although its body reports an error. */
-export function contradictoryProblem({ status, headers, text }: ErrorAnswer, isWrite = true): Problem {
+export function contradictoryProblem({ status, headers, text }: ErrorAnswer, isWrite: boolean): Problem {
 	const json = parseJson(text);
 	const stated = Number((json as { status?: unknown } | undefined)?.status);
 	const problem = problemOfItem(stated >= 400 && stated < 600 ? stated : 422, json, headers);
