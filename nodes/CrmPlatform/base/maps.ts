@@ -10,6 +10,13 @@ export function getOrCreate<Key, Value>(map: MapLike<Key, Value>, key: Key, crea
 	return map.get(key) as Value;
 }
 
+/** How often each key occurs. */
+export function countsOf<Key>(keys: Iterable<Key>): Map<Key, number> {
+	const counts = new Map<Key, number>();
+	for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+	return counts;
+}
+
 /** A map that forgets its oldest entries. A key that is set again counts as new. */
 export class RecentMap<Key, Value> {
 	private readonly entries = new Map<Key, Value>();
