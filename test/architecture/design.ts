@@ -61,10 +61,10 @@ export const design: Record<string, Part> = {
 		imports: ['operations', 'parameters'],
 		types: ['model'],
 	},
-	// JSON, members of objects, numbers, clocks: what every other part may use.
+	// JSON, members of objects, numbers, digests, clocks: what every other part may use.
 	base: {
 		files: ['nodes/CrmPlatform/base/*.ts'],
-		imports: ['n8n-workflow'],
+		imports: ['n8n-workflow', 'node:crypto'],
 	},
 	// What a value means by itself: no field, no record and no service is needed to say it.
 	values: {
@@ -164,7 +164,7 @@ export const design: Record<string, Part> = {
 	},
 	openapi: {
 		files: ['nodes/CrmPlatform/api/openapi/*.ts'],
-		imports: ['fields', 'base', 'http', 'contract', 'zod', 'node:crypto'],
+		imports: ['fields', 'base', 'http', 'contract', 'zod'],
 	},
 	http: {
 		files: ['nodes/CrmPlatform/api/http/*.ts'],

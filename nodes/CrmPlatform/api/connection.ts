@@ -142,7 +142,7 @@ async function uncanceled<T>(
 	try {
 		return await work;
 	} catch (error) {
-		const reason = signal?.aborted ? 'The execution was canceled' : inWords(error);
+		const reason = signal?.aborted ? 'The execution was canceled' : readableError(error);
 		throw new NodeOperationError(n8n.getNode(), reason);
 	}
 }
@@ -151,7 +151,7 @@ function inUsersWords<T>(n8n: IAllExecuteFunctions, work: () => T): T {
 	try {
 		return work();
 	} catch (error) {
-		throw new NodeOperationError(n8n.getNode(), inWords(error));
+		throw new NodeOperationError(n8n.getNode(), readableError(error));
 	}
 }
 
@@ -162,7 +162,7 @@ const languageErrors = [TypeError, RangeError, SyntaxError, ReferenceError, URIE
  * An error whose message a user can read: the error itself, unless JavaScript threw it because of a value that the node
  * did not expect. Then the original is the cause.
  */
-export function inWords(error: unknown): Error {
+export function readableError(error: unknown): Error {
 	const isOurs = error instanceof Error && !languageErrors.some((type) => error instanceof type);
 	if (isOurs) return error;
 	return new Error(

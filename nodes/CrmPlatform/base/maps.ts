@@ -11,7 +11,7 @@ export function getOrCreate<Key, Value>(map: MapLike<Key, Value>, key: Key, crea
 }
 
 /** How often each key occurs. */
-export function countsOf<Key>(keys: Iterable<Key>): Map<Key, number> {
+export function occurrences<Key>(keys: Iterable<Key>): Map<Key, number> {
 	const counts = new Map<Key, number>();
 	for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
 	return counts;

@@ -33,7 +33,7 @@ export type ValueDecision =
  * within a list or an object are left to its conversion (`toList`, `toStructure`), except in a cell that leaves its
  * field as it is.
  *
- * @throws Error in the user's words where one blank would clear all custom fields
+ * @throws Error in the user's words if one blank would clear all custom fields
  */
 export function decideValue({ field, value, origin }: EvaluatedValue, whenCleared: WhenCleared): ValueDecision {
 	const clear: ValueDecision = whenCleared === 'clear' ? { action: 'clear' } : { action: 'skip', reason: 'neverCleared' };

@@ -8,7 +8,7 @@ import { kindsByPrecedence, type Field, type FieldKind } from './field';
 
 /** What a schema says about its values. */
 export interface ValueSchema {
-	/** Its JSON type, where it has one: a whole number is a number. */
+	/** Its JSON type, if it has one; an integer is a number. */
 	type: string | undefined;
 	format?: string | undefined;
 	/** The kind of the values of an array. */

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeListSearchItems } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { countsOf } from '../base/maps';
+import { occurrences } from '../base/maps';
 import { readPages } from '../api/lists/pages';
 import { recordName, firstText } from '../api/recordName';
 
@@ -54,7 +54,7 @@ export function distinctListItems(
 	companies: Map<unknown, string>,
 ): INodeListSearchItems[] {
 	const items = records.map((record) => listItem(record, value, companies.get(record.company_id)));
-	const counts = countsOf(items.map(({ name }) => name));
+	const counts = occurrences(items.map(({ name }) => name));
 	return items.map((item, i) => {
 		const date = dateOf(records[i] ?? {});
 		const isAlone = counts.get(item.name) === 1 || date === undefined;
@@ -62,9 +62,9 @@ export function distinctListItems(
 	});
 }
 
-/** The fields whose beginning stands for a missing name. */
+/** The fields whose first characters replace a missing name. */
 const contentFields = ['url', 'body', 'text', 'event_type', 'type', 'operation'];
-/** Maximum characters of that beginning. */
+/** Maximum number of those characters. */
 const maxCharacters = 60;
 
 function amountOf({ amount, currency }: IDataObject): string | undefined {

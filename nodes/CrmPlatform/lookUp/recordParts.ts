@@ -6,7 +6,7 @@ import { readPages } from '../api/lists/pages';
 import { foldedText } from '../values/foldedText';
 import { listed } from '../values/listed';
 import type { NamedId } from './nameLookUp';
-import { countsOf } from '../base/maps';
+import { occurrences } from '../base/maps';
 import { outcomeOfIds } from './lookUp';
 import { hasText, identifyingFields, parseName } from './nameSyntax';
 import { rememberNames } from './rememberedNames';
@@ -47,7 +47,7 @@ function partsIn(record: IDataObject, part: string): Part[] {
 	const partObjects = (Array.isArray(value) ? (value as unknown[]) : []).filter(isObject);
 	const nameOf = (object: IDataObject): string => identifyingFields.map((name) => object[name]).find(hasText)?.trim() ?? '';
 	const names = partObjects.map(nameOf);
-	const counts = countsOf(names.map(foldedText));
+	const counts = occurrences(names.map(foldedText));
 	const owner = { ownerId: record.id, ownerName: nameOf(record) };
 	return partObjects.map(({ id }, i) => {
 		const name = names[i]!;

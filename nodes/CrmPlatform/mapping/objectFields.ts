@@ -13,7 +13,7 @@ interface ObjectFields {
 	values: FieldValue[];
 	/** Names that belong to no field. */
 	unknown: string[];
-	/** Names of objects whose members are fields, where the value is not an object. */
+	/** Names of objects whose members are fields, but whose value is not an object. */
 	notObjects: string[];
 }
 

@@ -21,7 +21,7 @@ export class UnsentValues {
 		this.labelsWithoutValue = new NamesNotice(api.notices, withoutValueText);
 	}
 
-	/** Adds a name that belongs to no field. @throws Error where the service's own fields could not be read */
+	/** Adds a name that belongs to no field. @throws Error if the service's description could not be read */
 	unknown(name: string): void {
 		if (this.otherNames.has(name)) return;
 		this.api.requireDescription(`The field ${name}`);

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { countsOf } from '../base/maps';
+import { occurrences } from '../base/maps';
 import type { CustomFields } from '../api/customFields';
 import type { ResourceDescription } from '../api/openapi/description';
 import { allCustomFields, customFieldPrefix, idField, type Field } from '../fields/field';
@@ -68,7 +68,7 @@ export function exportColumns(
 		for (const readOnlyName of readOnly) places.set(readOnlyName, [allCustomFields, readOnlyName.slice(customFieldPrefix.length)]);
 	}
 	const named = [...places].map(([name, path]) => ({ name, path, label: labels.get(name)?.trim() ?? name }));
-	const uses = countsOf(named.map(({ label }) => label));
+	const uses = occurrences(named.map(({ label }) => label));
 	const isReadBack = reserved && readBack(description, custom);
 	const isClear = ({ name, label }: { name: string; label: string }) =>
 		uses.get(label) === 1 && !reserved?.has(label) && isReadBack?.(label, name);

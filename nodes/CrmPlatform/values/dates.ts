@@ -14,7 +14,7 @@ const beginsWithDate = /^\d{4}-\d{2}-\d{2}(?!\d)/;
  * Reads a moment from a Date, a DateTime, epoch milliseconds, or text in ISO 8601 (with a T or a space).
  *
  * @param zone IANA time zone of a text without one
- * @returns undefined where the value is not a moment
+ * @returns undefined if the value is not a moment
  */
 export function parseMoment(value: unknown, zone: string): DateTime | undefined {
 	const moment = parsed(value, zone);
@@ -49,14 +49,14 @@ export function calendarDate(moment: DateTime, zone: string): string | null {
 	return hour + minute + second === 0 ? moment.toISODate() : moment.setZone(zone).toISODate();
 }
 
-/** The time from the first to the last millisecond that a value may stand for. */
+/** The first and the last millisecond that a value may mean. */
 export interface TimeSpan {
 	from: number;
 	to: number;
 }
 
 /**
- * The times that a value may stand for. A system that stores only seconds, minutes or days omits the rest or writes
+ * The times that a value may mean. A system that stores only seconds, minutes or days omits the rest or writes
  * zeros, and does not say in which time zone a day is.
  */
 export function timeSpan(value: unknown, zone: string): TimeSpan | undefined {

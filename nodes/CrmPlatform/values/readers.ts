@@ -29,7 +29,7 @@ export function readBoolean(label: string, value: unknown, blank: Blank<boolean>
 	return read(label, value, blank, booleanIn, 'true or false');
 }
 
-/** @throws Error in the user's words where the value is not a whole number within the limits */
+/** @throws Error in the user's words if the value is not a whole number within the limits */
 export function readWholeNumber(
 	label: string,
 	value: unknown,
@@ -43,7 +43,7 @@ export function readWholeNumber(
 	return read(label, value, blank, within, `a whole number ${range}`);
 }
 
-/** @throws Error in the user's words where the value is not a number above 0, up to the maximum */
+/** @throws Error in the user's words if the value is not a number above 0, up to the maximum */
 export function readPositiveNumber(
 	label: string,
 	value: unknown,
@@ -65,7 +65,7 @@ export function readPercent(label: string, value: unknown, { max = 100, ...blank
 	return read(label, value, blank, percent, `a percentage from 0 to ${max}`);
 }
 
-/** @throws Error in the user's words where the value is not one of the choices */
+/** @throws Error in the user's words if the value is not one of the choices */
 export function readOption<Value extends string>(
 	label: string,
 	value: unknown,
@@ -82,14 +82,14 @@ export function readOption<Value extends string>(
 	return chosen(value) ?? read(label, value, blank, chosen, `one of ${choices.join(', ')}`);
 }
 
-/** @throws Error in the user's words where the value is not text */
+/** @throws Error in the user's words if the value is not text */
 export function readText(label: string, value: unknown, blank: Blank<string> = {}): string {
 	return read(label, value, blank, textOf, 'a text');
 }
 
 /**
  * @param limits `zone` is the IANA time zone of a text without one
- * @throws Error in the user's words where the value is not a date
+ * @throws Error in the user's words if the value is not a date
  */
 export function readDate(
 	label: string,

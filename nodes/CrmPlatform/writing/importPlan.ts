@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import { inWords } from '../api/connection';
+import { readableError } from '../api/connection';
 import type { Query } from '../api/http/path';
 import { allCustomFields, type Field } from '../fields/field';
 import type { JobDescription } from '../api/openapi/jobs';
@@ -124,7 +124,7 @@ async function planRows(
 			planned.line = JSON.stringify(line);
 			planned.refusal = refusalBefore(line, planned.line, required, plan.matchOn) ?? refusedValue(line, checked);
 		} catch (error) {
-			planned.refusal = { code: 'invalid_value', message: inWords(error).message };
+			planned.refusal = { code: 'invalid_value', message: readableError(error).message };
 		}
 		if (planned.refusal) planned.line = undefined;
 		return planned;

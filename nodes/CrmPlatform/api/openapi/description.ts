@@ -89,7 +89,7 @@ function readResource(document: OpenApiDocument, path: string): ResourceDescript
 	return description;
 }
 
-/** Without the batch: each record is read and replaced on its own. */
+/** The description of a write that replaces records; without batches, since each record is read first. */
 function replacing(description: WriteDescription | undefined): WriteDescription | undefined {
 	if (!description) return undefined;
 	const { batch: _, ...single } = description;

@@ -8,7 +8,7 @@ type Referable = { [Kind in keyof typeof partReaders]: NonNullable<ReturnType<(t
 // Many operations refer to the same parts. Parsed parts live as long as the document.
 const parsedCache = new WeakMap<object, Map<string, unknown>>();
 
-/** A part of a document, parsed once; undefined where it cannot be read. */
+/** A part of a document, parsed once; undefined if it is unreadable. */
 function parsedAs<Kind extends keyof Referable>(kind: Kind, json: unknown): Referable[Kind] | undefined {
 	if (!isObjectOrList(json)) return parse(kind, json);
 	const parsedByKind = getOrCreate(parsedCache, json, () => new Map<string, unknown>());

@@ -48,7 +48,7 @@ function keyName({ name = '' }: OpenApiParameter): string | undefined {
 	return [...words.slice(0, place).filter((word) => !['x', 'request', 'http', 'api', 'client'].includes(word)), 'key'].join(' ');
 }
 
-/** The header that carries the key; undefined if several may, or if the only candidate is optional and for a special key. */
+/** The header that carries the key; undefined if several may, or if the only candidate is optional and its name says more. */
 function clearestOf(headers: OpenApiParameter[]): OpenApiParameter | undefined {
 	const current = headers.filter((header) => !header.deprecated);
 	const candidates = current.length > 0 ? current : headers;

@@ -15,7 +15,7 @@ export interface WriteDescription extends IdempotencyHeader {
 	replaces?: true;
 	/** Why the connector cannot do this write, in the user's words. */
 	refusal?: string;
-	/** Media type of the body, where it is not `application/json`. */
+	/** Media type of the body, if it is not `application/json`. */
 	contentType?: string;
 	fields: Field[];
 	/** Members of the record that only the service sets, if the body's description lists them. */
