@@ -1,6 +1,6 @@
 import { NodeApiError, NodeOperationError, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
-import { inWords } from './api/connection';
+import { readableError } from './api/connection';
 import { refusedCaller } from './api/http/statuses';
 import { listed } from './values/listed';
 
@@ -10,7 +10,7 @@ export type NodeFailure = NodeApiError | NodeOperationError;
 /** Converts an error to the one that n8n shows, linked to its input item. */
 export function nodeFailure(n8n: IExecuteFunctions, error: Error, item: number | undefined): NodeFailure {
 	const isKnown = error instanceof NodeApiError || error instanceof NodeOperationError;
-	const failure = isKnown ? error : new NodeOperationError(n8n.getNode(), inWords(error));
+	const failure = isKnown ? error : new NodeOperationError(n8n.getNode(), readableError(error));
 	failure.context.itemIndex ??= item;
 	return failure;
 }

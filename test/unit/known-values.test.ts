@@ -25,7 +25,7 @@ test('values are found flat and in objects', () => {
 			['address.zip', '28'],
 		],
 		unknown: [],
-		noObjects: [],
+		notObjects: [],
 	});
 });
 
@@ -34,7 +34,7 @@ test('lists are values and stay unchanged', () => {
 });
 
 test.each([null, '', ' '])('an object that is %j is blank as a whole', (address) => {
-	expect(read({ address })).toEqual({ values: [['address', address]], unknown: [], noObjects: [] });
+	expect(read({ address })).toEqual({ values: [['address', address]], unknown: [], notObjects: [] });
 });
 
 test('an object may be JSON text, as from databases', () => {
@@ -42,14 +42,14 @@ test('an object may be JSON text, as from databases', () => {
 });
 
 test.each(['12 Main Street', '[1]', 7, ['Madrid']])('%p is reported as not being an object', (address) => {
-	expect(read({ address })).toEqual({ values: [], unknown: [], noObjects: ['address'] });
+	expect(read({ address })).toEqual({ values: [], unknown: [], notObjects: ['address'] });
 });
 
 test('names that match no field are reported with their path', () => {
 	expect(read({ id: 1, address: { planet: 'x' }, custom_fields: { gone: 1, tier: 2 } })).toEqual({
 		values: [['custom_fields.tier', 2]],
 		unknown: ['id', 'address.planet', 'custom_fields.gone'],
-		noObjects: [],
+		notObjects: [],
 	});
 });
 
@@ -57,7 +57,7 @@ test('an undefined value counts as missing', () => {
 	expect(read({ name: undefined, other: undefined })).toEqual({
 		values: [],
 		unknown: [],
-		noObjects: [],
+		notObjects: [],
 	});
 });
 

@@ -55,5 +55,5 @@ test('an id that is a number stays a number', async () => {
 test('a filter that does not filter finds nothing, and reports it', async () => {
 	const { api } = serviceOf([{ id: 'a', name: 'Acme Inc' }], { name: 'text' }, { ignores: true });
 	const [outcome] = [...(await lookUpNames(api, 'companies', ['Nobody Inc'], false)).values()];
-	expect(outcome).toMatchObject({ cannotBeAsked: { message: expect.stringContaining('do not match the filter name') as unknown } });
+	expect(outcome).toMatchObject({ failed: { message: expect.stringContaining('do not match the filter name') as unknown } });
 });

@@ -5,10 +5,10 @@ import { idText, isObject } from '../base/json';
 import { ownMember, setMember } from '../base/ownMembers';
 
 /**
- * The record an answer consists of.
+ * The record in a response.
  *
  * @param body parsed JSON
- * @returns undefined for an answer without a body
+ * @returns undefined for a response without a body
  * @throws Error in the user's words for a text, a number or a list of several records
  */
 export function recordIn(body: unknown, path: string): IDataObject | undefined {
@@ -21,7 +21,7 @@ export function recordIn(body: unknown, path: string): IDataObject | undefined {
 	);
 }
 
-/** The id in the response if it is not the requested one; undefined if it is, and for a response without an id. */
+/** The id in the response, if it has one other than the requested id. */
 export function otherId(record: IDataObject | undefined, id: string): string | undefined {
 	const returnedId = idText(record?.id);
 	return returnedId !== undefined && looseText(returnedId) !== looseText(id) ? returnedId : undefined;
@@ -37,5 +37,5 @@ export function mergePatch(record: IDataObject, patch: IDataObject): IDataObject
 	return result;
 }
 
-/** Added to the records that Create or Update gives: `created` or `updated`. */
+/** The member that Create or Update adds to its records: `created` or `updated`. */
 export const outcomeField = 'upsert_outcome';

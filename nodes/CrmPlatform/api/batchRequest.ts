@@ -21,18 +21,18 @@ interface BatchWrite {
 	idempotency?: ApiRequest['idempotency'];
 }
 
-/** The answer for one record: the returned record, if any, and the HTTP status, or the reason it was not written. */
+/** The answer for one record: the returned record, if any, and the HTTP status; or why it was not written. */
 export type BatchAnswer = { record: IDataObject | undefined; status: number } | { problem: Problem };
 
-/** Attempts at one batch: under the same key, a repeated one returns the stored answer, complete. */
+/** Maximum requests for one batch: under the same key, a repeated request returns the complete stored response. */
 const maxRequests = 3;
 
 /**
- * Sends a batch and gives the answer for each item, in their order. If the response omits items, the request is
- * repeated where an idempotency key makes that safe; answers received before are kept.
+ * Sends a batch and returns the answer for each item, in their order. If the response omits items, the request is
+ * repeated, provided that an idempotency key makes that safe; answers received before are kept.
  *
  * @returns the last error for items that no response mentions
- * @throws the error of `send` if there is an answer for no item
+ * @throws the error of `send` if no item has an answer
  */
 export async function sendBatch(
 	send: (request: ApiRequest) => Promise<ApiResponse>,
@@ -70,7 +70,7 @@ function batchAnswer({ id, status, data, error, body }: ItemAnswer, headers: Api
 	}
 	const effectiveStatus = isDone ? 422 : status;
 	const problem = problemOfItem(effectiveStatus, saysError(error) ? error : (data ?? error ?? body), headers);
-	// Items have no Retry-After, so a 503 does not prove that nothing was done (RFC 9110, section 15.6.4).
+	// Items have no Retry-After, so a 503 does not prove that nothing was written (RFC 9110, section 15.6.4).
 	const isUncertain = isDone || attemptMayBeDone({ status, headers: {} });
 	return { problem: isUncertain ? { ...problem, description: `${problem.description}\n${mayBeWritten}` } : problem };
 }
@@ -83,10 +83,10 @@ const unmentioned: Problem = {
 	details: {},
 };
 
-/** Ids in one request: more would make a long URL. */
+/** Maximum ids in one request, which limits the length of the URL. */
 export const maxIds = 100;
 
-/** Divides a list into lists of at most that many, in order. */
+/** Divides a list, in order, into lists of at most `size` elements. */
 export function chunks<T>(all: T[], size: number): T[][] {
 	return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }

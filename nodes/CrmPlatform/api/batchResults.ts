@@ -5,24 +5,24 @@ import { getOrCreate } from '../base/maps';
 import { wholeNumber } from '../base/numbers';
 import { saysError } from './http/problemBody';
 
-/** What the service says about one item. */
+/** The service's answer about one item. */
 export interface ItemAnswer {
 	index: number | undefined;
 	/** The ID as text, whether the service writes it as a text or as a number. */
 	id: string | undefined;
 	status: number;
 	data: IDataObject | undefined;
-	/** What the service calls an error beside the record: `error`, or `errors`. */
+	/** The error beside the record: `error` or `errors`. */
 	error: unknown;
 	/** The answer without its id. */
 	body: unknown;
 }
 
 /**
- * The answers in the body of a response, each with the index of its item. An answer belongs to the item with its
- * id. Where items have none, it belongs to the one at its index, provided that the indexes make sense together,
- * or, if no answer says anything about this, comes in the order of the items. An answer that contradicts itself or
- * another one belongs to no item; the outcome of that item is reported as unknown.
+ * The answers in the body of a response, each with the index of its item. An answer belongs to the item with its id. If
+ * items have no ids, it belongs to the item at its index, provided that the indexes make sense together; if no answer
+ * has an id or an index, answers are in the order of the items. An answer that contradicts itself or another one is
+ * dropped; the outcome of its item is reported as unknown.
  *
  * @param areNew whether each item becomes a record of its own
  */
@@ -57,7 +57,7 @@ export function answersByItem(body: unknown, items: IDataObject[], areNew: boole
 		}
 		return areInOrder ? [[order, answer]] : [];
 	});
-	return once(withOwnValues(areNew ? withOwnRecords(matched) : matched, items));
+	return unambiguous(withOwnValues(areNew ? withOwnRecords(matched) : matched, items));
 }
 
 /** Parsed by hand: for 100,000 answers, zod takes as long as all requests. */
@@ -73,13 +73,13 @@ function answerIn(json: unknown): ItemAnswer | null {
 	return { index, id: idText(id) ?? idText(record?.id), status, data: record, error: errorIn(json), body };
 }
 
-/** What a result calls its error: `error`, or else `errors`, in a form that can be read like a body. */
+/** The error of a result, from `error` or `errors`, in a form that can be read like a body. */
 function errorIn({ error, errors }: IDataObject): unknown {
 	if (saysError(error) || !saysError(errors)) return error;
 	return typeof errors === 'string' ? errors : { errors };
 }
 
-/** Whether indexes are credible: each is that of an item, counted from 0, and none is repeated. */
+/** Whether the indexes are credible: each is the index of an item, counted from 0, and none is repeated. */
 function indexesAgree(answers: ItemAnswer[], items: number): boolean {
 	const indexes = answers.flatMap(({ index }) => index ?? []);
 	const areItems = indexes.every((index) => index >= 0 && index < items);
@@ -95,8 +95,8 @@ function withOwnRecords(matched: Array<[item: number, answer: ItemAnswer]>) {
 }
 
 /**
- * Drops answers whose record has the values of another item, in the fields that distinguish the items: the
- * service may answer in an order of its own, or count from 1.
+ * Drops answers whose record has the values of another item in the fields that distinguish the items: the service may
+ * use another order, or count from 1.
  */
 function withOwnValues(matched: Array<[item: number, answer: ItemAnswer]>, items: IDataObject[]) {
 	const distinctive = Object.keys(items[0] ?? {}).flatMap((name) => {
@@ -119,12 +119,12 @@ function valueText(record: IDataObject, name: string): string | undefined {
 }
 
 /** Drops items with several answers. */
-function once(matched: Array<[item: number, answer: ItemAnswer]>): Array<[number, ItemAnswer]> {
+function unambiguous(matched: Array<[item: number, answer: ItemAnswer]>): Array<[number, ItemAnswer]> {
 	const byItem = groupBy(matched, ([item]) => item);
 	return matched.filter(([item]) => byItem.get(item)?.length === 1);
 }
 
-/** Groups what has a key. */
+/** Groups the items that have a key. */
 function groupBy<Item, Key>(all: Iterable<Item>, keyOf: (item: Item) => Key | undefined): Map<Key | undefined, Item[]> {
 	const groups = new Map<Key | undefined, Item[]>();
 	for (const item of all) {

@@ -24,7 +24,7 @@ import { WaitReport } from './waitReport';
 
 /** The service, as one execution or one opened node sees it. */
 export interface Connection extends ServiceDescription {
-	/** Identifies the account as far as a node can: the service's address and the credential. */
+	/** Identifies the account as well as a node can: the service's address and the credential. */
 	account: string;
 	/** Equal for connections that always see the same data. */
 	view: string;
@@ -32,7 +32,7 @@ export interface Connection extends ServiceDescription {
 	sign(text: string): string;
 	/** @throws NodeApiError in the user's words */
 	send(request: ApiRequest): Promise<ApiResponse>;
-	/** Waits that many milliseconds. @throws NodeOperationError where the execution is canceled */
+	/** Waits. @throws NodeOperationError if the execution is canceled */
 	pause(ms: number): Promise<void>;
 	/** The problem as n8n shows it. */
 	failure(problem: Problem): NodeApiError;
@@ -41,10 +41,10 @@ export interface Connection extends ServiceDescription {
 }
 
 /**
- * Opens the connection the node's credential describes. Nothing is sent yet.
+ * Opens the connection of the node's credential. Nothing is sent yet.
  *
- * @throws NodeOperationError where this n8n is too old, the credential is not connected, or its
- * address is not a web address
+ * @throws NodeOperationError if this n8n is too old, if the credential is not connected, or if its address is not a web
+ * address
  */
 export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): Promise<Connection> {
 	inUsersWords(n8n, refuseOldN8n);
@@ -69,7 +69,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 		url: descriptionUrl(credential, address),
 		address,
 		secret,
-		// Not yet stored, a credential has no id.
+		// A credential that is not stored yet has no id.
 		...(id.endsWith(' ') ? {} : { credential: id }),
 		signed: transport,
 		anonymous: anonymous(n8n),
@@ -110,12 +110,12 @@ function withoutPromise(request: ApiRequest): ApiRequest {
 		: request;
 }
 
-/** The address of the description; by default the usual one under the service's address. */
+/** The address of the description; by default, the usual path under the service's address. */
 export function descriptionUrl(credential: ServiceCredential, address: string): string {
 	return credential.descriptionUrl?.trim() || `${address}/openapi.json`;
 }
 
-/** The problem as n8n shows it, with its cause for n8n's own back-off. */
+/** The problem as n8n shows it, with the cause, by which n8n decides about its own back-off. */
 export function nodeError(n8n: IAllExecuteFunctions, problem: Problem): NodeApiError {
 	const { message, description, status, details, retryAt } = problem;
 	const options: ConstructorParameters<typeof NodeApiError>[2] = { message, description };
@@ -142,7 +142,7 @@ async function uncanceled<T>(
 	try {
 		return await work;
 	} catch (error) {
-		const reason = signal?.aborted ? 'The execution was canceled' : inWords(error);
+		const reason = signal?.aborted ? 'The execution was canceled' : readableError(error);
 		throw new NodeOperationError(n8n.getNode(), reason);
 	}
 }
@@ -151,18 +151,18 @@ function inUsersWords<T>(n8n: IAllExecuteFunctions, work: () => T): T {
 	try {
 		return work();
 	} catch (error) {
-		throw new NodeOperationError(n8n.getNode(), inWords(error));
+		throw new NodeOperationError(n8n.getNode(), readableError(error));
 	}
 }
 
-/** Errors that JavaScript itself throws: their texts are for programmers. */
+/** Errors of JavaScript, whose messages are for programmers. */
 const languageErrors = [TypeError, RangeError, SyntaxError, ReferenceError, URIError, EvalError];
 
 /**
- * An error whose message a user can read: the error itself, unless JavaScript threw it, which means a
- * value the node did not expect. The original stays its cause.
+ * An error whose message a user can read: the error itself, unless JavaScript threw it because of a value that the node
+ * did not expect. Then the original is the cause.
  */
-export function inWords(error: unknown): Error {
+export function readableError(error: unknown): Error {
 	const isOurs = error instanceof Error && !languageErrors.some((type) => error instanceof type);
 	if (isOurs) return error;
 	return new Error(

@@ -34,13 +34,13 @@ type Definition = z.infer<typeof definition>;
 
 const definitionsPath = '/custom-fields';
 
-/** The fields an account has defined for a kind of record. */
+/** The fields that an account has defined for a kind of record. */
 export interface CustomFields {
 	/** Fields that can be written. */
 	fields: Field[];
-	/** Fields that the service alone sets; a list can be filtered by them. */
+	/** Fields that only the service sets; lists can be filtered by them. */
 	unwritable: Field[];
-	/** Names of read-only and archived fields: records have them, and they cannot be written. */
+	/** Names of read-only and archived fields, which records have but which cannot be written. */
 	readOnly: string[];
 }
 
@@ -68,14 +68,14 @@ export async function readCustomFields(api: Connection, collection: string): Pro
 	return custom;
 }
 
-/** Values can be written without permission to read the definitions. */
+/** The notice for a credential that may not read the definitions: values can still be written. */
 const hidden =
 	'The credential is not allowed to read custom fields, so their values are sent unchecked. To have them checked and converted, allow the credential to read custom fields.';
 
 /**
- * Reads the custom fields where the credential may.
+ * Reads the custom fields if the credential may.
  *
- * @returns undefined, with a notice, where the service refuses (403) or hides the definitions (404)
+ * @returns undefined, with a notice, if the service refuses (403) or hides the definitions (404)
  */
 export async function readCustomFieldsIfAllowed(
 	api: Connection,
@@ -102,7 +102,7 @@ function fieldOf(fieldDefinition: Definition): Field {
 		unique: unique ?? false,
 		type,
 	};
-	// The service keeps email addresses in lower case, as it does in its own fields.
+	// The service stores email addresses in lower case, as in its standard fields.
 	if (type === 'email') field.lowerCase = [''];
 	if (type === 'phone') field.pattern = e164;
 	if (type === 'url') field.isUrl = true;
@@ -122,8 +122,8 @@ function fieldOf(fieldDefinition: Definition): Field {
 const bounds = ['gte', 'gt', 'lte', 'lt'];
 
 /**
- * Filters by custom fields: by equality with one value or, where the service accepts them, several; and by the
- * comparisons that the service names for their type. If it names none, ordered values can be bounded.
+ * Filters by custom fields: by equality with one value or, if the service accepts it, several; and by the comparisons
+ * that the service names for their type. If it names none for any type, ordered values can be bounded.
  */
 export function customFilters(
 	{ customComparisons: described, customLists = [] }: ListDescription,

@@ -13,7 +13,7 @@ import type { ListDescription } from './openapi/listing';
 /** The newest event of the log, of any type. */
 export interface Newest {
 	identity: string;
-	/** When it happened (RFC 3339). */
+	/** RFC 3339. */
 	timestamp: string;
 	sequence: number;
 	/** The account of the log; empty if the service does not name it. */
@@ -29,10 +29,10 @@ interface EventCause extends IDataObject {
 	timestamp: string;
 }
 
-/** Sends a query once for all callers, who share its result and must not change it. */
+/** Sends a query once for all callers, which share its result and must not change it. */
 export type Share = <Answer>(question: string, ask: () => Promise<Answer>) => Promise<Answer>;
 
-/** Shares with nobody. */
+/** Sends each query for one caller. */
 export const unshared: Share = async (_, ask) => await ask();
 
 /** The event log of the service. */
@@ -43,13 +43,13 @@ export interface EventLog {
 	oldest(): Promise<CrmEvent | undefined>;
 	/** The first event at this instant (RFC 3339) or later. */
 	firstSince(instant: string): Promise<CrmEvent | undefined>;
-	/** The events of these types and patterns, or of all, above a sequence, in sequence. */
+	/** The events above a sequence, in sequence: of these types and patterns, or of all types if there are none. */
 	after(sequence: number, types: string[], limit?: number, share?: Share): AsyncGenerator<CrmEvent, void>;
 	/** All events above a sequence, in sequence, read with several requests at a time. */
 	allAfter(sequence: number): AsyncGenerator<CrmEvent, void>;
-	/** The events of these types and patterns, the newest first. */
+	/** The events of these types and patterns, newest first. */
 	newestFirst(types: string[]): AsyncGenerator<CrmEvent, void>;
-	/** Who caused the newest events, the newest first, in few bytes. */
+	/** The causes of the newest events, newest first, in few bytes. */
 	newestCauses(limit: number): AsyncGenerator<EventCause, void>;
 }
 
@@ -71,7 +71,7 @@ const causeShape = z.object({ type: z.string(), timestamp: z.string(), actor: z.
 
 /**
  * @param report tells the user, once, that the service refuses chosen types
- * @throws Error in the user's words where the service has no log that can be read like this
+ * @throws NoEventLog in the user's words
  */
 export async function openEventLog(
 	api: Connection,
@@ -104,12 +104,12 @@ export async function openEventLog(
 	return log;
 }
 
-/** Reads the log with the queries of its list. */
+/** Reads the log by its list. */
 class LogReader {
 	private readonly api: Connection;
 	private readonly list: SortedList;
 	private readonly report: (message: string) => void;
-	/** Types as requested that the service has refused. */
+	/** Combinations of types that the service has refused. */
 	private readonly refused = new Set<string>();
 
 	constructor(api: Connection, list: SortedList, report: (message: string) => void) {
@@ -134,8 +134,8 @@ class LogReader {
 	}
 
 	/**
-	 * A service refuses a type that it no longer has or that the user may no longer see, though events of it may be
-	 * in the log.
+	 * The events of some types. A service refuses types that it no longer has or that the user may no longer see, although
+	 * the log may contain such events; then all events are read and filtered.
 	 */
 	async *eventsOf(types: string[], query: Query, limit?: number, share?: Share): AsyncGenerator<CrmEvent, void> {
 		if (types.length === 0) return yield* this.events(query, limit, share);

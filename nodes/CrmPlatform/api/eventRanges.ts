@@ -1,8 +1,8 @@
 import type { CrmEvent } from './crmEvent';
 
-/** A log, as far as it is read here. */
+/** The parts of a log that are needed here. */
 interface Readable {
-	/** Events at most in one answer. */
+	/** Maximum events in one response. */
 	pageSize: number;
 	/** The events above a sequence, in sequence. */
 	after(sequence: number, limit?: number): AsyncGenerator<CrmEvent, void>;
@@ -10,22 +10,21 @@ interface Readable {
 	newest(): Promise<number | undefined>;
 }
 
-/** Ranges that are read at the same time. */
+/** Maximum ranges that are read at the same time. */
 const rangesAtOnce = 6;
 
 interface Range {
 	from: number;
 	events: CrmEvent[];
-	/** Whether nothing of it is missing, as far as that can be told. */
-	isWhole: boolean;
+	/** Whether it was read to its end. */
+	isComplete: boolean;
 }
 
 /**
- * The events above a sequence, in sequence. A long log is divided by sequence into ranges of about a page, a few
- * of which are read at the same time. Where a range lacks what the log has shown before, as a replica that is
- * behind does, the rest is read with one cursor.
+ * The events above a sequence, in sequence. A long log is divided by sequence into ranges of about a page, a few of which
+ * are read at the same time. If a range ends too early, as on a lagging replica, the rest is read with one cursor.
  *
- * @throws Error in the user's words where the log ends before its newest event
+ * @throws Error in the user's words if the log ends before its newest event
  */
 export async function* readInRanges({ pageSize, after, newest }: Readable, sequence: number): AsyncGenerator<CrmEvent, void> {
 	const first: CrmEvent[] = [];
@@ -37,9 +36,9 @@ export async function* readInRanges({ pageSize, after, newest }: Readable, seque
 	const last = await newest();
 	if (last === undefined) return yield* after(from);
 
-	/** Events above the range come with its last page, and are left to the next one. */
+	/** The last page may extend beyond the range; those events are left to the next range. */
 	const read = async (above: number, to: number): Promise<Range> => {
-		const range: Range = { from: above, events: [], isWhole: false };
+		const range: Range = { from: above, events: [], isComplete: false };
 		for (let reached = above, isEnded = false; !isEnded; ) {
 			const before = reached;
 			let count = 0;
@@ -48,13 +47,13 @@ export async function* readInRanges({ pageSize, after, newest }: Readable, seque
 				if (event.sequence > above && event.sequence <= to) range.events.push(event);
 				reached = Math.max(reached, event.sequence);
 			}
-			range.isWhole = reached >= to;
-			isEnded = range.isWhole || reached === before || count < pageSize;
+			range.isComplete = reached >= to;
+			isEnded = range.isComplete || reached === before || count < pageSize;
 		}
 		return range;
 	};
 	const ranges: Array<Promise<Range>> = [];
-	/** What was written meanwhile, of which the first page is requested with the last ranges. */
+	/** The events written meanwhile. Their first page is requested together with the last ranges. */
 	let rest: AsyncGenerator<CrmEvent, void> | undefined;
 	let firstOfRest: Promise<IteratorResult<CrmEvent, void>> | undefined;
 	const begin = () => {
@@ -69,7 +68,7 @@ export async function* readInRanges({ pageSize, after, newest }: Readable, seque
 	begin();
 	while (ranges.length > 0) {
 		const range = await ranges.shift()!;
-		if (!range.isWhole) return yield* allUpTo(last, after(range.from));
+		if (!range.isComplete) return yield* allUpTo(last, after(range.from));
 		begin();
 		yield* range.events;
 	}

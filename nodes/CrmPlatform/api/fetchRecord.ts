@@ -26,7 +26,7 @@ export async function findRecord(api: Connection, path: string): Promise<IDataOb
 	return await undefinedIfGone(readRecord(api, path));
 }
 
-/** The result of a request; undefined if what it addresses does not exist (404, 410). */
+/** The result of a request; undefined if the record does not exist (404, 410). */
 export async function undefinedIfGone<T>(request: Promise<T>): Promise<T | undefined> {
 	return await request.catch((error: unknown) => {
 		if (isNotFound(error)) return undefined;
@@ -34,11 +34,11 @@ export async function undefinedIfGone<T>(request: Promise<T>): Promise<T | undef
 	});
 }
 
-/** Whether the service says that what was requested does not exist. */
+/** Whether the service says that the requested record does not exist. */
 export const isNotFound = (error: unknown): error is NodeApiError =>
 	error instanceof NodeApiError && saysNotFound(Number(error.httpCode), error.context.data as IDataObject | undefined);
 
-/** Whether a web server answered in place of the API: its page says nothing about a record. */
+/** Whether a web server answered instead of the API: its page says nothing about a record. */
 export const isWebPage = (error: NodeApiError): boolean => isUnreadable(error.context.data as IDataObject | undefined);
 
 /** Whether the service answered a request with one of the statuses. */

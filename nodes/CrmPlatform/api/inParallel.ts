@@ -1,7 +1,7 @@
-/** Requests at the same time. */
+/** Maximum concurrent requests. */
 export const parallelReads = 5;
 
-/** Processes all, a few at a time, and returns the results in order. */
+/** Processes the inputs, a few at a time, and returns the results in order. */
 export async function inParallel<In, Out>(all: In[], work: (input: In, index: number) => Promise<Out>): Promise<Out[]> {
 	const results: Out[] = [];
 	let next = 0;

@@ -1,9 +1,9 @@
 import { WorkflowExpression } from 'n8n-workflow';
 
 /**
- * Refuses n8n before 2.10; the oldest supported version is 2.20. Before 2.10, n8n takes
- * `ignoreHttpStatusErrors: {ignore, except}` for `true` and never renews an OAuth2 token. Nodes are not
- * told n8n's version; n8n-workflow exports `WorkflowExpression` since 2.10.0.
+ * Refuses n8n before 2.10; the oldest supported version is 2.20. Before 2.10, n8n treats
+ * `ignoreHttpStatusErrors: {ignore, except}` as `true` and never renews an OAuth2 token. A node cannot read n8n's
+ * version, but n8n-workflow has exported `WorkflowExpression` since 2.10.0.
  *
  * @throws Error with what to do
  */

@@ -2,10 +2,8 @@ import type { Connection } from './connection';
 import { getOrCreate } from '../base/maps';
 
 /**
- * Wraps `read` so that it reads each thing once per connection, and so once per execution: the rows of
- * a file are read some hundred at a time. A failure is not remembered.
- *
- * @param read reads what the names stand for
+ * Caches the results of `read` by its names for the lifetime of a connection, which is one execution: the rows of a file
+ * are processed some hundred at a time. Failures are not cached.
  */
 export function oncePerConnection<Names extends string[], Value>(
 	read: (api: Connection, ...names: Names) => Promise<Value>,

@@ -1,11 +1,11 @@
 import { NodeOperationError, type IAllExecuteFunctions, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
-/** Items that are compared in any case: n8n decrypts the credential again for each of them. */
+/** Number of items that are always compared. Not all are, since n8n decrypts the credential again for each item. */
 const alwaysCompared = 20;
 
 /**
- * Refuses a credential whose fields are expressions that give another account for another item: all
- * requests of an execution are signed as the one of the first item.
+ * Refuses a credential whose expressions select different accounts for different items: all requests of an execution are
+ * signed with the account of the first item.
  *
  * @throws NodeOperationError
  */
@@ -15,7 +15,7 @@ export async function refuseSeveralAccounts(n8n: IAllExecuteFunctions, type: str
 	if (length < 2) return;
 	const accountFor = async (item: number) => await accountOf(n8n as IExecuteFunctions, type, item);
 	const first = await accountFor(0);
-	// Where there is no item, an expression that reads it gives something else, or fails.
+	// Beyond the last item, an expression that depends on the item fails or returns something else.
 	const isFixed = (await accountFor(length)) === first;
 	const compared = isFixed ? Math.min(length, alwaysCompared) : length;
 	for (let item = 1; item < compared; item += 1) {
@@ -27,7 +27,7 @@ export async function refuseSeveralAccounts(n8n: IAllExecuteFunctions, type: str
 	}
 }
 
-/** The fields that the user fills in; undefined where they cannot be read. A token may be renewed at any time. */
+/** The fields that the user fills in, without the token, which may be renewed at any time; undefined if they are unreadable. */
 async function accountOf(n8n: IExecuteFunctions, type: string, item: number): Promise<string | undefined> {
 	const reading = n8n.getCredentials<IDataObject>(type, item);
 	return await reading.then(({ oauthTokenData: _, ...fields }) => JSON.stringify(fields), () => undefined);

@@ -6,10 +6,10 @@ import type { QueueOptions } from './http/requestQueue';
 import { retryPolicy } from './http/retry';
 import { isToolCall } from './toolNode';
 
-/** Maximum time (ms), without the option, in the queue for a request that nobody waits for, such as one of an import. */
+/** Default maximum time (ms) in the queue for a request that nobody waits for, such as one of an import. */
 export const defaultMaxUnattendedWait = 60 * 60_000;
 
-/** Maximum time (ms) one request may wait. For executions it is the option *Maximum Wait*; undefined if that is not set. */
+/** Maximum time (ms) that one request may wait. For executions, the option *Maximum Wait*; undefined if that is not set. */
 export function maxWaitOf(n8n: IAllExecuteFunctions): number | undefined {
 	// n8n limits the duration of a poll. At most half of it is spent waiting.
 	if ('getPollBudgetMs' in n8n) return n8n.getPollBudgetMs() / 2;
@@ -19,14 +19,14 @@ export function maxWaitOf(n8n: IAllExecuteFunctions): number | undefined {
 	return seconds < 0 ? undefined : seconds * 1000;
 }
 
-/** A larger reserve would leave too little to the nodes. */
+/** A larger reserve would leave too little for the nodes. */
 const maxReservePercent = 90;
 
-/** Part of the plan (0 to 1) that *Leave Room for Others* reserves. @throws Error in the user's words */
+/** Share of the plan (0 to 1) that *Leave Room for Others* reserves. @throws Error in the user's words */
 export const readReserve = (percent: unknown): number =>
 	readPercent('Leave Room for Others', percent, { otherwise: 0, max: maxReservePercent }) / 100;
 
-/** How requests of this node are queued beside those of other nodes. */
+/** How requests of this node are queued together with those of other nodes. */
 export function queueOptionsOf(n8n: IAllExecuteFunctions, maxWait = defaultMaxUnattendedWait): Omit<QueueOptions, 'account' | 'reserve'> {
 	const { id = '' } = n8n.getWorkflow();
 	const priority = priorityOf(n8n);
@@ -37,7 +37,7 @@ export function queueOptionsOf(n8n: IAllExecuteFunctions, maxWait = defaultMaxUn
 
 function priorityOf(n8n: IAllExecuteFunctions): Priority {
 	if (!isExecution(n8n)) return 'emit' in n8n || '__emit' in n8n ? 'ordinary' : 'awaited';
-	// The newest agents run tools as ordinary nodes, under a node type that n8n derives from the node's.
+	// The newest agents run tools as ordinary nodes, with a type that n8n derives from the node's type.
 	if (n8n.isToolExecution() || isToolCall(n8n)) return 'awaited';
 	const mode = n8n.getMode();
 	return mode === 'manual' || mode === 'chat' || (mode === 'webhook' && answersCaller(n8n)) ? 'awaited' : 'ordinary';

@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-/** The fields that name a record to a person: services differ, and custom objects have a title. */
+/** The fields that may name a record: services differ, and custom objects have a title. */
 const nameFields = ['name', 'title', 'subject', 'label', 'label_plural', 'email'];
 
-/** What a person calls a record; undefined where it has no name. */
+/** The name by which people know a record, if it has one. */
 export const recordName = (record: IDataObject): string | undefined => firstText(record, nameFields);
 
 /** The first of the fields that has a text. */

@@ -11,17 +11,17 @@ import type { OpenApiDocument } from './openapi/openapi';
 import { wrongBaseUrl } from './openapi/paths';
 import { leftOutOf } from './openapi/work';
 
-/** What the service says of itself. Its document is loaded when it is first needed. */
+/** The service's description of itself. Its document is loaded on first use. */
 export interface ServiceDescription {
-	/** What the service offers for the records at `path` (`/contacts`); undefined where it does not know it. */
+	/** What the service offers for the records at `path` (`/contacts`); undefined if it does not describe that path. */
 	describe(path: string): Promise<ResourceDescription | undefined>;
-	/** How the operation at a path takes idempotency keys; undefined where it is not described. */
+	/** How the operation at a path takes idempotency keys; undefined if the service does not describe it. */
 	describeRequest(method: string, path: string): Promise<IdempotencyHeader | undefined>;
 	/** Which events the service reports. */
 	describeEvents(): Promise<EventCatalog>;
-	/** Whether the description is the service's own, and not the packaged one; true before it is loaded. */
+	/** Whether the description is the service's own, not the packaged one; true before it is loaded. */
 	isSelfDescribed(): boolean;
-	/** @throws Error in the user's words where `feature` needs the service's description, which could not be read */
+	/** @throws Error in the user's words if `feature` needs the service's own description, which could not be read */
 	requireDescription(feature: string): void;
 	/** Notice for the user if the description could not be read, or only in part. */
 	descriptionNotice(): string | undefined;
@@ -55,7 +55,7 @@ export function openDescription(
 			if (loaded?.unread !== undefined) throw new Error(`${feature}: ${withoutSecrets(loaded.unread, secrets)}`);
 		},
 		descriptionNotice() {
-			// Parts of a description are read when they are needed, so a later call may find more left out.
+			// Parts of a description are read on demand, so a later call may report more omissions.
 			const notice = loaded && (loaded.notice ?? leftOutOf(loaded.document));
 			return notice && withoutSecrets(notice, secrets);
 		},

@@ -5,7 +5,7 @@ import { NodeOperationError, type IAllExecuteFunctions } from 'n8n-workflow';
 import { refuseSeveralAccounts } from './oneAccount';
 import { authenticated, signedIn, type Transport } from './http/transport';
 
-/** The fields that both credentials have. */
+/** The fields of both credentials. */
 export interface ServiceCredential {
 	baseUrl: string;
 	descriptionUrl?: string;
@@ -18,7 +18,7 @@ export interface ApiCredential extends ServiceCredential {
 	apiKey: string;
 }
 
-/** The credential CRM Platform OAuth2 API, with the tokens n8n adds when the user connects it. */
+/** The credential CRM Platform OAuth2 API, with the tokens that n8n adds when the user connects it. */
 interface OAuth2Credential extends ServiceCredential {
 	clientSecret?: string;
 	oauthTokenData?: { access_token?: string };
@@ -27,13 +27,13 @@ interface OAuth2Credential extends ServiceCredential {
 /** A credential and the transport that signs requests with it. */
 interface SignIn {
 	credential: ServiceCredential;
-	/** Type and id of n8n's credential; the same after a new key or token. */
+	/** Type and id of n8n's credential; a new key or token does not change it. */
 	id: string;
 	/** The key or token: requests with the same one see the same data. */
 	secret: string;
-	/** Equal for all credentials that see the same data at any time: a key is read once, a token is renewed. */
+	/** Equal for credentials that always see the same data: those with the same key, or one with a token, which is renewed. */
 	view: string;
-	/** A secret of the credential; where there is one, a secret that stays when the token is renewed. */
+	/** A secret of the credential, if possible one that stays when the token is renewed. */
 	signingKey: string;
 	transport: Transport;
 }
@@ -41,8 +41,7 @@ interface SignIn {
 /**
  * Signs in with the credential that the node's parameter `authentication` names.
  *
- * @throws NodeOperationError where the user has not connected the OAuth2 credential, and where items have
- * several accounts
+ * @throws NodeOperationError if the user has not connected the OAuth2 credential, or if items have several accounts
  */
 export async function signIn(n8n: IAllExecuteFunctions): Promise<SignIn> {
 	const isOAuth2 = n8n.getNode().parameters.authentication === 'oAuth2';

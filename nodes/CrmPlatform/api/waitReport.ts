@@ -5,7 +5,7 @@ import { timerCanceled, type Clock } from '../base/clock';
 /** Waits of at least this length (ms) are reported. */
 const reportAfter = 5_000;
 
-/** Reports long waits: in n8n's log while they last and when they end; on the node afterwards. */
+/** Reports long waits: in n8n's log during and after the wait, and on the node after the execution. */
 export class WaitReport {
 	private readonly n8n: IAllExecuteFunctions;
 	private readonly notices: Set<string>;

@@ -11,25 +11,25 @@ const collection = '/v1/webhooks';
 
 export const subscriptionPath = (id: string): string => collection + path`/${id}`;
 
-/** @returns the subscription as the service answers */
+/** @returns the service's response */
 export async function createSubscription(api: Connection, body: IDataObject): Promise<unknown> {
 	const create = (await api.describe('/webhooks'))?.create;
 	const created = await api.send({ method: 'POST', path: collection, body, ...newKeyFor(create) });
 	return created.body;
 }
 
-/** Deletes a subscription, if it is there. */
+/** Deletes a subscription, if it exists. */
 export async function deleteSubscription(api: Connection, id: string): Promise<void> {
 	await undefinedIfGone(api.send({ method: 'DELETE', path: subscriptionPath(id) }));
 }
 
 interface ListOptions {
-	/** Where the service can filter by it, only subscriptions with this address. */
+	/** Lists only subscriptions with this address, if the service can filter by it. */
 	url?: string;
 	limit?: number;
 }
 
-/** Subscriptions whose description begins with this prefix. Any other belongs to another program. */
+/** Subscriptions whose description begins with this prefix. Any other subscription belongs to another program. */
 export async function* listSubscriptions(api: Connection, prefix: string, { url, limit }: ListOptions): AsyncGenerator<IDataObject, void> {
 	const list = (await api.describe('/webhooks'))?.list;
 	if (!list) throw new Error('The API description does not include /webhooks.');
@@ -39,7 +39,7 @@ export async function* listSubscriptions(api: Connection, prefix: string, { url,
 	}
 }
 
-/** Makes a write safe to retry. Under the key of an earlier run, the service would repeat its earlier answer. */
+/** A new key that makes a write safe to retry. Under an earlier key, the service would repeat its earlier response. */
 export function newKeyFor(write: WriteDescription | undefined) {
 	const header = write?.idempotencyHeader;
 	return header === undefined ? {} : { idempotency: { header, key: freshKey(write?.idempotencyKey) } };

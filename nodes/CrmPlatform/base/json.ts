@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { withExactNumbers } from './numbers';
 
 /**
- * The value of a JSON text; undefined where the text is not JSON. A number that JavaScript cannot hold becomes
+ * The value of a JSON text; undefined if the text is not JSON. A number that JavaScript cannot represent exactly becomes
  * text.
  */
 export function parseJson(text: string): unknown {
@@ -16,7 +16,7 @@ export function parseJson(text: string): unknown {
 	}
 }
 
-/** The values of newline-delimited JSON; undefined where one of the lines is not JSON. */
+/** The values of newline-delimited JSON; undefined if a line is not JSON. */
 export function parseLines(text: string): unknown[] | undefined {
 	const values = text
 		.split('\n')
@@ -30,6 +30,6 @@ export function isObject(value: unknown): value is IDataObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An id as text, since services write the same id as a number or as text; undefined for none. */
+/** An id as text, since services write the same id as a number or as text; undefined if it is missing or invalid. */
 export const idText = (id: unknown): string | undefined =>
 	(typeof id === 'string' && id !== '') || Number.isFinite(id) ? String(id) : undefined;

@@ -1,15 +1,20 @@
 interface MapLike<Key, Value> {
+	has(key: Key): boolean;
 	get(key: Key): Value | undefined;
 	set(key: Key, value: Value): unknown;
 }
 
-/** The value of a key, which is made if the map has none. */
+/** The value of a key, which is created if the map does not have the key. */
 export function getOrCreate<Key, Value>(map: MapLike<Key, Value>, key: Key, create: () => Value): Value {
-	const existing = map.get(key);
-	if (existing !== undefined) return existing;
-	const value = create();
-	map.set(key, value);
-	return value;
+	if (!map.has(key)) map.set(key, create());
+	return map.get(key) as Value;
+}
+
+/** How often each key occurs. */
+export function occurrences<Key>(keys: Iterable<Key>): Map<Key, number> {
+	const counts = new Map<Key, number>();
+	for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+	return counts;
 }
 
 /** A map that forgets its oldest entries. A key that is set again counts as new. */

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-/** The value of a member; undefined for what every object inherits, such as `constructor` and `toString`. */
+/** The value of a member; undefined for inherited members, such as `constructor` and `toString`. */
 export function ownMember(object: IDataObject, name: string): unknown {
 	return Object.hasOwn(object, name) ? object[name] : undefined;
 }
@@ -12,20 +12,20 @@ export function setMember(object: object, name: string, value: unknown): void {
 	} else (object as IDataObject)[name] = value as IDataObject;
 }
 
-/** Whether a value is a plain object: not a list, nor a Date or a DateTime. */
+/** Whether a value is a plain object: not a list, a Date or a DateTime. */
 export function isPlainObject(value: unknown): value is object {
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
 	const prototype: unknown = Object.getPrototypeOf(value);
-	// From any realm: n8n evaluates expressions in their own.
+	// Accepts any realm: n8n evaluates expressions in a separate one.
 	return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** The value at a path of members; undefined where the path ends before, or leads through a list. */
+/** The value at a path of members; undefined if a member is missing, or the path leads through a list. */
 export function memberAtPath(object: unknown, path: readonly string[]): unknown {
 	return path.reduce<unknown>((value, name) => (Array.isArray(value) ? undefined : memberOf(value, name)), object);
 }
 
-/** The value at a JSON pointer (RFC 6901), which may lead through lists; undefined where it ends before. */
+/** The value at a JSON pointer (RFC 6901), which may lead through lists; undefined if a member is missing. */
 export function valueAtPointer(body: unknown, pointer: readonly string[]): unknown {
 	return pointer.reduce<unknown>(memberOf, body);
 }
@@ -33,21 +33,20 @@ export function valueAtPointer(body: unknown, pointer: readonly string[]): unkno
 const memberOf = (value: unknown, name: string): unknown =>
 	typeof value === 'object' && value !== null ? ownMember(value as IDataObject, name) : undefined;
 
-/** A copy of an object with another value at a path of members. */
+/** A copy of an object with a different value at a path of members. */
 export function withMemberAtPath(object: IDataObject | undefined, [name = '', ...rest]: readonly string[], value: unknown): IDataObject {
 	const copy = { ...object };
 	setMember(copy, name, rest.length === 0 ? value : withMemberAtPath(ownMember(copy, name) as IDataObject | undefined, rest, value));
 	return copy;
 }
 
-/** Sets the member at a path and creates the objects on the way. Members that were set individually stay. */
+/** Sets the member at a path and creates missing objects. A whole object does not replace members set individually. */
 export function setAtPath(body: IDataObject, path: string[], value: unknown): void {
 	const key = path[0] ?? '';
 	if (path.length <= 1) {
-		// A member set by itself takes precedence over the whole object.
 		const parts = ownMember(body, key);
 		if (!isPlainObject(parts)) setMember(body, key, value);
-		// An empty value for the object does not remove a member's value either.
+		// Nor does an empty value remove them.
 		else if (value !== null) setMember(body, key, isPlainObject(value) ? { ...value, ...parts } : value);
 		return;
 	}

@@ -1,11 +1,13 @@
-/** Characters; patterns of fields have some dozens. */
+import { getOrCreate } from './maps';
+
+/** Maximum characters; patterns of fields have dozens. */
 const maxPatternLength = 500;
 
 /**
- * Whether a regular expression of a description takes little time for any text. One that repeats a
- * group of repetitions, such as `(a+)+$`, can hold n8n for hours on 40 characters
- * (https://owasp.org/www-community/attacks/Regular_expression_Denial_of_Service_-_ReDoS). Others may
- * be refused as well: they are treated as if they were not there.
+ * Whether a regular expression from a description is fast for any text. One that repeats a group of repetitions, such
+ * as `(a+)+$`, can block n8n for hours on 40 characters
+ * (https://owasp.org/www-community/attacks/Regular_expression_Denial_of_Service_-_ReDoS). Some safe patterns are
+ * refused, too. Refused patterns are ignored.
  */
 export function isSafePattern(pattern: string): boolean {
 	if (pattern.length > maxPatternLength || !isRegExp(pattern) || /\\[1-9k]/.test(pattern)) return false;
@@ -19,17 +21,16 @@ export function isSafePattern(pattern: string): boolean {
 	return !(isRepeated && varies) && !areRepeated && count(/[*+]|\{\d+,/g) <= 3 && count(/\?/g) <= 10;
 }
 
-/** Parts that begin with a separator and cannot contain it, as in `en-US`, can be divided in only one way. */
+/** Repeated parts that begin with a separator and do not contain it, as in `en-US`: only one division matches. */
 const separatedGroup = /\((?:\?:)?[-.,:;/ ]\[(?:[A-Za-z\d](?:-[A-Za-z\d])?)+\](?:\{\d+(?:,\d*)?\}|[+*])?\)(?:[*+?]|\{\d+(?:,\d*)?\})/g;
 
 const compiledPatterns = new Map<string, RegExp | undefined>();
 
-/** The regular expression; undefined where it cannot be read, or may take for ever. */
+/** The regular expression; undefined if it is invalid or may be slow. */
 export function safeRegExp(pattern: string): RegExp | undefined {
-	// A cache: a service has a few patterns, and every write uses one.
+	// A service has few patterns, and every write uses one.
 	if (compiledPatterns.size > 1_000) compiledPatterns.clear();
-	if (!compiledPatterns.has(pattern)) compiledPatterns.set(pattern, isSafePattern(pattern) ? new RegExp(pattern, 'u') : undefined);
-	return compiledPatterns.get(pattern);
+	return getOrCreate(compiledPatterns, pattern, () => (isSafePattern(pattern) ? new RegExp(pattern, 'u') : undefined));
 }
 
 function isRegExp(pattern: string): boolean {

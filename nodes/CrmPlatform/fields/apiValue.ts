@@ -6,9 +6,9 @@ import type { Field } from './field';
 import { fieldKinds, valueShape } from './fieldKinds';
 
 /**
- * Converts a value that a user or an earlier node gave into the value the service takes.
+ * Converts a value from a user or an earlier node into the value the service takes.
  *
- * Empty text is not a value but null, which clears the field; so is white space, except in text.
+ * Empty text becomes null, which clears the field; so does white space, except in text.
  *
  * @param zone IANA time zone of the workflow, for times without one
  * @throws Error in the user's words, the field's label first
@@ -17,8 +17,8 @@ export const apiValue = (field: Field, value: unknown, zone: string): unknown =>
 	clearsField(field, value) ? null : writtenValue(field, value, zone);
 
 /**
- * Converts a value that does not clear its field, as `decideValue` has found. An unknown choice is sent unchanged,
- * since the service may have added it; a value that cannot fit the field is refused.
+ * Converts a value that does not clear its field (`decideValue`). An unknown choice is sent unchanged, since the
+ * service may have added it; a value that cannot fit the field is refused.
  *
  * @throws as `apiValue`
  */
@@ -26,12 +26,12 @@ export function writtenValue(field: Field, value: unknown, zone: string): unknow
 	if (typeof value !== 'string') checkExact(field.label, value);
 	else if (!isWellFormed(value)) throw new Error(`${field.label}: ${notWellFormed(value)}`);
 	const converted = fieldKinds[field.kind].convert(field, value, zone, writtenValue);
-	// A text may be JSON.
+	// A text may be nested JSON.
 	if (typeof value === 'string' && typeof converted === 'object') checkDepth(field.label, converted);
 	return converted;
 }
 
-/** The value of a filter: a number of any length goes into the address of a request as it was given. */
+/** The value of a filter. In a URL, a number may have any number of digits, so it stays as it is. */
 export function filterValue(field: Field, value: unknown, zone: string): unknown {
 	const { kind, items } = field;
 	const isListOfNumbers = valueShape(field) === 'list' && items !== undefined && fieldKinds[items].type === 'number';

@@ -10,7 +10,7 @@ import { fieldKinds, valueShape } from './fieldKinds';
  * Why the service would refuse a value, as far as its description says.
  *
  * @param value as it would be sent
- * @returns a sentence that begins with the field's label; undefined where nothing speaks against the value
+ * @returns a sentence that begins with the field's label; undefined if the value is acceptable
  */
 export function whyRefused(field: Field, value: unknown): string | undefined {
 	const shape = valueShape(field);
@@ -19,14 +19,14 @@ export function whyRefused(field: Field, value: unknown): string | undefined {
 	const values: unknown[] = shape === 'list' && Array.isArray(value) ? value : [value];
 	const { label, maxLength = Infinity } = field;
 	for (const element of values) {
-		const words = expected(field, element);
-		if (words !== undefined) return `${label}: “${String(element).slice(0, maxQuoted)}” is not ${words}.`;
+		const expectation = expected(field, element);
+		if (expectation !== undefined) return `${label}: “${String(element).slice(0, maxQuoted)}” is not ${expectation}.`;
 	}
 	const tooLong = values.map((element) => (typeof element === 'string' ? [...element].length : 0)).find((length) => length > maxLength);
 	return tooLong === undefined ? undefined : `${label} is too long: it has ${tooLong} characters, and the maximum is ${maxLength}.`;
 }
 
-/** Why an object of a list is refused; undefined if none is. */
+/** Why the service would refuse an object of a list, if it would refuse one. */
 function whyMemberRefused({ label, members = [] }: Field, objects: unknown[]): string | undefined {
 	const checked = objects
 		.filter((object) => isObject(object))
@@ -51,12 +51,13 @@ function expected(field: Field, value: unknown): string | undefined {
 	if (requirement) return requirement.isValid(value) ? undefined : requirement.description;
 	if (typeof value !== 'string') return undefined;
 	if (matchesPattern(field, value) === false) return `in the format that the CRM accepts${descriptionOf(field)}`;
-	return (formats[format]?.isValid(value) ?? true) ? undefined : formats[format]!.description;
+	const rule = formats[format];
+	return rule && !rule.isValid(value) ? rule.description : undefined;
 }
 
 const descriptionOf = ({ description }: Field): string => (description === '' ? '' : ` (${description.replace(/\.$/, '')})`);
 
-/** A quoted name may have anything in it (RFC 5321, section 4.1.2). */
+/** A quoted name may contain any character (RFC 5321, section 4.1.2). */
 const address = { isValid: (value: string) => /^("[^"]*"|[^\s@"]+)@[^\s@]+$/.test(value), description: 'an email address' };
 const link = { isValid: (value: string) => URL.canParse(value), description: 'a web address such as https://example.com' };
 

@@ -15,7 +15,7 @@ export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(te
 export const notWellFormed = (text: string): string =>
 	`“${text.slice(0, 100)}” contains half of a character, which cannot be sent. Correct the text where it was cut.`;
 
-/** JSON has no NaN or Infinity, and as text they are a mistake. */
+/** JSON cannot represent NaN and Infinity, and as text they are a mistake. */
 function checkNumber(field: Field, value: unknown): void {
 	if (typeof value !== 'number' || Number.isFinite(value)) return;
 	throw refusal(field, value, 'a value. Correct the calculation that it comes from');
@@ -45,9 +45,9 @@ function momentText(field: Field, value: Date | DateTime): string {
 const phoneLike = /^(tel:)?\s*\+[\d\s().\-/\u00a0\u2010-\u2013]{7,40}$/i;
 
 /**
- * A phone number with country code as E.164 writes it, where the service takes only that: without
- * separators, and without the zero in parentheses that is dialed inside the country only (E.123,
- * section 7.2). Any other value stays as it is: its country is not known.
+ * Writes a phone number with a country code as E.164, if the service takes only that: without separators, and without
+ * the zero in parentheses that is dialed only within the country (E.123, section 7.2). Any other value stays as it is,
+ * since its country is unknown.
  */
 function phoneNumber(field: Field, value: unknown): unknown {
 	if (typeof value !== 'string' || !phoneLike.test(value)) return value;
@@ -64,7 +64,7 @@ export const matchesPattern = ({ pattern }: Field, value: string): boolean | und
 /** Other texts that JavaScript reads as a number, such as `1e1`, may be the name of a record. */
 export const isDigits = (text: string): boolean => /^\s*[+-]?\d+\s*$/.test(text);
 
-/** The id of another record may come as its name, which is looked up later. */
+/** For the id of another record, the value may be its name, which is looked up later. */
 export function toNumber(field: Field, value: unknown): unknown {
 	if (field.reference !== undefined && typeof value === 'string' && !isDigits(value)) return value;
 	const parsed = typeof value === 'string' ? exactNumber(value) : value;

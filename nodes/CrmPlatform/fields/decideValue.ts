@@ -3,7 +3,7 @@ import { isBlank, withoutBlanks } from '../values/blank';
 import { allCustomFields, type Field, type FieldValue } from './field';
 import { fieldKinds } from './fieldKinds';
 
-/** A value of an item, evaluated and not converted. */
+/** A value of an item, evaluated but not yet converted. */
 export interface EvaluatedValue extends FieldValue {
 	origin: ValueOrigin;
 }
@@ -12,7 +12,7 @@ export interface EvaluatedValue extends FieldValue {
 export type ValueOrigin =
 	/** A row of the form, a picked record, or a member of the JSON. */
 	| 'chosen'
-	/** A row that an AI agent's model fills in: it gives empty text for a field it knows nothing about. */
+	/** A row that an AI agent's model fills in: it passes empty text for a field it knows nothing about. */
 	| 'model'
 	/** The input item, with the option Empty Cells. */
 	| 'cellThatLeaves'
@@ -36,7 +36,7 @@ export type ValueDecision =
  * within a list or an object are left to its conversion (`toList`, `toStructure`), except in a cell that leaves its
  * field as it is.
  *
- * @throws Error in the user's words where one blank would clear all custom fields
+ * @throws Error in the user's words if one blank would clear all custom fields
  */
 export function decideValue({ field, value, origin }: EvaluatedValue, whenCleared: WhenCleared): ValueDecision {
 	const clear: ValueDecision = whenCleared === 'clear' ? { action: 'clear' } : { action: 'skip', reason: 'neverCleared' };
@@ -44,8 +44,8 @@ export function decideValue({ field, value, origin }: EvaluatedValue, whenCleare
 	switch (origin) {
 		case 'cellThatLeaves': {
 			// A list with only an object of blanks is blank.
-			const [left] = isPlainObject(value) ? (withoutBlanks([value], 'drop') as unknown[]) : [value];
-			return left === undefined || isBlankFor(field, value) ? blank : { action: 'write', value: left };
+			const [cleaned] = isPlainObject(value) ? (withoutBlanks([value], 'drop') as unknown[]) : [value];
+			return cleaned === undefined || isBlankFor(field, value) ? blank : { action: 'write', value: cleaned };
 		}
 		case 'cellThatClears':
 			if (field.name === allCustomFields && isBlank(value)) throw new Error(clearsAllCustom);
@@ -59,14 +59,14 @@ export function decideValue({ field, value, origin }: EvaluatedValue, whenCleare
 	}
 }
 
-/** Whether a value is blank for a field: for a list, so are texts such as `[]` and ` , `; for JSON, objects of blanks. */
+/** Whether a value is blank for a field: for a list, also texts such as `[]` and ` , `; for JSON, also objects of blanks. */
 export const isBlankFor = ({ kind }: Pick<Field, 'kind'>, value: unknown): boolean => fieldKinds[kind].isBlank(value);
 
 /** Whether a text such as `[]` or ` , ` represents a list without values: unlike an empty list, it clears nothing. */
 const isEmptyListText = (field: Pick<Field, 'kind'>, value: unknown): boolean =>
 	typeof value === 'string' && !isBlank(value) && isBlankFor(field, value);
 
-/** Whether a value clears the field. White space in a text is text, and not an id of another record; a list is cleared by an empty list. */
+/** Whether a value clears the field. White space is a value of a text, but not of an id; a list is cleared by an empty list. */
 export function clearsField({ kind, reference }: Field, value: unknown): boolean {
 	const isText = fieldKinds[kind].whiteSpace === 'text' && reference === undefined && typeof value === 'string';
 	return isBlank(value) && !Array.isArray(value) && (!isText || value === '');

@@ -33,11 +33,11 @@ export interface Field {
 	part?: string;
 	/** For links to records of several kinds: their collections, such as `contacts` and `deals`. */
 	linksTo?: string[];
-	/** Whether it is one of the fields people use most, where the description tells. */
+	/** Whether it is one of the fields people use most, if the description says so. */
 	important?: true;
 	/** For custom fields: the type in their definition, such as `long_text`. */
 	type?: string;
-	/** Whether two records cannot have the same value, where that is known. */
+	/** Whether two records cannot have the same value, if known. */
 	unique?: boolean;
 	/**
 	 * The places of texts that the service keeps in lower case (`x-lower-case`): empty for the field's own
@@ -56,18 +56,18 @@ export interface Field {
 	isOpen?: true;
 	/** Format of a text as the description names it, such as `email`. */
 	format?: string;
-	/** Characters of a text at most. */
+	/** Maximum characters of a text. */
 	maxLength?: number;
-	/** For a list of objects: the plain values that each object has. */
+	/** For a list of objects: the members with plain values. */
 	members?: Field[];
-	/** The kind of the values of a list, where they are converted as single ones are. */
+	/** For a list: the kind of its values, if each is converted like a single value. */
 	items?: FieldKind;
 }
 
 /** The member of a record that contains its custom fields, and the field for all of them at once. */
 export const allCustomFields = 'custom_fields';
 
-/** What the names of custom fields begin with: `custom_fields.<key>`. */
+/** Prefix of the names of custom fields: `custom_fields.<key>`. */
 export const customFieldPrefix = `${allCustomFields}.`;
 
 /** A field and its mapped value. */
@@ -101,7 +101,7 @@ export function labelFor(name: string): string {
 	return spaced.replace(/(^|\s)\S/g, (letter) => letter.toUpperCase());
 }
 
-/** The id of a record, for operations that find records by it: descriptions do not list it among the fields to write. */
+/** The field for a record's id, by which operations find records: descriptions do not list it among the fields to write. */
 export const idField: Field = {
 	name: 'id',
 	path: ['id'],

@@ -8,7 +8,7 @@ import { kindsByPrecedence, type Field, type FieldKind } from './field';
 
 /** What a schema says about its values. */
 export interface ValueSchema {
-	/** Its JSON type, where it has one: a whole number is a number. */
+	/** Its JSON type, if it has one; an integer is a number. */
 	type: string | undefined;
 	format?: string | undefined;
 	/** The kind of the values of an array. */
@@ -33,36 +33,36 @@ interface Kind {
 	formatHint: string | undefined;
 	/** What a value consists of; an open one may be anything. */
 	shape: 'single' | 'list' | 'object' | 'open';
-	/** The JSON type that each value has, where it is one. */
+	/** The JSON type of each value, if there is only one. */
 	type: 'text' | 'number' | 'boolean' | undefined;
 	/** How values are ordered: ordered values can be filtered by bounds, numbers can be summed, and times are bounded by whole days. */
 	order: 'number' | 'day' | 'instant' | undefined;
-	/** What a parameter of a list with such values may be for, if its name says so too. */
+	/** The roles that a list's parameter with such values may have, if its name fits, too. */
 	listRoles: ListRole[];
-	/** Whether records may be told apart by it, where the description names no such fields. */
+	/** Whether it may identify records, if the description does not say which fields do. */
 	mayIdentify: boolean;
 	/** What white space alone means. */
 	whiteSpace: 'blank' | 'text';
-	/** Values allowed besides plain ones: the name of another record, an object. */
+	/** Values allowed besides plain ones: names of other records, objects. */
 	mayHold: Array<'names' | 'objects'>;
 	/** Whether a value counts as blank. */
 	isBlank(value: unknown): boolean;
-	/** The value that the service takes; `convertElement` converts each of a list. @throws Error in the user's words */
+	/** The value that the service takes; `convertElement` converts each element of a list. @throws Error in the user's words */
 	convert(field: Field, value: unknown, zone: string, convertElement: Conversion): unknown;
-	/** The canonical form for comparisons: two notations are the same value. */
+	/** The canonical form for comparisons, in which different notations of a value are equal. */
 	compared(text: string): unknown;
-	/** What a value in a file has to be, if only one type of value is valid. */
+	/** The check of a value in a file, if only one type is valid. */
 	requiredInFile: { isValid(value: unknown): boolean; description: string } | undefined;
 	/** Whether it can be a member of an object in a list, which a form then shows. */
 	mayBeMember: boolean;
 }
 
-/** What a parameter of a list is for, besides its filters. */
+/** What a parameter of a list does, unless it is a filter. */
 export type ListRole = 'cursor' | 'pageSize' | 'sort' | 'search' | 'fields';
 
 const asText = (text: string): string => text;
 
-/** All that is particular to each kind of field. */
+/** Everything that differs between kinds of fields. */
 export const fieldKinds: Record<FieldKind, Kind> = {
 	list: {
 		isDescribedBy: ({ type, items }) => type === 'array' && !(items && ['list', 'object'].includes(fieldKinds[items].shape)),
@@ -236,7 +236,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 	},
 };
 
-/** The kind of value a schema asks for; any where it allows values of several types. */
+/** The kind of value that a schema describes; `any` if it allows several types. */
 export const kindOfSchema = (schema: ValueSchema): FieldKind =>
 	kindsByPrecedence.find((kind) => fieldKinds[kind].isDescribedBy(schema)) ?? 'any';
 

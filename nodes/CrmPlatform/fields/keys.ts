@@ -9,14 +9,14 @@ import { fieldKinds } from './fieldKinds';
 export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'lowerCase' | 'isUrl'>;
 
 /**
- * A value as a key: values that the service considers equal have the same key. White space around it is not
- * part of it, and letters with accents are the same however they are composed (NFC).
+ * The key of a value: values that the service considers equal have the same key. It ignores surrounding white space,
+ * and how letters with accents are composed (NFC).
  *
- * @returns undefined for a missing value, and for what cannot be a key: a boolean, or NaN
+ * @returns undefined for a blank, and for a value that cannot be a key: an object, a boolean, NaN, Infinity
  */
 export function matchKey(field: ComparedField, value: unknown): string | undefined {
-	const isNoKey = typeof value === 'object' || typeof value === 'boolean' || (typeof value === 'number' && !Number.isFinite(value));
-	if (isBlank(value) || isNoKey) return undefined;
+	const isNotFinite = typeof value === 'number' && !Number.isFinite(value);
+	if (isBlank(value) || typeof value === 'object' || typeof value === 'boolean' || isNotFinite) return undefined;
 	return trimmed(String(normalized(value, field, ''))) || undefined;
 }
 
@@ -25,9 +25,9 @@ export const trimmed = (text: string): string =>
 	text.replace(/^[\s\u00ad\u200b-\u200f\u2060\ufeff]+/, '').replace(/[\s\u00ad\u200b-\u200f\u2060\ufeff]+$/, '');
 
 /**
- * A loose form of a text: people, spreadsheets and services may write it in another case, with separators,
- * brackets or quotes, with other digits of a number, or as a web address. Two texts with the same loose form
- * may mean the same value, but need not.
+ * A loose form of a text: without case, separators, brackets and quotes, leading zeros and zero decimals, and the
+ * beginning of a web address, which people, spreadsheets and services write differently. Two texts with the same loose
+ * form may mean the same value, but need not.
  */
 export function looseText(value: unknown): string {
 	const rawText = typeof value === 'object' ? JSON.stringify(value) : String(value);
@@ -49,7 +49,7 @@ export const valueIn = (record: IDataObject, { path }: Pick<Field, 'path'>): unk
  * A value in canonical form: texts in NFC, and in lower case if the service stores them so; web addresses in
  * one notation.
  *
- * @param within its place in the field: empty for the field's own value
+ * @param within its place in the field, as in `lowerCase`: empty for the field's own value
  */
 export function normalized(value: unknown, field: ComparedField | undefined, within: string): unknown {
 	const text = typeof value === 'string' ? value.normalize('NFC') : value;

@@ -15,7 +15,7 @@ import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';
 
-/** Records of one kind, as they are looked up. */
+/** A kind of record, and how to look up its records. */
 export interface Collection {
 	api: Connection;
 	/** Collection path with version prefix. */
@@ -36,15 +36,21 @@ export type LookUpOutcome<Found = IdentifiedRecord> =
 	| { found: Found }
 	| { several: Found[] }
 	| { notFound: true }
-	/** The service has no filter for it, does not respond, or returns other records. */
-	| { cannotBeAsked: Error }
-	/** The service does not take this value in the filter: it says so, or the value is not text. */
+	/** The service has no filter for the field, does not respond, or returns other records. */
+	| { failed: Error }
+	/** The service does not accept this value in the filter, or the value cannot be sent. */
 	| { refused: Error };
 
-/** The outcome for a value, and for values that the service considers equal. */
+/** The outcome of finding these ids for one value. */
+export function outcomeOfIds(ids: unknown[]): LookUpOutcome<unknown> {
+	if (ids.length === 0) return { notFound: true };
+	return ids.length === 1 ? { found: ids[0] } : { several: ids };
+}
+
+/** The outcome for a looked-up value, or one that the service considers equal. */
 export type LookedUp = (value: unknown) => LookUpOutcome;
 
-/** Values of one filter in one request: more would make a long URL. */
+/** Maximum values of a filter in one request, which limits the length of the URL. */
 const maxValues = 50;
 
 /** After this many refused values and no accepted one, the filter itself counts as refused. */
@@ -53,7 +59,7 @@ const maxRefused = 10;
 const filterFor = ({ filters }: Pick<Collection, 'filters'>, { name }: Pick<Field, 'name'>): Field | undefined =>
 	filters.find((filter) => filter.name === (name === 'id' ? 'ids' : name));
 
-/** How many values of a field one request looks up; none if the list has no filter for the field. */
+/** How many values of a field one request can look up; 0 if the list has no filter for the field. */
 export function valuesPerRequest(collection: Pick<Collection, 'filters'>, field: Pick<Field, 'name'>): number {
 	const filter = filterFor(collection, field);
 	if (!filter || valueShape(filter) !== 'list') return filter ? 1 : 0;
@@ -64,8 +70,8 @@ export function valuesPerRequest(collection: Pick<Collection, 'filters'>, field:
  * Looks records up by values of a field. To isolate a value that the service refuses, the request is divided
  * until that value is alone.
  *
- * @param scope other filters that the records have to meet
- * @throws NodeApiError where the service does not answer, whatever the value
+ * @param scope additional filters
+ * @throws NodeApiError if the service fails for every value
  * @throws Error in the user's words if it returns records that do not match the filter
  */
 export async function lookUp(
@@ -79,7 +85,6 @@ export async function lookUp(
 	return (value) => run.outcomeOf(value);
 }
 
-/** The look-up of some values. */
 class LookUpRun {
 	private readonly collection: Collection;
 	private readonly field: ComparedField;
@@ -87,11 +92,11 @@ class LookUpRun {
 	private readonly filter: Field | undefined;
 	private readonly textsByKey = new Map<string, string[]>();
 	private readonly found = new Map<string, IdentifiedRecord[]>();
-	private readonly failed = new Map<string, LookUpOutcome>();
+	private readonly failures = new Map<string, LookUpOutcome>();
 	private readonly answered = new Set<string>();
 	private readonly postponed: string[][] = [];
 	/** Whether the service has accepted a value. */
-	private isTaken = false;
+	private hasAccepted = false;
 	private refusals = 0;
 
 	constructor(collection: Collection, field: ComparedField, scope: Query) {
@@ -105,7 +110,7 @@ class LookUpRun {
 		for (const value of values) this.addText(value);
 		const ask = async (keys: string[]): Promise<void> => await this.ask(keys);
 		await inParallel(chunks([...this.textsByKey.keys()], Math.max(1, valuesPerRequest(this.collection, this.field))), ask);
-		if (this.isTaken) await inParallel(this.postponed.splice(0), ask);
+		if (this.hasAccepted) await inParallel(this.postponed.splice(0), ask);
 	}
 
 	outcomeOf(value: unknown): LookUpOutcome {
@@ -113,10 +118,10 @@ class LookUpRun {
 		if (key === undefined) return { notFound: true };
 		const records = this.found.get(key) ?? [];
 		if (records.length > 0) return records.length > 1 ? { several: records } : { found: records[0]! };
-		const failure = this.failed.get(key);
+		const failure = this.failures.get(key);
 		if (failure && !this.isHopeless()) return failure;
 		if (this.answered.has(key)) return { notFound: true };
-		return { cannotBeAsked: new Error(noFilter(this.field.name, this.collection.path)) };
+		return { failed: new Error(noFilter(this.field.name, this.collection.path)) };
 	}
 
 	private addText(value: unknown): void {
@@ -125,7 +130,7 @@ class LookUpRun {
 		const text = String(value);
 		// A service that does not normalize or trim stores the text as written.
 		if (!isWellFormed(text)) {
-			this.failed.set(key, { refused: new Error(notWellFormed(text)) });
+			this.failures.set(key, { refused: new Error(notWellFormed(text)) });
 		} else if (this.filter) {
 			const texts = [...(this.textsByKey.get(key) ?? []), text, trimmed(text.normalize('NFC'))];
 			this.textsByKey.set(key, [...new Set(texts)]);
@@ -133,18 +138,18 @@ class LookUpRun {
 	}
 
 	private isHopeless(): boolean {
-		return !this.isTaken && this.refusals >= maxRefused;
+		return !this.hasAccepted && this.refusals >= maxRefused;
 	}
 
 	private async ask(keys: string[]): Promise<void> {
 		// A request still in flight may show that the service accepts values.
 		if (this.isHopeless()) return void this.postponed.push(keys);
-		const problem = await aboutValues(this.read(keys));
+		const problem = await failureOfValue(this.read(keys));
 		if (!problem) {
-			this.isTaken = true;
+			this.hasAccepted = true;
 			for (const key of keys) this.answered.add(key);
 		} else if (keys.length === 1) {
-			this.failed.set(keys[0]!, problem);
+			this.failures.set(keys[0]!, problem);
 			if ('refused' in problem) this.refusals += 1;
 		} else for (const some of chunks(keys, Math.ceil(keys.length / 2))) await this.ask(some);
 	}
@@ -185,21 +190,21 @@ async function recordsWith(
 	return found;
 }
 
-/** A record has none of the requested values: it spells them differently, or the service ignores the filter. */
+/** The service returned a record without any of the requested values: it spells them differently, or ignores the filter. */
 class OtherValue extends Error {}
 
 /**
- * The outcome for the value of a request that failed because of it; undefined where the request succeeded.
+ * The outcome for a value if its request failed because of the value; undefined if the request succeeded.
  *
- * @throws errors that would affect other values as well
+ * @throws errors that would affect other values, too
  */
-export async function aboutValues(
+export async function failureOfValue(
 	request: Promise<unknown>,
-): Promise<{ refused: Error } | { cannotBeAsked: Error } | undefined> {
+): Promise<{ refused: Error } | { failed: Error } | undefined> {
 	return await request.then(
 		() => undefined,
 		(error: Error) => {
-			if (error instanceof OtherValue || error instanceof DividedValue) return { cannotBeAsked: error };
+			if (error instanceof OtherValue || error instanceof DividedValue) return { failed: error };
 			if (isAnsweredWith(error, ...refusedFilterValue)) return { refused: error };
 			throw error;
 		},
@@ -208,16 +213,16 @@ export async function aboutValues(
 
 const loose = (key: string): string => key.normalize('NFKC').trim().toLowerCase();
 
-/** The query with the names of the fields to answer with, where the list takes them. */
+/** The query with the names of the fields to return, if the list accepts them. */
 export function withFields(list: ListDescription, query: Query, fields: string[]): Query {
 	if (list.fields === undefined) return query;
 	return { ...query, [list.fields]: [...new Set(['id', ...fields])] };
 }
 
 /**
- * The records with their ids as text: a service may write one and the same as a number and as text.
+ * The records with their ids as text: a service may write the same id as a number and as text.
  *
- * @throws Error in the user's words where a record has no id
+ * @throws Error in the user's words if a record has no id
  */
 export function identified(records: IDataObject[], path: string): IdentifiedRecord[] {
 	return records.map((record) => {

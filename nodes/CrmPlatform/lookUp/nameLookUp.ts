@@ -9,20 +9,20 @@ import { isDigits, isWellFormed, notWellFormed } from '../fields/conversions';
 import type { ComparedField } from '../fields/keys';
 import { inParallel } from '../api/inParallel';
 import { foldedText } from '../values/foldedText';
-import { aboutValues, lookUp, valuesPerRequest, type Collection, type LookedUp, type LookUpOutcome } from './lookUp';
+import { failureOfValue, lookUp, outcomeOfIds, valuesPerRequest, type Collection, type LookedUp, type LookUpOutcome } from './lookUp';
 import { hasText, identifyingFields, mayBeId, parseName } from './nameSyntax';
 import { rememberNames } from './rememberedNames';
 
-/** The id of the record that has a name, or those of several. */
+/** The outcome of looking up a name: the id of the record, or several ids. */
 export type NamedId = LookUpOutcome<unknown>;
 
-/** Not a word, so full-text search cannot find it. */
+/** The field that full-text search cannot find, since its values are not words. */
 const unsearched = 'external_id';
 
 /** Patterns that a value of a field must match: services refuse others, and too many refusals end the look-up. */
 const shapes: Record<string, RegExp> = { email: /@/, domain: /\./ };
 
-/** Records that are read at once: of fewer, one request finds all names. */
+/** Maximum records to read at once. A collection of fewer is read as a whole, and contains every name. */
 const maxRead = 500;
 
 /** A name to look up. */
@@ -39,9 +39,9 @@ interface NamedCollection extends Collection {
 }
 
 /**
- * Looks up the records of a collection by their names, in every field that may hold one: by full text where the
- * list has it, and by each field that the search does not find it in. If a field refuses a value, no record has
- * the value in it.
+ * Looks up the records of a collection by their names in every field that may contain one: by full-text search if the
+ * list supports it, and by the filter of each field if the search finds nothing. If a filter refuses a value, no record
+ * has the value in that field.
  *
  * @param isFilter whether a name that no record has may be an id in any form
  */
@@ -81,21 +81,21 @@ async function lookUpEach(collection: NamedCollection, namesToFind: NameToFind[]
 	for (const name of identifyingFields) {
 		if (valuesPerRequest(collection, { name }) === 0) continue;
 		const field: ComparedField = { name, path: [name], kind: 'text', lowerCase: [''] };
-		const names = namesToFind.filter((nameToFind, i) => isAsked(nameToFind, name, searched[i])).map(({ name: text }) => text);
+		const names = namesToFind.filter((nameToFind, i) => isLookedUpIn(nameToFind, name, searched[i])).map(({ name: text }) => text);
 		byField.set(name, await lookUp(collection, field, names).catch(unlessAnswered));
 	}
 	return namesToFind.map((nameToFind, i) => {
-		const lookUps = [...byField].filter(([field]) => isAsked(nameToFind, field, searched[i]));
+		const lookUps = [...byField].filter(([field]) => isLookedUpIn(nameToFind, field, searched[i]));
 		const outcomes = lookUps.map(([, outcomeOf]) => idsOf(collection, outcomeOf(nameToFind.name), hasNumbers));
 		return combineOutcomes(searched[i] ? [searched[i], ...outcomes] : outcomes);
 	});
 }
 
-/** Whether to look up a name in a field: after a search has found it, only in the field that search does not cover. */
-const isAsked = ({ name, fields }: NameToFind, field: string, searched: NamedId | undefined): boolean =>
+/** Whether a name is looked up in a field: after a successful search, only in the field that the search does not cover. */
+const isLookedUpIn = ({ name, fields }: NameToFind, field: string, searched: NamedId | undefined): boolean =>
 	fields.includes(field) && (shapes[field]?.test(name) ?? true) && (field === unsearched || !isFound(searched));
 
-/** A look-up gives ids as text. */
+/** The ids of the outcome, as numbers if the service writes them so: a look-up returns ids as text. */
 function idsOf({ api, reference }: NamedCollection, outcome: LookUpOutcome, areNumbers: boolean): NamedId {
 	const idOf = (record: { id: string; name?: unknown }): unknown => {
 		const id = areNumbers ? (exactNumber(record.id) ?? record.id) : record.id;
@@ -108,7 +108,7 @@ function idsOf({ api, reference }: NamedCollection, outcome: LookUpOutcome, areN
 
 const isFound = (outcome: NamedId | undefined): boolean => outcome !== undefined && ('found' in outcome || 'several' in outcome);
 
-/** Combines the outcomes: one with a record outweighs one without. */
+/** Combines the outcomes: those with records take precedence. */
 function combineOutcomes(outcomes: NamedId[]): NamedId {
 	const idsIn = (outcome: NamedId): unknown[] => {
 		if ('found' in outcome) return [outcome.found];
@@ -118,20 +118,20 @@ function combineOutcomes(outcomes: NamedId[]): NamedId {
 	const isUnique = ids.size === 1 && !outcomes.some((outcome) => 'several' in outcome);
 	if (ids.size > 0) return isUnique ? { found: [...ids][0] } : { several: [...ids] };
 	const isAnswered = outcomes.some((outcome) => 'notFound' in outcome);
-	return isAnswered ? { notFound: true } : (outcomes[0] ?? { cannotBeAsked: new Error('the CRM has no search and no filter for it.') });
+	return isAnswered ? { notFound: true } : (outcomes[0] ?? { failed: new Error('the CRM has no search and no filter for it.') });
 }
 
-/** A filter that the service ignores fails only its own name; other failures affect all names. */
+/** A filter that the service ignores fails only its names; other failures affect all names. */
 function unlessAnswered(error: Error): LookedUp {
 	if (error instanceof NodeApiError) throw error;
-	return () => ({ cannotBeAsked: error });
+	return () => ({ failed: error });
 }
 
-/** @returns undefined where the search finds more than can be read */
+/** @returns undefined if the search finds more than can be read */
 async function searchFor(collection: NamedCollection, search: string, nameToFind: NameToFind): Promise<NamedId | undefined> {
 	if (!isWellFormed(nameToFind.name)) return { refused: new Error(notWellFormed(nameToFind.name)) };
 	const searching = candidatesIn(collection, { [search]: nameToFind.name });
-	const refusal = await aboutValues(searching);
+	const refusal = await failureOfValue(searching);
 	if (refusal) return refusal;
 	const candidates = await searching;
 	return candidates.isWhole ? findIn(candidates, nameToFind) : undefined;
@@ -143,7 +143,7 @@ async function findById({ api, path: collectionPath }: Collection, id: string, o
 	const isAnotherNumber = !isDigits(id) && !Number.isNaN(Number(id));
 	if (!mayBeId(id) || isAnotherNumber) return otherwise;
 	const reading = findRecord(api, collectionPath + path`/${id}`);
-	if (await aboutValues(reading)) return otherwise;
+	if (await failureOfValue(reading)) return otherwise;
 	const record = await reading;
 	return record ? { found: record.id } : otherwise;
 }
@@ -172,7 +172,5 @@ function findIn({ records }: Candidates, { fields, name }: NameToFind): NamedId 
 	const word = foldedText(name);
 	const isCalled = (record: IDataObject) =>
 		fields.map((field) => record[field]).some((value) => hasText(value) && foldedText(value) === word);
-	const ids = [...new Set(records.filter(isCalled).map(({ id }) => id))];
-	if (ids.length === 0) return { notFound: true };
-	return ids.length === 1 ? { found: ids[0] } : { several: ids };
+	return outcomeOfIds([...new Set(records.filter(isCalled).map(({ id }) => id))]);
 }

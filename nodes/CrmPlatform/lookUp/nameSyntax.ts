@@ -5,7 +5,7 @@ import { fieldKinds } from '../fields/fieldKinds';
 /** Fields that identify a record. All are tried, since a record may have any of them. */
 export const identifyingFields = ['name', 'title', 'label', 'domain', 'email', 'external_id'];
 
-/** Whether a value is a name, or may be one; where ids are numbers, all but digits. */
+/** Whether a value is or may be a name. If ids are numbers, that is any text but digits. */
 export function isName(field: Field, value: unknown): value is string {
 	if (!hasText(value)) return false;
 	if (hasNumbers(field)) return !isDigits(value);
@@ -14,28 +14,28 @@ export function isName(field: Field, value: unknown): value is string {
 
 /** Whether the values of a field are numbers. */
 export function hasNumbers({ kind, items }: Field): boolean {
-	const kindOfOne = fieldKinds[kind].shape === 'list' ? items : kind;
-	return kindOfOne !== undefined && fieldKinds[kindOfOne].type === 'number';
+	const valueKind = fieldKinds[kind].shape === 'list' ? items : kind;
+	return valueKind !== undefined && fieldKinds[valueKind].type === 'number';
 }
 
-/** Whether a value is a text with anything in it. */
+/** Whether a value is a text that is not blank. */
 export const hasText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
 
-/** Numbers, UUIDs, and words with a prefix such as `com_01jz8q4t6v`: what services use for ids. */
+/** Whether a text looks like an id: a number, a UUID, or a word with digits, such as `com_01jz8q4t6v`. */
 function isIdShaped(value: string): boolean {
 	return /^(\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{1,16}[_-](?=\w*\d)\w{6,}|(?=\w*\d)\w{15,})$/i.test(value);
 }
 
-/** A name that says which field it is of, such as `external_id:100123`, or that it is an id. */
+/** A name with its field, such as `external_id:100123`, or an id, such as `id:acme`. */
 const withField = new RegExp(`^(${['id', ...identifyingFields].join('|')}):\\s*(\\S.*)$`, 's');
 
-/** The name in a text, and the field it is of, where the text says so. */
+/** The name in a text, and its field if the text names it. */
 export function parseName(text: string): { field?: string; name: string } {
 	const [, field, name] = withField.exec(text.trim()) ?? [];
 	return field === undefined || name === undefined ? { name: text.trim() } : { field, name };
 }
 
-/** The text that limits a name to this field: another record may have it in another field. */
+/** The text that limits a name to one field: another record may have it in another field. */
 export const textOfName = (field: string, name: string): string => `${field}:${name}`;
 
 /** A value picked from a list is an ID, even if it reads like a name. */
@@ -44,5 +44,5 @@ export function asId(field: Field, picked: unknown): unknown {
 	return isName(field, picked) ? textOfName('id', picked) : picked;
 }
 
-/** Whether a text can be an id in some service: one word of plain characters. */
+/** Whether a text can be an id of any service: one word of plain characters. */
 export const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);

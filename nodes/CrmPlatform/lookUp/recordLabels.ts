@@ -1,13 +1,14 @@
 import type { IDataObject, INodeListSearchItems } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
+import { occurrences } from '../base/maps';
 import { readPages } from '../api/lists/pages';
 import { recordName, firstText } from '../api/recordName';
 
 /** The longest list that helps a person. */
 const maxShown = 1_000;
 
-/** The records at a path such as `/pipelines`, for lists that cannot be searched. */
+/** The first records at a path such as `/pipelines`, for lists that cannot be searched. */
 export async function firstRecords(api: Connection, path: string): Promise<IDataObject[]> {
 	const list = (await api.describe(path))?.list;
 	if (!list) return [];
@@ -18,16 +19,16 @@ export async function firstRecords(api: Connection, path: string): Promise<IData
 	return records;
 }
 
-/** The items whose names contain the filter, whatever its case; all without one. */
+/** The items whose names contain the filter, ignoring case; all items without a filter. */
 export function matchingName<Item extends { name: string }>(items: Item[], filter = ''): Item[] {
 	const searchText = filter.toLowerCase();
 	return items.filter(({ name }) => name.toLowerCase().includes(searchText));
 }
 
 /**
- * A record in a list: its title, and what distinguishes it from others with the same title.
+ * The list item of a record: its title, and details that distinguish it from others with the same title.
  *
- * @param value the field that is picked
+ * @param value the field whose value is picked
  * @param company the name of the company it belongs to
  */
 export function listItem(record: IDataObject, value = 'id', company?: string): INodeListSearchItems {
@@ -46,15 +47,14 @@ export function listItem(record: IDataObject, value = 'id', company?: string): I
 	return { name: [...new Set(parts)].join(' – ') || id, value: id };
 }
 
-/** The labels of records in a list; records with equal labels get their creation time as well. */
+/** The list items of records; items with equal names also show the creation time. */
 export function distinctListItems(
 	records: IDataObject[],
 	value: string,
 	companies: Map<unknown, string>,
 ): INodeListSearchItems[] {
 	const items = records.map((record) => listItem(record, value, companies.get(record.company_id)));
-	const counts = new Map<string, number>();
-	for (const { name } of items) counts.set(name, (counts.get(name) ?? 0) + 1);
+	const counts = occurrences(items.map(({ name }) => name));
 	return items.map((item, i) => {
 		const date = dateOf(records[i] ?? {});
 		const isAlone = counts.get(item.name) === 1 || date === undefined;
@@ -62,9 +62,9 @@ export function distinctListItems(
 	});
 }
 
-/** The beginning of a text, for records without a name. */
+/** The fields whose first characters replace a missing name. */
 const contentFields = ['url', 'body', 'text', 'event_type', 'type', 'operation'];
-/** Maximum characters of a content. */
+/** Maximum number of those characters. */
 const maxCharacters = 60;
 
 function amountOf({ amount, currency }: IDataObject): string | undefined {
@@ -77,7 +77,7 @@ function numberOf({ number }: IDataObject): string | undefined {
 	return typeof number === 'number' || (typeof number === 'string' && number !== '') ? `#${number}` : undefined;
 }
 
-/** `2026-03-14 09:26`; empty for a record without a time. */
+/** `2026-03-14 09:26`; undefined for a record without a time. */
 function dateOf(record: IDataObject): string | undefined {
 	const time = firstText(record, ['created_at', 'createdAt', 'timestamp']);
 	return time?.slice(0, 16).replace('T', ' ');

@@ -6,6 +6,8 @@ import { readPages } from '../api/lists/pages';
 import { foldedText } from '../values/foldedText';
 import { listed } from '../values/listed';
 import type { NamedId } from './nameLookUp';
+import { occurrences } from '../base/maps';
+import { outcomeOfIds } from './lookUp';
 import { hasText, identifyingFields, parseName } from './nameSyntax';
 import { rememberNames } from './rememberedNames';
 
@@ -13,20 +15,20 @@ import { rememberNames } from './rememberedNames';
 export interface Part {
 	/** Id of the record. */
 	ownerId: unknown;
-	/** Its name; empty if it has none. */
+	/** Name of the record; empty if it has none. */
 	ownerName: string;
 	id: unknown;
-	/** The name of the part; empty if it has none. */
+	/** Name of the part; empty if it has none. */
 	name: string;
-	/** Whether it has a name that no other part of the same record has. */
-	isOnly: boolean;
+	/** Whether its name is unique within the record. */
+	isUnique: boolean;
 }
 
 /**
  * The parts of all records of a collection.
  *
  * @param part the member that lists them, such as `stages`
- * @throws NodeApiError where the service does not list the records
+ * @throws NodeApiError if the service does not list the records
  */
 export async function readParts(api: Connection, reference: string, part: string): Promise<Part[]> {
 	const list = (await api.describe(`/${reference}`))?.list;
@@ -45,26 +47,26 @@ function partsIn(record: IDataObject, part: string): Part[] {
 	const partObjects = (Array.isArray(value) ? (value as unknown[]) : []).filter(isObject);
 	const nameOf = (object: IDataObject): string => identifyingFields.map((name) => object[name]).find(hasText)?.trim() ?? '';
 	const names = partObjects.map(nameOf);
-	const words = names.map(foldedText);
-	const isOnly = (word: string) => word !== '' && words.filter((other) => other === word).length === 1;
+	const counts = occurrences(names.map(foldedText));
 	const owner = { ownerId: record.id, ownerName: nameOf(record) };
-	return partObjects.map(({ id }, i) => ({ ...owner, id, name: names[i]!, isOnly: isOnly(words[i]!) }));
+	return partObjects.map(({ id }, i) => {
+		const name = names[i]!;
+		return { ...owner, id, name, isUnique: name !== '' && counts.get(foldedText(name)) === 1 };
+	});
 }
 
-/** @param owners ids of the records it may be a part of, where they are known */
+/** @param owners ids of the records to which the part may belong; empty if unknown */
 export function partNamed(parts: Part[], text: string, owners: unknown[]): NamedId {
 	const { field, name } = parseName(text);
 	const isMeant = (part: Part) =>
 		isPartOf(part, owners) &&
 		((field === undefined && part.id === name) || foldedText(part.name) === foldedText(name));
-	const ids = [...new Set(parts.filter(isMeant).map(({ id }) => id))];
-	if (ids.length === 0) return { notFound: true };
-	return ids.length === 1 ? { found: ids[0] } : { several: ids };
+	return outcomeOfIds([...new Set(parts.filter(isMeant).map(({ id }) => id))]);
 }
 
 const isPartOf = ({ ownerId }: Part, owners: unknown[]): boolean => owners.length === 0 || owners.includes(ownerId);
 
-/** Parts of one name, with what distinguishes them, for an error. */
+/** The ids of parts with the same name, and their records, for an error. */
 export const partsWithIds = (parts: Part[], ids: unknown[]): string =>
 	parts
 		.filter(({ id }) => ids.includes(id))

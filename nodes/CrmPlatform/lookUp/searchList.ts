@@ -4,20 +4,19 @@ import type { Connection } from '../api/connection';
 import type { Query } from '../api/http/path';
 import { readPage, requestPage } from '../api/lists/page';
 import type { ListDescription } from '../api/openapi/listing';
-import type { Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import { distinctListItems, matchingName } from './recordLabels';
 
-/** Records that a list loads at a time. */
+/** Number of records that a list loads at a time. */
 const pageSize = 100;
 
 /** The user's search text, and the page to read. */
 interface SearchQuery {
 	filter: string | undefined;
 	cursor: string | undefined;
-	/** The orders that suit the list, the best first; the newest records first if absent. */
+	/** The orders that suit the list, the best first; if absent, the newest records come first. */
 	order?: string[];
-	/** The field that is picked. */
+	/** The field whose value is picked. */
 	value?: string;
 }
 
@@ -53,15 +52,15 @@ const companyField = 'company_id';
 const companiesSearched = 20;
 
 /**
- * The records of the companies that match `filter`: a list shows their names beside a deal, so people search for
- * them, while the service searches the deal's own fields. Empty where they cannot be read.
+ * The records of the companies that match `filter`: a list shows the names of companies beside deals, so people search
+ * for them, but the service searches only the deals' fields. Empty if they cannot be read.
  */
 async function recordsOfCompanies(
 	{ send, describe }: Connection,
 	{ list, collection, query }: { list: ListDescription; collection: string; query: Query },
 	filter: string,
 ): Promise<IDataObject[]> {
-	const { reference, kind } = list.filters.find(({ name }: Field) => name === companyField) ?? {};
+	const { reference, kind } = list.filters.find(({ name }) => name === companyField) ?? {};
 	if (reference === undefined || kind === undefined || fieldKinds[kind].shape !== 'list') return [];
 	try {
 		const companies = (await describe(`/${reference}`))?.list;
@@ -84,7 +83,7 @@ async function companyNames(
 	records: IDataObject[],
 ): Promise<Map<unknown, string>> {
 	const ids = [...new Set(records.map(({ [companyField]: id }) => id).filter((id) => typeof id === 'string'))];
-	const resource = filters.find(({ name }: Field) => name === companyField)?.reference;
+	const resource = filters.find(({ name }) => name === companyField)?.reference;
 	if (ids.length === 0 || resource === undefined) return new Map();
 	try {
 		const list = (await api.describe(`/${resource}`))?.list;

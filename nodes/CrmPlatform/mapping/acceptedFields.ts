@@ -8,16 +8,16 @@ import { wordsOf } from './fieldNames';
 import { collectionPath } from './collectionPath';
 import type { StoredFields } from './storedFields';
 
-/** The fields an item can have values for. */
+/** The fields for which an item can have values. */
 export interface AcceptedFields {
 	fields: Field[];
-	/** Names that records come with, read-only fields included. */
+	/** The names of all fields of records, including read-only fields. */
 	recordNames: ReadonlySet<string>;
-	/** The words of those names and labels: files made for people have labels. */
+	/** The words of their names and labels: files for people have labels. */
 	recordWords?: ReadonlySet<string>;
 }
 
-/** Prepares once what depends only on the accepted fields, which are the same for most items. */
+/** Caches values that depend only on the accepted fields, which are the same for most items. */
 export class OncePerFields<Prepared> {
 	private readonly prepare: (accepted: AcceptedFields) => Prepared;
 	private readonly cache = new Map<AcceptedFields, Prepared>();
@@ -31,18 +31,18 @@ export class OncePerFields<Prepared> {
 	}
 }
 
-/** The fields of each item, which may be of different collections, as with records of custom objects. */
+/** The fields of each item. Items may belong to different collections, as with records of custom objects. */
 export class FieldsOfItems {
 	private readonly usual: AcceptedFields;
 	private readonly byItem: Array<AcceptedFields | Error>;
 
-	/** @param byItem the fields of each item, if they can differ, or why they could not be read */
+	/** @param byItem the fields of each item, if they can differ, or the error of reading them */
 	constructor(usual: AcceptedFields, byItem: Array<AcceptedFields | Error> = []) {
 		this.usual = usual;
 		this.byItem = byItem;
 	}
 
-	/** @throws Error in the user's words where the fields of this item cannot be known */
+	/** @throws Error in the user's words if the fields of this item could not be read */
 	of(item: number): AcceptedFields {
 		const accepted = this.byItem[item] ?? this.usual;
 		if (accepted instanceof Error) throw accepted;
@@ -51,11 +51,11 @@ export class FieldsOfItems {
 }
 
 /**
- * Reads the fields of each collection the items are about. Each collection is read once. If that fails, only
- * the items about it fail.
+ * Reads the fields of each collection to which items belong, once per collection. If that fails, only the items of that
+ * collection fail.
  *
  * @param read reads the fields of a collection
- * @param usual the fields of the items that do not need them
+ * @param usual the fields of the other items
  * @param needs whether an item needs the fields of its collection
  */
 export async function readFieldsOfItems(
@@ -77,17 +77,18 @@ export async function readFieldsOfItems(
 	return new FieldsOfItems(usual, accepted);
 }
 
-/** The custom field that has the name of a read-only field. */
+/** The custom field with the name of a read-only field. */
 export const customNamesake = ({ fields, recordNames }: AcceptedFields, name: string): Field | undefined =>
 	recordNames.has(name) ? fields.find((field) => field.name === customFieldPrefix + name) : undefined;
 
 const isCustom = (name: string) => name === allCustomFields || name.startsWith(customFieldPrefix);
 
 /**
- * The fields of a write, with the account's custom fields one by one. The custom fields are read only where the
- * records have them and an item may have values for them.
+ * The fields of a write, with the account's custom fields one by one. These are read only if records have custom fields
+ * and an item may have values for them.
  *
- * @param fields the fields the service's description names
+ * @param namesOf the names for which an item has values
+ * @param fields the fields in the service's description
  */
 export async function fieldsWithCustom(
 	execution: Execution,
@@ -126,12 +127,12 @@ export const customFieldsOnce = oncePerConnection(readCustomFieldsIfAllowed);
 
 function merged(mode: StoredFields['mode'], fields: Field[], custom: Field[]): Field[] {
 	if (custom.length === 0) return fields;
-	// If mapped as a whole, perhaps before any existed, they are still sent.
+	// A workflow may still map custom fields as a whole, perhaps from before any existed.
 	if (mode === 'each') return [...fields, ...custom];
 	return [...fields.filter(({ name }) => name !== allCustomFields), ...custom];
 }
 
-/** The custom fields that the items name, if the service does not list them. */
+/** The custom fields that the items name, if the credential may not read their definitions. */
 function untypedFields({ n8n }: Execution, namesOf: (item: number) => string[]): Field[] {
 	const names = new Set([...n8n.getInputData().keys()].flatMap(namesOf));
 	return [...names].filter((name) => name.startsWith(customFieldPrefix)).map((name) => ({
@@ -141,12 +142,12 @@ function untypedFields({ n8n }: Execution, namesOf: (item: number) => string[]):
 		description: '',
 		kind: 'any',
 		required: false,
-		// A record may be picked for any of them; the collection it belongs to is not known.
+		// A record may be picked for any of them; its collection is unknown.
 		reference: '',
 	}));
 }
 
-/** The names that do not mean custom fields. */
+/** The names that cannot mean custom fields. */
 function standardNamesOf({ fields }: AcceptedFields): ReadonlySet<string> {
 	const named = fields.flatMap(({ name, path: [member = ''] }) => [name, member]);
 	const names = new Set([...named, ...linksOf(fields).map(({ name }) => name), 'id']);
@@ -155,11 +156,11 @@ function standardNamesOf({ fields }: AcceptedFields): ReadonlySet<string> {
 }
 
 /**
- * Whether an item's object may have values for custom fields: by their prefix, or by a name that no field
- * takes, since columns go without the prefix.
+ * Whether an item's object may have values for custom fields: a name has their prefix, or belongs to no standard field,
+ * since columns may omit the prefix.
  */
 function mayNameCustom(names: string[], standardNames: ReadonlySet<string>, recordNames: ReadonlySet<string>): boolean {
 	const possibleNames = names.filter((name) => isCustom(name) || !standardNames.has(name));
-	// A name or two of read-only fields may be meant for custom fields; more come with a record.
+	// One or two names of read-only fields may mean custom fields; more of them come from a record that was read.
 	return possibleNames.length > 0 && (possibleNames.length < 3 || possibleNames.some((name) => isCustom(name) || !recordNames.has(name)));
 }

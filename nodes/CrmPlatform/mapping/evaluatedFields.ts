@@ -18,23 +18,23 @@ import { inventedFields, nothingToSend, type UnsentValues } from './unsentValues
 
 /** Evaluates the stored fields for each item: each expression once. */
 interface EvaluatedFields {
-	/** The names an item has values for; those of an object that cannot be read are left out. */
+	/** The names for which an item has values; without the names of an unreadable object. */
 	names(item: number): string[];
 	/**
-	 * The values of fields that may name other records, which are read before the item's turn.
+	 * The values of fields that may name other records, read before the item's turn.
 	 *
-	 * @throws Error that `values` throws, too
+	 * @throws the error that `values` throws, too
 	 */
 	references(item: number, accepted: AcceptedFields): FieldValue[];
 	/**
 	 * All values; picked records come last.
 	 *
-	 * @throws Error in the user's words for an item without a value that belongs to a field
+	 * @throws Error in the user's words if none of the item's values belongs to a field
 	 */
 	values(item: number, accepted: AcceptedFields): EvaluatedValue[];
 }
 
-/** @param unsent collects the values left out */
+/** @param unsent collects the values that are left out */
 export function evaluatedFields(n8n: IExecuteFunctions, stored: StoredFields, unsent: UnsentValues): EvaluatedFields {
 	const picked = pickedRecords(n8n, stored.picked);
 	return stored.mode === 'each' ? new FormValues(n8n, stored, picked, unsent) : new ObjectValues(n8n, stored, picked, unsent);
@@ -82,7 +82,7 @@ class FormValues implements EvaluatedFields {
 	}
 }
 
-/** A form, with the fields that an item accepts. */
+/** A form with the accepted fields. */
 interface PreparedForm {
 	rows: FormRow[];
 	picked: PickedValues;
@@ -93,7 +93,7 @@ interface PreparedForm {
 interface FormRow {
 	field: Field;
 	label: string;
-	/** The value as the workflow stores it. */
+	/** As stored in the workflow. */
 	value: unknown;
 	origin: ValueOrigin;
 }
@@ -107,7 +107,7 @@ function formRowsOf(rows: Stored<'each'>['rows'], fields: Field[], unsent: Unsen
 	});
 }
 
-/** The members of an object: of the input item itself, or of JSON. */
+/** The members of an object: of the input item, or of JSON. */
 class ObjectValues implements EvaluatedFields {
 	private readonly stored: Stored<'automatic' | 'json'>;
 	private readonly picked: PickedRecord[];
@@ -153,12 +153,12 @@ class ObjectValues implements EvaluatedFields {
 	values(item: number, accepted: AcceptedFields): EvaluatedValue[] {
 		const { reader, picked } = this.reading.for(accepted);
 		const object = this.objects.readInTurn(item);
-		const { values, unknown, noObjects } = reader.read(object, this.isSkippedIn(item));
+		const { values, unknown, notObjects } = reader.read(object, this.isSkippedIn(item));
 		// A model would take a success to cover everything it has sent.
-		const isOfModel = this.stored.mode === 'json' && isFilledByModel(this.stored.json);
-		const invented = isOfModel ? unknown.filter((name) => !accepted.recordNames.has(name)) : [];
+		const isFromModel = this.stored.mode === 'json' && isFilledByModel(this.stored.json);
+		const invented = isFromModel ? unknown.filter((name) => !accepted.recordNames.has(name)) : [];
 		if (invented.length > 0 && accepted.fields.length > 0) throw inventedFields(invented, accepted.fields);
-		for (const name of noObjects) this.unsent.noObject(name);
+		for (const name of notObjects) this.unsent.notObject(name);
 		noteUnknownNames(object, unknown, values, accepted, this.unsent);
 		const origin = this.originOf(item);
 		const all = [...values.map((fieldValue): EvaluatedValue => ({ ...fieldValue, origin })), ...picked.all(item)];
@@ -187,14 +187,14 @@ function noteUnknownNames(
 	accepted: AcceptedFields,
 	unsent: UnsentValues,
 ): void {
-	// A record that was read contains values that only the service writes: ids, times, counters.
+	// A record that was read contains values that only the service sets: ids, times, counters.
 	const isRecord = names.length > 0 && Object.keys(object).some((name) => wordsOf(name) === 'id');
-	const isOfRecord = (name: string) =>
+	const isFromRecord = (name: string) =>
 		accepted.recordNames.has(name) || name === outcomeField || accepted.recordWords?.has(wordsOf(name));
 	for (const name of names) {
 		const namesake: Field | undefined = customNamesake(accepted, name);
-		if (namesake && !values.some(({ field }) => field === namesake)) unsent.onlyRead(namesake);
-		else if (!isRecord || !isOfRecord(name)) unsent.unknown(name);
+		if (namesake && !values.some(({ field }) => field === namesake)) unsent.readOnly(namesake);
+		else if (!isRecord || !isFromRecord(name)) unsent.unknown(name);
 	}
 }
 
@@ -209,8 +209,8 @@ function jsonObjects(n8n: IExecuteFunctions, value: unknown): OncePerItem<IDataO
 }
 
 /**
- * @param isEvaluated whether an expression returned it: a number inserted into its text may already have lost digits
- * @throws Error in the user's words where it is not a JSON object
+ * @param isEvaluated whether an expression returned the value: a number inserted into its text may have lost digits
+ * @throws Error in the user's words if the value is not a JSON object
  */
 function jsonObject(value: unknown, isEvaluated: boolean): IDataObject {
 	const parsed = typeof value === 'string' ? parseJson(value) : value;

@@ -1,14 +1,14 @@
 import { getOrCreate } from '../base/maps';
 import { allCustomFields, type Field } from '../fields/field';
 
-/** What a name means: a field, or the name of an object whose members are fields. */
+/** The meaning of a name: a field, or the name of an object whose members are fields. */
 export type Meaning = Field | string;
 
 export const meaningText = (meaning: Meaning): string => (typeof meaning === 'string' ? meaning : meaning.name);
 
 /**
- * Finds what names mean. A name is matched as the service writes it; failing that, as a label is written, or a
- * custom field without its prefix; failing that, by either regardless of case, spaces, punctuation and a
+ * Finds the meanings of names. A name is matched with the names of fields; failing that, with labels and the names of
+ * custom fields without their prefix; failing that, with all of these regardless of case, spaces, punctuation and a
  * byte-order mark. Members of an object are matched by name only.
  */
 export class FieldNames {
@@ -26,7 +26,7 @@ export class FieldNames {
 	/** Items usually have the same names, and with 100,000 items each comparison counts. */
 	private readonly meanings = { ofNames: new Map<string, Meaning[]>(), ofMembers: new Map<string, Meaning[]>() };
 
-	/** @param recordNames names that records come with: names without a field are never matched by label */
+	/** @param recordNames the names of all fields of records: names of read-only fields are never matched by label */
 	constructor(fields: Field[], recordNames: ReadonlySet<string> = new Set()) {
 		const byDepth = [...fields].sort((a, b) => b.path.length - a.path.length);
 		const named = (sorted: Field[]) => new Map(sorted.map((field) => [field.name, field]));
@@ -41,7 +41,7 @@ export class FieldNames {
 		this.groupsByWords = grouped([...this.groups], (group) => [wordsOf(group)]);
 	}
 
-	/** The possible meanings of a name, all equally good. */
+	/** The possible meanings of a name, which match equally well. */
 	meaningsOf(name: string, isMember = false): Meaning[] {
 		const cache = isMember ? this.meanings.ofMembers : this.meanings.ofNames;
 		return getOrCreate(cache, name, () => this.findMeanings(name, isMember));
@@ -66,7 +66,7 @@ export function wordsOf(name: string): string {
 	return name.normalize('NFKC').toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/** Other names of a field. */
+/** The label of a field and, for a custom field, its name without the prefix. */
 const labelsOf = ({ label, path }: Field): string[] =>
 	(path[0] === allCustomFields ? [label, path.slice(1).join('.')] : [label]).map((name) => name.trim());
 

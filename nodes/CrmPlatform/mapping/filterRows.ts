@@ -22,7 +22,7 @@ import { Evaluation } from './expressions/evaluation';
 import { locatorValue, isFromList } from './locator';
 import { isFilledByModel } from './storedFields';
 
-/** A row of the user's filters, as the workflow stores it: expressions are not evaluated. */
+/** A row of the user's filters, as stored in the workflow: expressions are not evaluated. */
 export type FilterRow = Partial<Record<RowKey, unknown>>;
 
 const rowKeys = ['field', 'operator', 'value', 'secondValue', 'choices', 'date', 'secondDate', 'record'] as const;
@@ -32,7 +32,7 @@ type RowKey = (typeof rowKeys)[number];
 export const storedRows = (n8n: IExecuteFunctions, parameter: string): FilterRow[] =>
 	n8n.getNodeParameter(`${parameter}.rows`, 0, [], { rawExpressions: true }) as FilterRow[];
 
-/** Who may leave a filter without a value. Such a filter is ignored, so more records are listed. */
+/** Who may leave a filter without a value. Such a filter is ignored, so that more records are listed. */
 export type MayLeaveOut = 'model' | 'nobody';
 
 /**
@@ -47,7 +47,7 @@ export class FilterRows {
 	private readonly fields = new OncePerFields(({ fields }) => filteredFieldsByName(fields));
 	private readonly evaluation: Evaluation;
 
-	/** @param accepted the fields by which the items' lists can be filtered */
+	/** @param accepted the filters of each item's list */
 	constructor(n8n: IExecuteFunctions, rows: FilterRow[], mayLeaveOut: MayLeaveOut, accepted: FieldsOfItems) {
 		this.n8n = n8n;
 		this.rows = rows;
@@ -62,10 +62,10 @@ export class FilterRows {
 	}
 
 	/**
-	 * The filters of an item with their values as they were given.
+	 * The filters of an item with their evaluated values.
 	 *
-	 * @throws Error in the user's words, for a field or an operator the service does not have, and for a row
-	 * without a value
+	 * @throws Error in the user's words for a field or an operator that the service does not have, and for a row without a
+	 * value
 	 */
 	valuesOf(item: number): FieldValue[] {
 		const fields = this.fields.for(this.accepted.of(item));
@@ -78,7 +78,7 @@ export class FilterRows {
 		});
 	}
 
-	/** Outside agents, n8n returns the default of $fromAI. */
+	/** Only in tool calls: otherwise, n8n returns the default of $fromAI. */
 	private isLeftOut(value: unknown): boolean {
 		return this.mayLeaveOut === 'model' && isToolCall(this.n8n) && isFilledByModel(locatorValue(value));
 	}
@@ -86,7 +86,7 @@ export class FilterRows {
 
 function filteredFieldsByName(filters: Field[]): Map<string, FilteredField> {
 	const byName = new Map(filteredFields(filters).map((field): [string, FilteredField] => [field.name, field]));
-	// By its whole name, every filter is a field: `created_at[gte]`.
+	// Each filter is also a field with its whole name: `created_at[gte]`.
 	for (const filter of filters) {
 		const filteredField: FilteredField = { name: filter.name, label: filter.label, filters: new Map([['is', filter]]) };
 		if (!byName.has(filter.name)) byName.set(filter.name, filteredField);
@@ -128,7 +128,7 @@ function rowValues(
 		if (bound) return [{ field: filter, value: at.isNextDay ? bound.plus({ days: 1 }) : bound }];
 		const isPicked = first === 'record' ? isFromList(stored.record) : first === 'choices' && Array.isArray(stored.choices);
 		const resolvedValue = isPicked && filter.reference !== undefined ? asId(filter, value) : value;
-		// One value, even if it contains commas.
+		// A list with one value, even if that contains commas.
 		const isOne = ['is', 'isRecord'].includes(operator.value) && valueShape(filter) === 'list' && !Array.isArray(value);
 		return [{ field: filter, value: isOne ? [resolvedValue] : resolvedValue }];
 	});
@@ -141,10 +141,10 @@ function keysOf({ takes }: FilterOperator): RowKey[] {
 }
 
 /**
- * The start of the day, where a whole day was given for a field of instants: a date, or a midnight such as
+ * The start of the day if the value means a whole day, for a field of instants: a date, or a midnight such as
  * `{{ $today }}`.
  *
- * @throws Error in the user's words for a moment where only a day makes sense
+ * @throws Error in the user's words for a time of day if the operator takes only days
  */
 function wholeDay(field: FilteredField, { value: operator, takes }: FilterOperator, value: unknown, zone: string) {
 	if (!isInstant(field)) return undefined;

@@ -15,8 +15,8 @@ import { FilterRows, noFilterValue, storedRows, type FilterRow, type MayLeaveOut
 import { lookUpReferences, type LinkedIds } from './linkedIds';
 
 /**
- * Reads the filters of a list, the rows of the parameter `parameter`, custom fields included. Names of records
- * are replaced by their ids. Ignoring a filter would list more records than intended, perhaps for a node that
+ * Reads the filters of a list from the rows of `parameter`, including filters by custom fields. Names of records are
+ * replaced by their ids. Filters are never ignored: that would list more records than intended, perhaps for a node that
  * deletes them.
  */
 export async function readFilters(
@@ -33,14 +33,14 @@ export async function readFilters(
 	return new ListFilters(execution, list, filterRows, linkedIds);
 }
 
-/** The fields by which the items' lists can be filtered. Custom fields are read only where a row may name one. */
+/** The filters of the items' lists. Custom fields are read only if a row may name one. */
 async function readFilterFields(execution: Execution, rows: FilterRow[], list: ListDescription): Promise<FieldsOfItems> {
 	const standardFields: AcceptedFields = { fields: list.filters, recordNames: new Set() };
 	const withCustom = async (collection: string): Promise<AcceptedFields> => {
 		const { fields, unwritable } = await readCustomFields(execution.api, collection);
 		return { ...standardFields, fields: [...standardFields.fields, ...customFilters(list, [...fields, ...unwritable])] };
 	};
-	// The names in an expression are known only per item.
+	// An expression may return any name.
 	const mayBeCustom = (name: unknown) => ['=', customFieldPrefix].some((start) => String(name).startsWith(start));
 	const isNeeded = list.takesCustomFields === true && rows.some(({ field }) => mayBeCustom(field));
 	return await readFieldsOfItems(execution, withCustom, standardFields, () => isNeeded);
@@ -60,12 +60,12 @@ class ListFilters {
 		this.linkedIds = linkedIds;
 	}
 
-	/** @throws Error in the user's words, for a filter the service does not have, and for one without a value */
+	/** @throws Error in the user's words for a filter that the service does not have, and for one without a value */
 	query(item: number): IDataObject {
 		return filtersQuery(this.values(item), this.list);
 	}
 
-	/** The filters before they are written as query parameters. @throws as `query` */
+	/** The filters with their values, before they become query parameters. @throws as `query` */
 	values(item: number): FieldValue[] {
 		const { n8n, api } = this.execution;
 		const zone = n8n.getTimezone();

@@ -14,27 +14,26 @@ import { choiceOf, partNamed, partsWithIds, readParts, type Part } from '../look
 import type { Execution } from '../model';
 
 /**
- * What a reference is used for. If no record has the name, but the value may be an ID, it is sent where it is
- * written, so that the service refuses it. As a filter it would silently find nothing, so it is refused here.
+ * How references are used. If no record has the name, but the value may be an ID, a write sends it and lets the service
+ * refuse it. A filter would silently find nothing, so it is refused here.
  */
 type ReferenceUse = 'written' | 'filter';
 
-/** Cache of the records found by name in an execution: the rows of a file are looked up some thousand at a time. */
-const foundBefore = oncePerConnection<[reference: string], Map<string, NamedId>>(async () => await Promise.resolve(new Map()));
+/** Caches the records found by name in an execution: the rows of a file are looked up some hundred at a time. */
+const foundNames = oncePerConnection<[reference: string], Map<string, NamedId>>(async () => await Promise.resolve(new Map()));
 const readPartsOnce = oncePerConnection(readParts);
 
-/** What to look up: names by collection, and which lists of parts to read. */
+/** The names to look up, by collection, and the lists of parts to read. */
 interface NamesToFind {
 	names: Map<string, Set<string>>;
 	parts: Set<string>;
 }
 
 /**
- * Looks up the records, and their parts, that the items name by name, domain or email instead of an id. A
- * value that can only be an id is not looked up; `external_id:100123` is looked up as that field only, and
- * `id:acme` is an id.
+ * Looks up the records, and parts of records, to which the items refer by name, domain or email instead of an id. A value
+ * that can only be an id is not looked up; `external_id:100123` is looked up only in that field, and `id:acme` is an id.
  *
- * @param referencesOf the values of an item that may be names: each name is looked up once
+ * @param referencesOf the values of an item that may be names; each name is looked up once
  */
 export async function lookUpReferences(
 	{ n8n, api }: Pick<Execution, 'n8n' | 'api'>,
@@ -64,11 +63,11 @@ function addNames({ names, parts }: NamesToFind, field: Field, value: unknown): 
 }
 
 async function lookUpRecords(api: Connection, reference: string, names: string[], use: ReferenceUse): Promise<Map<string, NamedId>> {
-	const cache = await foundBefore(api, reference);
+	const cache = await foundNames(api, reference);
 	const uncachedNames = names.filter((name) => !cache.has(name));
 	if (uncachedNames.length === 0) return new Map(cache);
 	const outcomes = await lookUpNames(api, reference, uncachedNames, use === 'filter').catch(
-		(error: Error) => new Map(uncachedNames.map((name): [string, NamedId] => [name, { cannotBeAsked: error }])),
+		(error: Error) => new Map(uncachedNames.map((name): [string, NamedId] => [name, { failed: error }])),
 	);
 	for (const [name, outcome] of outcomes) if ('found' in outcome) cache.set(name, outcome);
 	return new Map([...cache, ...outcomes]);
@@ -81,7 +80,7 @@ async function lookUpParts(api: Connection, key: string): Promise<Part[]> {
 	return parts;
 }
 
-/** The ids of the records, and of their parts, that were looked up by name. */
+/** The ids of records, and of parts of records, that were looked up by name. */
 export class LinkedIds {
 	private readonly records: Map<string, Map<string, NamedId>>;
 	private readonly parts: Map<string, Part[] | Error>;
@@ -97,7 +96,7 @@ export class LinkedIds {
 	 * Replaces names by ids in the value of a field that refers to other records, or to their parts.
 	 *
 	 * @param values all values of the item
-	 * @throws Error in the user's words where no record has that name, or several have it
+	 * @throws Error in the user's words if no record has the name, or several have it
 	 */
 	replaceNames(field: Field, value: unknown, values: FieldValue[]): unknown {
 		if (field.part === undefined) return refersToRecords(field) ? this.withIds(field, value, []) : value;
@@ -106,7 +105,7 @@ export class LinkedIds {
 		return this.withIds(field, value, owners);
 	}
 
-	/** @param owners ids of the records of which it may be a part */
+	/** @param owners ids of the records to which a part may belong; empty if unknown */
 	private withIds(field: Field, value: unknown, owners: unknown[]): unknown {
 		return withReplacedIds(field, value, (reference, id) => {
 			if (isName(field, id)) return this.idOf(field, reference, id, owners);
@@ -121,7 +120,7 @@ export class LinkedIds {
 		const outcome = this.outcomeOf(field, reference, text, owners);
 		if (outcome === undefined) return hasNumbers(field) ? numericId(field, text, this.use) : idOrName;
 		if ('found' in outcome) return outcome.found;
-		const isCertain = 'several' in outcome || (field.part !== undefined && 'cannotBeAsked' in outcome);
+		const isCertain = 'several' in outcome || (field.part !== undefined && 'failed' in outcome);
 		if (this.use === 'written' && !isCertain && mayBeId(text) && !hasNumbers(field)) return text;
 		const about = `${field.label}: “${text}” `;
 		if (field.part !== undefined) throw new Error(about + this.partProblem(field, outcome, owners));
@@ -131,14 +130,14 @@ export class LinkedIds {
 	private outcomeOf(field: Field, reference: string, text: string, owners: unknown[]): NamedId | undefined {
 		if (field.part === undefined) return this.records.get(reference)?.get(text);
 		const parts = this.parts.get(partsKey(field));
-		return parts instanceof Error ? { cannotBeAsked: parts } : parts && partNamed(parts, text, owners);
+		return parts instanceof Error ? { failed: parts } : parts && partNamed(parts, text, owners);
 	}
 
 	private partProblem(field: Field, outcome: NamedId, owners: unknown[]): string {
 		const { reference, part } = field;
 		const found = this.parts.get(partsKey(field));
 		const parts = Array.isArray(found) ? found : [];
-		if ('cannotBeAsked' in outcome) return `could not be looked up in ${reference}: ${outcome.cannotBeAsked.message}`;
+		if ('failed' in outcome) return `could not be looked up in ${reference}: ${outcome.failed.message}`;
 		if ('several' in outcome) {
 			return `is the name of several ${part} in ${reference}: ${partsWithIds(parts, outcome.several)}. Also map the field that links to ${reference}, or use the ID of the right one.`;
 		}
@@ -148,10 +147,10 @@ export class LinkedIds {
 
 /** No record has the name, or several have it. */
 export class UnclearName extends Error {
-	/** Where it was looked up: `users`. */
+	/** The collection of the look-up: `users`. */
 	readonly collection: string;
 	readonly text: string;
-	/** The records that have it. */
+	/** The records that have the name. */
 	readonly ids: unknown[];
 
 	constructor(message: string, collection: string, text: string, ids: unknown[]) {
@@ -162,16 +161,16 @@ export class UnclearName extends Error {
 	}
 }
 
-/** @throws Error in the user's words where it is not a number */
+/** @throws Error in the user's words if the id is not a number */
 function numericId({ name, path, label, description, required }: Field, id: string, use: ReferenceUse): unknown {
 	const field: Field = { name, path, label, description, required, kind: 'number' };
 	return use === 'filter' ? filterValue(field, id, 'utc') : apiValue(field, id, 'utc');
 }
 
-/** The parts that a field may refer to, as a key. */
+/** The key of the list of parts to which a field refers. */
 const partsKey = ({ reference, part }: Field): string => JSON.stringify([reference, part]);
 
-/** The value in the form that holds IDs; undefined if the field cannot hold names. */
+/** The ids or names in a value; undefined if the field cannot hold names. */
 function idsOrNames(field: Field, value: unknown): unknown {
 	if (!field.linksTo && !fieldKinds[field.kind].mayHold.includes('names') && !hasNumbers(field)) return undefined;
 	return field.linksTo || valueShape(field) === 'list' ? valuesOrNone(() => apiValue(field, value, 'utc') as unknown[]) : value;
@@ -187,8 +186,8 @@ function valuesOrNone<Value>(read: () => Value[]): Value[] {
 }
 
 function recordProblem(reference: string, name: string, outcome: NamedId, use: ReferenceUse): string {
-	if ('cannotBeAsked' in outcome) {
-		return `could not be looked up in ${reference}: ${asSentence(outcome.cannotBeAsked.message)} Use the ID; if this is the ID, write id:${name}.`;
+	if ('failed' in outcome) {
+		return `could not be looked up in ${reference}: ${asSentence(outcome.failed.message)} Use the ID; if this is the ID, write id:${name}.`;
 	}
 	if ('refused' in outcome) return `could not be looked up in ${reference}: ${outcome.refused.message}`;
 	if ('several' in outcome) {

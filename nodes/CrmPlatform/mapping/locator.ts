@@ -6,31 +6,31 @@ import { checkExact } from '../base/numbers';
 import { labelFor } from '../fields/field';
 import { Evaluation } from './expressions/evaluation';
 
-/** The id inside a stored resource locator; an expression may stand for the id, or for the locator. */
+/** The id inside a stored resource locator. The id or the whole locator may be an expression. */
 export function locatorValue(picked: unknown): unknown {
 	if (!isObject(picked)) return picked;
 	return 'value' in picked ? picked.value : undefined;
 }
 
-/** Whether a stored resource locator may hold a name in place of the id. */
+/** Whether a stored resource locator may contain a name instead of an id. */
 export const isByName = (picked: unknown): boolean => isObject(picked) && picked.mode === 'name';
 
-/** Whether a stored resource locator holds the id of a record that was picked from its list. */
+/** Whether a stored resource locator contains the id of a record that was picked from its list. */
 export const isFromList = (picked: unknown): boolean =>
 	isObject(picked) && picked.mode === 'list' && !isExpression(picked.value);
 
-/** Whether the resource locator `parameter` holds the id of a record that was picked from its list. */
+/** Whether the resource locator `parameter` contains the id of a record that was picked from its list. */
 export const isListed = (n8n: IExecuteFunctions, parameter: string): boolean =>
 	isFromList(n8n.getNodeParameter(parameter, 0, '', { rawExpressions: true }));
 
-/** The id, or the name, picked in a resource locator; empty where nothing was picked. */
+/** The id or name in a resource locator; empty if nothing was picked. */
 export function pickedId(n8n: IExecuteFunctions, parameter: string, item: number): string {
 	const picked = locatorValue(evaluationOf(n8n, parameter).valuesOf(item)[0]);
 	checkExact(labelOf(parameter), picked);
 	return typeof picked === 'string' || typeof picked === 'number' ? String(picked).trim() : '';
 }
 
-// A parameter is read once, for all items of an execution.
+// A parameter is read once for all items of an execution.
 const evaluations = new WeakMap<IExecuteFunctions, Map<string, Evaluation>>();
 
 function evaluationOf(n8n: IExecuteFunctions, parameter: string): Evaluation {

@@ -8,36 +8,36 @@ import { fieldKinds } from '../fields/fieldKinds';
 import { isBlank } from '../values/blank';
 import { FieldNames, meaningText, type Meaning } from './fieldNames';
 
-/** The values an object has for a list of fields. */
+/** The values of an object for a list of fields. */
 interface ObjectFields {
 	values: FieldValue[];
 	/** Names that belong to no field. */
 	unknown: string[];
-	/** Names of objects whose members are fields, where the value is not an object. */
-	noObjects: string[];
+	/** Names of objects whose members are fields, but whose value is not an object. */
+	notObjects: string[];
 }
 
 /**
- * Finds the fields an object has values for: flat (`"address.city"`) or as members of an object
+ * Finds the fields for which an object has values: flat (`"address.city"`) or as members of an object
  * (`address: { city }`), which may be JSON text.
  */
 export class ObjectReader {
 	private readonly names: FieldNames;
 
-	/** @param recordNames names that records come with: names without a field are never matched by label */
+	/** @param recordNames the names of all fields of records: names of read-only fields are never matched by label */
 	constructor(fields: Field[], recordNames: ReadonlySet<string> = new Set()) {
 		this.names = new FieldNames(fields, recordNames);
 	}
 
 	/**
 	 * @param isSkipped whether a value leaves its field as it is, so that it yields to that of another name
-	 * @throws Error in the user's words where two names with different values mean one field, or one name may mean several
+	 * @throws Error in the user's words if two names with different values mean one field, or one name may mean several
 	 */
 	read(object: IDataObject, isSkipped: IsSkipped = isBlankFor): ObjectFields {
-		const found: FoundValues = { values: new Map(), unknown: [], noObjects: [], isSkipped };
+		const found: FoundValues = { values: new Map(), unknown: [], notObjects: [], isSkipped };
 		this.readMembers(object, '', found);
-		const { values, unknown, noObjects } = found;
-		return { values: [...values.values()].map(({ field, value }): FieldValue => ({ field, value })), unknown, noObjects };
+		const { values, unknown, notObjects } = found;
+		return { values: [...values.values()].map(({ field, value }): FieldValue => ({ field, value })), unknown, notObjects };
 	}
 
 	private readMembers(object: IDataObject, prefix: string, found: FoundValues): void {
@@ -55,7 +55,7 @@ export class ObjectReader {
 		const members = typeof value === 'string' ? parseJson(value) : value;
 		if (isObject(members)) this.readMembers(members, `${name}.`, found);
 		else if (!Array.isArray(value) && isBlank(value)) add(found, groupField(name), name, value);
-		else found.noObjects.push(name);
+		else found.notObjects.push(name);
 	}
 
 	private meaningFor(name: string, value: unknown, isMember: boolean): Meaning | undefined {
@@ -88,10 +88,10 @@ function add({ values, isSkipped }: FoundValues, field: Field, name: string, val
 	}
 }
 
-/** A name that is only similar has to come with a value of the right shape. */
+/** Whether the shape of a value fits the field, which a merely similar name requires. */
 const canHold = ({ kind }: Field, value: IDataObject): boolean => fieldKinds[kind].mayHold.includes('objects') || !isPlainObject(value);
 
-/** An object whose members are the fields, cleared as a whole. */
+/** A field for an object whose members are fields, to clear it as a whole. */
 function groupField(name: string): Field {
 	const path = name.split('.');
 	return { name, path, label: name, description: '', kind: 'json', required: false };

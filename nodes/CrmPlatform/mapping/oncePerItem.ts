@@ -1,17 +1,17 @@
 /**
- * Reads an item at most once until its turn, although a look-up may need it before: an expression that changes
- * its item would give something else the second time.
+ * Reads an item at most once until its turn, although a look-up may need it earlier: an expression that changes its item
+ * would return something else the second time.
  */
 export class OncePerItem<Value> {
 	private readonly read: (item: number) => Value;
-	/** What was read early, until the item's turn. */
+	/** Results that were read early, until the item's turn. */
 	private readonly early = new Map<number, { value: Value } | { error: unknown }>();
 
 	constructor(read: (item: number) => Value) {
 		this.read = read;
 	}
 
-	/** @throws whatever reading throws, now and in the item's turn */
+	/** @throws the error of reading, now and again in the item's turn */
 	readEarly(item: number): Value {
 		const result = this.early.get(item) ?? this.attempt(item);
 		this.early.set(item, result);
@@ -19,7 +19,7 @@ export class OncePerItem<Value> {
 		return result.value;
 	}
 
-	/** Reads an item in its turn, and releases what was read early. */
+	/** Reads an item in its turn, and releases its early result. */
 	readInTurn(item: number): Value {
 		const result = this.early.get(item);
 		this.early.delete(item);

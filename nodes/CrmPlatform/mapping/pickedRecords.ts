@@ -9,12 +9,12 @@ import { OncePerItem } from './oncePerItem';
 import { isFilledByModel, type StoredPickedRecord } from './storedFields';
 import type { UnsentValues } from './unsentValues';
 
-/** A record that the user picked, and the name of the Link. */
+/** A record that the user picked, and the name of its Link. */
 export interface PickedRecord extends StoredPickedRecord {
 	linkName: string;
 }
 
-/** @throws Error in the user's words where the items give several fields */
+/** @throws Error in the user's words if the field of a record differs between items */
 export const pickedRecords = (n8n: IExecuteFunctions, stored: StoredPickedRecord[]): PickedRecord[] =>
 	stored.map((record) => ({ ...record, linkName: linkNameForAll(n8n, record.linkName) }));
 
@@ -27,13 +27,13 @@ function linkNameForAll(n8n: IExecuteFunctions, linkName: unknown): string {
 	throw new Error('Linked Records: the field must be the same for all items, but its expression returns several. Choose one field, or map the values instead.');
 }
 
-/** The records picked beside the values, as values of the fields that refer to them; several of one list come as one value. */
+/** The records picked beside the values, as values of the fields that refer to them; records of one list become one value. */
 export class PickedValues {
 	private readonly unsent: UnsentValues;
 	private readonly picked: PreparedRecord[];
 	private readonly evaluated: OncePerItem<unknown[]>;
 
-	/** @throws Error in the user's words where no field was chosen, or too many records */
+	/** @throws Error in the user's words if no field was chosen, or too many records */
 	constructor(n8n: IExecuteFunctions, picked: PickedRecord[], fields: Field[], unsent: UnsentValues) {
 		const links = new Map(linksOf(fields).map((link) => [link.name, link]));
 		this.unsent = unsent;
@@ -48,7 +48,7 @@ export class PickedValues {
 		this.evaluated = new OncePerItem((item) => evaluation.valuesOf(item));
 	}
 
-	/** The values that may be names, which are read before the item's turn. */
+	/** The values that may be names, read before the item's turn. */
 	references(item: number): FieldValue[] {
 		if (!this.picked.some(({ mayBeName }) => mayBeName)) return [];
 		return byField(this.withResults(this.evaluated.readEarly(item)).filter(({ mayBeName }) => mayBeName));
@@ -76,7 +76,7 @@ interface PreparedRecord {
 }
 
 interface EvaluatedRecord extends PreparedRecord {
-	/** What the value gives for an item. */
+	/** The evaluated value for an item. */
 	result: unknown;
 }
 
@@ -91,7 +91,7 @@ function byField(records: EvaluatedRecord[]): FieldValue[] {
 	return [...values].map(([field, value]) => ({ field, value }));
 }
 
-/** The ids an expression returns: any number of them. */
+/** The ids that an expression returned: any number of them. */
 function idsIn(value: unknown): unknown[] {
 	if (Array.isArray(value)) return value;
 	return isBlank(value) ? [] : [value];

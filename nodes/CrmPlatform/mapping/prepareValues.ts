@@ -11,22 +11,22 @@ import { lookUpReferences, type LinkedIds } from './linkedIds';
 import type { StoredFields } from './storedFields';
 import { onlyBlanks, UnsentValues } from './unsentValues';
 
-/** The body of one input item: its values as the service takes them. */
+/** The request body for an input item. */
 export type BodyOf = (item: number) => IDataObject;
 
 /**
- * Prepares the conversion of input items into bodies. The stored parameters (`storedFields`) become evaluated
- * values of the item (`evaluatedFields`), and these become values that the service takes (`convert`), with ids
- * in place of names (`LinkedIds`). What items share is read once, before the first item.
+ * Prepares the conversion of input items into bodies. The stored parameters (`storedFields`) become evaluated values of
+ * the item (`evaluatedFields`), and these become values that the service takes (`convert`), with ids instead of names
+ * (`LinkedIds`). Everything that items share is read once, before the first item.
  *
  * A picked record takes precedence over a mapped value. Names in a field that holds the id of another record
  * are replaced by the id.
  *
- * @param fields the fields the service takes
+ * @param fields the fields that the service takes
  * @param whenCleared what clearing a field does in this operation
  * @param otherNames names of item values with other purposes
- * @throws Error from the returned function, in the user's words, if a value does not fit its field, or if none
- * of an item's values can be sent
+ * @throws Error from the returned function, in the user's words, if a value does not fit its field, or if none of an
+ * item's values can be sent
  */
 export async function prepareValues(
 	execution: Execution,
@@ -47,7 +47,7 @@ export async function prepareValues(
 	};
 }
 
-/** Decides what happens with the evaluated values of an item, and converts those to send. */
+/** Decides which of an item's evaluated values are sent, and converts these. */
 function convert(
 	values: EvaluatedValue[],
 	{ whenCleared, zone, isForm, unsent }: { whenCleared: WhenCleared; zone: string; isForm: boolean; unsent: UnsentValues },

@@ -10,11 +10,11 @@ export type StoredFields = {
 	/** Records picked from lists beside the values, in the order shown. */
 	picked: StoredPickedRecord[];
 } & (
-	/** Each field by hand, a row each. A row that was left blank maps nothing, whatever its field, and is left out. */
+	/** A row of the form for each field. A blank row maps nothing, whatever its field, and is left out. */
 	| { mode: 'each'; rows: Array<[name: string, value: unknown]> }
-	/** The items' own values. */
+	/** The values of the input items. */
 	| { mode: 'automatic'; emptyCells: unknown }
-	/** One JSON object, or an expression that gives one. */
+	/** A JSON object, or an expression that returns one. */
 	| { mode: 'json'; json: unknown }
 );
 
@@ -25,7 +25,7 @@ export type EmptyCells = 'leave' | 'clear';
 export interface StoredPickedRecord {
 	/** Name of a Link, or an expression. */
 	linkName: unknown;
-	/** Its id or, where it may be named, its name; or an expression. */
+	/** Id of the record or, if it may be named, its name; or an expression. */
 	record: unknown;
 	mayBeName: boolean;
 }
@@ -53,7 +53,7 @@ export function storedFields(n8n: IExecuteFunctions, parameter: string): StoredF
 	return { picked, mode, rows: Object.entries(value ?? {}).filter(([, fieldValue]) => !isBlank(fieldValue)) };
 }
 
-/** Reads the records picked beside `parameter`. */
+/** Reads the records that the user picked beside `parameter`. */
 function pickedRecordsIn(n8n: IExecuteFunctions, parameter: string): StoredPickedRecord[] {
 	const rows = stored(n8n, `${parameter}Linked.records`, []) as Array<{ field?: unknown; record?: unknown }>;
 	return rows.flatMap(({ field: linkName = '', record: locator }) => {
@@ -63,7 +63,7 @@ function pickedRecordsIn(n8n: IExecuteFunctions, parameter: string): StoredPicke
 	});
 }
 
-/** Whether a model fills in the value. A model has to fill in every field. */
+/** Whether a model fills in the value. A model has to fill in every field, even one that it has no value for. */
 export function isFilledByModel(value: unknown): boolean {
 	return typeof value === 'string' && /\$fromAI\s*\(/i.test(value.replace(comment, ' '));
 }
@@ -73,17 +73,17 @@ const comment = /\/\*[^]*?\*\/|\/\/.*/g;
 
 /** The field the user chose to match on (upsert). */
 export class MatchingColumn {
-	/** Whether it is an expression, which may give another field for each item. */
+	/** Whether it is an expression, which may return a different field for each item. */
 	readonly mayDiffer: boolean;
 	private readonly evaluation: Evaluation;
 
 	/**
-	 * @param parameter the one with the field, such as `matchOn`
-	 * @param mapper the mapper that may have it, too
+	 * @param parameter the parameter with the field, such as `matchOn`
+	 * @param mapper a mapper that may have the field, too
 	 */
 	constructor(n8n: IExecuteFunctions, parameter: string, mapper?: string) {
 		const value = stored(n8n, parameter, '') || (mapper === undefined ? '' : matchedByMapper(n8n, mapper));
-		// n8n stores a single equals sign for an expression that was emptied.
+		// n8n stores a single equals sign for an empty expression.
 		this.mayDiffer = isExpression(value) && value.slice(1).trim() !== '';
 		this.evaluation = new Evaluation(n8n, [{ label: 'Match On', value }]);
 	}
@@ -94,7 +94,7 @@ export class MatchingColumn {
 	}
 }
 
-/** The form of n8n's own nodes, and of workflows generated outside the editor. */
+/** The notation of n8n's own nodes, and of workflows generated outside the editor. */
 function matchedByMapper(n8n: IExecuteFunctions, parameter: string): string {
 	return modeOf(n8n, parameter) === 'each' ? (mapperOf(n8n, parameter).matchingColumns?.[0] ?? '') : '';
 }

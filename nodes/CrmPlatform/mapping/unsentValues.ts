@@ -2,7 +2,7 @@ import type { Connection } from '../api/connection';
 import { listed } from '../values/listed';
 import type { Field } from '../fields/field';
 
-/** Tells the user which mapped values were not sent, in one notice per reason. */
+/** Tells the user which mapped values were not sent, with one notice per reason. */
 export class UnsentValues {
 	private readonly api: Connection;
 	private readonly otherNames: ReadonlySet<string>;
@@ -21,24 +21,24 @@ export class UnsentValues {
 		this.labelsWithoutValue = new NamesNotice(api.notices, withoutValueText);
 	}
 
-	/** Adds a name that belongs to no field. @throws Error where the service's own fields could not be read */
+	/** Adds a name that belongs to no field. @throws Error if the service's description could not be read */
 	unknown(name: string): void {
 		if (this.otherNames.has(name)) return;
 		this.api.requireDescription(`The field ${name}`);
 		this.unknownNames.add(name);
 	}
 
-	/** Adds a custom field whose name means a read-only field. */
-	onlyRead({ name }: Field): void {
+	/** Adds a custom field that has the name of a read-only field. */
+	readOnly({ name }: Field): void {
 		this.readOnlyNames.add(name);
 	}
 
 	/** Adds the name of an object whose value is not an object. */
-	noObject(name: string): void {
+	notObject(name: string): void {
 		this.namesWithoutObject.add(name);
 	}
 
-	/** Adds a field whose expression gave no value (undefined), as a mistyped path does. */
+	/** Adds a field whose expression returned undefined, as a mistyped path does. */
 	noValue({ label }: Field): void {
 		this.labelsWithoutValue.add(label);
 	}
@@ -59,7 +59,7 @@ const withoutValueText = (labels: string): string =>
 /**
  * The error of an item that has values, but none that can be sent.
  *
- * @param names the item's own
+ * @param names of the item's values
  */
 export function nothingToSend(names: string[], fields: Field[]): Error {
 	if (fields.length === 0) {
@@ -79,7 +79,7 @@ export function inventedFields(names: string[], fields: Field[]): Error {
 	);
 }
 
-/** The error of an item whose values are all blank, where blank values are left out. */
+/** The error of an item that has only blank values, which are left out. */
 export function onlyBlanks(labels: string[]): Error {
 	return new Error(
 		`The item’s values are blank (${listed(labels, 5)}), so nothing was sent. To clear fields with them, set the option Empty Cells.`,

@@ -40,8 +40,8 @@ export function importFile(): Operation {
 				try {
 					checkColumns(plan, file.columns);
 					// Around each name: its quotes, a colon and a comma.
-					const namesPerLine = (file.columns ?? []).reduce((sum, { length }) => sum + length + 6, 0);
-					const { json, files } = await importRows(execution, { ...plan, namesPerLine }, file);
+					const namesLength = (file.columns ?? []).reduce((sum, { length }) => sum + length + 6, 0);
+					const { json, files } = await importRows(execution, { ...plan, namesLength }, file);
 					return new ItemWithFiles(json, files);
 				} finally {
 					await file.close();
@@ -52,7 +52,7 @@ export function importFile(): Operation {
 }
 
 /** @throws Error in the user's words where the service does not offer it, or a parameter is wrong */
-async function planOf(execution: Execution, item: number): Promise<Omit<ImportPlan, 'namesPerLine'>> {
+async function planOf(execution: Execution, item: number): Promise<Omit<ImportPlan, 'namesLength'>> {
 	const { n8n, resource } = execution;
 	const operation = chosenOption<ImportPlan['operation']>(n8n, item, importAsProperty);
 	const write = (await execution.api.describe(resource.path))?.[operation];
@@ -80,7 +80,7 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 		query: { ...jobQuery(write.job, path), ...(match && matchOn !== undefined && { [match.name]: matchOn }) },
 		...(matchOn !== undefined && { matchOn }),
 		clearsEmpty: chosenOption(n8n, item, emptyCells, 'options.emptyCells') === 'clear',
-		...(columns && { columns, unseen: new Set(columns.values()) }),
+		...(columns && { columns, unseenColumns: new Set(columns.values()) }),
 	};
 }
 

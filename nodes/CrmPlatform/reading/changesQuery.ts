@@ -5,19 +5,19 @@ import type { Query } from '../api/http/path';
 import { instant } from '../values/dates';
 import { readBoolean, readDate, readOption } from '../values/readers';
 
-/** How a list is asked for changes. */
+/** The query of a list for changes. */
 interface ChangesQuery {
 	query: Query;
-	/** The field that says when a record was deleted, if deleted records are included. */
+	/** The field with the time of deletion, if deleted records are included. */
 	deletedField?: string;
 }
 
 /**
  * Reads an item's Changed Since.
  *
- * @param filters the user's own
- * @throws Error in the user's words if the service does not list changes or deleted records, if a
- * filter asks for changes too, or if the time is missing or invalid
+ * @param filters of the user
+ * @throws Error in the user's words if the service does not list changes or deleted records, if a filter has the same
+ * parameter, or if the time is missing or invalid
  */
 export function changesQuery(
 	n8n: IExecuteFunctions,

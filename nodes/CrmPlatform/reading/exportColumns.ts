@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { occurrences } from '../base/maps';
 import type { CustomFields } from '../api/customFields';
 import type { ResourceDescription } from '../api/openapi/description';
 import { allCustomFields, customFieldPrefix, idField, type Field } from '../fields/field';
@@ -9,7 +10,7 @@ import type { ListQuery } from './query';
 import { readableText } from './readableText';
 import { outputField, outputValue, type OutputField } from './simplify';
 
-/** A column of an exported table, and where its value is in a record. */
+/** A column of an exported table, and the path of its value in a record. */
 export interface ExportColumn {
 	header: string;
 	path: OutputField['path'];
@@ -23,7 +24,7 @@ export function writtenFields({ create, update }: ResourceDescription, custom: C
 	return [...new Map(all.map((field) => [field.name, field])).values()];
 }
 
-/** Fields that people do not need in a table, besides objects that cannot be written member by member. */
+/** Fields that tables for people omit, besides objects that cannot be written member by member. */
 const technicalFields = ['object', 'version'];
 
 /** The default fields of a table for people. */
@@ -41,11 +42,11 @@ export function forPeople(reading: ListQuery, description: ResourceDescription):
 }
 
 /**
- * The chosen fields, or all of the record: members of objects that can be written one by one, such as an
- * address, and the account's custom fields have columns of their own.
+ * The columns for the chosen fields, or for all fields. Members of objects that can be written one by one, such as an
+ * address, and the account's custom fields have their own columns.
  *
- * @param reserved labels with another meaning in an import. If present, the table is for people: a column has
- * its label as name if the label is unique and an import reads it like the name
+ * @param reserved labels with another meaning in an import. If present, the table is for people: the header of a column
+ * is its label, if the label is unique and an import reads it like the name
  */
 export function exportColumns(
 	{ fields, recordFields }: ListQuery,
@@ -67,8 +68,7 @@ export function exportColumns(
 		for (const readOnlyName of readOnly) places.set(readOnlyName, [allCustomFields, readOnlyName.slice(customFieldPrefix.length)]);
 	}
 	const named = [...places].map(([name, path]) => ({ name, path, label: labels.get(name)?.trim() ?? name }));
-	const uses = new Map<string, number>();
-	for (const { label } of named) uses.set(label, (uses.get(label) ?? 0) + 1);
+	const uses = occurrences(named.map(({ label }) => label));
 	const isReadBack = reserved && readBack(description, custom);
 	const isClear = ({ name, label }: { name: string; label: string }) =>
 		uses.get(label) === 1 && !reserved?.has(label) && isReadBack?.(label, name);
@@ -79,7 +79,7 @@ export function exportColumns(
 	}));
 }
 
-/** Whether each operation of an import takes a label for what it takes the name for. */
+/** Whether each operation of an import finds the same field by a label as by a name. */
 function readBack(
 	{ fields: described, create, update, upsert }: ResourceDescription,
 	custom: CustomFields | undefined,

@@ -2,31 +2,31 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { problemOfItem } from '../api/http/problem';
 import { reportsFailure } from '../api/http/problemBody';
+import { idText } from '../base/json';
 
-/** Two sets of this many ids are remembered, which limits memory: a repeated record comes soon after its first occurrence. */
-const maxRemembered = 100_000;
+/** Maximum size of each of two sets of recent ids. That limits memory; a repeated record comes soon after its first occurrence. */
+const maxIdsPerSet = 100_000;
 
 /**
- * Checks that an export returns its records, each once.
+ * Returns a function that checks that the parts of an export are records, each of which occurs once.
  *
  * @param haveIds whether the service describes that records have ids
- * @throws Error from the returned function, in the user's words, for a repeated record, one without an id, and
- * an error in place of a record
+ * @throws Error from that function, in the user's words, for a repeated record, one without an id, and an error in place
+ * of a record
  */
 export function checkExported(haveIds: boolean): (records: IDataObject[]) => void {
 	let [ids, older] = [new Set<string>(), new Set<string>()];
 	return (records) => {
 		for (const record of records) {
-			const { id } = record;
-			const isId = (typeof id === 'string' && id !== '') || typeof id === 'number';
-			if (!isId && reportsFailure(record)) {
-				throw incompleteExport(`an error instead of a record: ${problemOfItem(422, record).message}`);
+			const id = idText(record.id);
+			if (id === undefined) {
+				if (reportsFailure(record)) throw incompleteExport(`an error instead of a record: ${problemOfItem(422, record).message}`);
+				if (haveIds) throw incompleteExport('a record without an ID');
+				continue;
 			}
-			if (!isId && haveIds) throw incompleteExport('a record without an ID');
-			if (!isId) continue;
-			if (ids.has(String(id)) || older.has(String(id))) throw incompleteExport(`the record ${id} twice`);
-			ids.add(String(id));
-			if (ids.size >= maxRemembered) [ids, older] = [new Set(), ids];
+			if (ids.has(id) || older.has(id)) throw incompleteExport(`the record ${id} twice`);
+			ids.add(id);
+			if (ids.size >= maxIdsPerSet) [ids, older] = [new Set(), ids];
 		}
 	};
 }

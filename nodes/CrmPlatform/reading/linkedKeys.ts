@@ -11,31 +11,29 @@ import { lookUp, type LookUpOutcome } from '../lookUp/lookUp';
 import { hasText, identifyingFields, isName, parseName, textOfName } from '../lookUp/nameSyntax';
 import { readParts, type Part } from '../lookUp/recordParts';
 
-/** Maximum number of remembered linked records per kind: some 10 MB. */
-const maxRemembered = 100_000;
+/** Maximum number of cached linked records per kind: some 10 MB. */
+const maxCachedRecords = 100_000;
 
 /** A value that replaces the id of a record. */
 interface Key {
-	/** Its field. */
-	place: string;
+	field: string;
 	text: string;
 }
 
-/** The keys by id; undefined for a record that has none. */
+/** The keys by id; undefined for a record without a key. */
 type Keys = Map<unknown, Key | undefined>;
 
 /**
- * Replaces the ids of linked records by a value that is unique among them and the same in any account, such as
- * the domain of a company, and the ids of their parts, such as a stage, by the name: Import File finds the
- * records by it. Each value says its field, as `external_id:100123` does. An id without such a value stays, and
- * a notice says so.
+ * Replaces the ids of linked records by a value that is unique among them and the same in any account, such as the domain
+ * of a company, and the ids of their parts, such as stages, by their names. Import File finds the records by these values.
+ * Each value names its field, as in `external_id:100123`. An id without such a value stays, and a notice says so.
  *
- * Names are for people: Import File finds records by name as well, and refuses ambiguous names. If the service
- * does not return names, ids stay.
+ * With `names`, ids are replaced by names, for people: Import File finds records by name, too, and refuses ambiguous
+ * names. If the service does not return names, ids stay.
  *
- * @param fields of the records; those that refer to other records are replaced
- * @returns replaces those of some records, and remembers what it has read for the next
- * @throws Error in the user's words where the service does not find records by several ids, for unique values
+ * @param fields of the records; the values of fields that refer to other records are replaced
+ * @returns a function that replaces the ids of some records, and caches the values for the next call
+ * @throws Error in the user's words from that function if the service cannot find records by several ids (`keys`)
  */
 export function linkedKeys(
 	api: Connection,
@@ -44,11 +42,11 @@ export function linkedKeys(
 ): (records: IDataObject[]) => Promise<IDataObject[]> {
 	const links = fields.filter(refersToRecords);
 	const parts = fields.filter(({ part }) => part !== undefined);
-	const remembered = new Map<string, Keys>();
-	/** Names of parts, by the name of the field. */
-	const partNames = new Map<string, Keys>();
+	const keysByReference = new Map<string, Keys>();
+	/** Keys of parts, by the name of the field. */
+	const keysOfParts = new Map<string, Keys>();
 
-	const remember = async (records: IDataObject[]): Promise<void> => {
+	const loadKeys = async (records: IDataObject[]): Promise<void> => {
 		const idsByReference = new Map<string, Set<unknown>>();
 		for (const field of links) {
 			for (const record of records) {
@@ -59,37 +57,37 @@ export function linkedKeys(
 			}
 		}
 		for (const [reference, ids] of idsByReference) {
-			const keys = getOrCreate(remembered, reference, (): Keys => new Map());
-			if (keys.size > maxRemembered) keys.clear();
+			const keys = getOrCreate(keysByReference, reference, (): Keys => new Map());
+			if (keys.size > maxCachedRecords) keys.clear();
 			const unknownIds = [...ids].filter((id) => !keys.has(id));
 			if (unknownIds.length > 0) await (as === 'keys' ? readKeys : readNames)(api, reference, unknownIds, keys);
 		}
 		for (const { name, reference = '', part = '', path } of parts) {
-			if (partNames.has(name) || !records.some((record) => memberAtPath(record, path))) continue;
+			if (keysOfParts.has(name) || !records.some((record) => memberAtPath(record, path))) continue;
 			const recordParts = await readParts(api, reference, part);
-			const keyOfPart = ({ isOnly, name: text }: Part): Key | undefined => (isOnly ? { place: 'name', text } : undefined);
-			partNames.set(name, new Map(recordParts.map((recordPart) => [recordPart.id, keyOfPart(recordPart)])));
+			const keyOfPart = ({ isUnique, name: text }: Part): Key | undefined => (isUnique ? { field: 'name', text } : undefined);
+			keysOfParts.set(name, new Map(recordParts.map((recordPart) => [recordPart.id, keyOfPart(recordPart)])));
 		}
 	};
 
-	const keyOf = (field: Field, keys: Keys | undefined, called: string, id: unknown): unknown => {
+	const keyOf = (field: Field, keys: Keys | undefined, kind: string, id: unknown): unknown => {
 		const key = keys?.get(id);
-		if (key) return as === 'names' && isReadAsName(field, key.text) ? key.text : textOfName(key.place, key.text);
-		if (id !== null && id !== undefined) api.notices.add((as === 'keys' ? withoutKey : withoutName)(called));
+		if (key) return as === 'names' && isReadAsName(field, key.text) ? key.text : textOfName(key.field, key.text);
+		if (id !== null && id !== undefined) api.notices.add((as === 'keys' ? withoutKey : withoutName)(kind));
 		return id;
 	};
-	const keyFor = (field: Field, value: unknown): unknown => {
-		if (field.part === undefined) {
-			return withReplacedIds(field, value, (reference, id) => keyOf(field, remembered.get(reference), reference, id));
-		}
-		return withReplacedIds(field, value, (_, id) => keyOf(field, partNames.get(field.name), String(field.part), id));
-	};
+	const withKeys = (field: Field, value: unknown): unknown =>
+		withReplacedIds(field, value, (reference, id) =>
+			field.part === undefined
+				? keyOf(field, keysByReference.get(reference), reference, id)
+				: keyOf(field, keysOfParts.get(field.name), field.part, id),
+		);
 	return async (records) => {
-		await remember(records);
+		await loadKeys(records);
 		return records.map((record) =>
 			[...links, ...parts].reduce((changed, field) => {
 				const value: unknown = memberAtPath(changed, field.path);
-				return value === null || value === undefined ? changed : withMemberAtPath(changed, field.path, keyFor(field, value));
+				return value === null || value === undefined ? changed : withMemberAtPath(changed, field.path, withKeys(field, value));
 			}, record),
 		);
 	};
@@ -103,7 +101,7 @@ async function readKeys(api: Connection, reference: string, ids: unknown[], keys
 	const outcomeOf = list && (await lookUp({ ...collection, list }, idField, ids));
 	for (const id of ids) {
 		const outcome = outcomeOf?.(id);
-		if (!outcome || 'cannotBeAsked' in outcome) {
+		if (!outcome || 'failed' in outcome) {
 			throw new Error(
 				`Linked Records: the CRM cannot find ${reference} by several IDs at once. Choose IDs instead.`,
 			);
@@ -112,7 +110,7 @@ async function readKeys(api: Connection, reference: string, ids: unknown[], keys
 	}
 }
 
-/** Names are a convenience: where the user may not read the records, the file has their ids. */
+/** Names are a convenience: if the user may not read the records, the file has their ids. */
 async function readNames(api: Connection, reference: string, ids: unknown[], keys: Keys): Promise<void> {
 	const { list, fields: described = [] } = (await api.describe(`/${reference}`)) ?? {};
 	const fields = identifyingFields.filter((name) => described.some((field) => field.name === name));
@@ -127,8 +125,8 @@ async function readNames(api: Connection, reference: string, ids: unknown[], key
 
 function keyIn(outcome: LookUpOutcome, fields: string[]): Key | undefined {
 	const record = 'found' in outcome ? outcome.found : undefined;
-	const place = record && fields.find((name) => hasText(record[name]));
-	return place === undefined ? undefined : { place, text: String(record![place]).trim() };
+	const field = record && fields.find((name) => hasText(record[name]));
+	return field === undefined ? undefined : { field, text: String(record![field]).trim() };
 }
 
 /** Whether an import reads a text as a name in any field, and not as an id or a name with its field. */

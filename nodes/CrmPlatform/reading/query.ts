@@ -15,7 +15,7 @@ import {
 } from './simplify';
 import { isSummary } from './summaryOutput';
 
-/** The user's query of a list for one item. */
+/** The user's list query for an item. */
 export interface ListQuery {
 	/** Collection path with version prefix. */
 	path: string;
@@ -26,13 +26,13 @@ export interface ListQuery {
 	limit?: number;
 	/** Where to begin; at the start if absent. */
 	cursor?: string;
-	/** Whether one page is wanted, with its cursor. */
+	/** Whether to output a single page, with its cursor. */
 	onePage: boolean;
 	/** The maximum number of concurrent cursors. */
 	cursors: number;
 	/** The output fields; whole records if absent. */
 	fields?: OutputField[];
-	/** The names of the fields that the service's records have; empty if it does not say. */
+	/** The names of the fields of records; empty if the service does not describe them. */
 	recordFields: string[];
 }
 
@@ -43,7 +43,7 @@ interface Options {
 	sort?: string;
 }
 
-/** The list as the service describes it, and the user's filters. */
+/** A described list with the user's filters. */
 interface FilteredList {
 	/** Collection path with version prefix. */
 	path: string;
@@ -57,7 +57,7 @@ interface FilteredList {
 /**
  * Reads an item's parameters.
  *
- * @throws Error in the user's words for invalid values, and for what the service does not offer
+ * @throws Error in the user's words for invalid values, and for options that the service does not support
  */
 export function listQueryOf(
 	execution: Execution,
@@ -89,7 +89,7 @@ export function listQueryOf(
 	}
 	const output = chosenFields(execution, item, fields) ?? summaryFields(execution, { summary, fields })(item);
 	if (!output) return reading;
-	// The field deletedField tells deleted records from others.
+	// deletedField distinguishes deleted records from others.
 	const marked = deletedField === undefined ? [] : [outputField(deletedField)];
 	return { ...reading, fields: [...output, ...marked] };
 }
@@ -101,16 +101,16 @@ function sortParameter({ sort }: ListDescription): string {
 	throw new Error('Sort: the CRM cannot sort this list. Remove the option.');
 }
 
-/** Maps a record to what the user wants of it. */
+/** Returns the function that reduces a record to the output fields. */
 export function recordOutput({ fields }: ListQuery): (record: IDataObject) => IDataObject {
 	return fields ? (record) => simplify(record, fields) : (record) => record;
 }
 
 /**
- * The query limited to the necessary fields, if the service supports that: requesting less is faster than
- * discarding.
+ * Limits the query to the necessary fields, if the service supports that: requesting fewer fields is faster than
+ * discarding them.
  *
- * @param needed fields that are needed for reading, whether or not they are output
+ * @param needed fields that reading needs, whether or not they are output
  */
 export function withNeededFields(reading: ListQuery, needed: string[] = []): ListQuery {
 	const { list, fields, query, recordFields } = reading;

@@ -3,8 +3,8 @@ import { toChoice } from '../fields/conversions';
 import type { Field } from '../fields/field';
 
 /**
- * Converts the values of a field for people: a choice to its label, a list to text with commas. A value stays
- * unchanged if an import would not read the same value from its text.
+ * Returns a function that converts the values of a field for people: a choice to its label, a list to text with commas. A
+ * value stays unchanged if an import would read a different value from its text.
  */
 export function readableText(field: Field | undefined): (value: unknown) => unknown {
 	const isRead = ({ label, value }: { label: string; value: unknown }) =>

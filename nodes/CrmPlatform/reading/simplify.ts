@@ -12,21 +12,21 @@ import { rememberedName } from '../lookUp/rememberedNames';
 import type { Execution } from '../model';
 import { readBoolean } from '../values/readers';
 
-/** A value to output: its name, and its place in the record. */
+/** A value to output: its name, and its path in the record. */
 export interface OutputField {
 	name: string;
 	path: [field: string, ...steps: string[]];
 	/** For an object: whether to output only members with a value. */
 	isFilledOnly?: true;
-	/** For the ID of another record: also outputs its name. */
-	beside?: { name: string; of(id: unknown): string | undefined };
+	/** For the ID of another record: the field for its name, which is also output. */
+	nameField?: { name: string; of(id: unknown): string | undefined };
 }
 
 export const outputField = (name: string): OutputField => ({ name, path: [name] });
 
 /**
- * The output fields the user has chosen, or parts of fields (`address.city`); undefined if none are
- * chosen. A notice names those that records do not have.
+ * The output fields that the user has chosen, or parts of fields (`address.city`); undefined if none are chosen. A notice
+ * names the fields that records do not have.
  *
  * @param fields the fields of a record; empty if the service does not describe them
  * @throws Error in the user's words if records have none of the chosen fields
@@ -52,8 +52,8 @@ function placeOf(name: string, fields: RecordField[]): OutputField | undefined {
 	if (fields.some((field) => field.name === name)) return outputField(name);
 	const [first = name, ...steps] = name.split('.');
 	const parent = fields.find((field) => field.name === first);
-	const isThere = fields.length === 0 || parent?.isPlain === false;
-	return isThere ? { name, path: [first, ...steps] } : undefined;
+	const mayExist = fields.length === 0 || parent?.isPlain === false;
+	return mayExist ? { name, path: [first, ...steps] } : undefined;
 }
 
 const missingFieldsText = (names: string[]) =>
@@ -62,10 +62,11 @@ const missingFieldsText = (names: string[]) =>
 /**
  * The fields of a simplified record.
  *
- * @param api of an execution, which may have cached names of linked records; a trigger's connection would
- * outlive them
- * @param isWritten whether the records are written: then, each item's choice is read before that
- * @returns gives them for an item; undefined if the whole record is wanted, or its fields are unknown
+ * @param api of an execution, which may have cached the names of linked records; absent for triggers, whose connections
+ * live too long for a cache
+ * @param isWritten whether the records are written: if so, the choice of each item is checked beforehand
+ * @returns a function that returns the fields for an item; undefined if the user wants the whole record, or if its fields
+ * are unknown
  */
 export function summaryFields(
 	{ n8n, api }: Pick<Execution, 'n8n'> & { api?: Connection },
@@ -88,7 +89,7 @@ function summaryField(name: string, all: RecordField[], api: Connection | undefi
 	const { linked, isPlain } = all.find((field) => field.name === name) ?? {};
 	const ofName = name.replace(/(_id|_?Id|ID)?$/, /[a-z]I[dD]$/.test(name) ? 'Name' : '_name');
 	if (!api || linked === undefined || !isPlain || all.some((field) => field.name === ofName)) return outputField(name);
-	return { ...outputField(name), beside: { name: ofName, of: (id) => rememberedName(api, linked, id) } };
+	return { ...outputField(name), nameField: { name: ofName, of: (id) => rememberedName(api, linked, id) } };
 }
 
 /**
@@ -120,25 +121,25 @@ function chosenOutput(read: () => OutputField[] | undefined): OutputField[] | un
 	}
 }
 
-/** The value at the place of an output field; most are a field of the record. */
+/** The value of an output field; most are a field of the record. */
 export const outputValue = (record: IDataObject, path: OutputField['path']): unknown =>
 	path.length === 1 ? ownMember(record, path[0]) : memberAtPath(record, path);
 
-/** The record with only those values, in that order. */
+/** The record with only these fields, in their order. */
 export function simplify(record: IDataObject, fields: OutputField[]): IDataObject {
 	const simple: IDataObject = {};
 	// A loop, because it runs for 100,000 records.
-	for (const { name, path, isFilledOnly, beside } of fields) {
+	for (const { name, path, isFilledOnly, nameField } of fields) {
 		const rawValue = outputValue(record, path);
 		const value = isFilledOnly ? filledMembers(rawValue) : rawValue;
 		if (value !== undefined) setMember(simple, name, value);
-		const other = beside?.of(value);
-		if (beside && other !== undefined) setMember(simple, beside.name, other);
+		const linkedName = nameField?.of(value);
+		if (nameField && linkedName !== undefined) setMember(simple, nameField.name, linkedName);
 	}
 	return simple;
 }
 
-/** The members that have a value; undefined where none has. */
+/** The members that have a value; undefined if none has. */
 function filledMembers(value: unknown): IDataObject | undefined {
 	if (!isObject(value)) return undefined;
 	const members = Object.entries(value).filter(([, member]) => !isBlank(member));

@@ -95,7 +95,7 @@ async function findByFilters(collection: Collection, valuesByField: ValuesByFiel
 		const outcomeOf = await lookUp(collection, field, [...values.values()]);
 		for (const [key, value] of values) {
 			const outcome = outcomeOf(value);
-			if ('cannotBeAsked' in outcome) return undefined;
+			if ('failed' in outcome) return undefined;
 			const found = 'several' in outcome ? outcome.several : 'found' in outcome ? [outcome.found] : [];
 			for (const record of found) records.set(record.id, record);
 			holders.set(nameOf(field, key), found.map(({ id }) => id));

@@ -5,7 +5,7 @@ import { isPlainObject } from '../base/ownMembers';
 /** Whether a value is blank: null, undefined, white space, or a list of blanks. */
 export const isBlank = (value: unknown): boolean => isBlankAt(0, value);
 
-/** A value nested too deep is not blank: it is refused when it is sent. */
+/** A value nested too deeply is not blank: it is refused when it is sent. */
 function isBlankAt(depth: number, value: unknown): boolean {
 	if (Array.isArray(value)) return depth <= maxLevels && value.every((element) => isBlankAt(depth + 1, element));
 	return value === null || value === undefined || (typeof value === 'string' && value.trim() === '');
@@ -15,10 +15,10 @@ function isBlankAt(depth: number, value: unknown): boolean {
 export const isUnset = (value: unknown): boolean => isBlank(value) || (isPlainObject(value) && Object.values(value).every(isUnset));
 
 /**
- * Objects and lists without the blanks in them: null stands for no value, and stays. In a list, which is
- * replaced as a whole, blanks and objects of blanks are left out.
+ * Removes the blanks within objects and lists, and objects that have only blanks. null is kept: it stands for no value.
  *
- * @param blankMembers what becomes of a blank in an object that is not in a list: null clears it
+ * @param blankMembers whether a blank member of an object becomes null, which clears it, or is dropped. Within a list,
+ * which is replaced as a whole, it is always dropped.
  */
 export const withoutBlanks = (value: unknown, blankMembers: BlankMembers): unknown => withoutBlanksAt(0, value, blankMembers);
 
@@ -28,22 +28,23 @@ function withoutBlanksAt(depth: number, value: unknown, blankMembers: BlankMembe
 	if (depth > maxLevels) return value;
 	if (Array.isArray(value)) {
 		return value.flatMap((element: unknown) => {
-			const left = withoutBlanksAt(depth + 1, element, 'drop');
-			return left !== null && isNothing(left, element) ? [] : [left];
+			const cleaned = withoutBlanksAt(depth + 1, element, 'drop');
+			return isRemoved(cleaned, element) ? [] : [cleaned];
 		});
 	}
 	if (!isPlainObject(value)) return value;
 	const members = Object.entries(value).flatMap(([name, member]): Array<[string, unknown]> => {
-		const left = withoutBlanksAt(depth + 1, member, blankMembers);
-		if (left === null || !isNothing(left, member)) return [[name, left]];
+		const cleaned = withoutBlanksAt(depth + 1, member, blankMembers);
+		if (!isRemoved(cleaned, member)) return [[name, cleaned]];
 		return blankMembers === 'null' ? [[name, null]] : [];
 	});
 	return Object.fromEntries(members);
 }
 
-/** @param original with its blanks: an object that has always been empty is a value */
-const isNothing = (left: unknown, original: unknown): boolean =>
-	isBlank(left) || (isPlainObject(left) && Object.keys(left).length === 0 && Object.keys(original as object).length > 0);
+/** @param original before its blanks were removed: an object that was empty before is a value */
+const isRemoved = (cleaned: unknown, original: unknown): boolean =>
+	cleaned !== null &&
+	(isBlank(cleaned) || (isPlainObject(cleaned) && Object.keys(cleaned).length === 0 && Object.keys(original as object).length > 0));
 
 /** The values in a text that stands for a list: JSON, or separated by commas. */
 export function listIn(text: string): unknown[] {

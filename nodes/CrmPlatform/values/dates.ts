@@ -1,21 +1,20 @@
 import { DateTime } from 'luxon';
 
 /**
- * A number is milliseconds since 1970 between March 1973 and the end of 9999. The seconds of any date
- * people write are smaller, as are days and digits such as 20260331; its microseconds are larger.
+ * A number counts as milliseconds since 1970 from March 1973 to the end of 9999. Seconds since 1970 are smaller for any
+ * plausible date, as are days and digits such as 20260331; microseconds are larger.
  */
 const earliest = 100_000_000_000;
 const latest = 253_402_300_799_999;
 
-/** Text begins with a whole date: luxon would read `14:30` as today, and `1711111` as a day of 1711. */
+/** Text has to begin with a full date: luxon would read `14:30` as today, and `1711111` as a day of 1711. */
 const beginsWithDate = /^\d{4}-\d{2}-\d{2}(?!\d)/;
 
 /**
- * Reads a moment from a Date, a DateTime, epoch milliseconds, or text in ISO 8601 (a space may stand
- * for its T).
+ * Reads a moment from a Date, a DateTime, epoch milliseconds, or text in ISO 8601 (with a T or a space).
  *
  * @param zone IANA time zone of a text without one
- * @returns undefined where the value is not a moment
+ * @returns undefined if the value is not a moment
  */
 export function parseMoment(value: unknown, zone: string): DateTime | undefined {
 	const moment = parsed(value, zone);
@@ -24,7 +23,7 @@ export function parseMoment(value: unknown, zone: string): DateTime | undefined 
 
 function parsed(value: unknown, zone: string): DateTime | undefined {
 	if (DateTime.isDateTime(value)) return value;
-	// In UTC, as its text and its milliseconds: JSON and databases have dates without time there.
+	// In UTC, as in its JSON text: databases return a date without a time as midnight UTC.
 	if (value instanceof Date) return DateTime.fromJSDate(value, { zone: 'utc' });
 	const text = typeof value === 'string' ? value.trim() : '';
 	if (typeof value === 'number' || /^\d{12,15}$/.test(text)) {
@@ -42,24 +41,23 @@ export function instant(moment: DateTime): string | null {
 }
 
 /**
- * The date of a moment: the one it was written with where it has no time of day, since midnight is
- * how a date is written by a system without a type for dates. With a time of day, it is the date
- * that moment has in the workflow's time zone.
+ * The calendar date of a moment. Midnight in its own time zone keeps its date, since systems without a type for dates
+ * write a date like that. Any other time has its date in the workflow's time zone.
  */
 export function calendarDate(moment: DateTime, zone: string): string | null {
 	const { hour, minute, second } = moment;
 	return hour + minute + second === 0 ? moment.toISODate() : moment.setZone(zone).toISODate();
 }
 
-/** The time from the first to the last millisecond that a value may stand for. */
+/** The first and the last millisecond that a value may mean. */
 export interface TimeSpan {
 	from: number;
 	to: number;
 }
 
 /**
- * What a moment may stand for. A system that keeps seconds, minutes or days writes nothing or zeros for the
- * rest, and the day of a time zone that is not told.
+ * The times that a value may mean. A system that stores only seconds, minutes or days omits the rest or writes
+ * zeros, and does not say in which time zone a day is.
  */
 export function timeSpan(value: unknown, zone: string): TimeSpan | undefined {
 	const moment = parseMoment(value, zone);
@@ -74,5 +72,5 @@ export function timeSpan(value: unknown, zone: string): TimeSpan | undefined {
 
 const second = 1_000;
 const day = 86_400 * second;
-/** Kiribati’s distance from UTC. */
+/** Milliseconds between UTC and the farthest time zone, Kiribati’s. */
 export const farthestZone = 14 * 3_600 * second;

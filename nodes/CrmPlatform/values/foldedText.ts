@@ -1,2 +1,2 @@
-/** The form in which texts are compared that mean the same in any case, however their accents are composed. */
+/** A text for comparisons that ignore case and how accents are composed. */
 export const foldedText = (text: string): string => text.normalize('NFC').trim().toLowerCase();

@@ -18,10 +18,10 @@ const booleans = new Map([
 	['0', false],
 ]);
 
-/** The boolean that a value represents; undefined if it represents none. */
+/** The boolean that a value represents, if any. */
 export const booleanIn = (value: unknown): boolean | undefined => booleans.get(textOf(value)?.toLowerCase() ?? '');
 
-/** No, as services write it: false, zero, and the zero date of MySQL. */
+/** Whether a value means no, as services write it: false, zero, or the zero date of MySQL. */
 export const isNo = (value: unknown): boolean => /^(false|no|n|0|0000-00-00.*)$/i.test(String(value));
 
 /** @throws Error in the user's words if the value is neither true nor false */
@@ -40,7 +40,7 @@ export function readPreview(value: unknown): boolean {
 	return read('Preview', value, {}, exactly, 'true or false');
 }
 
-/** @throws Error in the user's words where the value is not a whole number within the limits */
+/** @throws Error in the user's words if the value is not a whole number within the limits */
 export function readWholeNumber(
 	label: string,
 	value: unknown,
@@ -54,7 +54,7 @@ export function readWholeNumber(
 	return read(label, value, blank, within, `a whole number ${range}`);
 }
 
-/** @throws Error in the user's words where the value is not a number above 0, up to the maximum */
+/** @throws Error in the user's words if the value is not a number above 0, up to the maximum */
 export function readPositiveNumber(
 	label: string,
 	value: unknown,
@@ -76,7 +76,7 @@ export function readPercent(label: string, value: unknown, { max = 100, ...blank
 	return read(label, value, blank, percent, `a percentage from 0 to ${max}`);
 }
 
-/** @throws Error in the user's words where the value is not one of the choices */
+/** @throws Error in the user's words if the value is not one of the choices */
 export function readOption<Value extends string>(
 	label: string,
 	value: unknown,
@@ -93,14 +93,14 @@ export function readOption<Value extends string>(
 	return chosen(value) ?? read(label, value, blank, chosen, `one of ${choices.join(', ')}`);
 }
 
-/** @throws Error in the user's words where the value is not text */
+/** @throws Error in the user's words if the value is not text */
 export function readText(label: string, value: unknown, blank: Blank<string> = {}): string {
 	return read(label, value, blank, textOf, 'a text');
 }
 
 /**
  * @param limits `zone` is the IANA time zone of a text without one
- * @throws Error in the user's words where the value is not a date
+ * @throws Error in the user's words if the value is not a date
  */
 export function readDate(
 	label: string,

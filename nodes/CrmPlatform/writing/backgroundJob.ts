@@ -11,21 +11,18 @@ import { readWholeNumber } from '../values/readers';
 import { keyHeaderOf } from './runState';
 import { sendWrite } from './writeOne';
 
-/** A job that was started. */
 export interface StartedJob {
 	id: string;
-	/** Its path, with version prefix. */
+	/** Path of the job, with version prefix. */
 	path: string;
 }
 
 /**
- * Starts a job under an idempotency key; one that an earlier attempt of this run has started is found
- * again.
+ * Starts a job under an idempotency key, by which a later attempt of this run finds it again.
  *
  * @param lines JSON texts
- * @param key what tells the job from others of this run
- * @throws NodeApiError where the service refuses it; Error in the user's words where it answers
- * without an id
+ * @param key distinguishes the job from others of this run
+ * @throws NodeApiError if the service refuses the job; Error in the user's words if its response has no id
  */
 export async function startBackgroundJob(
 	execution: Execution,
@@ -33,15 +30,9 @@ export async function startBackgroundJob(
 	{ query, lines }: { query: Query; lines?: string[] },
 	key: number[],
 ): Promise<StartedJob> {
-	const { path, idempotencyHeader, idempotencyKey } = description;
-	const write = {
-		method: 'POST' as const,
-		fields: [],
-		...(idempotencyHeader !== undefined && { idempotencyHeader }),
-		...(idempotencyKey && { idempotencyKey }),
-	};
-	const header = keyHeaderOf(execution, write, 'single');
-	const { body } = await sendWrite(execution, write, header, { path, query, ...(lines && { lines }) }, key);
+	const { path } = description;
+	const header = keyHeaderOf(execution, description, 'single');
+	const { body } = await sendWrite(execution, { method: 'POST' }, header, { path, query, ...(lines && { lines }) }, key);
 	const id = idText(recordIn(body, path)?.id);
 	if (id !== undefined) return startedJob(description, id);
 	throw new Error(
@@ -49,29 +40,29 @@ export async function startBackgroundJob(
 	);
 }
 
-/** A job whose id is known. */
+/** A job with a known id. */
 export const startedJob = ({ path }: JobDescription, id: string): StartedJob => ({
 	id,
 	path: `${path}/${encodeURIComponent(id)}`,
 });
 
-/** Milliseconds between two requests for a job's status: fewer requests the longer it takes. */
+/** Milliseconds between two requests for a job's status; the pause grows with the duration of the job. */
 const firstPause = 200;
 const maxPause = 5_000;
-/** Small, so that the end is noticed soon: on average after another tenth of the job's duration. */
+/** Small, so that the end is noticed soon: on average, after another tenth of the job's duration. */
 const pauseGrowth = 1.2;
 
 const ends = ['completed', 'failed', 'canceled', 'cancelled'];
 
-/** Seconds without a Maximum Wait of the user: that of a request is too short for most jobs. */
+/** Default Maximum Wait in seconds: the default of a request is too short for most jobs. */
 const maxJobTime = 3600;
 
 /**
- * Waits until a job has ended, however it ended.
+ * Waits until a job has completed, failed or been canceled.
  *
  * @param stopped rejects when nobody waits for the job any more
  * @returns the job
- * @throws Error in the user's words where it takes longer than the user's Maximum Wait, or an hour
+ * @throws Error in the user's words if it takes longer than the user's Maximum Wait, by default an hour
  */
 export async function waitForJob(
 	{ api, n8n }: Execution,
@@ -105,13 +96,13 @@ export async function waitForJob(
 const resultsPerRequest = 1_000;
 
 /**
- * Reads the results of a job that has ended, a part at a time. A part may be shorter than requested. The
- * results end after their total number, or with an empty part.
+ * Reads the results of an ended job in parts. A part may be shorter than requested. The results end after their total
+ * number, or with an empty part.
  *
  * @param path of the job
- * @param total how many there are, as far as that is known
+ * @param total number of results, if known
  * @param chosen further query parameters
- * @throws Error in the user's words where a line is not an object, or a part comes twice
+ * @throws Error in the user's words if a line is not an object, or if the service repeats a part
  */
 export async function* readJobResults(
 	{ api }: Execution,
@@ -125,19 +116,19 @@ export async function* readJobResults(
 		return resultLines(body, path);
 	};
 	let offset = 0;
-	let first: string | undefined;
+	let previousFirst: string | undefined;
 	let reading = partFrom(offset);
 	for (;;) {
 		const results = await reading;
 		if (results.length === 0) return;
-		const again = nameOf(results[0]!);
-		if (again !== undefined && again === first) {
+		const firstOfPart = identityOf(results[0]!);
+		if (firstOfPart !== undefined && firstOfPart === previousFirst) {
 			throw new Error(`The CRM returns the same results of ${path} again and again, so they cannot be read to the end. Please report this to the CRM’s support.`);
 		}
-		first = again;
+		previousFirst = firstOfPart;
 		offset += results.length;
 		if (offset < total) {
-			// Read while this part is worked on; a failure is thrown when its turn comes.
+			// Requested while the caller handles this part; a failure is thrown in its turn.
 			reading = partFrom(offset);
 			reading.catch(() => undefined);
 		}
@@ -147,23 +138,23 @@ export async function* readJobResults(
 }
 
 /** Identifies a result: its line, or the id of its record. */
-const nameOf = ({ index, id }: IDataObject): string | undefined =>
+const identityOf = ({ index, id }: IDataObject): string | undefined =>
 	index === undefined && id === undefined ? undefined : JSON.stringify([index, id]);
 
-/** Why a job ended, in the service's words, if it says so. */
+/** Why a job ended, in the service's words, if it states a reason. */
 export function endReason({ error }: IDataObject): string | undefined {
 	if (!saysError(error)) return undefined;
 	const { detail, title, errors, code } = readProblemBody(error);
 	return detail ?? title ?? errors?.find((entry) => entry.detail !== undefined)?.detail ?? code ?? JSON.stringify(error);
 }
 
-/** The number of results that a job states; undefined where it states none. */
+/** The number of results that a job states, if any. */
 export function statedCount(job: IDataObject, name: 'total' | 'processed'): number | undefined {
 	const count = job[name];
 	return Number.isSafeInteger(count) && Number(count) >= 0 ? Number(count) : undefined;
 }
 
-/** @throws Error in the user's words where a line is not an object */
+/** @throws Error in the user's words if a line is not an object */
 function resultLines(body: unknown, path: string): IDataObject[] {
 	const lines: unknown[] = Array.isArray(body) ? body : body === undefined || body === null ? [] : [body];
 	if (lines.every((line) => typeof line === 'object' && line !== null)) return lines as IDataObject[];

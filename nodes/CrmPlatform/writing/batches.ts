@@ -8,20 +8,20 @@ import { groupByRequest, affectedRecords, type Write } from './writeOrder';
 
 /** Further properties of the writes. */
 interface Circumstances {
-	/** How many there are; by default, one for each input item. */
+	/** Number of writes; by default, one for each input item. */
 	count?: number;
-	/** Whether they apply only to the versions they name. */
+	/** Whether each write applies only to the version that it names. */
 	isVersioned?: boolean;
-	/** Whether some apply only to the record as read, because its list returns no version. */
+	/** Whether some writes apply only to the record as read, because its list returns no version. */
 	isReadFirst?: boolean;
 	/** The result of an item whose write failed; by default the error. */
 	onRefusal?(error: Error, item: number): Result | Error;
 }
 
 /**
- * Writes records, for all operations: in batches if the service supports them, otherwise with single requests,
- * a few at a time; with read, change and write if the service replaces whole records. If the user turned
- * batches off, requests are sent one after another.
+ * Writes records, for all operations: in batches if the service supports them, otherwise with single requests, a few at
+ * a time. If the service replaces whole records, each is read, changed and written. If the user turned batches off,
+ * requests are sent one after another.
  *
  * @param writeOf reads the write of an item; throws Error in the user's words
  */
@@ -79,8 +79,8 @@ function sendingOf(writer: RecordWriter, items: number[], writes: Array<Write | 
 }
 
 /**
- * The indexes of the writes in each request, and the errors of those in none. Items that an earlier attempt has
- * sent together stay together, even if others are readable now: under another key, they would be written again.
+ * The indexes of the writes in each request, and the errors of writes that cannot be sent. Items that an earlier attempt
+ * sent together stay together, even if more items are readable now: under another key, they would be written again.
  */
 function requestsFor(items: number[], writes: Array<Write | Error>, requestLog: SentRequests) {
 	const unsendable = new Map<number, Error>();
@@ -111,7 +111,7 @@ function divided(items: readonly number[]): Error {
 	);
 }
 
-/** The user's Batch Size; without one, as many as the service takes. */
+/** The user's Batch Size; without it, as many as the service accepts. */
 function batchSizeOption({ n8n }: Execution): number {
 	return readWholeNumber('Batch Size', n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 }) || Infinity;
 }
@@ -124,7 +124,7 @@ function valueOrError(read: () => Write): Write | Error {
 	}
 }
 
-/** Two writes of one value wait for each other; a value that cannot be evaluated fails when it is sent. */
+/** The value of Write Once Per; two writes with one value wait for each other. An invalid value fails when it is sent. */
 function onceValue(execution: Execution, item: number): string {
 	try {
 		return writeOncePer(execution, item);

@@ -5,7 +5,7 @@ import type { Execution, Resource } from '../model';
 /**
  * The service's description of one operation on the node's resource.
  *
- * @throws Error in the user's words when the service does not offer it
+ * @throws Error in the user's words if the service does not offer it
  */
 export async function describedOperation<Verb extends keyof ResourceDescription>(
 	{ api, resource }: Execution,
@@ -17,10 +17,9 @@ export async function describedOperation<Verb extends keyof ResourceDescription>
 }
 
 /**
- * The service's description of the write the node's operation does.
+ * The service's description of the write of the node's operation.
  *
- * @throws Error in the user's words when the service does not offer it, or only in a form the node
- * cannot send
+ * @throws Error in the user's words if the service does not offer it, or only in a format that the node cannot send
  */
 export async function describedWrite({ api, resource, operation }: Execution): Promise<WriteDescription> {
 	const description = await api.describe(resource.path);

@@ -6,12 +6,12 @@ import { recordName } from '../api/recordName';
 import { collectionPath } from '../mapping/collectionPath';
 import type { Execution } from '../model';
 
-/** Maximum number of failures per execution for which the other record is read: each costs a request. */
+/** Maximum number of existing records that are read per execution: each costs a request. */
 const maxRead = 10;
 
 /**
- * Adds the name of the record that already has a value to its ID in an error, since an ID means nothing to
- * people. If that record cannot be read, the error stays as it is.
+ * Adds the name of an existing record to its ID in an error (`duplicate`), since an ID means nothing to people. If the
+ * record cannot be read, the error stays as it is.
  */
 export function nameExisting(execution: Execution): <Failure extends NamedFailure>(failure: Failure, item: number) => Promise<Failure> {
 	const names = new Map<string, string | undefined>();

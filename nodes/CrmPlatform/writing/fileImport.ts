@@ -8,19 +8,18 @@ import { importSlice } from './importSlice';
 import { plannedSlices, type ImportPlan, type PlannedRow } from './importPlan';
 import { rowText } from './importReport';
 
-/** Maximum number of concurrent jobs. Rows that change records keep their order: the later of two wins. */
+/** Maximum number of concurrent jobs that create records. Changes keep their order, since the later of two wins. */
 const jobsAtOnce = 3;
 
 /**
- * Imports the rows of a file in jobs of a few thousand rows each, a few at a time, or previews the first rows
- * without writing anything.
+ * Imports the rows of a file in jobs of a few thousand rows each, a few at a time, or previews them without writing
+ * anything.
  *
- * The key of a job contains its place in the file, so that an interrupted run finds the jobs it has started. A
- * file that cannot be read to its end is imported up to that point, and the result says so.
+ * The key of a job contains its place in the file, so that an interrupted run finds the jobs that it started. A file that
+ * cannot be read to its end is imported up to that point, and the result says so.
  *
  * @returns counts, and the files `done` and `failed`
- * @throws NodeApiError where a job cannot be started or read; Error in the user's words where nothing of the
- * file can be read
+ * @throws NodeApiError if a job cannot be started or read; Error in the user's words if nothing of the file can be read
  */
 export async function importRows(
 	execution: Execution,
@@ -33,15 +32,14 @@ export async function importRows(
 		return await progress.end(await importSlices(execution, plan, file, slices));
 	} catch (error) {
 		slices.fail(error);
-		// Starts nothing new and waits for no job, only for responses to requests in flight, so that the next
-		// attempt finds their jobs.
+		// Waits for responses to requests in flight, but not for jobs, so that the next attempt finds the started jobs.
 		await slices.settled();
 		await progress.abandon();
 		throw error instanceof UnreadableFile ? new Error(error.message) : error;
 	}
 }
 
-/** @returns why the file was not read to its end, if so */
+/** @returns why the file was not read to its end, if it was not */
 async function importSlices(
 	execution: Execution,
 	plan: ImportPlan,
@@ -70,7 +68,7 @@ async function importSlices(
  * Why a file was not read to its end.
  *
  * @param count number of slices that were read before
- * @throws the error itself where it is not about the file, or where nothing was read
+ * @throws the error itself if it does not concern the file, or if nothing was read
  */
 function problemOfFile(error: unknown, count: number): string {
 	if (error instanceof UnreadableFile && count > 0) return error.message;
@@ -79,7 +77,7 @@ function problemOfFile(error: unknown, count: number): string {
 
 /** The slices whose jobs are running, in the order of the file. */
 class RunningSlices {
-	/** Rejects with the first job that fails, whichever is waited for. */
+	/** Rejects when any job fails. */
 	readonly failure: Promise<never>;
 	private reject: (error: unknown) => void = () => undefined;
 	private isFailed = false;
@@ -113,7 +111,7 @@ class RunningSlices {
 		this.running.push(slice);
 	}
 
-	/** A job leaves the list once it has ended; until then, the response to its start is awaited. */
+	/** Records the outcome of the first slice. It stays in the list until it has ended, so that `settled` waits for it. */
 	async recordNext(): Promise<void> {
 		const rows = await Promise.race([this.running[0]!, this.failure]);
 		void this.running.shift();

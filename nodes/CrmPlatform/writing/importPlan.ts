@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import { inWords } from '../api/connection';
+import { readableError } from '../api/connection';
 import type { Query } from '../api/http/path';
 import { allCustomFields, type Field } from '../fields/field';
 import type { JobDescription } from '../api/openapi/jobs';
@@ -15,59 +15,56 @@ import type { Refusal, ReportedRow } from './importReport';
 import { readJobLines } from './jobLines';
 import { matchValue, noMatchValue } from './matchOn';
 
-/** What is done with the rows of a file. */
+/** How the rows of a file are imported. */
 export interface ImportPlan {
-	/** Index of the input item that has the file. */
+	/** Index of the input item with the file. */
 	item: number;
 	operation: 'create' | 'update' | 'upsert' | 'delete';
 	description: JobDescription;
-	/** The fields the operation takes. */
+	/** The fields that the operation takes. */
 	fields: Field[];
 	/** Path of the records, without version prefix and with the ids of the parents. */
 	path: `/${string}`;
 	/** The query that starts a job. */
 	query: Query;
-	/** The field that records are found by, where the query names one. */
+	/** The field by which records are found, if the query names one. */
 	matchOn?: string;
 	/** Whether an empty cell clears the field. */
 	clearsEmpty: boolean;
-	/** The column of each field; automatic where absent. */
+	/** The column of each field; mapped automatically if absent. */
 	columns?: ReadonlyMap<string, string>;
 	/** Mapped columns that no row has had so far. */
-	unseen?: Set<string>;
-	/** By how much a job's line can exceed its row: the length of the file's column names. */
-	namesPerLine: number;
+	unseenColumns?: Set<string>;
+	/** Maximum characters by which a line exceeds its row: the length of the file’s column names. */
+	namesLength: number;
 	/** Whether to write nothing and to check each value against the description. */
 	isPreview: boolean;
 }
 
-/** Maximum rows of one job: the number held in memory, and the most that an interrupted service has to repeat. */
+/** Maximum rows of one job, which limits the rows in memory and the rows that an interrupted service has to repeat. */
 const rowsPerJob = 5_000;
 /**
- * Characters of the rows of one job, with the names of their columns; services take some 50 MB. Counted in the
- * file, which is the same for a retry, and not in the lines, of which a retry may have more to send.
+ * Maximum characters of the rows of one job, with the names of their columns; services accept some 50 MB. Counted in the
+ * file, which is the same for a retry, and not in the lines, since a retry may send more of them.
  */
 const charactersPerJob = 4 * 1024 * 1024;
 /** Maximum bytes of one line. */
 const maxLineLength = 1024 * 1024;
 
-/**
- * A row of the file with its line. Thousands wait for their job, so each is kept as texts, which take a
- * fraction of the memory of objects.
- */
+/** A row of the file with its line. Thousands wait for their job, as texts, which need a fraction of the memory of objects. */
 export interface PlannedRow extends ReportedRow {
-	/** The line of the job, as JSON; undefined where the row is not sent, and once it is sent. */
+	/** The line of the job, as JSON; undefined if the row is not sent, and once it was sent. */
 	line: string | undefined;
 }
 
 /**
- * Reads the rows of a file as the lines of jobs, in slices for one job each. Rows read before the file proved
- * unreadable are yielded first.
+ * Reads the rows of a file as the lines of jobs, in slices for one job each. If the file proves unreadable, the rows read
+ * before are yielded first.
  *
- * Rows are planned as soon as they are read: waiting for their job, thousands of them would outlive V8's young
- * generation, and n8n's process would grow by all of them until its next full collection.
+ * Rows are planned as soon as they are read: thousands of waiting objects would outlive V8's young generation, and n8n's
+ * process would grow by all of them until its next full garbage collection.
  *
- * @param textOf gives a row as the report has it
+ * @param textOf returns the text of a row in the report
  * @throws UnreadableFile; any other error of reading immediately
  */
 export async function* plannedSlices(
@@ -78,12 +75,12 @@ export async function* plannedSlices(
 ): AsyncGenerator<PlannedRow[], void> {
 	let slice: PlannedRow[] = [];
 	let characters = 0;
-	const { namesPerLine } = plan;
+	const { namesLength } = plan;
 	let failure: UnreadableFile | undefined;
 	const iterator = rows[Symbol.asyncIterator]();
 	for (;;) {
 		const next = await iterator.next().catch((error: unknown) => {
-			// Rows read before the file broke off are imported by a later attempt.
+			// The rows read so far are planned and yielded first.
 			if (!(error instanceof UnreadableFile)) throw error;
 			failure = error;
 			return undefined;
@@ -91,7 +88,7 @@ export async function* plannedSlices(
 		if (!next || next.done) break;
 		for (const planned of await planRows(execution, plan, next.value, textOf)) {
 			slice.push(planned);
-			characters += planned.text.length + namesPerLine + (planned.refusal?.text?.length ?? 0);
+			characters += planned.text.length + namesLength + (planned.refusal?.text?.length ?? 0);
 			if (slice.length < rowsPerJob && characters < charactersPerJob) continue;
 			yield slice;
 			slice = [];
@@ -102,7 +99,7 @@ export async function* plannedSlices(
 	if (failure) throw failure;
 }
 
-/** Reads rows as the lines of a job; one that cannot be read is refused, and the others are not. */
+/** Reads rows as the lines of a job. An unreadable row is refused on its own. */
 async function planRows(
 	execution: Execution,
 	plan: ImportPlan,
@@ -127,48 +124,48 @@ async function planRows(
 			planned.line = JSON.stringify(line);
 			planned.refusal = refusalBefore(line, planned.line, required, plan.matchOn) ?? refusedValue(line, checked);
 		} catch (error) {
-			planned.refusal = { code: 'invalid_value', message: inWords(error).message };
+			planned.refusal = { code: 'invalid_value', message: readableError(error).message };
 		}
 		if (planned.refusal) planned.line = undefined;
 		return planned;
 	});
 	const unnamed = all.flatMap(({ refusal }) => (refusal?.code === 'invalid_value' && refusal.field === undefined ? [refusal] : []));
-	// If the mapping knows that a value does not fit a custom field, it has already read the custom fields.
+	// If the mapping refuses the value of a custom field, it has already read the custom fields.
 	const fields = unnamed.length > 0 ? await allFields(execution, plan) : [];
 	for (const refusal of unnamed) Object.assign(refusal, fieldIn(refusal.message, fields));
 	return all;
 }
 
-/** The fields of the operation and the account's custom ones. */
+/** The fields of the operation, with the account's custom fields. */
 async function allFields({ api }: Execution, { fields, path }: ImportPlan): Promise<Field[]> {
 	if (!fields.some(({ name }) => name === allCustomFields)) return fields;
 	return [...fields, ...((await customFieldsOnce(api, `/v1${path}`))?.fields ?? [])];
 }
 
-function renamed(content: IDataObject, { columns, unseen }: ImportPlan): IDataObject {
+function renamed(content: IDataObject, { columns, unseenColumns }: ImportPlan): IDataObject {
 	if (!columns) return content;
-	for (const column of unseen ?? []) if (Object.hasOwn(content, column)) unseen?.delete(column);
+	for (const column of unseenColumns ?? []) if (Object.hasOwn(content, column)) unseenColumns?.delete(column);
 	const entries = [...columns].flatMap(([field, column]) =>
 		Object.hasOwn(content, column) ? [[field, content[column]]] : [],
 	);
 	return Object.fromEntries(entries) as IDataObject;
 }
 
-/** The fields that a line of a job has to have a value for; the custom ones in a preview, where they are read. */
+/** The fields that need a value in each line of a job; custom fields only in a preview, which reads them. */
 function requiredFields({ operation, fields }: ImportPlan, checked: Field[]): Field[] {
 	if (operation !== 'create') return [];
-	const isAsked = ({ required, path, type }: Field) => required && (path.length === 1 || type !== undefined);
-	return [...new Set([...fields, ...checked])].filter(isAsked);
+	const isRequired = ({ required, path, type }: Field) => required && (path.length === 1 || type !== undefined);
+	return [...new Set([...fields, ...checked])].filter(isRequired);
 }
 
 /** The field of an error, whose message begins with the field's label. */
 function fieldIn(message: string, fields: Field[]): Pick<Refusal, 'field'> {
-	const about = fields.filter(({ label, name }) => [label, name].some((called) => message.startsWith(`${called}: `)));
-	const [field] = about.sort((a, b) => b.label.length - a.label.length);
+	const named = fields.filter(({ label, name }) => [label, name].some((text) => message.startsWith(`${text}: `)));
+	const [field] = named.sort((a, b) => b.label.length - a.label.length);
 	return field ? { field: field.name } : {};
 }
 
-/** Why the service would refuse a value of the line, as far as its description says. */
+/** Why the service would refuse a value of the line, according to its description. */
 function refusedValue(line: IDataObject, checked: Field[]): Refusal | undefined {
 	for (const field of checked) {
 		const message = whyRefused(field, valueIn(line, field));

@@ -8,12 +8,12 @@ import { reportFiles, type ReportFiles } from './importReport';
 /** Number of mapped rows that a preview shows. */
 const sampleSize = 5;
 
-/** Number of rows whose reason is in the item, to save opening a file; the files have all of them. */
+/** Number of refused rows in the output item, which saves opening a file; the files have all of them. */
 const reasonsShown = 3;
 
 type Counts = Record<'rows' | 'done' | 'created' | 'updated' | 'deleted' | 'failed' | 'unknown', number>;
 
-/** What has become of the rows of a file so far. */
+/** The outcome of the rows of a file so far. */
 export class ImportProgress {
 	/** Ids of the jobs, in the order in which they became known. */
 	readonly jobs: string[] = [];
@@ -56,9 +56,9 @@ export class ImportProgress {
 		}
 	}
 
-	private log(news: string): void {
+	private log(ending: string): void {
 		const { n8n } = this.execution;
-		n8n.logger.info(`${n8n.getNode().name}: ${this.counts.done} rows imported, ${this.counts.failed} refused${news}`);
+		n8n.logger.info(`${n8n.getNode().name}: ${this.counts.done} rows imported, ${this.counts.failed} refused${ending}`);
 	}
 
 	/** @param fileProblem why the file was not read to its end */
@@ -89,7 +89,7 @@ export class ImportProgress {
 	async abandon(): Promise<void> {
 		const { counts, jobs } = this;
 		await this.report?.end().catch(() => undefined);
-		// n8n shows nothing else of a canceled execution.
+		// The log is all that n8n shows of a canceled execution.
 		if (jobs.length > 0) this.log('; stopped. Running jobs will finish');
 		if (counts.rows > 0) {
 			this.execution.api.notices.add(
@@ -99,9 +99,9 @@ export class ImportProgress {
 	}
 }
 
-function noteMissingColumns({ api }: Execution, { unseen }: ImportPlan): void {
-	if (!unseen?.size) return;
-	const names = [...unseen].map((name) => `“${name}”`).join(', ');
+function noteMissingColumns({ api }: Execution, { unseenColumns }: ImportPlan): void {
+	if (!unseenColumns?.size) return;
+	const names = [...unseenColumns].map((name) => `“${name}”`).join(', ');
 	api.notices.add(`Not imported because no row has this column: ${names}. Correct the name in Columns, or in the file, and import it again with Create or Update.`);
 }
 

@@ -18,7 +18,7 @@ export interface Refusal {
 	message: string;
 	/** The text of a row that cannot be read. */
 	text?: string;
-	/** Whether the row may have been written nevertheless. */
+	/** Whether the row may have been written anyway. */
 	isUnknown?: true;
 }
 
@@ -31,11 +31,11 @@ export interface ReportedRow {
 	refusal: Refusal | undefined;
 }
 
-/** Rows written at once: a promise for each of them takes more memory than its line. */
+/** Number of rows written at once: a promise for each row takes more memory than its line. */
 const rowsAtOnce = 100;
 
 /**
- * Returns the text of a row's own cells or members; without content, of an unreadable row.
+ * Returns the function for the text of a row's cells or members; an unreadable row has no content.
  *
  * @param columns of a CSV file
  */
@@ -45,11 +45,11 @@ export const rowText =
 		// A delimiter follows each cell.
 		columns ? csvCells([...columns.map((name) => content[name]), null]) : JSON.stringify(content);
 
-/** The files an import returns: its rows, each with its outcome. */
+/** The files that an import returns: its rows with their outcomes. */
 export interface ReportFiles {
-	/** Adds rows to the file of those that are done, refused or unknown; a row that is neither is left out. */
+	/** Adds each row to the file of its outcome: done, refused or unknown; a row without an outcome is left out. */
 	add(rows: ReportedRow[]): Promise<void>;
-	/** The binary fields `done` and `failed`, and `unknown` where there are any. */
+	/** The binary fields `done` and `failed`, and `unknown` if there are such rows. */
 	end(): Promise<IBinaryKeyData>;
 }
 
@@ -57,8 +57,8 @@ const doneColumns = ['row', 'id', 'action'] as const;
 const failedColumns = ['row', 'field', 'code', 'message', 'text'] as const;
 
 /**
- * Begins the files of an import: CSV for a CSV file, NDJSON for JSON. An import of such a file reads the user's
- * columns and ignores the report's.
+ * Begins the files of an import: CSV for a CSV file, NDJSON for JSON. An import of such a file reads the user's columns
+ * and ignores those of the report.
  *
  * @param columns of a CSV file
  */
@@ -92,10 +92,10 @@ export function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefine
 				const some = rows.slice(i, i + rowsAtOnce);
 				await done.write(some.map(doneLine).join(''));
 				await failed.write(some.filter(({ refusal }) => !refusal?.isUnknown).map(failedLine).join(''));
-				const unsure = some.filter(({ refusal }) => refusal?.isUnknown);
-				if (unsure.length === 0) continue;
+				const unknownRows = some.filter(({ refusal }) => refusal?.isUnknown);
+				if (unknownRows.length === 0) continue;
 				if (!unknown) await (unknown = begin('unknown')).write(header(failedColumns));
-				await unknown.write(unsure.map(failedLine).join(''));
+				await unknown.write(unknownRows.map(failedLine).join(''));
 			}
 		},
 		async end() {

@@ -9,12 +9,12 @@ import type { ImportPlan, PlannedRow } from './importPlan';
 import type { Refusal } from './importReport';
 
 /**
- * Reads the outcome of the rows of a job. A row without a readable result stays unknown: if it counted as
- * refused, it would be imported again and so written twice.
+ * Reads the outcome of the rows of a job. A row without a readable result stays unknown: as a refused row it would be
+ * imported again, and so written twice.
  *
  * @param sentRows the rows, in the order of the job's lines
  * @param ended the finished job
- * @throws NodeApiError where the results cannot be read
+ * @throws NodeApiError if the results cannot be read
  */
 export async function readImportResults(
 	execution: Execution,
@@ -32,9 +32,9 @@ export async function readImportResults(
 	}
 	const all = [...distinctResults.values()];
 	// Without a result for line 0, the service may count from 1, and each result would belong to another row.
-	const areFromFirst = all.some(({ index }) => String(index) === '0');
-	const results = new Map(areFromFirst ? answersByItem({ results: all }, sentRows.map(() => ({})), false) : []);
-	const withoutResult = restOf(ended, results.size === all.length ? all.length : undefined);
+	const startsAtZero = all.some(({ index }) => String(index) === '0');
+	const results = new Map(startsAtZero ? answersByItem({ results: all }, sentRows.map(() => ({})), false) : []);
+	const withoutResult = missingResult(ended, results.size === all.length ? all.length : undefined);
 	for (const [line, planned] of sentRows.entries()) {
 		const result = results.get(line);
 		Object.assign(planned, result ? outcomeOf(plan, result) : { refusal: withoutResult });
@@ -62,12 +62,12 @@ function refusalOf(status: number, error: unknown): Refusal {
 }
 
 /**
- * Why rows have no result. Of a job that ended early, they were not done where it has processed no
- * more lines than there are results.
+ * Why rows have no result. If a job ended early, they were not done, provided that it processed no more lines than there
+ * are results.
  *
- * @param results how many lines have one; undefined where some results are those of no line
+ * @param results number of lines with a result; undefined if some results belong to no line
  */
-function restOf(job: IDataObject, results: number | undefined): Refusal {
+function missingResult(job: IDataObject, results: number | undefined): Refusal {
 	const { status, error } = job;
 	const processed = statedCount(job, 'processed');
 	const reason = typeof error === 'string' && error !== '' ? `: ${error}` : '.';

@@ -8,21 +8,21 @@ import { hasWriteOncePer } from './oncePer';
 import { itemsIn, rangesOf } from './runState';
 import { startedJobs, type SentJob } from './startedJobs';
 
-/** Which slice of its file it is, and what all slices share. */
+/** The index of a slice, and what all slices share. */
 interface SliceContext {
 	index: number;
 	/** Ids of the jobs, in the order in which they became known. */
 	jobs: string[];
-	/** Rejects where another slice has failed. */
+	/** Rejects if another slice has failed. */
 	stopped: Promise<never>;
 }
 
 /**
- * Imports the rows of one slice of a file by a job. Where an earlier attempt has sent some of them, its
- * job is read; rows that it could not send, and that can be sent now, go into another job.
+ * Imports the rows of one slice of a file by a job. If an earlier attempt sent some of them, its job is read; rows that
+ * it could not send, but that can be sent now, go into another job.
  *
  * @returns the rows, each of them done or refused
- * @throws NodeApiError where a job cannot be started or read
+ * @throws NodeApiError if a job cannot be started or read
  */
 export async function importSlice(
 	execution: Execution,
@@ -61,7 +61,7 @@ const overtaken = {
 		'An earlier attempt refused this row and continued with later rows, which may change the same record. Import it again from this file.',
 };
 
-/** @param attempt of the job: `forget` is called where the service certainly has not taken it now */
+/** @param forget called if the service certainly has not accepted the job */
 async function startJob(
 	execution: Execution,
 	{ description, query }: ImportPlan,
@@ -70,7 +70,7 @@ async function startJob(
 ): Promise<StartedJob> {
 	const lines = sentRows.flatMap(({ line }) => line ?? []);
 	if (lines.length < sentRows.length) throw changedSince(execution, sentRows);
-	// Some thousand lines are held once, in the request.
+	// Releases the lines, so that memory holds them only once, in the request.
 	for (const planned of sentRows) planned.line = undefined;
 	try {
 		const started = await startBackgroundJob(execution, description, { query, lines }, key);
@@ -84,7 +84,7 @@ async function startJob(
 	}
 }
 
-/** An earlier attempt, whose response is unknown, has sent other values under the same key. */
+/** The error if an earlier attempt, whose response is unknown, sent other values under the same key. */
 function changedSince(execution: Execution, sentRows: PlannedRow[]): Error {
 	const again = hasWriteOncePer(execution) ? 'with another value in Write Once Per' : 'in a new execution';
 	return new Error(

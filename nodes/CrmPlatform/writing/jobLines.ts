@@ -11,11 +11,11 @@ import type { Execution } from '../model';
 import { requireAnyValue } from './presets';
 
 /**
- * Reads the lines of a job as the operation it does in the background reads its items.
+ * Reads items as the lines of a job, as the operation that the job runs would read them.
  *
- * @param path of the records, without version prefix, the ids of its parents filled in
+ * @param path of the records, without version prefix, with the ids of the parents
  * @param operation `create`, `update`, `upsert` or `delete`
- * @throws Error in the user's words where the service does not describe that operation
+ * @throws Error in the user's words if the service does not describe that operation
  */
 export async function readJobLines(
 	execution: Execution,

@@ -9,12 +9,12 @@ import type { MatchingColumn } from '../mapping/storedFields';
 import type { Execution } from '../model';
 
 /**
- * The field to match on: the user's choice if the service supports it, since another record would be
- * overwritten otherwise; the service's default if left blank.
+ * The field to match on: the user's choice, or the service's default. A choice that the service does not support is
+ * refused, since another record would be overwritten.
  *
- * @returns reads it for an item; undefined where the service decides
- * @throws Error from the returned function, in the user's words: the service does not find records by it, its
- * description does not say how or could not be read, or an expression gives nothing
+ * @returns a function that returns the field for an item; undefined if the service decides
+ * @throws Error from that function, in the user's words, if the service does not find records by the field, if its
+ * description does not say how or could not be read, or if an expression returns nothing
  */
 export function fieldToMatchOn(
 	{ api }: Execution,
@@ -50,12 +50,12 @@ function checkedMatch(api: Connection, match: MatchDescription | undefined, fiel
 	);
 }
 
-/** The value that a record is found by; undefined where it has none. */
+/** The value by which a record is found, if it has one. */
 export function matchValue(field: string, body: IDataObject): string | undefined {
 	const value = ownMember(body, field) ?? valueIn(body, { path: field.split('.') }) ?? null;
 	return value === null ? undefined : String(value);
 }
 
-/** Why a record without that value is not sent. */
+/** The message for a record without that value. */
 export const noMatchValue = (field: string): string =>
 	`The field to match on, ${field}, has no value. Enter a value, or match on another field.`;

@@ -24,7 +24,7 @@ export function hasWriteOncePer({ n8n, operation }: Execution): boolean {
 /**
  * The value for which an item is written once.
  *
- * @throws Error in the user's words where it is empty or no single value
+ * @throws Error in the user's words if it is empty or not a single value
  */
 export function writeOncePer({ n8n }: Execution, item: number): string {
 	const value: unknown = n8n.getNodeParameter('options.writeOncePer', item, '');

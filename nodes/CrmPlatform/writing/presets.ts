@@ -17,7 +17,7 @@ export interface Presets {
 	required?: string[] | undefined;
 }
 
-/** The write with the fields that are asked for; nothing where the service does not offer the write. */
+/** The write with the fields of the form; undefined if the service does not offer the write. */
 export function applyPresets(
 	write: WriteDescription | undefined,
 	{ preset = {}, only, without = [], required = [] }: Presets,
@@ -31,9 +31,9 @@ export function applyPresets(
 }
 
 /**
- * Checks that the values are there: without its time, a message to be sent later would be sent immediately.
+ * Checks that required values exist: without its time, a message to be sent later would be sent immediately.
  *
- * @throws Error in the user's words where a field the operation makes no sense without has no value
+ * @throws Error in the user's words if a required field has no value
  */
 export function requireValues(
 	body: IDataObject,
@@ -49,10 +49,9 @@ export function requireValues(
 }
 
 /**
- * The values of an item, if it has any: a record without values would be created empty, or written
- * for nothing.
+ * Checks that an item has values: otherwise an empty record would be created, or a record written without a change.
  *
- * @throws Error in the user's words where there is nothing to write
+ * @throws Error in the user's words if there is nothing to write
  */
 export function requireAnyValue(body: IDataObject): IDataObject {
 	if (Object.keys(body).length > 0) return body;

@@ -10,11 +10,11 @@ import { fixBatching, keyHeaderOf, sentRequests, type SentRequests } from './run
 import { idempotencyOf, warnOfRetries, writeOne, writtenRecord } from './writeOne';
 import { sharesRecord, type Write } from './writeOrder';
 
-/** Makes the item's result from the record the service answered with, the status and what was sent. */
+/** Creates an item's result from the returned record, the status and the body that was sent. */
 export type ResultFrom = (record: IDataObject, item: number, answer: { status: number; body: IDataObject | undefined }) => Result;
 
 interface WriterOptions {
-	/** Undefined if each record is sent with a request of its own. */
+	/** Undefined if each record is sent alone. */
 	batch: BatchDescription | undefined;
 	usesBatches: boolean;
 	resultFrom: ResultFrom;
@@ -37,7 +37,7 @@ export class RecordWriter {
 		this.requestLog = sentRequests(execution);
 	}
 
-	/** Writes a record with a request of its own. */
+	/** Writes a record alone. */
 	async writeAlone(write: Write, item: number): Promise<Result | Error> {
 		const { execution, description } = this;
 		const { batch, resultFrom, onRefusal } = this.options;
@@ -61,7 +61,7 @@ export class RecordWriter {
 		}
 	}
 
-	/** Writes records that share path and query, with one request if the service takes a batch of them. */
+	/** Writes records that share path and query, with one request if the service accepts batches. */
 	async writeTogether(writes: Write[], items: number[], goesOn: GoesOn): Promise<Results> {
 		const [first] = writes;
 		if (!first) return [];
@@ -102,10 +102,9 @@ export class RecordWriter {
 	}
 
 	/**
-	 * The result of each item of a batch. An item that the service deferred is sent alone, unless that could
-	 * write it twice: it waits, and is retried under its own key, because the batch's key would always return
-	 * the same response. If the service defers that request as well, the remaining items are not tried: each
-	 * would wait as long.
+	 * The result of each item of a batch. An item that the service deferred is sent alone and under its own key, because
+	 * the batch's key would always return the same response, unless that could write it twice. If the service defers that
+	 * request, too, the remaining items are not tried: each would wait as long.
 	 */
 	private async resultsOf(
 		answers: Array<BatchAnswer | Error>,
@@ -129,7 +128,7 @@ export class RecordWriter {
 		return results;
 	}
 
-	/** Whether the service asks to send an item of a batch later, which cannot write it twice. */
+	/** Whether the service deferred an item of a batch, which can be sent later without being written twice. */
 	private isDeferred(answer: BatchAnswer | Error, write: Write, writes: Write[]): boolean {
 		if (!('problem' in answer) || sharesRecord(write, writes)) return false;
 		const { status } = answer.problem;
@@ -150,8 +149,8 @@ function batchItem({ id, version, body }: Write, { takesVersion }: BatchDescript
 }
 
 /**
- * Whether a change that may have been made can be repeated with the same effect. Not a change of a specific
- * version, which would have changed, nor a deletion, whose record would be missing.
+ * Whether a write that may have been done can be repeated with the same effect. A change of a specific version cannot,
+ * since the version would have changed, nor a deletion, since the record would be missing.
  */
 const isSafeToRepeat = ({ method }: WriteDescription, { version }: Write): boolean =>
 	(method === 'PUT' || method === 'PATCH') && version === undefined;

@@ -9,28 +9,28 @@ import type { Execution } from '../model';
 import type { Write } from './writeOrder';
 import { writeOne, type Written } from './writeOne';
 
-/** A write that the record is read for once more. */
+/** A write for which the record is read again. */
 interface ReadFirst extends Write {
 	id: string;
 }
 
-/** Whether the service replaces records as a whole, or tells the version of one only with the record itself. */
+/** Whether a record has to be read before the write: the service replaces whole records, or lists them without versions. */
 export const isReadFirst = ({ replaces, takesIfMatch }: WriteDescription, write: Write): write is ReadFirst =>
 	write.id !== undefined &&
 	((replaces === true && write.body !== undefined) ||
 		(takesIfMatch === true && write.version === undefined && write.before !== undefined));
 
-/** The version that a record was read with, if the service tells it. */
+/** The version in a record, if it has one. */
 export function versionOf(record: IDataObject | undefined): string | number | undefined {
 	const version = record?.version;
 	return typeof version === 'number' || typeof version === 'string' ? version : undefined;
 }
 
 /**
- * How writes of one kind are kept from overwriting what somebody else changes after the records were read. Tells
- * the user where they cannot be.
+ * How writes of one kind avoid overwriting changes that others make after the records were read. Tells the user if they
+ * cannot.
  *
- * @param records as they were read; undefined for each that is to be created
+ * @param records as read; undefined for each record to create
  */
 export function protectionOf(
 	{ api }: Execution,
@@ -40,8 +40,8 @@ export function protectionOf(
 	const { replaces, takesIfMatch, batch } = description;
 	const versioned = records.filter((record) => versionOf(record) !== undefined).length;
 	const areCreated = records[0] === undefined;
-	// A replacement is compared with what was read, whether or not the list tells versions.
-	// Where the list tells no version, each record is read for its ETag.
+	// A replacement is compared with the record as read, with or without versions.
+	// If the list does not return versions, each record is read for its ETag.
 	const areReadFirst = !areCreated && !replaces && takesIfMatch === true && versioned < records.length;
 	const areProtected = replaces || areReadFirst || (versioned === records.length && (takesIfMatch ?? batch?.takesVersion));
 	if (!areCreated && !areProtected) api.notices.add(unprotected);
@@ -49,12 +49,11 @@ export function protectionOf(
 }
 
 /**
- * Reads a record, and writes it under the condition that it is still the version that was read. Where the service
- * replaces whole records (PUT, RFC 9110, section 9.3.4), a part alone would erase the rest of it.
+ * Reads a record, and writes it on condition that it is still the version that was read. If the service replaces whole
+ * records (PUT, RFC 9110, section 9.3.4), the changes are merged into it, since a partial record would erase the rest.
  *
- * @throws NodeApiError 412 where the record is another than the caller has read; Error in the user's words
- * where the service replaces records without versions, or has an ETag that is none, as a concurrent change by
- * someone else would be lost
+ * @throws NodeApiError 412 if the record has changed since the caller read it; Error in the user's words if the service
+ * replaces records without versions, or if its ETag is not a version, since a concurrent change would be lost
  */
 export async function writeAsRead(
 	execution: Execution,
@@ -65,7 +64,7 @@ export async function writeAsRead(
 	const { api } = execution;
 	const { body: record, headers, status } = await api.send({ method: 'GET', path });
 	if (!isObject(record) || idText(record.id) === undefined || otherId(record, id) !== undefined) throw new Error(otherAnswer);
-	// A whole record is written from it: a summary would erase the rest.
+	// The response has to be the whole record: replacing it by a summary would erase the rest.
 	if (description.replaces && before && !Object.keys(before).every((name) => Object.hasOwn(record, name))) throw new Error(otherAnswer);
 	const isOther = version !== undefined && record.version !== undefined && String(record.version) !== String(version);
 	if (isOther || (before && hasOtherValues(before, record, changes ?? before))) {
@@ -78,11 +77,11 @@ export async function writeAsRead(
 	const current = asSent(record);
 	if (description.replaces && Object.keys(current).length === 0) throw new Error(otherAnswer);
 	const requestBody = description.replaces ? mergePatch(current, changes ?? {}) : changes;
-	// A description may name a version that this record does not have.
+	// The description may have a version although this record does not.
 	const isVersioned = [current.version, requestBody?.version].every((value) => value !== undefined && value !== null);
 	if (description.replaces && !isConditional && !isVersioned) throw new Error(unversioned);
 	if (!isVersioned && !(description.takesIfMatch && isConditional)) api.notices.add(unprotected);
-	// An earlier attempt has written it: another version under its key would be refused.
+	// Nothing changes, perhaps after an earlier attempt: under its key, another version would be refused.
 	if (description.replaces && JSON.stringify(requestBody) === JSON.stringify(current)) return { record, status };
 	const write = { id, path, ...(requestBody && { body: requestBody }), ...(isConditional && { headers: { 'if-match': etag } }) };
 	return await writeOne(execution, description, write, items).catch(async (error: Error) => {
@@ -93,16 +92,16 @@ export async function writeAsRead(
 	});
 }
 
-/** Read-only members are not sent; undescribed members are, unless the description forbids them. */
+/** Whether a member is sent: read-only members are not; undescribed members are, unless the description forbids them. */
 async function sentMembers({ api, resource }: Execution): Promise<(name: string) => boolean> {
 	const { update, fields = [] } = (await api.describe(resource.path)) ?? {};
-	// The fields of the description itself: an operation with presets asks for some of them only.
+	// All fields of the description: an operation with presets has only some of them.
 	const members = new Set(update?.fields.map(({ path: [member = ''] }) => member));
 	const readOnly = new Set(['id', ...(update?.readOnly ?? []), ...fields.flatMap(({ name, isReadOnly }) => (isReadOnly ? [name] : []))]);
 	return (name) => members.has(name) || !(update?.isClosed || readOnly.has(name));
 }
 
-/** Whether a value that is about to be written has changed since it was read. */
+/** Whether a value that will be overwritten has changed since it was read. */
 function hasOtherValues(before: IDataObject, now: IDataObject, changes: IDataObject): boolean {
 	return Object.entries(changes).some(([name, value]) => {
 		const [previousValue, currentValue] = [before[name] ?? null, now[name] ?? null];
@@ -111,7 +110,7 @@ function hasOtherValues(before: IDataObject, now: IDataObject, changes: IDataObj
 	});
 }
 
-/** Whether two texts are one time, which lists and single records may write in different notations. */
+/** Whether two texts are the same time: lists and single records may write it differently. */
 const isSameTime = (a: unknown, b: unknown): boolean =>
 	[a, b].every((text) => typeof text === 'string' && /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(text)) &&
 	Date.parse(String(a)) === Date.parse(String(b));
@@ -127,6 +126,6 @@ const changed = 'The record has changed since it was read';
 const unversioned =
 	'The CRM replaces whole records and does not version them (ETag), so changes made by others at the same time would be lost. Nothing was written. To send the whole record, use API Request of the node CRM Platform Admin.';
 
-/** A version as the header takes it; some services give the ETag itself as the version. */
+/** A version as an ETag; some services return the ETag as the version. */
 export const etagOf = (version: string | number): string =>
 	/^(W\/)?".*"$/.test(String(version)) ? String(version) : `"${version}"`;

@@ -6,7 +6,7 @@ import type { IdempotencyHeader } from '../api/openapi/idempotencyHeader';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import type { Execution } from '../model';
 
-/** How one kind of request carries its idempotency key. */
+/** The header for the idempotency keys of one kind of request, and their format. */
 export interface KeyHeader extends KeyFormat {
 	name: string;
 	/** Whether the service's own description of the operation declares the header. */
@@ -14,8 +14,8 @@ export interface KeyHeader extends KeyFormat {
 }
 
 /**
- * Decisions of a run's first attempt that later attempts must repeat; otherwise records would be written again
- * under other keys. The description of the service, and which items are readable, may change in between.
+ * Decisions of a run's first attempt that later attempts must repeat; otherwise records would be written again under
+ * other keys. Between attempts, the description of the service may change, and other items may become readable.
  */
 interface RunState {
 	run: number | string;
@@ -24,51 +24,48 @@ interface RunState {
 	batch?: KeyHeader;
 	/** The header of requests to any path. */
 	request?: KeyHeader;
-	/** Items in one slice of the input. */
+	/** Number of items in a slice of the input. */
 	size?: number;
 	batchPath?: Pick<BatchDescription, 'path' | 'items'> & {
-		/** Whether the service's own description names it, and not the packaged one. */
+		/** Whether it comes from the service's own description, not from the packaged one. */
 		isOwn: boolean;
 	};
-	/** Whether any record was sent: until then, nothing needs to be repeated. */
+	/** Whether any record was sent. Before that, no decision has to be repeated. */
 	hasSent?: true;
 	/** The requests sent so far, as ranges of items: `0-99`, `100-102,104`, `103`. */
 	sent?: string[];
 }
 
-const stateName = 'writes';
+const runState = (execution: Execution): RunState => stateOfRun<RunState>(execution, 'writes');
 
 /**
- * The state of this run of the node. n8n keeps it in the node's context, which all attempts of Retry
- * On Fail share and which is stored with a failed execution and handed to its retry (n8n 2.41,
- * ExecutionService.retry). A loop's next run replaces it, since n8n repeats none but the last.
+ * A state of this run of the node, at first only with its run. n8n keeps it in the node's context, which all attempts of
+ * Retry On Fail share, and which is stored with a failed execution and passed to its retry (n8n 2.41,
+ * ExecutionService.retry). The next run of a loop replaces it, since n8n repeats only the last run.
  */
-function runState({ n8n, identity }: Execution): RunState {
+export function stateOfRun<State extends { run: number | string }>({ n8n, identity: { run } }: Execution, name: string): State {
 	const context = nodeContext(n8n);
-	const earlier = context[stateName] as RunState | undefined;
-	if (earlier?.run === identity.run) return earlier;
-	const state: RunState = { run: identity.run };
-	context[stateName] = state;
-	return state;
+	if ((context[name] as State | undefined)?.run !== run) context[name] = { run };
+	return context[name] as State;
 }
 
 const outsideExecutions = new WeakMap<IExecuteFunctions, IDataObject>();
 
-/** The node's context; one that nothing repeats, for calls without an execution (n8n's MCP trigger). */
+/** The node's context; a temporary one for calls without an execution (n8n's MCP trigger), which are never repeated. */
 export function nodeContext(n8n: IExecuteFunctions): IDataObject {
 	if (n8n.getExecutionId() !== undefined) return n8n.getContext('node');
 	return getOrCreate(outsideExecutions, n8n, () => ({}));
 }
 
 /**
- * The header for the requests of this run, as its first attempt chose it. A header that was not promised then
- * is replaced by one that is promised now.
+ * The header for the requests of this run, as its first attempt chose it. A header that was not promised then is replaced
+ * by one that is promised now.
  *
  * @param carrier whether the request writes one record or a batch
  */
 export function keyHeaderOf(
 	execution: Execution,
-	description: WriteDescription,
+	description: IdempotencyHeader & Pick<WriteDescription, 'batch'>,
 	carrier: 'single' | 'batch',
 ): KeyHeader | undefined {
 	const part = carrier === 'batch' ? (description.batch ?? {}) : description;
@@ -78,8 +75,8 @@ export function keyHeaderOf(
 /**
  * The header for a request to any path.
  *
- * @param declared what the service's description says of this very request
- * @param usual the header of other requests, which the service may honor here without a promise
+ * @param declared the header in the description of this request
+ * @param usual the header of other requests, which the service may honor here without promising it
  */
 export function requestKeyHeader(
 	execution: Execution,
@@ -115,8 +112,8 @@ const unpromised = (header: KeyHeader | undefined): KeyHeader | undefined =>
 	header && { ...header, isPromised: false };
 
 /**
- * How this run divides its items into requests, as the first attempt that sent any decided. A batch path from
- * the packaged description is replaced by one from the service's own: keys do not contain it.
+ * How this run divides its items into requests, as decided by the first attempt that sent any. A batch path from the
+ * packaged description is replaced by one from the service's own description: keys do not contain it.
  */
 export function batchingOf(
 	execution: Execution,
@@ -128,7 +125,7 @@ export function batchingOf(
 		delete state.size;
 		delete state.batchPath;
 	}
-	// A limit of 0 records is invalid: empty slices would never end.
+	// At least 1, even if the service states a limit of 0: empty slices would never end.
 	state.size ??= Math.max(1, Math.floor(batch ? Math.min(requestedSize, batch.maximum) : 1));
 	const isOwn = execution.api.isSelfDescribed();
 	if (batch && (!state.batchPath || (isOwn && !state.batchPath.isOwn))) {
@@ -139,18 +136,18 @@ export function batchingOf(
 	return { size: state.size, batch: { ...batch, path, items, maximum: state.size } };
 }
 
-/** Fixes how this run divides its items, before the first of them is sent. */
+/** Fixes how this run divides its items. Call this before the first item is sent. */
 export function fixBatching(execution: Execution): void {
 	runState(execution).hasSent = true;
 }
 
 /** Which items this run has sent with one request. */
 export interface SentRequests {
-	/** Notes a request before it is sent. */
+	/** Records a request before it is sent. */
 	add(items: readonly number[]): void;
 	/** Forgets a request that was refused as a whole, so that its items can be divided differently. */
 	remove(items: readonly number[]): void;
-	/** The items an earlier attempt has sent together with this one, itself included. */
+	/** The items that an earlier attempt sent together with this one, including this one. */
 	with(item: number): readonly number[] | undefined;
 }
 
@@ -178,7 +175,7 @@ export function sentRequests(execution: Execution): SentRequests {
 	};
 }
 
-/** `0-2,4` for 0, 1, 2 and 4: a context is stored with the execution, and items may be many. */
+/** Item indexes as text: `0-2,4` for 0, 1, 2 and 4. Short, since the context is stored with the execution. */
 export function rangesOf(items: readonly number[]): string {
 	const ranges: Array<[from: number, to: number]> = [];
 	for (const item of items) {
@@ -197,8 +194,8 @@ export function itemsIn(ranges: string): number[] {
 }
 
 /**
- * The execution whose id the keys contain: the first in which this node wrote, so that a retry of it
- * writes nothing again.
+ * The execution whose id the keys contain: the first one in which this node wrote, so that a retry of it writes nothing
+ * again.
  *
  * @param id of this execution
  */

@@ -12,19 +12,19 @@ import type { Execution } from '../model';
 import { hasWriteOncePer, writeOncePer } from './oncePer';
 import { keyHeaderOf, type KeyHeader } from './runState';
 
-/** The record in the response, empty without a body; and the HTTP status. */
+/** The record in the response (empty without a body), and the HTTP status. */
 export interface Written {
 	record: IDataObject;
 	status: number;
 }
 
 /**
- * Sends one write, under an idempotency key where the service takes one.
+ * Sends one write, under an idempotency key if the service takes one, and reads the record in the response.
  *
- * @param items indexes of the input items it is done for
- * @param write `id` of a record that existed before
- * @throws NodeApiError where the service refuses the write, or promises a record and answers with none;
- * Error in the user's words where it answers with anything else
+ * @param write with the `id` of an existing record
+ * @param items indexes of the input items
+ * @throws NodeApiError if the service refuses the write, or promises a record and returns none; Error in the user's words
+ * if it returns anything else
  */
 export async function writeOne(
 	execution: Execution,
@@ -42,7 +42,7 @@ export async function writeOne(
 }
 
 /**
- * The record in the response to a write; without one, what is known of the record.
+ * The record in the response to a write; if there is none, the known values of the record.
  *
  * @param id of a record that existed before
  * @returns NodeApiError if the description promises the record and the response lacks it (other than a 204 for a
@@ -89,9 +89,9 @@ const noRecords =
  * Sends one write under an idempotency key.
  *
  * @param header carries the key; without it, no key is sent
- * @param items indexes of the input items it is done for; or of one item, and of its part
- * @returns the answer, whatever its body
- * @throws NodeApiError where the service refuses the write
+ * @param items indexes of the input items; or of one item, followed by the number of its part
+ * @returns the response, whatever its body
+ * @throws NodeApiError if the service refuses the write
  */
 export async function sendWrite(
 	execution: Execution,
@@ -112,10 +112,10 @@ export async function sendWrite(
 }
 
 /**
- * The idempotency key of a write for those items; empty without a header for it.
+ * The idempotency key of a write for these items; empty without a header for it.
  *
- * @param items with Write Once Per, the first is an item, and what follows says which part of it
- * @throws Error in the user's words where Write Once Per cannot be kept
+ * @param items as in `sendWrite`; with Write Once Per, one item
+ * @throws Error in the user's words if the service does not support Write Once Per
  */
 export function idempotencyOf(
 	execution: Execution,

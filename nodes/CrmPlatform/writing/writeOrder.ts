@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Query } from '../api/http/path';
 
-/** What is written for one item. */
+/** The write of one item. */
 export interface Write {
 	/** Path of the collection, under which batches are sent. */
 	collection: string;
@@ -11,24 +11,24 @@ export interface Write {
 	/** The record to change, if it already exists. */
 	id?: string;
 	body?: IDataObject;
-	/** The version that was read: a record that has a newer one is not written. */
+	/** The version that was read: a newer version is not overwritten. */
 	version?: string | number;
 	/** The record as read: without versions, changes are detected by comparing its values. */
 	before?: IDataObject;
 	query?: Query;
-	/** Whether it changes a record that exists already, and creates one otherwise. */
+	/** Whether it changes the record if it exists, and creates it otherwise. */
 	mayExist?: true;
-	/** Whether repeating it has no further effect; by default as its method says. */
+	/** Whether repeating it has no further effect; by default, the method decides. */
 	isRepeatable?: boolean;
-	/** Identifies the record where its id is not known: two writes with the same match keep their order. */
+	/** Identifies the record if its id is unknown: two writes with the same match keep their order. */
 	match?: string;
 	/** Whether other writes may identify the same record differently: all of the collection keep their order. */
 	hasOtherNames?: boolean;
 }
 
 /**
- * Of the writes at these indexes, the indexes of those that can share a request: they have the same collection
- * and query. Writes to one collection with different queries may concern one record, so they keep their order.
+ * Groups the indexes of writes that can share a request, since they have the same collection and query. Writes to one
+ * collection with different queries may concern one record, so they keep their order.
  */
 export function groupByRequest(writes: Array<Write | Error>, indexes: number[]): number[][] {
 	const groups: number[][] = [];
@@ -49,15 +49,15 @@ export function groupByRequest(writes: Array<Write | Error>, indexes: number[]):
 	return groups;
 }
 
-/** Whether another write of the group changes the same record. Sent later, this one would undo it. */
+/** Whether another write of the group changes the same record, which this write would undo if it were sent later. */
 export function sharesRecord(write: Write, group: Write[]): boolean {
 	const name = nameOf(write);
 	return name !== undefined && group.some((other) => other !== write && nameOf(other) === name);
 }
 
 /**
- * The records that other writes must not change at the same time. Outside of batches, additions to a
- * collection do not overtake each other, since their order may be intended.
+ * The records that other writes must not change at the same time. Without batches, additions to a collection keep their
+ * order, which may be intended.
  */
 export function affectedRecords(write: Write, usesBatches: boolean): string[] {
 	const name = nameOf(write);

@@ -18,7 +18,7 @@ export const ndjson = 'application/x-ndjson';
 
 export interface SuccessfulAnswer {
 	ok: true;
-	/** `body` is parsed JSON; undefined where the service sent nothing (204). */
+	/** `body` is parsed JSON; undefined if the service sent nothing (204). */
 	response: { status: number; headers: HttpResponse['headers']; body: unknown };
 }
 
@@ -33,7 +33,7 @@ export interface FailedAnswer {
 /**
  * Turns an answer into data or a problem in the user's words.
  *
- * @param address of the service, for the words
+ * @param address of the service, for error messages
  * @param method of the request: a write whose response reports an error must not count as done
  */
 export function readAnswer(
@@ -69,7 +69,7 @@ export function failedAttempt(answer: TransportResult, { problem: { code }, isFi
 		return { headers: {}, neverArrived: /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(answer.connectionError) };
 	}
 	const { status, headers, text } = answer;
-	// A success cut short on its way is as transient as a broken connection; a web page is not.
+	// A truncated success is as transient as a broken connection; a web page is not.
 	if (status < 300 && !isFinal && !isMarkup(text)) return { headers };
 	return code === undefined ? { status, headers } : { status, headers, code };
 }

@@ -1,12 +1,12 @@
-/** The text of an answer, and whether it contradicts its declared encoding. */
+/** The text of a response, and whether it contradicts its declared encoding. */
 export interface DecodedText {
 	text: string;
 	isGarbled?: true;
 }
 
 /**
- * Reads text in the encoding its media type names; JSON without a name is UTF-8 (RFC 8259, section 8.1).
- * Text in another encoding would come out with U+FFFD in its place, and be written back so.
+ * Reads text in the encoding that its media type names; without a name, in UTF-8 (RFC 8259, section 8.1). In the wrong
+ * encoding, characters would become U+FFFD, and would be written back like that.
  *
  * @param contentType such as `application/json; charset=ISO-8859-1`
  */

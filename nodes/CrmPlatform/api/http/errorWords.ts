@@ -5,13 +5,13 @@ interface ErrorWords {
 	advice: string;
 }
 
-/** What happened (empty if the service's own text suffices), and what to do. */
+/** What happened (empty if the service's text suffices), and what to do. */
 type Words = readonly [happened: string, advice: string, audience?: typeof forPrograms];
 
 /** The service's text is meant for programmers. */
 const forPrograms = 'forPrograms';
 
-/** Servers' standard phrases, which say no more than the status. */
+/** Standard phrases of servers, which say no more than the status. */
 const standardPhrases = [
 	'bad request', 'unauthorized', 'forbidden', 'not found', 'method not allowed', 'conflict', 'gone', 'unprocessable entity',
 	'unprocessable content', 'too many requests', 'internal server error', 'bad gateway', 'service unavailable', 'gateway timeout',
@@ -19,10 +19,10 @@ const standardPhrases = [
 const isStandardPhrase = (text: string): boolean => standardPhrases.includes(text.toLowerCase().replace(/\.$/, ''));
 
 /**
- * One sentence on what happened and one on what to do: by the service's error code if the contract names it,
- * otherwise by the HTTP status. A sentence from the service replaces ours, as it is more specific.
+ * One sentence on what happened and one on what to do: by the service's error code if it is known, otherwise by the HTTP
+ * status. A sentence from the service replaces ours, since it is more specific.
  *
- * @param text the service's own
+ * @param text the service's text
  */
 export function describeError(status: number, body: ProblemBody, text = ''): ErrorWords {
 	const serviceText = isStandardPhrase(text) ? '' : text;
@@ -33,7 +33,7 @@ export function describeError(status: number, body: ProblemBody, text = ''): Err
 	return { message: isSentence ? serviceText : [happened, serviceText].filter(Boolean).join(': '), advice };
 }
 
-/** A message as a sentence before another one: a service's message may end as one. */
+/** A message with a period at the end, to be followed by another sentence; a service's message may already have one. */
 export const asSentence = (message: string): string => (/[.!?…]$/.test(message) ? message : `${message}.`);
 
 /**
@@ -123,7 +123,7 @@ const byCode: Record<string, (body: ProblemBody) => Words> = {
 	failed_dependency: () => [
 		'Not processed because another item in the same request failed',
 		'Correct that item and try again.',
-		// The service's text counts the items of the request, not the node's.
+		// The service's text numbers the items of the request, not those of the node.
 		forPrograms,
 	],
 };

@@ -1,7 +1,7 @@
 import { getOrCreate } from '../../base/maps';
 
 /**
- * From the most to the least urgent: somebody waits for the request; other executions and triggers; executions
+ * From the most to the least urgent: a person waits for the request; other executions and triggers; executions
  * that have sent many requests.
  */
 const priorities = ['awaited', 'ordinary', 'bulk'] as const;
@@ -10,7 +10,7 @@ export type Priority = (typeof priorities)[number];
 export interface QueueEntry {
 	priority: Priority;
 	workflow: string;
-	/** A request that was refused goes before others of its workflow. */
+	/** A retry goes before other requests of its workflow. */
 	isRetry: boolean;
 }
 

@@ -1,13 +1,14 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
+import { sha256 } from '../../base/digest';
 import { safeRegExp } from '../../base/pattern';
 
-/** Hexadecimal digits that make two different writes with one key practically impossible (128 bits). */
+/** Hexadecimal digits (128 bits) that make a collision of two writes practically impossible. */
 const minHashLength = 32;
 
 /** Identifies one logical write of a workflow. */
 export interface WriteIdentity {
-	/** Id of the n8n installation: two of them may run copies of one workflow on one account. */
+	/** Id of the n8n installation: two installations may run copies of one workflow on one account. */
 	instance: string;
 	workflow: string;
 	/** Id of the execution, or of the one it retries. */
@@ -16,15 +17,15 @@ export interface WriteIdentity {
 	node: string;
 	/** Run of the node in this execution (loops, calls by an AI agent). */
 	run: number | string;
-	/** Indexes of the input items it is done for. */
+	/** Indexes of the input items. */
 	items: readonly number[];
 	/** Id of the deletion that the write undoes, if any. It identifies the write across executions. */
 	deletion?: string;
 }
 
-/** The demands of a service on its keys, as its description states them. */
+/** The format of keys that a service's description requires. */
 export interface KeyFormat {
-	/** Characters. */
+	/** In characters. */
 	maxLength?: number;
 	minLength?: number;
 	/** Regular expression. */
@@ -44,13 +45,13 @@ export interface KeyOrigin {
 }
 
 /**
- * The idempotency key of one write: the same for every attempt at it, by Retry On Fail (which runs
- * the node again with the same execution and run) and by a retry of the whole execution, and
- * different for every other write. Body, path and method are left out on purpose: an attempt whose
- * values changed, or with another description of the service, must not become a second record.
+ * The idempotency key of one write. It is the same for every attempt, by Retry On Fail (which runs the node again with
+ * the same execution and run) and by a retry of the whole execution, and different for every other write. Body, path and
+ * method are deliberately left out: an attempt with changed values, or another description of the service, must not
+ * create a second record.
  *
- * @returns at most 255 characters, beginning with the origin where the format has room for it
- * @throws Error in the user's words where the service's keys are too short to be unique
+ * @returns at most 255 characters, beginning with the origin if the format has room for it
+ * @throws Error in the user's words if the service's keys are too short to be unique
  */
 export function idempotencyKey(identity: WriteIdentity, format: KeyFormat = {}): string {
 	const { instance, workflow, execution, node, run, items, deletion } = identity;
@@ -62,8 +63,7 @@ export function idempotencyKey(identity: WriteIdentity, format: KeyFormat = {}):
 export const deletionHash = (deletion: string): string => hashOf(['undo', deletion]).slice(0, minHashLength);
 
 /**
- * The key of a write that is to be done once for a value, such as an order number, in whichever
- * execution of the workflow.
+ * The key of a write that is done once for a value, such as an order number, across all executions of the workflow.
  *
  * @returns as `idempotencyKey`
  * @throws as `idempotencyKey`
@@ -83,10 +83,10 @@ export function freshKey(format: KeyFormat = {}): string {
 }
 
 /**
- * The workflow and the execution a key was made by, so that a trigger recognizes changes of its own making, and
- * an undo those of an execution. `hash` identifies the write, with as many digits as every key has.
+ * The workflow and the execution that created a key, by which a trigger recognizes its own changes and an undo those of
+ * an execution. `hash` identifies the write, with as many digits as every key has.
  *
- * @returns undefined for a key of another program, or of a service whose keys have no room for it
+ * @returns undefined for a key of another program, and for a key without room for the origin
  */
 export function originOfKey(key: string): (KeyOrigin & { hash: string }) | undefined {
 	const parts = /^n8n\/([0-9a-f]{8})\/([\w-]*)\/(?:([\w-]+)\/)?([0-9a-f]{32,64})$/.exec(key);
@@ -96,25 +96,25 @@ export function originOfKey(key: string): (KeyOrigin & { hash: string }) | undef
 }
 
 /**
- * The origin that the keys of a workflow begin with; compare it with `originOfKey`.
+ * The origin with which the keys of a workflow begin, to compare with `originOfKey`.
  *
  * @param instance id of the n8n installation
  */
 export function originOf(instance: string, workflow: string, execution = ''): KeyOrigin {
-	const short = createHash('sha256').update(instance).digest('hex').slice(0, 8);
+	const short = sha256(instance).slice(0, 8);
 	return { instance: short, workflow: plainId(workflow), ...(execution !== '' && { execution: plainId(execution) }) };
 }
 
 /** n8n's ids are letters and digits; imported ones may be any text. */
-const plainId = (id: string): string =>
-	/^[\w-]{0,64}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 16);
+const plainId = (id: string): string => (/^[\w-]{0,64}$/.test(id) ? id : sha256(id).slice(0, 16));
 
 type From = Pick<WriteIdentity, 'instance' | 'workflow'> & { execution?: string };
 
-const hashOf = (parts: unknown[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+const hashOf = (parts: unknown[]): string => sha256(JSON.stringify(parts));
 
 function keyOf(from: From, hash: string, format: KeyFormat): string {
-	for (const key of keysFrom(hash, from, format)) if (fits(key, format)) return key;
+	const fitting = fittingKey(from, hash, format);
+	if (fitting !== undefined) return fitting;
 	const { maxLength = 255, pattern } = format;
 	const demand =
 		pattern === undefined
@@ -123,21 +123,18 @@ function keyOf(from: From, hash: string, format: KeyFormat): string {
 	throw new Error(`The CRM requires ${demand}. Please report this to the CRM’s support.`);
 }
 
-/** Whether the node can make keys of this form. */
+/** Whether the node can create keys of this format, as tried with some samples. */
 export function canMakeKeys(format: KeyFormat): boolean {
 	const from = { instance: '', workflow: '' };
-	const isPossible = (sample: string) => {
-		const hash = createHash('sha256').update(sample).digest('hex');
-		for (const key of keysFrom(hash, from, format)) if (fits(key, format)) return true;
-		return false;
-	};
-	return Array.from({ length: 8 }, (_, i) => String(i)).every(isPossible);
+	return Array.from({ length: 8 }, (_, i) => sha256(String(i))).every((hash) => fittingKey(from, hash, format) !== undefined);
 }
 
-/**
- * The forms of one key, the best first: the same for every attempt at a write. Each has 122 bits of the
- * hash at least.
- */
+function fittingKey(from: From, hash: string, format: KeyFormat): string | undefined {
+	for (const key of keysFrom(hash, from, format)) if (fits(key, format)) return key;
+	return undefined;
+}
+
+/** The forms of one key, the best first, the same for every attempt at a write. Each has at least 122 bits of the hash. */
 function* keysFrom(
 	hash: string,
 	from: From,
@@ -176,7 +173,7 @@ function ulidOf(number: bigint): string {
 	return Array.from({ length: 26 }, (_, i) => digits[Number((number >> BigInt(5 * (25 - i))) & 31n)]).join('');
 }
 
-/** A UUID: by default of version 8, whose bits are the application's own (RFC 9562, section 5.8). */
+/** A UUID. In version 8, which is preferred, the application may choose the bits (RFC 9562, section 5.8). */
 function uuidOf(hash: string, version: string): string {
 	const variant = '89ab'[parseInt(hash.charAt(16), 16) % 4];
 	return [

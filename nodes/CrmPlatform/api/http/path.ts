@@ -1,8 +1,8 @@
 /**
- * A path with every value encoded, so that an id can never reach another endpoint.
+ * A path with every value encoded, so that no id leads to another endpoint.
  *
- * @throws Error in the user's words when a value is empty or would lead to another path
- * (`.` and `..` survive encoding, and every URL parser resolves them, RFC 3986, section 5.2.4).
+ * @throws Error in the user's words if a value is empty, `.` or `..`: encoding keeps these, and URL parsers resolve
+ * them (RFC 3986, section 5.2.4)
  */
 export function path(template: TemplateStringsArray, ...values: string[]): string {
 	return template.reduce((built, literal, i) => {
@@ -26,9 +26,9 @@ export function filledPath(template: string, valueOf: (name: string) => string):
 }
 
 /**
- * A path as a user typed it, from the service's address on.
+ * A path that a user typed, relative to the service's address.
  *
- * @throws Error in the user's words when it is not a path, or would leave the service's address
+ * @throws Error in the user's words if it is not a path, or would leave the service's address
  */
 export function checkedPath(typed: string): string {
 	const path = typed.trim();
@@ -40,23 +40,31 @@ export function checkedPath(typed: string): string {
 }
 
 /**
- * The address of the service, without a final slash or version prefix: the connector adds them itself.
+ * The address of the service, without a trailing slash or the version prefix: the connector adds them.
  *
  * @param typed as the user entered it
- * @throws Error in the user's words when it is not an http(s) address
+ * @throws Error in the user's words if it is not an http(s) address
  */
 export function serviceAddress(typed: string): string {
 	const address = typed.trim();
-	let url: URL | undefined;
-	if (/^https?:\/\//i.test(address) && URL.canParse(address)) url = new URL(address);
-	if (!url) {
+	if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
 		// The address may contain a key or a password.
 		const shownAddress = /[@?#]/.test(address) ? 'in the credential' : `'${address}'`;
 		throw new Error(
 			`The base URL ${shownAddress} is not a URL. Enter one that starts with https:// or http://, such as https://api.example.com.`,
 		);
 	}
-	return (url.origin + url.pathname).replace(/\/+$/, '').replace(/\/v1$/i, '').replace(/\/+$/, '');
+	const { origin, pathname } = new URL(address);
+	return (origin + pathname).replace(/\/+$/, '').replace(/\/v1$/i, '').replace(/\/+$/, '');
+}
+
+/** A text without percent-encoding; a malformed text stays as it is. */
+export function percentDecoded(text: string): string {
+	try {
+		return decodeURIComponent(text);
+	} catch {
+		return text;
+	}
 }
 
 export type Query = Record<

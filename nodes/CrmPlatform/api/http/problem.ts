@@ -11,7 +11,7 @@ export interface Problem {
 	message: string;
 	/** What to do about it. */
 	description: string;
-	/** HTTP status; undefined when no answer came. */
+	/** HTTP status; undefined without a response. */
 	status?: number;
 	/** The service's own error code, such as `duplicate`. */
 	code?: string;
@@ -30,7 +30,7 @@ interface ErrorAnswer {
 	text: string;
 }
 
-/** The problem an error answer reports: an RFC 9457 body, other JSON, plain text, a page or nothing. */
+/** The problem that an error response reports: an RFC 9457 body, other JSON, plain text, a page or nothing. */
 export function problemOf(answer: ErrorAnswer): Problem {
 	const { status, headers, text } = answer;
 	const isHtml = isMarkup(text);
@@ -41,7 +41,7 @@ export function problemOf(answer: ErrorAnswer): Problem {
 }
 
 /**
- * The problem a JSON body reports: of a whole answer, or of one item of a batch.
+ * The problem that a JSON body reports, of a whole response or of one item of a batch.
  *
  * @param headers of the response, for details that the body may omit
  */
@@ -77,11 +77,11 @@ export function problemOfItem(
 	return withRequestId(problem, body.request_id ?? headers['x-request-id']);
 }
 
-/** Lines of reasons a person reads; the rest is in `details`. */
+/** Maximum number of reasons in the text; `details` has all. */
 const maxReasons = 20;
 
-/** The problem of an answer whose status says success and whose body reports an error. */
-export function contradictoryProblem({ status, headers, text }: ErrorAnswer, isWrite = true): Problem {
+/** The problem of a response whose status says success although its body reports an error. */
+export function contradictoryProblem({ status, headers, text }: ErrorAnswer, isWrite: boolean): Problem {
 	const json = parseJson(text);
 	const stated = Number((json as { status?: unknown } | undefined)?.status);
 	const problem = problemOfItem(stated >= 400 && stated < 600 ? stated : 422, json, headers);
@@ -99,7 +99,7 @@ export function rateLimitProblem(): Problem {
 	return { ...limited, description: `${why}\n${limited.description}` };
 }
 
-/** The scope a challenge names (RFC 6750, section 3). */
+/** The scope that a challenge names (RFC 6750, section 3). */
 function missingScope(challenge = ''): ProblemBody {
 	if (!/\berror="?insufficient_scope\b/.test(challenge)) return {};
 	const scope = /\bscope="([^"]+)"/.exec(challenge)?.[1];
@@ -113,7 +113,7 @@ export const isUnreadable = (details: IDataObject | undefined): boolean => detai
 export const saysNotFound = (status: number | undefined, details: IDataObject | undefined): boolean =>
 	notFound.includes(status ?? 0) && !isUnreadable(details);
 
-/** The problem of an answer whose status says success and whose body cannot be read. */
+/** The problem of a response whose status says success although its body cannot be read. */
 export function unreadableProblem(answer: ErrorAnswer, expected: string): Problem {
 	const { status, headers, text } = answer;
 	const page = isMarkup(text);
@@ -131,7 +131,7 @@ export function unreadableProblem(answer: ErrorAnswer, expected: string): Proble
 }
 
 /**
- * The problem of a connection that was not made, broke or took too long.
+ * The problem of a connection that failed, broke or took too long.
  *
  * @param code of Node.js or OpenSSL, such as `ECONNREFUSED`
  */
@@ -164,7 +164,7 @@ function reasonLine({ parameter, pointer = '', detail, code }: Reason): string {
 	return [parameter ?? pointerToName(pointer), detail ?? code].filter(Boolean).join(': ');
 }
 
-/** RFC 6901 pointer to the dotted name the node shows. */
+/** The dotted name that the node shows for a JSON pointer (RFC 6901). */
 function pointerToName(pointer: string): string {
 	return pointer
 		.replace(/^#?\//, '')
@@ -173,7 +173,7 @@ function pointerToName(pointer: string): string {
 		.join('.');
 }
 
-/** Whether an answer is HTML or XML. */
+/** Whether a response is HTML or XML. */
 export function isMarkup(text: string): boolean {
 	return /^\s*</.test(text);
 }

@@ -1,6 +1,6 @@
 import { isObject } from '../../base/json';
 
-/** One reason why a request was refused, and the part of the request it is about. */
+/** One reason why a request was refused, and the part of the request that it concerns. */
 export interface Reason {
 	/** RFC 6901 pointer into the body, such as `/address/country`. */
 	pointer?: string;
@@ -10,10 +10,10 @@ export interface Reason {
 	detail?: string;
 }
 
-/** What can be read of an error body: RFC 9457 with this API's members, or another usual shape. */
+/** The readable members of an error body: RFC 9457 with this API's members, or another common shape. */
 export interface ProblemBody {
 	title?: string;
-	/** What the service says happened, from whichever member holds it. */
+	/** What happened, from whichever member says it. */
 	detail?: string;
 	code?: string;
 	request_id?: string;
@@ -26,9 +26,9 @@ export interface ProblemBody {
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Reads an error body member by member, so that one unreadable member does not hide the others. Beside RFC 9457
- * it knows the reasons of JSON:API (`source`), FastAPI (`loc`, `msg`), RFC 7807's example (`invalid-params`),
- * maps of fields to texts, and plain text.
+ * Reads an error body member by member, so that one unreadable member does not hide the others. Besides RFC 9457, it
+ * reads the reasons of JSON:API (`source`), FastAPI (`loc`, `msg`), RFC 7807's example (`invalid-params`), maps of fields
+ * to texts, and plain text.
  *
  * @param json the parsed body, of any type; a text is its own detail
  */
@@ -62,10 +62,10 @@ export function readProblemBody(json: unknown): ProblemBody {
 }
 
 /**
- * Whether a body reports a failure although the status says success: a problem document, or an error
- * where the record should be. A record may have an `error` or a `status` of its own, and has an id.
+ * Whether a body reports a failure although the status says success: it is a problem document, or an error in place of
+ * the record. A record may have members such as `error` and `status`, but has an id.
  *
- * @param contentType of the answer
+ * @param contentType of the response
  */
 export function reportsFailure(json: unknown, contentType = ''): boolean {
 	if (/^application\/problem\+(json|xml)/i.test(contentType)) return true;
@@ -87,7 +87,7 @@ const errorMembers = [
 	'error_description', 'fault', 'faultcode', 'faultstring', 'exception',
 ];
 
-/** Members that say how a request went. */
+/** Members that tell the outcome of a request. */
 const outcomeMembers = ['status', 'result', 'state', 'outcome', 'type', 'object', 'kind'];
 const failedOutcome =
 	/^(error|err|fail|failed|failure|ko|nok|not[ _-]?ok|exception|fault|rejected|refused|denied|unsuccessful)$/i;
@@ -142,7 +142,7 @@ function reasonsIn(value: unknown, place = '', depth = 0): Reason[] {
 	);
 }
 
-/** A reason with members of its own; undefined for a map of fields. */
+/** The reason that an object describes; undefined for a map of fields. */
 function reasonOf(members: Members, place: string): Reason | undefined {
 	const first = (...names: string[]) => names.map((name) => text(members[name])).find(Boolean);
 	const source = membersOf(members.source);
@@ -175,7 +175,7 @@ function reasonOf(members: Members, place: string): Reason | undefined {
 /** Maximum length; longer texts are not meant for people. */
 const maxTextLength = 1_000;
 
-/** A text, or a number as one; undefined for anything else, and for blank text. */
+/** A text, or a number as text; undefined for any other value, and for blank text. */
 function text(value: unknown): string | undefined {
 	if (typeof value === 'number' && Number.isFinite(value)) return String(value);
 	if (typeof value !== 'string' || value.trim() === '') return undefined;
@@ -186,9 +186,9 @@ const isText = (value: unknown): boolean => text(value) !== undefined;
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-/** The object's own members; empty for anything that is not an object. */
+/** The object's own members; empty for any other value. */
 function membersOf(value: unknown): Members {
-	// Without a prototype, so that no name finds what every object inherits.
+	// Without a prototype, so that no name refers to an inherited member.
 	return Object.assign(Object.create(null) as Members, isObject(value) ? value : undefined);
 }
 

@@ -1,8 +1,8 @@
 import { DateTime } from 'luxon';
 
-/** Cap (ms) on the Retry-After of a 429 that reports no window: the limit may concern one path only. */
+/** Maximum Retry-After (ms) of a 429 that reports no window: the limit may apply to one path only. */
 export const maxRetryAfter = 60_000;
-/** Cap (ms) on the length of a window, so that its end is a valid date. */
+/** Maximum length (ms) of a window, so that its end is a valid date. */
 const maxWindowLength = 366 * 24 * 60 * 60_000;
 
 /** The caller's rate-limit window, as the service reported it. */
@@ -20,7 +20,7 @@ type Headers = Readonly<Record<string, string | undefined>>;
  *
  * @param headers response headers, lower-case names
  * @param now Unix epoch milliseconds on this machine
- * @returns undefined when the service sent no usable window
+ * @returns undefined if the service sent no usable window
  */
 export function rateWindow(headers: Headers, now: number): RateWindow | undefined {
 	const remaining = decimalIn(headers['x-ratelimit-remaining']);
@@ -30,7 +30,7 @@ export function rateWindow(headers: Headers, now: number): RateWindow | undefine
 }
 
 /**
- * The window after a response. Responses arrive out of order, and within one window the remainder only falls.
+ * The window after a response. Responses may arrive out of order, and within one window the remainder only decreases.
  *
  * @param current the window before
  * @param reported the window in the response

@@ -9,7 +9,7 @@ const exhaustedTtl = 60_000;
 const unknownConcurrency = 4;
 /** How long (ms) the largest window counts: the plan may have been downgraded. */
 const largestWindowTtl = 60 * 60_000;
-/** Response time (ms) from which other requests no longer wait for a response. */
+/** Response time (ms) after which other requests no longer wait for a response. */
 const slowAfter = 1_000;
 
 /** The rate limit as responses report it, and the resulting number of concurrent requests. Times are epoch milliseconds. */
@@ -17,7 +17,7 @@ export class RateLimitTracker {
 	private window: RateWindow | undefined;
 	/** When a response last reported the window. */
 	private reportedAt = 0;
-	/** Since when requests wait without a response that says how many may be sent; undefined while none waits. */
+	/** Since when requests have waited without a response that says how many may be sent; undefined while none waits. */
 	private stall: { since: number; isWindowKnown: boolean } | undefined;
 	/** Send time of the latest request that the reported remainder includes. */
 	private countedSentAt = -Infinity;
@@ -32,20 +32,20 @@ export class RateLimitTracker {
 	/** The highest remainder of the last hour: the presumed size of a window. */
 	private largestWindow = { requests: 0, reportedAt: -Infinity };
 
-	/** At least one request is waiting. */
+	/** Call this while at least one request is waiting. */
 	markWaiting(now: number): void {
 		const isWindowKnown = this.isWindowKnown(now);
 		if (this.stall?.isWindowKnown !== isWindowKnown) this.stall = { since: now, isWindowKnown };
 	}
 
-	/** No request is waiting or in flight. */
+	/** Call this when no request is waiting or in flight. */
 	markIdle(): void {
 		this.stall = undefined;
 	}
 
 	/**
-	 * @param inFlight other requests of this process without a response so far
-	 * @param sentAt when the request of this response was sent
+	 * @param inFlight other requests of this process that have no response yet
+	 * @param sentAt when the request was sent
 	 */
 	recordResponse({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>, inFlight: number, sentAt: number, now: number): void {
 		const reported = rateWindow(headers, now);
@@ -61,12 +61,12 @@ export class RateLimitTracker {
 	}
 
 	/**
-	 * Another request may be sent while fewer than this are in flight.
+	 * The limit of requests in flight: another one may be sent while there are fewer.
 	 *
 	 * @param reserve part of the window (0 to 1) left to other clients
 	 */
 	maxInFlight(now: number, reserve = 0): number {
-		// Without responses the limit grows, so that a service that hangs does not block every workflow.
+		// Without responses the limit grows, so that a hanging service does not block every workflow.
 		const growth = 2 ** Math.max(0, Math.floor((now - (this.stall?.since ?? now)) / slowAfter));
 		if (this.window && this.isWindowKnown(now)) {
 			const available = this.withoutReserve(this.window, reserve);
@@ -77,7 +77,7 @@ export class RateLimitTracker {
 		return (reserve > 0 || this.window?.remaining === 0 ? 1 : unknownConcurrency) * growth;
 	}
 
-	/** Requests in flight count from this send time on: the remainder includes earlier ones, or they belong to the previous window. */
+	/** The send time from which requests in flight count: earlier ones are in the remainder, or in the previous window. */
 	inFlightCutoff(now: number): number {
 		return this.isWindowKnown(now) ? Math.min(this.countedSentAt, now - slowAfter) : (this.stall?.since ?? now);
 	}

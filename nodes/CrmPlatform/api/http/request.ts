@@ -9,18 +9,18 @@ import type { HttpRequest } from './transport';
 
 export interface ApiRequest {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-	/** Relative to the service's address, such as `/v1/contacts`. */
+	/** Path relative to the service's address, such as `/v1/contacts`. */
 	path: string;
 	query?: Query;
 	/** Sent as JSON. */
 	body?: object;
-	/** JSON texts, sent as newline-delimited JSON in place of `body`. */
+	/** JSON texts, sent as newline-delimited JSON instead of `body`. */
 	lines?: string[];
-	/** Added to the node's own headers, or replacing them; lower-case names. */
+	/** Added to the node's headers, or replacing them; lower-case names. */
 	headers?: Record<string, string>;
 	/** Lets the service recognize a repeated write. */
 	idempotency?: Idempotency;
-	/** Whether repeating the request has no further effect; by default as `isIdempotent` says. */
+	/** Whether repeating the request has no further effect; by default, the result of `isIdempotent`. */
 	isRepeatable?: boolean;
 }
 
@@ -42,13 +42,13 @@ type Sender = (request: ApiRequest) => Promise<RequestAnswer>;
 
 interface SenderOptions
 	extends Pick<SenderContext, 'transport' | 'signal' | 'onWait'>, Partial<Pick<SenderContext, 'clock' | 'policy' | 'shownAddress'>> {
-	/** Address of the service without version prefix; error messages show it unless `shownAddress` is another one. */
+	/** Address of the service without version prefix; error messages show it unless `shownAddress` is set. */
 	address: string;
-	/** Milliseconds a connection may be silent. */
+	/** Milliseconds that a connection may be silent. */
 	timeout?: number;
 	/** Milliseconds until a response must be complete. */
 	totalTimeout?: number;
-	/** By default, the sender has a queue of its own. */
+	/** By default, the sender has its own queue. */
 	queueOptions?: QueueOptions;
 }
 
@@ -99,17 +99,17 @@ function toHttpRequest(
 	address: string,
 ): Omit<HttpRequest, 'timeout' | 'totalTimeout'> {
 	const { method, path, query = {}, body, lines, idempotency } = request;
-	let headers: Record<string, string> = { accept: 'application/json' };
-	if (body) headers['content-type'] = 'application/json';
-	if (lines) headers['content-type'] = ndjson;
-	if (idempotency) headers[idempotency.header.toLowerCase()] = idempotency.key;
-	headers = { ...headers, ...request.headers };
-	const http: ReturnType<typeof toHttpRequest> = {
+	return {
 		method,
 		url: address + path + queryString(query),
-		headers,
+		headers: {
+			accept: 'application/json',
+			...(body && { 'content-type': 'application/json' }),
+			...(lines && { 'content-type': ndjson }),
+			...(idempotency && { [idempotency.header.toLowerCase()]: idempotency.key }),
+			...request.headers,
+		},
+		...(body && { body: JSON.stringify(body) }),
+		...(lines && { body: `${lines.join('\n')}\n` }),
 	};
-	if (body) http.body = JSON.stringify(body);
-	if (lines) http.body = `${lines.join('\n')}\n`;
-	return http;
 }

@@ -16,7 +16,7 @@ import { rateLimited } from './statuses';
 
 export type RequestAnswer = SuccessfulAnswer | { ok: false; problem: Problem };
 
-/** What all requests of a sender share. */
+/** Everything that the requests of a sender share. */
 export interface SenderContext {
 	transport: Transport;
 	/** Aborts waits; the transport aborts requests in flight. */
@@ -38,7 +38,7 @@ export interface SenderContext {
 
 interface AttemptedRequest {
 	http: HttpRequest;
-	/** Whether the request can be repeated without effect. */
+	/** Whether repeating the request has no further effect. */
 	isRepeatable: boolean;
 	/** Whether it has an idempotency key, even one that the service may ignore. */
 	hasKey: boolean;
@@ -124,9 +124,9 @@ export class RequestAttempts {
 		return await queue().enqueue(queuedRequest, send).finally(endWait);
 	}
 
-	/** @returns the problem, with what earlier attempts may have done */
+	/** @returns the problem, with the information whether any attempt may have been carried out */
 	private recordFailure(failure: FailedAttempt, { problem, isFinal }: FailedAnswer): Problem {
-		// A success without readable data does not show what became of the record.
+		// A success without readable data does not show whether the record was written.
 		const isWithoutRecord = (failure.status ?? 500) < 300 && !isFinal;
 		this.lastMayBeDone = isWithoutRecord || attemptMayBeDone(failure, this.request.hasKey);
 		this.mayBeDone ||= this.lastMayBeDone;

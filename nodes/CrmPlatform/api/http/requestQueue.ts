@@ -9,7 +9,7 @@ export interface QueueOptions {
 	/** Address and credential: requests of one account share a rate limit. */
 	account: string;
 	workflow: string;
-	/** Groups the nodes of an execution and all their runs. Without an id, each sender is its own execution. */
+	/** Id of the execution, which groups all its nodes and their runs. Without it, each sender counts as an execution. */
 	execution?: string | undefined;
 	/** Priority of the execution's first requests. */
 	priority: Priority;
@@ -17,7 +17,7 @@ export interface QueueOptions {
 	laterPriority: Priority;
 	/** Maximum time (ms) in the queue for a request that nobody waits for. */
 	maxUnattendedWait: number;
-	/** Part of the plan (0 to 1) that bulk requests leave to other clients. */
+	/** Share of the plan (0 to 1) that bulk requests leave to other clients. */
 	reserve: number;
 }
 
@@ -27,7 +27,7 @@ export interface QueuedRequest extends QueueEntry {
 	execution?: unknown;
 	/** Unix epoch milliseconds at which the request times out in the queue. */
 	timeoutAt: number;
-	/** Part of the plan (0 to 1) that it leaves to other clients. */
+	/** Share of the plan (0 to 1) that it leaves to other clients. */
 	reserve: number;
 	/** Milliseconds until the response must be complete. */
 	totalTimeout: number;
@@ -40,7 +40,7 @@ export interface QueueTimeout {
 	retryAt: number;
 }
 
-/** One of the requests in flight. */
+/** A request in flight. */
 interface Slot {
 	/** Unix epoch milliseconds. */
 	sentAt: number;
@@ -52,7 +52,7 @@ interface WaitingRequest extends QueuedRequest {
 	settle(outcome: Slot | QueueTimeout): void;
 }
 
-/** Milliseconds between two dispatches at most while requests wait: the system clock may be adjusted. */
+/** Maximum milliseconds between two dispatches while requests wait: the system clock may be adjusted. */
 const maxSleep = 60_000;
 /** Milliseconds after its last request until an execution is forgotten. */
 const executionTtl = 10 * 60_000;
@@ -60,8 +60,8 @@ const executionTtl = 10 * 60_000;
 const gracePeriod = 10_000;
 
 /**
- * All requests under one rate limit. Each is sent as soon as the limit allows, the most urgent first. Every
- * slot is released: when the request settles or is canceled, at the latest when it expires.
+ * All requests under one rate limit. Each is sent as soon as the limit allows, the most urgent first. Every slot is
+ * released when the request settles or is canceled, or at the latest when the slot expires.
  */
 export class RequestQueue {
 	private readonly clock: Clock;
@@ -135,13 +135,13 @@ export class RequestQueue {
 		return this.waiting.countOtherWorkflows(workflow);
 	}
 
-	/** Milliseconds, as far as is known, until a request with this reserve can be sent. */
+	/** Known milliseconds until a request with this reserve can be sent. */
 	expectedDelay(reserve: number): number {
 		const now = this.clock.now();
 		return (this.rateLimit.exhaustedUntil(now, reserve) ?? now) - now;
 	}
 
-	/** Whether the queue may be dropped: it has no request, and knows no window. */
+	/** Whether the queue may be dropped: it has no requests and knows no window. */
 	isIdle(): boolean {
 		const now = this.clock.now();
 		return this.waiting.isEmpty && this.inFlight(now) === 0 && !this.rateLimit.isWindowKnown(now);
@@ -152,7 +152,7 @@ export class RequestQueue {
 		this.dispatch();
 	}
 
-	/** @param since counts only requests sent then or later (Unix epoch ms) */
+	/** @param since counts only requests sent at this time (Unix epoch ms) or later */
 	private inFlight(now: number, since = -Infinity): number {
 		let count = 0;
 		for (const slot of this.slots) {
@@ -179,7 +179,7 @@ export class RequestQueue {
 		this.setTimer(now);
 	}
 
-	/** Ends requests that are past their timeout by the grace period, and at once those whose window opens after it. */
+	/** Times out requests: after a grace period, or immediately if their window opens after their timeout. */
 	private timeOutOverdue(now: number): void {
 		const opensAt = ({ reserve }: Pick<WaitingRequest, 'reserve'>) => this.rateLimit.exhaustedUntil(now, reserve) ?? now - gracePeriod;
 		if (opensAt({ reserve: 1 }) <= this.nextTimeoutAt) return;
@@ -210,11 +210,11 @@ export class RequestQueue {
 	}
 }
 
-// One per process of n8n, and per clock, since each test brings its own.
+// Shared by the whole process, but by clock, since each test has its own.
 const queues = new WeakMap<Clock, Map<string, RequestQueue>>();
 
 /**
- * The queue of an account. Get it anew for each request: idle queues are dropped.
+ * The queue of an account. Look it up for each request: idle queues are dropped.
  *
  * @param account address and credential
  */

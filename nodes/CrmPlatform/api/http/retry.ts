@@ -34,7 +34,7 @@ export interface RetryProgress {
 	deferrals: number;
 	/** Milliseconds spent waiting so far. */
 	waited: number;
-	/** Whether the request can be repeated without effect: a read, an idempotent method, a write under a key. */
+	/** Whether repeating the request has no further effect: a read, an idempotent method, a write under a key. */
 	isRepeatable: boolean;
 	/** Whether the request has an idempotency key, even one that the service may ignore. */
 	hasKey?: boolean;
@@ -58,7 +58,7 @@ export function decideRetry(failure: FailedAttempt, progress: RetryProgress, pol
 	const window = isLimited ? rateWindow(failure.headers, progress.now) : undefined;
 	const untilReset = window && Math.max(0, window.resetsAt - progress.now);
 	const requestedDelay = retryAfter(failure.headers, progress.now) ?? untilReset;
-	// After this time the queue tries the limit again; the requests that were refused should then wait in it, before others.
+	// After this time the queue sends requests again. Refused requests should be back in the queue by then, before others.
 	const pause = isLimited ? Math.min(requestedDelay ?? 0, maxRetryAfter) : (requestedDelay ?? 0);
 	const countsAsAttempt = !asksToWait(failure);
 	const { attempts, deferrals, waited, now, random } = progress;

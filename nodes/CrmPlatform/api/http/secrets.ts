@@ -1,3 +1,5 @@
+import { percentDecoded } from './path';
+
 /** The host of a URL, without anything that may be secret. */
 export function shownUrl(url: string): string {
 	const parsed = parse(url);
@@ -14,14 +16,14 @@ const parse = (url: string): URL | undefined =>
 		.map((candidate) => new URL(candidate))
 		.find(({ host }) => host !== '');
 
-/** A text with everything that may be secret removed from its URLs. */
+/** A text in which each URL is reduced to what may be shown of it. */
 export const withShownUrls = (text: string): string =>
 	text.replace(/\bhttps?:\/\/[^\s"'<>]+/gi, (url) => shownUrl(url));
 
 /** Minimum length of a secret: shorter texts also occur in ordinary words. */
 const minSecretLength = 8;
 
-/** The parts of a URL that may be secret, as they are written in it and as they are sent. */
+/** The parts of a URL that may be secret, encoded and decoded. */
 export function secretsIn(url: string): string[] {
 	const parsed = parse(url);
 	if (!parsed) return [];
@@ -29,7 +31,10 @@ export function secretsIn(url: string): string[] {
 	const rawQueryValues = search.slice(1).split('&').map((pair) => pair.slice(pair.indexOf('=') + 1));
 	// A word such as `openapi.json` is not secret.
 	const steps = pathname.split('/').filter((step) => /\d/.test(step) || step.length >= 16);
-	return [username, password, hash.slice(1), ...searchParams.values(), ...rawQueryValues, decoded(password), ...steps, ...steps.map(decoded)];
+	return [
+		username, password, percentDecoded(password), hash.slice(1), ...searchParams.values(), ...rawQueryValues,
+		...steps, ...steps.map(percentDecoded),
+	];
 }
 
 /** Replaces secrets in the texts of a JSON value by an ellipsis: services repeat them in errors. */
@@ -44,10 +49,3 @@ export function withoutSecrets<Value>(value: Value, secrets: readonly string[]):
 	return longSecrets.length > 0 ? (redact(value) as Value) : value;
 }
 
-function decoded(text: string): string {
-	try {
-		return decodeURIComponent(text);
-	} catch {
-		return text;
-	}
-}

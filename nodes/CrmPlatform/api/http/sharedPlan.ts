@@ -13,15 +13,15 @@ export function concurrencyLimit({ remaining }: RateWindow, share: number): numb
 }
 
 /**
- * The share of the plan that this process uses, measured within one window. Of the requests that the service
- * has counted, this process sent at least those with a response, and at most those plus the ones in flight.
+ * The share of the plan that this process uses, measured within one window. Of the requests that the service has
+ * counted, this process sent at least those with a response and at most also those in flight.
  *
  * @param share the previous share
  * @param counted requests that the service has counted since the first response of the window
  * @param responses responses to this process since then
  */
 export function measuredShare(share: number, counted: number, responses: number, inFlight: number): number {
-	// Too few requests to tell the share of other clients.
+	// Too few requests for a measurement.
 	if (counted < 10) return share;
 	return Math.min(1, Math.max(share, responses / counted), (responses + inFlight) / counted);
 }

@@ -4,7 +4,7 @@ import type { Problem } from './problem';
 import { withShownUrls } from './secrets';
 import { unauthorized } from './statuses';
 
-/** The request was not carried out, since the OAuth2 credential no longer gives access. */
+/** The request was not carried out because the OAuth2 credential no longer grants access. */
 export interface SignedOut {
 	/** The error code of RFC 6749, section 5.2, or of RFC 6750, section 3.1; otherwise, n8n's words. */
 	signedOut: string;
@@ -13,11 +13,11 @@ export interface SignedOut {
 /** An error that n8n throws, or its cause: n8n's own, its OAuth2 client's or axios's (n8n-core 2.41). */
 const thrownError = z.object({
 	message: z.string(),
-	/** Kind of a failed connection or of an error. */
+	/** Code of a connection failure or an error. */
 	code: z.string().optional().catch(undefined),
-	/** Answer of the token endpoint. */
+	/** Response of the token endpoint. */
 	body: z.object({ error: z.string() }).optional().catch(undefined),
-	/** Answer of the service. */
+	/** Response of the service. */
 	response: z.object({ status: z.number() }).optional().catch(undefined),
 	failure: z.object({ cause: z.string() }).optional().catch(undefined),
 });
@@ -26,27 +26,26 @@ const thrownError = z.object({
 const transient = ['server_error', 'temporarily_unavailable'];
 
 /**
- * Codes of errors that are not the connection's. n8n's own errors have no code; its OAuth2 client uses
- * `ESTATUS` for an unusable answer and, up to n8n 2.30, `EAUTH` for a refusal and `ERR_ASSERTION` for a
- * missing refresh token.
+ * Codes that do not mean a connection failure. n8n's own errors have no code; its OAuth2 client uses `ESTATUS` for an
+ * unusable response and, up to n8n 2.30, `EAUTH` for a refusal and `ERR_ASSERTION` for a missing refresh token.
  */
 const signInCodes = ['ESTATUS', 'EAUTH', 'ERR_ASSERTION'];
 
 /**
  * The reason why a request could not be signed.
  *
- * @param errors the error n8n threw, followed by its causes
- * @returns undefined where the connection failed and a retry may help
+ * @param errors the error that n8n threw, followed by its causes
+ * @returns undefined if the connection failed and a retry may help
  */
 export function whySignedOut(errors: readonly Error[]): string | undefined {
 	const thrown = errors.map((error) => thrownError.parse(error));
 	const refused = thrown.find(({ body }) => body)?.body?.error;
 	if (refused !== undefined) return transient.includes(refused) ? undefined : refused;
-	// n8n keeps no more than this of a refused refresh token.
+	// All that n8n reports about a refused refresh token.
 	if (thrown.some(({ failure }) => failure?.cause === 'credential-invalid')) return 'invalid_grant';
 	// The new access token was refused as well.
 	if (thrown.some(({ response }) => response?.status === unauthorized)) return 'invalid_token';
-	// From the token endpoint: n8n throws no response of the service itself, except 401.
+	// From the token endpoint: of the service's responses, n8n throws only 401.
 	if (thrown.some(({ response }) => response && response.status >= 500)) return undefined;
 	const code = thrown.find((error) => error.code)?.code;
 	const { message } = thrown.at(-1) ?? {};

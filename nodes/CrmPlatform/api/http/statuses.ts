@@ -1,6 +1,6 @@
 // What HTTP statuses of the service mean to the node (RFC 9110, section 15).
 
-/** The credential is not or no longer valid. */
+/** The credential is invalid or has expired. */
 export const unauthorized = 401;
 /** A write names a version of the record that is not the current one: nothing was done. */
 export const outdatedVersion = 412;
@@ -13,16 +13,16 @@ export const unavailable = 503;
 
 type Statuses = readonly number[];
 
-/** What was requested does not exist, or no longer. A web server answers the same without asking the API. */
+/** The requested thing does not exist (any more). A web server may answer this instead of the API. */
 export const notFound: Statuses = [404, 410];
 
 /** The service does not offer such requests. */
 export const unsupported: Statuses = [405, 501];
 
-/** What the credential may not read: the service says so (403), or hides it (404). */
+/** The credential has no access: the service says so (403) or hides that the thing exists (404). */
 export const notReadable: Statuses = [403, 404];
 
-/** The service refuses other requests of the same caller as well. */
+/** The service refuses other requests of the same caller, too. */
 export const refusedCaller: Statuses = [unauthorized, 403, rateLimited];
 
 /** The service refuses a record, and may accept another one. */

@@ -17,7 +17,7 @@ export interface HttpRequest {
 	url: string;
 	headers: Record<string, string>;
 	body?: string;
-	/** Milliseconds the connection may be silent. */
+	/** Milliseconds that the connection may be silent. */
 	timeout: number;
 	/** Milliseconds until the response must be complete, even if data keeps arriving. */
 	totalTimeout: number;
@@ -81,7 +81,7 @@ export function signedIn(n8n: IAllExecuteFunctions, credentialType: string): Tra
 		);
 }
 
-/** Requests without the credential: for addresses that must not see it. */
+/** Requests without the credential, for addresses that must not receive it. */
 export function anonymous(n8n: IAllExecuteFunctions): Transport {
 	return async (request) =>
 		await settle(request, cancelSignalOf(n8n), (signal) =>
@@ -90,10 +90,9 @@ export function anonymous(n8n: IAllExecuteFunctions): Transport {
 }
 
 /**
- * Requests of a credential's test. This is the only helper that n8n gives a test function
- * (`ICredentialTestFunctions`); it is not used elsewhere.
+ * Requests of a credential's test. n8n gives a test function no other helper (`ICredentialTestFunctions`).
  *
- * @param authorization value of the Authorization header; absent for addresses that must not see it
+ * @param authorization value of the Authorization header; absent for addresses that must not receive it
  */
 export function testing(
 	{ request: send }: ICredentialTestFunctions['helpers'],
@@ -121,11 +120,11 @@ function options(
 ): IHttpRequestOptions {
 	return {
 		...request,
-		// The body is sent as bytes, since n8n's HTTP client (axios) parses a text that is JSON before it sends it.
+		// As bytes, since n8n's HTTP client (axios) would parse JSON text before sending it.
 		...(body !== undefined && { body: Buffer.from(body) }),
 		timeout,
 		abortSignal,
-		// The response is read as bytes, so that malformed JSON is seen as such, and text is read in the encoding it is in.
+		// As bytes, so that malformed JSON is noticed and text is decoded in its own encoding.
 		encoding: 'arraybuffer',
 		returnFullResponse: true,
 		ignoreHttpStatusErrors: true,
@@ -139,8 +138,8 @@ export function cancelSignalOf(n8n: IAllExecuteFunctions): AbortSignal | undefin
 }
 
 /**
- * The context with a cancel signal of the request's own: n8n replaces the `abortSignal` of a signed
- * request by that of the execution (n8n-core 2.41, httpRequestWithAuthentication).
+ * The context with the request's signal as its cancel signal: n8n replaces the `abortSignal` of a signed request by the
+ * signal of the execution (n8n-core 2.41, httpRequestWithAuthentication).
  */
 function abortedBy(signal: AbortSignal, n8n: IAllExecuteFunctions): IAllExecuteFunctions {
 	return Object.create(n8n, { getExecutionCancelSignal: { value: () => signal } }) as IAllExecuteFunctions;
@@ -152,9 +151,7 @@ interface FullResponse {
 	body: unknown;
 }
 
-/**
- * Waits for the response. Aborts the request when the total timeout elapses or the execution is canceled.
- */
+/** Waits for the response. Aborts the request when the total timeout elapses or the execution is canceled. */
 async function settle(
 	{ totalTimeout }: HttpRequest,
 	cancel: AbortSignal | undefined,
@@ -188,15 +185,15 @@ async function settle(
 	}
 }
 
-/** n8n wraps what axios threw, which wraps what Node.js threw. */
+/** n8n wraps the error of axios, which wraps the error of Node.js. */
 function withCauses(error: unknown): Error[] {
 	if (!(error instanceof Error)) return [];
 	return [error, ...(error.cause instanceof Error ? withCauses(error.cause) : lostCause(error))];
 }
 
 /**
- * The cause of an n8n error, if known. Up to n8n 2.30, a NodeApiError drops its
- * cause and keeps of it the message and, as `httpCode`, either the status of the answer or the code.
+ * The cause of an n8n error, if known. Up to n8n 2.30, a NodeApiError drops its cause but keeps the message and, as
+ * `httpCode`, either the status of the response or the code.
  */
 function lostCause(error: Error): Error[] {
 	if (!(error instanceof NodeApiError) || !error.httpCode) return [];

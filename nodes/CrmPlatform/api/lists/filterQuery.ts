@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Field } from '../../fields/field';
 
 /**
- * A filter as a query parameter, in the encoding of the service's description.
+ * The query parameters of a filter, in the encoding that the service describes.
  *
  * @throws Error in the user's words if the service does not describe the encoding, or would split the value
  */
@@ -14,10 +14,10 @@ export function filterQuery({ name, encoding, label }: Field, value: unknown): I
 		if (encoding === 'repeated') return { [name]: { each: parts } };
 		const separator = { space: ' ', pipe: '|' }[String(encoding)] ?? ',';
 		if (encoding === 'deepObject' || encoding === 'members') throw notSent(label, value);
-		const torn = parts.find((part) => part.includes(separator));
-		if (torn === undefined) return { [name]: separator === ',' ? parts : parts.join(separator) };
+		const dividedPart = parts.find((part) => part.includes(separator));
+		if (dividedPart === undefined) return { [name]: separator === ',' ? parts : parts.join(separator) };
 		throw new DividedValue(
-			`${label}: “${torn}” contains “${separator}”, which the CRM uses to separate values. Filter by one value at a time.`,
+			`${label}: “${dividedPart}” contains “${separator}”, which the CRM uses to separate values. Filter by one value at a time.`,
 		);
 	}
 	if (typeof value !== 'object' || value === null) return { [name]: value as string };
@@ -32,7 +32,7 @@ export function filterQuery({ name, encoding, label }: Field, value: unknown): I
 	throw notSent(label, value);
 }
 
-/** A value that the service would read as several values. */
+/** The service would read one value as several. */
 export class DividedValue extends Error {}
 
 function single(label: string, value: unknown): string {

@@ -7,15 +7,15 @@ import type { ListDescription } from '../openapi/listing';
 import { endingOf, type Ending, type ReadSoFar } from './ending';
 import { readSigns } from './signs';
 
-/** Sends a request and returns the response of a service that succeeded. */
+/** Sends a request and returns the successful response. */
 export type Send = (request: ApiRequest) => Promise<ApiResponse>;
 
 /** One page of a list. */
 export interface Page {
 	records: IDataObject[];
-	/** The cursor of the next page; absent on the last. */
+	/** The cursor of the next page; absent on the last page. */
 	next?: string;
-	/** How many records the whole list has, if the service reports it. */
+	/** Number of records in the whole list, if the service reports it. */
 	total?: number;
 }
 
@@ -29,11 +29,11 @@ interface PageRequest {
 	cursor?: string | undefined;
 }
 
-/** What earlier pages of a walk have shown. */
+/** The earlier pages of a walk. */
 interface Walked {
-	/** Records of earlier pages; undefined where the walk began in the middle. */
+	/** Records of earlier pages; undefined if the walk began in the middle. */
 	read: number | undefined;
-	/** The total of the first page and of the last one, and by how much it has risen and fallen in between. */
+	/** The total of the first and of the last page, and the sum of the changes in between. */
 	firstTotal?: number | undefined;
 	lastTotal?: number | undefined;
 	changes: number;
@@ -48,7 +48,7 @@ interface Walked {
 export interface ArrivedPage {
 	/** `next` is absent. */
 	page: Page;
-	/** @param walked earlier pages; @param fresh records of this one that were not on an earlier one */
+	/** @param fresh number of records that were not on the pages walked before */
 	endingAfter(walked: Walked, fresh: number): Ending;
 }
 
@@ -61,11 +61,11 @@ export const beginningAt = (cursor: string | undefined, isRead = (other: string)
 	isRead,
 });
 
-// Lists that have named a next page before, so a page without one is the last.
+// Lists that are known to name each next page, so a page without a cursor is the last one.
 const leavingCursorOut = new WeakSet<PagedList>();
 
 /**
- * Requests one page of a list for its records alone.
+ * Requests one page of a list. Whether the list continues is decided later (`endingAfter`).
  *
  * @param path collection path with version prefix
  * @throws Error in the user's words if the response is not a list of records
@@ -77,7 +77,7 @@ export async function requestPage(send: Send, path: string, request: PageRequest
 	if (Object.entries(fixed).some(isOther)) throw new Error(unclear(path, 'a link of its API description'));
 	const { status, body, headers } = await send({ method: 'GET', path, query: { ...query, ...fixed, [list.cursor]: cursor } });
 	const data = isObject(body) ? body.data : undefined;
-	// Checked and not parsed: a copy of each of 100,000 records would double the memory.
+	// Checked but not copied: a copy of 100,000 records would double the memory.
 	if (!isObject(body) || !Array.isArray(data) || !data.every(isObject)) {
 		throw new Error(
 			`The response from ${path} is not a list of records. Check that the base URL in the credential is the URL of the API.`,
@@ -89,7 +89,7 @@ export async function requestPage(send: Send, path: string, request: PageRequest
 		const read = before === undefined ? undefined : before + fresh;
 		const signs = readSigns({ status, body, headers }, list, read ?? Infinity);
 		const requestedSize = list.pageSize && query[list.pageSize.name];
-		const so: ReadSoFar = {
+		const soFar: ReadSoFar = {
 			received,
 			read,
 			firstTotal: walked.firstTotal,
@@ -103,12 +103,12 @@ export async function requestPage(send: Send, path: string, request: PageRequest
 			canBeSmaller: smallerSize(request, received) !== undefined,
 			leavesCursorOut: leavingCursorOut.has(list),
 		};
-		return endingOf(signs, so);
+		return endingOf(signs, soFar);
 	};
 	return { page: { records: data, ...(total !== undefined && { total }) }, endingAfter };
 }
 
-/** The difference by which a total has risen or fallen. */
+/** The absolute difference of two totals. */
 export const changeOf = (from: number | undefined, to: number | undefined): number =>
 	from === undefined || to === undefined ? 0 : Math.abs(to - from);
 
@@ -120,7 +120,7 @@ function smallerSize({ list: { pageSize } }: PageRequest, received: number): num
 }
 
 /**
- * The cursor of the page after this one; undefined where the list ends.
+ * The cursor of the next page; undefined if the list ends.
  *
  * @throws Error in the user's words if the list would never end, or its end is unclear
  */
@@ -149,11 +149,11 @@ export async function nextOf(
 }
 
 /**
- * Reads one page of a list, and where the next one begins.
+ * Reads one page of a list, with the cursor of the next one.
  *
  * @param path collection path with version prefix
- * @throws Error in the user's words if the response is not a list of records, repeats the cursor it
- * was asked for, or does not say whether and where the list continues
+ * @throws Error in the user's words if the response is not a list of records, repeats the requested cursor, or does not
+ * say whether and where the list continues
  */
 export async function readPage(send: Send, path: string, request: PageRequest): Promise<Page> {
 	const arrived = await requestPage(send, path, request);
@@ -162,7 +162,7 @@ export async function readPage(send: Send, path: string, request: PageRequest): 
 	return next === undefined ? arrived.page : { ...arrived.page, next };
 }
 
-/** What to tell the user of a list that would never end. */
+/** The error message for a list that would never end. */
 export const endless = (path: string) =>
 	`The CRM returned the same page of ${path} twice, so the list would never end. The workflow is not the cause: please report this to the CRM’s support.`;
 

@@ -16,23 +16,22 @@ export interface PageWalk {
 	limit?: number;
 	/** The cursor to continue from; the start of the list if absent. */
 	cursor?: string;
-	/** Called with each page before the next one is requested: whether the walk ends with it. */
+	/** Whether the walk ends with a page; called before the next page is requested. */
 	endsWith?: (page: Page) => boolean;
 }
 
-/** Consecutive pages without records: some services filter after paging, but not that much. */
+/** Maximum consecutive pages without records: some services filter after paging, but not that much. */
 const maxEmptyPages = 1_000;
 
 /**
- * Yields the records of a list, page by page, until it ends or `limit` is reached. A page may be empty and
- * still have a next one. The next page is requested while a page is being handled.
+ * Yields the records of a list, page by page, until it ends or `limit` is reached. An empty page may have a next page.
+ * The next page is requested while the caller handles a page.
  *
- * Each record is yielded once: a record that moved within the list during the reading, or that a page repeats,
- * is skipped the second time. Records without an id are always yielded.
+ * Each record is yielded once: a record that moves within the list during the reading, or that a page repeats, is
+ * skipped the second time. Records without an id are always yielded.
  *
- * @throws Error in the user's words if a response is not a list, if it is not clear that the list ends where no
- * next page is named, or if the service repeats a cursor, repeats at least as many records as it gives new
- * ones, or gives only empty pages: the walk would never end
+ * @throws Error in the user's words if a response is not a list, if it is unclear whether the list ends, or if the walk
+ * would never end: the service repeats a cursor, repeats at least as many records as it adds, or returns only empty pages
  */
 export async function* readPages(send: Send, walk: PageWalk): AsyncGenerator<Page, void> {
 	const { path, list, limit = Infinity, endsWith = () => false } = walk;
@@ -50,10 +49,10 @@ export async function* readPages(send: Send, walk: PageWalk): AsyncGenerator<Pag
 		return { cursor, arriving };
 	};
 
-	let coming = left > 0 ? request(walk.cursor) : undefined;
-	while (coming) {
-		const { cursor } = coming;
-		const arrived: ArrivedPage = await coming.arriving;
+	let requested = left > 0 ? request(walk.cursor) : undefined;
+	while (requested) {
+		const { cursor } = requested;
+		const arrived: ArrivedPage = await requested.arriving;
 		const { page } = arrived;
 		const received = page.records.length;
 		const fresh = unseen(page.records);
@@ -74,7 +73,7 @@ export async function* readPages(send: Send, walk: PageWalk): AsyncGenerator<Pag
 		walked.largestPageSize = Math.max(walked.largestPageSize, received);
 		walked.hadCursor ||= next !== undefined;
 		if (next !== undefined) page.next = next;
-		coming = isOver || next === undefined ? undefined : request(next);
+		requested = isOver || next === undefined ? undefined : request(next);
 		yield page;
 	}
 }
@@ -86,7 +85,7 @@ function nextIfAny(ending: Ending): string | undefined {
 }
 
 /**
- * Leaves out the records of a page that were on an earlier one.
+ * Returns a function that leaves out the records of a page that were on an earlier page.
  *
  * @throws Error from the returned function, once there are as many repeated records as new ones
  */

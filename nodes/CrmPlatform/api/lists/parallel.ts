@@ -17,10 +17,10 @@ interface WholeList {
 	cursors: number;
 }
 
-/** Minimum number of pages to divide: each part ends with a page that is not full. */
+/** Minimum number of pages to divide: each part costs an extra page, which is not full. */
 const minPages = 4;
 
-/** How often a part can be divided again; its records are closer together each time. */
+/** How often a part can be divided again: its records are closer together each time. */
 const maxDepth = 20;
 
 /** A part of the list, in a linked list: parts divided from it are inserted after it. */
@@ -29,10 +29,7 @@ interface Stretch {
 	next?: Stretch;
 }
 
-/**
- * Where the list's records lie in time, if several cursors can read it: it is in the order of
- * creation, and can be narrowed to a span of it.
- */
+/** The order of a list in time, if several cursors can read it: the list is in order of creation and can be limited to a span. */
 export function timelineOf({ list, query, cursors }: Omit<WholeList, 'path'>): Timeline | undefined {
 	const { created, sort } = list;
 	if (!created || cursors === 1) return undefined;
@@ -47,15 +44,14 @@ export function timelineOf({ list, query, cursors }: Omit<WholeList, 'path'>): T
 }
 
 /**
- * Reads all records of a list, in its order. It starts with one cursor; whenever others are free and
- * much is left to read, the rest is divided among them by the time of creation.
+ * Reads all records of a list, in its order. It starts with one cursor; whenever others are free and much is left to
+ * read, the rest is divided among them by creation time.
  *
- * If the parts do not add up to the total that the service reports (records without a time of
- * creation, filters the service ignores or rounds), the list is read again with one cursor.
+ * If the parts do not add up to the total that the service reports (records without a creation time, filters that the
+ * service ignores or rounds), the list is read again with one cursor.
  *
  * @param handle maps each record as it arrives
- * @throws Error in the user's words as readPages does, and if the service ignores the user's own
- * filter by the time of creation
+ * @throws Error in the user's words as readPages does, and if the service ignores the user's filter by creation time
  */
 export async function readAll(
 	send: Send,
@@ -97,7 +93,7 @@ class DividedReading {
 		this.querySpan = ownSpan(wholeList.list, wholeList.query);
 	}
 
-	/** @returns undefined if the parts of the list did not add up to it */
+	/** @returns undefined if the parts did not add up to the whole list */
 	async records(): Promise<IDataObject[] | undefined> {
 		const first: Stretch = { records: [] };
 		try {
@@ -142,7 +138,7 @@ class DividedReading {
 		await Promise.all(linked(stretch, division.spans).map((part) => this.read(...part, depth + 1, report)));
 	}
 
-	/** Divides what is left behind a page among the free cursors, if that is worth it. */
+	/** Divides the rest after a page among the free cursors, if that is worth it. */
 	private divide(records: IDataObject[], span: Span, left: number): Division | undefined {
 		const { list, cursors } = this.wholeList;
 		const free = cursors - this.busy;
@@ -155,11 +151,11 @@ class DividedReading {
 }
 
 /**
- * Compares the totals of the parts with the whole once every part has reported one. All are requested at the
- * same moment, so concurrent writes hardly matter.
+ * Compares the totals of the parts with the whole once every part has reported one. All are requested at the same
+ * moment, so concurrent writes hardly matter.
  *
- * @param rest how many records were divided
- * @param refute called if the parts have fewer, or one of them more
+ * @param rest number of records that were divided
+ * @param refute called if the parts have fewer records in total, or one part has more
  */
 function addingUpTo(rest: number, parts: number, refute: () => void) {
 	const totals: number[] = [];
@@ -171,7 +167,7 @@ function addingUpTo(rest: number, parts: number, refute: () => void) {
 	};
 }
 
-/** The span that the user's own filters leave. */
+/** The span that the user's filters allow. */
 function ownSpan({ created }: ListDescription, query: Query): Span {
 	const span: Span = {};
 	if (!created) return span;

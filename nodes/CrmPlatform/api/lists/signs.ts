@@ -6,15 +6,15 @@ import type { CursorPlace } from '../openapi/paging';
 
 /** The members of a response that say whether and where a list continues. */
 export interface Signs {
-	/** Where the next page begins; null if the response says that there is none; undefined if it says nothing. */
+	/** The cursor of the next page; null if the response says that there is none; undefined if it says nothing. */
 	cursor: string | null | undefined;
-	/** Other members that announce more records, such as `has_more`. */
+	/** Another member that announces more records, such as `has_more`. */
 	more?: string;
-	/** Members that may announce them where there is no cursor, such as `total_pages`. */
+	/** A member that may announce more records if there is no cursor, such as `total_pages`. */
 	maybe?: string;
-	/** Whether the response says that there are no more. */
+	/** Whether the response says that there are no more records. */
 	isLast: boolean;
-	/** How many records the whole list has. */
+	/** Number of records in the whole list. */
 	total?: number;
 }
 
@@ -25,7 +25,7 @@ interface Answer {
 	headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** Reads what a page says about further pages: the cursor in the place that the description names, and other members. */
+/** Reads what a page says about further pages: its cursor, in the described or a usual place, and other members. */
 export function readSigns(
 	{ status, body, headers }: Answer,
 	list: Pick<ListDescription, 'cursor' | 'next' | 'unread'>,
@@ -77,9 +77,9 @@ const linkValue = /<([^<>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|
 const linkParameter = /;\s*([^\s=;,]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?/g;
 
 /**
- * The cursors in the addresses of the links with `rel="next"` (RFC 8288, section 3).
+ * The cursors in the URLs of links with `rel="next"` (RFC 8288, section 3).
  *
- * @returns undefined in place of a cursor that cannot be read
+ * @returns undefined in place of an unreadable cursor
  */
 function nextLinks(header = '', parameter: string): Array<string | undefined> {
 	const found = [...header.matchAll(linkValue)].flatMap(([, address = '', parameterText = '']) => {
@@ -87,14 +87,14 @@ function nextLinks(header = '', parameter: string): Array<string | undefined> {
 		const parameters = matches.map(([, name = '', quoted, plain = '']) => [name.toLowerCase(), quoted ?? plain]);
 		const valueOf = (parameterName: string) => parameters.find(([name]) => name === parameterName)?.[1] ?? '';
 		if (!valueOf('rel').toLowerCase().replace(/'/g, '').split(/\s+/).includes('next')) return [];
-		// With an anchor, the next page of something else.
+		// A link with an anchor leads to the next page of something else.
 		const isOwn = valueOf('anchor') === '' && URL.canParse(address, 'https://list.invalid');
 		return [(isOwn && new URL(address, 'https://list.invalid').searchParams.get(parameter)) || undefined];
 	});
 	return /next/i.test(header.replace(linkValue, '')) ? [...found, undefined] : found;
 }
 
-/** Deeper members do not announce pages. */
+/** Deeper members do not announce further pages. */
 const maxDepth = 3;
 const maxMembers = 500;
 
@@ -147,7 +147,7 @@ function saysMore(name: string, value: unknown): boolean {
 	return nextPlace.test(name) && isFilled(value);
 }
 
-/** Whether a member may announce more records. Used only without a clearer sign: it may mean something else. */
+/** Whether a member may announce more records. Used only without a clearer sign, since it may mean something else. */
 function maySayMore(name: string, value: unknown, read: number): boolean {
 	if (typeof value === 'boolean') return !value && (lastFlag.test(name) || doneFlag.test(name));
 	if (otherPlace.test(name)) return isFilled(value);
@@ -158,8 +158,8 @@ function maySayMore(name: string, value: unknown, read: number): boolean {
 const saysLast = (name: string, value: unknown): boolean =>
 	(value === false && moreFlag.test(name)) || (value === true && lastFlag.test(name));
 
-/** Whether there is anything in a value; a number counts, as an offset. */
+/** Whether a value may be the place of a next page: not empty, and not a list or a boolean. */
 function isFilled(value: unknown): boolean {
-	if (Array.isArray(value) || !isObject(value)) return !Array.isArray(value) && Boolean(value) && value !== true;
+	if (!isObject(value)) return !Array.isArray(value) && Boolean(value) && value !== true;
 	return Object.values(value).some((member) => (typeof member === 'string' && member !== '') || typeof member === 'number');
 }

@@ -3,20 +3,20 @@ import type { IDataObject } from 'n8n-workflow';
 /** A span of time, in Unix epoch milliseconds; open-ended if a bound is absent. */
 export interface Span {
 	from?: number;
-	/** The first millisecond that is not in it. */
+	/** The first millisecond after the span. */
 	before?: number;
 }
 
 /** The order of a list in time. */
 export interface Timeline {
-	/** The field of a record that says when it was created. */
+	/** The field with a record's creation time. */
 	field: string;
 	direction: 'ascending' | 'descending';
 }
 
 /** The rest of a list after a page, as spans of time. */
 export interface Division {
-	/** The records of the page that are in no span. */
+	/** The records of the page that are not in any span. */
 	keptRecords: IDataObject[];
 	/** In the order the list is read. */
 	spans: Span[];
@@ -25,17 +25,17 @@ export interface Division {
 /**
  * Divides the rest of a span after a page, so that several cursors can read it.
  *
- * The page is cut at the millisecond of its last record: more records of that millisecond may follow,
- * so all of them belong to the rest. Each record is then in exactly one part, whatever is written
- * meanwhile, because its time of creation never changes.
+ * The page is cut at the millisecond of its last record: more records of that millisecond may follow, so all of them
+ * belong to the rest. Each record is then in exactly one part, whatever is written meanwhile, since its creation time
+ * never changes.
  *
- * The spans are of equal length and extend as far as the rest would at the density of the page. If
- * that estimate is wrong, the last span, which extends to the end, has more or fewer records.
+ * The spans have equal lengths. Together they cover what the rest would need at the density of the page. If that
+ * estimate is wrong, the last span, which extends to the end, has more or fewer records.
  *
- * @param left how many records follow the page
- * @param parts how many spans are wanted
+ * @param left number of records after the page
+ * @param parts number of spans
  * @param now Unix epoch milliseconds, after which no records are expected
- * @returns undefined if the times do not tell the records apart, or are not in order
+ * @returns undefined if the times are all equal or not in order
  */
 export function divide(
 	records: IDataObject[],
@@ -67,7 +67,7 @@ export function divide(
 	return { keptRecords: records.filter((_, i) => times[i] !== last), spans };
 }
 
-/** Whether the first and the last of the records lie in the span, as far as they have a time. */
+/** Whether the first and the last record are within the span, if they have a time. */
 export function isWithin(records: IDataObject[], { from, before }: Span, field: string): boolean {
 	return [records[0], records.at(-1)].every((record) => {
 		const time = timeOf(record, field);

@@ -8,7 +8,7 @@ import { pathItemAt, templatesFor } from './paths';
  *
  * @param method of a request, in upper case
  * @param path of a request, such as `/v1/contacts/con_1`
- * @returns undefined where the document does not describe the operation
+ * @returns undefined if the document does not describe the operation
  */
 export function describeRequest(
 	document: OpenApiDocument,
@@ -16,7 +16,7 @@ export function describeRequest(
 	path: string,
 ): IdempotencyHeader | undefined {
 	const verb = method.toLowerCase() as 'post' | 'put' | 'patch' | 'delete';
-	// The version prefix stands in the paths or in the address of the server.
+	// The version prefix is part of the document's paths or of its server's address.
 	for (const candidatePath of [path, path.replace(/^\/v1(?=\/)/, '')]) {
 		for (const { key } of templatesFor(document, candidatePath)) {
 			const pathItem = pathItemAt(document, key);

@@ -13,7 +13,7 @@ import { operationOf } from './documentParts';
 import { collectionIn, isParameter, pathItemAt } from './paths';
 import { describeWrite, type WriteDescription } from './writing';
 
-/** A kind of record as the service's document describes it; an operation it does not offer is absent. */
+/** A kind of record as the service's document describes it; operations it does not offer are absent. */
 export interface ResourceDescription {
 	list?: ListDescription;
 	create?: WriteDescription;
@@ -25,7 +25,7 @@ export interface ResourceDescription {
 	/** Adds a tag to a record, and removes it. */
 	addTag?: WriteDescription;
 	removeTag?: WriteDescription;
-	/** The fields of a record in a response; empty where the document does not tell. */
+	/** The fields of a record in a response; empty if the document does not describe them. */
 	fields: RecordField[];
 	/** Names of the fields a simplified record has. */
 	summary: string[];
@@ -39,20 +39,19 @@ const descriptionCache = new WeakMap<OpenApiDocument, Map<string, ResourceDescri
  *
  * @param path collection path without version prefix, such as `/contacts`; a parameter in braces
  * may have any name
- * @returns undefined where the document does not know the path
+ * @returns undefined if the document does not describe the path
  */
 export function describeResource(
 	document: OpenApiDocument,
 	path: string,
 ): ResourceDescription | undefined {
 	const inDocument = getOrCreate(descriptionCache, document, () => new Map<string, ResourceDescription | undefined>());
-	if (!inDocument.has(path)) inDocument.set(path, readResource(document, path));
-	return inDocument.get(path);
+	return getOrCreate(inDocument, path, () => readResource(document, path));
 }
 
 function readResource(document: OpenApiDocument, path: string): ResourceDescription | undefined {
 	const prefix = collectionIn(document, path);
-	const collection = prefix === undefined ? undefined : pathItemAt(document, prefix);
+	const collection = pathItemAt(document, prefix);
 	if (prefix === undefined || !collection) return undefined;
 	const write = (pathItem: PathItem | undefined, verb: Parameters<typeof describeWrite>[3]) =>
 		pathItem && operationOf(pathItem, verb) && describeWrite(document, prefix, pathItem, verb);
@@ -90,14 +89,14 @@ function readResource(document: OpenApiDocument, path: string): ResourceDescript
 	return description;
 }
 
-/** A batch of replacements would take many whole records that are read beforehand: each goes alone. */
+/** The description of a write that replaces records; without batches, since each record is read first. */
 function replacing(description: WriteDescription | undefined): WriteDescription | undefined {
 	if (!description) return undefined;
 	const { batch: _, ...single } = description;
 	return { ...single, replaces: true };
 }
 
-/** An object with lazily read members: of most descriptions, one or two are used. */
+/** An object whose members are read on first use: most descriptions need only one or two of them. */
 function lazily<T extends object>(readers: { [Name in keyof T]-?: () => T[Name] | undefined }): T {
 	const object = {} as T;
 	for (const name of Object.keys(readers) as Array<keyof T>) {

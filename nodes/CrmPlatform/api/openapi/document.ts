@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
-
 import { parseOpenApi, type OpenApiDocument } from './openapi';
 import { isTooDeep } from './documentParts';
+import { sha256 } from '../../base/digest';
 import { isObject } from '../../base/json';
 import { RecentMap } from '../../base/maps';
 import type { Problem } from '../http/problem';
@@ -13,13 +12,13 @@ import type { Transport } from '../http/transport';
 
 export interface LoadedDocument {
 	document: OpenApiDocument;
-	/** Whether it is the packaged one, which says nothing about this very service. */
+	/** Whether it is the packaged one, which may not match this service. */
 	isPackaged: boolean;
-	/** Set when the service's own document could not be read and another copy stands in. */
+	/** Notice for the user that another copy replaces the service's document, which could not be read. */
 	notice?: string;
 	/**
-	 * Why names must not be taken from the packaged one: the service has a description of its own, and may
-	 * ignore names it does not have. Absent where it has none, and is taken to be as the packaged one says.
+	 * Why names of the packaged document must not be used: the service has its own document, which could not be read, and
+	 * may ignore names that it lacks. Absent if the service has none: then the packaged one is assumed to match.
 	 */
 	unread?: string;
 }
@@ -27,43 +26,43 @@ export interface LoadedDocument {
 export interface DocumentSource {
 	/** Where the service publishes its OpenAPI document. */
 	url: string;
-	/** Address of the service, the only one that the credential is sent to. */
+	/** Address of the service. The credential is sent to no other address. */
 	address: string;
-	/** Whatever the answer may depend on, so that accounts never see each other's. */
+	/** The key or token. Documents are cached by it, so that no account sees another account's document. */
 	secret: string;
-	/** n8n's credential, which stays the same when its secret is renewed; absent where it is not stored. */
+	/** n8n's credential, which stays the same when its secret is renewed; absent if it is not stored. */
 	credential?: string;
 	signed: Transport;
 	anonymous: Transport;
 }
 
-/** Milliseconds for which a document counts as current. */
+/** Milliseconds until a document is read again. */
 const freshFor = 5 * 60_000;
-/** Keys of the cache; a credential has two. */
+/** Maximum keys of the cache; a credential has two. */
 const maxCached = 100;
 
 interface CachedDocument {
 	document: OpenApiDocument;
 	url: string;
-	/** Unix epoch milliseconds when it was read. */
+	/** Unix epoch milliseconds. */
 	readAt: number;
 }
 
-// Each process of n8n fills its own cache, and an empty one costs one request. A document takes
-// megabytes, so credentials whose documents are the same share one.
+// Each process of n8n fills its own cache, which costs one request. A document takes megabytes, so credentials with equal
+// documents share one.
 const cache = new RecentMap<string, CachedDocument>(maxCached);
 
 /**
- * Loads the service's description: from its address at most every five minutes, else, where it cannot
- * be read, the copy read last, however old. The packaged description is the last resort: it describes
- * the sandbox, so another service may name things differently.
+ * Loads the service's description, at most every five minutes. If it cannot be read, the last copy is used, however old;
+ * the packaged description is the last resort, since it describes the sandbox and other services may name things
+ * differently.
  *
- * @throws Error in the user's words when the packaged description is damaged
+ * @throws Error in the user's words if the packaged description is damaged
  */
 export async function loadDocument(source: DocumentSource, clock: Clock): Promise<LoadedDocument> {
 	const { url, secret, credential } = source;
 	const keys = [digestOf([url, 'secret', secret])];
-	// A renewed token is a new secret, for which no copy was kept.
+	// A renewed token is a new secret, for which no copy is cached.
 	if (credential) keys.push(digestOf([url, 'credential', credential]));
 	const [exact] = keys.map((key) => cache.get(key));
 	if (exact && exact.readAt + freshFor > clock.now()) return { document: exact.document, isPackaged: false };
@@ -87,7 +86,7 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 	};
 }
 
-/** Caches a document, or the equal one that is cached already. */
+/** Caches a document, or the equal document that is already cached. */
 function store(keys: string[], url: string, read: OpenApiDocument, now: number): OpenApiDocument {
 	const isSame = (cachedDocument: CachedDocument) =>
 		cachedDocument.url === url && contentOf(read) !== undefined && contentOf(cachedDocument.document) === contentOf(read);
@@ -96,20 +95,19 @@ function store(keys: string[], url: string, read: OpenApiDocument, now: number):
 	return document;
 }
 
-const digestOf = (value: unknown): string =>
-	createHash('sha256').update(JSON.stringify(value)).digest('hex');
+const digestOf = (value: unknown): string => sha256(JSON.stringify(value));
 
-// A document takes milliseconds, and the first of a process has none to be compared with.
+// Computed on demand: a digest takes milliseconds, and the first document of a process is compared with no other.
 const contents = new WeakMap<OpenApiDocument, string>();
 
-/** Digest of a document's content; undefined where it is nested too deeply to be written. */
+/** Digest of a document's content; undefined if it is nested too deeply for JSON.stringify. */
 function contentOf(document: OpenApiDocument): string | undefined {
 	const content = contents.get(document) ?? (isTooDeep(document) ? undefined : digestOf(document));
 	if (content !== undefined) contents.set(document, content);
 	return content;
 }
 
-/** The document at its address, or the reason why it could not be read, and whether there is none. */
+/** The document at its address, or why it could not be read, and whether the service has none. */
 async function readDocument(
 	{ url, address, signed, anonymous }: DocumentSource,
 	clock: Clock,

@@ -1,18 +1,18 @@
 import { getOrCreate } from '../../base/maps';
+import { percentDecoded } from '../http/path';
 import { countSteps, leaveOut } from './work';
 import { partReaders, type OpenApiDocument, type OpenApiOperation, type PathItem } from './openapi';
 
 type Referable = { [Kind in keyof typeof partReaders]: NonNullable<ReturnType<(typeof partReaders)[Kind]>> };
 
-// Many operations refer to the same parts. What was read lives as long as the document.
+// Many operations refer to the same parts. Parsed parts live as long as the document.
 const parsedCache = new WeakMap<object, Map<string, unknown>>();
 
-/** A part of a document, parsed once; undefined where it cannot be read. */
+/** A part of a document, parsed once; undefined if it is unreadable. */
 function parsedAs<Kind extends keyof Referable>(kind: Kind, json: unknown): Referable[Kind] | undefined {
 	if (!isObjectOrList(json)) return parse(kind, json);
 	const parsedByKind = getOrCreate(parsedCache, json, () => new Map<string, unknown>());
-	if (!parsedByKind.has(kind)) parsedByKind.set(kind, parse(kind, json));
-	return parsedByKind.get(kind) as Referable[Kind] | undefined;
+	return getOrCreate(parsedByKind, kind, () => parse(kind, json)) as Referable[Kind] | undefined;
 }
 
 function parse<Kind extends keyof Referable>(kind: Kind, json: unknown): Referable[Kind] | undefined {
@@ -22,12 +22,12 @@ function parse<Kind extends keyof Referable>(kind: Kind, json: unknown): Referab
 /** Deeper than any real description, and far from a stack overflow. */
 const maxDepth = 200;
 
-/** Whether JSON is nested too deeply for readers that call themselves. */
+/** Whether JSON is nested too deeply for recursive readers. */
 export function isTooDeep(json: unknown): boolean {
 	let level = [json].filter(isObjectOrList);
 	for (let depth = 0; level.length > 0; depth++) {
 		if (depth > maxDepth) return true;
-		// Loops, because a document has 100,000 parts.
+		// Loops, since a document has 100,000 parts.
 		const next: object[] = [];
 		for (const parent of level) for (const value of Object.values(parent)) if (isObjectOrList(value)) next.push(value);
 		level = next;
@@ -35,7 +35,7 @@ export function isTooDeep(json: unknown): boolean {
 	return false;
 }
 
-/** An operation of a path; undefined where it has none. */
+/** An operation of a path, if the path has it. */
 export function operationOf(
 	pathItem: PathItem,
 	verb: 'get' | 'post' | 'put' | 'patch' | 'delete',
@@ -43,11 +43,11 @@ export function operationOf(
 	return parsedAs('operation', pathItem[verb]);
 }
 
-/** The answer of an operation that succeeds. */
+/** The description of a successful response. */
 export const successOf = ({ responses = {} }: OpenApiOperation): unknown =>
 	responses['200'] ?? responses['206'] ?? responses['2XX'] ?? responses.default;
 
-/** Reads a part of the document, references followed; an object that says nothing where it cannot be read. */
+/** Reads a part of the document and follows references; an empty object if it cannot be read. */
 export function readPart<Kind extends keyof Referable>(
 	document: OpenApiDocument,
 	json: unknown,
@@ -60,11 +60,11 @@ export function readPart<Kind extends keyof Referable>(
 const resolvedCache = new WeakMap<object, unknown>();
 
 /**
- * Follows references inside the document (JSON Pointer, RFC 6901). What stands beside a reference
- * takes precedence over what it refers to (OpenAPI 3.1, section 4.8.23; generators do it for 3.0).
+ * Follows references inside the document (JSON Pointer, RFC 6901). Members beside a reference take precedence over
+ * those of its target (OpenAPI 3.1, section 4.8.23; generators write them for 3.0, too).
  *
- * @returns an object that says nothing where the reference leads nowhere or in a circle; the same for
- * each reference that has nothing beside it
+ * @returns an empty object if the reference leads nowhere or in a circle; the target itself, as one object, for
+ * references without other members
  */
 export function resolve<Kind extends keyof Referable>(
 	document: OpenApiDocument,
@@ -79,19 +79,19 @@ export function resolve<Kind extends keyof Referable>(
 	for (let depth = 0; current.$ref !== undefined; depth++) {
 		const { $ref, ...siblings } = current;
 		const target = depth > maxReferences ? undefined : parsedAs(kind, pointedAt(document, $ref));
-		const beside = defined(siblings);
-		current = target && Object.keys(beside).length === 0 ? target : { ...target, ...beside };
+		const definedSiblings = defined(siblings);
+		current = target && Object.keys(definedSiblings).length === 0 ? target : { ...target, ...definedSiblings };
 	}
 	resolvedCache.set(value, current);
 	return current;
 }
 
-/** References one after another. */
+/** Maximum length of a chain of references. */
 const maxReferences = 20;
 
 const pointerCache = new WeakMap<OpenApiDocument, Map<string, unknown>>();
 
-/** The JSON at `#/components/schemas/Contact/properties/address`, references on the way followed. */
+/** The JSON at a reference such as `#/components/schemas/Contact/properties/address`, which may lead through others. */
 function pointedAt(document: OpenApiDocument, reference: string, depth = 0): unknown {
 	if (!reference.startsWith('#/') || depth > maxReferences) return undefined;
 	const cachedValues = getOrCreate(pointerCache, document, () => new Map<string, unknown>());
@@ -111,24 +111,16 @@ function pointedAt(document: OpenApiDocument, reference: string, depth = 0): unk
 	return value;
 }
 
-/** Characters. */
+/** Maximum characters of a reference. */
 const maxReferenceLength = 2_000;
 
 /** The steps of a JSON Pointer in a URL fragment (RFC 6901, section 6). */
 export const stepsOf = (pointer: string): string[] =>
-	pointer.split('/').map((step) => decoded(step).replace(/~1/g, '/').replace(/~0/g, '~'));
-
-function decoded(step: string): string {
-	try {
-		return decodeURIComponent(step);
-	} catch {
-		return step;
-	}
-}
+	pointer.split('/').map((step) => percentDecoded(step).replace(/~1/g, '/').replace(/~0/g, '~'));
 
 const isObjectOrList = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** The members of an object that have a value. */
+/** An object without its undefined members. */
 export function defined<T extends object>(object: T): Partial<T> {
 	return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Partial<T>;
 }

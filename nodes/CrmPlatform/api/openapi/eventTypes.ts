@@ -30,8 +30,8 @@ const delivery = z.object({
 });
 
 /**
- * Reads the events a document describes: the section `webhooks` of OpenAPI 3.1 names the types,
- * the body that creates a subscription names the patterns.
+ * Reads the events that a document describes: the section `webhooks` of OpenAPI 3.1 names the types, and the body that
+ * creates a subscription names the patterns.
  */
 export function readEventCatalog(document: OpenApiDocument): EventCatalog {
 	const types = Object.entries(document.webhooks ?? {}).flatMap(([type, described]) => {
@@ -52,8 +52,7 @@ function eventType(
 
 /** The values that the service lists for the events of a subscription. */
 function subscribable(document: OpenApiDocument): string[] {
-	const path = collectionIn(document, '/webhooks');
-	const collection = path === undefined ? undefined : pathItemAt(document, path);
+	const collection = pathItemAt(document, collectionIn(document, '/webhooks'));
 	const create = collection && operationOf(collection, 'post');
 	const body = jsonSchema(readPart(document, create?.requestBody, 'requestBody'));
 	const { events } = flatten(document, body ?? {}).properties ?? {};

@@ -61,7 +61,7 @@ export const filterOperators: FilterOperator[] = [
 /** Whether an operator takes two values. */
 export const isRange = ({ filters }: FilterOperator): boolean => filters.some(([, value]) => value === 'second');
 
-/** The kind of the field's values; undefined where its filters do not tell. */
+/** The kind of the field's values; undefined if its filters do not show it. */
 function kindOfFiltered({ filters }: FilteredField): FieldKind | undefined {
 	return (['is', 'gte', 'gt', 'lte', 'lt'] as const).map((comparison) => filters.get(comparison)?.kind).find(Boolean);
 }
@@ -72,7 +72,7 @@ export function isInstant(field: FilteredField): boolean {
 	return kind !== undefined && fieldKinds[kind].order === 'instant';
 }
 
-/** Whether an operator names all values of the field itself, or takes dates: none is needed for a single value. */
+/** Whether the field has operators for its type (dates, true or false) that replace the plain *Is*. */
 export function hasTypedOperators(field: FilteredField): boolean {
 	const kind = kindOfFiltered(field);
 	return isTime(kind) || isBoolean(kind);
@@ -82,8 +82,8 @@ export function hasTypedOperators(field: FilteredField): boolean {
 export const isLinked = ({ filters }: FilteredField): boolean => filters.get('is')?.reference !== undefined;
 
 /**
- * The bounds of a whole day of instants, which is half open: after a day is from the start of the next
- * day on. A date has no time, and an instant that is given has no day.
+ * The comparison with a whole day in a field of instants. A day is a half-open interval: after a day means from the start
+ * of the next day.
  */
 export function wholeDayBound(comparison: Comparison): { comparison: Comparison; isNextDay: boolean } {
 	if (comparison === 'gt') return { comparison: 'gte', isNextDay: true };

@@ -1,13 +1,13 @@
 import { getOrCreate } from '../../base/maps';
 import type { Field } from '../../fields/field';
 
-/** What services write in brackets after the name of a filter: `created_at[gte]`. */
+/** The comparisons in brackets after the name of a filter: `created_at[gte]`. */
 export const comparisons = ['gte', 'gt', 'lte', 'lt', 'contains', 'starts_with', 'empty'] as const;
 
 /** How a filter compares; `is` is equality, which is written without brackets. */
 export type Comparison = 'is' | (typeof comparisons)[number];
 
-/** A field that a list can be filtered by, with one filter for each comparison the service has. */
+/** A field by which a list can be filtered, with one filter for each comparison of the service. */
 export interface FilteredField {
 	name: string;
 	label: string;

@@ -6,15 +6,14 @@ import { flatten, parametersIn, schemaOf } from './schema';
 export interface IdempotencyHeader {
 	/** The header that carries the key. */
 	idempotencyHeader?: string;
-	/** What the service demands of an idempotency key; any text where absent. */
+	/** The required format of a key; any text if absent. */
 	idempotencyKey?: KeyFormat;
 }
 
 /**
- * Reads the idempotency header of an operation; empty where the operation declares none, where it is
- * not clear which one carries the key, and where its keys are optional and of a form that the node
- * cannot make. A key in the wrong header would give false safety: without one, an uncertain write
- * is not repeated.
+ * Reads the idempotency header of an operation; empty if the operation declares none, if it is unclear which header
+ * carries the key, or if the key is optional and of a form that the node cannot create. A key in the wrong header would
+ * give false safety: without a key, an uncertain write is not repeated.
  */
 export function idempotencyHeaderOf(
 	document: OpenApiDocument,
@@ -24,7 +23,7 @@ export function idempotencyHeaderOf(
 	const headers = parametersIn(document, pathItem, operation, 'header').filter(
 		(header) => keyName(header) !== undefined && takesText(document, header),
 	);
-	const parameter = theOne(headers);
+	const parameter = clearestOf(headers);
 	if (parameter?.name === undefined) return {};
 	const { format, pattern, minLength, maxLength } = flatten(document, schemaOf(parameter));
 	const idempotencyKey: KeyFormat = {
@@ -49,8 +48,8 @@ function keyName({ name = '' }: OpenApiParameter): string | undefined {
 	return [...words.slice(0, place).filter((word) => !['x', 'request', 'http', 'api', 'client'].includes(word)), 'key'].join(' ');
 }
 
-/** The one header that carries the key; undefined where several may, or only one whose name says more. */
-function theOne(headers: OpenApiParameter[]): OpenApiParameter | undefined {
+/** The header that carries the key; undefined if several may, or if the only candidate is optional and its name says more. */
+function clearestOf(headers: OpenApiParameter[]): OpenApiParameter | undefined {
 	const current = headers.filter((header) => !header.deprecated);
 	const candidates = current.length > 0 ? current : headers;
 	const plain = candidates.filter((header) => keyName(header) === 'key');

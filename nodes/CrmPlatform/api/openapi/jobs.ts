@@ -5,13 +5,13 @@ import { operationOf } from './documentParts';
 import { pathItemAt, pathOfPost } from './paths';
 import { parametersIn } from './schema';
 
-/** The background job that does an operation for many records. */
+/** The background job that runs an operation for many records. */
 export interface JobDescription extends IdempotencyHeader {
 	/** Path of the jobs, with version prefix: `/v1/jobs`. */
 	path: string;
 	/** Path of the records in the document: `/v1/custom-objects/{key}/records`. */
 	collection: string;
-	/** The query that starts it; a name in braces is a parameter of the collection's path. */
+	/** The query that starts the job; a name in braces is a parameter of the collection's path. */
 	query: Record<string, string>;
 	/** The parameter that names the field to match on (upsert). */
 	match?: MatchDescription;
@@ -31,7 +31,7 @@ export function describeJob(
 	matchable?: string[],
 ): JobDescription | undefined {
 	const path = job && pathOfPost(document, job.operationId);
-	const pathItem = path === undefined ? undefined : pathItemAt(document, path);
+	const pathItem = pathItemAt(document, path);
 	const operation = pathItem && operationOf(pathItem, 'post');
 	if (!job || path === undefined || !operation) return undefined;
 	const withoutRecords = queryWithoutRecords(document, path);
@@ -46,11 +46,10 @@ export function describeJob(
 	};
 }
 
-/** The parameter `records` of the results, which are many times smaller without them. */
+/** The query with which results omit their records: they are many times smaller. */
 function queryWithoutRecords(document: OpenApiDocument, jobs: string): Record<string, string> | undefined {
-	const isOfResults = (documentPath: string) => documentPath.startsWith(`${jobs}/{`) && documentPath.endsWith('}/results');
-	const path = Object.keys(document.paths).find(isOfResults);
-	const pathItem = path === undefined ? undefined : pathItemAt(document, path);
+	const isOfResults = (path: string) => path.startsWith(`${jobs}/{`) && path.endsWith('}/results');
+	const pathItem = pathItemAt(document, Object.keys(document.paths).find(isOfResults));
 	const operation = pathItem && operationOf(pathItem, 'get');
 	if (!operation) return undefined;
 	const parameters = parametersIn(document, pathItem, operation, 'query');
@@ -58,7 +57,7 @@ function queryWithoutRecords(document: OpenApiDocument, jobs: string): Record<st
 }
 
 /**
- * The query that starts a job about the records at `path`.
+ * The query that starts a job for the records at `path`.
  *
  * @param path with version prefix and the ids of its parents: `/v1/custom-objects/cars/records`
  */

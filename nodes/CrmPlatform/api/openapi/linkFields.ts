@@ -4,7 +4,7 @@ import { fieldKinds } from '../../fields/fieldKinds';
 
 /** A reference from one record to another. */
 export interface Link {
-	/** The name it is stored under in a workflow: `company_id`, `links: contacts`. */
+	/** Its name in stored workflows: `company_id`, `links: contacts`. */
 	name: string;
 	label: string;
 	/** The field that holds the reference. */
@@ -38,7 +38,7 @@ export function linksOf(fields: Field[]): Link[] {
 	});
 }
 
-/** Whether the values of a field are ids of other records, and not of their parts. */
+/** Whether the values of a field are ids of other records, not of their parts. */
 export const refersToRecords = ({ reference, part, linksTo }: Field): boolean =>
 	(reference !== undefined && part === undefined) || linksTo !== undefined;
 
@@ -48,7 +48,7 @@ export const refersToOthers = ({ reference, linksTo }: Field): boolean => refere
 /**
  * A copy of the value of a field that refers to other records, with each id replaced.
  *
- * @param replace is given the collection of the other record, such as `companies`
+ * @param replace called with the collection of the other record, such as `companies`, and the id
  */
 export function withReplacedIds(
 	{ reference, linksTo }: Field,

@@ -7,7 +7,7 @@ import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem } fr
 import { nextLink, otherPlaces, pagingParameters, roles, type CursorPlace, type Role } from './paging';
 import { readPart, successOf } from './documentParts';
 import { recordTimes, type RecordTimes } from './recordTimes';
-import { flatten, jsonSchema, maxNumber, parameterChoices, parametersIn } from './schema';
+import { flatten, jsonSchema, maxNumber, parameterChoices, parametersIn, schemaOf } from './schema';
 
 /** How one kind of record is listed. */
 export interface ListDescription extends RecordTimes {
@@ -15,11 +15,11 @@ export interface ListDescription extends RecordTimes {
 	cursor: string;
 	/** Whether the description declares it, or another parameter for the position of a page. */
 	takesCursor?: true;
-	/** Where a response has the cursor of the next page, if the description links it; otherwise in `next_cursor`. */
+	/** Where a response has the cursor of the next page, if the description says so; otherwise in `next_cursor`. */
 	next?: CursorPlace;
 	/** Further parameters of a request for a next page. */
 	fixed?: Record<string, string | number | boolean>;
-	/** Places of a response with a value if there is a next page, where the description's links are ambiguous. */
+	/** If the description's links are ambiguous: the places of a response that have a value if there is a next page. */
 	unread?: CursorPlace[];
 	/** The parameter for the size of a page, and the largest page the service gives. */
 	pageSize?: {
@@ -28,27 +28,27 @@ export interface ListDescription extends RecordTimes {
 		/** The sizes a page can have, in ascending order; any up to the largest where absent. */
 		sizes?: number[];
 	};
-	/** The parameter for the order, the orders it takes, and the one a list has without it. */
+	/** The parameter for the order, the orders it takes, and the default order. */
 	sort?: { name: string; values: string[]; default?: string };
 	/** The parameter for full-text search. */
 	search?: string;
-	/** The parameter that names the fields to answer with. */
+	/** The parameter that names the fields to return. */
 	fields?: string;
 	filters: Field[];
 	/** Whether custom fields are filters too (see customFilters). */
 	takesCustomFields?: true;
-	/** The comparisons that filters by custom fields have, by type of field, where the service tells. */
+	/** The comparisons of filters by custom fields, by type of field, if the service names them. */
 	customComparisons?: Record<string, string[]>;
-	/** The types of custom fields that are filtered by several values at once, where the service tells. */
+	/** The types of custom fields that can be filtered by several values at once, if the service names them. */
 	customLists?: string[];
 	/** The background job that exports the list. */
 	job?: JobDescription;
 }
 
-/** Largest page if the document does not say: small enough for any service. */
+/** Maximum page size if the document does not state it: small enough for any service. */
 const defaultPageSize = 100;
 
-/** Reads by which parameters a list operation filters records by time, as far as their names tell. */
+/** Reads from the names of a list's parameters how it filters records by time. */
 export const describeTimes = (document: OpenApiDocument, pathItem: PathItem, operation: OpenApiOperation): RecordTimes =>
 	recordTimes(parametersIn(document, pathItem, operation, 'query').map(({ name = '' }) => name));
 
@@ -116,12 +116,12 @@ function describePageSize(
 	return { name, maximum, ...(sizes.length > 0 && { sizes: sizes.sort((a, b) => a - b) }) };
 }
 
-/** Filters without a title are labeled as the fields of the records are. */
+/** Filters without a title have the labels of the records' fields. */
 function describeFilters(document: OpenApiDocument, operation: OpenApiOperation, parameters: OpenApiParameter[]): Field[] {
 	const labels = new Map(recordFieldsOf(document, operation).map(({ name, label }) => [name, label]));
 	return parameters.map((parameter) => {
 		const filter = parameterField(document, parameter);
-		const isTitled = (parameter.schema ?? jsonSchema(parameter))?.title !== undefined;
+		const isTitled = schemaOf(parameter).title !== undefined;
 		const label = isTitled ? undefined : labels.get(comparedBy(filter.name).name);
 		return label === undefined ? filter : { ...filter, label };
 	});
@@ -130,8 +130,8 @@ function describeFilters(document: OpenApiDocument, operation: OpenApiOperation,
 /** A query parameter as a field. */
 function parameterField(document: OpenApiDocument, parameter: OpenApiParameter): Field {
 	const { name = '', description = '', required = false } = parameter;
-	const schema = parameter.schema ?? jsonSchema(parameter) ?? {};
-	// Names stay whole: the dot and bracket of `created_at[gte]` belong to the parameter.
+	const schema = schemaOf(parameter);
+	// Names are not split: the dot and bracket of `created_at[gte]` belong to the parameter.
 	const baseField = field(document, [name], schema.title ?? filterLabel(name), schema, required);
 	const encoding = encodingOf(parameter, baseField);
 	return {
@@ -142,7 +142,7 @@ function parameterField(document: OpenApiDocument, parameter: OpenApiParameter):
 	};
 }
 
-/** How a parameter's lists and objects are written; undefined for commas, and for single values. */
+/** How a parameter's lists and objects are encoded; undefined for commas, and for single values. */
 function encodingOf({ schema, content, style = 'form', explode }: OpenApiParameter, { kind }: Field): ParameterEncoding | undefined {
 	const { shape } = fieldKinds[kind];
 	if (shape === 'single') return undefined;
@@ -153,7 +153,7 @@ function encodingOf({ schema, content, style = 'form', explode }: OpenApiParamet
 	return style === 'spaceDelimited' ? 'space' : style === 'pipeDelimited' ? 'pipe' : undefined;
 }
 
-/** `created_at[gte]` → `Created At`; a comparison that is not known stays: `Name (Like)`. */
+/** `created_at[gte]` → `Created At`; an unknown comparison is kept: `name[like]` → `Name (Like)`. */
 function filterLabel(parameter: string): string {
 	const { name } = comparedBy(parameter);
 	const [, field = name, comparison] = /^(.+)\[(\w+)\]$/.exec(name) ?? [];
@@ -164,9 +164,9 @@ function filterLabel(parameter: string): string {
 export interface RecordField {
 	name: string;
 	label: string;
-	/** Whether it is a single value, and neither a list nor an object. */
+	/** Whether it is neither a list nor an object. */
 	isPlain: boolean;
-	/** Whether the service alone sets it. */
+	/** Whether only the service sets it. */
 	isReadOnly: boolean;
 	/** Whether it refers to other records. */
 	isLink: boolean;
@@ -177,7 +177,7 @@ export interface RecordField {
 /** Names of fields with ids of other records, for descriptions that do not mark them. */
 const linkName = /(_ids?|[a-z]Ids?|[a-z]ID)$/;
 
-/** The fields of the records a list operation answers with, in the order of the document. */
+/** The fields of the records that a list operation returns, in the order of the document. */
 export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation): RecordField[] {
 	const envelope = jsonSchema(readPart(document, successOf(list), 'response'));
 	const data = flatten(document, envelope ?? {}).properties?.data ?? {};
@@ -192,7 +192,7 @@ export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation
 	});
 }
 
-/** Most fields of a simplified record (n8n's UX guidelines), aside from further links and custom fields. */
+/** Maximum fields of a simplified record (n8n's UX guidelines), not counting further links and custom fields. */
 const summaryLength = 10;
 
 /**

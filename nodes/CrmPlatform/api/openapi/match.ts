@@ -1,13 +1,13 @@
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem, Schema } from './openapi';
 import { alternativesOf, flatten, parameterChoices, parametersIn, schemaOf } from './schema';
 
-/** The parameter that tells an upsert by which field to find the record. */
+/** The parameter that tells an upsert which field identifies the record. */
 export interface MatchDescription {
 	/** The query parameter that names the field. */
 	name: string;
-	/** The fields it is described with, the service's default first; empty where it takes any text. */
+	/** The fields in its description, the service's default first; empty if it takes any text. */
 	values: string[];
-	/** The field that is sent where none is chosen; without one, the service decides. */
+	/** The field to send if the user chooses none; if absent, the service decides. */
 	whenBlank?: string;
 	/** Whether it takes other fields, too. */
 	takesOthers?: true;
@@ -15,7 +15,7 @@ export interface MatchDescription {
 	takesCustomFields: boolean;
 }
 
-/** Usual names of the parameter, without separators. */
+/** The parameter's usual names, without separators. */
 const usualName =
 	/^(match|upsert|merge|dedupe|deduplicate|unique|conflict|lookup|identify|find)(ing|ed)?(on|by|key|field|property|attribute|column|with|using|target)?$|^(on|by|keyfield|keyproperty|onconflict|idproperty|identifier|idfield|matchonfield|uniqueidproperty|externalidfield)$/;
 
@@ -23,8 +23,8 @@ const usualName =
 const otherUse = /^(fields?|select|include|expand|embed|sort|order|orderby|sortby|return(ing)?|response|view|properties|exclude|omit)/;
 
 /**
- * The parameter that takes the field to match on: the one that says so by its name, otherwise the only one
- * whose values are fields of the record. Another one of several choices would find other records.
+ * The parameter that takes the field to match on: its name says so, or it is the only one whose values are fields of the
+ * record. A wrong guess among several would find other records.
  *
  * @param fields names of the record's fields
  * @returns undefined if there is none, or several
@@ -64,18 +64,18 @@ export function describeMatch(
 	};
 }
 
-/** Whether the parameter takes its choices and nothing else. */
+/** Whether the parameter takes only its choices. */
 function isClosed(document: OpenApiDocument, parameter: OpenApiParameter): boolean {
 	const schema = flatten(document, schemaOf(parameter));
 	if (schema.enum ?? schema.const) return true;
-	const alternatives = schema.items ? alternativesOf(document, schema.items) : alternativesOf(document, schema);
-	// A pattern beside the choices is that of custom fields.
+	const alternatives = alternativesOf(document, schema.items ?? schema);
+	// Beside the choices, a pattern describes the names of custom fields.
 	const isCustom = ({ pattern }: Schema) => pattern !== undefined && parameter['x-custom-fields'] !== undefined;
 	return alternatives.every((alternative) => (alternative.enum ?? alternative.const) !== undefined || isCustom(alternative));
 }
 
 function takesText(document: OpenApiDocument, parameter: OpenApiParameter): boolean {
 	const schema = flatten(document, schemaOf(parameter));
-	const types = [schema.items ? flatten(document, schema.items).type : schema.type].flat();
+	const types = [flatten(document, schema.items ?? schema).type].flat();
 	return types.includes(undefined) || types.includes('string');
 }

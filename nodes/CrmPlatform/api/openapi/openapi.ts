@@ -1,6 +1,6 @@
 import { isObject } from '../../base/json';
 
-/** The part of a JSON Schema (OpenAPI 3.0 and 3.1) the connector reads. */
+/** The part of a JSON Schema (OpenAPI 3.0 and 3.1) that the connector reads. */
 export interface Schema {
 	$ref?: string | undefined;
 	type?: string | string[] | undefined;
@@ -28,26 +28,26 @@ export interface Schema {
 	allOf?: Schema[] | undefined;
 	anyOf?: Schema[] | undefined;
 	oneOf?: Schema[] | undefined;
-	/** Ours: whether texts are kept in lower case, so that case does not tell values apart. */
+	/** Ours: whether the service stores texts in lower case, so that values which differ in case are equal. */
 	'x-lower-case'?: boolean | undefined;
 	/** Ours: the labels of the values of an enumeration, by value. */
 	'x-enum-labels'?: Record<string, string> | undefined;
 	/** Ours: whether it is one of the fields people use most. */
 	'x-important'?: boolean | undefined;
-	/** Ours: the records an id belongs to, such as `companies`. */
+	/** Ours: the collection of the record that an id identifies, such as `companies`. */
 	'x-resource'?: string | undefined;
-	/** Ours: the part of other records an id belongs to, such as `pipelines.stages`. */
+	/** Ours: the collection and member of the part that an id identifies, such as `pipelines.stages`. */
 	'x-item-of'?: string | undefined;
 }
 
-/** A value as it is read; undefined where it is not there, or cannot be read. */
+/** Reads a value; undefined if it is missing or unreadable. */
 type Reader<T> = (json: unknown) => T | undefined;
 type Readers = Record<string, Reader<unknown>>;
 type Read<R extends Readers> = { [Name in keyof R]?: ReturnType<R[Name]> };
 
-// People and generators write documents: a keyword with an unexpected value, such as YAML's null for a key
-// without a value, is read as absent and affects nothing else. Not parsed with zod, which takes longer for the
-// first schemas than everything else a process does for its first record.
+// People and generators make mistakes: a keyword with an unexpected value, such as YAML's null for a key without a
+// value, counts as absent and affects nothing else. Without zod: its first schemas take longer than everything else that
+// a process does for its first record.
 const text: Reader<string> = (json) => (typeof json === 'string' ? json : undefined);
 const number: Reader<number> = (json) => (typeof json === 'number' ? json : undefined);
 const flag: Reader<boolean> = (json) => (typeof json === 'boolean' ? json : undefined);
@@ -80,7 +80,7 @@ const object =
 	(json) => {
 		if (!isObject(json)) return undefined;
 		const members: Record<string, unknown> = {};
-		// Of the members that are there: schemas have two or three.
+		// Iterates over the object's own members, since schemas have two or three.
 		for (const name of Object.keys(json)) {
 			const value = Object.hasOwn(readers, name) ? readers[name]!(json[name]) : undefined;
 			if (value !== undefined) members[name] = value;
@@ -128,7 +128,7 @@ const schemaObject = object({
 const reference = { $ref: text };
 const content = recordOf(object({ schema: optionalSchema }));
 
-/** Ours: how custom fields are named where the account's stand beside the document's own. */
+/** Ours: the names of the account's custom fields, which are accepted in addition to the documented names. */
 const customFieldNames = (json: unknown) => (json === 'custom_fields.{key}' ? json : undefined);
 
 const parameter = object({
@@ -166,7 +166,7 @@ const operation = object({
 	'x-custom-field-filters': recordOf(texts),
 	/** Ours: the types of custom fields that are filtered by several values, separated by commas. */
 	'x-custom-field-lists': texts,
-	/** Parameters, which parametersIn() reads: lists have dozens, and a write needs none of them. */
+	/** parametersIn() reads them on demand: lists have dozens, and a write needs none of them. */
 	parameters: anyList,
 	requestBody: anything,
 	responses: anyRecord,
@@ -188,7 +188,7 @@ const server = (json: unknown) => {
 	return url === undefined ? undefined : { url };
 };
 
-// A document has megabytes, of which one node needs two operations. Only its outer structure is checked here;
+// A document has megabytes, and a node needs two operations of it. Only the outer structure is checked here;
 // pathItemAt(), operationOf() and readPart() read the parts on demand.
 const document = object({
 	openapi: (json) => (/^3\./.test(text(json) ?? '') ? text(json) : undefined),
@@ -205,11 +205,11 @@ export type OpenApiOperation = ReadBy<typeof operation>;
 export type OpenApiParameter = ReadBy<typeof parameter>;
 export type PathItem = ReadBy<typeof pathItem>;
 
-/** Reads an OpenAPI 3 document; undefined where the JSON is not one. */
+/** Reads an OpenAPI 3 document; undefined if the JSON is not one. */
 export function parseOpenApi(json: unknown): OpenApiDocument | undefined {
 	const { openapi, paths, ...others } = document(json) ?? {};
 	return openapi !== undefined && paths ? { openapi, paths, ...others } : undefined;
 }
 
-/** The parts of a document that are read one by one. */
+/** The readers of parts that are read on demand. */
 export const partReaders = { schema, parameter, requestBody, response, link, operation, pathItem };

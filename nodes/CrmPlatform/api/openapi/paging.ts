@@ -2,7 +2,7 @@ import type { ListRole } from '../../fields/fieldKinds';
 import type { OpenApiDocument, OpenApiOperation } from './openapi';
 import { readPart, resolve, stepsOf, successOf } from './documentParts';
 
-/** Where an answer has the cursor of the next page. */
+/** Where a response has the cursor of the next page. */
 export type CursorPlace = { path: string[] } | { header: string };
 
 /** The usual names of a role's parameter among services, most specific first. */
@@ -13,9 +13,9 @@ export interface Role {
 }
 
 /**
- * A link to the cursor in the document (OpenAPI Link Object) takes precedence. A parameter of a role's name
- * whose values are of another kind (`listRoles` of `fieldKinds`) is a filter: `after` as a date, `limit` as an
- * amount in text, `order` as a direction.
+ * A link to the cursor in the document (OpenAPI Link Object) takes precedence. A parameter with the name of a role and
+ * values of a kind that does not fit (`listRoles` of `fieldKinds`) is a filter: `after` as a date, `limit` as an amount
+ * in text, `order` as a direction.
  */
 export const roles: Record<ListRole, Role> = {
 	cursor: {
@@ -37,7 +37,7 @@ export const roles: Record<ListRole, Role> = {
 /** Parameters of services that number their pages or records, which the connector does not support. */
 export const otherPlaces = /^\$?(page|page[_-]?(no|num|number|index)|offset|skip|start([_-]?(index|at))?)$/i;
 
-/** The parameters that reading a list sets: a member of a filter may have the same name. */
+/** The parameters that paging sets: a member of a filter may have the same name. */
 export const pagingParameters = ({ cursor, pageSize, fixed = {} }: { cursor: string; pageSize?: { name: string }; fixed?: object }): string[] => [
 	cursor,
 	...Object.keys(fixed),
@@ -46,7 +46,7 @@ export const pagingParameters = ({ cursor, pageSize, fixed = {} }: { cursor: str
 
 /** How the description links a page to the next one. */
 interface NextLink {
-	/** The parameter of the cursor, and where an answer has its next value. */
+	/** The parameter of the cursor, and where a response has its next value. */
 	name: string;
 	next: CursorPlace;
 	/** Further parameters of each request for a next page. */
@@ -54,12 +54,12 @@ interface NextLink {
 }
 
 /**
- * The link from a page to the next one. A link of the response fills a parameter from it, as in `{ cursor:
- * '$response.body#/next_cursor', direction: 'next' }` (OpenAPI 3.1, section 4.8.20).
+ * The link from a page to the next one. It sets parameters to values from the response or to constants, as in
+ * `{ cursor: '$response.body#/next_cursor', direction: 'next' }` (OpenAPI 3.1, section 4.8.20).
  *
  * @param names of the list's parameters
- * @returns undefined if there is no such link; if it is ambiguous (one link fills several parameters, or
- * several links differ), the places of a response with a value if there is a next page
+ * @returns undefined if there is no such link; if links are ambiguous (one fills several parameters, or several
+ * differ), the places of a response that have a value if there is a next page
  */
 export function nextLink(
 	document: OpenApiDocument,
@@ -98,7 +98,7 @@ const backwards = /prev|first|last|self|before/i;
 
 const expression = /\$response\.(?:header\.[\w-]+|body#\/[^{}]+)/g;
 
-/** The place in an answer that a runtime expression names (OpenAPI 3.1, section 4.8.20.4). */
+/** The place in a response that a runtime expression names (OpenAPI 3.1, section 4.8.20.4). */
 function placeOf(from: unknown): CursorPlace | undefined {
 	const [, header, pointer] = /^\{?\$response\.(?:header\.([\w-]+)|body#\/([^{}]+))\}?$/.exec(String(from)) ?? [];
 	if (header !== undefined) return { header: header.toLowerCase() };

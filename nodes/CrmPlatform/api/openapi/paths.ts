@@ -4,17 +4,17 @@ import type { OpenApiDocument, PathItem } from './openapi';
 import { readPart } from './documentParts';
 import { countSteps } from './work';
 
-/** The operations of a path as written in the document; undefined if the document lacks the path. */
-export function pathItemAt(document: OpenApiDocument, path: string): PathItem | undefined {
-	const pathItem = document.paths[path];
+/** The operations of a path as the document writes it; undefined if the document lacks the path. */
+export function pathItemAt(document: OpenApiDocument, path: string | undefined): PathItem | undefined {
+	const pathItem = path === undefined ? undefined : document.paths[path];
 	return isObject(pathItem) ? readPart(document, pathItem, 'pathItem') : undefined;
 }
 
-/** A path of the document, parsed once: there may be a thousand, and each request looks one up. */
+/** A path of the document, parsed once: a document may have a thousand, and each request looks one up. */
 interface DocumentPath {
 	/** The path as the document writes it. */
 	key: string;
-	/** Its steps, without a slash at the end. */
+	/** Its steps, without a trailing slash. */
 	steps: string[];
 	/** The path with empty braces. */
 	shape: string;
@@ -53,32 +53,29 @@ const shapeOf = (path: string): string => path.replace(/\{[^/]*\}/g, '{}').repla
 export const isParameter = (step = ''): boolean => step.startsWith('{');
 
 /**
- * The document's own path of the records at `path`. The version prefix stands in the paths or in the
- * address of the server, and so may the folder that the API is in.
+ * The path of the records at `path` as the document writes it. The version prefix and the folder of the API are part of
+ * the document's paths or of its server's address.
  *
  * @param path collection path without version prefix, such as `/contacts`; a parameter in braces may
  * have any name
- * @returns undefined where the document has no such path, or several
+ * @returns undefined if the document has no such path, or several
  */
 export function collectionIn(document: OpenApiDocument, path: string): string | undefined {
 	const { all, collections } = pathsOf(document);
-	if (!collections.has(path)) {
+	return getOrCreate(collections, path, () => {
 		countSteps(document, all.length);
-		collections.set(path, findCollection(document, path));
-	}
-	return collections.get(path);
+		return findCollection(document, path);
+	});
 }
 
 function findCollection(document: OpenApiDocument, path: string): string | undefined {
 	const { all } = pathsOf(document);
-	for (const candidateShape of [shapeOf(`/v1${path}`), shapeOf(path)]) {
-		const found = all.find(({ shape }) => shape === candidateShape);
-		if (found) return found.key;
-	}
 	const end = `/v1${shapeOf(path)}`;
+	const exact = all.find(({ shape }) => shape === end) ?? all.find(({ shape }) => shape === shapeOf(path));
+	if (exact) return exact.key;
 	const inFolder = all.filter(({ shape }) => shape.endsWith(end) && !shape.slice(0, -end.length).includes('{}'));
 	if (inFolder.length > 0) return inFolder.length === 1 ? inFolder[0]?.key : undefined;
-	// With its parameters filled in: `/custom-objects/cars/records`. A parameter at the end is a record.
+	// The path may have its parameters filled in: `/custom-objects/cars/records`. A parameter at the end is a record.
 	const filledIn = [`/v1${path}`, path].flatMap((candidatePath) => templatesFor(document, candidatePath));
 	return filledIn.find(({ key, parameters }) => parameters > 0 && !key.endsWith('}'))?.key;
 }
@@ -93,18 +90,18 @@ export function templatesFor(document: OpenApiDocument, path: string): DocumentP
 		.sort((a, b) => a.parameters - b.parameters);
 }
 
-/** The path of the POST operation with that operationId. */
+/** The path of the POST operation with this operationId. */
 export const pathOfPost = (document: OpenApiDocument, operationId: string): string | undefined =>
 	pathsOf(document).posts.get(operationId);
 
 /**
  * Why requests for the records at `path` would go to the wrong address. The document may name the folder of the
- * API in its servers (relative to the document's own address, OpenAPI 3.1, section 4.8.5) or in its paths.
- * Servers on other hosts prove nothing: there may be a gateway in between.
+ * API in its servers (relative to the document's address, OpenAPI 3.1, section 4.8.5) or in its paths. Servers on other
+ * hosts prove nothing: there may be a gateway in between.
  *
  * @param address the user's base URL, without version prefix
- * @param documentUrl where the document was read
- * @returns the reason in the user's words; undefined where the address is right or nothing is known
+ * @param documentUrl address of the document
+ * @returns the reason in the user's words; undefined if the address is right, or if that is unknown
  */
 export function wrongBaseUrl(
 	document: OpenApiDocument,

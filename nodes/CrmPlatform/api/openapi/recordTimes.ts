@@ -1,13 +1,10 @@
-/** The fields and parameters of a list that tell when its records were created, changed and deleted. */
+/** The fields and parameters of a list for the times at which records were created, changed and deleted. */
 export interface RecordTimes {
-	/** When a record was created, which never changes, and the parameters for a half-open interval. */
+	/** The creation time, which never changes, and the parameters for a half-open interval. */
 	created?: { field: string; from: string; before: string };
-	/**
-	 * When a record was last changed, the parameter that lists records changed since an instant, and the
-	 * one that lists records changed before an instant, if any.
-	 */
+	/** The time of the last change, and the parameters that list records changed since and before an instant. */
 	changed?: { field: string; since: string; until?: string };
-	/** When a record was deleted, and the parameter that includes deleted records. */
+	/** The time of deletion, and the parameter that includes deleted records. */
 	deleted?: { field: string; parameter: string };
 }
 
@@ -21,7 +18,7 @@ const changed = [
 
 const deletedParameter = 'include_deleted';
 
-/** Reads from the names of a list's parameters how it can be narrowed by time. */
+/** Finds the time parameters among the names of a list's parameters. */
 export function recordTimes(parameters: string[]): RecordTimes {
 	const has = (name: string) => parameters.includes(name);
 	const times: RecordTimes = {};

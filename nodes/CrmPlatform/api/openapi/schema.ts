@@ -2,15 +2,15 @@ import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem, Sch
 import { defined, readPart, resolve } from './documentParts';
 import { countSteps, leaveOut } from './work';
 
-/** Maximum number of schemas within one schema: 30 that all contain each other can be nested in 30! ways. */
+/** Maximum number of schemas within one schema: 30 schemas that contain each other can be nested in 30! ways. */
 const maxParts = 2_000;
 
 const flattenedCache = new WeakMap<Schema, Schema>();
 
 /**
- * A schema in one piece: references followed, `allOf` merged, `X or null` (as 3.0 and 3.1 write it) read as X,
- * and several alternatives as what they have in common. Each schema is read once, so the work grows with the
- * document and not with the paths through it. A schema that contains itself ends there.
+ * A schema with its references followed and its `allOf` merged. `X or null` (in the notation of 3.0 or 3.1) becomes X;
+ * several alternatives become what they have in common. Each schema is read once, so the work grows with the document
+ * and not with the paths through it. A schema within itself is empty.
  */
 export function flatten(document: OpenApiDocument, schema: Schema): Schema {
 	const cachedSchema = flattenedCache.get(schema);
@@ -25,7 +25,7 @@ const maxDepth = 100;
 
 interface Parts {
 	flat: Map<Schema, Schema>;
-	/** How many more are read. */
+	/** How many more may be read. */
 	left: number;
 }
 
@@ -33,7 +33,7 @@ function inOnePiece(document: OpenApiDocument, schema: Schema, parts: Parts, dep
 	const resolvedSchema = resolve(document, schema, 'schema');
 	const cachedSchema = flattenedCache.get(resolvedSchema) ?? parts.flat.get(resolvedSchema);
 	if (cachedSchema) return cachedSchema;
-	// Seen as empty by the schemas it contains, which ends cycles.
+	// Empty to the schemas it contains, which ends cycles.
 	parts.flat.set(resolvedSchema, {});
 	countSteps(document, 1);
 	const flat = (schemas: Schema[] = []) =>
@@ -52,7 +52,7 @@ function isRead(document: OpenApiDocument, parts: Parts, depth: number): boolean
 	return isWithin;
 }
 
-/** The schema itself takes precedence, then the later of its parts. */
+/** The schema takes precedence over its parts, and a later part over an earlier one. */
 function mergedInto(schema: Schema, parts: Schema[]): Schema {
 	if (parts.length === 0) return schema;
 	const all = [...parts, schema];
@@ -92,7 +92,7 @@ function commonOf(alternatives: Schema[]): Schema[] {
 	return [{ ...common, type: 'object', properties: Object.fromEntries(properties), required }];
 }
 
-/** The alternatives of a schema in one piece, the alternatives of an alternative included; null aside. */
+/** The flattened alternatives of a schema and of its alternatives, without null. */
 export function alternativesOf(document: OpenApiDocument, schema: Schema): Schema[] {
 	const found = new Set<Schema>();
 	const waiting = [flatten(document, schema)];
@@ -107,8 +107,8 @@ export function alternativesOf(document: OpenApiDocument, schema: Schema): Schem
 }
 
 /**
- * The values a schema names, whether as an enumeration, as constants or as some of its alternatives;
- * beside them, an alternative may allow others by a pattern.
+ * The values that a schema names, by an enumeration, as a constant or in its alternatives. Another alternative may
+ * allow further values by a pattern.
  */
 export function namedValues(document: OpenApiDocument, schema: Schema): Array<string | number | boolean> {
 	const flatSchema = flatten(document, schema);
@@ -123,8 +123,8 @@ export function namedValues(document: OpenApiDocument, schema: Schema): Array<st
 }
 
 /**
- * The parameters of an operation in one place (`query`, `header`). The parameters of its path apply too,
- * unless the operation gives them again (OpenAPI 3.1, section 4.8.9).
+ * The parameters of an operation in one place (`query`, `header`). The parameters of its path apply, too, unless the
+ * operation overrides them (OpenAPI 3.1, section 4.8.9).
  */
 export function parametersIn(
 	document: OpenApiDocument,
@@ -140,7 +140,7 @@ export function parametersIn(
 	return [...byName.values()];
 }
 
-/** The texts a parameter takes, one by one or as a list. */
+/** The texts that a parameter accepts, alone or as a list. */
 export function parameterChoices(document: OpenApiDocument, parameter: OpenApiParameter): string[] {
 	const schema = schemaOf(parameter);
 	const directValues = namedValues(document, schema);
@@ -151,7 +151,7 @@ export function parameterChoices(document: OpenApiDocument, parameter: OpenApiPa
 /** The schema of a parameter, which may be described by a media type (OpenAPI 3.1, section 4.8.12). */
 export const schemaOf = (parameter: OpenApiParameter): Schema => parameter.schema ?? jsonSchema(parameter) ?? {};
 
-/** The largest whole number a schema allows, where it says one. */
+/** The largest whole number that a schema allows, if it limits it. */
 export function maxNumber({ maximum, exclusiveMaximum, enum: values = [] }: Schema): number | undefined {
 	const limits = [maximum ?? Infinity];
 	if (typeof exclusiveMaximum === 'number') limits.push(Math.ceil(exclusiveMaximum) - 1);
@@ -162,11 +162,11 @@ export function maxNumber({ maximum, exclusiveMaximum, enum: values = [] }: Sche
 	return maxValue === Infinity || maxValue < 1 ? undefined : Math.floor(maxValue);
 }
 
-/** Media types of JSON (RFC 6839), a JSON Patch (RFC 6902) aside: that is a list of steps. */
+/** Whether a media type is JSON (RFC 6839), but not JSON Patch (RFC 6902), which is a list of steps. */
 const isJson = (type: string): boolean =>
 	/^(application\/json|[^;]*\+json|\*\/\*|application\/\*)\s*(;|$)/i.test(type) && !/json-patch/i.test(type);
 
-/** The schema of a JSON request or response body, and the media type it is described for. */
+/** The schema of a JSON request or response body, and its media type. */
 export function jsonBody({
 	content = {},
 }: {

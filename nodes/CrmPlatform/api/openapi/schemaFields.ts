@@ -16,7 +16,7 @@ export function fieldsOf(document: OpenApiDocument, schema: Schema): Field[] {
 	const writable = writableIn(document, properties);
 	for (const [name, property] of writable) {
 		const label = property.title ?? labelFor(name);
-		// Parts of an object are filled in one by one; deeper nesting stays JSON.
+		// Members of an object become fields; deeper nesting stays JSON.
 		const isObject = property.properties !== undefined && fieldKinds[kindOf(document, property)].shape === 'object';
 		const parts = isObject ? writableIn(document, property.properties ?? {}) : undefined;
 		if (parts && writable.length + fields.length + parts.length <= maxFields) {
@@ -36,7 +36,7 @@ const writableIn = (document: OpenApiDocument, properties: Record<string, Schema
 		.map(([name, property]): [string, Schema] => [name, flatten(document, property)])
 		.filter(([, { readOnly }]) => !readOnly);
 
-/** A field from a schema of its own, such as a query parameter's. */
+/** A field from its schema. */
 export function field(
 	document: OpenApiDocument,
 	path: string[],
@@ -88,15 +88,15 @@ export function field(
 	return result;
 }
 
-/** Steps on the way to a text; deeper ones are rare, and a schema may contain itself. */
+/** Maximum depth of a text: deeper texts are rare, and a schema may contain itself. */
 const maxDepth = 3;
 const maxPlaces = 200;
 
-/** Places that were found before, by the number of steps on the way to the schema. */
-const lowerCase = Array.from({ length: maxDepth + 1 }, () => new WeakMap<Schema, string[]>());
+/** Cached places of each schema, by its depth. */
+const lowerCaseCaches = Array.from({ length: maxDepth + 1 }, () => new WeakMap<Schema, string[]>());
 
 function lowerCasePlaces(document: OpenApiDocument, schema: Schema, depth = 0): string[] {
-	const cachedPlaces = lowerCase[depth]?.get(schema);
+	const cachedPlaces = lowerCaseCaches[depth]?.get(schema);
 	if (cachedPlaces || depth > maxDepth) return cachedPlaces ?? [];
 	countSteps(document, 1);
 	const under = (step: string, inner: Schema) =>
@@ -107,12 +107,12 @@ function lowerCasePlaces(document: OpenApiDocument, schema: Schema, depth = 0): 
 		...Object.entries(schema.properties ?? {}).flatMap(([name, property]) => under(name, property)),
 	];
 	if (places.length > maxPlaces) leaveOut(document, `lower-case rules (x-lower-case) of a field beyond the first ${maxPlaces}`);
-	lowerCase[depth]?.set(schema, places.slice(0, maxPlaces));
+	lowerCaseCaches[depth]?.set(schema, places.slice(0, maxPlaces));
 	return places.slice(0, maxPlaces);
 }
 
 /**
- * The kind of value a schema asks for.
+ * The kind of value that a schema describes.
  *
  * @param depth of nested lists, which may be infinite
  */
@@ -130,7 +130,7 @@ export function kindOf(document: OpenApiDocument, schema: Schema, depth = 0): Fi
 	});
 }
 
-/** The types of a schema, null aside; a whole number is a number. */
+/** The types of a schema, except null; a whole number is a number. */
 function typesOf({ type = [], items }: Schema): string[] {
 	const named = [type].flat().filter((typeName) => typeName !== 'null');
 	if (named.length === 0 && items) return ['array'];

@@ -19,7 +19,7 @@ export function countSteps(document: OpenApiDocument, steps: number): void {
 /** How many schemas and references were read. */
 export const stepsTaken = (document: OpenApiDocument): number => workOn(document).steps;
 
-/** Notes what is not read, worded to follow *were not read:*. */
+/** Records what is not read, in words that can follow *were not read:*. */
 export function leaveOut(document: OpenApiDocument, omission: string): void {
 	workOn(document).leftOut.add(omission);
 }

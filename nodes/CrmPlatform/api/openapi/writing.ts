@@ -1,7 +1,6 @@
-import type { KeyFormat } from '../http/idempotency';
 import type { Field } from '../../fields/field';
 import { fieldsOf } from './schemaFields';
-import { idempotencyHeaderOf } from './idempotencyHeader';
+import { idempotencyHeaderOf, type IdempotencyHeader } from './idempotencyHeader';
 import { describeJob, type JobDescription } from './jobs';
 import { describeMatch, type MatchDescription } from './match';
 import type { OpenApiDocument, OpenApiOperation, PathItem, Schema } from './openapi';
@@ -10,30 +9,26 @@ import { pathItemAt, pathOfPost } from './paths';
 import { flatten, jsonBody, jsonSchema, parametersIn } from './schema';
 
 /** How one kind of record is written. */
-export interface WriteDescription {
+export interface WriteDescription extends IdempotencyHeader {
 	method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	/** Whether it replaces the whole record and erases fields that are not sent. */
 	replaces?: true;
 	/** Why the connector cannot do this write, in the user's words. */
 	refusal?: string;
-	/** Media type of the body, where it is not `application/json`. */
+	/** Media type of the body, if it is not `application/json`. */
 	contentType?: string;
 	fields: Field[];
-	/** Members of the record that the service alone sets, where it describes them in the body. */
+	/** Members of the record that only the service sets, if the body's description lists them. */
 	readOnly?: string[];
-	/** Whether the body has no other members than those described. */
+	/** Whether the body accepts only the described members. */
 	isClosed?: true;
-	/** The header that carries the idempotency key. */
-	idempotencyHeader?: string;
-	/** What the service demands of an idempotency key; any text where absent. */
-	idempotencyKey?: KeyFormat;
 	/** Whether the write can be made conditional on the record's version (If-Match, RFC 9110, section 13.1.1). */
 	takesIfMatch?: true;
 	/** Whether every described success response contains the id of the record. */
 	answersId?: true;
 	/** The parameter that tells an upsert by which field to find the record; absent if that is unclear. */
 	match?: MatchDescription;
-	/** Whether the status of an answer tells a created record (201) from an updated one (200). */
+	/** Whether the status of a response distinguishes a created record (201) from an updated one (200). */
 	tellsCreated?: true;
 	/** The operation that writes many records with one request. */
 	batch?: BatchDescription;
@@ -41,22 +36,18 @@ export interface WriteDescription {
 	job?: JobDescription;
 }
 
-/** How many records are written by one request. */
-export interface BatchDescription {
-	/** Path from the collection on, such as `/batch/create`. */
+/** How one request writes many records, under a key of its own. */
+export interface BatchDescription extends IdempotencyHeader {
+	/** Path relative to the collection, such as `/batch/create`. */
 	path: string;
 	/** The member of the body that holds the records. */
 	items: string;
-	/** Largest number of records in one request. */
+	/** Maximum number of records in one request. */
 	maximum: number;
-	/** Whether the result of an item that was written has the id of the record. */
+	/** Whether the result of a written item has the id of the record. */
 	answersId?: true;
 	/** Whether an item can name the version it changes, so that the service refuses to change a newer one. */
 	takesVersion?: true;
-	/** The header that carries the idempotency key of a batch: the operation's own. */
-	idempotencyHeader?: string;
-	/** What the service demands of an idempotency key; any text where absent. */
-	idempotencyKey?: KeyFormat;
 }
 
 /**
@@ -80,7 +71,7 @@ export function describeWrite(
 	const fields = description.fields.map(({ name }) => name);
 	const match = verb === 'put' ? describeMatch(document, pathItem, operation, fields) : undefined;
 	if (match) description.match = match;
-	if (answersId(document, operation, (answer) => answer)) description.answersId = true;
+	if (answersId(document, operation, (response) => response)) description.answersId = true;
 	const { responses = {} } = operation;
 	if ('200' in responses && '201' in responses) description.tellsCreated = true;
 	const batch = describeBatch(document, collection, operation['x-batch'], match && { match, fields });
@@ -93,13 +84,13 @@ export function describeWrite(
 /**
  * Whether all described success responses contain the id of a record.
  *
- * @param recordOf the schema of the record in that of an answer
+ * @param recordOf the schema of the record within the schema of a response
  */
-function answersId(document: OpenApiDocument, { responses = {} }: OpenApiOperation, recordOf: (answer: Schema) => Schema): boolean {
+function answersId(document: OpenApiDocument, { responses = {} }: OpenApiOperation, recordOf: (response: Schema) => Schema): boolean {
 	const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));
 	const has = ([, response]: [string, unknown]) => {
-		const answer = flatten(document, jsonSchema(readPart(document, response, 'response')) ?? {});
-		return recordOf(answer).properties?.id !== undefined;
+		const schema = flatten(document, jsonSchema(readPart(document, response, 'response')) ?? {});
+		return recordOf(schema).properties?.id !== undefined;
 	};
 	return successes.length > 0 && successes.every(has);
 }
@@ -122,7 +113,7 @@ function bodyOf(
 		};
 	}
 	const types = Object.keys(described.content ?? {});
-	// Jobs take a line for each record, which they send themselves.
+	// Imports send the lines of their jobs themselves.
 	if (types.length === 0 || types.some((type) => /ndjson|jsonl/i.test(type))) return { fields: [] };
 	return {
 		fields: [],
@@ -156,7 +147,7 @@ function describeBatch(
 			if (item.properties?.version) batch.takesVersion = true;
 			const inResult = ({ properties: { id, data = {} } = {} }: Schema) => (id ? { properties: { id } } : flatten(document, data));
 			const results = ({ properties: { results = {} } = {} }: Schema) => flatten(document, flatten(document, results).items ?? {});
-			if (answersId(document, operation, (answer) => inResult(results(answer)))) batch.answersId = true;
+			if (answersId(document, operation, (response) => inResult(results(response)))) batch.answersId = true;
 			return batch;
 		}
 	}

@@ -17,23 +17,23 @@ interface ParameterValue {
 }
 
 /**
- * Evaluates stored values with the results of n8n's engine: constants and paths into the item without it; other
- * expressions in one evaluation for many items; in one per item if they use more than its data; or one by one
- * if they cannot be combined. Where one of them may change the item, all are evaluated one by one and in order,
- * as n8n does.
+ * Evaluates stored values with the same results as n8n's engine, but faster. Constants and paths into the item do not
+ * need the engine. Other expressions are evaluated together for many items; together for one item if they use more than
+ * its data; or one by one if they cannot be combined. If an expression may change the item, all are evaluated one by one
+ * and in order, as n8n does.
  */
 export class Evaluation {
 	private readonly n8n: IExecuteFunctions;
 	private readonly parameters: ParameterValue[];
 	private readonly constants: unknown[] | undefined;
-	/** The pieces of each parameter; undefined where the engine has to evaluate the expression as a whole. */
+	/** The pieces of each parameter; undefined if the engine has to evaluate the expression as a whole. */
 	private readonly pieces: Array<Piece[] | undefined>;
 	private readonly items: INodeExecutionData[];
 	private readonly code: CombinedCode;
 
 	constructor(n8n: IExecuteFunctions, parameters: ParameterValue[]) {
 		const isConstant = !parameters.some(({ value }) => isExpression(value));
-		// A tool's item contains the arguments of the call; for the engine, the item is the agent's.
+		// In a tool, the input item contains the arguments of the call, but the engine reads the agent's item.
 		const isSplit = !isConstant && !n8n.isToolExecution() && !mayChangeItem(parameters);
 		this.n8n = n8n;
 		this.parameters = parameters;
@@ -80,7 +80,7 @@ function resultOf(piece: Piece, json: IDataObject, results: Iterator<Evaluated>)
 	return results.next().value as Evaluated;
 }
 
-/** One piece keeps its type; several become text. Objects are left to the engine, which has rules for their text. */
+/** A single piece keeps its type; several become text. Objects are left to the engine, which has its own rules for their text. */
 function compose(results: Evaluated[]): Evaluated {
 	const [first = []] = results;
 	if (results.length <= 1) return first;
@@ -103,10 +103,9 @@ const maxCharacters = 2 ** 18;
 const maxDepth = 50;
 
 /**
- * Evaluates pieces of plain code (see isPlainCode) for a group of items in one evaluation, where the items are
- * read one after another: n8n's engine takes half a millisecond to set one up, whatever the code. Code that may
- * read more of its item than `$json` is evaluated item by item, and so is everything once a group fails: the
- * failing item is the one reported.
+ * Evaluates pieces of plain code (see isPlainCode) for a group of items in one evaluation if items are read in order:
+ * setting up an evaluation takes n8n's engine half a millisecond, whatever the code. Code that may read more of its item
+ * than `$json` is evaluated item by item. So is all code after a group has failed, so that the right item is reported.
  */
 class CombinedCode {
 	private readonly n8n: IExecuteFunctions;
@@ -121,7 +120,7 @@ class CombinedCode {
 	private fitsItem: boolean;
 	/** The results of the last group, and its first item. */
 	private group: { start: number; results: Evaluated[][] } = { start: 0, results: [] };
-	/** The item to come if items are read in order. */
+	/** The next item if items are read in order. */
 	private nextItem = 0;
 
 	constructor(n8n: IExecuteFunctions, items: INodeExecutionData[], codes: string[]) {
@@ -134,7 +133,7 @@ class CombinedCode {
 		this.fitsItem = codes.length > 1;
 	}
 
-	/** The result of each code for an item; empty results where the code has to be evaluated on its own. */
+	/** The result of each code for an item; an empty result if the code has to be evaluated on its own. */
 	resultsOf(item: number): Evaluated[] {
 		const cachedResults = this.group.results[item - this.group.start];
 		if (cachedResults) return cachedResults;
@@ -156,8 +155,8 @@ class CombinedCode {
 	}
 
 	/**
-	 * The engine reads items where the node got them, so the group goes there for the length of one
-	 * evaluation: as an item after the last one, which no plain code can see.
+	 * The engine reads items from the node's input, so the group is added there for one evaluation, as an item after the
+	 * last one, which plain code cannot see.
 	 */
 	private evaluateAfterLast(group: IDataObject[]): unknown {
 		this.items.push({ json: { group } });
@@ -175,7 +174,7 @@ class CombinedCode {
 	}
 }
 
-/** The data of the items that fit into a group; none from an item on whose data is too large. */
+/** The data of the items that fit into a group, up to the first item whose data is too large. */
 function groupFrom(items: INodeExecutionData[], start: number): IDataObject[] {
 	const group: IDataObject[] = [];
 	let left = maxCharacters;
@@ -200,7 +199,7 @@ function withoutSizeOf(value: unknown, characters: number, depth: number): numbe
 	return left;
 }
 
-/** Code for the values of each item of `$json.group`. Each item has its own time, as in separate evaluations. */
+/** Code that evaluates the codes for each item of `$json.group`. Each item has its own time, as in separate evaluations. */
 function overGroup(codes: string[]): string {
 	const values = combined(codes);
 	const today = 'DateTime.now().set({ hour: 0, minute: 0, second: 0, millisecond: 0 })';
@@ -210,9 +209,9 @@ function overGroup(codes: string[]): string {
 }
 
 /**
- * Code for the values of several pieces of code, each as Evaluated. A missing path ends in a TypeError,
- * which the engine reads as undefined, and so does this. For any other error the code is evaluated on
- * its own. Without two adjacent braces inside: they would end the expression.
+ * Code that returns the results of several codes, each as Evaluated. A missing path throws a TypeError, which the engine
+ * treats as undefined, and so does this. After any other error, the code is evaluated on its own. It must not contain two
+ * adjacent braces, which would end the expression.
  */
 function combined(codes: string[]): string {
 	const functions = codes.map((code) => `() => (${code})`).join(', ');
@@ -226,7 +225,7 @@ function combined(codes: string[]): string {
 	})`;
 }
 
-/** What an evaluation gives; undefined if it fails. */
+/** The result of an evaluation; undefined if it fails. */
 function attempt(evaluate: () => unknown): unknown {
 	try {
 		return evaluate();

@@ -14,7 +14,7 @@ const beforeValue = new RegExp(`${before}|${pattern}`, 'y');
 
 const wordsBeforeValues = ['in', 'instanceof', 'new', 'typeof', 'void'];
 
-/** Words of statements, and those whose meaning depends on where the code stands. */
+/** Words of statements, and words whose meaning depends on the surrounding code. */
 const statementWords = new Set(
 	`arguments async await break case catch class const continue debugger delete do else export
 	finally for function global globalThis if import let return super switch this throw try var while
@@ -32,7 +32,7 @@ const changingDates = /^set(UTC)?(Date|FullYear|Hours|Milliseconds|Minutes|Month
 
 const isChanging = (name: string): boolean => changingNames.has(name) || changingDates.test(name);
 
-/** Signs of code that may write: an assignment, a method named by a value, code in a text. Some matches do not write. */
+/** Signs of code that may write: an assignment, a method with a computed name, code in a text. Some matches do not write. */
 const writes = /(?<![=!<>])=(?![=>])|<<=|>>=|\+\+|--|\]\s*(\?\.\s*)?[(`]|\\[ux]|\b(apply|bind|call|delete|eval|Function|Reflect|set)\b/;
 
 /** Whether an expression that is not plain code may change its item: later fields would see the change. */
@@ -43,19 +43,19 @@ export function mayWrite(expression: string): boolean {
 const closing: Record<string, string> = { '(': ')', '[': ']' };
 
 /**
- * Whether JavaScript means the same on its own and inside a larger expression: a single expression
- * without side effects. Code it does not know is rejected, and then evaluated on its own.
+ * Whether JavaScript code has the same meaning alone and inside a larger expression: it is a single expression without
+ * side effects. Unknown code is rejected, and then evaluated on its own.
  */
 export function isPlainCode(code: string): boolean {
 	return tokensOf(code) !== undefined;
 }
 
-/** Names with the same value for all items, and the time of the evaluation, allowed besides `$json`. */
+/** Names that are allowed besides `$json`: they have the same value for all items, or the time of the evaluation. */
 const namesForAll = new Set(
 	'$json $now $today $if $ifEmpty $min $max $average $not $jmespath $jmesPath $vars $workflow $runIndex'.split(' '),
 );
 
-/** Whether plain code uses nothing of its item but `$json`: no `$itemIndex`, no `$('Node').item`. */
+/** Whether plain code reads only `$json` of its item, and not `$itemIndex` or `$('Node').item`. */
 export function readsOnlyJson(code: string): boolean {
 	const tokens = tokensOf(code) ?? ['$'];
 	return tokens.every((token, i) => {
@@ -64,7 +64,7 @@ export function readsOnlyJson(code: string): boolean {
 	});
 }
 
-/** The tokens of plain code; undefined for any other. */
+/** The tokens of plain code; undefined for other code. */
 function tokensOf(code: string): string[] | undefined {
 	const open: string[] = [];
 	const tokens: string[] = [];
@@ -77,9 +77,8 @@ function tokensOf(code: string): string[] | undefined {
 		at = lexer.lastIndex;
 		if (token.trim() === '') continue;
 
-		const isChange = isChanging(token);
-		if (isChange || (!isAccess(previous) && statementWords.has(token))) return undefined;
-		// A method named by a value may be any.
+		if (isChanging(token) || (!isAccess(previous) && statementWords.has(token))) return undefined;
+		// A computed name may be that of any method.
 		if (token === '(' && previous === ']') return undefined;
 		const close = closing[token];
 		if (close !== undefined) open.push(close);
@@ -98,8 +97,8 @@ function endsValue(token: string): boolean {
 }
 
 /**
- * n8n rewrites `?.` where one of its own functions is called anywhere in the expression. The result
- * differs from JavaScript in loops, for computed keys, and in `?.()`, which loses its `this`.
+ * Whether n8n may rewrite `?.`, as it does if the expression calls one of n8n's functions. The result differs from
+ * JavaScript in loops, for computed keys, and in `?.()`, which loses its `this`.
  */
 function isRewritten(tokens: string[]): boolean {
 	if (tokens.some((token, i) => token === '?.' && tokens[i + 1] === '(')) return true;

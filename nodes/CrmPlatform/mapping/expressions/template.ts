@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { isPlainObject } from '../../base/ownMembers';
 import { isPlainCode } from './plainCode';
 
-/** The value of a piece; empty where n8n's engine has to evaluate it on its own. */
+/** The value of a piece; empty if n8n's engine has to evaluate it on its own. */
 export type Evaluated = [] | [unknown];
 
 /** A piece of an expression: text, a path into the item, or code for n8n's engine. */
@@ -13,8 +13,8 @@ export type Piece = { text: string } | { path: string[] } | { code: string };
  * Splits an expression: `=Dear {{ $json.name }}` is a text and a path.
  *
  * @param expression as n8n stores it, with the equals sign
- * @returns undefined where the engine has to evaluate the expression as a whole: braces and
- * backslashes that may have a meaning, and code that isPlainCode() rejects
+ * @returns undefined if the engine has to evaluate the expression as a whole, because of braces or backslashes that may
+ * have a meaning, or of code that isPlainCode() rejects
  */
 export function piecesOf(expression: string): Piece[] | undefined {
 	const source = expression.slice(1);
@@ -46,11 +46,11 @@ const step =
 	/(?:\?\.|\.)([A-Za-z_$][\w$]*)|(?:\?\.)?\[\s*(?:"([^"\\]*)"|'([^'\\]*)'|(0|[1-9]\d*))\s*\]/y;
 
 /**
- * Reads code that is only a path into the item: `$json.a["b c"]?.[0]` is `['a', 'b c', '0']`. Most
- * expressions of a mapping are, and n8n's engine takes half a millisecond for each.
+ * Reads code that is only a path into the item: `$json.a["b c"]?.[0]` is `['a', 'b c', '0']`. Most expressions of a
+ * mapping are such paths, and n8n's engine takes half a millisecond for each.
  *
  * @param code the text between `{{` and `}}`
- * @returns undefined for any other code, and for names the engine may give a meaning of its own
+ * @returns undefined for any other code, and for names with a special meaning in the engine
  */
 export function itemPath(code: string): string[] | undefined {
 	const [, steps] = /^\s*\$json((?:(?:\?\.|\.|\[)[\s\S]*?)?)\s*$/.exec(code) ?? [];
@@ -67,10 +67,10 @@ export function itemPath(code: string): string[] | undefined {
 }
 
 /**
- * The value at a path: undefined where the path ends before.
+ * The value at a path; undefined if a member is missing.
  *
- * @returns empty where the engine has to evaluate it: a function, and a path through a Date, a
- * DateTime or the like, whose members may be inherited
+ * @returns empty if the engine has to evaluate it: for a function, and for a path through a Date, a DateTime or the like,
+ * whose members may be inherited
  */
 export function valueAt(json: IDataObject, path: string[]): Evaluated {
 	let value: unknown = json;
