@@ -14,8 +14,8 @@ interface Variant {
 }
 
 /**
- * Merges the parameters of all forms: each appears once, with the forms that show it. n8n 2.41 passes the list to AI builders as it
- * is, so what is written once is read once.
+ * Merges the parameters of all forms: each appears once, with the forms that show it. n8n 2.41 passes the list to AI
+ * builders unchanged, so a parameter that is written once is read once.
  */
 export function sharedParameters(forms: Form[]): INodeProperties[] {
 	const all = variantsOf(forms, ({ parameters }) => parameters);

@@ -8,7 +8,7 @@ import { mergePatch } from '../api/answeredRecord';
 import { outdatedVersion } from '../api/http/statuses';
 import type { Field } from '../fields/field';
 import { looseText } from '../fields/keys';
-import type { Sliced, Execution, GoesOn, Run } from '../model';
+import type { Sliced, Execution, MayContinue, Run } from '../model';
 import { runAll } from '../schedule';
 import type { Collection } from '../lookUp/lookUp';
 import { writeRecords } from '../writing/batches';
@@ -75,7 +75,7 @@ export async function applyPlan(
 	const done = planned.map((change) => (isWrite(change) ? undefined : change));
 	const failures: SyncFailure[] = [];
 	const doubts = new UnsafeDeletions(planned, match);
-	const goesOn: GoesOn = (results) =>
+	const mayContinue: MayContinue = (results) =>
 		!n8n.getExecutionCancelSignal()?.aborted &&
 		(n8n.continueOnFail() || (failures.length === 0 && !results.some((result) => result instanceof Error)));
 
@@ -91,7 +91,7 @@ export async function applyPlan(
 		if (!description || places.length === 0) continue;
 		const changes = places.map((place) => planned[place]!);
 		const work = writesOf(execution, collection, description, changes, step);
-		for await (const itemResults of runAll(work, places.length, goesOn)) {
+		for await (const itemResults of runAll(work, places.length, mayContinue)) {
 			for (const { item: index, result } of itemResults) {
 				const change = changes[index]!;
 				if (result instanceof Error) {
