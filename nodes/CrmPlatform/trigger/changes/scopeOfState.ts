@@ -8,7 +8,7 @@ import { comparedBy, type Comparison } from '../../api/openapi/filteredFields';
 /** The record before and after an event. */
 export function statesOf({ type, data: { object, previous } }: CrmEvent): IDataObject[] {
 	if (previous === null) {
-		// If the change has no former values, they may have been anything.
+		// Without previous values, the record may have had any.
 		return type.endsWith('.created') || type.endsWith('.deleted') ? [object] : [object, {}];
 	}
 	const before = { ...object, ...previous };

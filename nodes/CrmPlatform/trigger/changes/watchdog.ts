@@ -103,15 +103,15 @@ export function ranOnWorker(run: IRun | undefined): boolean | undefined {
  * (scaling.service, recoverFromQueue), and a worker skips them (job-processor).
  */
 export function neverBegan(run: IRun | undefined): boolean {
-	if (run?.status !== 'crashed') return false;
-	return Object.keys(run.data?.resultData?.runData ?? {}).length === 0;
+	return run?.status === 'crashed' && hasNoNode(run);
 }
 
 /** Whether a run has neither a job nor nodes, as n8n makes it up for a job that failed (workflow-runner, processError). */
 export function hasNoTrace(run: IRun | undefined): boolean {
-	if (run?.status !== 'error' || run.jobId !== undefined) return false;
-	return Object.keys(run.data?.resultData?.runData ?? {}).length === 0;
+	return run?.status === 'error' && run.jobId === undefined && hasNoNode(run);
 }
+
+const hasNoNode = ({ data }: IRun): boolean => Object.keys(data?.resultData?.runData ?? {}).length === 0;
 
 /**
  * Whether a job has failed before the first node, as the worker could not read its execution from
