@@ -1,5 +1,5 @@
 import type { Field } from '../../nodes/CrmPlatform/fields/field';
-import { outsiders, scopedFields } from '../../nodes/CrmPlatform/sync/scope';
+import { scopeCheck, scopedFields } from '../../nodes/CrmPlatform/sync/scope';
 
 const field = (name: string, more: Partial<Field> = {}): Field => ({ name, path: [name], label: name, description: '', kind: 'text', required: false, ...more });
 const fields = [field('name'), field('tags', { kind: 'list' }), field('amount', { kind: 'number' }), field('email', { lowerCase: [''] }), field('born', { kind: 'date' }),
@@ -8,7 +8,7 @@ const names = new Set([...fields.map(({ name }) => name), 'emails', 'created_at'
 
 const isOutside = (filter: Field, filterValue: unknown, value: unknown) => {
 	const record = { id: '1', [filter.name.replace(/\[.*/, '')]: value } as never;
-	return outsiders([record], scopedFields([{ field: filter, value: filterValue }], fields, names))(record) !== undefined;
+	return scopeCheck([record], scopedFields([{ field: filter, value: filterValue }], fields, names))(record) !== undefined;
 };
 
 const time = (comparison: string) => field(`created_at[${comparison}]`, { kind: 'dateTime' });
@@ -41,16 +41,16 @@ test.each<[string, Field, unknown, unknown[], unknown[]]>([
 
 test('a record meets a filter by any of its addresses', () => {
 	const record = { id: '1', email: 'a@x.example', emails: [{ value: 'b@x.example' }] } as never;
-	expect(outsiders([record], scopedFields([{ field: field('email'), value: 'b@x.example' }], fields, names))(record)).toBeUndefined();
+	expect(scopeCheck([record], scopedFields([{ field: field('email'), value: 'b@x.example' }], fields, names))(record)).toBeUndefined();
 });
 
 test('a filter by a field that the records do not have cannot be checked', () => {
 	const record = { id: '1' } as never;
-	expect(outsiders([record], scopedFields([{ field: field('name'), value: 'x' }], fields, new Set()))(record)).toBeUndefined();
+	expect(scopeCheck([record], scopedFields([{ field: field('name'), value: 'x' }], fields, new Set()))(record)).toBeUndefined();
 });
 
 test.each(['custom_fields.tier', 'custom_fields[tier]'])('a member of an open object is compared with %s', (name) => {
 	const scoped = scopedFields([{ field: field(name), value: 'gold' }], fields, new Set(['custom_fields']));
-	const reasons = ['gold', 'lead'].map((tier) => outsiders([], scoped)({ id: '1', custom_fields: { tier } }) !== undefined);
+	const reasons = ['gold', 'lead'].map((tier) => scopeCheck([], scoped)({ id: '1', custom_fields: { tier } }) !== undefined);
 	expect(reasons).toEqual([false, true]);
 });

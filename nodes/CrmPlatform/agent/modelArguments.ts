@@ -24,7 +24,7 @@ export class ModelArguments {
 	}
 
 	/** Refuses arguments of other actions, which would otherwise be ignored. */
-	only(action: string, allowed: readonly string[]): void {
+	acceptOnly(action: string, allowed: readonly string[]): void {
 		const accepted = ['kind', 'action', 'token', ...allowed];
 		const others = Object.keys(this.values).filter((name) => !accepted.includes(name) && !isUnset(this.values[name]));
 		if (others.length > 0) throw new Error(`${action} takes no ${others.join(', ')}. It takes ${allowed.join(', ')}.`);

@@ -39,7 +39,7 @@ export async function changeTool(run: ToolRun, args: ModelArguments): Promise<To
 	const change = args.choice('action', allowedChanges(run.settings.verbs));
 	if (!run.settings.verbs.has('send') && leavesByChange(change, recordType)) throw needsSend(recordType, change);
 	const token = run.settings.asksFirst ? args.text('token', maxToken) : undefined;
-	args.only(change, acceptedArgs[change]);
+	args.acceptOnly(change, acceptedArgs[change]);
 	const values = args.object('values');
 	if (change === 'delete') return await doWrites(run, await deletions(run, recordType, args, token), token);
 	if (change === 'tag' || change === 'untag') return await doWrites(run, [await tagging(run, recordType, change, args, token)], token);

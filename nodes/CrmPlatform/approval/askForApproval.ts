@@ -30,8 +30,8 @@ interface ApprovalQuestion {
 }
 
 /**
- * Gives the approver a task and puts the execution to wait. The CRM calls n8n when the task is completed or
- * deleted; where it cannot, the approver opens the link in the task.
+ * Gives the approver a task and makes the execution wait. The CRM calls n8n when the task is completed or
+ * deleted; if it cannot, the approver opens the link in the task.
  *
  * @throws Error in the user's words
  */
@@ -145,7 +145,7 @@ async function approverOf(execution: Execution, { approver }: ApprovalQuestion, 
 	throw new Error(about ? 'Approver: the record has no owner. Choose an approver.' : 'Approver: choose an approver, or choose a record under About; its owner then approves.');
 }
 
-/** @param user undefined where the credential may not read users */
+/** @param user undefined if the credential may not read users */
 function refuseInactive(user: IDataObject | undefined): void {
 	if (typeof user?.status !== 'string' || user.status === 'active') return;
 	throw new Error(`Approver: ${String(user.name ?? user.id)} is ${user.status}. Choose an active user.`);

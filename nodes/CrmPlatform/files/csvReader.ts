@@ -70,7 +70,7 @@ class CsvParser {
 		);
 	}
 
-	/** Undefined where more text is needed. */
+	/** Undefined if more text is needed. */
 	private nextRow(isEnd: boolean): FileRow<string[]> | undefined {
 		this.hasBegun ||= this.takeDelimiterLine(isEnd);
 		while (this.hasBegun && this.start < this.text.length) {
@@ -93,7 +93,7 @@ class CsvParser {
 		return undefined;
 	}
 
-	/** @returns false where more text is needed */
+	/** @returns false if more text is needed */
 	private takeDelimiterLine(isEnd: boolean): boolean {
 		if (!isEnd && this.text.length - this.start < maxDelimiterLineLength) return false;
 		const [line = '', stated] = delimiterLine.exec(this.text.slice(this.start, this.start + maxDelimiterLineLength)) ?? [];
@@ -142,7 +142,7 @@ type ParsedRow =
 	| { cells: string[]; isQuoted: boolean; end: number; problem?: undefined }
 	| { problem: string; end?: undefined };
 
-/** Parses one row; undefined where more text is needed. */
+/** Parses one row; undefined if more text is needed. */
 function parseRow(text: string, start: number, separator: number, isEnd: boolean): ParsedRow | undefined {
 	const cells: string[] = [];
 	let isQuoted = false;

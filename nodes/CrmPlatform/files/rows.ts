@@ -42,8 +42,8 @@ export interface FileRecords {
 /**
  * Reads a file chunk by chunk, and holds little more than the records of one chunk.
  *
- * @throws Error in the user's words, also while the rows are read, where the file is empty, its
- * header cannot be used, or it is not text in that encoding and format
+ * @throws Error in the user's words, also while the rows are read, if the file is empty, if its header cannot be
+ * used, or if it is not text in that encoding and format
  */
 export async function readRecords(
 	bytes: AsyncIterable<Uint8Array>,
@@ -118,7 +118,7 @@ function uneven(
 	return { row, problem, text };
 }
 
-/** @param columns the name of each cell; empty where it is left out */
+/** @param columns the name of each cell; empty if the cell is left out */
 function named(columns: string[], cells: string[]): IDataObject {
 	const record: IDataObject = {};
 	for (const [i, name] of columns.entries()) {

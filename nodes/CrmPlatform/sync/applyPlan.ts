@@ -140,7 +140,7 @@ function writesOf(
 			...protectionOf(execution, description, changes.map(({ record }) => record)),
 			onRefusal(error) {
 				const reason = conflictIn(error);
-				return reason === undefined ? error : ({ reason, error });
+				return reason === undefined ? error : { reason, error };
 			},
 		},
 	);
@@ -161,7 +161,7 @@ function writeOf(collection: string, { record, patch }: PlannedChange): Write {
 function asWritten(change: PlannedChange, answered: IDataObject, changedField: string | undefined): PlannedChange {
 	const { patch = {}, ...changeWithoutPatch } = change;
 	if (change.action === 'delete') return change;
-	// The version and the time that were read belong to the former values.
+	// The version and the time that were read belong to the previous values.
 	const { version, ...read }: IDataObject = change.record ?? {};
 	if (changedField !== undefined) delete read[changedField];
 	const record = { ...mergePatch(read, patch), ...answered } as CrmRecord;

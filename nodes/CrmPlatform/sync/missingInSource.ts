@@ -67,7 +67,7 @@ export const maxDeletionsShare: INodeProperties = {
 	description: 'The same limit as a percentage of the records in scope that have a key. Both limits apply. Up to three records may always be deleted or set if at least as many remain. 0 allows none.',
 };
 
-/** What to do with records of the CRM that the source does not have, and the maximum number of them. */
 const setNotice = missingFieldsNotice('missingValues', { missingInSource: ['set'] });
 
+/** What to do with records of the CRM that the source does not have, and the maximum number of them. */
 export const missingInSourceProperties = [missingInSource, setNotice, missingValues, maxDeletions, maxDeletionsShare];

@@ -41,7 +41,7 @@ const probeAfter = 60_000;
 /** Milliseconds without any outcome after which the oldest start counts as lost; doubles with each repetition. */
 export const maxSilence = 10 * 60_000;
 
-/** Milliseconds after which the user is told of an execution that has begun and whose end is unknown. */
+/** Milliseconds after which an execution that has begun and whose end is unknown is reported to the user. */
 const reportAfter = 60 * 60_000;
 
 /**

@@ -41,8 +41,8 @@ export function storeSubscription(n8n: IHookFunctions | ITriggerFunctions, state
 }
 
 /**
- * The secrets that may sign a delivery: this process may know a newer one than n8n has stored, or,
- * where several processes take deliveries, an older one.
+ * The secrets that may sign a delivery: this process may know a newer one than n8n has stored, or an older one if
+ * several processes take deliveries.
  */
 export function secretsOf(n8n: IWebhookFunctions): string[] {
 	const states = [readSubscription(n8n), isTest(n8n) ? undefined : stateInCopy(n8n, schema)];
