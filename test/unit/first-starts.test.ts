@@ -11,7 +11,7 @@ async function silentAtFirst(node?: object) {
 	return n8n;
 }
 
-/** None has begun, so one without items is started. */
+/** No execution has begun, so one without items is started. */
 async function probed() {
 	const n8n = await silentAtFirst();
 	expect(n8n.keys()).toEqual(['silent', 'silent']);
@@ -28,7 +28,7 @@ test('an execution without items shows where executions run, and a start that it
 	expect(n8n.keys().slice(3)).toEqual(['silent']);
 });
 
-test('a worker may respond instead', async () => {
+test('the response of a worker shows it as well', async () => {
 	const n8n = await probed();
 	await n8n.emitted[2]!.answer({});
 	await n8n.after(minute);
@@ -36,7 +36,7 @@ test('a worker may respond instead', async () => {
 	expect(n8n.keys().slice(3)).toEqual(['silent']);
 });
 
-test('it is started once, and again if it could not be started', async () => {
+test('the execution without items is started once, and again if it could not be started', async () => {
 	const n8n = await probed();
 	await n8n.after(minute);
 	expect(n8n.keys()).toHaveLength(3);
@@ -46,7 +46,7 @@ test('it is started once, and again if it could not be started', async () => {
 	expect(n8n.keys().slice(3)).toEqual(['silent', 'no key']);
 });
 
-test('for a long execution that has begun, nothing is started', async () => {
+test('nothing is started for a long execution that has begun', async () => {
 	const n8n = await silentAtFirst();
 	await n8n.emitted[1]!.resolve(undefined);
 	await n8n.after(minute);
@@ -54,7 +54,7 @@ test('for a long execution that has begun, nothing is started', async () => {
 	expect(n8n.keys()).toHaveLength(2);
 });
 
-test('if one began an hour ago, the trigger finds out where it runs before it reports', async () => {
+test('if an execution began an hour ago, the trigger finds out where it runs before it reports', async () => {
 	const n8n = await silentAtFirst();
 	await n8n.emitted[1]!.resolve(undefined);
 	await n8n.after(60 * minute);
@@ -76,7 +76,7 @@ test('an execution that a worker stops at the workflow’s timeout, which n8n do
 	expect(n8n.outcomes).toEqual({ 'timed out': 'failed' });
 });
 
-test('where executions run in the main process, nothing is repeated', async () => {
+test('if executions run in the main process, nothing is repeated', async () => {
 	const n8n = await probed();
 	await n8n.emitted[2]!.resolve(workerRun('success', { jobId: undefined }));
 	await n8n.after(61 * minute);
@@ -132,7 +132,7 @@ test.each([
 	const n8n = startInQueueMode();
 	n8n.begin('given up');
 	await n8n.emitted[0]!.resolve(workerRun('error', { jobId: undefined, data: { resultData: { runData: {}, error: { message } } } }));
-	// Its key is known.
+	// n8n knows its key.
 	await n8n.emitted[1]!.resolve(undefined);
 	if (tells === 'tells') await n8n.emitted[2]?.reject(new Error('No execution was started'));
 	await n8n.after(minute);

@@ -3,7 +3,7 @@ import { failedJobRun, minute, startInQueueMode, workerRun } from './queue-mode.
 
 beforeEach(forgetN8n);
 
-/** One start is lost, and a later one has come out. */
+/** One start is lost, and a later one has ended. */
 async function overtaken(isDoneWhenBegun = false) {
 	const n8n = startInQueueMode();
 	n8n.begin('lost', isDoneWhenBegun);
@@ -55,7 +55,7 @@ test('an execution that has begun is waited for, and its end counts whenever it 
 	}
 });
 
-test('if an event is done when its execution begins, it is done', async () => {
+test('an event that is done when its execution begins is done once n8n knows its key', async () => {
 	const n8n = await overtaken(true);
 	await n8n.emitted[2]!.resolve(undefined);
 	expect(n8n.outcomes['lost']).toBe('unknown');
@@ -77,7 +77,7 @@ test('if an event is done when its execution begins, it keeps its place as long 
 	expect(n8n.outcomes['long']).toBe('unknown');
 });
 
-test('while the database is away, a repetition changes nothing, and is made again', async () => {
+test('while the database is unavailable, a repetition changes nothing and is made again', async () => {
 	const n8n = await overtaken();
 	await n8n.emitted[2]!.reject(new Error('Connection terminated'));
 	expect(n8n.starts.size).toBe(1);
@@ -85,7 +85,7 @@ test('while the database is away, a repetition changes nothing, and is made agai
 	expect(n8n.keys()).toEqual(['lost', 'next', 'lost', 'lost']);
 });
 
-test('a start made while the database was away is repeated afterwards', async () => {
+test('a start made while the database was unavailable is repeated afterwards', async () => {
 	const n8n = startInQueueMode();
 	n8n.begin('before');
 	await n8n.emitted[0]!.resolve(workerRun('success'));
@@ -121,7 +121,7 @@ test.each([
 	await n8n.emitted[0]!.resolve(workerRun('success'));
 	n8n.begin('given up');
 	await n8n.emitted[1]!.resolve(failedJobRun());
-	// Asked with items that cannot be written.
+	// The trigger has asked with items that cannot be written.
 	if (state === 'has begun') await n8n.emitted[2]!.resolve(undefined);
 	else await n8n.emitted[2]!.reject(new Error('No execution was started'));
 	expect(n8n.outcomes['given up']).toBe(outcome);
