@@ -98,9 +98,8 @@ async function recordNamed(run: ToolRun, recordType: RecordType, name: string): 
 	const outcome = (await lookUpNames(connectionFor(run, recordType), collection.slice('/v1/'.length), [name], false)).get(name);
 	if (outcome && 'found' in outcome) return await recordWithId(run, recordType, String(outcome.found));
 	if (!outcome || !('several' in outcome)) return undefined;
-	throw new Error(
-		`Several records of the kind ${recordType.name} are called ${name}: ${await candidateText(run, collection, name, outcome.several)}. Send the id of the right one.`,
-	);
+	const list = await candidateText(run, collection, name, outcome.several);
+	throw new Error(`Several records of the kind ${recordType.name} are called ${name}: ${list}. Send the id of the right one.`);
 }
 
 /** The record whose title reads like `id: 5`, if no record has that id. */
@@ -121,7 +120,11 @@ async function findByName(run: ToolRun, recordType: RecordType, name: string): P
 }
 
 /** The records that a search finds, as text, and the only one with exactly this title, if there is one. */
-async function candidates(run: ToolRun, recordType: RecordType, title: string): Promise<{ results: string[]; match: IDataObject | undefined }> {
+async function candidates(
+	run: ToolRun,
+	recordType: RecordType,
+	title: string,
+): Promise<{ results: string[]; match: IDataObject | undefined }> {
 	const api = connectionFor(run, recordType);
 	const { results } = await nearest(api, recordType.resource.path, toolCollection(recordType), title);
 	const first = results.slice(0, maxCandidates);

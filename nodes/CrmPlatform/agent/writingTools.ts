@@ -14,7 +14,15 @@ import { namedRecord, NoSuchRecord, type NamedRecord } from './toolRecords';
 import { toolDescription, operationOfRecordType, type ToolRun } from './toolRun';
 import type { ToolAnswer } from './readingTools';
 import type { RequestedWrite } from './toolPreview';
-import { actionsOf, allowedChanges, leavesByChange, leavesTheCrm, operationsOfChanges, type ToolChange, type RecordType } from './toolSettings';
+import {
+	actionsOf,
+	allowedChanges,
+	leavesByChange,
+	leavesTheCrm,
+	operationsOfChanges,
+	type ToolChange,
+	type RecordType,
+} from './toolSettings';
 import { doWrites } from './toolWrites';
 
 /** Maximum number of records that one call deletes. */

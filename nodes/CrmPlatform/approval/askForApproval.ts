@@ -78,7 +78,8 @@ async function createTask(execution: Execution, question: ApprovalQuestion, part
 function keyUntil({ identity }: Execution, create: WriteDescription | undefined, until: Date) {
 	if (create?.idempotencyHeader === undefined) return {};
 	const run = `${identity.run}/task ${until.toISOString()}`;
-	return { idempotency: { header: create.idempotencyHeader, key: idempotencyKey({ ...identity, run, items: [0] }, create.idempotencyKey) } };
+	const key = idempotencyKey({ ...identity, run, items: [0] }, create.idempotencyKey);
+	return { idempotency: { header: create.idempotencyHeader, key } };
 }
 
 /**

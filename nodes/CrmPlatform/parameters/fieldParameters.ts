@@ -161,7 +161,10 @@ export function matchOnProperty(
 export const matchOnDescription = 'The unique field that identifies a record, such as email.';
 
 /** The field an upsert finds the record by. */
-export const fieldsMatchOn = matchOnProperty({ name: 'fieldsMatchOn', hint: 'A record with the same value is updated' }, matchOnDescription);
+export const fieldsMatchOn = matchOnProperty(
+	{ name: 'fieldsMatchOn', hint: 'A record with the same value is updated' },
+	matchOnDescription,
+);
 
 const fieldsJson: INodeProperties = {
 	displayName: 'Fields (JSON)',

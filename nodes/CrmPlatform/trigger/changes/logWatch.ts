@@ -104,7 +104,11 @@ export class LogWatch {
 	 *
 	 * @returns also what to tell the user if another log has replaced it
 	 */
-	async checkSameLog({ newest: storedNewest, sequence, at }: Position, now: number, share: Share): Promise<{ isSure: boolean; notice?: string }> {
+	async checkSameLog(
+		{ newest: storedNewest, sequence, at }: Position,
+		now: number,
+		share: Share,
+	): Promise<{ isSure: boolean; notice?: string }> {
 		let events: Array<CrmEvent | undefined> = [];
 		const shareAt = (time: string): Share => async (question, ask) => await share(`${time} ${question}`, ask);
 		if (storedNewest) {

@@ -41,7 +41,8 @@ export function outcomeOfAnswer(answer: IExecuteResponsePromiseData): Outcome | 
 }
 
 /** `The event evt_1`, or `5 events`. */
-const subjectOf = (nouns: string, ids: string[]): string => (ids.length === 1 ? `The ${nouns.slice(0, -1)} ${ids[0]}` : `${ids.length} ${nouns}`);
+const subjectOf = (nouns: string, ids: string[]): string =>
+	ids.length === 1 ? `The ${nouns.slice(0, -1)} ${ids[0]}` : `${ids.length} ${nouns}`;
 
 const wasOrWere = (ids: string[]): string => (ids.length === 1 ? 'was' : 'were');
 
@@ -78,7 +79,8 @@ export function unreadError(node: INode, { kind }: Group, failures: LoadFailure[
 
 /** Reports open records that a new beginning has left behind. */
 export function abandonedError(node: INode, records: string[]): NodeOperationError {
-	return new NodeOperationError(node, `${subjectOf('open records', records)} ${wasOrWere(records)} set aside because the trigger now starts from another point`, {
+	const subject = `${subjectOf('open records', records)} ${wasOrWere(records)}`;
+	return new NodeOperationError(node, `${subject} set aside because the trigger now starts from another point`, {
 		description: `No execution starts for them (${records.join(', ')}). To start changes that had no execution, choose Events since a date before them. Retry failed executions in the list, and read the other records by ID.`,
 	});
 }
