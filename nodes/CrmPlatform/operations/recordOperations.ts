@@ -5,7 +5,7 @@ import { exportFile } from './exportFile';
 import { get } from './get';
 import { getMany } from './getMany';
 import { importFile } from './importFile';
-import { tagging } from './tags';
+import { tagOperation } from './tags';
 import { update } from './update';
 import { upsert } from './upsert';
 
@@ -29,6 +29,6 @@ export function recordOperations(singular: string, plural: string): Operation[] 
 }
 
 export const tagOperations: Operation[] = [
-	tagging('Add Tag', 'addTag', 'Add a tag to a record'),
-	tagging('Remove Tag', 'removeTag', 'Remove a tag from a record'),
+	tagOperation('Add Tag', 'addTag', 'Add a tag to a record'),
+	tagOperation('Remove Tag', 'removeTag', 'Remove a tag from a record'),
 ];

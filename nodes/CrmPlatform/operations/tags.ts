@@ -11,7 +11,7 @@ import { writeRecords } from '../writing/batches';
 const pickedTag: PickedField = { field: 'tag_ids', name: 'tagId', displayName: 'Tag', method: 'searchTags' };
 const tagField: Field = { name: 'tag_ids', path: [], label: 'Tag', description: '', kind: 'text', required: true, reference: 'tags' };
 
-export function tagging(name: string, value: 'addTag' | 'removeTag', description: string): Operation {
+export function tagOperation(name: string, value: 'addTag' | 'removeTag', description: string): Operation {
 	return {
 		option: { name, value, action: description, description },
 		properties: (resource) => [recordProperty(resource), pickedProperty(pickedTag), simplifyProperty],
