@@ -36,7 +36,7 @@ export class CrmPlatformApi implements ICredentialType {
 		leaveRoom,
 	];
 
-	/** This is a function, since n8n evaluates the declarative form anew for each request. */
+	/** This is a function, since n8n would evaluate the declarative form for each request. */
 	authenticate = async (
 		credentials: ICredentialDataDecryptedObject,
 		request: IHttpRequestOptions,

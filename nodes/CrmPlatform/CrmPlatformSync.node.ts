@@ -14,6 +14,7 @@ import { getFieldsToSet, getSyncFields, getSyncMatchFields, getSyncOtherMatchFie
 import { syncHint } from './sync/syncHint';
 import { testCredential } from './pickers/testCredential';
 import { resources } from './resources';
+import { outputNames } from './sync/syncOutputs';
 import { syncPropertiesOf } from './sync/syncProperties';
 import { synchronize } from './sync/synchronize';
 
@@ -35,14 +36,8 @@ export class CrmPlatformSync implements INodeType {
 		usableAsTool: true,
 		builderHint: syncHint,
 		inputs: [NodeConnectionTypes.Main],
-		outputs: [
-			NodeConnectionTypes.Main,
-			NodeConnectionTypes.Main,
-			NodeConnectionTypes.Main,
-			NodeConnectionTypes.Main,
-			NodeConnectionTypes.Main,
-		],
-		outputNames: ['Created', 'Updated', 'Deleted', 'Conflict', 'Unchanged'],
+		outputs: outputNames.map(() => NodeConnectionTypes.Main),
+		outputNames: [...outputNames],
 		credentials,
 		properties: syncPropertiesOf(resources),
 	};

@@ -62,8 +62,8 @@ export function propertiesOf(resources: OfferedResource[], first = 'contact'): I
 const operationProperty = { displayName: 'Operation', name: 'operation', noDataExpression: true, default: 'getMany' };
 
 /**
- * The operations of all resources. n8n 2.41 writes for AI builders the first parameter of each name, so this is never
- * shown: no node has the version.
+ * The operations of all resources, for AI builders: n8n 2.41 describes only the first parameter of each name to them. It
+ * is never shown, since no node has that version.
  */
 function allOperations(resources: OfferedResource[]): INodeProperties {
 	const offered = new Map(resources.flatMap(({ operations }) => operations.map(({ option }) => [option.value, option])));
@@ -71,8 +71,8 @@ function allOperations(resources: OfferedResource[]): INodeProperties {
 }
 
 /**
- * The operations of a resource, and what n8n's list of actions offers for it. If both were one, named by the plain value
- * of the resource, n8n 2.41 would write every parameter for AI builders anew for each resource and operation.
+ * The operations of a resource, first for n8n's list of actions and then for the form. If the form's parameter also named
+ * the plain value of the resource, n8n 2.41 would repeat every parameter for AI builders for each resource and operation.
  */
 function operationProperties({ value, operations }: OfferedResource): INodeProperties[] {
 	const options = inOrder(operations.map(({ option }) => option));
@@ -80,7 +80,7 @@ function operationProperties({ value, operations }: OfferedResource): INodePrope
 	const property = { ...operationProperty, ...(!lists && { default: options[0]?.value ?? '' }) };
 	const actions = options.map(({ description: _description, ...option }) => option);
 	return [
-		// First, since n8n 2.41 takes the resource of a human review from the first that has the operation.
+		// This one is first, since n8n 2.41 takes the resource of a human review from the first that has the operation.
 		{ ...property, type: 'hidden', options: actions, displayOptions: { show: { resource: [value] } } },
 		{ ...property, type: 'options', options, displayOptions: { show: { resource: [{ _cnd: { eq: value } }] } } },
 	];
@@ -120,9 +120,7 @@ function optionsProperty({ options = [] }: OfferedOperation): INodeProperties {
 		type: 'collection',
 		placeholder: 'Add option',
 		default: {},
-		options: [...options, maxWait].sort((a, b) =>
-			alphabetically(a.displayName, b.displayName),
-		),
+		options: [...options, maxWait].sort((a, b) => alphabetically(a.displayName, b.displayName)),
 	};
 }
 
@@ -132,6 +130,5 @@ export const maxWait: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 300,
-	description:
-		'How long a request may wait for the rate limit or the CRM',
+	description: 'How long a request may wait for the rate limit or the CRM',
 };

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeTypeDescription } from 'n8n-workflow';
 
-import { asObject, describeFields } from './parameters/fieldParameters';
+import { fieldsJsonHint, describeFields } from './parameters/fieldParameters';
 import type { MenuEntry } from './model';
 import { administration, adminMenu, everyday, everydayMenu } from './resources';
 
@@ -48,7 +48,7 @@ export const asCode = (parameters: IDataObject): string =>
 const examples = builderExamples.map(({ task, parameters }) => `To ${task}: ${asCode(parameters)}`);
 
 const forAny = 'Every record may have external_id, its ID in another system; the filter q searches its text.';
-const fields = `${asObject} ${forAny} ${describeFields(everyday)}`;
+const fields = `${fieldsJsonHint} ${forAny} ${describeFields(everyday)}`;
 
 /** The operations, and the resources that have them. */
 function describeOperations(menu: MenuEntry[]): string {
@@ -73,5 +73,5 @@ export const everydayHint: NonNullable<INodeTypeDescription['builderHint']> = {
 };
 
 export const adminHint: NonNullable<INodeTypeDescription['builderHint']> = {
-	extraTypeDefContent: [{ content: `${describeOperations(adminMenu)}\n${asObject} ${describeFields(administration)}` }],
+	extraTypeDefContent: [{ content: `${describeOperations(adminMenu)}\n${fieldsJsonHint} ${describeFields(administration)}` }],
 };

@@ -9,7 +9,7 @@ import {
 import { connect } from './api/connection';
 import { systemClock } from './base/clock';
 import { failureSummary, nodeFailure, withLines, type ItemFailure } from './failure';
-import type { Sliced, Execution, GoesOn, Operation, Resource, Run } from './model';
+import type { Sliced, Execution, MayContinue, Operation, Resource, Run } from './model';
 import { allItems, summaryItem } from './output';
 import { outputOption } from './parameters/outputParameters';
 import { isSummary } from './reading/summaryOutput';
@@ -36,14 +36,14 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 async function executed(n8n: IExecuteFunctions): Promise<NodeOutput> {
 	const items = n8n.getInputData();
 	if (items.length === 0) return { items: [], notices: [] };
-	const { resource, operation } = chosen(n8n);
+	const { resource, operation } = chosenOperation(n8n);
 	const api = await connect(n8n);
 	const call = toolCallOf(n8n);
 	const execution: Execution = { n8n, api, resource, operation, identity: identityOf(n8n, call) };
 
 	const named = nameExisting(execution);
 	const failures: ItemFailure[] = [];
-	const goesOn: GoesOn = (results) =>
+	const mayContinue: MayContinue = (results) =>
 		!n8n.getExecutionCancelSignal()?.aborted &&
 		(n8n.continueOnFail() || !results.some((result) => result instanceof Error));
 	let done = 0;
@@ -52,7 +52,7 @@ async function executed(n8n: IExecuteFunctions): Promise<NodeOutput> {
 	const count = isOnce ? 1 : items.length;
 	const output = wantsSummary(n8n, operation) ? summaryItem(n8n, count) : allItems();
 	if (isOnce) api.notices.add(onceForAll(items.length));
-	for await (const slice of resultsOf(execution, count, goesOn)) {
+	for await (const slice of resultsOf(execution, count, mayContinue)) {
 		for (const { item, result } of slice) {
 			if (result instanceof Error) {
 				const failure = await named(nodeFailure(n8n, result, item), item);
@@ -71,7 +71,7 @@ async function executed(n8n: IExecuteFunctions): Promise<NodeOutput> {
 	const [first] = failures;
 	if (first) call?.failed();
 	else call?.succeeded();
-	if (first && !(n8n.continueOnFail() && goesOn([]))) {
+	if (first && !(n8n.continueOnFail() && mayContinue([]))) {
 		const summary = count > 1 ? failureSummary(failures, done, count) : [];
 		const others = [...api.notices].filter((notice) => !notice.includes(first.failure.message));
 		throw withLines(first.failure, [...summary, ...others]);
@@ -93,15 +93,11 @@ function wantsSummary(n8n: IExecuteFunctions, { options = [] }: Operation): bool
 const onceForAll = (items: number): string =>
 	`Done once, not ${items} times: no parameter depends on the input item, so all ${items} items would give the same result. The output is linked to the first item.`;
 
-async function* resultsOf(
-	execution: Execution,
-	count: number,
-	goesOn: GoesOn,
-): AsyncGenerator<ItemResult[], void> {
+async function* resultsOf(execution: Execution, count: number, mayContinue: MayContinue): AsyncGenerator<ItemResult[], void> {
 	const preparing = prepared(execution);
 	// If preparation fails, every item fails with that error.
 	const work = await preparing.catch(() => async () => (await preparing) as never);
-	yield* runAll(work, count, goesOn);
+	yield* runAll(work, count, mayContinue);
 }
 
 async function prepared(execution: Execution): Promise<Run | Sliced> {
@@ -109,7 +105,7 @@ async function prepared(execution: Execution): Promise<Run | Sliced> {
 	return await execution.operation.prepare(execution);
 }
 
-function chosen(n8n: IExecuteFunctions): { resource: Resource; operation: Operation } {
+function chosenOperation(n8n: IExecuteFunctions): { resource: Resource; operation: Operation } {
 	const resource = chosenResource((parameter) => n8n.getNodeParameter(parameter, 0));
 	const operationValue = n8n.getNodeParameter('operation', 0);
 	const operation = resource?.operations.find(({ option }) => option.value === operationValue);

@@ -83,15 +83,15 @@ export interface Slice {
 	 * A result for each item, in their order; none for those that were not tried. If it throws, every item
 	 * fails with that error.
 	 *
-	 * @param goesOn called between two requests with the results so far
+	 * @param mayContinue called between two requests with the results so far
 	 */
-	send(goesOn: GoesOn): Promise<Results>;
+	send(mayContinue: MayContinue): Promise<Results>;
 }
 
 export type Results = Array<Result | Error | undefined>;
 
-/** Whether more is sent after these results. */
-export type GoesOn = (results: Results) => boolean;
+/** Whether to send more after these results. */
+export type MayContinue = (results: Results) => boolean;
 
 /** One output item, or several. */
 export type Result = OutputItem | OutputItem[];

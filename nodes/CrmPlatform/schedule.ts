@@ -1,4 +1,4 @@
-import type { Slice, Sliced, GoesOn, Result, Results, Run } from './model';
+import type { Slice, Sliced, MayContinue, Result, Results, Run } from './model';
 
 /** The result of one input item. */
 export interface ItemResult {
@@ -20,44 +20,44 @@ export function dependsOnItem(parameters: unknown): boolean {
 }
 
 /**
- * Runs what an operation has prepared for each of `count` items, and yields the results in the order of the
- * items: one after another, or in slices, a few at a time. Slices that change the same record go one after
- * another, so that of two items for one record the later one wins, as it would one by one.
+ * Runs the prepared operation for each of `count` items, one after another or in slices, a few at a time. Yields the
+ * results in the order of the items. Slices that change the same record run one after another, so that of two items for
+ * one record the later one wins.
  *
- * After `goesOn` returns false, nothing further is sent, and requests in flight are awaited.
+ * After `mayContinue` returns false, nothing further is sent, and requests in flight are awaited.
  *
- * @param goesOn called before each request with the new results
+ * @param mayContinue called before each request with the new results
  */
-export function runAll(work: Run | Sliced, count: number, goesOn: GoesOn): AsyncGenerator<ItemResult[], void> {
-	if (typeof work !== 'function') return inOrder(work, slicesAtOnce, count, goesOn);
+export function runAll(work: Run | Sliced, count: number, mayContinue: MayContinue): AsyncGenerator<ItemResult[], void> {
+	if (typeof work !== 'function') return inOrder(work, slicesAtOnce, count, mayContinue);
 	const assemble = ([item = 0]: number[]): Slice => ({ records: new Set(), send: async () => [await work(item)] });
-	return inOrder({ size: 1, assemble }, 1, count, goesOn);
+	return inOrder({ size: 1, assemble }, 1, count, mayContinue);
 }
 
 async function* inOrder(
 	{ size, assemble }: Sliced,
 	atOnce: number,
 	count: number,
-	goesOn: GoesOn,
+	mayContinue: MayContinue,
 ): AsyncGenerator<ItemResult[], void> {
 	const running: Array<{ items: number[]; slice: Slice; results: Promise<Results> }> = [];
 	// A loop over slices of no items would never end.
 	const sliceSize = Math.max(1, Math.floor(size) || 1);
 	let next = 0;
 	let isStopped = false;
-	const isGoing: GoesOn = (results) => {
-		isStopped ||= !goesOn(results);
+	const mayProceed: MayContinue = (results) => {
+		isStopped ||= !mayContinue(results);
 		return !isStopped;
 	};
 	for (;;) {
-		while (next < count && running.length < atOnce && isGoing([])) {
-			const items = indexes(next, Math.min(count, next + sliceSize));
+		while (next < count && running.length < atOnce && mayProceed([])) {
+			const items = Array.from({ length: Math.min(sliceSize, count - next) }, (_, i) => next + i);
 			next += sliceSize;
 			const slice = assemble(items);
 			const before = running.filter((other) => share(other.slice.records, slice.records));
 			const results = Promise.all(before.map((other) => other.results)).then(async () => {
-				const settled = isGoing([]) ? await settledSlice(slice, items, isGoing) : [];
-				isGoing(settled);
+				const settled = mayProceed([]) ? await settledSlice(slice, items, mayProceed) : [];
+				mayProceed(settled);
 				return settled;
 			});
 			running.push({ items, slice, results });
@@ -71,23 +71,16 @@ async function* inOrder(
 }
 
 /** The results of a slice; if it fails, its error for each of the items. */
-async function settledSlice(slice: Slice, items: number[], goesOn: GoesOn): Promise<Results> {
+async function settledSlice(slice: Slice, items: number[], mayContinue: MayContinue): Promise<Results> {
 	try {
-		const results = await slice.send(goesOn);
+		const results = await slice.send(mayContinue);
 		// A slice may omit results only after it was told to stop.
-		return items.map((_, i) => results[i] ?? (goesOn([]) ? new Error(noResult) : undefined));
+		return items.map((_, i) => results[i] ?? (mayContinue([]) ? new Error(noResult) : undefined));
 	} catch (error) {
 		return items.map(() => error as Error);
 	}
 }
 
-function share(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
-	for (const record of others) if (some.has(record)) return true;
-	return false;
-}
-
-function indexes(from: number, to: number): number[] {
-	return Array.from({ length: to - from }, (_, i) => from + i);
-}
+const share = (records: ReadonlySet<string>, others: ReadonlySet<string>): boolean => [...others].some((record) => records.has(record));
 
 const noResult = 'No result was returned for this item.';

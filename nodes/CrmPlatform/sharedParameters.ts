@@ -14,8 +14,8 @@ interface Variant {
 }
 
 /**
- * Merges the parameters of all forms: each appears once, with the forms that show it. n8n 2.41 passes the list to AI builders as it
- * is, so what is written once is read once.
+ * Merges the parameters of all forms: each appears once, with the forms that show it. n8n 2.41 passes the list to AI
+ * builders unchanged, so a parameter that is written once is read once.
  */
 export function sharedParameters(forms: Form[]): INodeProperties[] {
 	const all = variantsOf(forms, ({ parameters }) => parameters);
@@ -43,13 +43,13 @@ function namesInOrder(forms: Form[]): string[] {
 		}
 	}
 	const ordered = new Set<string>();
-	const put = (name: string, after: string[]): void => {
+	const insert = (name: string, after: string[]): void => {
 		if (after.includes(name)) throw new Error(`The order of ${after.join(', ')} differs from form to form.`);
 		if (ordered.has(name)) return;
-		for (const predecessor of before.get(name)!) put(predecessor, [...after, name]);
+		for (const predecessor of before.get(name)!) insert(predecessor, [...after, name]);
 		ordered.add(name);
 	};
-	for (const name of before.keys()) put(name, []);
+	for (const name of before.keys()) insert(name, []);
 	return [...ordered];
 }
 
@@ -93,11 +93,11 @@ function collectionOf(variants: Variant[], forms: Form[]): INodeProperties {
 function forked(variants: Variant[], forms: Form[]): INodeProperties[] {
 	const [first, ...others] = [...variants].sort((a, b) => choicesOf(b) - choicesOf(a)) as [Variant, ...Variant[]];
 	const by = areApart(variants, 'resource') ? 'resource' : 'operation';
-	const same = by === 'resource' ? 'operation' : 'resource';
-	const values = unique(variants.flatMap((variant) => variant.forms), same);
-	const without = forms.filter((form) => values.includes(form[same]) && !variants.some((variant) => variant.forms.includes(form)));
+	const other = by === 'resource' ? 'operation' : 'resource';
+	const values = unique(variants.flatMap((variant) => variant.forms), other);
+	const without = forms.filter((form) => values.includes(form[other]) && !variants.some((variant) => variant.forms.includes(form)));
 	const hidden = unique([...without, ...others.flatMap((variant) => variant.forms)], by);
-	const show = { [same]: values };
+	const show = { [other]: values };
 	return [
 		conditioned(first.property, { show, hide: { [by]: hidden } }),
 		...others.map((variant) => conditioned(variant.property, { show: { ...show, [by]: unique(variant.forms, by) } })),
@@ -115,7 +115,7 @@ function areApart(variants: Variant[], by: 'resource' | 'operation'): boolean {
 
 /** @param from path prefix from the parameter to the node's parameters: `/` in a collection */
 const withDisplayOptions = ({ property, forms }: Variant, all: Form[], from = ''): INodeProperties =>
-	conditioned(property, where(forms, all), from);
+	conditioned(property, conditionsFor(forms, all), from);
 
 function conditioned(property: INodeProperties, conditions: IDisplayOptions, from = ''): INodeProperties {
 	const show = { ...fromRoot(conditions.show, from), ...property.displayOptions?.show };
@@ -128,7 +128,7 @@ const fromRoot = (conditions: IDisplayOptions['show'] = {}, from: string) =>
 	Object.fromEntries(Object.entries(conditions).map(([name, values]) => [from + name, values]));
 
 /** Conditions that exactly these forms meet. */
-function where(forms: Form[], all: Form[]): IDisplayOptions {
+function conditionsFor(forms: Form[], all: Form[]): IDisplayOptions {
 	const [resource, operation] = [unique(forms, 'resource'), unique(forms, 'operation')];
 	const formSet = new Set(forms);
 	const others = all.filter((form) => !formSet.has(form));

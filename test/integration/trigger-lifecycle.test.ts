@@ -45,7 +45,7 @@ test('activation subscribes the workflow’s address to the chosen events, under
 	expect(await subscriptions()).toEqual([]);
 });
 
-test('ten activations leave one subscription, the same', async () => {
+test('ten activations leave the same single subscription', async () => {
 	const trigger = await start();
 	await trigger.activate();
 	const { id } = await only();
@@ -74,7 +74,7 @@ test('a deleted subscription is created again, a disabled one is enabled', async
 	const renewed = await only();
 	expect(renewed).not.toMatchObject({ id });
 
-	// The receiver is gone, it says: the service gives up at once.
+	// The receiver answers that it is gone, so the service gives up at once.
 	trigger.fails = 410;
 	await sandbox.call('POST', '/v1/contacts', { last_name: 'Moreno' });
 	await until(async () => (await only()).status === 'disabled');

@@ -9,14 +9,14 @@ import { came, happen, onlySubscription, sandbox, trigger } from './harness/watc
 const service = useAlteredService();
 afterEach(() => void jest.restoreAllMocks());
 
-/** Another client takes the secret over. Twice, as the one before signs as well. */
+/** Another client replaces the secret. Twice, since the service also signs with the previous one. */
 const replaceSecret = async () => {
 	const path = `/v1/webhooks/${String((await onlySubscription()).id)}/rotate-secret`;
 	for (let i = 0; i < 2; i++) await sandbox.call('POST', path);
 };
 const renewals = () => service.passed.filter((request) => request.includes('rotate-secret'));
 
-/** Shows a hint, and nothing else of how deliveries go. */
+/** Shows a hint, but not whether deliveries fail. */
 const showing =
 	(hint: string, isShownOnce = false) =>
 	({ method, body }: EditedAnswer): void => {
@@ -88,7 +88,7 @@ test('if the CRM shows no hint, the user is told once what to do', async () => {
 			'webhook-signature': new Webhook(secret).sign(id, at, body),
 		});
 	};
-	// What nobody asks for is no sign of a wrong secret.
+	// An event that nobody has chosen is not a sign of a wrong secret.
 	for (const minutes of [0, 30]) expect(await post(minutes, 'deal.won')).toMatchObject({ status: 401 });
 	for (const minutes of [30, 35, 49]) expect(await post(minutes)).toMatchObject({ status: 401 });
 	expect(trigger.reported).toEqual([]);
@@ -96,7 +96,7 @@ test('if the CRM shows no hint, the user is told once what to do', async () => {
 	for (const minutes of [52, 90, 900]) expect(await post(minutes)).toMatchObject({ status: 401 });
 	expect(trigger.reported).toEqual([expect.stringContaining('Deliveries are refused')]);
 	jest.restoreAllMocks();
-	// What it says to do.
+	// The user follows the advice.
 	await trigger.activate();
 	await happen('Moreno');
 	await came('Moreno');
@@ -114,14 +114,14 @@ test('another process of n8n, which knows only the stored state, has the replace
 
 test('a delivery signed with the secret from before a publish is accepted', async () => {
 	await trigger.activate();
-	const former = structuredClone(trigger.staticData);
+	const oldStaticData = structuredClone(trigger.staticData);
 	service.edit(showing('xxxx'));
 	await trigger.activate();
 	expect(renewals()).toHaveLength(1);
 	// Another process has read the workflow just before the new secret was stored.
 	const newest = trigger.staticData;
 	forgetStates();
-	trigger.staticData = former;
+	trigger.staticData = oldStaticData;
 	await happen('Moreno');
 	await came('Moreno');
 	trigger.staticData = newest;

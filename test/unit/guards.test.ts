@@ -14,10 +14,10 @@ const guarded = (planned: PlannedChange[], limits: { share?: number; number?: nu
 test.each([
 	['exactly the number', 100, { number: 100 }, 1000],
 	['exactly the share', 10, { share: 10 }, 100],
-	['exactly a share that no binary fraction is', 29, { share: 29 }, 100],
-	['the whole account, where it is allowed', 100, { number: 100, share: 100 }, 100],
+	['exactly a share that is not a binary fraction', 29, { share: 29 }, 100],
+	['the whole account, if that is allowed', 100, { number: 100, share: 100 }, 100],
 	['one of three, as a tenth of them is less than a record', 1, { share: 10 }, 3],
-	['three of six, as no fewer stay', 3, { share: 10 }, 6],
+	['three of six, as many as remain', 3, { share: 10 }, 6],
 ])('%s may be deleted', (_, count, limits, inScope) => {
 	const planned = missing(count);
 	expect(guarded(planned, limits, { inScope })).toEqual({ planned });
@@ -26,11 +26,11 @@ test.each([
 test.each([
 	['one more than the number', 101, { number: 100 }, 1000, /allows 100\./],
 	['one more than the share', 11, { share: 10 }, 100, /allows 10 %/],
-	['two of three, as fewer would stay', 2, { share: 10 }, 3, /allows 10 %/],
+	['two of three, as fewer would remain', 2, { share: 10 }, 3, /allows 10 %/],
 	['all of one', 1, { share: 10 }, 1, /allows 10 %/],
-	['four of thirty-nine, where a tenth is allowed', 4, { share: 10 }, 39, /allows 10 %/],
-	['one of three, where no share is allowed', 1, { share: 0 }, 3, /allows 0 %/],
-	['one of three, where no number is allowed', 1, { number: 0 }, 3, /allows 0\./],
+	['four of thirty-nine, if a tenth is allowed', 4, { share: 10 }, 39, /allows 10 %/],
+	['one of three, if no share is allowed', 1, { share: 0 }, 3, /allows 0 %/],
+	['one of three, if no number is allowed', 1, { number: 0 }, 3, /allows 0\./],
 	['anything if the number is not a number', 1, { number: NaN }, 1000, /allows NaN/],
 	['anything if the share is not a number', 1, { share: NaN }, 1000, /allows NaN/],
 ])('%s is not deleted, and none of the others', (_, count, limits, inScope, reason) => {
@@ -44,7 +44,7 @@ test.each([
 test.each([
 	['the source is empty', { inSource: 0 }, /the source is empty/],
 	['an item is unknown', { unknown: 1 }, /1 items have no key/],
-	['the CRM counts more records than it gave', { counted: 6 }, /only 5 of the 6/],
+	['the CRM counts more records than it returned', { counted: 6 }, /only 5 of the 6/],
 ])('nothing is deleted if %s', (_, readings, reason) => {
 	const result = guarded(missing(5), {}, readings);
 	expect(result.reason).toMatch(reason);
@@ -66,7 +66,7 @@ test('changes of records that the source has are neither counted nor held back',
 	const { planned, reason } = guarded([update, unchanged, ...missing(2)], { number: 1 });
 	expect(reason).toMatch(/^2 of 4/);
 	expect(planned.slice(0, 2)).toEqual([update, unchanged]);
-	// An empty source asks for no deletion here, so there is nothing to refuse.
+	// No record is missing here, so an empty source is not a reason to refuse.
 	expect(guarded([update], { number: 0 }, { inSource: 0 })).toEqual({ planned: [update] });
 });
 

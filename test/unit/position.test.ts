@@ -61,7 +61,7 @@ describe('After the user has replaced a choice, an event', () => {
 	});
 });
 
-describe('Reading on', () => {
+describe('Advancing the position', () => {
 	const now = Date.parse('2026-09-01T00:00:00Z');
 
 	test('keeps the events that the overlap reads again, and drops those below it', () => {
@@ -81,15 +81,15 @@ describe('Reading on', () => {
 		['is in doubt', {}, true],
 		['ends within the overlap', { until: 1_000 - overlap + 1 }, true],
 		['ends below the overlap', { until: 1_000 - overlap }, false],
-		['is younger than any log', { at: now - 100 * day + 1 }, true],
-		['is as old as no log', { at: now - 100 * day }, false],
-	])('a replaced choice that %j %j stays: %p', (_, more, stays) => {
+		['is as old as the oldest log', { at: now - 100 * day + 1 }, true],
+		['is older than any log', { at: now - 100 * day }, false],
+	])('keeps a replaced choice that %s: %j, %p', (_, more, stays) => {
 		const position = positionOf({ past: [{ choice: choiceOf('deal.lost'), at: now - day, upTo: 100, ...more }] });
 		advance(position, {}, 1_000, now);
 		expect(position.past).toHaveLength(stays ? 1 : 0);
 	});
 
-	test('from another sequence keeps the events that were read, and compares replaced choices by time', () => {
+	test('to another sequence keeps the events that were read, and compares replaced choices by time', () => {
 		const past = [{ choice: choiceOf('deal.lost'), at: now, upTo: 100, until: 150 }];
 		const position = positionOf({ seen: { a: 990, b: 1_000 }, newest: { identity: 'b', sequence: 1_000 }, past });
 		restartAt(position, 40);

@@ -6,12 +6,17 @@ import { Starts } from '../../nodes/CrmPlatform/trigger/changes/starts';
 
 export const minute = 60_000;
 
-/** What n8n was asked to start, and how it answers. */
+/** An emission, and the answers of n8n: each waits until the trigger has handled it. */
 interface Emitted {
 	key: string;
 	items: unknown[];
-	answer(response: object): void;
-	resolve(run: IRun | undefined): void;
+	answer(response: object): Promise<void>;
+	resolve(run: IRun | undefined): Promise<void>;
+	reject(error: Error): Promise<void>;
+}
+
+interface Deferred {
+	resolve(value: unknown): void;
 	reject(error: Error): void;
 }
 
@@ -27,13 +32,13 @@ export function startInQueueMode(node: object = {}, settings: object = {}) {
 		getWorkflow: () => ({ id: 'w' }),
 		getWorkflowSettings: () => settings,
 		saveFailedExecution: (error: Error) => void reported.push(error.message),
-		emit: ([items]: [unknown[]], answer: { resolve(response: object): void } | undefined, done: Emitted, key = '::no key') =>
+		emit: ([items]: [unknown[]], answer: Deferred | undefined, done: Deferred, key = '::no key') =>
 			void emitted.push({
 				key: key.split(':')[2]!,
 				items,
-				answer: (response) => answer!.resolve(response),
-				resolve: (run) => done.resolve(run),
-				reject: (error) => done.reject(error),
+				answer: async (response) => await settled(() => answer!.resolve(response)),
+				resolve: async (run) => await settled(() => done.resolve(run)),
+				reject: async (error) => await settled(() => done.reject(error)),
 			}),
 	} as unknown as ITriggerFunctions;
 	const waits: Array<() => void> = [];
@@ -63,10 +68,19 @@ export function startInQueueMode(node: object = {}, settings: object = {}) {
 
 /** A deferred promise, like n8n's helper of this name. */
 function createDeferredPromise() {
-	const settle = {} as { resolve(value: unknown): void; reject(error: Error): void };
+	const settle = {} as Deferred;
 	const promise = new Promise((resolve, reject) => Object.assign(settle, { resolve, reject }));
 	return { promise, ...settle };
 }
 
-export const settled = async () => await new Promise((resolve) => setImmediate(resolve));
-export const runQueueMode = (status: string, more: object = {}) => ({ status, jobId: '1', data: { resultData: { runData: { Trigger: [] } } }, ...more }) as unknown as IRun;
+/** Answers, then waits until the promises that depend on the answer are settled. */
+async function settled(answer?: () => void): Promise<void> {
+	answer?.();
+	await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** The run of an execution on a worker. */
+export const workerRun = (status: string, more: object = {}) => ({ status, jobId: '1', data: { resultData: { runData: { Trigger: [] } } }, ...more }) as unknown as IRun;
+
+/** The run that n8n makes up for a job that failed. */
+export const failedJobRun = () => workerRun('error', { jobId: undefined, data: { resultData: { runData: {} } } });

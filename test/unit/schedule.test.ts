@@ -1,4 +1,4 @@
-import type { Slice, GoesOn } from '../../nodes/CrmPlatform/model';
+import type { Slice, MayContinue } from '../../nodes/CrmPlatform/model';
 import { runAll, type ItemResult } from '../../nodes/CrmPlatform/schedule';
 
 /** Batches that end when the test says so. */
@@ -120,8 +120,8 @@ test('a batch that waits for a failed one of the same record is not sent once a 
 				return await Promise.resolve([item === 0 ? new Error('refused') : { item }]);
 			},
 		});
-		const goesOn: GoesOn = (results) => !isStopping || !results.some((result) => result instanceof Error);
-		const outcomes = await all(runAll({ size: 1, assemble }, 3, goesOn));
+		const mayContinue: MayContinue = (results) => !isStopping || !results.some((result) => result instanceof Error);
+		const outcomes = await all(runAll({ size: 1, assemble }, 3, mayContinue));
 		expect(sentItems).toEqual(isStopping ? [0] : [0, 1, 2]);
 		expect(outcomes).toHaveLength(sentItems.length);
 	}

@@ -44,7 +44,7 @@ test('a shared look is never older than allowed, never another credential’s, a
 			void clock.sleep(at).then(async () => {
 				const requestedAt = clock.now() - begun;
 				const look = sharedLook(`${view}`, maxAge, clock, async () => {
-					// What a service shows grows with each millisecond, and tells one from the other.
+					// The newest sequence grows each millisecond, and shows which of the two views it belongs to.
 					const seen = clock.now() - begun;
 					await clock.sleep(ms);
 					if (fails) throw new Error(`${seen * 2 + view} ${clock.now() - begun}`);
@@ -78,7 +78,7 @@ test('after a failure, the next trigger sends a request', async () => {
 
 afterEach(forgetDispatchers);
 
-/** What triggers that were published one after the other ask for while three events happen, and later one of another type. */
+/** The number of requests that triggers send, and of executions that they start, for three events and later one of another type. */
 async function requestsOf(triggers: number) {
 	const { clock, service, n8n, happen, choose } = await pollWorld();
 	for (let i = 0; i < triggers; i += 1) {

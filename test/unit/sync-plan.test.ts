@@ -13,13 +13,13 @@ const usual: SyncRules = { missingInCrm: 'create', differing: 'update', missingI
 
 interface Case {
 	rules?: Partial<SyncRules>;
-	/** The fields to match on; Email unless given. */
+	/** The fields to match on; Email by default. */
 	match?: ComparedField[];
 	unique?: Context['unique'];
 	outside?: Context['outside'];
 }
 
-/** What is decided about items, whose keys are their values, beside records of the CRM. */
+/** The decisions about items, whose keys are their values, and records of the CRM. */
 function plan(items: Array<IDataObject & { of?: Partial<SourceRecord> }>, records: CrmRecord[], { rules, match = [email], unique = [], outside = () => undefined }: Case = {}) {
 	const source = items.map(({ of, ...values }, item): SourceRecord => ({
 		item,
@@ -121,7 +121,7 @@ test('an item whose key was refused does not take a record from another', () => 
 	expect(planned.map(({ action }) => action)).toEqual(['conflict', 'conflict', 'update']);
 });
 
-test('a record outside the scope is a conflict, though the CRM gave it', () => {
+test('a record outside the scope is a conflict, even if the CRM returned it', () => {
 	const [change] = plan([{ email: ada.email, name: 'Ada B' }], [ada], { outside: ({ id }) => `${id} is elsewhere.` });
 	expect(change).toMatchObject({ action: 'conflict', record: ada, reason: 'con_1 is elsewhere.', changes: [{ field: 'name' }] });
 	expect(change).not.toHaveProperty('patch');
@@ -135,7 +135,7 @@ test('a record found by its second key is a different one if its first key diffe
 	// The first key decides: a later one may change. Only a record without a first key is linked.
 	expect(plan([{ email: ada.email, code: 'B' }], [record], { match: [email, code] })[0]!.action).toBe('update');
 	expect(plan([{ email: 'other@x.example', code: 'A' }], [{ ...record, email: null }], { match: [email, code] })[0]!.action).toBe('update');
-	// An ID is of a record that is gone.
+	// An unknown ID belongs to a deleted record.
 	expect(plan([{ id: 'con_9', email: ada.email, name: 'Ada B' }], [ada], { match: [field('id'), email] })[0]!.action).toBe('update');
 });
 
@@ -151,7 +151,7 @@ describe('a record that the source does not have', () => {
 		expect(leaving(ada, {})).toEqual([{ action: 'delete', record: ada, changes: [], reason: 'The source does not have this record.' }]);
 	});
 
-	test('gets the values for missing ones, and no others', () => {
+	test('gets the values for missing records, and no others', () => {
 		const rules = { missingInSource: 'set', missingValues: { name: 'Gone', code: 'X' } } as const;
 		const record = { ...ada, code: 'X' };
 		expect(leaving(record, rules)).toEqual([

@@ -4,14 +4,14 @@ const early = '2026-11-26T10:00:00.100Z';
 const late = '2026-11-26T10:00:00.900Z';
 
 test.each([
-	['versions that count', { version: 3 }, { version: 2 }, 'newer'],
+	['increasing versions', { version: 3 }, { version: 2 }, 'newer'],
 	['versions as text', { version: '10' }, { version: '9' }, 'newer'],
-	['versions that no number can tell apart', { version: '1152921504606846978' }, { version: '1152921504606846977' }, 'newer'],
-	['versions that no number can tell apart, the other way round', { version: '1152921504606846977' }, { version: '1152921504606846978' }, 'older'],
+	['versions beyond the precision of numbers', { version: '1152921504606846978' }, { version: '1152921504606846977' }, 'newer'],
+	['decreasing versions beyond the precision of numbers', { version: '1152921504606846977' }, { version: '1152921504606846978' }, 'older'],
 	['equal versions in two notations', { version: 2 }, { version: '2' }, 'same'],
 	['hashes', { version: 'a1' }, { version: 'b2' }, 'different'],
-	['a version that does not count, and a later change', { version: 1, time: late }, { version: 1, time: early }, 'newer'],
-	['equal versions at an earlier time, as a replica has it', { version: 1, time: early }, { version: 1, time: late }, 'same'],
+	['a constant version and a later change', { version: 1, time: late }, { version: 1, time: early }, 'newer'],
+	['equal versions at an earlier time, as in a replica', { version: 1, time: early }, { version: 1, time: late }, 'same'],
 	['times of changes', { time: late }, { time: early }, 'newer'],
 	['one time in two notations', { version: 1, time: early }, { version: 1, time: '2026-11-26T11:00:00+01:00' }, 'same'],
 	['one time with and without fractions of a second', { time: late }, { time: '2026-11-26T10:00:00Z' }, 'same'],

@@ -24,7 +24,7 @@ describe('the values that the CRM has stored are compared with those that an und
 
 	test.each([
 		['differ again', { record: stored }],
-		['are refused then', { refused: new Error('no') }],
+		['are then refused', { refused: new Error('no') }],
 	])('values that %s are reported and not sent a third time', (_, outcome) => {
 		const { nextAttempt: part } = afterWrite(update(sentValues), { record: stored });
 		const after = afterWrite(part!, outcome);
@@ -36,7 +36,7 @@ describe('the values that the CRM has stored are compared with those that an und
 	test.each<[string, unknown, unknown]>([
 		['links in another sequence', ['con_2', 'con_1'], ['con_1', 'con_2']],
 		['empty members that were not sent', { city: 'Lund', state: null }, { city: 'Lund' }],
-		['an empty list for nothing', [], null],
+		['an empty list instead of nothing', [], null],
 		['a field that the answer does not have', undefined, 'x'],
 	])('%s: nothing is sent again', (_, now, to) => {
 		expect(afterWrite(update({ x: to as string }), { record: now === undefined ? {} : { x: now } })).toEqual(update({ x: to as string }));
@@ -46,8 +46,8 @@ describe('the values that the CRM has stored are compared with those that an und
 		['a value instead of none', 'x', null],
 		['entries in another sequence', [{ value: 'b' }, { value: 'a' }], [{ value: 'a' }, { value: 'b' }]],
 		['a member with another value', { city: 'Lund' }, { city: 'Malmö' }],
-		['no object any more', null, { city: 'Lund' }],
-		['one link less', ['con_1'], ['con_1', 'con_2']],
+		['null instead of an object', null, { city: 'Lund' }],
+		['a missing link', ['con_1'], ['con_1', 'con_2']],
 	])('%s is a difference', (_, now, to) => {
 		expect(afterWrite(update({ x: to as string }), { record: { x: now as string } }).nextAttempt?.storedOtherwise).toEqual(['x']);
 	});

@@ -35,7 +35,7 @@ test('after a minute without an outcome, a start may be lost, unless its executi
 		expect(doubtful(starts, seen, 60 * second)).toBe(2);
 	}
 	expect(doubtful(starts, { onWorkers: false }, 1e9)).toBeUndefined();
-	// What is known to be lost is started again.
+	// A start that is known to be lost is repeated.
 	expect(doubtful([...starts, start(0, { overtakenAt: 0 })], { onWorkers: true }, 60 * second)).toBeUndefined();
 });
 
@@ -64,7 +64,7 @@ test('an unknown outcome is reported after an hour', () => {
 
 test('a job that a later one has overtaken is repeated; the next job in the queue is not', () => {
 	const starts = [start(2, { overtakenAt: 10 * second }), start(4)];
-	// Others may come out all the time.
+	// Other executions may end all the time.
 	const seen = { onWorkers: true, lastOutcomeAt: 39 * second };
 	expect(repeated(starts, seen, 39 * second)).toEqual([]);
 	expect(repeated(starts, seen, 40 * second)).toEqual([2]);

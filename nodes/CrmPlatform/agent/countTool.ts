@@ -64,13 +64,11 @@ export async function countTool(run: ToolRun, args: ModelArguments): Promise<Too
 			const value = sum && valueOf(record, sum.path);
 			// Texts that look like numbers may be phone numbers.
 			const isText = typeof value === 'string' && value !== '' && !(sum && hasNumbersToSum(sum));
-			if (Number.isNaN(Number(value ?? 0)) || typeof value === 'boolean' || isText) {
-				throw notNumbers();
-			}
+			if (Number.isNaN(Number(value ?? 0)) || typeof value === 'boolean' || isText) throw notNumbers();
 			const key = Object.assign({}, ...keyFields.map(({ path }) => nested(path, valueOf(record, path) ?? null))) as IDataObject;
-			const entry = getOrCreate(groupsByKey, JSON.stringify(key), () => ({ key, count: 0, sum: 0n }));
-			entry.count += 1;
-			if (!isBlank(value)) entry.sum += millionths(String(value));
+			const counted = getOrCreate(groupsByKey, JSON.stringify(key), () => ({ key, count: 0, sum: 0n }));
+			counted.count += 1;
+			if (!isBlank(value)) counted.sum += millionths(String(value));
 		}
 	}
 	const rows = [...groupsByKey.values()].sort((first, second) => (sum ? Number(second.sum - first.sum) : second.count - first.count));
@@ -82,10 +80,10 @@ export async function countTool(run: ToolRun, args: ModelArguments): Promise<Too
 		...(sum && { [`sum_of_${sum.name}`]: exactly(added, sum.name, group ? '' : ', or group them') }),
 	}));
 	if (data.length === 0) return { data: [{ count: 0 }], notes: [] };
-	const ofLists = group && rows.some(({ key }) => Array.isArray(valueOf(key, group.path)))
+	const listNotes = group && rows.some(({ key }) => Array.isArray(valueOf(key, group.path)))
 		? [`Records are grouped by their complete list. To count a single value of ${group.name}, use a filter.`]
 		: [];
-	return { data, notes: group ? [...ofLists, dataNotice] : [] };
+	return { data, notes: group ? [...listNotes, dataNotice] : [] };
 }
 
 /** @throws Error in the model's words if JSON cannot hold the exact number */

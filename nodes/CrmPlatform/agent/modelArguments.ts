@@ -2,7 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../base/json';
 import { isBlank, isUnset } from '../values/blank';
-import type { RecordType } from './toolSettings';
+import { toolTexts } from './toolSchemas';
+import type { RecordType, ToolName, ToolSettings } from './toolSettings';
 
 /** Maximum length of a name. */
 const maxName = 255;
@@ -12,19 +13,18 @@ export class ModelArguments {
 	private readonly values: IDataObject;
 	private readonly recordTypes: RecordType[];
 
-	/**
-	 * @param names the names of the tool's arguments
-	 * @throws Error if there is an argument that the tool does not have
-	 */
-	constructor(tool: string, rawArgs: IDataObject, names: string[], recordTypes: RecordType[]) {
+	/** @throws Error if there is an argument that the tool does not have */
+	constructor(tool: ToolName, rawArgs: IDataObject, settings: ToolSettings) {
 		this.values = Object.fromEntries(Object.entries(rawArgs).filter(([, value]) => !isBlank(value)));
-		this.recordTypes = recordTypes;
+		this.recordTypes = settings.recordTypes;
+		const names = Object.keys(toolTexts(tool, settings).schema.shape);
 		const unknown = Object.keys(this.values).filter((name) => !names.includes(name));
-		if (unknown.length > 0) throw new Error(`${tool} has no argument ${unknown.slice(0, 5).join(', ')}. It takes ${names.join(', ')}.`);
+		if (unknown.length === 0) return;
+		throw new Error(`${settings.prefix}_${tool} has no argument ${unknown.slice(0, 5).join(', ')}. It takes ${names.join(', ')}.`);
 	}
 
 	/** Refuses arguments of other actions, which would otherwise be ignored. */
-	only(action: string, allowed: readonly string[]): void {
+	acceptOnly(action: string, allowed: readonly string[]): void {
 		const accepted = ['kind', 'action', 'token', ...allowed];
 		const others = Object.keys(this.values).filter((name) => !accepted.includes(name) && !isUnset(this.values[name]));
 		if (others.length > 0) throw new Error(`${action} takes no ${others.join(', ')}. It takes ${allowed.join(', ')}.`);

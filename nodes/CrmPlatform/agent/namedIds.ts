@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 
 /** The records that the model identified by name. The write may change that name. */
-export function namedIds(targets: Array<{ id: string; nameOrId?: string } | undefined>): string[] {
-	const entries = targets.flatMap((target) => {
-		if (target?.nameOrId === undefined || target.nameOrId === target.id) return [];
-		return [`${nameDigest(target.nameOrId)}${plainText(target.id)}`];
-	});
+export function namedIds(targets: Array<{ id: string; nameOrId: string } | undefined>): string[] {
+	const entries = targets.flatMap((target) =>
+		target && target.nameOrId !== target.id ? [`${nameDigest(target.nameOrId)}${plainText(target.id)}`] : [],
+	);
 	return entries.length > 0 ? [entries.join('-')] : [];
 }
 

@@ -72,8 +72,8 @@ export async function listOfRecordType(
 
 /** Converts the model's search text and filters to a query, as the node does with an author's. */
 export async function toolQueryOf(run: ToolRun, recordType: RecordType, list: ListDescription, args: ModelArguments): Promise<Query> {
-	const rows = await filterRowsOf(run, recordType, list, args);
-	const execution = executionFor(run, recordType, operationOfRecordType(recordType, 'getMany'), { 'filters.rows': rows });
+	const parameters = { 'filters.rows': await filterRowsOf(run, recordType, list, args) };
+	const execution = executionFor(run, { recordType, operation: operationOfRecordType(recordType, 'getMany'), parameters });
 	return (await readFilters(execution, 'filters', list)).query(0) as Query;
 }
 

@@ -5,11 +5,9 @@ import { connect } from '../api/connection';
 import { isHumanReview } from '../api/toolNode';
 import { nodeFailure } from '../failure';
 import { failureText, inSentences } from '../toolCalls/toolAnswer';
-import { refuseSetByService } from './setByService';
 import { ModelArguments } from './modelArguments';
 import { withCandidates } from './toolRecords';
 import type { ToolRun } from './toolRun';
-import { toolTexts } from './toolSchemas';
 import { recordTypesNamed, toolNames, toolVerbs, type ToolSettings } from './toolSettings';
 import { actTool, changeTool } from './writingTools';
 
@@ -30,8 +28,8 @@ type Review = { context: IExecuteFunctions } | { declined: INodeExecutionData[][
 
 /**
  * Adds what the reviewed call would write to the message of the node: n8n passes only the model's arguments to a
- * review, and nobody knows what `stg_01h…` is. A call that would be refused is declined at once: what no text says
- * cannot be approved, and might be accepted by the time it is carried out.
+ * review, and nobody knows what `stg_01h…` is. A call that would be refused is declined at once, since a person cannot
+ * approve what no text describes, and the service might accept it by the time it is carried out.
  */
 export async function reviewCall(n8n: IExecuteFunctions): Promise<Review> {
 	const call = reviewedCall(n8n);
@@ -82,16 +80,15 @@ async function describeCall(
 			prefix,
 			tools: toolNames,
 		};
-		const args = new ModelArguments(`${prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.recordTypes);
+		const args = new ModelArguments(name, rawArgs, settings);
 		run = { n8n, api: await connect(n8n), settings, identity: { execution: '', node: 'review', run: '' } };
-		if (name === 'change') await refuseSetByService(run, args);
 		return await (name === 'change' ? changeTool : actTool)(run, args);
 	};
 	return await previewing().then(
 		({ data: [first], notes }) => (first?.preview === undefined ? { refusal: `No approval was requested. ${notes.join('\n')}` } : { words: `${String(first.preview)}.` }),
 		async (error: Error) => {
-			const clear = run ? await withCandidates(run, error).catch(() => error) : error;
-			return { refusal: `No approval was requested, because the call would be refused: ${inSentences(failureText(nodeFailure(n8n, clear, 0)))}` };
+			const failure = nodeFailure(n8n, await withCandidates(run, error), 0);
+			return { refusal: `No approval was requested, because the call would be refused: ${inSentences(failureText(failure))}` };
 		},
 	);
 }

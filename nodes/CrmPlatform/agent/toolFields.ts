@@ -47,7 +47,7 @@ export function matchByName<Entry extends { name: string; label: string }>(all: 
 /**
  * Returns the values under the service's names: the model may write `company` for `company_id`.
  *
- * @throws Error in the model's words, where a field has two names in it, or an id would be left out
+ * @throws Error in the model's words if the values name a field twice, or if an id would be left out
  */
 export function withServiceNames(values: IDataObject, fields: Field[]): IDataObject {
 	const fieldNames = new Set(fields.flatMap(({ name, path: [member = ''] }) => [name, member]));

@@ -8,20 +8,22 @@ import { parseMoment } from '../values/dates';
 import { labelFor } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import { isPlainObject, memberAtPath, setAtPath } from '../base/ownMembers';
-import type { Operation } from '../model';
 import { fieldsOfRecordType, forReading } from './toolFields';
 import type { NamedRecord } from './toolRecords';
-import { toolCollection, type ToolRun } from './toolRun';
+import { toolCollection, type OperationCall, type ToolRun } from './toolRun';
 import type { RecordType } from './toolSettings';
 
-/** A write as it would be sent, with the record that it changes, if there is one. */
-export interface PlannedWrite {
-	recordType: RecordType;
-	operation: Operation;
-	request: ApiRequest;
+/** A write that the model requests. */
+export interface RequestedWrite extends OperationCall {
+	/** The record that it changes, if there is one. */
 	target?: NamedRecord;
-	/** Details beyond the values: the tag. */
+	/** What the write does beyond the values, such as the tag that it adds. */
 	detail?: string;
+}
+
+/** A write as it would be sent. */
+export interface PlannedWrite extends RequestedWrite {
+	request: ApiRequest;
 	/** The values with names in place of ids: if a name now belongs to another id, the write differs. */
 	readableValues: string;
 }
@@ -39,17 +41,20 @@ const around = 40;
  */
 export async function describePlannedWrite(
 	run: ToolRun,
-	{ recordType, operation, request, target, detail }: PlannedWrite,
+	write: PlannedWrite,
 	isComplete: boolean,
 ): Promise<string> {
-	const summary = `${operation.option.name} ${recordType.name}${target ? ` ${target.title}` : ''}`;
+	const { recordType, operation, request, target, detail } = write;
 	const values = (request.body ?? {}) as IDataObject;
 	const changes = await describeChanges(run, recordType, values, target?.record, isComplete ? Infinity : maxShown);
 	// A person has to see the contents of whatever leaves the CRM.
 	const content = isComplete && target && operation.leavesTheCrm ? await describeRecordContent(run, recordType, target.record) : '';
 	const details = [detail, changes, content].filter(Boolean).join('; ');
-	return inOneLine(details === '' ? summary : `${summary}: ${details}`);
+	return inOneLine(details === '' ? summaryOf(write) : `${summaryOf(write)}: ${details}`);
 }
+
+const summaryOf = ({ operation, recordType, target }: PlannedWrite): string =>
+	`${operation.option.name} ${recordType.name}${target ? ` ${target.title}` : ''}`;
 
 /** Shows what a text could hide from the person who approves it, or imitate: line breaks, and characters that nobody sees. */
 const inOneLine = (text: string): string =>
@@ -65,16 +70,13 @@ export const readableValuesOf = async (run: ToolRun, recordType: RecordType, bod
 async function describeRecordContent(run: ToolRun, recordType: RecordType, record: IDataObject): Promise<string> {
 	const names = (await fieldsOfRecordType(run, recordType)).map(({ path: [name = ''] }) => name);
 	const content: IDataObject = Object.fromEntries(Object.entries(record).filter(([name, value]) => names.includes(name) && !isBlank(value)));
-	return await describeChanges(run, recordType, content, undefined, Infinity);
+	return await readableValuesOf(run, recordType, content);
 }
 
 /** Describes a write that the service had already carried out: the record may have changed since. */
-export async function describeRepeatedWrite(
-	run: ToolRun,
-	{ recordType, operation, request, target }: PlannedWrite,
-	id: string,
-): Promise<string> {
-	const summary = `${operation.option.name} ${recordType.name}${target ? ` ${target.title}` : ''}: already written, so it was not written again.`;
+export async function describeRepeatedWrite(run: ToolRun, write: PlannedWrite, id: string): Promise<string> {
+	const { recordType, request } = write;
+	const summary = `${summaryOf(write)}: already written, so it was not written again.`;
 	const now = await findRecord(run.api, toolCollection(recordType) + path`/${id}`).catch(() => null);
 	if (now === undefined) return `${summary} The record has been deleted since.`;
 	if (now === null) return summary;

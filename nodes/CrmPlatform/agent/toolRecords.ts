@@ -7,7 +7,7 @@ import { path } from '../api/http/path';
 import { recordName } from '../api/recordName';
 import { errorOf } from '../base/errorOf';
 import { idField } from '../fields/field';
-import { lookUpNames, type NamedId } from '../lookUp/nameLookUp';
+import { lookUpNames } from '../lookUp/nameLookUp';
 import { isName, parseName } from '../lookUp/nameSyntax';
 import { distinctListItems } from '../lookUp/recordLabels';
 import { searchList } from '../lookUp/searchList';
@@ -22,8 +22,8 @@ export interface NamedRecord {
 	/** Its name and id. */
 	title: string;
 	record: IDataObject;
-	/** The name that the model used. */
-	nameOrId?: string;
+	/** The name or id that the model used. */
+	nameOrId: string;
 	/** Set if a deletion that may have been carried out names a record that no longer exists. */
 	notFound?: Error;
 }
@@ -56,24 +56,18 @@ export async function namedRecord(
 	nameOrId: string | undefined,
 	token?: string,
 ): Promise<NamedRecord> {
-	const finding = findByNameOrId(run, recordType, nameOrId);
-	const failed = await errorOf(finding);
-	if (!failed) return { ...(await finding), ...(nameOrId !== undefined && { nameOrId }) };
-	const id = failed instanceof NodeApiError || nameOrId === undefined ? undefined : idBehindName(token, nameOrId);
-	if (id === undefined) throw failed;
-	const record = await recordWithId(run, recordType, id);
-	return { id: String(record.id), title: titleOf(record), record, nameOrId: nameOrId! };
-}
-
-async function findByNameOrId(run: ToolRun, recordType: RecordType, nameOrId: string | undefined): Promise<NamedRecord> {
 	if (nameOrId === undefined) throw new Error(`record is missing. Send the id or the name of the ${recordType.name}.`);
-	const record = await recordOf(run, recordType, nameOrId);
-	return { id: String(record.id), title: titleOf(record), record };
+	const finding = recordOf(run, recordType, nameOrId);
+	const failed = await errorOf(finding);
+	const id = !failed || failed instanceof NodeApiError ? undefined : idBehindName(token, nameOrId);
+	if (failed && id === undefined) throw failed;
+	const record = id === undefined ? await finding : await recordWithId(run, recordType, id);
+	return { id: String(record.id), title: titleOf(record), record, nameOrId };
 }
 
 async function recordOf(run: ToolRun, recordType: RecordType, nameOrId: string): Promise<IDataObject> {
 	const { field, name } = parseName(nameOrId);
-	if (field === 'id') return (await findByTitle(run, recordType, nameOrId)) ?? (await recordWithId(run, recordType, name));
+	if (field === 'id') return (await recordTitled(run, recordType, nameOrId)) ?? (await recordWithId(run, recordType, name));
 	const isId = field === undefined && !isName(idField, nameOrId);
 	return isId ? await recordWithId(run, recordType, name, true) : await findByName(run, recordType, nameOrId);
 }
@@ -93,47 +87,53 @@ async function recordWithId(run: ToolRun, recordType: RecordType, id: string, ma
 		);
 	}
 	if (record) return record;
-	const outcome = mayBeName ? await lookUpName(run, recordType, id) : undefined;
-	if (outcome && 'found' in outcome) return await recordWithId(run, recordType, String(outcome.found));
-	if (outcome && 'several' in outcome) throw await ambiguousNameError(run, recordType, id, outcome.several);
+	const named = mayBeName ? await recordNamed(run, recordType, id) : undefined;
+	if (named) return named;
 	throw new NoSuchRecord(id, `There is no ${recordType.name} with the id ${id}: it may be of another kind, or deleted. Find the ${recordType.name} with ${run.settings.prefix}_search.`);
 }
 
-const lookUpName = async (run: ToolRun, recordType: RecordType, name: string): Promise<NamedId | undefined> =>
-	(await lookUpNames(connectionFor(run, recordType), toolCollection(recordType).slice('/v1/'.length), [name], false)).get(name);
+/** @throws Error in the model's words, with the candidates, if several records have this name */
+async function recordNamed(run: ToolRun, recordType: RecordType, name: string): Promise<IDataObject | undefined> {
+	const collection = toolCollection(recordType);
+	const outcome = (await lookUpNames(connectionFor(run, recordType), collection.slice('/v1/'.length), [name], false)).get(name);
+	if (outcome && 'found' in outcome) return await recordWithId(run, recordType, String(outcome.found));
+	if (!outcome || !('several' in outcome)) return undefined;
+	const list = await candidateText(run, collection, name, outcome.several);
+	throw new Error(`Several records of the kind ${recordType.name} are called ${name}: ${list}. Send the id of the right one.`);
+}
 
-/** The record whose title reads like `id: 5`, where no record has that id. */
-async function findByTitle(run: ToolRun, recordType: RecordType, nameOrId: string): Promise<IDataObject | undefined> {
-	if (await findRecord(run.api, toolCollection(recordType) + path`/${parseName(nameOrId).name}`)) return undefined;
-	const { records } = await candidates(run, recordType, nameOrId);
-	const matches = records.filter((record) => recordName(record)?.toLowerCase() === nameOrId.toLowerCase());
-	return matches.length === 1 && records.length < maxCandidates ? matches[0] : undefined;
+/** The record whose title reads like `id: 5`, if no record has that id. */
+async function recordTitled(run: ToolRun, recordType: RecordType, title: string): Promise<IDataObject | undefined> {
+	if (await findRecord(run.api, toolCollection(recordType) + path`/${parseName(title).name}`)) return undefined;
+	return (await candidates(run, recordType, title)).match;
 }
 
 async function findByName(run: ToolRun, recordType: RecordType, name: string): Promise<IDataObject> {
-	const outcome = await lookUpName(run, recordType, name);
-	if (outcome && 'found' in outcome) return await recordWithId(run, recordType, String(outcome.found));
-	if (outcome && 'several' in outcome) throw await ambiguousNameError(run, recordType, name, outcome.several);
-	const { results, records } = await candidates(run, recordType, name);
-	// Tickets and messages have a subject, which is not unique: it only counts if a single record has it.
-	const matches = records.filter((record) => recordName(record)?.toLowerCase() === name.toLowerCase());
-	if (matches.length === 1 && records.length < maxCandidates) return matches[0]!;
+	const named = await recordNamed(run, recordType, name);
+	if (named) return named;
+	const { results, match } = await candidates(run, recordType, name);
+	if (match) return match;
 	const near = results.length > 0
 		? ` Similar: ${results.join('; ')}. Send the id of the right one.`
 		: ` Find it with ${run.settings.prefix}_search.`;
 	throw new Error(`No ${recordType.name} is called ${name}.${near}`);
 }
 
-const ambiguousNameError = async (run: ToolRun, recordType: RecordType, name: string, ids: unknown[]): Promise<Error> =>
-	new Error(`Several records of the kind ${recordType.name} are called ${name}: ${await candidateText(run, toolCollection(recordType), name, ids)}. Send the id of the right one.`);
-
-async function candidates(run: ToolRun, recordType: RecordType, filter: string): Promise<{ results: string[]; records: IDataObject[] }> {
+/** The records that a search finds, as text, and the only one with exactly this title, if there is one. */
+async function candidates(
+	run: ToolRun,
+	recordType: RecordType,
+	title: string,
+): Promise<{ results: string[]; match: IDataObject | undefined }> {
 	const api = connectionFor(run, recordType);
-	const { results } = await nearest(api, recordType.resource.path, toolCollection(recordType), filter);
+	const { results } = await nearest(api, recordType.resource.path, toolCollection(recordType), title);
 	const first = results.slice(0, maxCandidates);
 	const reading = first.map(async ({ value }) => await findRecord(api, toolCollection(recordType) + path`/${String(value)}`));
 	const records = (await Promise.all(reading)).filter((record) => record !== undefined);
-	return { results: first.map(({ name, value }) => `${name} (${value})`), records };
+	// Tickets and messages have a subject, which is not unique: it only counts if a single record has it.
+	const matches = records.filter((record) => recordName(record)?.toLowerCase() === title.toLowerCase());
+	const match = matches.length === 1 && records.length < maxCandidates ? matches[0] : undefined;
+	return { results: first.map(({ name, value }) => `${name} (${value})`), match };
 }
 
 async function searchIn(api: Connection, resource: string, collection: string, filter: string | undefined): Promise<INodeListSearchResult> {
@@ -150,7 +150,7 @@ async function nearest(api: Connection, resource: string, collection: string, na
 	return { results: [] };
 }
 
-/** Lists records of one name so that a model can tell them apart: of a record type that the author has not chosen, only names. */
+/** Lists records of one name so that a model can tell them apart. If the author has not chosen their type, it only shows names. */
 async function candidateText(run: ToolRun, collection: string, name: string, ids: unknown[]): Promise<string> {
 	const results = ids.length > 0
 		? await recordsWithIds(run, collection, ids.slice(0, maxListed))
@@ -186,8 +186,8 @@ async function similarRecords({ api }: ToolRun, collection: string, name: string
 }
 
 /** Adds the records that an unclear name of a linked record may mean to the error. */
-export async function withCandidates(run: ToolRun, error: Error): Promise<Error> {
-	if (!(error instanceof UnclearName)) return error;
-	const near = await candidateText(run, `/v1/${error.collection}`, error.text, error.ids);
+export async function withCandidates(run: ToolRun | undefined, error: Error): Promise<Error> {
+	if (!run || !(error instanceof UnclearName)) return error;
+	const near = await candidateText(run, `/v1/${error.collection}`, error.text, error.ids).catch(() => '');
 	return near === '' ? error : new Error(`${error.message} ${error.ids.length > 0 ? 'They are' : 'There are'} ${near}.`);
 }

@@ -18,24 +18,20 @@ export interface ToolRun {
 	identity: CallIdentity;
 }
 
-/** The values of the operation’s parameters, by name: `options.sort` too. */
-type Parameters = Record<string, unknown>;
+/** An operation of the node, with the model's parameters in place of the author's. */
+export interface OperationCall {
+	recordType: RecordType;
+	operation: Operation;
+	/** The values of the operation’s parameters, by name: `options.sort` too. */
+	parameters: Record<string, unknown>;
+	/** The values for the fields of a write. */
+	fields?: IDataObject;
+}
 
-/**
- * An execution of the node's operation with the model's parameters in place of the author's. Nothing that the
- * model sends is evaluated as an expression.
- *
- * @param fields values for the fields of a write
- */
-export function executionFor(
-	run: ToolRun,
-	recordType: RecordType,
-	operation: Operation,
-	parameters: Parameters,
-	fields: IDataObject = {},
-): Execution {
+/** An execution of an operation. Nothing that the model sends is evaluated as an expression. */
+export function executionFor(run: ToolRun, { recordType, operation, parameters, fields = {} }: OperationCall): Execution {
 	const { n8n, api, identity } = run;
-	const all: Parameters = { ...parameters, objectKey: recordType.objectKey, fieldsMode: 'json', fieldsJson: `=${modelsFields}`, simplify: false };
+	const all: OperationCall['parameters'] = { ...parameters, objectKey: recordType.objectKey, fieldsMode: 'json', fieldsJson: `=${modelsFields}`, simplify: false };
 	const overrides = {
 		getNodeParameter: (name: string, _item: number, otherwise: unknown) => all[name] ?? otherwise,
 		getInputData: () => [{ json: {} }],
@@ -63,7 +59,7 @@ export async function runOperation(execution: Execution): Promise<IDataObject[]>
 /** Path of the records of this type, with version prefix. */
 export const toolCollection = ({ resource, objectKey = '' }: RecordType): string => `/v1${filledPath(resource.path, () => objectKey)}`;
 
-/** A connection that looks records of this type up under their actual path. */
+/** A connection that looks up records of this type under their actual path. */
 export const connectionFor = ({ api }: ToolRun, { resource, objectKey }: RecordType): Connection =>
 	objectKey === undefined
 		? api

@@ -88,17 +88,26 @@ const isOffered = (tool: ToolName, recordTypes: RecordType[], verbs: ReadonlySet
 	return tool !== 'act' || recordTypes.some((recordType) => actionsOf(recordType, verbs).length > 0);
 };
 
-/** The changes that crm_change offers. */
-export type ToolChange = 'create' | 'update' | 'upsert' | 'delete' | 'tag' | 'untag';
+/** The changes that crm_change offers, and the operations that make them. */
+export const operationsOfChanges = {
+	create: 'create',
+	update: 'update',
+	upsert: 'upsert',
+	delete: 'delete',
+	tag: 'addTag',
+	untag: 'removeTag',
+} as const;
+export type ToolChange = keyof typeof operationsOfChanges;
 
 /** @param recordType the type of the changed records; any type if absent */
-export const allowedChanges = (verbs: ReadonlySet<ToolVerb>, recordType?: RecordType): ToolChange[] =>
-	(['create', 'update', 'upsert', 'delete', 'tag', 'untag'] as const).filter(
-		(change) => verbs.has(change === 'untag' ? 'tag' : change) && (recordType === undefined || (hasChange(change, recordType) && (verbs.has('send') || !leavesByChange(change, recordType)))),
-	);
-
-const hasChange = (change: ToolChange, { resource }: RecordType): boolean =>
-	resource.operations.some(({ option }) => option.value === ({ tag: 'addTag', untag: 'removeTag' } as Record<string, string>)[change] || option.value === change);
+export function allowedChanges(verbs: ReadonlySet<ToolVerb>, recordType?: RecordType): ToolChange[] {
+	const isPossible = (change: ToolChange, { resource }: RecordType) =>
+		resource.operations.some(({ option }) => option.value === operationsOfChanges[change]);
+	return (Object.keys(operationsOfChanges) as ToolChange[]).filter((change) => {
+		if (!verbs.has(change === 'untag' ? 'tag' : change)) return false;
+		return !recordType || (isPossible(change, recordType) && (verbs.has('send') || !leavesByChange(change, recordType)));
+	});
+}
 
 /** Whether a change may send something out of the CRM: a new message, or a new text of a scheduled one. */
 export const leavesByChange = (change: ToolChange, recordType: RecordType): boolean =>

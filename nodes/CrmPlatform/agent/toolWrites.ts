@@ -6,7 +6,7 @@ import { outdatedVersion } from '../api/http/statuses';
 import { errorOf } from '../base/errorOf';
 import type { Field } from '../fields/field';
 import { etagOf } from '../writing/replace';
-import type { Execution, Operation } from '../model';
+import type { Execution } from '../model';
 import { outputValue, type OutputField } from '../reading/simplify';
 import { UnclearName } from '../mapping/linkedIds';
 import { locatorValue } from '../mapping/locator';
@@ -20,20 +20,14 @@ import { inSentences } from '../toolCalls/toolAnswer';
 import type { ToolAnswer } from './readingTools';
 import { fieldsOfRecordType } from './toolFields';
 import { executionFor, runOperation, withGate, type ToolRun } from './toolRun';
-import { changesNothing, readableValuesOf, describeRepeatedWrite, describePlannedWrite, type PlannedWrite } from './toolPreview';
-import type { NamedRecord } from './toolRecords';
-import type { RecordType } from './toolSettings';
-
-/** One write that the model requests. */
-export interface RequestedWrite {
-	recordType: RecordType;
-	operation: Operation;
-	parameters: Record<string, unknown>;
-	fields?: IDataObject;
-	target?: NamedRecord;
-	/** What the write does beyond the values: the tag it adds, for example. */
-	detail?: string;
-}
+import {
+	changesNothing,
+	readableValuesOf,
+	describeRepeatedWrite,
+	describePlannedWrite,
+	type PlannedWrite,
+	type RequestedWrite,
+} from './toolPreview';
 
 /** Thrown in place of a write that is only planned. */
 class Planned extends Error {
@@ -67,7 +61,7 @@ export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], 
 		return { data, notes: [note] };
 	};
 	const descriptions = await descriptionsOf(false);
-	if (!asksFirst) return await send(run, requestedWrites, plannedWrites, descriptions);
+	if (!asksFirst) return await send(run, plannedWrites, descriptions);
 	const previewUnlessUnchanged = async (reason?: string) =>
 		(plannedWrites.every(changesNothing) ? unchanged(descriptions) : await preview(reason));
 	if (token === undefined) return await previewUnlessUnchanged();
@@ -78,13 +72,13 @@ export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], 
 		return await previewUnlessUnchanged(checked);
 	}
 	// If the changed record were found only on sending, the writes before it would have been carried out.
-	if (requestedWrites.length > 1 && plannedWrites.some((write, i) => !write.target?.notFound && !isUnchanged(write, checked.versions[i]))) {
+	if (plannedWrites.length > 1 && plannedWrites.some((write, i) => !write.target?.notFound && !isUnchanged(write, checked.versions[i]))) {
 		if (missing) throw new Error(`Another of the records has changed since the preview. ${missing.message}`);
 		return await preview(changed);
 	}
 	// The idempotency key contains only the token, so the service carries out a write once, whichever call sends it.
 	const approved: ToolRun = { ...run, identity: { execution: '', node: 'approved', run: checked.text } };
-	const results = send(approved, requestedWrites, plannedWrites, descriptions, checked.versions);
+	const results = send(approved, plannedWrites, descriptions, checked.versions);
 	return await results.catch(async (error: Error) => {
 		if (!(error instanceof ChangedSince || isAnsweredWith(error, outdatedVersion))) throw error;
 		return await previewUnlessUnchanged(changed);
@@ -125,22 +119,15 @@ async function dryRun(run: ToolRun, write: RequestedWrite): Promise<PlannedWrite
 		throw new Planned(request);
 	});
 	const before = new Set(run.api.notices);
-	const execution = executionOf({ ...run, api }, write);
+	const execution = executionFor({ ...run, api }, write);
 	const outcome = await errorOf(runOperation(execution));
 	const unsent = [...run.api.notices].filter((notice) => !before.has(notice) && notice.startsWith('Not sent'));
 	if (unsent.length > 0) throw new Error(await describeUnsentValues(execution, unsent));
 	if (!(outcome instanceof Planned)) throw outcome ?? new Error('There is nothing to write. Send values.');
-	const { recordType, operation, target, detail } = write;
-	await refuseNames(run, write, outcome.request);
-	const readableValues = await readableValuesOf(run, recordType, (outcome.request.body ?? {}) as IDataObject);
-	return {
-		recordType,
-		readableValues,
-		operation,
-		request: outcome.request,
-		...(target && { target }),
-		...(detail !== undefined && { detail }),
-	};
+	const { request } = outcome;
+	await refuseNames(run, write, request);
+	const readableValues = await readableValuesOf(run, write.recordType, (request.body ?? {}) as IDataObject);
+	return { ...write, request, readableValues };
 }
 
 /**
@@ -179,33 +166,24 @@ async function describeUnsentValues(execution: Execution, unsent: string[]): Pro
 	return `${explanations.join(' ')} ${name} takes ${fieldNames.slice(0, 60).join(', ')}.`;
 }
 
-const executionOf = (run: ToolRun, { recordType, operation, parameters, fields }: RequestedWrite): Execution =>
-	executionFor(run, recordType, operation, parameters, fields);
-
-async function send(
-	run: ToolRun,
-	requestedWrites: RequestedWrite[],
-	plannedWrites: PlannedWrite[],
-	descriptions: string[],
-	versions?: string[],
-): Promise<ToolAnswer> {
+async function send(run: ToolRun, writes: PlannedWrite[], descriptions: string[], versions?: string[]): Promise<ToolAnswer> {
 	const done: IDataObject[] = [];
-	for (const [i, write] of requestedWrites.entries()) {
+	for (const [i, write] of writes.entries()) {
 		if (write.target?.notFound) {
 			done.push({ done: `${descriptions[i]!} has already been deleted` });
 			continue;
 		}
-		const sending = sendOne(run, write, plannedWrites[i]!, i, versions?.[i]);
+		const sending = sendOne(run, write, i, versions?.[i]);
 		const failed = await errorOf(sending);
 		if (failed) {
-			const isPartlyDone = done.length > 0 || (requestedWrites.length > 1 && mayBeDone(failed));
+			const isPartlyDone = done.length > 0 || (writes.length > 1 && mayBeDone(failed));
 			throw isPartlyDone ? new PartlyDone(partlyDone(failed, descriptions, i)) : failed;
 		}
 		const { record, isRepeated } = await sending;
 		const { id, name, title, subject } = record;
 		const names = Object.entries({ name, title, subject }).filter(([, value]) => typeof value === 'string' && value !== '');
 		const nameFields = Object.fromEntries(names);
-		const outcomeText = isRepeated ? await describeRepeatedWrite(run, plannedWrites[i]!, String(write.target?.id ?? id)) : descriptions[i]!;
+		const outcomeText = isRepeated ? await describeRepeatedWrite(run, write, String(write.target?.id ?? id)) : descriptions[i]!;
 		done.push({
 			done: outcomeText,
 			...(typeof id === 'string' || typeof id === 'number' ? { id } : {}),
@@ -217,27 +195,26 @@ async function send(
 
 async function sendOne(
 	run: ToolRun,
-	write: RequestedWrite,
-	plannedWrite: PlannedWrite,
+	write: PlannedWrite,
 	place: number,
 	version: string | undefined,
 ): Promise<{ record: IDataObject; isRepeated: boolean }> {
 	const numbered = place === 0 ? run.identity : { ...run.identity, run: `${run.identity.run}/${place}` };
-	const isConditional = version !== undefined && plannedWrite.target !== undefined;
-	const { takesIfMatch } = await describedWrite(executionOf(run, write));
-	const byService = isConditional && takesIfMatch === true && isServiceVersion(plannedWrite, version);
-	if (isConditional && !byService && !isUnchanged(plannedWrite, version)) throw new ChangedSince();
+	const isConditional = version !== undefined && write.target !== undefined;
+	const { takesIfMatch } = await describedWrite(executionFor(run, write));
+	const byService = isConditional && takesIfMatch === true && isServiceVersion(write, version);
+	if (isConditional && !byService && !isUnchanged(write, version)) throw new ChangedSince();
 	let isRepeated = false;
 	const gate = (request: ApiRequest): ApiRequest => {
-		if (JSON.stringify(request.body) !== JSON.stringify(plannedWrite.request.body) || request.path !== plannedWrite.request.path) {
+		if (JSON.stringify(request.body) !== JSON.stringify(write.request.body) || request.path !== write.request.path) {
 			throw new ChangedSince();
 		}
 		return byService ? { ...request, headers: { ...request.headers, 'if-match': etagOf(version) } } : request;
 	};
 	const api = withGate(run.api, gate, ({ headers }) => {
-		isRepeated = headers['idempotent-replayed'] === 'true' && plannedWrite.operation.option.value !== 'delete';
+		isRepeated = headers['idempotent-replayed'] === 'true' && write.operation.option.value !== 'delete';
 	});
-	const execution = executionOf({ ...run, api, identity: numbered }, write);
+	const execution = executionFor({ ...run, api, identity: numbered }, write);
 	const records = runOperation(execution);
 	const failed = await errorOf(records);
 	if (!failed) return { record: (await records)[0] ?? {}, isRepeated };

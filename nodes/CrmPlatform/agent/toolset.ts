@@ -19,7 +19,6 @@ import { describeTool } from './describeTool';
 import { getTool, searchTool, type ToolAnswer } from './readingTools';
 import { ModelArguments } from './modelArguments';
 import { withCandidates } from './toolRecords';
-import { refuseSetByService } from './setByService';
 import { withGate, type ToolRun } from './toolRun';
 import { maxToolWait } from './toolProperties';
 import { dataNotice, toolTexts, type ToolTexts } from './toolSchemas';
@@ -59,7 +58,7 @@ export async function supplyTools(n8n: ISupplyDataFunctions, item: number): Prom
 			return JSON.stringify(answer);
 		},
 	}));
-	// n8n's own agents know no toolkits: there, each tool is a node of its own.
+	// n8n's own agents do not accept toolkits: there, each tool is a node of its own.
 	const [only] = offeredTools;
 	return { response: offeredTools.length === 1 ? only : { tools: offeredTools, getTools: () => offeredTools } };
 }
@@ -90,28 +89,25 @@ const isDeeper = (value: unknown, depth = maxDepth): boolean =>
 async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, rawArgs: IDataObject): Promise<IDataObject[]> {
 	const call = namedCall(n8n, nameOfCall(n8n, [name, rawArgs]));
 	const view = Object.assign(Object.create(n8n), {
-		getNodeParameter: (name: string, _item: number, otherwise: unknown) =>
-			name === 'options.maxWait' ? n8n.getNodeParameter(name, 0, maxToolWait) : otherwise,
+		getNodeParameter: (parameter: string, _item: number, otherwise: unknown) =>
+			parameter === 'options.maxWait' ? n8n.getNodeParameter(parameter, 0, maxToolWait) : otherwise,
 		getInputData: () => [{ json: {} }],
 	}) as IExecuteFunctions;
 	let run: ToolRun | undefined;
 	let hasSentWrite = false;
 	const isWriting = name === 'change' || name === 'act';
 	const answering = async () => {
-		const argNames = Object.keys(toolTexts(name, settings).schema.shape);
-		const args = new ModelArguments(`${settings.prefix}_${name}`, rawArgs, argNames, settings.recordTypes);
+		const args = new ModelArguments(name, rawArgs, settings);
 		const api = withGate(await connect(view), (request) => {
 			hasSentWrite = true;
 			return request;
 		});
 		run = { n8n, api, settings, identity: call.identity };
-		if (name === 'change') await refuseSetByService(run, args);
 		return await tools[name](run, args);
 	};
 	const answer = await answering().catch(async (error: Error) => {
 		call.failed();
-		const clear = run ? await withCandidates(run, error).catch(() => error) : error;
-		const failure = nodeFailure(n8n, clear, 0);
+		const failure = nodeFailure(n8n, await withCandidates(run, error), 0);
 		const isNothingWritten = !(error instanceof PartlyDone) && (!hasSentWrite || isRefusal(failure));
 		const nothingWritten = isBlank(rawArgs.token)
 			? ' Nothing was written.'
@@ -126,7 +122,7 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 	return answerWithin(data, notes, settings.maxLength, isWriting ? dataNotice : noteIfComplete);
 }
 
-/** Whether the service itself refused the write: its errors have a code. */
+/** Whether the service itself refused the write: only its own errors have a code. */
 function isRefusal({ context, ...failure }: NodeFailure): boolean {
 	const { code = '' } = (context.data ?? {}) as { code?: unknown };
 	const isByService = code !== '' && !String(code).startsWith('idempotency');

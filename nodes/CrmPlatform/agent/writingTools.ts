@@ -8,12 +8,22 @@ import { lookUpNames } from '../lookUp/nameLookUp';
 import { isName } from '../lookUp/nameSyntax';
 import { resourceNamed } from '../resources';
 import type { ModelArguments } from './modelArguments';
+import { refuseSetByService } from './setByService';
 import { fieldsOfRecordType, matchByName, refuseRepeatedNames, withServiceNames } from './toolFields';
 import { namedRecord, NoSuchRecord, type NamedRecord } from './toolRecords';
 import { toolDescription, operationOfRecordType, type ToolRun } from './toolRun';
 import type { ToolAnswer } from './readingTools';
-import { actionsOf, allowedChanges, leavesByChange, leavesTheCrm, type ToolChange, type RecordType } from './toolSettings';
-import { doWrites, type RequestedWrite } from './toolWrites';
+import type { RequestedWrite } from './toolPreview';
+import {
+	actionsOf,
+	allowedChanges,
+	leavesByChange,
+	leavesTheCrm,
+	operationsOfChanges,
+	type ToolChange,
+	type RecordType,
+} from './toolSettings';
+import { doWrites } from './toolWrites';
 
 /** Maximum number of records that one call deletes. */
 const maxDeleted = 20;
@@ -32,11 +42,12 @@ const acceptedArgs: Record<ToolChange, string[]> = {
 };
 
 export async function changeTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
+	await refuseSetByService(run, args);
 	const recordType = args.recordType();
 	const change = args.choice('action', allowedChanges(run.settings.verbs));
 	if (!run.settings.verbs.has('send') && leavesByChange(change, recordType)) throw needsSend(recordType, change);
 	const token = run.settings.asksFirst ? args.text('token', maxToken) : undefined;
-	args.only(change, acceptedArgs[change]);
+	args.acceptOnly(change, acceptedArgs[change]);
 	const values = args.object('values');
 	if (change === 'delete') return await doWrites(run, await deletions(run, recordType, args, token), token);
 	if (change === 'tag' || change === 'untag') return await doWrites(run, [await tagging(run, recordType, change, args, token)], token);
@@ -117,7 +128,7 @@ async function tagging(
 	args: ModelArguments,
 	token: string | undefined,
 ): Promise<RequestedWrite> {
-	const operation = operationOfRecordType(recordType, change === 'tag' ? 'addTag' : 'removeTag');
+	const operation = operationOfRecordType(recordType, operationsOfChanges[change]);
 	const tag = args.text('tag');
 	if (tag === undefined) throw new Error('tag is missing. Send the name or the id of a tag.');
 	const target = await namedRecord(run, recordType, args.text('record'), token);

@@ -15,7 +15,7 @@ import { compareInstants } from '../values/instants';
 /** The outcome of a request for approval. */
 type ApprovalOutcome = 'approved' | 'changed' | 'deleted' | 'expired';
 
-const waiting = z.object({
+const storedRequest = z.object({
 	taskId: z.string(),
 	webhookId: z.string().optional(),
 	/** Deadline for the answer (RFC 3339). */
@@ -25,7 +25,7 @@ const waiting = z.object({
 });
 
 /** A pending request. n8n stores it with the execution, as the node's item. */
-export type ApprovalRequest = z.infer<typeof waiting>;
+export type ApprovalRequest = z.infer<typeof storedRequest>;
 
 /** The item of a waiting execution, which n8n outputs unchanged when the time is over. */
 export const waitingItem = (request: ApprovalRequest): IDataObject => ({ data: { approved: false, outcome: 'expired', ...request } });
@@ -33,17 +33,18 @@ export const waitingItem = (request: ApprovalRequest): IDataObject => ({ data: {
 export function waitingRequest(n8n: IWebhookFunctions): ApprovalRequest | undefined {
 	// Every context has this method, but only some types declare it.
 	const context = n8n as unknown as { evaluateExpression(expression: string, item: number): unknown };
-	return waiting.safeParse(context.evaluateExpression('{{ $json.data }}', 0)).data;
+	return storedRequest.safeParse(context.evaluateExpression('{{ $json.data }}', 0)).data;
 }
 
 /** Digest of the text to approve, which others may change meanwhile. A form of the service may rewrap its lines. */
 export const textDigest = ({ title, description }: IDataObject): string =>
 	createHash('sha256').update(`${String(title)} ${String(description)}`.replace(/\s+/g, ' ').trim()).digest('hex').slice(0, 16);
 
-export const tasks = '/v1/tasks';
+export const tasksPath = '/v1/tasks';
 
-/** The current state of a request in the CRM; undefined while it is open. */
+/** The current state of a request in the CRM. */
 export interface ApprovalAnswer {
+	/** Absent while the request is open. */
 	outcome?: ApprovalOutcome;
 	/** The user who answered, if the service states it. */
 	by?: IDataObject;
@@ -58,7 +59,7 @@ export interface ApprovalAnswer {
  */
 export async function answerInCrm(api: Connection, request: ApprovalRequest, now: number): Promise<ApprovalAnswer> {
 	if (now >= Date.parse(request.until)) return { outcome: 'expired' };
-	const task = await findRecord(api, tasks + path`/${request.taskId}`);
+	const task = await findRecord(api, tasksPath + path`/${request.taskId}`);
 	if (task && idText(task.id) !== request.taskId) throw new Error('The CRM returned a different task.');
 	if (!task || (task.deleted_at ?? null) !== null) return { outcome: 'deleted' };
 	if (task.status !== 'completed') return {};
@@ -108,7 +109,7 @@ interface LatestCompletion {
 	event?: CrmEvent;
 	/** Whether this credential cannot read the log. */
 	isUnreadable?: true;
-	/** Whether the log should have the event, and does not have it yet. */
+	/** Whether the log should have the event, but does not have it yet. */
 	isMissing?: boolean;
 }
 

@@ -2,8 +2,6 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/fetchRecord';
-import { idempotencyKey } from '../api/http/idempotency';
-import type { WriteDescription } from '../api/openapi/writing';
 import { refusedSubscription } from '../api/http/statuses';
 import { createSubscription, deleteSubscription, listSubscriptions } from '../api/webhookSubscriptions';
 import type { Execution } from '../model';
@@ -33,10 +31,7 @@ export async function subscribeToAnswer(execution: Execution, url: string, until
 	return id === undefined ? undefined : String(id);
 }
 
-/**
- * Ends the subscriptions of expired requests, since n8n does not tell a node that its wait has expired, and of
- * earlier attempts.
- */
+/** Ends the subscriptions of expired requests and of earlier attempts: n8n does not tell a node that its wait has expired. */
 export async function endOldSubscriptions(execution: Execution, ownUrl: string, now: number): Promise<void> {
 	const { api } = execution;
 	const reading = async () => {
@@ -51,11 +46,4 @@ export async function endOldSubscriptions(execution: Execution, ownUrl: string, 
 
 export async function endApprovalSubscription(api: Connection, id: string | undefined): Promise<void> {
 	if (id !== undefined) await deleteSubscription(api, id).catch(() => undefined);
-}
-
-/** A key that is equal for each attempt of Retry On Fail, so that no attempt creates a second task. */
-export function keyForStep({ identity }: Execution, write: WriteDescription | undefined, step: string) {
-	if (write?.idempotencyHeader === undefined) return {};
-	const key = idempotencyKey({ ...identity, run: `${identity.run}/${step}`, items: [0] }, write.idempotencyKey);
-	return { idempotency: { header: write.idempotencyHeader, key } };
 }

@@ -2,15 +2,18 @@ import { NodeOperationError, type IDataObject, type IExecuteFunctions, type IRun
 import { DateTime } from 'luxon';
 
 import { findRecord, isAnsweredWith, readRecord } from '../api/fetchRecord';
+import { errorOf } from '../base/errorOf';
 import { idText } from '../base/json';
+import { idempotencyKey } from '../api/http/idempotency';
 import { path } from '../api/http/path';
+import type { WriteDescription } from '../api/openapi/writing';
 import { idField } from '../fields/field';
 import { isName, parseName } from '../lookUp/nameSyntax';
 import { lookUpNames } from '../lookUp/nameLookUp';
 import type { Execution } from '../model';
 import { nodeContext } from '../writing/runState';
-import { tasks, textDigest, waitingItem, type ApprovalRequest } from './approvalRequest';
-import { endApprovalSubscription, endOldSubscriptions, keyForStep, subscribeToAnswer } from './approvalSubscription';
+import { tasksPath, textDigest, waitingItem, type ApprovalRequest } from './approvalRequest';
+import { endApprovalSubscription, endOldSubscriptions, subscribeToAnswer } from './approvalSubscription';
 
 /** The user's entries. */
 interface ApprovalQuestion {
@@ -27,8 +30,8 @@ interface ApprovalQuestion {
 }
 
 /**
- * Gives the approver a task and puts the execution to wait. The CRM calls n8n when the task is completed or
- * deleted; where it cannot, the approver opens the link in the task.
+ * Gives the approver a task and makes the execution wait. The CRM calls n8n when the task is completed or
+ * deleted; if it cannot, the approver opens the link in the task.
  *
  * @throws Error in the user's words
  */
@@ -40,10 +43,9 @@ export async function askForApproval(execution: Execution, question: ApprovalQue
 	const link = n8n.getSignedResumeUrl();
 	await endOldSubscriptions(execution, link, now);
 	const webhookId = await subscribeToAnswer(execution, link, until);
-	const making = createTask(execution, question, { approver, about, until, link, isCalled: webhookId !== undefined });
-	// An error of this promise is thrown below.
-	if (await making.then(() => false, () => true)) await endApprovalSubscription(api, webhookId);
-	const task = await making;
+	const creating = createTask(execution, question, { approver, about, until, link, isCalled: webhookId !== undefined });
+	if (await errorOf(creating)) await endApprovalSubscription(api, webhookId);
+	const task = await creating;
 	const request: ApprovalRequest = {
 		taskId: String(task.id),
 		...(webhookId !== undefined && { webhookId }),
@@ -61,15 +63,23 @@ export async function askForApproval(execution: Execution, question: ApprovalQue
 /** @returns the task as the approver sees it */
 async function createTask(execution: Execution, question: ApprovalQuestion, parts: TaskParts): Promise<IDataObject> {
 	const { api } = execution;
-	const body = await taskBody(execution, question, parts);
 	const create = (await api.describe('/tasks'))?.create;
-	const { body: created } = await api.send({ method: 'POST', path: tasks, body, ...keyForStep(execution, create, `task ${parts.until.toISOString()}`) });
+	const body = taskBody(execution, question, parts, create);
+	const { body: created } = await api.send({ method: 'POST', path: tasksPath, body, ...keyUntil(execution, create, parts.until) });
 	const id = idText((created as IDataObject).id);
 	if (id === undefined) throw new Error('The CRM created a task but returned no ID.');
-	const task = await findRecord(api, tasks + path`/${id}`);
+	const task = await findRecord(api, tasksPath + path`/${id}`);
 	if (!task) throw new Error(`The task ${id} was created, but this credential may not see it, so its completion would not be noticed. Use an API key, or sign in as an administrator.`);
 	if (idText(task.id) !== id) throw new Error('The CRM returned a different task than it created.');
 	return task;
+}
+
+/** A key that is equal for each attempt of Retry On Fail, so that no attempt creates a second task. */
+function keyUntil({ identity }: Execution, create: WriteDescription | undefined, until: Date) {
+	if (create?.idempotencyHeader === undefined) return {};
+	const run = `${identity.run}/task ${until.toISOString()}`;
+	const key = idempotencyKey({ ...identity, run, items: [0] }, create.idempotencyKey);
+	return { idempotency: { header: create.idempotencyHeader, key } };
 }
 
 /**
@@ -91,12 +101,13 @@ interface TaskParts {
 	isCalled: boolean;
 }
 
-async function taskBody(
-	{ n8n, api }: Execution,
+function taskBody(
+	{ n8n }: Execution,
 	{ title, message, collection }: ApprovalQuestion,
 	{ approver, about, until, link, isCalled }: TaskParts,
-): Promise<IDataObject> {
-	const fields = ((await api.describe('/tasks'))?.create?.fields ?? []).map(({ name }) => name);
+	create: WriteDescription | undefined,
+): IDataObject {
+	const fields = (create?.fields ?? []).map(({ name }) => name);
 	if (!fields.includes('assignee_id') && !fields.includes('owner_id')) throw new Error('The CRM does not support assigning tasks.');
 	const day = DateTime.fromJSDate(until, { zone: n8n.getTimezone() }).toFormat('yyyy-MM-dd HH:mm ZZZZ');
 	const description = [
@@ -135,7 +146,7 @@ async function approverOf(execution: Execution, { approver }: ApprovalQuestion, 
 	throw new Error(about ? 'Approver: the record has no owner. Choose an approver.' : 'Approver: choose an approver, or choose a record under About; its owner then approves.');
 }
 
-/** @param user undefined where the credential may not read users */
+/** @param user undefined if the credential may not read users */
 function refuseInactive(user: IDataObject | undefined): void {
 	if (typeof user?.status !== 'string' || user.status === 'active') return;
 	throw new Error(`Approver: ${String(user.name ?? user.id)} is ${user.status}. Choose an active user.`);
@@ -144,13 +155,13 @@ function refuseInactive(user: IDataObject | undefined): void {
 /** The deadline of an answer. All attempts of a run share it: under its key, the service only accepts an equal task. */
 function deadline({ n8n, identity: { run } }: Execution, limit: number, now: number): Date {
 	const context = nodeContext(n8n);
-	const earlier = context.approval as { run: unknown; until: number } | undefined;
-	const until = earlier?.run === run && earlier.until > now ? earlier.until : now + limit;
+	const previous = context.approval as { run: unknown; until: number } | undefined;
+	const until = previous?.run === run && previous.until > now ? previous.until : now + limit;
 	context.approval = { run, until };
 	return new Date(until);
 }
 
-/** @throws Error in the user's words if it is not clear which record is meant */
+/** @throws Error in the user's words unless exactly one record has this ID or name */
 async function recordNamed({ api }: Execution, label: string, collection: string, nameOrId: string): Promise<IDataObject> {
 	if (nameOrId === '') throw new Error(`${label}: enter an ID or a name.`);
 	const { field, name } = parseName(nameOrId);

@@ -15,8 +15,8 @@ export const approvalWebhooks: IWebhookDescription[] = [
 ];
 
 /**
- * Answers a call of the link or a delivery of the CRM. Neither contains the decision: both only make the node
- * read the task, so that opening the link, or a preview of it, approves nothing.
+ * Answers a visit of the link or a delivery of the CRM. Neither contains the decision: both only make the node
+ * read the task, so that opening the link, or a preview of the link, approves nothing.
  *
  * Never throws, since n8n would then continue the workflow.
  */
@@ -24,13 +24,13 @@ export async function receiveAnswer(n8n: IWebhookFunctions): Promise<IWebhookRes
 	const request = waitingRequest(n8n);
 	if (!request) return page(n8n, 200, 'No workflow is waiting for this answer.');
 	if (isAboutAnother(n8n, request)) return page(n8n, 200, 'This is another task.');
-	const looking = async () => {
+	const reading = async () => {
 		const api = await connect(n8n);
 		const answer = await answerInCrm(api, request, Date.now());
 		if (answer.outcome !== undefined) await endApprovalSubscription(api, request.webhookId);
 		return answer;
 	};
-	const answer = await looking().catch((error: Error) => {
+	const answer = await reading().catch((error: Error) => {
 		n8n.logger.error(`${n8n.getNode().name}: ${error.message}`);
 		return undefined;
 	});
@@ -51,7 +51,7 @@ const pageTexts: Record<NonNullable<ApprovalAnswer['outcome']>, string> = {
 	expired: 'Too late: the time to answer has passed, so the request counts as declined.',
 };
 
-/** Whether the CRM reports another task: it reports all tasks of an account. */
+/** Whether the CRM reports another task: a subscription covers all tasks of the account. */
 function isAboutAnother(n8n: IWebhookFunctions, { taskId }: ApprovalRequest): boolean {
 	const { method, rawBody } = n8n.getRequestObject() as unknown as { method: string; rawBody?: Buffer };
 	const event = method === 'POST' && rawBody ? parseEvent(parseJson(rawBody.toString('utf8'))) : undefined;
@@ -60,7 +60,7 @@ function isAboutAnother(n8n: IWebhookFunctions, { taskId }: ApprovalRequest): bo
 
 const html = (text: string): string => `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Approval</title><body style="font-family:sans-serif;margin:3em auto;max-width:32em"><p>${text}</p></body></html>`;
 
-/** Answers the call; the execution continues to wait. */
+/** Answers the visit; the execution continues to wait. */
 function page(n8n: IWebhookFunctions, status: number, text: string): IWebhookResponseData {
 	const response = n8n.getResponseObject() as unknown as {
 		writeHead(status: number, headers: Record<string, string>): { end(body: string): unknown };

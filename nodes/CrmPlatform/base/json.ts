@@ -30,6 +30,10 @@ export function isObject(value: unknown): value is IDataObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The values within a value, at any depth, that are neither objects nor lists. */
+export const scalarsIn = (value: unknown): unknown[] =>
+	typeof value === 'object' && value !== null ? Object.values(value).flatMap(scalarsIn) : [value];
+
 /** An id as text, since services write the same id as a number or as text; undefined if it is missing or invalid. */
 export const idText = (id: unknown): string | undefined =>
 	(typeof id === 'string' && id !== '') || Number.isFinite(id) ? String(id) : undefined;

@@ -18,12 +18,11 @@ const carriageReturn = 0x0d;
  * Reads CSV (RFC 4180, with any of the usual delimiters and line ends), holding no more than one chunk
  * and its rows. Empty lines are skipped. A first line `sep=;` names the delimiter, as Excel writes it, and is not a row.
  *
- * A row that cannot be read is reported and reading continues with the next line; where a quote is
- * never closed, that is the line after the one it was opened in. A row comes with its text, too, where
- * it has more or fewer cells than the first.
+ * A row that cannot be read is reported, and reading continues with the next line. If a quote is never closed,
+ * that is the line after the opening quote. A row that has more or fewer cells than the first also has its text.
  *
  * @param chunks decoded text
- * @param delimiter one character, whatever the first line says; recognized from it where absent
+ * @param delimiter one character, which takes precedence over `sep=`; detected in the first line if absent
  * @returns the rows that end in each chunk: a promise for each row would take more memory than the row
  * @throws Error in the user's words after 1,000 unreadable rows
  */
@@ -60,7 +59,7 @@ class CsvParser {
 		this.start = 0;
 	}
 
-	/** The rows that are complete. */
+	/** The complete rows. */
 	*rows(isEnd: boolean): Generator<Array<FileRow<string[]>>, void> {
 		const rows: Array<FileRow<string[]>> = [];
 		for (let next = this.nextRow(isEnd); next; next = this.problems < maxProblems ? this.nextRow(isEnd) : undefined) rows.push(next);
@@ -71,7 +70,7 @@ class CsvParser {
 		);
 	}
 
-	/** Undefined where more text is needed. */
+	/** Undefined if more text is needed. */
 	private nextRow(isEnd: boolean): FileRow<string[]> | undefined {
 		this.hasBegun ||= this.takeDelimiterLine(isEnd);
 		while (this.hasBegun && this.start < this.text.length) {
@@ -94,7 +93,7 @@ class CsvParser {
 		return undefined;
 	}
 
-	/** @returns false where more text is needed */
+	/** @returns false if more text is needed */
 	private takeDelimiterLine(isEnd: boolean): boolean {
 		if (!isEnd && this.text.length - this.start < maxDelimiterLineLength) return false;
 		const [line = '', stated] = delimiterLine.exec(this.text.slice(this.start, this.start + maxDelimiterLineLength)) ?? [];
@@ -111,7 +110,7 @@ class CsvParser {
 		return !this.isSkipping;
 	}
 
-	/** Undefined where more text is needed: the rest of the line is its text, too. */
+	/** Undefined if more text is needed: the text of the row continues to the end of the line. */
 	private unreadableRow(problem: string, isEnd: boolean, length: number): FileRow<string[]> | undefined {
 		const end = afterLine(this.text, this.start, isEnd);
 		if (end === undefined && !isEnd && length <= maxRowLength) return undefined;
@@ -143,13 +142,8 @@ type ParsedRow =
 	| { cells: string[]; isQuoted: boolean; end: number; problem?: undefined }
 	| { problem: string; end?: undefined };
 
-/** Parses one row; undefined where more text is needed. */
-function parseRow(
-	text: string,
-	start: number,
-	separator: number,
-	isEnd: boolean,
-): ParsedRow | undefined {
+/** Parses one row; undefined if more text is needed. */
+function parseRow(text: string, start: number, separator: number, isEnd: boolean): ParsedRow | undefined {
 	const cells: string[] = [];
 	let isQuoted = false;
 	for (let at = start; ; at += 1) {
@@ -173,9 +167,7 @@ function parseRow(
 		if (at >= text.length) return { cells, isQuoted, end: text.length };
 		const end = lineEndAt(text, at);
 		if (end !== undefined) return { cells, isQuoted, end };
-		return {
-			problem: 'There is text after a closing quote. A quote inside a cell has to be doubled ("").',
-		};
+		return { problem: 'There is text after a closing quote. A quote inside a cell has to be doubled ("").' };
 	}
 }
 
@@ -204,7 +196,7 @@ function endOfCell(text: string, start: number, separator: number): number {
 	return text.length;
 }
 
-/** Where the next line begins; undefined if there is no line end. */
+/** The position after the line end at a position; undefined if there is no line end. */
 function lineEndAt(text: string, at: number): number | undefined {
 	const code = text.charCodeAt(at);
 	if (code === lineFeed) return at + 1;
@@ -212,7 +204,7 @@ function lineEndAt(text: string, at: number): number | undefined {
 	return text.charCodeAt(at + 1) === lineFeed ? at + 2 : at + 1;
 }
 
-/** Where the next line begins; undefined if its beginning has not been read yet. */
+/** The position of the next line; undefined if its beginning has not been read yet. */
 function afterLine(text: string, start: number, isEnd: boolean): number | undefined {
 	for (let at = start; at < text.length; at++) {
 		if (text.charCodeAt(at) === carriageReturn && at + 1 >= text.length && !isEnd) return undefined;

@@ -94,7 +94,7 @@ class JsonArrayParser {
 		return this.depth === -2;
 	}
 
-	/** @returns false where the text is not a JSON array */
+	/** @returns false if the text is not a JSON array */
 	read(chunk: string, rows: Array<FileRow<IDataObject>>): boolean {
 		// This loop runs for each character, so it uses local variables instead of members.
 		let { depth, isInText, isEscaped } = this;
@@ -140,7 +140,7 @@ class JsonArrayParser {
 		this.element = shortened(this.element);
 	}
 
-	/** @returns false where there is no element, though there must be one */
+	/** @returns false if an element is missing */
 	private endElement(end: string, rows: Array<FileRow<IDataObject>>): boolean {
 		const isNothing = this.element.trim() === '' && !this.isTooLong;
 		if (isNothing && (end === ',' || this.isExpected)) return false;

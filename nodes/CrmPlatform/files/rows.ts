@@ -15,7 +15,7 @@ export interface FileSettings {
 	delimiter?: string;
 }
 
-/** The columns that the files of an import have beside the user's own; they are never read. */
+/** The columns that an import adds to the user's columns in its files. They are never read. */
 export const reportColumns = {
 	row: 'import_row',
 	id: 'import_id',
@@ -42,8 +42,8 @@ export interface FileRecords {
 /**
  * Reads a file chunk by chunk, and holds little more than the records of one chunk.
  *
- * @throws Error in the user's words, also while the rows are read, where the file is empty, its
- * header cannot be used, or it is not text in that encoding and format
+ * @throws Error in the user's words, also while the rows are read, if the file is empty, if its header cannot be
+ * used, or if it is not text in that encoding and format
  */
 export async function readRecords(
 	bytes: AsyncIterable<Uint8Array>,
@@ -70,23 +70,15 @@ export async function readRecords(
 
 const closed = async (rows: AsyncGenerator): Promise<void> => void (await rows.return(undefined));
 
-/** @throws Error in the user's words */
+/** @throws Error in the user's words if there is no header, if two columns share a name, or if no column has one */
 function headerOf(first: FileRow<string[]> | undefined): string[] {
 	if (!first) throw new Error('The file is empty. Its first row must name the columns.');
 	if (first.problem !== undefined) throw new Error(`The header of the file cannot be read. ${first.problem}`);
 	const header = first.content.map((name) => unescapedCell(name).trim());
-	checkHeader(header);
-	return header;
-}
-
-/** @throws Error in the user's words if two columns share a name or no column has one */
-function checkHeader(header: string[]): void {
 	const names = header.filter((name) => name !== '');
-	if (names.length === 0) {
-		throw new Error('The header of the file is empty. The first row must name the columns.');
-	}
+	if (names.length === 0) throw new Error('The header of the file is empty. The first row must name the columns.');
 	const twice = names.find((name, i) => names.indexOf(name) !== i);
-	if (twice === undefined) return;
+	if (twice === undefined) return header;
 	throw new Error(`The header has the column “${twice}” twice. Rename or remove one of them; nothing was written.`);
 }
 
@@ -126,7 +118,7 @@ function uneven(
 	return { row, problem, text };
 }
 
-/** @param columns the name of each cell; empty where it is left out */
+/** @param columns the name of each cell; empty if the cell is left out */
 function named(columns: string[], cells: string[]): IDataObject {
 	const record: IDataObject = {};
 	for (const [i, name] of columns.entries()) {

@@ -41,7 +41,7 @@ export async function* decodeText(
 	for await (const chunk of bytes) {
 		let rest = chunk;
 		if (!decoder) {
-			beginning = joined(beginning, chunk);
+			beginning = Buffer.concat([beginning, chunk]);
 			// A mark may be cut by the end of the first chunk.
 			if (beginning.length < maxMarkLength) continue;
 			used = encodingOf(beginning, encoding);
@@ -102,11 +102,4 @@ function encodingOf(bytes: Uint8Array, chosen: Encoding): Exclude<Encoding, 'aut
 	throw new UnreadableFile(
 		`The file begins with the byte-order mark of ${marked.toUpperCase()}, but ${used.toUpperCase()} is chosen in the options. Choose “Automatic”, or the right encoding.`,
 	);
-}
-
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
-	const both = new Uint8Array(first.length + second.length);
-	both.set(first);
-	both.set(second, first.length);
-	return both;
 }

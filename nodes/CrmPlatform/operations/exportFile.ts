@@ -189,7 +189,7 @@ async function startExport(
 	);
 }
 
-/** @throws Error in the user's words where the service does not export such a list */
+/** @throws Error in the user's words if the service does not export such a list */
 function exportJobOf({ resource }: Execution, { list }: ListQuery): JobDescription {
 	if (list.job) return list.job;
 	throw new Error(
@@ -197,7 +197,7 @@ function exportJobOf({ resource }: Execution, { list }: ListQuery): JobDescripti
 	);
 }
 
-/** @throws Error in the user's words where a parameter is wrong */
+/** @throws Error in the user's words if a parameter is wrong */
 async function exportPlan({ api, n8n, resource }: Execution, item: number, chosen: ListQuery): Promise<ExportPlan> {
 	const format = chosenOption<FileFormat>(n8n, item, formatProperty);
 	const madeFor = chosenOption<MadeFor>(n8n, item, madeForOption, 'options.madeFor');
@@ -223,7 +223,7 @@ async function exportPlan({ api, n8n, resource }: Execution, item: number, chose
 	};
 }
 
-/** @returns Infinity where all records go into one file */
+/** @returns Infinity if all records go into one file */
 function rowsPerFileOf(n8n: IExecuteFunctions, item: number): number {
 	const value: unknown = n8n.getNodeParameter('options.rowsPerFile', item, null);
 	return readWholeNumber('Rows per File', value, { min: 1, otherwise: Infinity });

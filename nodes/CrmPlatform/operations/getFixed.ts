@@ -15,9 +15,6 @@ export function getFixed(
 	return {
 		option: { ...option, action },
 		properties: () => [],
-		prepare:
-			async ({ api }) =>
-			async () =>
-				await readRecord(api, `/v1${path}`),
+		prepare: ({ api }) => async () => await readRecord(api, `/v1${path}`),
 	};
 }

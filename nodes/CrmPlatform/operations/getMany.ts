@@ -61,7 +61,7 @@ async function readPartOfList(send: Send, reading: ListQuery): Promise<IDataObje
 	return records;
 }
 
-/** One page, and where the next one begins: an empty page has this too. */
+/** One page as a single item, with the cursor of the next page; even an empty page is an item. */
 async function readOnePage(send: Send, reading: ListQuery): Promise<IDataObject> {
 	const { path, list, query, limit = Infinity, cursor } = withNeededFields(reading);
 	const { name, maximum = 0 } = list.pageSize ?? {};

@@ -51,7 +51,7 @@ export function importFile(): Operation {
 	};
 }
 
-/** @throws Error in the user's words where the service does not offer it, or a parameter is wrong */
+/** @throws Error in the user's words if the service does not offer the import, or if a parameter is wrong */
 async function planOf(execution: Execution, item: number): Promise<Omit<ImportPlan, 'namesLength'>> {
 	const { n8n, resource } = execution;
 	const operation = chosenOption<ImportPlan['operation']>(n8n, item, importAsProperty);
@@ -93,7 +93,7 @@ async function refuseRepeatable({ api }: Execution, path: string, matchOn: strin
 	}
 }
 
-/** @throws Error in the user's words where the file lacks a column the user has mapped */
+/** @throws Error in the user's words if the file lacks a column that the user has mapped */
 function checkColumns({ columns }: Pick<ImportPlan, 'columns'>, header: string[] | undefined): void {
 	const missing = new Set(header && columns ? [...columns.values()].filter((column) => !header.includes(column)) : []);
 	if (!header || missing.size === 0) return;

@@ -15,7 +15,7 @@ import { describedWrite } from '../writing/describedOperation';
  *
  * @param label the entry in n8n's list of actions, such as `Win a deal`
  * @param actionName the last segment of its path: `win` of `POST /deals/{id}/win`
- * @param offer its entry in the menu, whether it leaves the CRM, its output where that is not the record, and whether it takes values
+ * @param offer its entry in the menu, whether it leaves the CRM, its output unless that is the record, and whether it takes values
  */
 export function recordAction(
 	label: string,

@@ -5,14 +5,14 @@ import { exportFile } from './exportFile';
 import { get } from './get';
 import { getMany } from './getMany';
 import { importFile } from './importFile';
-import { addTag, removeTag } from './tags';
+import { tagOperation } from './tags';
 import { update } from './update';
 import { upsert } from './upsert';
 
 /**
- * The operations of every kind of record.
+ * The operations of every record type.
  *
- * @param singular as n8n's list of actions says it: `a contact`
+ * @param singular a record, for n8n's list of actions: `a contact`
  * @param plural the name of several records: `contacts`
  */
 export function recordOperations(singular: string, plural: string): Operation[] {
@@ -28,4 +28,7 @@ export function recordOperations(singular: string, plural: string): Operation[] 
 	];
 }
 
-export const tagOperations: Operation[] = [addTag(), removeTag()];
+export const tagOperations: Operation[] = [
+	tagOperation('Add Tag', 'addTag', 'Add a tag to a record'),
+	tagOperation('Remove Tag', 'removeTag', 'Remove a tag from a record'),
+];

@@ -56,15 +56,15 @@ const properties: INodeProperties[] = [
 	},
 ];
 
-/** The default, in hours. */
-const week = 7 * 24;
+/** A week. */
+const defaultHours = 7 * 24;
 
 const limitWaitHours: INodeProperties = {
 	displayName: 'Limit Wait Time (Hours)',
 	name: 'limitWaitHours',
 	type: 'number',
 	typeOptions: { minValue: 0.1 },
-	default: week,
+	default: defaultHours,
 	description: 'How long to wait for an answer. Without one, the workflow continues as if the request had been declined.',
 };
 
@@ -97,7 +97,7 @@ export function sendAndWait(): Operation {
 			return async (item) => {
 				const storedKind: unknown = n8n.getNodeParameter('aboutKind', item, 'none');
 				const kind = readOption('About', storedKind, Object.keys(collections), { otherwise: 'none' });
-				const limit: unknown = n8n.getNodeParameter('options.limitWaitHours', item, week);
+				const limit: unknown = n8n.getNodeParameter('options.limitWaitHours', item, defaultHours);
 				const hours = readPositiveNumber(limitWaitHours.displayName, limit, { max: maxHours, unit: 'hours' });
 				const message = read('message');
 				if (message === '') throw new Error('Message: enter what to approve.');

@@ -99,9 +99,7 @@ function headersOf(values: object): Record<string, string> {
 	const pairs = pairsOf(values);
 	for (const [name, value] of pairs) {
 		if (name.toLowerCase() === 'authorization') {
-			throw new Error(
-				'Headers: Authorization is set by the credential. To sign in as someone else, choose another credential.',
-			);
+			throw new Error('Headers: Authorization is set by the credential. To sign in as someone else, choose another credential.');
 		}
 		if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || isNested(value) || !/^[\t -~]*$/.test(String(value))) {
 			throw new Error(`Headers: ${name} is not a valid header. Its value must be text on a single line.`);
@@ -115,9 +113,7 @@ const isNested = (value: unknown): boolean => typeof value === 'object' && value
 /** A list becomes an item for each record; a text or number is wrapped, since an item is an object. */
 function resultOf(body: unknown): Result {
 	if (Array.isArray(body)) return body.map((element) => (Array.isArray(element) ? { value: element } : resultOf(element)) as IDataObject);
-	return typeof body === 'object' && body !== null
-		? (body as IDataObject)
-		: { value: body as string };
+	return isNested(body) ? (body as IDataObject) : { value: body as string };
 }
 
 const method: INodeProperties = {

@@ -11,34 +11,12 @@ import { writeRecords } from '../writing/batches';
 const pickedTag: PickedField = { field: 'tag_ids', name: 'tagId', displayName: 'Tag', method: 'searchTags' };
 const tagField: Field = { name: 'tag_ids', path: [], label: 'Tag', description: '', kind: 'text', required: true, reference: 'tags' };
 
-export function addTag(): Operation {
-	return tagging({
-		name: 'Add Tag',
-		value: 'addTag',
-		action: 'Add a tag to a record',
-		description: 'Add a tag to a record',
-	});
-}
-
-export function removeTag(): Operation {
-	return tagging({
-		name: 'Remove Tag',
-		value: 'removeTag',
-		action: 'Remove a tag from a record',
-		description: 'Remove a tag from a record',
-	});
-}
-
-function tagging(option: Operation['option'] & { value: 'addTag' | 'removeTag' }): Operation {
+export function tagOperation(name: string, value: 'addTag' | 'removeTag', description: string): Operation {
 	return {
-		option,
-		properties: (resource) => [
-			recordProperty(resource),
-			pickedProperty(pickedTag),
-			simplifyProperty,
-		],
+		option: { name, value, action: description, description },
+		properties: (resource) => [recordProperty(resource), pickedProperty(pickedTag), simplifyProperty],
 		options: [outputOption],
-		write: (description) => description[option.value],
+		write: (writes) => writes[value],
 
 		async prepare(execution) {
 			const tagOf = await pickedValues(execution, [pickedTag], [tagField]);

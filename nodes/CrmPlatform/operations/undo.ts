@@ -2,7 +2,7 @@ import type { Operation, Resource } from '../model';
 import { undoChanges } from '../undo/undoChanges';
 import { undoOptions, undoProperties } from '../undo/undoProperties';
 
-/** @param kinds the kinds of records whose changes can be undone */
+/** @param kinds the record types whose changes can be undone */
 export function undo(kinds: Resource[]): Operation {
 	return {
 		option: {

@@ -1,8 +1,8 @@
-import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
-import type { Operation, Resource } from '../model';
+import type { Operation } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
 import { blankNotices, emptyCellsOption, fieldsProperties } from '../parameters/fieldParameters';
 import { outputOption, simplifyProperty } from '../parameters/outputParameters';
@@ -27,7 +27,7 @@ export function update(label: string): Operation {
  * A change of some values, under a name of its own.
  *
  * @param label the entry in n8n's list of actions, such as `Close a ticket`
- * @param offer its entry in the menu, its values, and whether it leaves the CRM; undefined if the change has no meaning of its own
+ * @param offer its entry in the menu, its values, and whether it leaves the CRM, which is undefined for a plain update
  */
 export function presetUpdate(
 	label: string,
@@ -44,7 +44,7 @@ export function presetUpdate(
 		properties: (resource) => [
 			recordProperty(resource),
 			...picked.map(pickedProperty),
-			...(only === undefined ? ofAnyField(resource) : asks ? fieldsProperties() : []),
+			...(only === undefined ? [...fieldsProperties(resource), ...blankNotices] : asks ? fieldsProperties() : []),
 			simplifyProperty,
 		],
 		options: only === undefined ? [...batchOptions, emptyCellsOption] : [outputOption],
@@ -68,9 +68,3 @@ export function presetUpdate(
 		},
 	};
 }
-
-/** A change of any values. */
-const ofAnyField = (resource: Resource): INodeProperties[] => [
-	...fieldsProperties(resource),
-	...blankNotices,
-];

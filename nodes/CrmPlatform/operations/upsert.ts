@@ -47,22 +47,14 @@ export function upsert(label: string): Operation {
 				const body = requireAnyValue(bodyOf(item));
 				const field = matchFor(item);
 				if (field === undefined || !match) {
-					// The matching record is unknown beforehand, so items keep their order, and a repeated
-					// write may create another record.
+					// It is unknown which record matches, so items keep their order, and a repeated write may create
+					// another record.
 					return { collection: path, path, body, hasOtherNames: true, isRepeatable: false, mayExist: true };
 				}
 				const query = { [match.name]: field };
 				// Services treat “Ada@…” and “ada@…” as one address. The value only keeps writes in order.
 				const value = foldedText(matchValue(field, body) ?? refuse(field));
-				return {
-					collection: path,
-					path,
-					body,
-					query,
-					mayExist: true,
-					match: `${field}=${value}`,
-					hasOtherNames: column.mayDiffer,
-				};
+				return { collection: path, path, body, query, mayExist: true, match: `${field}=${value}`, hasOtherNames: column.mayDiffer };
 			};
 			const simplified = await simplifyWritten(execution);
 			return writeRecords(execution, description, writeOf, (record, item, answered) =>

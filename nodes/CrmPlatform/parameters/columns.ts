@@ -61,7 +61,7 @@ export const columnProperties: INodeProperties[] = [
 /**
  * The column of each field; undefined with automatic mapping.
  *
- * @throws Error in the user's words where a column has no field, a field two columns, or no column is mapped
+ * @throws Error in the user's words if a column has no field, if a field has two columns, or if no column is mapped
  */
 export function columnMapping(n8n: IExecuteFunctions, item: number): Map<string, string> | undefined {
 	const mode = chosenOption(n8n, item, columnsMode);

@@ -16,9 +16,9 @@ type MapperOptions = Omit<
  * Of n8n 2.41's modes, `add` shows every required field as an error before anything is entered, and
  * `upsert` shows the field to match on by its name in the API instead of its label. `map` does neither.
  *
- * n8n 2.41 mounts a mapper twice where the operation is switched, the second time with an empty value in
- * place of null, and then shows every field. Without `addAllFields` it shows those that are marked as
- * required, which means nothing else in `map`: the pickers mark those that a form begins with.
+ * When the user switches the operation, n8n 2.41 mounts a mapper twice, the second time with an empty value in
+ * place of null, and then shows every field. Without `addAllFields`, it shows the fields that are marked as
+ * required. The mark has no other effect in `map`, so the pickers set it on the fields that a form begins with.
  */
 export function mapperProperty(
 	property: Pick<INodeProperties, 'displayName' | 'name' | 'description'>,
@@ -37,8 +37,8 @@ export function mapperProperty(
 }
 
 /**
- * n8n 2.41 asks for the fields of a new node before it assigns the credential, and not again when it has. The
- * form then begins with a hidden field, on which this notice depends.
+ * n8n 2.41 requests the fields of a new node before it assigns the credential, and does not request them again
+ * afterwards. The form then begins with a hidden field, on which this notice depends.
  *
  * @param mapper the name of the form
  */
@@ -53,19 +53,12 @@ export const missingFieldsNotice = (mapper: string, show: Record<string, string[
 /**
  * The parameters for the values to write: a mapper or one JSON object, and linked records.
  *
- * @param resource the resource, where all its fields can be written
+ * @param resource the resource, if all its fields can be written
  * @param special settings of this mapper alone
  */
-export function fieldsProperties(
-	resource?: Resource,
-	special: Partial<MapperOptions> = {},
-): INodeProperties[] {
+export function fieldsProperties(resource?: Resource, special: Partial<MapperOptions> = {}): INodeProperties[] {
 	const mapper = mapperProperty(
-		{
-			displayName: 'Fields',
-			name: 'fields',
-			description: 'The values to send',
-		},
+		{ displayName: 'Fields', name: 'fields', description: 'The values to send' },
 		{
 			resourceMapperMethod: 'getFields',
 			fieldWords: { singular: 'field', plural: 'fields' },
@@ -89,7 +82,7 @@ const knownFields = (path = ''): Record<string, string[]> =>
 	(choices as Record<string, Record<string, string[]>>)[path] ?? {};
 
 /** Describes the fields to AI builders, which see no form. */
-export const asObject =
+export const fieldsJsonHint =
 	'fieldsJson has fields and values as one object, or an expression that gives one. Linked records go by ID or name.';
 
 /** The fields of some resources that are filled in first, with their choices: `ticket: subject, priority (low|high)` */
@@ -165,15 +158,11 @@ export function matchOnProperty(
 }
 
 /** Description of a Match On that may be left empty. */
-export const matchOnDescription =
-	'The unique field that identifies a record, such as email.';
+export const matchOnDescription = 'The unique field that identifies a record, such as email.';
 
 /** The field an upsert finds the record by. */
 export const fieldsMatchOn = matchOnProperty(
-	{
-		name: 'fieldsMatchOn',
-		hint: 'A record with the same value is updated',
-	},
+	{ name: 'fieldsMatchOn', hint: 'A record with the same value is updated' },
 	matchOnDescription,
 );
 

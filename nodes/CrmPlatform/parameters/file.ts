@@ -54,10 +54,7 @@ export const importAsProperty: INodeProperties = {
 export const importProperties: INodeProperties[] = [
 	binaryFieldProperty,
 	importAsProperty,
-	matchOnProperty(
-		{ name: 'matchOn', displayOptions: { show: { importAs: ['upsert'] } } },
-		matchOnDescription,
-	),
+	matchOnProperty({ name: 'matchOn', displayOptions: { show: { importAs: ['upsert'] } } }, matchOnDescription),
 	importFormat,
 	...columnProperties,
 	{
@@ -99,11 +96,7 @@ const encodingOption: INodeProperties = {
 	default: 'auto',
 };
 
-export const importOptions: INodeProperties[] = [
-	delimiterOption,
-	emptyCellsOption,
-	encodingOption,
-];
+export const importOptions: INodeProperties[] = [delimiterOption, emptyCellsOption, encodingOption];
 
 /** The user's settings for the file to read. @throws Error in the user's words for an unknown choice */
 export function fileSettingsOf(n8n: IExecuteFunctions, item: number): FileSettings {

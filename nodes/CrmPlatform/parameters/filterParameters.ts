@@ -7,7 +7,7 @@ const valuesOf = (isShown: (operator: FilterOperator) => boolean): Pick<INodePro
 	displayOptions: { show: { operator: filterOperators.filter(isShown).map(({ value }) => value) } },
 });
 
-/** In alphabetical order, as n8n's verification wants five or more; a row shows four at the most. */
+/** In alphabetical order, as n8n's verification demands for five or more. A row shows at most four. */
 const values: INodeProperties[] = [
 	{
 		displayName: 'Field Name or ID',

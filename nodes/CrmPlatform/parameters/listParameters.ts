@@ -36,7 +36,7 @@ const filters = filtersProperty({
 
 /** What a list can do; true if absent. */
 export interface ListAbilities {
-	/** Whether it can be narrowed to what was changed since a time. */
+	/** Whether it can be narrowed to the records changed since a time. */
 	listsChanges?: boolean;
 	sorts?: boolean;
 }

@@ -5,7 +5,7 @@ import { readWholeNumber } from '../values/readers';
 const defaultLength = 4_000;
 export const minAnswerLength = 500;
 
-/** Of lists only: builders read each parameter again for each operation. */
+/** Only lists have it, since AI builders read each parameter again for each operation. */
 export const maxAnswerLength: INodeProperties = {
 	displayName: 'Maximum Answer Length',
 	name: 'maxAnswerLength',
@@ -16,7 +16,7 @@ export const maxAnswerLength: INodeProperties = {
 	description: 'Maximum number of characters in an answer to the model. A longer answer is shortened and says what was left out.',
 };
 
-/** A shorter length is raised to the minimum. @throws Error in the user's words where it is not a whole number */
+/** A shorter length is raised to the minimum. @throws Error in the user's words if it is not a whole number */
 export function maxAnswerLengthOf(n8n: IExecuteFunctions): number {
 	const value: unknown = n8n.getNodeParameter(maxAnswerLength.name, 0, defaultLength);
 	return Math.max(minAnswerLength, readWholeNumber(maxAnswerLength.displayName, value, { otherwise: minAnswerLength }));

@@ -3,10 +3,10 @@ import { isExpression, type IExecuteFunctions, type INodeProperties, type INodeP
 import { readOption, readText } from '../values/readers';
 
 /**
- * The value chosen of a list, which an expression may give too.
+ * The value chosen from a list, or returned by an expression.
  *
- * @param path of the parameter, where it is not at the top
- * @throws Error in the user's words where it is not in the list
+ * @param path the path of the parameter, if it is in a collection
+ * @throws Error in the user's words if the value is not in the list
  */
 export function chosenOption<Value extends string>(
 	n8n: IExecuteFunctions,
@@ -19,7 +19,7 @@ export function chosenOption<Value extends string>(
 }
 
 /**
- * The text of a parameter; empty where it is left empty.
+ * The text of a parameter; empty if the user left it empty.
  *
  * @throws Error in the user's words if an expression returns no text, which would disable the parameter
  */

@@ -16,7 +16,7 @@ export interface PickedField {
 	displayName: string;
 	/** The method that searches the records. */
 	method: string;
-	/** Whether it can be left out. */
+	/** Whether the user may leave it empty. */
 	isOptional?: boolean;
 	description?: string;
 }
@@ -31,9 +31,9 @@ export function pickedProperty(field: PickedField): INodeProperties {
  * Reads the records that are picked or named for the items, as ids.
  *
  * @param fields the fields of the service, which refer to the records
- * @returns reads an item, by field
- * @throws Error from the returned function, in the user's words, where a required one was not picked, and
- * where a name is that of no record or of several
+ * @returns a function that returns the ids for an item, by field
+ * @throws Error from the returned function, in the user's words, if a required record is not picked, or if a name
+ * does not belong to exactly one record
  */
 export async function pickedValues(
 	execution: Execution,

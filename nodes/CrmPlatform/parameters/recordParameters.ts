@@ -5,10 +5,10 @@ import { collectionPath } from '../mapping/collectionPath';
 import { pickedId } from '../mapping/locator';
 import type { Execution, MenuEntry, Resource } from '../model';
 
-/** Parameters the fields of a record depend on; the last is the custom object of its records. */
+/** The parameters that the fields of a record depend on; the last one is the custom object. */
 export const fieldsDependOn = ['resource', 'kind', 'operation', 'objectKey.value'];
 
-/** The picker of the record an operation is about; another kind has other records. */
+/** The picker of the record that an operation reads or changes. Its list depends on the record type. */
 export function recordProperty({ name, kinds }: Resource & Pick<MenuEntry, 'kinds'>): INodeProperties {
 	return {
 		...pickerProperty(kinds ? 'Record' : name, 'recordId', 'searchRecords'),
@@ -23,14 +23,14 @@ const byId = {
 	hint: 'The ID of the record, as returned by Get Many',
 };
 
-/** Where names are looked up. n8n calls any mode whose name is `id` By ID. */
+/** A mode in which names are looked up. Its name is not `id`, since n8n labels that mode By ID. */
 export const byNameOrId = { name: 'name', displayName: 'By Name or ID', hint: 'A name or ID. For people, also an email; for companies, also a domain.' };
 
 /**
  * The picker of one record: from a searchable list, or by its id.
  *
  * @param method the method that searches the records
- * @param more whether it can be left out, and the other way to name the record where that is not its id
+ * @param more whether the user may leave it empty, and the mode besides the list, which is By ID if absent
  */
 export function pickerProperty(
 	displayName: string,
@@ -56,7 +56,7 @@ export function pickerProperty(
 	};
 }
 
-/** The picker of a record that the field of the same row refers to: another field has other records. */
+/** The picker of a record that the field in the same row links to. Its list depends on that field. */
 export const linkedPicker: INodeProperties = {
 	...pickerProperty('Record', 'record', 'searchLinked', { isOptional: true, by: byNameOrId }),
 	typeOptions: { loadOptionsDependsOn: ['&field'] },

@@ -6,14 +6,11 @@ import { editorContext } from './editorContext';
 import { fieldsToWrite, orNotice, withFirst } from './mapperFields';
 import { mapperField } from './mapperField';
 
-const id = mapperField(
-	{ name: 'id', path: ['id'], label: 'ID', description: '', kind: 'text', required: true },
-	undefined,
-);
+const id = mapperField({ name: 'id', path: ['id'], label: 'ID', description: '', kind: 'text', required: true }, undefined);
 
 /**
- * The fields an import fills, each of which takes the name of a column as text. n8n 2.41 gives an opened node
- * its parameters but not its input (LoadOptionsContext), so the columns of the file are unknown here.
+ * The fields that an import fills. Each takes the name of a column as text, since the columns of the file are unknown
+ * here: n8n 2.41 gives an opened node its parameters but not its input (LoadOptionsContext).
  */
 export async function getColumnFields(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
 	return await orNotice(async () => {

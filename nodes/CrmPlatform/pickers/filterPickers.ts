@@ -37,7 +37,7 @@ export async function getFilterOperators(this: ILoadOptionsFunctions): Promise<I
 	const options = offered
 		.filter(({ value }) => !(isTyped && value === 'is'))
 		.map((operator) => option(operator, field, isSearch));
-	// n8n marks a value that is not listed as wrong, and a row begins with this one.
+	// A row begins with this value, and n8n marks a value that is not listed as wrong.
 	const isListed = options.some(({ value }) => value === 'is');
 	return isListed ? options : [{ name: 'Choose an Operator', value: 'is' }, ...options];
 }
@@ -67,11 +67,11 @@ function option({ name, value, filters }: FilterOperator, field: FilteredField, 
 	const [comparison, source] = first ?? [];
 	const description = comparison && field.filters.get(comparison)?.description;
 	// The service's description says whether case matters; it does not apply to a whole day or a constant.
-	const isSaid = source === 'first' && others.length === 0 && !isInstant(field);
+	const applies = source === 'first' && others.length === 0 && !isInstant(field);
 	const choices = value === 'is' && field.filters.get('is')?.choices;
 	if (choices) return { ...baseOption, description: choices.map(({ label }) => label).join(', ') };
 	// In n8n, a single sentence has no full stop.
-	return isSaid && description ? { ...baseOption, description: description.replace(/^([^.]*)\.$/, '$1') } : baseOption;
+	return applies && description ? { ...baseOption, description: description.replace(/^([^.]*)\.$/, '$1') } : baseOption;
 }
 
 async function chosenField(n8n: ILoadOptionsFunctions, context: EditorContext): Promise<FilteredField | undefined> {
@@ -87,12 +87,12 @@ async function offeredFields(context: EditorContext): Promise<FilteredField[]> {
 	const isList = operation !== undefined && !operation.write;
 	const all = await filtersOf(context);
 	const has = (name: string) => all.some((filter) => filter.name === name);
-	const twins = [
+	const coveredFilters = [
 		deleted?.parameter,
 		isList || has(`${changed?.field}[gte]`) ? changed?.since : undefined,
 		has(`${changed?.field}[lt]`) ? changed?.until : undefined,
 	];
-	const fields = filteredFields(all.filter(({ name }) => !twins.includes(name)));
+	const fields = filteredFields(all.filter(({ name }) => !coveredFilters.includes(name)));
 	if (!isList) return fields;
 	for (const field of fields) {
 		if (field.name === changed?.field) for (const comparison of ['is', 'gte', 'gt'] as const) field.filters.delete(comparison);

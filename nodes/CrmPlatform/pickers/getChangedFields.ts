@@ -27,11 +27,11 @@ export async function getChangedFields(this: ILoadOptionsFunctions): Promise<INo
 }
 
 /** Fields that the service sets with every change, so filtering by them is useless. */
-const always = ['id', 'object', 'version', 'created_at', 'updated_at', 'deleted_at'];
+const alwaysChanged = ['id', 'object', 'version', 'created_at', 'updated_at', 'deleted_at'];
 
 async function fieldOptions(api: Connection, collection: string): Promise<Array<{ name: string; label: string }>> {
 	const fields = (await api.describe(collection))?.fields ?? [];
-	const relevantFields = fields.filter(({ name }) => !always.includes(name));
+	const relevantFields = fields.filter(({ name }) => !alwaysChanged.includes(name));
 	// Custom fields of custom objects belong to one object each, which the collection does not name.
 	if (collection.includes('{')) return relevantFields;
 	const hasCustom = relevantFields.some(({ name }) => name === 'custom_fields');

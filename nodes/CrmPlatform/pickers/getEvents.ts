@@ -8,18 +8,15 @@ import { firstRecords } from '../lookUp/recordLabels';
 /** The events to choose from: all events, then all of each resource and each by itself. */
 export async function getEvents(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const api = await editorConnection(this);
-	const offer = await api.describeEvents();
-	const isAsked = offer.types.some(isTemplate);
+	const catalog = await api.describeEvents();
+	const hasTemplates = catalog.types.some(isTemplate);
 	// The other events can be chosen even if there are no custom objects, or the service does not answer.
-	const objects = isAsked ? await firstRecords(api, '/custom-objects').catch(() => []) : [];
-	return eventOptions(offer, objects);
+	const objects = hasTemplates ? await firstRecords(api, '/custom-objects').catch(() => []) : [];
+	return eventOptions(catalog, objects);
 }
 
 /** @param objects the account's custom objects, whose records have events of their own */
-function eventOptions(
-	{ types, patterns }: EventCatalog,
-	objects: IDataObject[],
-): INodePropertyOptions[] {
+function eventOptions({ types, patterns }: EventCatalog, objects: IDataObject[]): INodePropertyOptions[] {
 	const [templates, plain] = [types.filter(isTemplate), types.filter((type) => !isTemplate(type))];
 	const custom = objects.flatMap((object) => customOptions(object, templates));
 	const groups = [...new Set([...patterns.map(groupOf), ...plain.map(({ type }) => groupOf(type))])];

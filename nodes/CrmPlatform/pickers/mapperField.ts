@@ -45,9 +45,9 @@ export function mapperField(
 }
 
 /**
- * The field in a form that accepts what is stored for it. A name typed before the form had a list, a record
- * that was deleted and a choice that was removed become one more entry: n8n refuses to start a workflow
- * with a value that its form does not accept, also where the node or the service understands it.
+ * A field of a form that accepts its stored value. A name typed before the form had a list, a deleted record and a
+ * removed choice become one more entry: n8n refuses to start a workflow with a value that its form does not accept,
+ * even if the node or the service understands it.
  */
 export function acceptingStored(field: ResourceMapperField, stored: unknown): ResourceMapperField {
 	const { id, type, options } = field;
@@ -64,8 +64,8 @@ export function choiceOptions({ choices }: Field): INodePropertyOptions[] | unde
 }
 
 /**
- * n8n shows no description beside a mapped field, and a model sees its label alone: so the label
- * says what to write. n8n cuts it after some 25 characters.
+ * The label says what to write, since n8n shows no description beside a mapped field, and a model sees only the label.
+ * n8n cuts it after some 25 characters.
  */
 function labelOf(field: Field, isChosen: boolean, isRequired: boolean, isTool: boolean): string {
 	const notes = [isRequired ? 'Required' : '', isChosen ? '' : formOf(field, isTool)].filter((note) => note !== '');
@@ -73,7 +73,7 @@ function labelOf(field: Field, isChosen: boolean, isRequired: boolean, isTool: b
 	return isChosen || valueShape(field) !== 'list' ? label : `${label}: ${severalOf(field, isTool ? Infinity : maxShown - label.length - 2)}`;
 }
 
-/** The format of one value. Plain text needs no explanation, nor does a person who names a company. */
+/** The format of one value. Plain text needs no explanation, and people need none for the name of a linked record. */
 function formOf({ kind, reference }: Field, isTool: boolean): string {
 	return fieldKinds[kind].formatHint ?? (reference === undefined || !isTool ? '' : 'Name or ID');
 }

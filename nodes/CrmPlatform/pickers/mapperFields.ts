@@ -53,7 +53,7 @@ export async function fieldsToWrite(
 	const isTool = isToolCall(n8n);
 	const stored = storedValues(n8n, parameter);
 	const mapped = [...new Set([...needed, ...fields])].map((originalField) => {
-		// An upsert requires them for new records only.
+		// An upsert requires these fields for new records only.
 		const field = write.match ? { ...originalField, required: false } : originalField;
 		const options = valueShape(field) === 'list' ? undefined : (references.get(field.name) ?? choiceOptions(field));
 		const isBeside = isPickedBeside(context, originalField) && options === undefined;
@@ -78,7 +78,7 @@ function isPickedBeside(
 	return isLinked && linksTo !== undefined;
 }
 
-/** Fields that a form begins with where the description does not mark them; about a screenful. */
+/** Number of fields that a form begins with if the description does not mark them: about a screenful. */
 const firstFields = 8;
 
 /**
@@ -123,12 +123,10 @@ function matchableNames({ values, takesOthers, takesCustomFields }: MatchDescrip
 
 /** n8n shows only `Retry` for an error of a mapper, so a disabled field says what to do first. */
 export async function orNotice(read: () => Promise<ResourceMapperFields>): Promise<ResourceMapperFields> {
-	const reading = read();
-	const notice = await reading.then(
-		() => undefined,
-		(error: Error) => (error instanceof NothingToOffer ? error.message : undefined),
-	);
-	return notice === undefined ? await reading : { fields: [], emptyFieldsNotice: notice };
+	return await read().catch((error: Error) => {
+		if (!(error instanceof NothingToOffer)) throw error;
+		return { fields: [], emptyFieldsNotice: error.message };
+	});
 }
 
 /**

@@ -8,7 +8,7 @@ import { listItem } from '../lookUp/recordLabels';
 /** The longest list to choose from without a search. */
 const maxListLength = 100;
 
-/** The records a field refers to, by the field's name; absent where they are too many for a list. */
+/** The records that a field refers to, by the field's name; absent if they are too many for a list. */
 type References = Map<string, INodePropertyOptions[]>;
 
 /**

@@ -19,7 +19,7 @@ interface Causer extends Pick<INodeListSearchItems, 'value' | 'url'> {
 
 /** The executions, workflows, users or keys with changes in the log, depending on what the node undoes. */
 export async function searchCausers(this: ILoadOptionsFunctions, filter?: string): Promise<INodeListSearchResult> {
-	const of = String(this.getCurrentNodeParameter('undoOf'));
+	const kind = String(this.getCurrentNodeParameter('undoOf'));
 	const ownOrigin = originOf(this.getInstanceId(), String(this.getWorkflow().id));
 	const log = await openEventLog(await connect(this));
 	const found = new Map<string, Causer>();
@@ -27,20 +27,20 @@ export async function searchCausers(this: ILoadOptionsFunctions, filter?: string
 	for await (const event of log.newestCauses(maxEvents)) {
 		read++;
 		const origin = originOfEvent(event);
-		const causer = of === 'actor'
+		const causer = kind === 'actor'
 			? actorNamed(actorOf(event))
-			: origin?.instance === ownOrigin.instance ? causerOf(of, origin, ownOrigin) : undefined;
+			: origin?.instance === ownOrigin.instance ? causerOf(kind, origin, ownOrigin) : undefined;
 		if (!causer || !/\.(created|updated|deleted)$/.test(event.type)) continue;
 		const entry = found.get(causer.value) ?? { ...causer, last: event.timestamp, changes: 0 };
 		found.set(causer.value, { ...entry, changes: entry.changes + 1 });
 	}
 	const base = this.getInstanceBaseUrl();
 	// The log continues after the events that were read.
-	const least = read === maxEvents ? 'at least ' : '';
+	const atLeast = read === maxEvents ? 'at least ' : '';
 	const results = [...found.values()].map(({ value, workflow, url, last, changes }) => ({
 		name: [
 			value,
-			`${least}${changes.toLocaleString('en')} ${changes === 1 ? 'change' : 'changes'}, last ${last.slice(0, 16).replace('T', ' ')} UTC`,
+			`${atLeast}${changes.toLocaleString('en')} ${changes === 1 ? 'change' : 'changes'}, last ${last.slice(0, 16).replace('T', ' ')} UTC`,
 			...(workflow === undefined ? [] : [workflow]),
 		].join(' – '),
 		value,
@@ -53,9 +53,9 @@ type NamedCauser = Pick<Causer, 'value' | 'workflow' | 'url'>;
 
 const actorNamed = (id: string | undefined): NamedCauser | undefined => (id === undefined ? undefined : { value: id });
 
-function causerOf(of: string, { workflow, execution }: KeyOrigin, ownOrigin: KeyOrigin): NamedCauser | undefined {
+function causerOf(kind: string, { workflow, execution }: KeyOrigin, ownOrigin: KeyOrigin): NamedCauser | undefined {
 	const isOwn = workflow === ownOrigin.workflow;
-	if (of === 'workflow') return { value: workflow, ...(isOwn && { workflow: 'this workflow' }), url: `workflow/${workflow}` };
+	if (kind === 'workflow') return { value: workflow, ...(isOwn && { workflow: 'this workflow' }), url: `workflow/${workflow}` };
 	// Without an execution, several executions share the write (Write Once Per).
 	if (execution === undefined) return undefined;
 	return { value: execution, workflow: isOwn ? 'this workflow' : `workflow ${workflow}`, url: `workflow/${workflow}/executions/${execution}` };

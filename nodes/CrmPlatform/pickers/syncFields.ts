@@ -23,8 +23,8 @@ async function matchFieldsAfter(this: ILoadOptionsFunctions, unset: string): Pro
 }
 
 /**
- * The fields a sync writes, and the id to find records by. It is always offered, and shown where it is
- * needed: n8n does not ask again when Match On changes, unless it empties the form as well.
+ * The fields that a sync writes, and the id to find records by. The id is always offered, but shown only if it is
+ * matched on: when Match On changes, n8n cannot request the fields again without emptying the form.
  */
 export async function getSyncFields(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
 	const offered = await getFields.call(this);

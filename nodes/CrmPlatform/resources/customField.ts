@@ -7,5 +7,5 @@ export const customField: Resource = {
 	path: '/custom-fields',
 	isUndoable: false,
 	isPolled: true,
-	operations: [...recordOperations('a custom field', 'custom fields')],
+	operations: recordOperations('a custom field', 'custom fields'),
 };

@@ -7,5 +7,5 @@ export const customObject: Resource = {
 	path: '/custom-objects',
 	isUndoable: false,
 	isPolled: true,
-	operations: [...recordOperations('a custom object', 'custom objects')],
+	operations: recordOperations('a custom object', 'custom objects'),
 };

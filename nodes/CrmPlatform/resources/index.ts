@@ -52,19 +52,17 @@ export const administration: Resource[] = [
 	webhookDelivery,
 ];
 
-export const resources: Resource[] = [...everyday, ...administration].sort((a, b) =>
-	a.name < b.name ? -1 : 1,
-);
+export const resources: Resource[] = [...everyday, ...administration].sort((a, b) => (a.name < b.name ? -1 : 1));
 
 const gatheredOperations = ['addTag', 'exportFile', 'importFile', 'removeTag'];
 
-/** The kinds of records with such an operation, as one entry of a menu. */
-const gathered = (name: string, value: string, of: string[]): MenuEntry => ({
+/** The record types that have some operations, as one entry of a menu. */
+const gathered = (name: string, value: string, operationValues: string[]): MenuEntry => ({
 	name,
 	value,
-	kinds: resources.filter(({ operations }) => operations.some(({ option }) => option.value === of[0])),
+	kinds: resources.filter(({ operations }) => operations.some(({ option }) => option.value === operationValues[0])),
 	isLinked: true,
-	operations: company.operations.filter(({ option }) => of.includes(String(option.value))),
+	operations: company.operations.filter(({ option }) => operationValues.includes(String(option.value))),
 });
 
 const single = (resource: Resource): MenuEntry => ({
@@ -83,9 +81,9 @@ export const everydayMenu: MenuEntry[] = [
 export const adminMenu: MenuEntry[] = administration.map(single);
 
 /**
- * The kind of record a node is about.
+ * The resource that the user has chosen.
  *
- * @param read gives the value of a parameter
+ * @param read returns the value of a parameter
  */
 export function chosenResource(read: (parameter: string) => unknown): Resource | undefined {
 	const value = String(read('resource'));

@@ -7,5 +7,5 @@ export const pipeline: Resource = {
 	path: '/pipelines',
 	isUndoable: false,
 	isPolled: true,
-	operations: [...recordOperations('a pipeline', 'pipelines')],
+	operations: recordOperations('a pipeline', 'pipelines'),
 };

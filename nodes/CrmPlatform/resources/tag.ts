@@ -7,5 +7,5 @@ export const tag: Resource = {
 	path: '/tags',
 	isUndoable: false,
 	isPolled: true,
-	operations: [...recordOperations('a tag', 'tags')],
+	operations: recordOperations('a tag', 'tags'),
 };

@@ -8,7 +8,7 @@ import { mergePatch } from '../api/answeredRecord';
 import { outdatedVersion } from '../api/http/statuses';
 import type { Field } from '../fields/field';
 import { looseText } from '../fields/keys';
-import type { Sliced, Execution, GoesOn, Run } from '../model';
+import type { Sliced, Execution, MayContinue, Run } from '../model';
 import { runAll } from '../schedule';
 import type { Collection } from '../lookUp/lookUp';
 import { writeRecords } from '../writing/batches';
@@ -75,7 +75,7 @@ export async function applyPlan(
 	const done = planned.map((change) => (isWrite(change) ? undefined : change));
 	const failures: SyncFailure[] = [];
 	const doubts = new UnsafeDeletions(planned, match);
-	const goesOn: GoesOn = (results) =>
+	const mayContinue: MayContinue = (results) =>
 		!n8n.getExecutionCancelSignal()?.aborted &&
 		(n8n.continueOnFail() || (failures.length === 0 && !results.some((result) => result instanceof Error)));
 
@@ -91,7 +91,7 @@ export async function applyPlan(
 		if (!description || places.length === 0) continue;
 		const changes = places.map((place) => planned[place]!);
 		const work = writesOf(execution, collection, description, changes, step);
-		for await (const itemResults of runAll(work, places.length, goesOn)) {
+		for await (const itemResults of runAll(work, places.length, mayContinue)) {
 			for (const { item: index, result } of itemResults) {
 				const change = changes[index]!;
 				if (result instanceof Error) {
@@ -140,7 +140,7 @@ function writesOf(
 			...protectionOf(execution, description, changes.map(({ record }) => record)),
 			onRefusal(error) {
 				const reason = conflictIn(error);
-				return reason === undefined ? error : ({ reason, error });
+				return reason === undefined ? error : { reason, error };
 			},
 		},
 	);
@@ -161,7 +161,7 @@ function writeOf(collection: string, { record, patch }: PlannedChange): Write {
 function asWritten(change: PlannedChange, answered: IDataObject, changedField: string | undefined): PlannedChange {
 	const { patch = {}, ...changeWithoutPatch } = change;
 	if (change.action === 'delete') return change;
-	// The version and the time that were read belong to the former values.
+	// The version and the time that were read belong to the previous values.
 	const { version, ...read }: IDataObject = change.record ?? {};
 	if (changedField !== undefined) delete read[changedField];
 	const record = { ...mergePatch(read, patch), ...answered } as CrmRecord;

@@ -37,16 +37,10 @@ export function claimsOf(planned: PlannedChange[], unique: UniqueField[]): Claim
  * Refuses the changes that would give a record a unique value which another record has, or gets in
  * the same run: the service would refuse them, and a preview has to show it.
  */
-export function refuseDuplicates(
-	planned: PlannedChange[],
-	claims: Claim[],
-	holders: Holders,
-): PlannedChange[] {
+export function refuseDuplicates(planned: PlannedChange[], claims: Claim[], holders: Holders): PlannedChange[] {
 	const places = new Map<string, number[]>();
 	const nameOf = ({ field, key }: Claim) => JSON.stringify([field.name, key]);
-	for (const claim of claims) {
-		getOrCreate(places, nameOf(claim), () => []).push(claim.place);
-	}
+	for (const claim of claims) getOrCreate(places, nameOf(claim), () => []).push(claim.place);
 	// One message for all claims of a value: 100,000 items may have the same.
 	const messages = new Map<string, string>();
 	const result = [...planned];
@@ -73,4 +67,3 @@ const takenMessage = ({ name, label }: UniqueField, key: string, id: string) =>
 
 const contestedMessage = ({ label }: UniqueField, key: string, items: number[]) =>
 	`${label}: items ${items.join(', ')} would all get the value “${key.slice(0, 100)}”, which must be unique.`;
-

@@ -39,15 +39,15 @@ export function rememberDecisions(n8n: IExecuteFunctions, done: PlannedChange[])
 	});
 	if (decided.length > maxReported) lines.push(`… and ${decided.length - maxReported} more: see overwritten in the data of this error.`);
 	const overwritten = decided.map(({ item, record, changes, reason }) => ({ item, id: record!.id, changes, reason }));
-	return { lines, overwritten: overwritten };
+	return { lines, overwritten };
 }
 
-/** Adds the changes that an earlier attempt at this execution has made by a rule. */
-export function withEarlierDecisions(n8n: IExecuteFunctions, done: PlannedChange[]): PlannedChange[] {
-	const earlier = nodeContext(n8n)[contextName] as Decisions | undefined;
-	if (earlier?.run !== runOf(n8n)) return done;
+/** Adds the changes that the previous attempt at this execution has made by a rule. */
+export function withPreviousDecisions(n8n: IExecuteFunctions, done: PlannedChange[]): PlannedChange[] {
+	const previous = nodeContext(n8n)[contextName] as Decisions | undefined;
+	if (previous?.run !== runOf(n8n)) return done;
 	return done.map((change): PlannedChange => {
-		const decision = change.action === 'unchanged' && change.record && earlier.records[change.record.id];
+		const decision = change.action === 'unchanged' && change.record && previous.records[change.record.id];
 		return decision ? { ...change, ...decision, action: 'update' } : change;
 	});
 }

@@ -67,7 +67,7 @@ export const maxDeletionsShare: INodeProperties = {
 	description: 'The same limit as a percentage of the records in scope that have a key. Both limits apply. 0 allows none. Any other value allows up to three records if at least as many remain.',
 };
 
-/** What to do with records of the CRM that the source does not have, and the maximum number of them. */
 const setNotice = missingFieldsNotice('missingValues', { missingInSource: ['set'] });
 
+/** What to do with records of the CRM that the source does not have, and the maximum number of them. */
 export const missingInSourceProperties = [missingInSource, setNotice, missingValues, maxDeletions, maxDeletionsShare];

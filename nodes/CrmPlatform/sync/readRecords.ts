@@ -15,10 +15,7 @@ import type { CrmRecord } from './matching';
  *
  * @throws Error in the user's words if the list cannot be read to its end
  */
-export async function readWholeList(
-	{ api, path, list, fields }: Collection,
-	scope: Query,
-): Promise<CrmRecord[]> {
+export async function readWholeList({ api, path, list, fields }: Collection, scope: Query): Promise<CrmRecord[]> {
 	const query = withFields(list, scope, [...fields, ...(list.created ? [list.created.field] : [])]);
 	const records = await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record);
 	return [...new Map(identified(records, path).map((record) => [record.id, record])).values()];
@@ -28,7 +25,7 @@ export async function readWholeList(
 export interface FoundRecords {
 	/** Records in scope; records without any of the values may be among them. */
 	records: CrmRecord[];
-	/** Ids of the records, in scope and outside, that have a value; undefined where that is unknown. */
+	/** Ids of the records, in scope and outside, that have a value; undefined if unknown. */
 	holdersOf(field: ComparedField, key: string): readonly string[] | undefined;
 }
 
@@ -113,17 +110,14 @@ export function inWholeList(records: CrmRecord[], isScoped: boolean): FoundRecor
 /** Finds the ids of the records with a value. */
 function holdersIn(records: CrmRecord[]): (field: ComparedField, key: string) => readonly string[] {
 	const byField = new Map<string, Map<string, string[]>>();
-	return (field, key) => {
-		return getOrCreate(byField, field.name, () => indexBy(records, field)).get(key) ?? [];
-	};
+	return (field, key) => getOrCreate(byField, field.name, () => indexBy(records, field)).get(key) ?? [];
 }
 
 function indexBy(records: CrmRecord[], field: ComparedField): Map<string, string[]> {
 	const index = new Map<string, string[]>();
 	for (const record of records) {
 		const key = matchKey(field, valueIn(record, field));
-		if (key === undefined) continue;
-		getOrCreate(index, key, () => []).push(record.id);
+		if (key !== undefined) getOrCreate(index, key, () => []).push(record.id);
 	}
 	return index;
 }
@@ -133,11 +127,7 @@ function indexBy(records: CrmRecord[], field: ComparedField): Map<string, string
  *
  * @returns undefined if the list cannot be filtered by ids, or the scope already does so
  */
-async function idsInScope(
-	collection: Collection,
-	scope: Query,
-	ids: string[],
-): Promise<Set<string> | undefined> {
+async function idsInScope(collection: Collection, scope: Query, ids: string[]): Promise<Set<string> | undefined> {
 	if (Object.keys(scope).length === 0) return new Set(ids);
 	if (valuesPerRequest(collection, idField) <= 1 || scope.ids !== undefined) return undefined;
 	const outcomeOf = await lookUp({ ...collection, fields: [] }, idField, ids, scope);

@@ -1,5 +1,6 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
+import { scalarsIn } from '../base/json';
 import { Evaluation } from '../mapping/expressions/evaluation';
 import { dependsOnItem } from '../schedule';
 
@@ -12,7 +13,7 @@ export function refuseDiffering(n8n: IExecuteFunctions, settings: INodePropertie
 	const { parameters } = n8n.getNode();
 	const expressions = settings.flatMap(({ displayName, name }) => {
 		const label = displayName.replace(/ Name or ID$/, '');
-		return textsIn(parameters[name]).filter(dependsOnItem).map((value) => ({ label, value }));
+		return scalarsIn(parameters[name]).filter(dependsOnItem).map((value) => ({ label, value: value as string }));
 	});
 	if (expressions.length === 0) return;
 	const evaluation = new Evaluation(n8n, expressions);
@@ -28,9 +29,3 @@ export function refuseDiffering(n8n: IExecuteFunctions, settings: INodePropertie
 }
 
 const formatValue = (text = ''): string => (text === '' ? 'nothing' : text.slice(0, 100));
-
-/** The texts in a parameter. */
-function textsIn(value: unknown): string[] {
-	if (typeof value === 'string') return [value];
-	return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
-}

@@ -7,6 +7,7 @@ import { fieldKinds } from '../fields/fieldKinds';
 import { comparedBy, type Comparison } from '../api/openapi/filteredFields';
 import { isBlank, isUnset } from '../values/blank';
 import { farthestZone, timeSpan } from '../values/dates';
+import { unaccentedText } from '../values/foldedText';
 import { isNo } from '../values/readers';
 import { normalized, trimmed, valueIn } from '../fields/keys';
 import { listNameOf, allValuesIn } from './presence';
@@ -32,7 +33,7 @@ export function scopedFields(scope: FieldValue[], fields: Field[], recordFields:
 		const path = name.split(/[.[\]]+/).filter((part) => part !== '');
 		const field = knownField ?? (recordFields.has(path[0] ?? '') ? { ...filter, name, path } : undefined);
 		if (!field || isObject(filterValue)) return [];
-		// Properties of the filter's values apply where the field itself does not define them.
+		// Properties of the filter's values apply if the field itself does not define them.
 		const isAnyCase = /case does not matter|case.insensitive/i.test(filter.description);
 		const compared = isAnyCase && !field.lowerCase ? { ...field, lowerCase: [''] } : field;
 		return [{ field: compared, comparison, expectedValues: [filterValue].flat(), isGiven: recordFields.has(field.path[0] ?? '') }];
@@ -44,20 +45,20 @@ export const namesOfScope = (scoped: ScopedField[], recordFields: ReadonlySet<st
 	scoped.flatMap(({ field }) => [field.path[0] ?? '', ...(recordFields.has(listNameOf(field)) ? [listNameOf(field)] : [])]);
 
 /**
- * Finds why a record is outside the scope, for example because the service ignores the filters.
+ * Prepares a check of records that finds those outside the scope, for example because the service ignores the filters.
  *
  * @param records all records that were read with the scope
- * @returns a function that returns the reason; undefined if the record is in scope, as far as can be seen
+ * @returns a function that returns why a record is outside; undefined if it is in scope, as far as its fields show
  */
-export function outsiders(records: readonly IDataObject[], scoped: ScopedField[]): (record: IDataObject) => string | undefined {
+export function scopeCheck(records: readonly IDataObject[], scoped: ScopedField[]): (record: IDataObject) => string | undefined {
 	const checkableFields = scoped.filter(({ field, isGiven }) => isGiven || records.some((record) => valueIn(record, field) !== undefined));
 	return (record) => {
-		const broken = checkableFields.find((scopedField) => !isLetThrough(record, scopedField));
+		const broken = checkableFields.find((scopedField) => !isInScope(record, scopedField));
 		return broken && outside(broken.field, String(record.id), valueIn(record, broken.field));
 	};
 }
 
-function isLetThrough(record: IDataObject, { field, comparison, expectedValues }: ScopedField): boolean {
+function isInScope(record: IDataObject, { field, comparison, expectedValues }: ScopedField): boolean {
 	const entries = allValuesIn(record, field).flat().filter((entry) => !isUnset(entry));
 	const values = entries.map((entry) => (isObject(entry) ? (entry.id ?? entry.value) : entry)).flat();
 	// A boolean that was never set counts as false.
@@ -107,8 +108,7 @@ function spanOf({ kind }: Field, value: unknown): { from: number; to: number } |
 
 const text = (field: Field, value: unknown): string => trimmed(String(normalized(value, field, '')));
 
-/** Removes case and accents, which services ignore in filters. */
-const plain = (value: unknown): string => String(value).normalize('NFKD').replace(/\p{M}/gu, '').trim().toLowerCase();
+const plain = (value: unknown): string => unaccentedText(String(value)).trim();
 
 const outside = ({ label }: Field, id: string, value: unknown) =>
 	`Records in Scope: the CRM returned record ${id}, whose ${label} is ${isBlank(value) ? 'empty' : `“${String(isObject(value) ? JSON.stringify(value) : value).slice(0, 100)}”`}, which the filter excludes. Choose another filter, and report it to the CRM’s support.`;

@@ -169,7 +169,7 @@ export function syncExecution(n8n: IExecuteFunctions, api: Execution['api']): Ex
 		workflow: n8n.getWorkflow().id ?? '',
 		execution: originalExecution(n8n, n8n.getExecutionId() ?? ''),
 		node: n8n.getNode().id,
-		// Each attempt plans anew and must not reuse the keys of an earlier one.
+		// Each attempt makes its own plan and must not reuse the keys of the previous one.
 		run: randomUUID(),
 	};
 	return { n8n, api, resource, operation, identity };

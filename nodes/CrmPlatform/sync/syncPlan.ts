@@ -6,7 +6,7 @@ import { recordsPointedAt, type Pointer } from './presence';
 import { listed } from '../values/listed';
 
 /**
- * Decides about each record. Reads and writes nothing, so that a preview and a run decide the same.
+ * Decides about each record. Reads and writes nothing, so that a preview and a run decide alike.
  *
  * @param source the source records, in the order of the input items
  * @returns a decision for each source record, in their order; then for the records in scope that the source

@@ -32,14 +32,7 @@ const sync: Pick<Operation, 'option' | 'properties' | 'options'> = {
 		alsoMatchOn,
 		...fieldsProperties(resource, { resourceMapperMethod: 'getSyncFields' }),
 		...blankNotices,
-		scope,
-		missingInCrm,
-		differing,
-		...missingInSourceProperties,
-		versionField,
-		bothChanged,
-		changedAtField,
-		agreedField,
+		...scopeAndRules(),
 	],
 };
 
@@ -56,10 +49,9 @@ export const alsoMatchOn = matchOnProperty(
 );
 
 /** The settings that apply to the whole run: an expression must return the same value for every item. */
-export const settingsForAll = (): INodeProperties[] => [
-	preview,
-	matchOn,
-	alsoMatchOn,
+export const settingsForAll = (): INodeProperties[] => [preview, matchOn, alsoMatchOn, ...scopeAndRules()];
+
+const scopeAndRules = (): INodeProperties[] => [
 	scope,
 	missingInCrm,
 	differing,

@@ -78,9 +78,10 @@ function readSourceRecord(
 	}
 	const byId = match.findIndex(({ name }) => name === 'id');
 	if (byId === -1 && values.id !== undefined && values.id !== null) throw new Error(unusedId);
+	const { id: _, ...valuesWithoutId } = values;
 	const record: SourceRecord = {
 		item,
-		values: 'id' in values ? valuesWithoutId(values) : values,
+		values: valuesWithoutId,
 		keys,
 		wasInCrm: byId !== -1 && keys[byId] !== undefined,
 	};
@@ -106,10 +107,6 @@ function withPlainText(values: IDataObject, [name = '', ...more]: string[]): IDa
 	const plain = typeof value === 'string' ? trimmed(value.normalize('NFC')) : value;
 	if (more.length === 0) return plain === value ? values : { ...values, [name]: plain as string };
 	return isObject(value) ? { ...values, [name]: withPlainText(value, more) } : values;
-}
-
-function valuesWithoutId({ id: _, ...values }: IDataObject): IDataObject {
-	return values;
 }
 
 /** @throws Error in the user's words if a value is not a version */

@@ -9,7 +9,7 @@ import { claimsOf, refuseDuplicates, type Claim } from './claims';
 import { matchKey, valueIn } from '../fields/keys';
 import { timeSpan } from '../values/dates';
 import { comparison } from './compare';
-import { rememberDecisions, withEarlierDecisions } from './decisions';
+import { rememberDecisions, withPreviousDecisions } from './decisions';
 import { guardDeletions } from './guards';
 import { goneFields, isGone } from './deletedRecords';
 import { refusePartialSource } from './partialSource';
@@ -19,7 +19,7 @@ import { planChanges } from './syncPlan';
 import { asConflict, type PlannedChange } from './plannedChange';
 import { listNameOf } from './presence';
 import { countRecords, findRecords, inWholeList, readWholeList, type FoundRecords, type KeysToFind, type KeyToFind } from './readRecords';
-import { namesOfScope, outsiders, scopedFields } from './scope';
+import { namesOfScope, scopeCheck, scopedFields } from './scope';
 import { settingsOf, syncExecution, type SyncSettings } from './settings';
 import { readSource, type Source } from './syncSource';
 
@@ -52,7 +52,7 @@ async function run(execution: Execution): Promise<INodeExecutionData[][]> {
 		? { done: planned, failures: [], untried: 0 }
 		: await applyPlan(execution, collection, match, planned, described);
 	const { failures, untried } = applied;
-	const done = withEarlierDecisions(n8n, applied.done);
+	const done = withPreviousDecisions(n8n, applied.done);
 	if (isPreview) api.notices.add('Preview: nothing was written. Turn off Preview to write these changes.');
 
 	const [first] = failures;
@@ -126,7 +126,7 @@ async function plan(execution: Execution, sync: SyncSettings, source: Source): P
 	const found: FoundRecords = isWhole
 		? inWholeList(await readWholeList(read, scope), isScoped)
 		: await findRecords(read, keysToFind(source, match), scope);
-	const outside = outsiders(found.records, scoped);
+	const outside = scopeCheck(found.records, scoped);
 	const outsider = isWhole ? found.records.map(outside).find((reason) => reason !== undefined) : undefined;
 	if (outsider !== undefined) throw new Error(`${outsider} ${nothingWritten}`);
 	const keysOf = (record: CrmRecord) => match.map((field) => matchKey(field, valueIn(record, field)));

@@ -101,11 +101,11 @@ function omissionNote(left: number, all: number, length: number): string {
 
 /** The record with shorter texts and lists; if that is not enough, its first fields. */
 function shortRecord(record: IDataObject, room: number): IDataObject {
+	let shorter = record;
 	for (const maxLength of [1_000, 300, 100]) {
-		const shorter = withShort(record, maxLength) as IDataObject;
+		shorter = withShort(record, maxLength) as IDataObject;
 		if (sizeOf(shorter) <= room) return shorter;
 	}
-	const shorter = withShort(record, 100) as IDataObject;
 	const keptFields: IDataObject = {};
 	for (const [name, value] of Object.entries(shorter)) {
 		if (sizeOf({ ...keptFields, [name]: value }) > room - 100) break;

@@ -8,6 +8,7 @@ import {
 	type IRunExecutionData,
 } from 'n8n-workflow';
 
+import { scalarsIn } from '../base/json';
 import { isBlank } from '../values/blank';
 
 /**
@@ -107,7 +108,5 @@ function foundBy(n8n: IExecuteFunctions, name: string, argument: unknown): unkno
 }
 
 /** The expressions among the parameters, without the beginnings of their calls of `$fromAI`. */
-function expressionsIn(value: unknown): string[] {
-	if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(expressionsIn);
-	return isExpression(value) ? [value.replace(/\$fromAI\(\s*(['"`])[\w-]*\1/gi, '')] : [];
-}
+const expressionsIn = (parameters: unknown): string[] =>
+	scalarsIn(parameters).filter(isExpression).map((expression) => expression.replace(/\$fromAI\(\s*(['"`])[\w-]*\1/gi, ''));

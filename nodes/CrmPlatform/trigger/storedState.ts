@@ -39,7 +39,7 @@ export function forgetStates(): void {
 	newestStates.clear();
 }
 
-/** The state this trigger has stored last; undefined if there is none, or none that can be read. */
+/** The state that this trigger has stored last; undefined if there is none that can be read. */
 export function readState<State>(n8n: StateKeeper, schema: z.ZodType<State>): State | undefined {
 	const stored = learn(n8n).get(nameOf(n8n));
 	return stored === undefined ? undefined : schema.safeParse(structuredClone(stored.state)).data;

@@ -1,11 +1,7 @@
+import { scalarsIn } from '../base/json';
 import { getOrCreate } from '../base/maps';
+import type { ValueChange } from './fieldHistory';
 import type { WritableFields } from './writableFields';
-
-/** A value before and after a change. */
-interface ValueChange {
-	before: unknown;
-	after: unknown;
-}
 
 /**
  * Whether two fields that changed together hold one value in two forms, such as `email` and `emails`: the service
@@ -37,13 +33,10 @@ function isContained(part: unknown, container: unknown): boolean | undefined {
 }
 
 /** The texts in a value, and its numbers, which may be ids. */
-function textsIn(value: unknown): string[] {
-	if (typeof value === 'string') return value === '' ? [] : [value];
-	if (isStructured(value)) return Object.values(value).flatMap(textsIn);
-	return typeof value === 'number' ? [String(value)] : [];
-}
+const textsIn = (value: unknown): string[] =>
+	scalarsIn(value).filter((scalar) => typeof scalar === 'number' || (typeof scalar === 'string' && scalar !== '')).map(String);
 
-const isStructured = (value: unknown): value is object => typeof value === 'object' && value !== null;
+const isStructured = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
 /** Whether a text contains these words as whole words. */
 function hasWords(text: string, words: string): boolean {

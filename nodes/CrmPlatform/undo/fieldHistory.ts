@@ -29,15 +29,15 @@ interface EntryHistory {
 	isChangedByOthers: boolean;
 }
 
-interface ValueChange {
-	sequence: number;
+/** A value before and after a change. */
+export interface ValueChange {
 	before: unknown;
 	after: unknown;
 }
 
 /** Appends a change to undo to the history of a field. */
-export function withChangeToUndo(fieldHistory: FieldHistory | undefined, change: ValueChange): FieldHistory {
-	const { sequence, before, after } = change;
+export function withChangeToUndo(fieldHistory: FieldHistory | undefined, sequence: number, change: ValueChange): FieldHistory {
+	const { before, after } = change;
 	const entries = entriesAfter(fieldHistory?.entries, change);
 	// If nothing changed in between, this change continues the previous one.
 	const isSeamless = fieldHistory !== undefined && hasSameValue(fieldHistory.after, before);
@@ -54,7 +54,7 @@ export function withChangeToUndo(fieldHistory: FieldHistory | undefined, change:
 }
 
 /** Notes that someone else has changed a field. @param change absent if the log does not have the values */
-export function noteChangeByOthers(field: FieldHistory, sequence: number, change: Omit<ValueChange, 'sequence'> | undefined): void {
+export function noteChangeByOthers(field: FieldHistory, sequence: number, change: ValueChange | undefined): void {
 	field.isChangedByOthers = true;
 	field.othersSequence = sequence;
 	for (const [key, entryHistory] of field.entries ?? []) {
@@ -62,10 +62,10 @@ export function noteChangeByOthers(field: FieldHistory, sequence: number, change
 	}
 }
 
-function entriesAfter(earlierEntries: FieldHistory['entries'], { before, after }: ValueChange): FieldHistory['entries'] {
-	if (!Array.isArray(before) && !Array.isArray(after)) return earlierEntries;
+function entriesAfter(previousEntries: FieldHistory['entries'], { before, after }: ValueChange): FieldHistory['entries'] {
+	if (!Array.isArray(before) && !Array.isArray(after)) return previousEntries;
 	const [entriesBefore, entriesNow] = [entriesByKey(before), entriesByKey(after)];
-	const entries = earlierEntries ?? new Map<string, EntryHistory>();
+	const entries = previousEntries ?? new Map<string, EntryHistory>();
 	for (const [key, entry] of new Map([...entriesBefore, ...entriesNow])) {
 		const [wasIn, isIn] = [entriesBefore.has(key), entriesNow.has(key)];
 		if (wasIn === isIn) continue;

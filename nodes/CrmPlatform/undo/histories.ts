@@ -87,7 +87,7 @@ export class Histories {
 	/**
 	 * Returns the ids of the created records that other records link to when these undos are done.
 	 *
-	 * @param isWritten whether the former values of a record are written, or will be before anything is deleted
+	 * @param isWritten whether the previous values of a record are written, or will be before anything is deleted
 	 */
 	linkedAfterUndo(
 		undos: RecordUndo[],

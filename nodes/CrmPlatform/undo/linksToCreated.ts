@@ -1,4 +1,5 @@
 import type { CrmEvent } from '../api/crmEvent';
+import { scalarsIn } from '../base/json';
 import { fieldValues, hasField } from './changedField';
 import type { EventMeaning } from './eventMeaning';
 import { recordKey } from './recordHistory';
@@ -6,7 +7,7 @@ import type { RecordUndo } from './recordUndo';
 
 /** Decides which links count. */
 interface LinkRules {
-	/** Whether the former values of a record are written, or will be before anything is deleted. */
+	/** Whether the previous values of a record are written, or will be before anything is deleted. */
 	isWritten(undo: RecordUndo): boolean;
 	/** The sequence of the last event that was read before the undo began. Later events contain the values that the undo writes. */
 	sequenceBeforeUndo: number;
@@ -63,7 +64,7 @@ export class LinksToCreated {
 		for (const { action, changes, history } of undos) {
 			if (action !== 'update' && action !== 'create') continue;
 			for (const { to, kept } of changes) if (!kept) addLinks(to);
-			// Fields that the service derives from a written field get their former values, too.
+			// Fields that the service derives from a written field get their previous values, too.
 			for (const { before, isChangedByOthers } of history.fields.values()) if (!isChangedByOthers) addLinks(before);
 		}
 		return linkedIds;
@@ -80,12 +81,10 @@ export class LinksToCreated {
 
 	/** The ids of created records in a value. */
 	private createdIdsIn(value: unknown): string[] {
-		if (typeof value === 'string') return this.createdIds.has(value) ? [value] : [];
-		if (typeof value !== 'object' || value === null) return [];
-		return Object.values(value).flatMap((member) => this.createdIdsIn(member));
+		return scalarsIn(value).filter((scalar): scalar is string => this.createdIds.has(scalar as string));
 	}
 }
 
-/** Whether a field gets its former value: the undo writes it, or the service derives it from what is written. */
+/** Whether a field gets its previous value: the undo writes it, or the service derives it from a written field. */
 const isRestoredField = ({ changes, history }: RecordUndo, name: string): boolean =>
 	history.fields.has(name) && !changes.some(({ field, kept }) => field === name && kept);

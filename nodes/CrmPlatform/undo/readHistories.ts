@@ -1,5 +1,6 @@
 import type { CrmEvent } from '../api/crmEvent';
 import type { EventLog } from '../api/eventLog';
+import { withoutParameterNames } from '../api/http/path';
 import type { Execution, Resource } from '../model';
 import { meaningOfTypes, type EventMeaning } from './eventMeaning';
 import { Histories } from './histories';
@@ -55,8 +56,6 @@ function checkReach(oldest: CrmEvent, { since, allowsPartialUndo }: UndoChoices,
 		notices.add(`The log of the CRM only goes back to ${logBegin}. Earlier changes are not undone.`);
 	}
 }
-
-const withoutParameterNames = (path: string): string => path.replace(/\{\w+\}/g, '{}');
 
 const unordered =
 	'The event log of the CRM is not in sequence, so the order of the changes is unknown. Nothing was written. Report this to the CRM’s support.';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { CrmEvent } from '../api/crmEvent';
-import { isObject } from '../base/json';
+import { isObject, scalarsIn } from '../base/json';
 import { fieldValue, fieldValues, hasField, topLevelName } from './changedField';
 import { addEquivalentFields, type EquivalentFields } from './equivalentFields';
 import type { EventMeaning } from './eventMeaning';
@@ -75,17 +75,17 @@ export function addUpdateToUndo(history: RecordHistory, { sequence, data: { obje
 	);
 	const unlisted = differing.filter((name) => !changed.includes(topLevelName(name)));
 	const names = new Set(changed.length > 0 ? [...changed, ...unlisted] : Object.keys(previous ?? {}));
-	if (names.size === 0) history.problem = noFormerValues;
+	if (names.size === 0) history.problem = noPreviousValues;
 	const changedFields: Parameters<typeof addEquivalentFields>[1] = [];
 	for (const name of names) {
 		if (!previous || !hasField(previous, name)) {
-			history.problem = noFormerValues;
+			history.problem = noPreviousValues;
 			continue;
 		}
 		const [before, after] = [fieldValue(previous, name) ?? null, fieldValue(object, name) ?? null];
 		const isPartial = isObject(before) && isObject(after) && Object.keys(after).some((member) => !Object.hasOwn(before, member));
-		if (isPartial) history.problem = partOfFormerValue(name);
-		const field = withChangeToUndo(history.fields.get(name), { sequence, before, after });
+		if (isPartial) history.problem = partOfPreviousValue(name);
+		const field = withChangeToUndo(history.fields.get(name), sequence, { before, after });
 		field.isOmitted = isOmitted(object, name);
 		history.fields.set(name, field);
 		changedFields.push([name, { before, after }]);
@@ -101,9 +101,9 @@ export function addChangeByOthers(history: RecordHistory, { sequence, data }: Cr
 	if (change === 'deleted') return;
 	for (const [name, field] of history.fields) {
 		if (changed.length > 0 && !changed.includes(name)) continue;
-		const hasFormerValue = previous !== null && hasField(previous, name);
-		field.isOmitted = hasFormerValue && isOmitted(object, name);
-		const hasBothValues = hasFormerValue && hasField(object, name);
+		const hasPreviousValue = previous !== null && hasField(previous, name);
+		field.isOmitted = hasPreviousValue && isOmitted(object, name);
+		const hasBothValues = hasPreviousValue && hasField(object, name);
 		const values = hasBothValues ? { before: fieldValue(previous, name), after: fieldValue(object, name) } : undefined;
 		noteChangeByOthers(field, sequence, values);
 	}
@@ -116,12 +116,9 @@ const isOmitted = (record: IDataObject, name: string): boolean =>
 /** Returns a function that checks whether a value contains the id of a record whose deletion is to be undone. */
 export function linksToDeletedRecords(histories: RecordHistory[]): (value: unknown) => boolean {
 	const deletedIds = new Set(histories.flatMap(({ deletion, isCreated, id }) => (deletion && !isCreated ? [id] : [])));
-	return function hasDeletedId(value: unknown): boolean {
-		if (typeof value === 'string') return deletedIds.has(value);
-		return typeof value === 'object' && value !== null && Object.values(value).some(hasDeletedId);
-	};
+	return (value) => scalarsIn(value).some((scalar) => deletedIds.has(scalar as string));
 }
 
 export const partOfRecord = 'The CRM reports only a part of the record that was deleted.';
-const noFormerValues = 'The CRM does not report the earlier values.';
-const partOfFormerValue = (name: string) => `The CRM reports only a part of the earlier value of ${name}.`;
+const noPreviousValues = 'The CRM does not report the earlier values.';
+const partOfPreviousValue = (name: string) => `The CRM reports only a part of the earlier value of ${name}.`;

@@ -12,24 +12,24 @@ export const recordStateOf = ({ version, updated_at: time }: IDataObject): Recor
 
 type StateComparison = 'same' | 'older' | 'newer' | 'different';
 
-/** Compares the current state of a record with a former one. `unknown` if the two have neither in common. */
-export function compareStates(current: RecordState, former: RecordState): StateComparison | 'unknown' {
-	const byVersion = compareMarks(current.version, former.version);
-	const byTime = compareMarks(current.time, former.time);
+/** Compares the current state of a record with a previous one; `unknown` unless both have a version, or both a time. */
+export function compareStates(current: RecordState, previous: RecordState): StateComparison | 'unknown' {
+	const byVersion = compareMarks(current.version, previous.version);
+	const byTime = compareMarks(current.time, previous.time);
 	// Some services never increase the version.
 	if (byVersion === 'same' && byTime === 'newer') return 'newer';
 	return byVersion ?? byTime ?? 'unknown';
 }
 
 /** Compares two versions, or two times. */
-function compareMarks(current: unknown, former: unknown): StateComparison | undefined {
-	if ((current ?? undefined) === undefined || (former ?? undefined) === undefined) return undefined;
-	const marks = [String(current), String(former)] as const;
+function compareMarks(current: unknown, previous: unknown): StateComparison | undefined {
+	if ((current ?? null) === null || (previous ?? null) === null) return undefined;
+	const marks = [String(current), String(previous)] as const;
 	if (marks[0] === marks[1]) return 'same';
 	if (marks.every(isTimestamp)) return directionOf(compareInstants(...marks));
-	const [currentNumber, formerNumber] = [orderNumber(marks[0]), orderNumber(marks[1])];
-	if (currentNumber === undefined || formerNumber === undefined) return 'different';
-	return directionOf(currentNumber - formerNumber);
+	const [currentNumber, previousNumber] = [orderNumber(marks[0]), orderNumber(marks[1])];
+	if (currentNumber === undefined || previousNumber === undefined) return 'different';
+	return directionOf(currentNumber - previousNumber);
 }
 
 const directionOf = (difference: number | bigint): StateComparison => (difference < 0 ? 'older' : difference > 0 ? 'newer' : 'same');

@@ -8,7 +8,7 @@ export interface FieldUndo {
 	field: string;
 	/** The current value. */
 	from: unknown;
-	/** The earlier value. */
+	/** The previous value. */
 	to: unknown;
 	/** Whether the current value stays. */
 	kept?: true;
@@ -22,17 +22,16 @@ export interface RecordUndo {
 	result: 'undone' | 'already_so' | 'conflict' | 'cannot_be_undone';
 	changes: FieldUndo[];
 	reason?: string;
-	/** The write, if there is one. */
+	/** Absent if nothing is written. */
 	action?: UndoAction;
-	/** The current record. */
 	current?: IDataObject;
-	/** Id of the record that was created in its place. */
+	/** Id of the record that was created in place of a deleted one. */
 	newId?: string;
 	/** Whether the service refused the write because another record has a value that must be unique. */
 	isDuplicate?: true;
-	/** Id of that other record, if the service reports it. */
+	/** Id of the record that has the value, if the service reports it. */
 	holder?: string;
-	/** The next write of this record: without the values that the service refused, or a repetition. */
+	/** The next write of this record: it leaves out the values that the service refused, or repeats the write. */
 	nextAttempt?: RecordUndo;
 	/** The fields in which the service stored other values than those sent; this write repeats them. */
 	storedOtherwise?: string[];
@@ -49,5 +48,5 @@ export const withoutWrite = (history: RecordHistory, result: RecordUndo['result'
 /** Marks all changes as kept, so that none of them is written. */
 export const allKept = (changes: FieldUndo[]): FieldUndo[] => changes.map((change) => ({ ...change, kept: true }));
 
-/** Whether former values are to be written. */
+/** Whether previous values are to be written. */
 export const restoresValues = ({ action }: RecordUndo): boolean => action === 'update' || action === 'create';

@@ -3,7 +3,7 @@ import { partsOf, type LiveLinks } from './liveLinks';
 import type { PlanFields } from './planFields';
 import { allKept, restoresValues, type FieldUndo, type RecordUndo } from './recordUndo';
 
-/** A former value as it can be written now. */
+/** A previous value as it can be written now. */
 interface LivePart {
 	name: string;
 	/** Absent if nothing is left to write. */

@@ -11,10 +11,8 @@ import { hasNoValue, hasSameValue } from './sameValue';
 import type { UndoChoices } from './undoChoices';
 import type { WritableFields } from './writableFields';
 
-export interface UndoRules extends Pick<UndoChoices, 'takesPrecedence'> {
+export interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimited'> {
 	current: CurrentRecords;
-	/** Whether the credential may see only some of the records: a deletion in the log may then mean that a record became invisible. */
-	isSightLimited: boolean;
 	/** The writable fields, by collection. */
 	writableFields: ReadonlyMap<string, WritableFields>;
 	/** Replaces the ids of records that were created again. */
@@ -142,7 +140,7 @@ export function planUpdate(history: RecordHistory, rules: UndoRules, record: IDa
 	};
 }
 
-/** Decides what to do with each field that differs from its former value. */
+/** Decides what to do with each field that differs from its previous value. */
 function fieldChanges(
 	history: RecordHistory,
 	{ takesPrecedence, withNewIds }: UndoRules,

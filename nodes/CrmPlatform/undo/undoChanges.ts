@@ -12,7 +12,7 @@ import { readHistories } from './readHistories';
 import type { RecordHistory } from './recordHistory';
 import { restoresValues, type RecordUndo } from './recordUndo';
 import { resolveLinks } from './resolveLinks';
-import { hasLimitedSight, readUndoChoices, type UndoChoices } from './undoChoices';
+import { readUndoChoices, type UndoChoices } from './undoChoices';
 import { checkMaximum, planUndo, withLinkedRecordsKept } from './undoPlan';
 import { UndoRun } from './undoRun';
 import { UndoWriter } from './undoWriter';
@@ -21,7 +21,7 @@ import { warnIfUnprotected } from './writeUndo';
 
 /**
  * Undoes what an execution, a workflow or a user has written: reads the log, compares it with the current records,
- * and writes the former values unless it is a preview.
+ * and writes the previous values unless it is a preview.
  *
  * @param kinds the record types whose changes can be undone
  * @throws Error in the user's words if the log cannot be read or does not reach back; nothing is written then
@@ -42,8 +42,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		[...descriptions].map(([collection, description]) => [collection, writableFieldsOf(execution, description)]),
 	);
 	const linkedAfterUndo = (undos: RecordUndo[]) => histories.linkedAfterUndo(undos, choices.takesPrecedence);
-	const rules = { ...choices, isSightLimited: hasLimitedSight(execution), current, writableFields };
-	const planned = planUndo(chosenHistories, rules, linkedAfterUndo);
+	const planned = planUndo(chosenHistories, { ...choices, current, writableFields }, linkedAfterUndo);
 	const fields = await PlanFields.read(api, descriptions, planned.filter(restoresValues));
 	const links = new LiveLinks(fields, planned);
 	await links.lookUp(api, planned);

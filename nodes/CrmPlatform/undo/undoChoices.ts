@@ -33,6 +33,11 @@ export interface UndoChoices {
 	allowsPartialUndo: boolean;
 	isPreview: boolean;
 	takesPrecedence: boolean;
+	/**
+	 * Whether the credential may see only some of the records: only an API key sees all. A deletion in the log may then
+	 * mean that a record became invisible.
+	 */
+	isSightLimited: boolean;
 	maximum: number;
 	/** The record types; all if empty. */
 	kinds: string[];
@@ -75,14 +80,12 @@ export function readUndoChoices(execution: Execution, item: number, kinds: Resou
 		allowsPartialUndo,
 		isPreview: readPreview(n8n.getNodeParameter(undoPreview.name, item, '')),
 		takesPrecedence: readBoolean(takesPrecedence.displayName, option(takesPrecedence.name), { otherwise: false }),
+		isSightLimited: n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey',
 		maximum: readWholeNumber(maxUndone.displayName, limit(maxUndone), { otherwise: Number(maxUndone.default) }),
 		...(chosenIds !== undefined && { onlyIds: idsIn(chosenIds) }),
 		kinds: [chosenKinds ?? []].flat().map((value) => readOption(kindsOption.displayName, value, kinds.map((resource) => resource.value))),
 	};
 }
-
-/** Whether the credential may see only some of the records: only an API key sees all. */
-export const hasLimitedSight = ({ n8n }: Execution): boolean => n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey';
 
 function readCauser({ n8n }: Execution, item: number): { kind: CauserKind; id: string } {
 	const parameter = (name: string): unknown => n8n.getNodeParameter(name, item, '');

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isAnsweredWith, isNotFound } from '../api/fetchRecord';
 import { outdatedVersion } from '../api/http/statuses';
-import { idText, isObject } from '../base/json';
+import { idText, isObject, scalarsIn } from '../base/json';
 import { ownMember } from '../base/ownMembers';
 import type { Reason } from '../api/http/problemBody';
 import { fieldValue, hasField } from './changedField';
@@ -84,15 +84,15 @@ function withoutRefusedValues(undo: RecordUndo, refused: Error): RecordUndo | un
 	const namedFields = new Set(reasons.flatMap(({ pointer }) => (pointer === undefined ? [] : [fieldNameIn(pointer)])));
 	// The service may store a unique value in two fields: the main address, and the list of all.
 	const isTaken = ({ field, to }: FieldUndo) => code === 'duplicate' && namedFields.has(field) && typeof to === 'string';
-	const takenValues = new Set(undo.changes.filter(isTaken).map(({ to }) => to as string));
+	const takenValues = new Set(undo.changes.filter(isTaken).map(({ to }) => to));
 	const omittedFields: string[] = [];
 	const changes = undo.changes.map((change): FieldUndo => {
 		const { field, to, kept } = change;
-		if (!kept && (namedFields.has(field) || containsAny(to, takenValues))) {
+		if (!kept && (namedFields.has(field) || scalarsIn(to).some((scalar) => takenValues.has(scalar)))) {
 			omittedFields.push(field);
 			return { ...change, kept: true };
 		}
-		// A record that is created has its custom fields in one.
+		// A record that is created has all custom fields in one change.
 		const omittedKeys = field === 'custom_fields' && isObject(to) ? Object.keys(to).filter((key) => namedFields.has(`${field}.${key}`)) : [];
 		if (omittedKeys.length === 0) return change;
 		omittedFields.push(...omittedKeys.map((key) => `${field}.${key}`));
@@ -103,11 +103,6 @@ function withoutRefusedValues(undo: RecordUndo, refused: Error): RecordUndo | un
 	const reason = [undo.reason, message, ...textsOfRefusal(refused)].filter(Boolean).join(' ');
 	return { ...undo, changes, reason, result: 'cannot_be_undone' };
 }
-
-const containsAny = (value: unknown, texts: ReadonlySet<string>): boolean =>
-	typeof value === 'string'
-		? texts.has(value)
-		: typeof value === 'object' && value !== null && Object.values(value).some((member) => containsAny(member, texts));
 
 /** The name of the field in a pointer (RFC 6901), as events name it. */
 function fieldNameIn(pointer: string): string {

@@ -5,7 +5,7 @@ import { createdTwice, duplicateUndos, keptAsLinked, keptBeyondMaximum } from '.
 import type { Histories } from './histories';
 import type { LiveLinks } from './liveLinks';
 import type { RecordUndo } from './recordUndo';
-import { hasLimitedSight, type UndoChoices } from './undoChoices';
+import type { UndoChoices } from './undoChoices';
 import { keptAsChanged, withLinkedRecordsKept } from './undoPlan';
 import type { UndoWriter } from './undoWriter';
 
@@ -33,7 +33,6 @@ export class UndoRun {
 	private readonly linkingUpdates: RecordUndo[];
 	/** The deletions that are not yet written. */
 	private deletions: RecordUndo[];
-	private readonly isSightLimited: boolean;
 	/** Sequence of the last event that was read. */
 	private lastSequence: number;
 
@@ -49,7 +48,6 @@ export class UndoRun {
 		this.updates = updates.filter((undo) => !links.waitsForCreation(undo));
 		this.linkingUpdates = updates.filter((undo) => links.waitsForCreation(undo));
 		this.deletions = writer.plannedTo('delete');
-		this.isSightLimited = hasLimitedSight(execution);
 		this.lastSequence = histories.sequenceBeforeUndo;
 	}
 
@@ -173,10 +171,10 @@ export class UndoRun {
 		return isRelevant;
 	}
 
-	/** If another undo has created the same record, the earlier one stays: both undos decide so. */
+	/** If two undos have created the same record, both keep the first one. */
 	private async findDuplicates(): Promise<void> {
 		await this.catchUpWithLog();
-		const { takesPrecedence } = this.choices;
+		const { takesPrecedence, isSightLimited } = this.choices;
 		for (const undo of this.writer.plannedTo('create')) {
 			const outcome = this.writer.outcomeOf(undo);
 			const { history, newId } = outcome;
@@ -187,7 +185,7 @@ export class UndoRun {
 				this.writer.setOutcome(undo, { ...outcome, result: 'already_so', newId: first.id, reason: createdTwice(first.id) });
 			}
 			this.links.replaceId(history, first.id);
-			const duplicates = duplicateUndos(history, living, takesPrecedence || this.isSightLimited, ({ id, state }) => ({
+			const duplicates = duplicateUndos(history, living, takesPrecedence || isSightLimited, ({ id, state }) => ({
 				id,
 				version: state.version as number,
 				updated_at: state.time as string,

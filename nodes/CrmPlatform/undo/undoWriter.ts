@@ -7,14 +7,14 @@ import type { RecordUndo, UndoAction } from './recordUndo';
 import { resolveLinks } from './resolveLinks';
 import { hasSameValue } from './sameValue';
 import { afterWrite } from './undoRefusals';
-import { firstDeletionRequest, sendWrites, writeFor } from './writeUndo';
+import { sendWrites, writeFor } from './writeUndo';
 
 /** Writes the undos of a plan, and holds the outcome of each. */
 export class UndoWriter {
 	readonly links: LiveLinks;
 	private readonly execution: Execution;
 	private readonly fields: PlanFields;
-	private readonly plannedUndos: RecordUndo[];
+	readonly planned: RecordUndo[];
 	private readonly outcomes = new Map<RecordUndo, RecordUndo>();
 	/** The records as the service returned them when they were written. */
 	private readonly writtenRecords = new Map<RecordUndo, IDataObject>();
@@ -23,16 +23,12 @@ export class UndoWriter {
 		this.execution = execution;
 		this.fields = fields;
 		this.links = links;
-		this.plannedUndos = [...planned];
-	}
-
-	get planned(): readonly RecordUndo[] {
-		return this.plannedUndos;
+		this.planned = [...planned];
 	}
 
 	/** Adds an undo to the plan. */
 	add(undo: RecordUndo): void {
-		this.plannedUndos.push(undo);
+		this.planned.push(undo);
 	}
 
 	plannedTo(action: UndoAction): RecordUndo[] {
@@ -63,7 +59,9 @@ export class UndoWriter {
 
 	/** The deletions of one request: the first of these, and those that can be sent with it. */
 	firstDeletions(undos: RecordUndo[]): RecordUndo[] {
-		return firstDeletionRequest(undos, this.fields.descriptions);
+		const collection = undos[0]?.history.collection ?? '';
+		const batch = this.fields.descriptions.get(collection)?.delete?.batch;
+		return undos.filter(({ history }) => history.collection === collection).slice(0, batch?.takesVersion ? batch.maximum : 1);
 	}
 
 	/**

@@ -12,9 +12,10 @@ import { runAll } from '../schedule';
 import { writeRecords } from '../writing/batches';
 import { protectionOf, versionOf } from '../writing/replace';
 import type { Write } from '../writing/writeOrder';
-import { formerValues } from './formerValues';
+import { isObject } from '../base/json';
+import { setField } from './changedField';
 import type { Descriptions } from './planFields';
-import type { RecordUndo, UndoAction } from './recordUndo';
+import type { FieldUndo, RecordUndo, UndoAction } from './recordUndo';
 
 interface UndoWrite {
 	action: UndoAction;
@@ -34,8 +35,25 @@ export function writeFor(undo: RecordUndo): UndoWrite | undefined {
 	const { history: { collection, deletion }, action, current } = undo;
 	if (action === undefined) return undefined;
 	if (action === 'delete') return { action, collection, record: current! };
-	if (action === 'update') return { action, collection, record: current!, body: formerValues(undo) };
-	return { action, collection, deletion: deletion!.event, body: formerValues(undo) };
+	const restored = undo.changes.filter(({ kept }) => !kept);
+	if (action === 'update') return { action, collection, record: current!, body: patchFor(restored) };
+	const body = Object.fromEntries(restored.map(({ field, to }) => [field, to])) as IDataObject;
+	return { action, collection, deletion: deletion!.event, body };
+}
+
+/** The merge patch (RFC 7396) that restores the previous values. */
+function patchFor(changes: FieldUndo[]): IDataObject {
+	const patch: IDataObject = {};
+	for (const { field, from, to } of changes) setField(patch, field, patchedValue(from, to));
+	return patch;
+}
+
+/** The service merges objects, so members that the previous value lacks have to be cleared. */
+function patchedValue(from: unknown, to: unknown): unknown {
+	if (!isObject(to) || !isObject(from)) return to ?? null;
+	const clearedMembers = Object.keys(from).filter((name) => !Object.hasOwn(to, name)).map((name) => [name, null]);
+	const restoredMembers = Object.entries(to).map(([name, value]) => [name, patchedValue(from[name], value)]);
+	return Object.fromEntries([...clearedMembers, ...restoredMembers]);
 }
 
 /**
@@ -66,13 +84,6 @@ export async function sendWrites(
 		start = end;
 	}
 	return { answers };
-}
-
-/** The deletions that fit into one request. */
-export function firstDeletionRequest(undos: RecordUndo[], descriptions: Descriptions): RecordUndo[] {
-	const collection = undos[0]?.history.collection ?? '';
-	const batch = descriptions.get(collection)?.delete?.batch;
-	return undos.filter(({ history }) => history.collection === collection).slice(0, batch?.takesVersion ? batch.maximum : 1);
 }
 
 /** Tells the user if the service cannot prevent a plan from overwriting what others change meanwhile. */

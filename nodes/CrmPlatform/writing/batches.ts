@@ -62,14 +62,14 @@ export function writeRecords(
 /** Sends the items of a slice in as many requests as they need. */
 function sendingOf(writer: RecordWriter, items: number[], writes: Array<Write | Error>): Slice['send'] {
 	const { requests, unsendable } = requestsFor(items, writes, writer.requestLog);
-	return async (goesOn) => {
+	return async (mayContinue) => {
 		const results: Results = [];
 		for (const indexes of requests) {
-			if (!goesOn(results)) break;
+			if (!mayContinue(results)) break;
 			const requestResults = await writer.writeTogether(
 				indexes.map((index) => writes[index] as Write),
 				indexes.map((index) => items[index] ?? 0),
-				goesOn,
+				mayContinue,
 			);
 			indexes.forEach((index, i) => (results[index] = requestResults[i]));
 		}

@@ -4,7 +4,7 @@ import { sendBatch, type BatchAnswer } from '../api/batchRequest';
 import { isAnsweredWith } from '../api/fetchRecord';
 import { rateLimited, tooLarge, unavailable } from '../api/http/statuses';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
-import type { Execution, GoesOn, Result, Results } from '../model';
+import type { Execution, MayContinue, Result, Results } from '../model';
 import { etagOf, isReadFirst, writeAsRead } from './replace';
 import { fixBatching, keyHeaderOf, sentRequests, type SentRequests } from './runState';
 import { idempotencyOf, warnOfRetries, writeOne, writtenRecord } from './writeOne';
@@ -62,7 +62,7 @@ export class RecordWriter {
 	}
 
 	/** Writes records that share path and query, with one request if the service accepts batches. */
-	async writeTogether(writes: Write[], items: number[], goesOn: GoesOn): Promise<Results> {
+	async writeTogether(writes: Write[], items: number[], mayContinue: MayContinue): Promise<Results> {
 		const [first] = writes;
 		if (!first) return [];
 		const { batch, usesBatches, onRefusal } = this.options;
@@ -70,19 +70,19 @@ export class RecordWriter {
 		if (usesBatches) this.requestLog.add(items);
 		try {
 			if (!batch || writes.length === 1) return [await this.writeAlone(first, items[0] ?? 0)];
-			return await this.resultsOf(await this.sendBatch(batch, writes, items), writes, items, goesOn);
+			return await this.resultsOf(await this.sendBatch(batch, writes, items), writes, items, mayContinue);
 		} catch (error) {
 			if (!isAnsweredWith(error, tooLarge) || writes.length === 1) return items.map((item) => onRefusal(error as Error, item));
 			this.requestLog.remove(items);
-			return await this.writeInHalves(writes, items, goesOn);
+			return await this.writeInHalves(writes, items, mayContinue);
 		}
 	}
 
-	private async writeInHalves(writes: Write[], items: number[], goesOn: GoesOn): Promise<Results> {
+	private async writeInHalves(writes: Write[], items: number[], mayContinue: MayContinue): Promise<Results> {
 		const half = Math.ceil(writes.length / 2);
-		const results = await this.writeTogether(writes.slice(0, half), items.slice(0, half), goesOn);
-		if (!goesOn(results)) return results;
-		return [...results, ...(await this.writeTogether(writes.slice(half), items.slice(half), goesOn))];
+		const results = await this.writeTogether(writes.slice(0, half), items.slice(0, half), mayContinue);
+		if (!mayContinue(results)) return results;
+		return [...results, ...(await this.writeTogether(writes.slice(half), items.slice(half), mayContinue))];
 	}
 
 	private async sendBatch(batch: BatchDescription, writes: Write[], items: number[]): Promise<Array<BatchAnswer | Error>> {
@@ -110,7 +110,7 @@ export class RecordWriter {
 		answers: Array<BatchAnswer | Error>,
 		writes: Write[],
 		items: number[],
-		goesOn: GoesOn,
+		mayContinue: MayContinue,
 	): Promise<Results> {
 		let maySendAlone = keyHeaderOf(this.execution, this.description, 'single')?.isPromised === true;
 		const results = answers.map((answer, index) =>
@@ -118,7 +118,7 @@ export class RecordWriter {
 		);
 		for (const [index, write] of writes.entries()) {
 			if (results[index]) continue;
-			if (maySendAlone && goesOn(results)) {
+			if (maySendAlone && mayContinue(results)) {
 				results[index] = await this.writeAlone(write, items[index]!);
 				maySendAlone = !isAnsweredWith(results[index], rateLimited, unavailable);
 			} else {

@@ -25,6 +25,9 @@ export function filledPath(template: string, valueOf: (name: string) => string):
 	return template.replace(/\{(\w+)\}/g, (_, name: string) => path`${valueOf(name)}`);
 }
 
+/** A path without the names of its parameters, which may differ: `/custom-objects/{}/records`. */
+export const withoutParameterNames = (path: string): string => path.replace(/\{\w+\}/g, '{}');
+
 /**
  * A path that a user typed, relative to the service's address.
  *

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { chunks } from '../../api/batchRequest';
+import type { RecentMap } from '../../base/maps';
 import type { Connection } from '../../api/connection';
 import { tellsOrigin, type CrmEvent } from '../../api/crmEvent';
 import { unshared, eventIdentity, type EventLog, type Share } from '../../api/eventLog';
@@ -20,7 +21,6 @@ import {
 	type Group,
 	type Position,
 } from './position';
-import type { RecentIds } from './recentIds';
 import type { RecordReader } from './records';
 import type { SharedLook } from './sharedLook';
 
@@ -33,8 +33,8 @@ interface SourceOptions {
 	size: number;
 	/** The reader of the records; absent for events. */
 	records?: RecordReader | undefined;
-	/** Events that this process has read, even if the position does not show it. */
-	wasRead: RecentIds;
+	/** Identities of the events that this process has read, even if the position does not show it. */
+	wasRead: RecentMap<string, true>;
 	/** Tells the user that events may be missing. */
 	report(message: string): void;
 }
@@ -76,7 +76,7 @@ export class ChangeSource {
 
 		const look = await this.options.look();
 		if (isCanceled()) return [];
-		const notice = await this.watch.behind(position, look, now);
+		const notice = await this.watch.resetIfBehind(position, look, now);
 		if (isCanceled()) return [];
 		if (notice !== undefined) this.options.report(notice);
 		if (!this.watch.hasNews(position, look)) return [];
@@ -119,7 +119,7 @@ export class ChangeSource {
 		}
 		// The event is late, or belongs to another log.
 		const isDoubtful = !isKnownLog || unseen.some(({ sequence }) => sequence <= position.sequence);
-		const { isSure, notice } = isDoubtful ? await this.watch.other(position, now, afterwards) : { isSure: true };
+		const { isSure, notice } = isDoubtful ? await this.watch.checkSameLog(position, now, afterwards) : { isSure: true };
 		if (isCanceled() || !isSure) return [];
 		if (notice !== undefined) {
 			this.options.report(notice);
@@ -128,7 +128,7 @@ export class ChangeSource {
 		noteNewest(position, [look.newest, ...unseen.map((event) => ({ identity: eventIdentity(event), sequence: event.sequence }))]);
 		const read = Object.fromEntries(unseen.map((event) => [eventIdentity(event), event.sequence]));
 		const found = unseen.flatMap((event) => {
-			const choice = wasRead.has(eventIdentity(event)) ? undefined : choiceFor(position, event);
+			const choice = wasRead.get(eventIdentity(event)) ? undefined : choiceFor(position, event);
 			return choice ? [{ event, choice }] : [];
 		});
 		advance(position, read, Math.max(upTo, isWhole ? this.watch.readUpTo(look) : 0), now);
@@ -140,7 +140,7 @@ export class ChangeSource {
 		for (const { event } of found) {
 			// Other triggers share the event, and an execution may change its input.
 			this.events.set(eventIdentity(event), structuredClone(event));
-			this.options.wasRead.add(eventIdentity(event));
+			this.options.wasRead.set(eventIdentity(event), true);
 		}
 		// A new beginning may re-read open groups.
 		const isOpen = new Set(position.open.map(({ name }) => name));

@@ -1,6 +1,7 @@
 import type { INodeExecutionData, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../base/clock';
+import { RecentMap } from '../../base/maps';
 import { storeState, type StateVersion } from '../storedState';
 import { hasExecution, storeOnly } from '../unwritable';
 import type { DispatchOptions } from './eventChoice';
@@ -12,9 +13,11 @@ import { advanceGroup, delayAfter, firstOfRecords, isBehind, maxRefusals } from 
 import { setAsideError, unreadError, type Outcome } from './outcome';
 import type { Group, Position } from './position';
 import { ReadAhead } from './readAhead';
-import { RecentIds } from './recentIds';
 import { reportFailure } from '../reportFailure';
 import { executionKey, Starts } from './starts';
+
+/** Maximum number of identities: about 1 MB of memory. */
+const maxRemembered = 10_000;
 
 /**
  * Starts executions for the open groups of a position, and closes a group when its execution has reached the
@@ -26,8 +29,8 @@ import { executionKey, Starts } from './starts';
  */
 export class Dispatcher {
 	readonly position: Position;
-	/** Events that this process has read, so that it starts none twice, whatever the position. */
-	readonly read = new RecentIds();
+	/** Identities of the events that this process has read, so that it starts none twice, whatever the position. */
+	readonly read = new RecentMap<string, true>(maxRemembered);
 	private n8n: ITriggerFunctions;
 	private options: DispatchOptions;
 	private readonly clock: Clock;

@@ -48,38 +48,38 @@ export async function loadGroup(group: Group, options: LoadOptions): Promise<Loa
 		const cachedRecords = cache.pages.get(group.name);
 		cache.pages.delete(group.name);
 		if (cachedRecords) return asLoaded(cachedRecords);
-		return await reading(group.ids, async () => (await records?.existing(group.ids)) ?? []);
+		return await tryReading(group.ids, async () => (await records?.existing(group.ids)) ?? []);
 	}
 	const { found, missing } = await eventsOf(group, options);
 	const gone = missing.length === 0 ? [] : asFailed(missing, new Error('the event log no longer has it'), true).failures;
 	const loaded = group.start.startsWith('records ')
 		? await changesOf(found, records!, options.tries < maxBehind)
-		: await each(found, async (event) => await eventOutput(event, { shape: group.shape, origin }, async () => api));
+		: await loadEach(found, async (event) => await eventOutput(event, { shape: group.shape, origin }, async () => api));
 	if (gone.length + loaded.failures.length === 0) for (const event of found) cache.events.delete(eventIdentity(event));
 	return { items: loaded.items, failures: [...gone, ...loaded.failures] };
 }
 
 /** Makes one item for each event, in their order, a few at a time. */
-async function each(events: CrmEvent[], output: (event: CrmEvent) => Promise<IDataObject>): Promise<Loaded> {
-	return joined(await inParallel(events, async (event) => await reading([event.id], async () => [await output(event)])));
+async function loadEach(events: CrmEvent[], output: (event: CrmEvent) => Promise<IDataObject>): Promise<Loaded> {
+	return merged(await inParallel(events, async (event) => await tryReading([event.id], async () => [await output(event)])));
 }
 
 /** Makes one item for each record. If the service refuses a list, reads the records one by one. */
 async function changesOf(events: CrmEvent[], records: RecordReader, mayBeBehind: boolean): Promise<Loaded> {
 	if (events.length === 0) return asLoaded([]);
 	const ids = events.map(({ id }) => id);
-	const loaded = await reading(ids, async () => await records.changed(events, mayBeBehind));
+	const loaded = await tryReading(ids, async () => await records.changed(events, mayBeBehind));
 	const recordIds = [...new Set(events.map(({ data }) => String(data.object.id)))];
 	if (recordIds.length === 1 || !loaded.failures.some(({ isFinal }) => isFinal)) return loaded;
 	const first = new Set(recordIds.slice(0, Math.ceil(recordIds.length / 2)));
 	const isFirst = ({ data }: CrmEvent) => first.has(String(data.object.id));
-	return joined([
+	return merged([
 		await changesOf(events.filter(isFirst), records, mayBeBehind),
 		await changesOf(events.filter((event) => !isFirst(event)), records, mayBeBehind),
 	]);
 }
 
-async function reading(ids: string[], read: () => Promise<IDataObject[]>): Promise<Loaded> {
+async function tryReading(ids: string[], read: () => Promise<IDataObject[]>): Promise<Loaded> {
 	try {
 		return asLoaded(await read());
 	} catch (error) {
@@ -100,7 +100,7 @@ const asFailed = (ids: string[], error: Error, isFinal: boolean): Loaded => ({
 	items: [],
 	failures: [{ ids, error, isFinal }],
 });
-const joined = (parts: Loaded[]): Loaded => ({
+const merged = (parts: Loaded[]): Loaded => ({
 	items: parts.flatMap(({ items }) => items),
 	failures: parts.flatMap(({ failures }) => failures),
 });

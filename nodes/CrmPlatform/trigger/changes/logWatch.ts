@@ -31,10 +31,11 @@ export class LogWatch {
 	/** The newest event below which nothing can be new. */
 	private settled: Mark | undefined;
 	/** The sequence up to which every response is complete. */
-	private surely = 0;
+	private completeUpTo = 0;
 	/** When it became doubtful whether the log is the same (Unix epoch ms). */
-	private unsure: number | undefined;
-	private doubt: { since: number; sequence: number } | undefined;
+	private unsureSince: number | undefined;
+	/** The first look at which the log ended before the position. */
+	private shortLook: { at: number; sequence: number } | undefined;
 
 	private readonly log: Pick<EventLog, 'after'>;
 
@@ -43,17 +44,15 @@ export class LogWatch {
 	}
 
 	/**
-	 * Whether to read: after each new event and, because of replicas and late commits, for a while after it, each time
-	 * the time since it has doubled.
+	 * Whether to read: after each new event and, because of replicas and late commits, again whenever the time since the
+	 * event has doubled, for a while.
 	 */
 	hasNews(position: Position, { newest, at }: Look): boolean {
-		if (this.doubt || !newest) return false;
+		if (this.shortLook || !newest) return false;
+		if (this.latestMark && at - this.latestMark.since >= maxLag) this.completeUpTo = this.latestMark.sequence;
 		if (newest.identity !== this.latestMark?.identity) {
-			if (this.latestMark && at - this.latestMark.since >= maxLag) this.surely = this.latestMark.sequence;
 			this.latestMark = { ...newest, since: at };
 			this.readAge = undefined;
-		} else if (at - this.latestMark.since >= maxLag) {
-			this.surely = this.latestMark.sequence;
 		}
 		settlePast(position, newest, at);
 		if (newest.identity === this.settled?.identity) return false;
@@ -61,8 +60,8 @@ export class LogWatch {
 		return this.readAge === undefined || age >= maxLag + maxCommitTime || age >= 2 * this.readAge;
 	}
 
-	/** The sequence up to which a reading has everything that begins after this look. */
-	readUpTo = ({ newest }: Look): number => Math.min(this.surely, newest?.sequence ?? 0);
+	/** The sequence up to which a reading that begins after this look is complete. */
+	readUpTo = ({ newest }: Look): number => Math.min(this.completeUpTo, newest?.sequence ?? 0);
 
 	/** Notes that everything up to this look was read. */
 	wasRead({ newest, at }: Look): void {
@@ -78,50 +77,54 @@ export class LogWatch {
 	 *
 	 * @returns what to tell the user
 	 */
-	async behind(position: Position, { newest, at }: Look, now: number): Promise<string | undefined> {
+	async resetIfBehind(position: Position, { newest, at }: Look, now: number): Promise<string | undefined> {
 		const storedNewest = position.newest;
 		const reachedSequence = Math.max(position.sequence, storedNewest?.sequence ?? 0);
 		// The events of an empty log have expired.
 		if (!newest || newest.sequence >= reachedSequence) {
-			this.doubt = undefined;
+			this.shortLook = undefined;
 			return undefined;
 		}
-		this.doubt ??= { since: at, sequence: newest.sequence };
-		if (now - this.doubt.since < maxDoubtTime) return undefined;
-		const there = storedNewest && (await this.at(storedNewest.sequence));
+		this.shortLook ??= { at, sequence: newest.sequence };
+		if (now - this.shortLook.at < maxDoubtTime) return undefined;
+		const there = storedNewest && (await this.eventAt(storedNewest.sequence));
 		if (there && eventIdentity(there) === storedNewest.identity) return undefined;
-		const { sequence } = this.doubt;
-		this.doubt = undefined;
-		this.surely = 0;
+		const { sequence } = this.shortLook;
+		this.shortLook = undefined;
+		this.completeUpTo = 0;
 		const notice = logEnds(position.at, sequence, reachedSequence);
 		restartAt(position, Math.min(sequence, newest.sequence));
 		return notice;
 	}
 
 	/**
-	 * Whether another log has replaced the one that was read. A lagging replica or a late commit may hide
+	 * Checks whether another log has replaced the one that was read. A lagging replica or a late commit may hide
 	 * events for a while, so the decision waits; events still hidden after that have expired, or are not
 	 * visible to this user.
 	 *
-	 * @returns also what to tell the user
+	 * @returns also what to tell the user if another log has replaced it
 	 */
-	async other({ newest: storedNewest, sequence, at }: Position, now: number, share: Share): Promise<{ isSure: boolean; notice?: string }> {
+	async checkSameLog(
+		{ newest: storedNewest, sequence, at }: Position,
+		now: number,
+		share: Share,
+	): Promise<{ isSure: boolean; notice?: string }> {
 		let events: Array<CrmEvent | undefined> = [];
 		const shareAt = (time: string): Share => async (question, ask) => await share(`${time} ${question}`, ask);
 		if (storedNewest) {
 			const { sequence } = storedNewest;
-			events = [await this.at(sequence, shareAt('first')), await this.at(sequence, shareAt('second'))];
+			events = [await this.eventAt(sequence, shareAt('first')), await this.eventAt(sequence, shareAt('second'))];
 		}
 		if (events.includes(undefined)) {
-			this.unsure ??= now;
-			if (now - this.unsure < maxLag + maxCommitTime) return { isSure: false };
+			this.unsureSince ??= now;
+			if (now - this.unsureSince < maxLag + maxCommitTime) return { isSure: false };
 		}
-		this.unsure = undefined;
+		this.unsureSince = undefined;
 		const isOther = events.length > 0 && events.every((event) => event && eventIdentity(event) !== storedNewest?.identity);
 		return isOther ? { isSure: true, notice: otherLog(at, sequence) } : { isSure: true };
 	}
 
-	private async at(sequence: number, share = unshared): Promise<CrmEvent | undefined> {
+	private async eventAt(sequence: number, share = unshared): Promise<CrmEvent | undefined> {
 		const { value: event } = await this.log.after(sequence - 1, [], 1, share).next();
 		return event && event.sequence === sequence ? event : undefined;
 	}
@@ -136,7 +139,7 @@ export function noteNewest(position: Position, marks: Array<Mark | undefined>): 
 	}
 }
 
-/** Settles the sequence from which on only the new choice counts. */
+/** Settles the sequence after which only the new choice counts. */
 function settlePast({ past }: Position, newest: Mark, now: number): void {
 	for (const pastChoice of past) {
 		const isSettled = pastChoice.until !== undefined || pastChoice.byTime;
@@ -144,10 +147,10 @@ function settlePast({ past }: Position, newest: Mark, now: number): void {
 	}
 }
 
-const why = 'The CRM may have been restored from a backup or reset, or the credential may see less than before.';
+const possibleCauses = 'The CRM may have been restored from a backup or reset, or the credential may see less than before.';
 
 const logEnds = (at: string, end: number, reachedSequence: number): string =>
-	`Events may be missing: the event log ends at sequence ${end}, before the position this trigger reached on ${at} (sequence ${reachedSequence}). ${why} The trigger continues after sequence ${end}. Events up to that sequence that were added since ${at} have not started the workflow.`;
+	`Events may be missing: the event log ends at sequence ${end}, before the position this trigger reached on ${at} (sequence ${reachedSequence}). ${possibleCauses} The trigger continues after sequence ${end}. Events up to that sequence that were added since ${at} have not started the workflow.`;
 
 const otherLog = (at: string, sequence: number): string =>
-	`Events may be missing: since ${at}, the event log no longer matches what this trigger has read. ${why} Events of the restored log up to sequence ${sequence} may not have started the workflow; the trigger continues with those after it.`;
+	`Events may be missing: since ${at}, the event log no longer matches what this trigger has read. ${possibleCauses} Events of the restored log up to sequence ${sequence} may not have started the workflow; the trigger continues with those after it.`;

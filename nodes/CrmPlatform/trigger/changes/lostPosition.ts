@@ -9,7 +9,7 @@ const distances = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511];
 /** Maximum number of events to look at. */
 const maxSearched = 1_000;
 
-/** After so many consecutive events without an execution, all earlier ones are taken to be older than the trigger. */
+/** Number of consecutive events without an execution after which all earlier ones count as older than the trigger. */
 const maxWithoutExecution = 20;
 
 /** The position of a trigger: above the floor, events without an execution still have to be started. */

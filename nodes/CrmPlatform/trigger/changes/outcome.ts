@@ -40,10 +40,14 @@ export function outcomeOfAnswer(answer: IExecuteResponsePromiseData): Outcome | 
 	return statusCode === 500 && body?.message === 'Workflow execution failed' ? 'failed' : undefined;
 }
 
+/** `The event evt_1`, or `5 events`. */
+const subjectOf = (nouns: string, ids: string[]): string =>
+	ids.length === 1 ? `The ${nouns.slice(0, -1)} ${ids[0]}` : `${ids.length} ${nouns}`;
+
+const wasOrWere = (ids: string[]): string => (ids.length === 1 ? 'was' : 'were');
+
 /** Reports a group that is set aside, and the outcome of its last execution. */
 export function setAsideError(node: INode, { kind, ids, attempt, unbegun }: Group, outcome: Outcome): NodeOperationError {
-	const noun = kind === 'events' ? 'event' : 'record';
-	const subject = ids.length === 1 ? `The ${noun} ${ids[0]} was` : `${ids.length} ${noun}s were`;
 	const failed = attempt === 1 ? 'the execution failed' : `${attempt} executions failed`;
 	const isUnknown = outcome === 'unknown';
 	const notBegun = `n8n ended ${unbegun} executions before they began`;
@@ -52,7 +56,7 @@ export function setAsideError(node: INode, { kind, ids, attempt, unbegun }: Grou
 	const advice = isUnknown
 		? 'Check what the execution has done, and retry it if it has not finished'
 		: 'Find the failed executions in the list, and retry the last one once its cause is fixed';
-	return new NodeOperationError(node, `${subject} set aside: ${why}`, {
+	return new NodeOperationError(node, `${subjectOf(kind, ids)} ${wasOrWere(ids)} set aside: ${why}`, {
 		description: `The trigger continues with the others. ${advice} (${ids.join(', ')}).`,
 	});
 }
@@ -60,8 +64,7 @@ export function setAsideError(node: INode, { kind, ids, attempt, unbegun }: Grou
 /** Reports events or records that cannot be read, so that no execution starts for them yet. */
 export function unreadError(node: INode, { kind }: Group, failures: LoadFailure[], fate: 'waits' | 'set aside'): NodeOperationError {
 	const ids = failures.flatMap((failure) => failure.ids);
-	const noun = kind === 'events' ? 'event' : 'record';
-	const subject = ids.length === 1 ? `The ${noun} ${ids[0]}` : `${ids.length} ${noun}s`;
+	const subject = subjectOf(kind, ids);
 	const [failure] = failures;
 	const reason = failure?.error.message ?? '';
 	if (fate === 'waits') {
@@ -69,14 +72,14 @@ export function unreadError(node: INode, { kind }: Group, failures: LoadFailure[
 			description: `The trigger tries again and continues with the others meanwhile (${ids.join(', ')}).`,
 		});
 	}
-	return new NodeOperationError(node, `${subject} ${ids.length === 1 ? 'was' : 'were'} set aside and started no execution: ${reason}`, {
+	return new NodeOperationError(node, `${subject} ${wasOrWere(ids)} set aside and started no execution: ${reason}`, {
 		description: `The trigger continues with the others. Check what the credential may read, then handle the records yourself (${ids.join(', ')}).`,
 	});
 }
 
 /** Reports open records that a new beginning has left behind. */
 export function abandonedError(node: INode, records: string[]): NodeOperationError {
-	const subject = records.length === 1 ? `The pending record ${records[0]} was` : `${records.length} pending records were`;
+	const subject = `${subjectOf('pending records', records)} ${wasOrWere(records)}`;
 	return new NodeOperationError(node, `${subject} set aside because the trigger now starts from another point`, {
 		description: `No execution starts for them (${records.join(', ')}). To start changes that had no execution, choose Events, and A Date before them under Start From. Retry failed executions in the list, and read the other records by ID.`,
 	});
@@ -84,7 +87,7 @@ export function abandonedError(node: INode, records: string[]): NodeOperationErr
 
 /** Reports an execution that has begun and whose end n8n does not report. */
 export function silentError(node: INode, { kind, ids }: Group): NodeOperationError {
-	const subject = ids.length === 1 ? `the ${kind === 'events' ? 'event' : 'record'} ${ids[0]}` : `${ids.length} ${kind}`;
+	const subject = subjectOf(kind, ids).replace('The', 'the');
 	return new NodeOperationError(node, `For an hour, n8n has not reported how the execution for ${subject} ended`, {
 		description:
 			'The trigger waits for it. If the list of executions does not show it as running, n8n has lost it: restart the main process of n8n, and the trigger continues.',

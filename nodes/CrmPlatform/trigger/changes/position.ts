@@ -2,114 +2,12 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { matchesEventPattern, type CrmEvent } from '../../api/crmEvent';
-import { passesFilter, type EventFilter } from '../eventFilter';
-import { outputShapes, type EventOutput } from '../eventOutput';
+import { passesFilter } from '../eventFilter';
+import { outputShapes } from '../eventOutput';
 import { readState } from '../storedState';
 
-/** The chosen events, and their output. */
-export interface Choice {
+const choiceSchema = z.object({
 	/** Event types and patterns. */
-	events: string[];
-	filter: EventFilter;
-	shape: EventOutput['shape'];
-}
-
-/** A choice that the user has replaced; earlier events still follow it. */
-export interface PastChoice {
-	choice: Choice;
-	/** When it was replaced (Unix epoch ms). */
-	at: number;
-	/** Events up to this sequence happened before it was replaced. */
-	upTo: number;
-	/** Events above this sequence happened afterwards; in between, either choice counts. Absent while unknown. */
-	until?: number | undefined;
-	/** Whether the sequences belong to another log, so that only the time of an event decides. */
-	byTime?: boolean | undefined;
-}
-
-/** The input of one execution. */
-export interface Group {
-	/** The name, which never changes: a part of the key by which n8n deduplicates executions. */
-	name: string;
-	/** The current or next attempt; the first is 1. */
-	attempt: number;
-	/** Number of executions that n8n ended before their first node: they do not count as attempts. */
-	unbegun: number;
-	/** Whether n8n was asked to start it, so that an existing execution may be this one. */
-	isEmitted?: boolean | undefined;
-	/** Whether it consists of events of the log or of records of a backfill. */
-	kind: 'events' | 'records';
-	/** The beginning it belongs to. */
-	start: string;
-	/** Ids of the events or records. */
-	ids: string[];
-	/** The record that each of `ids` is about: groups that share one are started one after the other. */
-	records: string[];
-	/** Sequences of the events, in the order of `ids`. */
-	sequences: number[];
-	/** Times of the events, in the order of `ids`: a restored service may assign ids again. */
-	timestamps: string[];
-	/** Whether its events or records were read before, so that an existing execution means that it is done or open. */
-	isReread?: boolean | undefined;
-	/** Types of the events. */
-	types: string[];
-	/** The output for the events. */
-	shape: Choice['shape'];
-}
-
-/** How far the event log was read, and which groups are not finished yet. */
-export interface Position {
-	/** The account that the log belongs to; empty while it is unknown. */
-	account: string;
-	/** The beginning as the user entered it. */
-	start: string;
-	/** The instant of the beginning (RFC 3339); empty for the time of the publish. */
-	since: string;
-	choice: Choice;
-	/** Choices that were replaced, the oldest first. */
-	past: PastChoice[];
-	/** Events up to this sequence existed before reading began. */
-	floor: number;
-	/** All events up to this sequence were read. */
-	sequence: number;
-	/** The sequences that were read before the user chose another beginning. */
-	reread?: { above: number; upTo: number } | undefined;
-	/** The `overlap` newest events that were read: sequence by identity. */
-	seen: Record<string, number>;
-	/** The newest event of the log when it was last read, of any type. */
-	newest?: { identity: string; sequence: number } | undefined;
-	/** When the log was last read (RFC 3339). */
-	at: string;
-	/** A backfill in progress. */
-	backfill?: Backfill | undefined;
-	/** Groups that were read and are not finished. */
-	open: Group[];
-}
-
-export interface Backfill {
-	/** The cursor of the next page, empty for the first. */
-	cursor: string;
-	/** The scope when the backfill began. */
-	scope: string;
-	/** The newest event when the backfill began, which distinguishes it from an earlier backfill. */
-	begun: number;
-	/** When the last record that was read was created, and the ids of the records that share that instant. */
-	last?: { created: string; ids: string[] } | undefined;
-	/** When every response includes what happened before the backfill began (Unix epoch ms). */
-	ready: number;
-	/** Records created up to this instant were read with the earlier scope. */
-	reread?: string | undefined;
-	/** The creation time at which the cursor's list begins, after another cursor had expired. */
-	from?: string | undefined;
-}
-
-/**
- * Number of sequence numbers that each reading repeats. A service that assigns sequence numbers before it
- * commits may show a lower number after a higher one.
- */
-export const overlap = 200;
-
-const choice = z.object({
 	events: z.array(z.string()),
 	filter: z.object({
 		changedFields: z.array(z.string()),
@@ -122,56 +20,114 @@ const choice = z.object({
 	shape: z.enum(outputShapes),
 });
 
-const group = z.object({
-	name: z.string(),
-	attempt: z.number().int(),
-	unbegun: z.number().int(),
-	isEmitted: z.boolean().optional(),
-	kind: z.enum(['events', 'records']),
-	start: z.string(),
-	ids: z.array(z.string()),
-	records: z.array(z.string()),
-	sequences: z.array(z.number().int()),
-	timestamps: z.array(z.string()),
-	isReread: z.boolean().optional(),
-	types: z.array(z.string()),
-	shape: choice.shape.shape,
+/** The chosen events, and their output. */
+export type Choice = z.infer<typeof choiceSchema>;
+
+const pastChoiceSchema = z.object({
+	choice: choiceSchema,
+	/** When it was replaced (Unix epoch ms). */
+	at: z.number(),
+	/** Events up to this sequence happened before it was replaced. */
+	upTo: z.number().int(),
+	/** Events above this sequence happened afterwards; in between, either choice counts. Absent while unknown. */
+	until: z.number().int().optional(),
+	/** Whether the sequences belong to another log, so that only the time of an event decides. */
+	byTime: z.boolean().optional(),
 });
 
-const backfill = z.object({
+/** A choice that the user has replaced; earlier events still follow it. */
+export type PastChoice = z.infer<typeof pastChoiceSchema>;
+
+const groupSchema = z.object({
+	/** The name, which never changes: a part of the key by which n8n deduplicates executions. */
+	name: z.string(),
+	/** The current or next attempt; the first is 1. */
+	attempt: z.number().int(),
+	/** Number of executions that n8n ended before their first node: they do not count as attempts. */
+	unbegun: z.number().int(),
+	/** Whether n8n was asked to start it, so that an existing execution may be this one. */
+	isEmitted: z.boolean().optional(),
+	/** Whether it consists of events of the log or of records of a backfill. */
+	kind: z.enum(['events', 'records']),
+	/** The beginning it belongs to. */
+	start: z.string(),
+	/** Ids of the events or records. */
+	ids: z.array(z.string()),
+	/** The record that each of `ids` is about: groups that share one are started one after the other. */
+	records: z.array(z.string()),
+	/** Sequences of the events, in the order of `ids`. */
+	sequences: z.array(z.number().int()),
+	/** Times of the events, in the order of `ids`: a restored service may assign ids again. */
+	timestamps: z.array(z.string()),
+	/** Whether its events or records were read before, so that an existing execution means that it is done or open. */
+	isReread: z.boolean().optional(),
+	/** Types of the events. */
+	types: z.array(z.string()),
+	/** The output for the events. */
+	shape: choiceSchema.shape.shape,
+});
+
+/** The input of one execution. */
+export type Group = z.infer<typeof groupSchema>;
+
+const backfillSchema = z.object({
+	/** The cursor of the next page, empty for the first. */
 	cursor: z.string(),
+	/** The scope when the backfill began. */
 	scope: z.string(),
+	/** The newest event when the backfill began, which distinguishes it from an earlier backfill. */
 	begun: z.number().int(),
+	/** When the last record that was read was created, and the ids of the records that share that instant. */
 	last: z.object({ created: z.string(), ids: z.array(z.string()) }).optional(),
+	/** When every response includes what happened before the backfill began (Unix epoch ms). */
 	ready: z.number(),
+	/** Records created up to this instant were read with the earlier scope. */
 	reread: z.string().optional(),
+	/** The creation time at which the cursor's list begins, after another cursor had expired. */
 	from: z.string().optional(),
 });
 
-const schema: z.ZodType<Position> = z.object({
+export type Backfill = z.infer<typeof backfillSchema>;
+
+const positionSchema = z.object({
+	/** The account that the log belongs to; empty while it is unknown. */
 	account: z.string(),
+	/** The beginning as the user entered it. */
 	start: z.string(),
+	/** The instant of the beginning (RFC 3339); empty for the time of the publish. */
 	since: z.string(),
-	choice,
-	past: z.array(z.object({
-		choice,
-		at: z.number(),
-		upTo: z.number().int(),
-		until: z.number().int().optional(),
-		byTime: z.boolean().optional(),
-	})),
+	choice: choiceSchema,
+	/** Choices that were replaced, the oldest first. */
+	past: z.array(pastChoiceSchema),
+	/** Events up to this sequence existed before reading began. */
 	floor: z.number().int(),
+	/** All events up to this sequence were read. */
 	sequence: z.number().int(),
+	/** The sequences that were read before the user chose another beginning. */
 	reread: z.object({ above: z.number().int(), upTo: z.number().int() }).optional(),
+	/** The `overlap` newest events that were read: sequence by identity. */
 	seen: z.record(z.number().int()),
+	/** The newest event of the log when it was last read, of any type. */
 	newest: z.object({ identity: z.string(), sequence: z.number().int() }).optional(),
+	/** When the log was last read (RFC 3339). */
 	at: z.string(),
-	backfill: backfill.optional(),
-	open: z.array(group),
+	/** A backfill in progress. */
+	backfill: backfillSchema.optional(),
+	/** Groups that were read and are not finished. */
+	open: z.array(groupSchema),
 });
 
+/** How far the event log was read, and which groups are not finished yet. */
+export type Position = z.infer<typeof positionSchema>;
+
+/**
+ * Number of sequence numbers that each reading repeats. A service that assigns sequence numbers before it
+ * commits may show a lower number after a higher one.
+ */
+export const overlap = 200;
+
 /** The position that was stored last; undefined if there is none. */
-export const storedPosition = (n8n: ITriggerFunctions): Position | undefined => readState(n8n, schema);
+export const storedPosition = (n8n: ITriggerFunctions): Position | undefined => readState(n8n, positionSchema);
 
 /**
  * Maximum lag (ms) of a replica of the log: after this time, every response contains what one response has
@@ -188,12 +144,12 @@ export function firstSequenceToRead({ floor, sequence }: Position): number {
 }
 
 /** Event types and patterns of all choices that may still match events. */
-export function typesToRead({ choice: currentChoice, past }: Position): string[] {
-	return [...new Set([currentChoice, ...past.map((pastChoice) => pastChoice.choice)].flatMap(({ events }) => events))].sort();
+export function typesToRead({ choice, past }: Position): string[] {
+	return [...new Set([choice, ...past.map((pastChoice) => pastChoice.choice)].flatMap(({ events }) => events))].sort();
 }
 
 /** The choice that was current when an event happened; undefined if none includes the event. */
-export function choiceFor({ since, choice: currentChoice, past }: Position, event: CrmEvent): Choice | undefined {
+export function choiceFor({ since, choice, past }: Position, event: CrmEvent): Choice | undefined {
 	if (Date.parse(event.timestamp) < Date.parse(since)) return undefined;
 	for (const { choice: pastChoice, at, upTo, until = Infinity, byTime } of past) {
 		const isBefore = Date.parse(event.timestamp) <= at + maxLag;
@@ -202,7 +158,7 @@ export function choiceFor({ since, choice: currentChoice, past }: Position, even
 		if (isChosen(pastChoice, event)) return pastChoice;
 		if (isEarlier) return undefined;
 	}
-	return isChosen(currentChoice, event) ? currentChoice : undefined;
+	return isChosen(choice, event) ? choice : undefined;
 }
 
 const isChosen = ({ events, filter }: Choice, event: CrmEvent): boolean =>

@@ -2,6 +2,7 @@ import { NodeOperationError, type ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../base/clock';
 import type { EventLog } from '../../api/eventLog';
+import { isStartedByN8n } from '../activation';
 import { forgetStates, isNewestState, triggerKey } from '../storedState';
 import type { DispatchOptions } from './eventChoice';
 import { Dispatcher } from './dispatcher';
@@ -45,8 +46,7 @@ export async function openDispatcher(
 	const stored = storedPosition(n8n);
 	const isCurrent = existingDispatcher !== undefined && (!stored || isNewestState(n8n, existingDispatcher.version));
 	const latestPosition = isCurrent ? existingDispatcher.position : stored;
-	// At a restart, n8n itself starts published triggers.
-	const isRestart = ['init', 'leadershipChange'].includes(n8n.getActivationMode());
+	const isRestart = isStartedByN8n(n8n);
 	const start = { isRestart, now: clock.now() };
 	const newest = await log.newest();
 	const resumed = await resume(log, latestPosition, newest, beginning, start);
@@ -54,7 +54,7 @@ export async function openDispatcher(
 	// Only a publish changes the beginning, so after a restart a different one belongs to an older position.
 	const isOlder = isRestart && latestPosition !== undefined && latestPosition.start !== beginning.start;
 	let { notice } = resumed;
-	if (isOlder && beginning.since !== '') notice = begunAgain;
+	if (isOlder && beginning.since !== '') notice = olderPosition;
 	else if (isOlder || !latestPosition) notice = await recoverPosition(n8n, log, resumed, beginning, clock, isRestart);
 	if (notice !== undefined) reportFailure(n8n, new NodeOperationError(n8n.getNode(), notice));
 
@@ -74,7 +74,7 @@ export async function openDispatcher(
 }
 
 /**
- * A node without a position was never published, or its position is lost.
+ * Recovers the position of a node that has none: it was never published, or its position is lost.
  *
  * @returns what to tell the user
  */
@@ -94,7 +94,7 @@ async function recoverPosition(
 		Object.assign(position, found, { since: '', backfill: undefined });
 		return recovered(found.floor);
 	}
-	return isRestart ? begunAnew(position) : undefined;
+	return isRestart ? startedOver(position) : undefined;
 }
 
 const lost =
@@ -103,8 +103,8 @@ const lost =
 const recovered = (floor: number): string =>
 	`${lost} It was restored from the executions of the latest events, and the trigger continues there. Events up to sequence ${floor} that had not started the workflow, and events that waited for another attempt, may be missing.`;
 
-const begunAnew = ({ floor, since }: Position): string =>
+const startedOver = ({ floor, since }: Position): string =>
 	`Events may be missing. ${lost} The trigger starts over as set in Start From, with the events after sequence ${floor}${since === '' ? '' : `, since ${since}`}.`;
 
-const begunAgain =
+const olderPosition =
 	'The stored position was from before the last change of Start From, for instance because another node of the workflow has overwritten its static data. The trigger starts over as set in Start From. Events that already have an execution do not start another one. Events that only an earlier choice of events includes may be missing.';

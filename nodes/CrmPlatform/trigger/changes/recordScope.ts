@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
-import type { Query } from '../../api/http/path';
+import { withoutParameterNames, type Query } from '../../api/http/path';
 import { readFilters } from '../../mapping/filterValues';
 import { collectionPath } from '../../mapping/collectionPath';
 import { pickedId } from '../../mapping/locator';
@@ -25,7 +25,8 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 	const resource = resourceNamed(String(n8n.getNodeParameter('resource', 'contact')));
 	const description = resource && (await api.describe(resource.path));
 	const { types } = await api.describeEvents();
-	const matchingTypes = types.filter(({ collection }) => collection !== undefined && isSamePath(collection, resource?.path));
+	const recordPath = withoutParameterNames(resource?.path ?? '');
+	const matchingTypes = types.filter(({ collection }) => collection !== undefined && withoutParameterNames(collection) === recordPath);
 	if (!resource || !description?.list || matchingTypes.length === 0) {
 		throw new Error('The CRM cannot list these records or their changes. Choose Events.');
 	}
@@ -51,7 +52,7 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 		query[list.fields] = [...new Set(['id', ...times, ...output.map(({ path: [name] }) => name)])];
 	}
 	return {
-		eventTypes: matchingTypes.map(({ type }) => type.replace(parameter, key)),
+		eventTypes: matchingTypes.map(({ type }) => type.replace(/\{\w+\}/g, key)),
 		scope: {
 			path,
 			list,
@@ -61,11 +62,6 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 		},
 	};
 }
-
-const parameter = /\{\w+\}/g;
-
-/** Whether two paths are equal except for the names of their parameters. */
-const isSamePath = (a: string, b = ''): boolean => a.replace(parameter, '{}') === b.replace(parameter, '{}');
 
 /** Reads parameters as in an execution with one empty item: those of a trigger do not depend on an item. */
 function asExecution(n8n: ITriggerFunctions): IExecuteFunctions {

@@ -4,11 +4,12 @@ import { isObject } from '../../base/json';
 import type { CrmEvent } from '../../api/crmEvent';
 import type { Query } from '../../api/http/path';
 import { comparedBy, type Comparison } from '../../api/openapi/filteredFields';
+import { unaccentedText } from '../../values/foldedText';
 
 /** The record before and after an event. */
 export function statesOf({ type, data: { object, previous } }: CrmEvent): IDataObject[] {
 	if (previous === null) {
-		// If the change has no former values, they may have been anything.
+		// Without previous values, the record may have had any.
 		return type.endsWith('.created') || type.endsWith('.deleted') ? [object] : [object, {}];
 	}
 	const before = { ...object, ...previous };
@@ -45,7 +46,7 @@ function differs(value: unknown, comparison: Comparison, expected: string): bool
 	if (isEmpty) return true;
 	if (Array.isArray(value)) return value.every((entry) => differs(entry, comparison, expected));
 	if (typeof value === 'object') return false;
-	const [text, sought] = [folded(String(value)), folded(expected)];
+	const [text, sought] = [unaccentedText(String(value)), unaccentedText(expected)];
 	if (comparison === 'is') return !sought.split(',').some((alternative) => isSame(text, alternative.trim())) && !isSame(text, sought);
 	if (comparison === 'contains') return !text.includes(sought);
 	if (comparison === 'starts_with') return !text.startsWith(sought);
@@ -65,6 +66,3 @@ function compared(a: string, b: string): number | undefined {
 	const instants = Date.parse(a) - Date.parse(b);
 	return Number.isNaN(instants) ? undefined : instants;
 }
-
-/** Removes case and accents, since services may ignore both. */
-const folded = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();

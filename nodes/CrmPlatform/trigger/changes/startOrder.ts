@@ -9,7 +9,7 @@ const maxDelay = 5 * 60_000;
 /** Maximum number of executions of a group that n8n ends before they begin. */
 const maxUnbegun = 10;
 
-/** Number of reads before a refusal is final; so many reads take longer than a replica may lag. */
+/** Number of reads before a refusal is final. Together, they take longer than a replica may lag. */
 export const maxRefusals = 4;
 
 export const delayAfter = (tries: number): number => Math.min(firstDelay * 2 ** (tries - 1), maxDelay);

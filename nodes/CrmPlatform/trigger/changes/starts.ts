@@ -17,8 +17,8 @@ import {
 } from './watchdog';
 
 /**
- * Milliseconds between n8n's answer for an execution and its run. On a worker that is faster than the
- * main process, n8n never gives the run: Bull removes a finished job at once (removeOnComplete; since
+ * Maximum milliseconds between n8n's answer for an execution and its run. If a worker is faster than the
+ * main process, n8n never returns the run: Bull removes a finished job at once (removeOnComplete; since
  * 2.30 keepLastCompleted, which is 0), and the main process waits for a job that is gone
  * (workflow-runner, enqueueExecution; the same in 2.11, 2.20, 2.30, 2.33, 2.35, 2.38, 2.40 and 2.41).
  */

@@ -41,7 +41,7 @@ const probeAfter = 60_000;
 /** Milliseconds without any outcome after which the oldest start counts as lost; doubles with each repetition. */
 export const maxSilence = 10 * 60_000;
 
-/** Milliseconds after which the user is told of an execution that has begun and whose end is unknown. */
+/** Milliseconds after which an execution that has begun and whose end is unknown is reported to the user. */
 const reportAfter = 60 * 60_000;
 
 /**
@@ -103,15 +103,15 @@ export function ranOnWorker(run: IRun | undefined): boolean | undefined {
  * (scaling.service, recoverFromQueue), and a worker skips them (job-processor).
  */
 export function neverBegan(run: IRun | undefined): boolean {
-	if (run?.status !== 'crashed') return false;
-	return Object.keys(run.data?.resultData?.runData ?? {}).length === 0;
+	return run?.status === 'crashed' && hasNoNode(run);
 }
 
 /** Whether a run has neither a job nor nodes, as n8n makes it up for a job that failed (workflow-runner, processError). */
 export function hasNoTrace(run: IRun | undefined): boolean {
-	if (run?.status !== 'error' || run.jobId !== undefined) return false;
-	return Object.keys(run.data?.resultData?.runData ?? {}).length === 0;
+	return run?.status === 'error' && run.jobId === undefined && hasNoNode(run);
 }
+
+const hasNoNode = ({ data }: IRun): boolean => Object.keys(data?.resultData?.runData ?? {}).length === 0;
 
 /**
  * Whether a job has failed before the first node, as the worker could not read its execution from

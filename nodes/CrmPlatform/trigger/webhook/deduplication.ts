@@ -22,12 +22,12 @@ export class DeliveryMemory {
 	 * Registers a delivery. A delivery that n8n answered with an error started nothing, so it counts as new.
 	 *
 	 * @param key a key of the event and of the trigger that it is for
-	 * @returns `under way` while an earlier delivery of the event is still unanswered
+	 * @returns `under way` while the previous delivery of the event is still unanswered
 	 */
 	take(key: string, answer: DeliveryResponse): 'new' | 'under way' | 'known' {
-		const earlier = this.deliveries.get(key)?.answer;
-		if (earlier && !earlier.writableEnded) return 'under way';
-		if (earlier && earlier.statusCode < 400) return 'known';
+		const previous = this.deliveries.get(key)?.answer;
+		if (previous && !previous.writableEnded) return 'under way';
+		if (previous && previous.statusCode < 400) return 'known';
 		const delivery: Delivery = { answer };
 		this.deliveries.set(key, delivery);
 		answer.once('close', () => {

@@ -2,10 +2,11 @@ import { NodeOperationError, type IHookFunctions } from 'n8n-workflow';
 
 import { connect } from '../../api/connection';
 import { deleteSubscription } from '../../api/webhookSubscriptions';
+import { isStartedByN8n } from '../activation';
 import { readEventChoice } from '../eventProperties';
 import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './backlog';
 import { matchesRequest, openSubscription } from './openSubscription';
-import { isStart, isTest, readSubscription, storeSubscription, type SubscriptionState, type TriggerFunctions } from './subscriptionState';
+import { isTest, readSubscription, storeSubscription, type SubscriptionState, type TriggerFunctions } from './subscriptionState';
 import { findOwnSubscription, type Subscription, type SubscriptionRequest } from './subscription';
 import { serialized } from './serialized';
 
@@ -21,7 +22,7 @@ export const subscriptionLifecycle = {
 	async checkExists(this: IHookFunctions): Promise<boolean> {
 		const request = requestOf(this);
 		const state = readSubscription(this);
-		if (isStart(this) && state.id !== undefined && state.secret !== undefined) {
+		if (isStartedByN8n(this) && state.id !== undefined && state.secret !== undefined) {
 			// The trigger starts even if the service does not answer; `watchSubscription` does the rest.
 			storeSubscription(this, { ...state, ...request });
 			return true;
@@ -49,7 +50,7 @@ export const subscriptionLifecycle = {
 			const gap = isFirst ? undefined : await recoverEvents(this, api, opened, hours);
 			const warn = (text: string) => this.logger.warn(`${this.getNode().name}: ${text}`);
 			if (gap && hours !== undefined) warn(describeGap(gap));
-			if (isStart(this) && storedState.deliveredUntil === undefined) warn(describeGap({ reason: forgotten }));
+			if (isStartedByN8n(this) && storedState.deliveredUntil === undefined) warn(describeGap({ reason: forgotten }));
 			storeSubscription(this, { ...opened, changed: subscription.updated_at });
 			return true;
 		});

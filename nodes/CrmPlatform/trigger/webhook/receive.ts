@@ -7,6 +7,7 @@ import { readBoolean } from '../../values/readers';
 import { passesFilter } from '../eventFilter';
 import { readEventChoice } from '../eventProperties';
 import { noOrigin } from '../origin';
+import { triggerKey } from '../storedState';
 import { isTest, secretsOf } from './subscriptionState';
 import { DeliveryMemory, type DeliveryResponse } from './deduplication';
 import { eventOutput } from '../eventOutput';
@@ -43,10 +44,10 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	);
 	if (forged !== undefined) {
 		n8n.logger.warn(`${n8n.getNode().name}: a delivery was refused: ${forged}`);
-		if (isDoubtful(n8n, forged, body) && refusals.refuse(nameOf(n8n), Date.now())) throw refused(n8n);
+		if (isDoubtful(n8n, forged, body) && refusals.refuse(triggerKey(n8n), Date.now())) throw refused(n8n);
 		return answer(n8n, 401, forged);
 	}
-	refusals.accept(nameOf(n8n));
+	refusals.accept(triggerKey(n8n));
 	const event = eventIn(body);
 	if (!event) return answer(n8n, 400, 'The body is not an event');
 
@@ -54,7 +55,7 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	if (ignoredBecause !== undefined) return answer(n8n, 200, ignoredBecause);
 	// A test run ends with one event; the next test run may get the same one.
 	if (!isTest(n8n)) {
-		const deliveryState = deliveries.take(`${nameOf(n8n)}:${event.id}`, responseOf(n8n));
+		const deliveryState = deliveries.take(`${triggerKey(n8n)} ${event.id}`, responseOf(n8n));
 		if (deliveryState === 'known') return answer(n8n, 200, 'This event has already started the workflow');
 		if (deliveryState === 'under way') return answer(n8n, 503, 'This event is being processed');
 	}
@@ -119,8 +120,6 @@ interface Response extends DeliveryResponse {
 	writeHead(status: number, headers: Record<string, string>): this;
 	end(body: string): unknown;
 }
-
-const nameOf = (n8n: IWebhookFunctions): string => `${String(n8n.getWorkflow().id)}:${n8n.getNode().id}`;
 
 const eventIn = (body: Buffer): CrmEvent | undefined => parseEvent(parseJson(body.toString('utf8')));
 

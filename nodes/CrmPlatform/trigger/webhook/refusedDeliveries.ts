@@ -1,3 +1,5 @@
+import { RecentMap } from '../../base/maps';
+
 /**
  * Milliseconds of refused deliveries before the user is notified. The watch checks the subscription every ten
  * minutes, and repairs what the service shows.
@@ -18,7 +20,7 @@ interface Refusals {
  * reported even if the service does not show it. Each process of n8n knows only its own deliveries.
  */
 export class RefusedDeliveries {
-	private readonly refusals = new Map<string, Refusals>();
+	private readonly refusals = new RecentMap<string, Refusals>(capacity);
 
 	/** Notes a genuine delivery: the secret is right. */
 	accept(trigger: string): void {
@@ -28,7 +30,6 @@ export class RefusedDeliveries {
 	/** @returns whether to notify the user: once, until a delivery is accepted again */
 	refuse(trigger: string, now: number): boolean {
 		const entry = this.refusals.get(trigger) ?? { since: now, isReported: false };
-		if (this.refusals.size >= capacity) this.refusals.clear();
 		const isDue = !entry.isReported && now - entry.since >= reportAfter;
 		this.refusals.set(trigger, { ...entry, isReported: entry.isReported || isDue });
 		return isDue;

@@ -53,7 +53,7 @@ async function undefinedIfRefused<T>(request: Promise<T>): Promise<T | undefined
 export async function replaceSubscription(
 	n8n: IHookFunctions | ITriggerFunctions,
 	api: Connection,
-	formerSubscription: Subscription,
+	oldSubscription: Subscription,
 	request: SubscriptionRequest,
 ): Promise<SecretOf> {
 	const end = async (subscription: Subscription): Promise<void> => {
@@ -65,23 +65,23 @@ export async function replaceSubscription(
 	// The response to an earlier request may have been lost, and its secret with it.
 	const lostSubscriptions: Subscription[] = [];
 	for await (const subscription of ownAt(api, request.url)) {
-		if (subscription.id !== formerSubscription.id) lostSubscriptions.push(subscription);
+		if (subscription.id !== oldSubscription.id) lostSubscriptions.push(subscription);
 	}
 	for (const subscription of lostSubscriptions) await end(subscription);
 	const replacement = await subscribe(n8n, api, request).catch(async (error: unknown) => {
 		// A service may accept each address only once.
-		const isAddressTaken = isAnsweredWith(error, 409) && isAddress(formerSubscription.url, request.url);
-		if (!isAddressTaken) return explainUnreached(n8n, formerSubscription, error);
-		await deleteSubscription(api, formerSubscription.id);
+		const isAddressTaken = isAnsweredWith(error, 409) && isAddress(oldSubscription.url, request.url);
+		if (!isAddressTaken) return explainUnreached(n8n, oldSubscription, error);
+		await deleteSubscription(api, oldSubscription.id);
 		return await subscribe(n8n, api, request);
 	});
-	await end(formerSubscription);
+	await end(oldSubscription);
 	return replacement;
 }
 
 /**
  * Renews an unknown secret: by rotation (for a day, the service also signs with the old one) or, if the service
- * does not support rotation or returns no secret, by creating the subscription anew.
+ * does not support rotation or returns no secret, by creating another subscription.
  *
  * @throws Error in the user's words if the service returns no secret
  */

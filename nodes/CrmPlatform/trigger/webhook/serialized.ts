@@ -1,3 +1,4 @@
+import { triggerKey } from '../storedState';
 import type { TriggerFunctions } from './subscriptionState';
 
 /** The running work of this process, by trigger. */
@@ -5,7 +6,7 @@ const underWay = new Map<string, Promise<unknown>>();
 
 /** Serializes the work of each trigger, so that a check never undoes an unpublish. */
 export async function serialized<Result>(n8n: TriggerFunctions, work: () => Promise<Result>): Promise<Result> {
-	const name = `${String(n8n.getWorkflow().id)} ${String(n8n.getWorkflow().active)} ${n8n.getNode().id}`;
+	const name = `${triggerKey(n8n)} ${String(n8n.getWorkflow().active)}`;
 	const turn = (underWay.get(name) ?? Promise.resolve()).catch(() => undefined).then(work);
 	underWay.set(name, turn);
 	return await turn.finally(() => {

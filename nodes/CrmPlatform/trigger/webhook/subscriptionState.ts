@@ -26,12 +26,8 @@ export type SubscriptionState = z.infer<typeof schema>;
 
 export type TriggerFunctions = IHookFunctions | IWebhookFunctions | ITriggerFunctions;
 
-/** A test run has an address of its own for a while, and keeps nothing. */
+/** Whether this is a test run, which has a temporary address of its own. */
 export const isTest = (n8n: TriggerFunctions): boolean => !n8n.getWorkflow().active;
-
-/** Whether n8n is starting, as opposed to a publish. */
-export const isStart = (n8n: IHookFunctions | ITriggerFunctions): boolean =>
-	['init', 'leadershipChange'].includes(n8n.getActivationMode());
 
 export function readSubscription(n8n: TriggerFunctions): SubscriptionState {
 	if (!isTest(n8n)) return readState(n8n, schema) ?? {};
@@ -45,8 +41,8 @@ export function storeSubscription(n8n: IHookFunctions | ITriggerFunctions, state
 }
 
 /**
- * The secrets that may sign a delivery: this process may know a newer one than n8n has stored, or,
- * where several processes take deliveries, an older one.
+ * The secrets that may sign a delivery: this process may know a newer one than n8n has stored, or an older one if
+ * several processes take deliveries.
  */
 export function secretsOf(n8n: IWebhookFunctions): string[] {
 	const states = [readSubscription(n8n), isTest(n8n) ? undefined : stateInCopy(n8n, schema)];

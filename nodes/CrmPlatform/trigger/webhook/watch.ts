@@ -2,13 +2,14 @@ import type { ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 
 import { connect, type Connection } from '../../api/connection';
 import { systemClock, type Clock } from '../../base/clock';
+import { isStartedByN8n } from '../activation';
 import { asNodeError } from '../reportFailure';
 import { maxTimeUnstored, triggerKey } from '../storedState';
 import { storeOnly } from '../unwritable';
 import { deliveredUntil, describeGap, isFailing, recoverEvents, recoverHours } from './backlog';
 import { inactive } from './lifecycle';
 import { isMoved, matchesRequest, openSubscription, secretState } from './openSubscription';
-import { isStart, readSubscription, storeSubscription, type SubscriptionState } from './subscriptionState';
+import { readSubscription, storeSubscription, type SubscriptionState } from './subscriptionState';
 import { findSubscription, type FoundSubscription, type Subscription, type SubscriptionRequest } from './subscription';
 import { serialized } from './serialized';
 
@@ -67,7 +68,7 @@ class SubscriptionWatch {
 		this.n8n = n8n;
 		this.clock = clock;
 		this.hours = recoverHours(n8n);
-		this.isAfterStart = isStart(n8n);
+		this.isAfterStart = isStartedByN8n(n8n);
 		this.isWell = !this.isAfterStart;
 		this.wait = this.isAfterStart ? startDelay : interval;
 		this.storedAt = clock.now();
