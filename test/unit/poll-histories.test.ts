@@ -1,5 +1,5 @@
 import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
-import { ModelClock } from './poll-model/clock.ts';
+import { SimulatedClock } from '../../bench/scale/clock.ts';
 import { choiceOf, now, type PollStep, type PollHistory } from './poll-model/poll-histories.ts';
 import { PollModelN8n } from './poll-model/poll-n8n.ts';
 import { playPollHistory } from './poll-model/play-poll-history.ts';
@@ -155,7 +155,7 @@ test('two publishes, one of each of two triggers, and a kill repeat no success',
 });
 
 test('fifty idle triggers look together, 240 times an hour, and send nothing else', async () => {
-	const clock = new ModelClock();
+	const clock = new SimulatedClock();
 	const service = new PollModelService(clock);
 	const n8n = new PollModelN8n(clock, service);
 	service.happen('a.x', 'r0');

@@ -37,7 +37,7 @@ export function start() {
 		});
 		return ended.catch((error: Error) => error);
 	};
-	const pass = async (ms: number) => await clock.runUntil(clock.now() + ms);
+	const pass = async (ms: number) => await clock.advance(ms);
 	return { clock, queue, events, send, pass };
 }
 

@@ -162,12 +162,12 @@ test('an idle queue is dropped, and another credential has another queue', async
 	expect(queueFor('address, old key', new SimulatedClock())).not.toBe(queue);
 	await Promise.all([
 		queue.enqueue(requestAt(clock), async () => withWindow(clock, 0)),
-		clock.runUntil(clock.now() + 59_000),
+		clock.advance(59_000),
 	]);
 	expect(queueFor('address, new key', clock)).not.toBe(queue);
 	// It still knows that the plan is used up.
 	expect(queueFor('address, old key', clock)).toBe(queue);
-	await clock.runUntil(clock.now() + 2_000);
+	await clock.advance(2_000);
 	queueFor('address, third key', clock);
 	expect(queueFor('address, old key', clock)).not.toBe(queue);
 });

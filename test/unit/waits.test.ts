@@ -58,13 +58,13 @@ test('the hint tells how long the node waited: simultaneous waits count once', a
 		ended();
 	};
 	void wait(0, 4_000, 0);
-	await clock.runUntil(clock.now() + 5_000);
+	await clock.advance(5_000);
 	expect([...notices]).toEqual([]);
 	void wait(0, 10_000, 0);
 	void wait(5_000, 12_000, 3);
-	await clock.runUntil(clock.now() + 20_000);
+	await clock.advance(20_000);
 	void wait(0, 1_000, 1);
-	await clock.runUntil(clock.now() + 2_000);
+	await clock.advance(2_000);
 	expect([...notices]).toEqual([expect.stringContaining('The node waited 17 s for the CRM. 3 other workflows were waiting on the same credential.')]);
 	expect(log).toEqual(['CRM: waiting 10 s for the CRM', 'CRM: waited 12 s for the CRM, 16 s in all']);
 });
@@ -78,10 +78,10 @@ test('a wait of unknown length is logged after five seconds, and a shorter one n
 	const report = waits.begin.bind(waits);
 	for (const seconds of [4, 4, 7]) {
 		const ended = report(0, 0);
-		await clock.runUntil(clock.now() + seconds * 1_000);
+		await clock.advance(seconds * 1_000);
 		ended();
 	}
-	await clock.runUntil(clock.now() + 20_000);
+	await clock.advance(20_000);
 	expect(log).toEqual(['13: CRM: waiting for the CRM', '15: CRM: waited 7 s for the CRM, 15 s in all']);
 });
 
@@ -94,9 +94,9 @@ test('a canceled wait is no longer reported', async () => {
 	const cancel = new AbortController();
 	const send = createSender({ transport, address: 'https://api.example.com', clock, onWait, signal: cancel.signal });
 	const ended = [1, 2, 3].map(async () => await send({ method: 'GET', path: '/v1/contacts' }).catch(() => 'canceled'));
-	await clock.runUntil(clock.now() + 4_000);
+	await clock.advance(4_000);
 	cancel.abort();
-	await clock.runUntil(clock.now() + 20_000);
+	await clock.advance(20_000);
 	expect(await Promise.all(ended)).toEqual(['canceled', 'canceled', 'canceled']);
 	expect(log).toEqual([]);
 });
@@ -143,9 +143,9 @@ test('runs of nodes in one execution count together: a loop becomes bulk, and le
 	const request = { method: 'GET', path: '/v1/contacts' } as const;
 	for (let run = 0; run < 25; run += 1) {
 		void sender('a loop')(request);
-		await clock.runUntil(clock.now() + 10);
+		await clock.advance(10);
 		void sender(undefined)(request);
-		await clock.runUntil(clock.now() + 10);
+		await clock.advance(10);
 	}
 	expect(sentRequests.filter((entry) => entry === 'a loop')).toHaveLength(20);
 	expect(sentRequests.filter((entry) => entry === 'undefined')).toHaveLength(25);

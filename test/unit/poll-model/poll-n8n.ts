@@ -3,7 +3,7 @@ import type { IDataObject, INodeExecutionData, NodeOperationError, ITriggerFunct
 import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/changes/published';
 import { startReading, type TriggerChoice } from '../../../nodes/CrmPlatform/trigger/changes/readingLoop';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
-import type { ModelClock } from './clock.ts';
+import type { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { PollModelService } from './poll-service.ts';
 
 /** A row of n8n's table of executions. */
@@ -51,10 +51,10 @@ export class PollModelN8n {
 	private process = 0;
 	private readonly published = new Map<string, { choice: TriggerChoice; response?: ITriggerResponse }>();
 
-	private readonly clock: ModelClock;
+	private readonly clock: SimulatedClock;
 	private readonly service: PollModelService;
 
-	constructor(clock: ModelClock, service: PollModelService) {
+	constructor(clock: SimulatedClock, service: PollModelService) {
 		this.clock = clock;
 		this.service = service;
 	}

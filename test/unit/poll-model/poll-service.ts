@@ -4,7 +4,7 @@ import { matchesEventPattern } from '../../../nodes/CrmPlatform/api/crmEvent';
 import { unshared, eventIdentity, type EventLog } from '../../../nodes/CrmPlatform/api/eventLog';
 import type { Query } from '../../../nodes/CrmPlatform/api/http/path';
 import { NodeApiError, type INode } from 'n8n-workflow';
-import type { ModelClock } from './clock.ts';
+import type { SimulatedClock } from '../../../bench/scale/clock.ts';
 import { pageOf, type ModelRecord } from './records.ts';
 
 interface Entry {
@@ -36,9 +36,9 @@ export class PollModelService {
 	/** How many requests it has answered. */
 	answers = 0;
 
-	private readonly clock: ModelClock;
+	private readonly clock: SimulatedClock;
 
-	constructor(clock: ModelClock) {
+	constructor(clock: SimulatedClock) {
 		this.clock = clock;
 	}
 

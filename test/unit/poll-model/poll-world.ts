@@ -2,7 +2,7 @@ import { NodeApiError, type INode, type INodeExecutionData } from 'n8n-workflow'
 
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import type { TriggerChoice } from '../../../nodes/CrmPlatform/trigger/changes/readingLoop';
-import { ModelClock } from './clock.ts';
+import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import { choiceOf, now, type PollHistory } from './poll-histories.ts';
 import { PollModelN8n } from './poll-n8n.ts';
 import { PollModelService } from './poll-service.ts';
@@ -20,7 +20,7 @@ export const quick: PollHistory = {
 
 /** A service and n8n, in which a test does what it likes. */
 export async function pollWorld() {
-	const clock = new ModelClock();
+	const clock = new SimulatedClock();
 	const service = new PollModelService(clock);
 	const n8n = new PollModelN8n(clock, service);
 	n8n.courses = [{ ms: 1, status: 'success' }];

@@ -1,4 +1,4 @@
-import { ModelClock } from '../poll-model/clock.ts';
+import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { WebhookStep } from './webhook-histories.ts';
 import { WebhookModelN8n } from './webhook-n8n.ts';
 import { WebhookModelService, type ModelEvent } from './webhook-service.ts';
@@ -10,13 +10,13 @@ const repeating = ['publish', 'delete', 'divert', 'fix', 'oldStore', 'loseAnswer
 let workflows = 0;
 
 interface WebhookWorld {
-	clock: ModelClock;
+	clock: SimulatedClock;
 	n8n: WebhookModelN8n;
 	service: WebhookModelService;
 }
 
 export function newWebhookWorld(): WebhookWorld {
-	const clock = new ModelClock();
+	const clock = new SimulatedClock();
 	const n8n = new WebhookModelN8n(clock, `w${++workflows}`);
 	return { clock, n8n, service: new WebhookModelService(clock, async (...delivery) => await n8n.post(...delivery)) };
 }

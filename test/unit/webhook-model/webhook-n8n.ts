@@ -6,7 +6,7 @@ import { forgetStates } from '../../../nodes/CrmPlatform/trigger/storedState';
 import { subscriptionLifecycle } from '../../../nodes/CrmPlatform/trigger/webhook/lifecycle';
 import { forgetDeliveries, receive } from '../../../nodes/CrmPlatform/trigger/webhook/receive';
 import { watchSubscription } from '../../../nodes/CrmPlatform/trigger/webhook/watch';
-import type { ModelClock } from '../poll-model/clock.ts';
+import type { SimulatedClock } from '../../../bench/scale/clock.ts';
 
 class ModelResponse extends EventEmitter {
 	statusCode = 200;
@@ -33,10 +33,10 @@ export class WebhookModelN8n {
 	isReachable = true;
 	process = 0;
 	private response: ITriggerResponse | undefined;
-	private readonly clock: ModelClock;
+	private readonly clock: SimulatedClock;
 	private readonly workflow: string;
 
-	constructor(clock: ModelClock, workflow: string) {
+	constructor(clock: SimulatedClock, workflow: string) {
 		this.clock = clock;
 		this.workflow = workflow;
 	}

@@ -7,7 +7,7 @@ import { NodeApiError, type INode } from 'n8n-workflow';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import { describeResource } from '../../../nodes/CrmPlatform/api/openapi/description';
 import { parseOpenApi } from '../../../nodes/CrmPlatform/api/openapi/openapi';
-import type { ModelClock } from '../poll-model/clock.ts';
+import type { SimulatedClock } from '../../../bench/scale/clock.ts';
 
 const document = parseOpenApi(JSON.parse(readFileSync(join(__dirname, '../../../contract/openapi.json'), 'utf8')))!;
 
@@ -57,10 +57,10 @@ export class WebhookModelService {
 	isFixed = false;
 	private count = 0;
 
-	private readonly clock: ModelClock;
+	private readonly clock: SimulatedClock;
 	private readonly post: Post;
 
-	constructor(clock: ModelClock, post: Post) {
+	constructor(clock: SimulatedClock, post: Post) {
 		this.clock = clock;
 		this.post = post;
 	}
