@@ -3,6 +3,7 @@ import type { IDataObject, INodeExecutionData, NodeOperationError, ITriggerFunct
 import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/changes/published';
 import { startReading, type TriggerChoice } from '../../../nodes/CrmPlatform/trigger/changes/readingLoop';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
+import { createDeferredPromise, type DeferredPromise } from '../deferred-promise.ts';
 import type { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { PollModelService } from './poll-service.ts';
 
@@ -19,11 +20,6 @@ export interface ModelExecution {
 	started: number;
 	/** When it got this status (Unix epoch ms). */
 	at: number;
-}
-
-interface Settles {
-	resolve(run: unknown): void;
-	reject(error: Error): void;
 }
 
 /** How an execution goes: milliseconds until it ends, and how. */
@@ -119,7 +115,7 @@ export class PollModelN8n {
 
 	private context(node: string, copy: IDataObject, mode: string): ITriggerFunctions {
 		const process = this.process;
-		const emit = (data: INodeExecutionData[][], _answer: unknown, done: Settles | undefined, key?: string) => {
+		const emit = (data: INodeExecutionData[][], _answer: unknown, done: DeferredPromise | undefined, key?: string) => {
 			if (process !== this.process) return;
 			this.store(copy);
 			void this.run(node, process, data[0] ?? [], key).then(done?.resolve, done?.reject);
@@ -135,7 +131,7 @@ export class PollModelN8n {
 			saveFailedExecution: ({ node: { name: about }, message, description }: NodeOperationError) =>
 				this.reports.push({ node, about, message: `${message}. ${description ?? ''}`, at: this.clock.now() }),
 			logger: { warn: () => undefined, error: () => undefined, info: () => undefined },
-			helpers: { createDeferredPromise: () => deferred() },
+			helpers: { createDeferredPromise },
 		} as unknown as ITriggerFunctions;
 	}
 
@@ -160,13 +156,3 @@ export class PollModelN8n {
 }
 
 const never = async () => await new Promise(() => undefined);
-
-function deferred() {
-	let resolve: (value: unknown) => void = () => undefined;
-	let reject: (error: Error) => void = () => undefined;
-	const promise = new Promise((resolvePromise, rejectPromise) => {
-		resolve = resolvePromise;
-		reject = rejectPromise;
-	});
-	return { promise, resolve, reject };
-}

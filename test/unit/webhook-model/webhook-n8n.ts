@@ -6,6 +6,7 @@ import { forgetStates } from '../../../nodes/CrmPlatform/trigger/storedState';
 import { subscriptionLifecycle } from '../../../nodes/CrmPlatform/trigger/webhook/lifecycle';
 import { forgetDeliveries, receive } from '../../../nodes/CrmPlatform/trigger/webhook/receive';
 import { watchSubscription } from '../../../nodes/CrmPlatform/trigger/webhook/watch';
+import { createDeferredPromise } from '../deferred-promise.ts';
 import type { SimulatedClock } from '../../../bench/scale/clock.ts';
 
 class ModelResponse extends EventEmitter {
@@ -128,7 +129,7 @@ export class WebhookModelN8n {
 			emit: () => (process === this.process ? this.store(copy) : undefined),
 			saveFailedExecution: ({ message }: Error) => tell(message),
 			logger: { warn: tell, error: () => undefined, info: () => undefined },
-			helpers: { createDeferredPromise: () => ({ promise: new Promise(() => undefined), resolve: () => undefined, reject: () => undefined }) },
+			helpers: { createDeferredPromise },
 		};
 	}
 }
