@@ -3,12 +3,12 @@ import { NodeApiError, type INode } from 'n8n-workflow';
 
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
-import type { Field, FieldKind } from '../../nodes/CrmPlatform/fields/field';
+import type { FieldKind } from '../../nodes/CrmPlatform/fields/field';
 import { lookUp, type Collection, type LookUpOutcome } from '../../nodes/CrmPlatform/lookUp/lookUp';
 import { randomRuns } from '../random-runs.ts';
+import { fieldOf } from './field-of.ts';
 
 const node: INode = { id: 'n', name: 'CRM', type: 't', typeVersion: 1, position: [0, 0], parameters: {} };
-const code = { name: 'code', path: ['code'], label: 'Code', description: '', required: false };
 
 interface Service {
 	kind: FieldKind;
@@ -29,12 +29,12 @@ function serviceOf({ kind, records, refuses }: Service): { collection: Collectio
 		const data = records.filter((record) => values.includes(record.code));
 		return await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: null } });
 	};
-	const list = { cursor: 'cursor', filters: [{ ...code, kind }] };
+	const list = { cursor: 'cursor', filters: [fieldOf('code', { kind })] };
 	const api = { send } as unknown as Connection;
 	return { collection: { api, path: '/v1/things', list, filters: list.filters, fields: [] }, requests };
 }
 
-const field: Field = { ...code, kind: 'text' };
+const field = fieldOf('code');
 const outcomeText = (outcome: LookUpOutcome): string =>
 	'found' in outcome ? outcome.found.id : 'several' in outcome ? outcome.several.map(({ id }) => id).join() : Object.keys(outcome).join();
 

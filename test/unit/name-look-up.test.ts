@@ -3,9 +3,9 @@ import { NodeApiError, type IDataObject, type INode } from 'n8n-workflow';
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 import { lookUpNames } from '../../nodes/CrmPlatform/lookUp/nameLookUp';
+import { fieldOf } from './field-of.ts';
 
 const node: INode = { id: 'n', name: 'CRM', type: 't', typeVersion: 1, position: [0, 0], parameters: {} };
-const filter = (name: string, kind: 'list' | 'text') => ({ name, path: [name], label: name, description: '', kind, required: false });
 
 /** A service with more records than are read at once, and no search, that filters by some fields. */
 function serviceOf(records: IDataObject[], kinds: Record<string, 'list' | 'text'>, { ignores = false } = {}) {
@@ -20,7 +20,7 @@ function serviceOf(records: IDataObject[], kinds: Record<string, 'list' | 'text'
 		const data = isFiltered ? records.filter((record) => values.includes(String(record[name]))) : [...others, ...records];
 		return await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: isFiltered ? null : `${requests.length}` } });
 	};
-	const list = { cursor: 'cursor', filters: Object.entries(kinds).map(([name, kind]) => filter(name, kind)) };
+	const list = { cursor: 'cursor', filters: Object.entries(kinds).map(([name, kind]) => fieldOf(name, { kind })) };
 	const description = { list, fields: [] };
 	const api = { send, describe: async () => await Promise.resolve(description), requireDescription: () => undefined } as unknown as Connection;
 	return { api, requests };

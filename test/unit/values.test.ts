@@ -3,15 +3,12 @@ import { DateTime } from 'luxon';
 import type { Field, FieldKind } from '../../nodes/CrmPlatform/fields/field';
 import { apiValue, filterValue } from '../../nodes/CrmPlatform/fields/apiValue';
 import { fieldKinds } from '../../nodes/CrmPlatform/fields/fieldKinds';
+import { fieldOf } from './field-of.ts';
 
 const zone = 'America/New_York';
 
-function field(kind: FieldKind, more: Partial<Field> = {}): Field {
-	return { name: 'x', path: ['x'], label: 'Label', description: '', kind, required: false, ...more };
-}
-
 const convert = (kind: FieldKind, value: unknown, more: Partial<Field> = {}) =>
-	apiValue(field(kind, more), value, zone);
+	apiValue(fieldOf('x', { label: 'Label', kind, ...more }), value, zone);
 
 const kinds = Object.keys(fieldKinds) as FieldKind[];
 
@@ -191,7 +188,7 @@ test('a moment in a text field is its ISO text, without quotation marks', () => 
 });
 
 test('a filter by several whole numbers sends every digit of each', () => {
-	const numbers = field('list', { items: 'number' });
+	const numbers = fieldOf('x', { kind: 'list', items: 'number' });
 	for (const value of [['9007199254740993', 7], '["9007199254740993","7"]', '9007199254740993, 7']) {
 		expect(filterValue(numbers, value, zone)).toEqual(['9007199254740993', 7]);
 	}
