@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { NodeApiError, type INode } from 'n8n-workflow';
 
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
@@ -7,8 +6,8 @@ import type { FieldKind } from '../../nodes/CrmPlatform/fields/field';
 import { lookUp, type Collection, type LookUpOutcome } from '../../nodes/CrmPlatform/lookUp/lookUp';
 import { randomRuns } from '../random-runs.ts';
 import { fieldOf } from './field-of.ts';
+import { httpError } from './http-error.ts';
 
-const node: INode = { id: 'n', name: 'CRM', type: 't', typeVersion: 1, position: [0, 0], parameters: {} };
 
 interface Service {
 	kind: FieldKind;
@@ -25,7 +24,7 @@ function serviceOf({ kind, records, refuses }: Service): { collection: Collectio
 		requests.push(filterValue);
 		const values = kind === 'list' ? filterValue.split(',') : [filterValue];
 		const status = values.map(refuses).find((refusalCode) => refusalCode !== undefined);
-		if (status !== undefined) throw new NodeApiError(node, { message: 'refused' }, { httpCode: String(status) });
+		if (status !== undefined) throw httpError(String(status));
 		const data = records.filter((record) => values.includes(record.code));
 		return await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: null } });
 	};

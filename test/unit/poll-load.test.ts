@@ -1,11 +1,10 @@
-import { NodeApiError, type INode } from 'n8n-workflow';
-
+import { SimulatedClock } from '../../bench/scale/clock.ts';
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { CrmEvent } from '../../nodes/CrmPlatform/api/crmEvent';
 import { groupOfEvents } from '../../nodes/CrmPlatform/trigger/changes/group';
 import { loadGroup } from '../../nodes/CrmPlatform/trigger/changes/loadGroup';
 import { isOutside, statesOf } from '../../nodes/CrmPlatform/trigger/changes/scopeOfState';
-import { SimulatedClock } from '../../bench/scale/clock.ts';
+import { httpError } from './http-error.ts';
 import { PollModelService } from './poll-model/poll-service.ts';
 
 /** A group of events, the latest of their service, and what loading it takes. */
@@ -66,16 +65,16 @@ test.each([
 	['401', false],
 	['429', false],
 	['500', false],
-])('a response %s is a refusal: %s', async (httpCode, isFinal) => {
+])('a response of %s is final: %s', async (httpCode, isFinal) => {
 	const { load } = await groupOf(1, 0, async () => {
-		throw new NodeApiError({ name: 'Trigger' } as INode, {}, { httpCode, message: 'No' });
+		throw httpError(httpCode);
 	});
 	expect((await load()).failures).toMatchObject([{ ids: ['e1'], isFinal }]);
 });
 
-test('the page of a web server in place of a response is not a refusal', async () => {
+test('a web page in place of a response is not final', async () => {
 	const { load } = await groupOf(1, 0, async () => {
-		const error = new NodeApiError({ name: 'Trigger' } as INode, {}, { httpCode: '404', message: 'No' });
+		const error = httpError('404');
 		error.context.data = { answer: '<!doctype html>' };
 		throw error;
 	});

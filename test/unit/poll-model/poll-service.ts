@@ -3,7 +3,7 @@ import type { CrmEvent } from '../../../nodes/CrmPlatform/api/crmEvent';
 import { matchesEventPattern } from '../../../nodes/CrmPlatform/api/crmEvent';
 import { unshared, eventIdentity, type EventLog } from '../../../nodes/CrmPlatform/api/eventLog';
 import type { Query } from '../../../nodes/CrmPlatform/api/http/path';
-import { NodeApiError, type INode } from 'n8n-workflow';
+import { httpError } from '../http-error.ts';
 import type { SimulatedClock } from '../../../bench/scale/clock.ts';
 import { pageOf, type ModelRecord } from './records.ts';
 
@@ -106,7 +106,7 @@ export class PollModelService {
 		const records = [...this.history.values()].flatMap((states) => states.findLast(({ at }) => at <= until)?.record ?? []);
 		if (query.cursor !== undefined && this.cursorsExpire > 0) {
 			this.cursorsExpire -= 1;
-			throw refusal('410');
+			throw httpError('410');
 		}
 		return JSON.parse(JSON.stringify(pageOf(records, query))) as object;
 	};
@@ -152,12 +152,10 @@ export class PollModelService {
 	private fail(): void {
 		if (this.failures === 0 || this.failure === 'cut') return;
 		this.failures -= 1;
-		throw this.failure === 'none' ? new Error('The CRM does not answer') : refusal(this.failure);
+		throw this.failure === 'none' ? new Error('The CRM does not answer') : httpError(this.failure);
 	}
 }
 
 export type Failure = 'none' | 'cut' | '400' | '403' | '404' | '410' | '422' | '500';
-
-const refusal = (httpCode: string): NodeApiError => new NodeApiError({ name: 'Trigger' } as INode, {}, { httpCode, message: `The CRM answers ${httpCode}` });
 
 const dataOf = (id: string): CrmEvent['data'] => ({ object: { id }, previous: null, changed: [] });

@@ -1,8 +1,9 @@
-import { NodeApiError, type INode, type INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import type { TriggerChoice } from '../../../nodes/CrmPlatform/trigger/changes/readingLoop';
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
+import { httpError } from '../http-error.ts';
 import { choiceOf, now, type PollHistory } from './poll-histories.ts';
 import { PollModelN8n } from './poll-n8n.ts';
 import { PollModelService } from './poll-service.ts';
@@ -37,7 +38,7 @@ export async function pollWorld() {
 			send: async ({ path }: { path: string }) => {
 				const id = path.split('/').at(-1)!;
 				const httpCode = codeOf(id);
-				if (httpCode) throw new NodeApiError({ name: 'Trigger' } as INode, {}, { httpCode, message: 'No' });
+				if (httpCode) throw httpError(httpCode);
 				return { body: { id } };
 			},
 		} as unknown as Partial<Connection>;

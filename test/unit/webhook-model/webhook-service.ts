@@ -2,11 +2,10 @@ import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { NodeApiError, type INode } from 'n8n-workflow';
-
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import { describeResource } from '../../../nodes/CrmPlatform/api/openapi/description';
 import { parseOpenApi } from '../../../nodes/CrmPlatform/api/openapi/openapi';
+import { httpError } from '../http-error.ts';
 import type { SimulatedClock } from '../../../bench/scale/clock.ts';
 
 const document = parseOpenApi(JSON.parse(readFileSync(join(__dirname, '../../../contract/openapi.json'), 'utf8')))!;
@@ -99,12 +98,12 @@ export class WebhookModelService {
 			await this.clock.sleep(10);
 			if (this.failures > 0) {
 				this.failures -= 1;
-				throw failure('503');
+				throw httpError('503');
 			}
 			const answer = this.answer(method, path.split('?')[0]!.split('/').slice(2), body ?? {});
 			if (method !== 'GET' && this.lostAnswers > 0) {
 				this.lostAnswers -= 1;
-				throw failure('504');
+				throw httpError('504');
 			}
 			return { status: 200, headers: { date: new Date(this.clock.now()).toUTCString() }, body: structuredClone(answer) };
 		},
@@ -123,16 +122,16 @@ export class WebhookModelService {
 			return { ...publicView(newSubscription), secret: newSubscription.secrets[0] };
 		}
 		const subscription = this.subscriptions.get(id);
-		if (!subscription) throw failure('404');
+		if (!subscription) throw httpError('404');
 		if (action === 'deliveries') return this.list([...subscription.deliveries.values()].filter(({ status }) => status !== 'succeeded').map(({ event, attempts, status }) => ({ id: `dlv_${event.id}`, event_id: event.id, event_type: eventType, attempts, status })));
 		if (action === 'recover') {
-			if (subscription.status !== 'active') throw failure('409');
+			if (subscription.status !== 'active') throw httpError('409');
 			this.recover(subscription, Date.parse(String(body.since)));
 		}
 		if (action === 'rotate-secret') subscription.secrets.unshift(this.newSecret());
 		if (action === 'rotate-secret') subscription.updated_at = this.time();
 		if (method === 'DELETE') this.subscriptions.delete(id);
-		if (method === 'PATCH' && this.isFixed) throw failure('405');
+		if (method === 'PATCH' && this.isFixed) throw httpError('405');
 		if (method === 'PATCH') Object.assign(subscription, body, { updated_at: this.time(), failing_since: null });
 		return action === 'rotate-secret' ? { ...publicView(subscription), secret: subscription.secrets[0] } : publicView(subscription);
 	}
@@ -183,5 +182,3 @@ export class WebhookModelService {
 }
 
 const publicView = ({ secrets: [secret = ''], deliveries: _, ...rest }: Subscription) => ({ ...rest, secret_hint: secret.slice(-4) });
-
-const failure = (httpCode: string) => new NodeApiError({ name: 'Trigger' } as INode, {}, { httpCode, message: `It answers ${httpCode}` });
