@@ -13,9 +13,9 @@ const items = [{ email: 'a@forms.example', external_id: 'x-1', first_name: 'Ada'
 
 describe('a service that finds records by email unless the request names another field', () => {
 	const records = new Map<string, Record<string, unknown>>();
-	const answer: Form['answer'] = ({ query, body: requestBody }) => {
+	const answer: Form['answer'] = ({ url, body: requestBody }) => {
 		const record = JSON.parse(requestBody) as Record<string, unknown>;
-		const on = query.get('on') ?? 'email';
+		const on = url.searchParams.get('on') ?? 'email';
 		const found = [...records.values()].find((candidate) => candidate[on] === record[on]);
 		const storedRecord = { id: `c${records.size + 1}`, ...found, ...record };
 		records.set(storedRecord.id, storedRecord);
@@ -109,8 +109,8 @@ test('text that is not in the encoding it names is refused, not replaced', async
 test.each([null, ''])('records whose id is %j come from every page', async (id) => {
 	forms.form = {
 		document: documentOf({ get: { parameters: [{ name: 'cursor', in: 'query', schema: {} }] } }),
-		answer({ query }) {
-			const page = Number(query.get('cursor') ?? 0);
+		answer({ url }) {
+			const page = Number(url.searchParams.get('cursor') ?? 0);
 			return { body: { data: [{ id, n: 2 * page }, { id, n: 2 * page + 1 }], next_cursor: page < 2 ? String(page + 1) : null } };
 		},
 	};

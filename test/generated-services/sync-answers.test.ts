@@ -3,17 +3,15 @@ import type { IDataObject } from 'n8n-workflow';
 import { syncIn } from '../integration/harness/sync-node.ts';
 import { keysIn, mirrorTo } from './mirror.ts';
 import { plainDialect } from './sync-document.ts';
-import { startSyncServices, type SyncService } from './sync-service.ts';
+import { useSyncServices, type SyncService } from './sync-service.ts';
 
-let services: Awaited<ReturnType<typeof startSyncServices>>;
-beforeAll(async () => void (services = await startSyncServices()));
-afterAll(async () => await services.close());
+const openService = useSyncServices();
 
 type Handle = SyncService['handle'];
 
 /** A service with the contacts a and d, which answers otherwise, and a sync that deletes what is missing. */
 function contacts(answer: (handle: Handle, service: SyncService) => Handle) {
-	const { service, url } = services.open(plainDialect);
+	const { service, url } = openService(plainDialect);
 	for (const key of ['a', 'd']) service.add({ external_id: key, last_name: key });
 	service.handle = answer(service.handle.bind(service), service);
 	return { run: mirrorTo(url), storedKeys: () => keysIn(service), service };

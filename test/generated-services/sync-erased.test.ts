@@ -2,17 +2,15 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { runSync, syncOf, syncIn } from '../integration/harness/sync-node.ts';
 import { plainDialect, type SyncDialect } from './sync-document.ts';
-import { startSyncServices } from './sync-service.ts';
+import { useSyncServices } from './sync-service.ts';
 
 const patching: SyncDialect = { ...plainDialect, batch: { maximum: 100, takesVersion: true, results: 'all' } };
 
-let services: Awaited<ReturnType<typeof startSyncServices>>;
-beforeAll(async () => void (services = await startSyncServices()));
-afterAll(async () => await services.close());
+const openService = useSyncServices();
 
 /** Three contacts of a service, and a sync of their names. */
 function contacts(dialect: Partial<SyncDialect>) {
-	const { service, url } = services.open({ ...patching, ...dialect });
+	const { service, url } = openService({ ...patching, ...dialect });
 	for (const key of ['a', 'b', 'c']) service.add({ external_id: key, last_name: 'Ada', note: `note of ${key}` });
 	const items = ['a', 'b', 'c'].map((key): IDataObject => ({ external_id: key, last_name: 'King' }));
 	const run = async (more: IDataObject = {}) =>

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { runSync, scopeOf, syncIn, syncOf, type SyncRun } from '../integration/harness/sync-node.ts';
 import type { SyncDialect } from './sync-document.ts';
-import type { Contact, startSyncServices, SyncService } from './sync-service.ts';
+import type { Contact, SyncService, useSyncServices } from './sync-service.ts';
 
 /** Keys are few, so that they meet; some differ in their notation only. */
 const keys = ['a', 'b', 'c', 'd', 'e', 'Zo\u00eb'];
@@ -68,9 +68,9 @@ const edited = 'by somebody else';
 const outputs = ['created', 'updated', 'unchanged', 'deleted', 'conflict'] as const;
 
 /** Plays a history and says, in words, which promises were not kept; the witness is what the service holds. */
-export async function brokenBy(services: Awaited<ReturnType<typeof startSyncServices>>, history: SyncHistory): Promise<string[]> {
+export async function brokenBy(openService: ReturnType<typeof useSyncServices>, history: SyncHistory): Promise<string[]> {
 	const { dialect, rules: { isScoped, ...rules } } = history;
-	const { service, url } = services.open(dialect);
+	const { service, url } = openService(dialect);
 	for (const contact of history.crm) {
 		service.add({ external_id: contact.key, email: mailOf(contact), last_name: contact.last_name, phone: '1', note: `note of ${String(contact.key)}`, team: contact.team });
 		if (dialect.deactivates && contact.isGone) for (const id of [...service.records.keys()].slice(-1)) service.deactivate(id);

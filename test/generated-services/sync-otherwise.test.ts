@@ -3,15 +3,13 @@ import type { IDataObject } from 'n8n-workflow';
 import { scopeOf, syncIn } from '../integration/harness/sync-node.ts';
 import { keysIn, mirrorTo } from './mirror.ts';
 import { plainDialect, type SyncDialect } from './sync-document.ts';
-import { startSyncServices } from './sync-service.ts';
+import { useSyncServices } from './sync-service.ts';
 
 /** Services that do otherwise than most: filters without effect, keys in another notation, answers about other records. */
-let services: Awaited<ReturnType<typeof startSyncServices>>;
-beforeAll(async () => void (services = await startSyncServices()));
-afterAll(async () => await services.close());
+const openService = useSyncServices();
 
 function contacts(keys: string[], dialect: Partial<SyncDialect> = {}) {
-	const { service, url } = services.open({ ...plainDialect, ...dialect });
+	const { service, url } = openService({ ...plainDialect, ...dialect });
 	for (const key of keys) service.add({ external_id: key, last_name: key, team: 'in' });
 	const named = () => [...service.records.values()].map(({ last_name: name }) => name);
 	return { run: mirrorTo(url), storedKeys: () => keysIn(service), named, service };

@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 
+import { startServer, type LocalServer } from '../local-server.ts';
 import { syncDocument, texts, unique, type SyncDialect } from './sync-document.ts';
 
 export type Contact = Record<string, unknown> & { id: string };
@@ -9,7 +9,6 @@ interface Answer {
 	body?: unknown;
 	etag?: string;
 }
-
 
 /** A service of contacts whose unique fields are `external_id` and `email`. */
 export class SyncService {
@@ -64,7 +63,7 @@ export class SyncService {
 		return this.answerWith(201, this.save({ ...empty, ...this.normalize(values), id: `con_${++this.createdCount}` }));
 	}
 
-	handle(method: string, url: URL, headers: IncomingMessage['headers'], text: string): Answer {
+	handle(method: string, url: URL, headers: IncomingHttpHeaders, text: string): Answer {
 		const path = url.pathname.slice(this.folder.length);
 		if (path === '/openapi.json') return { status: 200, body: syncDocument(this.dialect) };
 		this.before(this.requests++);
@@ -194,31 +193,24 @@ export class SyncService {
 const isValue = (value: unknown) => value !== null && value !== undefined && value !== '';
 const withoutRevision = ({ revision: _, ...record }: Contact) => record;
 
-export async function startSyncServices() {
+/** Services for the tests of a file, each under an address of its own. */
+export function useSyncServices() {
 	const services = new Map<string, SyncService>();
-	const server = createServer((request: IncomingMessage, response: ServerResponse) => {
-		const chunks: Buffer[] = [];
-		request.on('data', (chunk: Buffer) => chunks.push(chunk));
-		request.on('end', () => {
-			const url = new URL(request.url ?? '/', 'http://sync.example');
+	let server: LocalServer;
+	beforeAll(async () => {
+		server = await startServer(({ method, url, headers, body: text }, response) => {
 			const service = services.get(url.pathname.split('/')[1] ?? '')!;
-			const { status, body, etag } = service.handle(request.method ?? '', url, request.headers, Buffer.concat(chunks).toString());
+			const { status, body, etag } = service.handle(method, url, headers, text);
 			response.writeHead(status, { 'content-type': 'application/json', ...(etag !== undefined && { etag }) });
 			response.end(body === undefined ? '' : JSON.stringify(body));
 		});
 	});
-	await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-	const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-	return {
-		open(dialect: SyncDialect) {
-			const name = `s${services.size + 1}`;
-			const service = new SyncService(dialect, `/${name}`);
-			services.set(name, service);
-			return { service, url: `${address}/${name}` };
-		},
-		async close() {
-			server.closeAllConnections();
-			await new Promise((closed) => server.close(closed));
-		},
+	afterAll(async () => await server.close());
+
+	return (dialect: SyncDialect) => {
+		const name = `s${services.size + 1}`;
+		const service = new SyncService(dialect, `/${name}`);
+		services.set(name, service);
+		return { service, url: `${server.url}/${name}` };
 	};
 }
