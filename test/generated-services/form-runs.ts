@@ -18,7 +18,7 @@ export interface FormReply {
 	bytes?: Buffer;
 }
 
-/** Serves the form that a test has set. */
+/** Serves the service that a test has set. */
 export function useForms() {
 	let server: LocalServer;
 	const forms = { form: undefined as unknown as Form, credential };
@@ -44,7 +44,7 @@ export function useForms() {
 	return forms;
 }
 
-/** What the node fails with. */
+/** The error that the node fails with. */
 export async function formFailure(setup: Parameters<typeof run>[0]): Promise<NodeApiError | NodeOperationError> {
 	const outcome: unknown = await run(setup).catch((error: unknown) => error);
 	if (outcome instanceof NodeApiError || outcome instanceof NodeOperationError) return outcome;

@@ -48,13 +48,13 @@ test.each(['put', 'patch'] as const)('an edit before any of the requests is neve
 	}
 });
 
-test('an item missing from the results of a batch is reported, not taken for done', async () => {
+test('an item missing from the results of a batch is reported, and does not count as written', async () => {
 	const { run, namesAndNotes } = contacts({ batch: { maximum: 100, takesVersion: true, results: 'fewer' } });
 	await expect(run()).rejects.toThrow('no result for this record');
 	expect(namesAndNotes().filter(([name]) => name === 'King')).toHaveLength(3);
 });
 
-test('if nothing protects an edit, the node warns about it', async () => {
+test('the node warns if nothing protects an edit', async () => {
 	const { run } = contacts({ versions: 'none', takesIfMatch: false, batch: undefined });
 	expect((await run()).hints.join()).toContain('can be overwritten');
 });

@@ -16,9 +16,9 @@ export class SyncService {
 	/** Called before each request to its records, with its number from 0 on. */
 	before: (request: number) => void = () => undefined;
 	readonly writes: string[] = [];
-	/** Ids of records that were deleted although they were already. */
+	/** IDs of records that were deleted a second time. */
 	readonly deletedAgain: string[] = [];
-	/** Ids of records that were edited after they had been read. */
+	/** IDs of records that were edited after they had been read. */
 	readonly editedAfterReading = new Set<string>();
 	private readonly wereRead = new Set<string>();
 	private requests = 0;
@@ -33,7 +33,7 @@ export class SyncService {
 		this.folder = folder;
 	}
 
-	/** Counts the requests anew, and sets what happens before each. */
+	/** Forgets all requests, and sets what happens before each of the next ones. */
 	begin(before: (request: number) => void = () => undefined): void {
 		this.requests = 0;
 		this.writes.length = 0;
@@ -42,7 +42,7 @@ export class SyncService {
 		this.before = before;
 	}
 
-	/** A change by somebody else; its version is a new one. */
+	/** A change by somebody else. The record gets a new version. */
 	edit(id: string, values: Record<string, unknown>): boolean {
 		const record = this.records.get(id);
 		if (!record) return false;
@@ -51,7 +51,7 @@ export class SyncService {
 		return true;
 	}
 
-	/** A record that was deleted, and is still listed. */
+	/** Deletes a record that stays in the list. */
 	deactivate(id: string): void {
 		this.records.set(id, { ...this.records.get(id)!, deactivated_at: '2026-01-01T00:00:00Z' });
 	}
@@ -109,10 +109,10 @@ export class SyncService {
 		return { status: 207, body: { results: results === 'fewer' && all.length > 1 ? all.slice(0, -1) : all } };
 	}
 
-	private change(record: Contact, input: Record<string, unknown>, isWhole: boolean): Answer {
+	private change(record: Contact, input: Record<string, unknown>, isReplaced: boolean): Answer {
 		const refusal = this.refusal(record.id, input);
 		if (refusal) return refusal;
-		const others = isWhole ? Object.fromEntries(texts.map((name) => [name, null])) : record;
+		const others = isReplaced ? Object.fromEntries(texts.map((name) => [name, null])) : record;
 		const saved = this.save({ ...others, ...this.normalize(input), id: record.id, revision: record.revision, deactivated_at: record.deactivated_at });
 		const other = this.dialect.answersOther ? [...this.records.values()].find(({ id }) => id !== record.id) : undefined;
 		return this.answerWith(200, other ?? saved);
@@ -148,8 +148,8 @@ export class SyncService {
 		const { pageSize, hasFilters, hasTotal } = this.dialect;
 		const rows = [...this.records.values()].filter((row) =>
 			[['ids', 'id'], ['external_id', 'external_id'], ['email', 'email'], ['team', 'team']].every(([name, member]) => {
-				const isHeeded = name === 'team' ? !this.dialect.ignoresTeam : hasFilters;
-				const filterValue = isHeeded ? query.get(name!) : null;
+				const isApplied = name === 'team' ? !this.dialect.ignoresTeam : hasFilters;
+				const filterValue = isApplied ? query.get(name!) : null;
 				return filterValue === null || filterValue.split(',').includes(String(row[member!]));
 			}),
 		);
@@ -172,7 +172,7 @@ export class SyncService {
 		return { status, body: withoutRevision(record), ...(etag !== undefined && { etag }) };
 	}
 
-	/** The values as the service keeps them: email addresses in lower case, texts in NFC. */
+	/** The values as the service stores them: email addresses in lower case, texts in NFC. */
 	private normalize(input: Record<string, unknown>): Record<string, unknown> {
 		const values = Object.fromEntries(Object.entries(input).filter(([name]) => texts.includes(name)));
 		return Object.fromEntries(
