@@ -17,7 +17,7 @@ type Steps = { [Does in PollStep['does']]: (step: Extract<PollStep, { does: Does
 export async function playPollHistory(history: PollHistory): Promise<Played> {
 	const player = new HistoryPlayer(history);
 	await player.begin();
-	for (const step of history.deeds) await player.act(step);
+	for (const step of history.steps) await player.act(step);
 	await player.end();
 	return player.played;
 }

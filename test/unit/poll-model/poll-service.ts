@@ -17,19 +17,19 @@ interface Entry {
 export class PollModelService {
 	/** Milliseconds that every other answer is behind. */
 	lag = 0;
-	/** What it answers beside the log. */
+	/** Its other answers. */
 	api: Partial<Connection> = {};
 	/** How many responses fail: refused with a status, cut off, or missing. */
 	failures = 0;
 	failure: Failure = 'none';
-	/** Cursors of lists end. */
+	/** How many cursors of lists expire. */
 	cursorsExpire = 0;
 	readonly records = new Map<string, ModelRecord>();
-	/** What each record was, and since when (Unix epoch ms). */
+	/** The states of each record, and since when (Unix epoch ms). */
 	private readonly history = new Map<string, Array<{ at: number; record: ModelRecord | undefined }>>();
-	/** How many records of each name were deleted: an id is given once. */
+	/** How many records of each slot were deleted: an ID is assigned once. */
 	private readonly deleted = new Map<string, number>();
-	/** All events that ever were, those that a restore has taken back included. */
+	/** All events, including those that a restore has removed. */
 	readonly all: CrmEvent[] = [];
 	private entries: Entry[] = [];
 	private sequence = 0;
@@ -42,7 +42,7 @@ export class PollModelService {
 		this.clock = clock;
 	}
 
-	/** Ids that a restored service gives again. */
+	/** IDs that a restored service assigns again. */
 	private free: string[] = [];
 
 	happen(type: string, record: string, late = 0, id = this.free.shift() ?? `e${this.all.length + 1}`, data = dataOf(record)): void {
@@ -61,7 +61,7 @@ export class PollModelService {
 		this.entries.push({ event, visible: now + late });
 	}
 
-	/** Creates, changes or deletes a record, in one with its event. */
+	/** Creates, changes or deletes a record, together with its event. */
 	write(slot: string, stage: string, late = 0): void {
 		const id = `${slot}x${this.deleted.get(slot) ?? 0}`;
 		const existingRecord = this.records.get(id);
@@ -71,11 +71,11 @@ export class PollModelService {
 		const previous = existingRecord && stage !== '' ? { stage: existingRecord.stage, updated_at: existingRecord.updated_at } : null;
 		if (stage === '') this.deleted.set(slot, (this.deleted.get(slot) ?? 0) + 1);
 		this.put(id, stage === '' ? undefined : object);
-		const deed = stage === '' ? 'deleted' : existingRecord ? 'updated' : 'created';
-		this.happen(`p.${deed}`, id, late, undefined, { object: { ...object }, previous, changed: ['stage'] });
+		const change = stage === '' ? 'deleted' : existingRecord ? 'updated' : 'created';
+		this.happen(`p.${change}`, id, late, undefined, { object: { ...object }, previous, changed: ['stage'] });
 	}
 
-	/** Goes on from a backup that lacks the latest events. */
+	/** Continues from a backup that lacks the latest events. */
 	restore(without: number, givesAgain = false): void {
 		const left = Math.max(1, this.entries.length - without);
 		const gone = this.entries.slice(left).map(({ event }) => event);
@@ -95,7 +95,7 @@ export class PollModelService {
 		this.history.set(id, [...(this.history.get(id) ?? []), { at: this.clock.now(), record }]);
 	}
 
-	/** Whether an event is in the log, and was not taken back. */
+	/** Whether an event is in the log: a restore may have removed it. */
 	has = (event: CrmEvent): boolean => this.entries.some((entry) => entry.event === event);
 
 	/** A page of records as they are now. */

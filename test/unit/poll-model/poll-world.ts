@@ -16,10 +16,10 @@ export const quick: PollHistory = {
 	isDated: false,
 	nodes: 1,
 	courses: [],
-	deeds: [],
+	steps: [],
 };
 
-/** A service and n8n, in which a test does what it likes. */
+/** A service and n8n, for a test that plays a history by hand. */
 export async function pollWorld() {
 	const clock = new SimulatedClock();
 	const service = new PollModelService(clock);
@@ -31,7 +31,7 @@ export async function pollWorld() {
 	const happen = (...records: string[]): void => records.forEach((record) => service.happen('a.x', record));
 	const choose = (more: Partial<PollHistory> = {}): TriggerChoice => choiceOf({ ...quick, ...more }, ['a.x'], now, service.page);
 
-	/** Gives each record as it is now, but for those that answer with an error. */
+	/** A choice that outputs each record as it is now. Some records answer with an error. */
 	const chooseCurrent = (more: Partial<PollHistory>, codeOf: (record: string) => string | undefined): TriggerChoice => {
 		service.api = {
 			describeEvents: async () => ({ types: [{ type: 'a.x', collection: '/as' }] }),
@@ -52,14 +52,14 @@ export async function pollWorld() {
 		await clock.advance(60_000);
 	};
 
-	/** What was started, in its order. */
+	/** What was started, in order. */
 	const started = () => n8n.allRows.map(({ ids }) => ids.join());
 	const messages = () => n8n.reports.map(({ message }) => message);
 
 	return { clock, service, n8n, happen, choose, chooseCurrent, publish, started, messages };
 }
 
-/** Whether n8n is asked for an execution, or told to store, with items that cannot be written. */
+/** Whether items cannot be written: the trigger uses them to look for an execution, or to have n8n store its data. */
 export function isUnwritable(items: INodeExecutionData[]): boolean {
 	try {
 		JSON.stringify(items);

@@ -14,7 +14,6 @@ interface Delivery {
 	event: ModelEvent;
 	status: 'pending' | 'succeeded' | 'failed';
 	attempts: Array<{ response_status: number | null }>;
-	due: number;
 }
 
 export interface ModelEvent {
@@ -42,7 +41,7 @@ type Post = (url: string, body: string, headers: Record<string, string>) => Prom
 const retries = [5, 300, 1_800, 7_200, 18_000, 36_000].map((seconds) => seconds * 1_000);
 const eventType = 'contact.created';
 
-/** The service as far as subscriptions go, with answers that fail or are lost. */
+/** The subscriptions of the service, with answers that fail or are lost. */
 export class WebhookModelService {
 	readonly subscriptions = new Map<string, Subscription>();
 	readonly events: ModelEvent[] = [];
@@ -72,7 +71,7 @@ export class WebhookModelService {
 		}
 	}
 
-	/** What somebody does in the CRM to the subscription there is. */
+	/** What somebody does to the subscriptions in the CRM. */
 	tamper(change: (subscription: Subscription) => void): void {
 		for (const subscription of this.subscriptions.values()) {
 			change(subscription);
@@ -81,11 +80,11 @@ export class WebhookModelService {
 	}
 
 	rotate(subscription: Subscription): void {
-		// The secret of before signs for a day, which is not waited for here.
+		// The former secret would sign for another day, which the model leaves out.
 		subscription.secrets = [this.newSecret()];
 	}
 
-	/** Sends again what has failed, as the service would in the end. */
+	/** Retries pending deliveries, as the service would eventually. */
 	async retryAll(): Promise<void> {
 		for (const subscription of this.subscriptions.values()) {
 			for (const delivery of subscription.deliveries.values()) if (delivery.status === 'pending') await this.attempt(subscription, delivery);
@@ -123,17 +122,23 @@ export class WebhookModelService {
 		}
 		const subscription = this.subscriptions.get(id);
 		if (!subscription) throw httpError('404');
-		if (action === 'deliveries') return this.list([...subscription.deliveries.values()].filter(({ status }) => status !== 'succeeded').map(({ event, attempts, status }) => ({ id: `dlv_${event.id}`, event_id: event.id, event_type: eventType, attempts, status })));
+		if (action === 'deliveries') {
+			const unfinished = [...subscription.deliveries.values()].filter(({ status }) => status !== 'succeeded');
+			return this.list(unfinished.map(({ event: { id }, ...delivery }) => ({ ...delivery, id: `dlv_${id}`, event_id: id, event_type: eventType })));
+		}
 		if (action === 'recover') {
 			if (subscription.status !== 'active') throw httpError('409');
 			this.recover(subscription, Date.parse(String(body.since)));
 		}
-		if (action === 'rotate-secret') subscription.secrets.unshift(this.newSecret());
-		if (action === 'rotate-secret') subscription.updated_at = this.time();
+		if (action === 'rotate-secret') {
+			subscription.secrets.unshift(this.newSecret());
+			subscription.updated_at = this.time();
+			return { ...publicView(subscription), secret: subscription.secrets[0] };
+		}
 		if (method === 'DELETE') this.subscriptions.delete(id);
 		if (method === 'PATCH' && this.isFixed) throw httpError('405');
 		if (method === 'PATCH') Object.assign(subscription, body, { updated_at: this.time(), failing_since: null });
-		return action === 'rotate-secret' ? { ...publicView(subscription), secret: subscription.secrets[0] } : publicView(subscription);
+		return publicView(subscription);
 	}
 
 	private recover(subscription: Subscription, since: number): void {
@@ -145,7 +150,7 @@ export class WebhookModelService {
 	}
 
 	private queue(subscription: Subscription, event: ModelEvent): void {
-		const delivery: Delivery = { event, status: 'pending', attempts: [], due: 0 };
+		const delivery: Delivery = { event, status: 'pending', attempts: [] };
 		subscription.deliveries.set(event.id, delivery);
 		void this.clock.sleep(this.late + 1).then(async () => {
 			for (let i = 0; i < this.copies; i++) await this.attempt(subscription, delivery);
