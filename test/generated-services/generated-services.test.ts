@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 
 import { systemClock } from '../../nodes/CrmPlatform/base/clock';
-import { randomRuns, looksFurther } from '../random-runs.ts';
+import { randomRuns, isThorough } from '../random-runs.ts';
 import { brokenScenarioPromises, playScenario, scenarios, type Scenario } from './scenario.ts';
 import { startGeneratedServer, type GeneratedServer } from './generated-server.ts';
 
 const runs = randomRuns(60, 2026);
 /** Milliseconds after which the suite's own runs end, on a slow machine. */
-const timeLimit = looksFurther ? {} : { interruptAfterTimeLimit: 20_000 };
+const timeLimit = isThorough ? {} : { interruptAfterTimeLimit: 20_000 };
 
 let server: GeneratedServer;
 beforeAll(async () => void (server = await startGeneratedServer()));
