@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface ReceivedRequest {
+export interface LocalRequest {
 	method: string;
 	url: URL;
 	headers: IncomingHttpHeaders;
@@ -14,7 +14,7 @@ export interface LocalServer {
 }
 
 /** Starts a server on a free port. It answers a request once the whole body has arrived. */
-export async function startServer(answer: (request: ReceivedRequest, response: ServerResponse) => void): Promise<LocalServer> {
+export async function startLocalServer(answer: (request: LocalRequest, response: ServerResponse) => void): Promise<LocalServer> {
 	const server = createServer((request, response) => {
 		const chunks: Buffer[] = [];
 		request.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -2,12 +2,12 @@ import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { systemClock } from '../../nodes/CrmPlatform/base/clock';
 import { run } from '../integration/harness/node-runs.ts';
-import { startServer, type LocalServer, type ReceivedRequest } from '../local-server.ts';
+import { startLocalServer, type LocalServer, type LocalRequest } from '../local-server.ts';
 
 /** A service whose description and answers are those of one test. */
 export interface Form {
 	document: object | string;
-	answer(request: ReceivedRequest): FormReply | 'drop';
+	answer(request: LocalRequest): FormReply | 'drop';
 }
 
 export interface FormReply {
@@ -23,7 +23,7 @@ export function useForms() {
 	let server: LocalServer;
 	const forms = { form: undefined as unknown as Form, credential };
 	beforeAll(async () => {
-		server = await startServer((request, response) => {
+		server = await startLocalServer((request, response) => {
 			const { document, answer } = forms.form;
 			const reply = request.url.pathname.endsWith('openapi.json') ? { body: document } : answer(request);
 			if (reply === 'drop') return void response.destroy();

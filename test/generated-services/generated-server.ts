@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-import { startServer } from '../local-server.ts';
+import { startLocalServer } from '../local-server.ts';
 import type { Dialect } from './dialect.ts';
 import { errorBody, type GeneratedAnswer } from './error-shapes.ts';
 import type { Fault } from './faults.ts';
@@ -14,7 +14,7 @@ export interface GeneratedServer {
 
 export async function startGeneratedServer(): Promise<GeneratedServer> {
 	const services = new Map<string, GeneratedService>();
-	const { url: address, close } = await startServer(({ method, url, headers, body }, response) => {
+	const { url: address, close } = await startLocalServer(({ method, url, headers, body }, response) => {
 		const service = services.get(url.pathname.split('/')[1] ?? '');
 		if (!service) return void response.writeHead(404).end();
 		const { answer, fault } = service.handle(method, url, headers, body);

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { startServer, type LocalServer } from '../local-server.ts';
+import { startLocalServer, type LocalServer } from '../local-server.ts';
 import { syncDocument, texts, unique, type SyncDialect } from './sync-document.ts';
 
 export type Contact = Record<string, unknown> & { id: string };
@@ -198,7 +198,7 @@ export function useSyncServices() {
 	const services = new Map<string, SyncService>();
 	let server: LocalServer;
 	beforeAll(async () => {
-		server = await startServer(({ method, url, headers, body: text }, response) => {
+		server = await startLocalServer(({ method, url, headers, body: text }, response) => {
 			const service = services.get(url.pathname.split('/')[1] ?? '')!;
 			const { status, body, etag } = service.handle(method, url, headers, text);
 			response.writeHead(status, { 'content-type': 'application/json', ...(etag !== undefined && { etag }) });

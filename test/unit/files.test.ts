@@ -48,7 +48,7 @@ test('reads what another library writes, in any dialect and however it is cut in
 	});
 	await fc.assert(
 		fc.asyncProperty(table, dialect, async (rows, { size, ...options }) => {
-			// Quotes where its own rules miss a line end of another kind.
+			// Also quotes cells with a line end of another kind, which the library's own rules miss.
 			const text = stringify(rows, { ...options, quoted_match: /[\r\n]|^$/ });
 			expect(await contents(text, size, options.delimiter)).toEqual(rows);
 		}),

@@ -14,10 +14,10 @@ const guarded = (planned: PlannedChange[], limits: { share?: number; number?: nu
 test.each([
 	['exactly the number', 100, { number: 100 }, 1000],
 	['exactly the share', 10, { share: 10 }, 100],
-	['exactly a share that no binary fraction is', 29, { share: 29 }, 100],
+	['exactly a share that no binary fraction represents', 29, { share: 29 }, 100],
 	['the whole account, where it is allowed', 100, { number: 100, share: 100 }, 100],
 	['one of three, as a tenth of them is less than a record', 1, { share: 10 }, 3],
-	['three of six, as no fewer stay', 3, { share: 10 }, 6],
+	['three of six, as three others stay', 3, { share: 10 }, 6],
 ])('%s may be deleted', (_, count, limits, inScope) => {
 	const planned = missing(count);
 	expect(guarded(planned, limits, { inScope })).toEqual({ planned });
@@ -26,14 +26,14 @@ test.each([
 test.each([
 	['one more than the number', 101, { number: 100 }, 1000, /allows 100\./],
 	['one more than the share', 11, { share: 10 }, 100, /allows 10 %/],
-	['two of three, as fewer would stay', 2, { share: 10 }, 3, /allows 10 %/],
+	['two of three, as only one would stay', 2, { share: 10 }, 3, /allows 10 %/],
 	['all of one', 1, { share: 10 }, 1, /allows 10 %/],
 	['four of thirty-nine, where a tenth is allowed', 4, { share: 10 }, 39, /allows 10 %/],
 	['one of three, where no share is allowed', 1, { share: 0 }, 3, /allows 0 %/],
 	['one of three, where no number is allowed', 1, { number: 0 }, 3, /allows 0\./],
 	['anything if the number is not a number', 1, { number: NaN }, 1000, /allows NaN/],
 	['anything if the share is not a number', 1, { share: NaN }, 1000, /allows NaN/],
-])('%s is not deleted, and none of the others', (_, count, limits, inScope, reason) => {
+])('%s is not deleted, nor are the others', (_, count, limits, inScope, reason) => {
 	const result = guarded(missing(count), limits, { inScope });
 	expect(result.reason).toMatch(reason);
 	expect(result.reason).toContain(`${count} of ${inScope} records`);
@@ -70,7 +70,7 @@ test('changes of records that the source has are neither counted nor held back',
 	expect(guarded([update], { number: 0 }, { inSource: 0 })).toEqual({ planned: [update] });
 });
 
-test('values that the CRM has stored in another notation were set before: they do not count', () => {
+test('values that the CRM stores in another notation do not count as changes', () => {
 	const set = (id: number, from: unknown, to: unknown): PlannedChange => ({ action: 'update', record: record(id), changes: [{ field: 'phone', from, to }] });
 	const again = [set(1, 'https://left.example', 'HTTPS://Left.example'), set(2, '+4930123', '+49 (30) 123'), set(3, 7, '7.0')];
 	expect(guarded([...again, set(4, null, 'new')], { number: 1 }).reason).toBeUndefined();

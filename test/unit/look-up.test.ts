@@ -107,7 +107,7 @@ test.each(['list', 'text'] as const)('a value that was never requested does not 
 		for (let turn = 0; turn < 1000; turn++) await Promise.resolve();
 		return answer;
 	};
-	// Pages of a list hold 50 values, so that the good ones are asked for apart from the bad.
+	// A request has at most 50 values, so the good ones are requested apart from the bad ones.
 	const size = kind === 'list' ? 50 : 1;
 	const good = Array.from({ length: size }, (_, i) => `good ${i}`);
 	const values = [...good, ...bad, ...Array.from({ length: 200 }, (_, i) => `other ${i}`), 'last'];

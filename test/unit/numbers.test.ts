@@ -46,7 +46,7 @@ test('anything else is read as by JSON.parse, including invalid JSON', () => {
 		fc.stringMatching(/^[[\]{},:"\\ 0-9eE.+-]{0,60}$/),
 		fc.tuple(fc.json(), fc.stringMatching(/^[[\]{},:" 0-9]{0,25}$/)).map(([start, end]) => start + end),
 	);
-	// A number that is a text instead, as the number that JavaScript would have made of it.
+	// Replaces the text of a number with the number that JavaScript would have read.
 	const plain = (value: unknown): unknown =>
 		JSON.stringify(value, (_, member: unknown) => (typeof member === 'number' || (typeof member === 'string' && /^-?\d/.test(member)) ? String(Number(member)) : member));
 	fc.assert(

@@ -19,7 +19,7 @@ export const requestAt = (clock: SimulatedClock, more: Partial<QueuedRequest> = 
 
 export const withoutWindow = (status = 200, headers = {}): SimulatedAnswer => ({ status, headers, text: '' });
 
-export type Answer = () => SimulatedAnswer | Promise<SimulatedAnswer>;
+export type Respond = () => SimulatedAnswer | Promise<SimulatedAnswer>;
 
 export function start() {
 	const clock = new SimulatedClock();
@@ -27,15 +27,15 @@ export function start() {
 	const begun = clock.now();
 	const events: string[] = [];
 	/** Sends a request that is answered after some milliseconds, and notes when; resolves with its response or error. */
-	const send = (name: string, answer: Answer, more: Partial<QueuedRequest> = {}, ms = 100) => {
+	const send = (name: string, respond: Respond, more: Partial<QueuedRequest> = {}, ms = 100) => {
 		const ended = queue.enqueue(requestAt(clock, more), async () => {
 			events.push(`${name} at ${Math.floor((clock.now() - begun) / 1000)}`);
 			await clock.sleep(ms);
-			return await answer();
+			return await respond();
 		});
 		return ended.catch((error: Error) => error);
 	};
-	const sendMany = (count: number, name: string, ...how: [Answer, Partial<QueuedRequest>?, number?]) => {
+	const sendMany = (count: number, name: string, ...how: [Respond, Partial<QueuedRequest>?, number?]) => {
 		for (let i = 0; i < count; i += 1) void send(`${name} ${i}`, ...how);
 	};
 	/** A response that reports how many requests remain, and in how many seconds the window ends. */

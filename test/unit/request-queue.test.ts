@@ -1,6 +1,6 @@
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import { queueFor, type QueuedRequest } from '../../nodes/CrmPlatform/api/http/requestQueue';
-import { hour, never, requestAt, start, startAfter, totalTimeout, withoutWindow, type Answer } from './queued-requests.ts';
+import { hour, never, requestAt, start, startAfter, totalTimeout, withoutWindow, type Respond } from './queued-requests.ts';
 
 describe('while the window is unknown', () => {
 	test('four requests are sent, and the others after their responses', async () => {
@@ -95,20 +95,20 @@ describe('when the plan is used up', () => {
 
 describe('a slot is released', () => {
 	/** A request takes the only slot, and another one waits for it. */
-	async function startWithBusySlot(answer: Answer, more?: Partial<QueuedRequest>) {
+	async function startWithBusySlot(respond: Respond, more?: Partial<QueuedRequest>) {
 		const all = await startAfter([1, 600]);
-		void all.send('busy', answer, more);
+		void all.send('busy', respond, more);
 		await all.pass(200);
 		void all.send('next', () => all.withWindow(0));
 		await all.pass(10);
 		return all;
 	}
 
-	test.each<[string, Answer]>([
+	test.each<[string, Respond]>([
 		['throws', async () => await Promise.reject(new Error('odd'))],
 		['loses its connection', () => ({ connectionError: 'ECONNRESET' }) as never],
-	])('when its request %s', async (_, answer) => {
-		const { events } = await startWithBusySlot(answer);
+	])('when its request %s', async (_, respond) => {
+		const { events } = await startWithBusySlot(respond);
 		expect(events.at(-1)).toBe('next at 0');
 	});
 

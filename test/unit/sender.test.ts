@@ -5,7 +5,7 @@ import { createSender, type ApiRequest } from '../../nodes/CrmPlatform/api/http/
 import { anonymous, type HttpResponse, type NoResponse } from '../../nodes/CrmPlatform/api/http/transport';
 import { executeContext } from '../integration/harness/node-runs.ts';
 import { getMany } from '../integration/harness/parameters.ts';
-import { startServer, type LocalServer } from '../local-server.ts';
+import { startLocalServer, type LocalServer } from '../local-server.ts';
 
 type Answer = HttpResponse | NoResponse;
 
@@ -88,7 +88,7 @@ test.each([
 test.each<[string, ApiRequest, Answer]>([
 	['a web page with 200, without a key', post, { ...record, text: '<html></html>' }],
 	['a web page with 200, under a key', { ...post, idempotency: key }, { ...record, text: '<html></html>' }],
-	['tries under a key that are used up', { ...post, idempotency: key }, answer(500)],
+	['attempts under a key that are used up', { ...post, idempotency: key }, answer(500)],
 	['a change that may be repeated', patch, lost],
 ])('the error of a write that may have been processed says so: %s', async (_, request, failure) => {
 	const { outcome } = await send(request, failure);
@@ -137,7 +137,7 @@ describe('a response that arrives slowly without end', () => {
 	let isBrokenOff: Promise<void>;
 
 	beforeAll(async () => {
-		server = await startServer((_, response) => {
+		server = await startLocalServer((_, response) => {
 			response.writeHead(200, { 'content-type': 'application/json' });
 			const drip = setInterval(() => response.write(' '), 20);
 			isBrokenOff = new Promise((resolve) => {

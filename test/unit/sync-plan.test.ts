@@ -19,7 +19,7 @@ interface Case {
 	outside?: Context['outside'];
 }
 
-/** What is decided about items, whose keys are their values, beside records of the CRM. */
+/** The plan for these items, whose keys are their values, and these records of the CRM. */
 function plan(items: Array<IDataObject & { of?: Partial<SourceRecord> }>, records: CrmRecord[], { rules, match = [email], unique = [], outside = () => undefined }: Case = {}) {
 	const source = items.map(({ of, ...values }, item): SourceRecord => ({
 		item,
@@ -57,7 +57,7 @@ test('a record that only the source has is created with all its values', () => {
 	]);
 });
 
-test('it is left out if the user chooses so', () => {
+test('a record that only the source has is left out if the user chooses so', () => {
 	const [change] = plan([{ email: 'new@x.example' }], [], { rules: { missingInCrm: 'leave' } });
 	expect(change).toMatchObject({ action: 'unchanged', item: 0, reason: expect.stringContaining('Leave It Out') });
 	expect(change).not.toHaveProperty('patch');
@@ -121,7 +121,7 @@ test('an item whose key was refused does not take a record from another', () => 
 	expect(planned.map(({ action }) => action)).toEqual(['conflict', 'conflict', 'update']);
 });
 
-test('a record outside the scope is a conflict, though the CRM gave it', () => {
+test('a record outside the scope is a conflict, though the CRM returned it', () => {
 	const [change] = plan([{ email: ada.email, name: 'Ada B' }], [ada], { outside: ({ id }) => `${id} is elsewhere.` });
 	expect(change).toMatchObject({ action: 'conflict', record: ada, reason: 'con_1 is elsewhere.', changes: [{ field: 'name' }] });
 	expect(change).not.toHaveProperty('patch');

@@ -19,7 +19,7 @@ test.each(kinds)(
 	},
 );
 
-test.each(['text', 'choice', 'any'] as const)('the result of a calculation without a result is not a value of kind %s', (kind) => {
+test.each(['text', 'choice', 'any'] as const)('NaN and infinity, as from failed calculations, are not values of kind %s', (kind) => {
 	for (const none of [NaN, Infinity, -Infinity]) expect(() => convert(kind, none)).toThrow(`Label: “${none}” is not a value`);
 	expect(() => convert('list', ['a', NaN], { items: 'text' })).toThrow('is not a value');
 });

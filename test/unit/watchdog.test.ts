@@ -64,7 +64,7 @@ test('an unknown outcome is reported after an hour', () => {
 
 test('a job that a later one has overtaken is repeated; the next job in the queue is not', () => {
 	const starts = [start(2, { overtakenAt: 10 * second }), start(4)];
-	// Others may come out all the time.
+	// Others may end all the time.
 	const seen = { onWorkers: true, lastOutcomeAt: 39 * second };
 	expect(repeated(starts, seen, 39 * second)).toEqual([]);
 	expect(repeated(starts, seen, 40 * second)).toEqual([2]);
