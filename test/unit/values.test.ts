@@ -12,12 +12,9 @@ const convert = (kind: FieldKind, value: unknown, more: Partial<Field> = {}) =>
 
 const kinds = Object.keys(fieldKinds) as FieldKind[];
 
-test.each(kinds)(
-	'an empty value of kind %s clears the field',
-	(kind) => {
-		for (const empty of [null, undefined, '']) expect(convert(kind, empty)).toBeNull();
-	},
-);
+test.each(kinds)('an empty value of kind %s clears the field', (kind) => {
+	for (const empty of [null, undefined, '']) expect(convert(kind, empty)).toBeNull();
+});
 
 test.each(['text', 'choice', 'any'] as const)('NaN and infinity, as from failed calculations, are not values of kind %s', (kind) => {
 	for (const none of [NaN, Infinity, -Infinity]) expect(() => convert(kind, none)).toThrow(`Label: “${none}” is not a value`);
@@ -97,12 +94,7 @@ describe('a number', () => {
 });
 
 test('true and false may be written as text', () => {
-	expect(['true', 'FALSE', true, 0].map((value) => convert('boolean', value))).toEqual([
-		true,
-		false,
-		true,
-		false,
-	]);
+	expect(['true', 'FALSE', true, 0].map((value) => convert('boolean', value))).toEqual([true, false, true, false]);
 	for (const other of ['maybe', 'constructor']) {
 		expect(() => convert('boolean', other)).toThrow(/is not true or false/);
 	}
