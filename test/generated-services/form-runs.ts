@@ -2,12 +2,13 @@ import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { systemClock } from '../../nodes/CrmPlatform/base/clock';
 import { run } from '../integration/harness/node-runs.ts';
-import { startLocalServer, type LocalServer, type LocalRequest } from '../local-server.ts';
+import { startLocalServer, type LocalServer } from '../local-server.ts';
+import { withWholeRequest, type WholeRequest } from '../whole-request.ts';
 
 /** A service whose description and answers are those of one test. */
 export interface Form {
 	document: object | string;
-	answer(request: LocalRequest): FormReply | 'drop';
+	answer(request: WholeRequest): FormReply | 'drop';
 }
 
 export interface FormReply {
@@ -23,14 +24,14 @@ export function useForms() {
 	let server: LocalServer;
 	const forms = { form: undefined as unknown as Form, credential };
 	beforeAll(async () => {
-		server = await startLocalServer((request, response) => {
+		server = await startLocalServer(withWholeRequest((request, response) => {
 			const { document, answer } = forms.form;
 			const reply = request.url.pathname.endsWith('openapi.json') ? { body: document } : answer(request);
 			if (reply === 'drop') return void response.destroy();
 			const { status = 200, type = 'application/json', headers, body, bytes }: FormReply = reply;
 			response.writeHead(status, { 'content-type': type, ...headers });
 			response.end(bytes ?? (typeof body === 'string' ? body : JSON.stringify(body)));
-		});
+		}));
 		jest.spyOn(systemClock, 'sleep').mockImplementation(async () => undefined);
 	});
 	afterAll(async () => await server.close());

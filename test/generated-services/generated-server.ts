@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 import { startLocalServer } from '../local-server.ts';
+import { withWholeRequest } from '../whole-request.ts';
 import type { Dialect } from './dialect.ts';
 import { errorBody, type GeneratedAnswer } from './error-shapes.ts';
 import type { Fault } from './faults.ts';
@@ -14,12 +15,12 @@ export interface GeneratedServer {
 
 export async function startGeneratedServer(): Promise<GeneratedServer> {
 	const services = new Map<string, GeneratedService>();
-	const { url: address, close } = await startLocalServer(({ method, url, headers, body }, response) => {
+	const { url: address, close } = await startLocalServer(withWholeRequest(({ method, url, headers, body }, response) => {
 		const service = services.get(url.pathname.split('/')[1] ?? '');
 		if (!service) return void response.writeHead(404).end();
 		const { answer, fault } = service.handle(method, url, headers, body);
 		reply(response, answer, service.dialect, fault);
-	});
+	}));
 	return {
 		open(dialect, faults, records) {
 			const name = `s${services.size + 1}`;

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 import { startLocalServer, type LocalServer } from '../local-server.ts';
+import { withWholeRequest } from '../whole-request.ts';
 import { syncDocument, texts, unique, type SyncDialect } from './sync-document.ts';
 
 export type Contact = Record<string, unknown> & { id: string };
@@ -198,12 +199,12 @@ export function useSyncServices() {
 	const services = new Map<string, SyncService>();
 	let server: LocalServer;
 	beforeAll(async () => {
-		server = await startLocalServer(({ method, url, headers, body: text }, response) => {
+		server = await startLocalServer(withWholeRequest(({ method, url, headers, body: text }, response) => {
 			const service = services.get(url.pathname.split('/')[1] ?? '')!;
 			const { status, body, etag } = service.handle(method, url, headers, text);
 			response.writeHead(status, { 'content-type': 'application/json', ...(etag !== undefined && { etag }) });
 			response.end(body === undefined ? '' : JSON.stringify(body));
-		});
+		}));
 	});
 	afterAll(async () => await server.close());
 
