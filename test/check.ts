@@ -7,5 +7,4 @@ import { dailyTests, lintAndTypes, lintAndTypesOfChanges, unitAndIntegration } f
  */
 process.env['HISTORIES'] ??= '0.1';
 const steps = process.argv.includes('--all') ? [lintAndTypes, unitAndIntegration] : [lintAndTypesOfChanges, dailyTests];
-const isClean = await runSteps(steps, process.env['CI'] !== 'true');
-process.exitCode = isClean ? 0 : 1;
+process.exitCode = (await runSteps(steps, process.env['CI'] !== 'true')) ? 0 : 1;

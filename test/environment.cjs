@@ -1,7 +1,7 @@
 const { TestEnvironment } = require('jest-environment-node');
 
-// Jest takes a worker for one that hangs if it is not gone after half a second. To free hundreds of megabytes
-// before it goes takes it longer on a busy machine, and nothing is left to do.
+// Jest reports a worker that has not exited after half a second as hanging. On a busy machine, freeing hundreds of
+// megabytes before the exit takes longer, and is of no use.
 if (process.send) {
 	process.once('exit', (code) => {
 		for (const listener of process.listeners('exit')) listener.call(process, code);
@@ -10,7 +10,7 @@ if (process.send) {
 }
 
 /**
- * A timer that no process stays alive for.
+ * A timer that does not keep its process alive.
  * @template {(...timer: any[]) => NodeJS.Timeout} Start
  * @param {Start} start
  */
@@ -19,16 +19,16 @@ function leftBehind(start) {
 }
 
 /**
- * Gives tests the sandbox as Node.js loads it, once for all test files of a process: what jest loads,
- * it loads anew for each file. Only for tests that call the sandbox over HTTP, as its classes are not
- * those that a test imports.
+ * Gives tests the sandbox as Node.js loads it, once for all test files of a process: jest would load it
+ * again for each file. Only for tests that call the sandbox over HTTP, as its classes are not those that a
+ * test imports.
  */
 module.exports = class extends TestEnvironment {
 	/** @param {ConstructorParameters<typeof TestEnvironment>} settings */
 	constructor(...settings) {
 		super(...settings);
 		// Old versions of n8n leave timers behind, which would keep a worker alive: n8n-core looks after SSH
-		// connections, and `sleep` goes on when what it limits has ended (up to 2.30).
+		// connections, and `sleep` continues after what it limits has ended (up to 2.30).
 		const { setTimeout, setInterval } = this.global;
 		if (process.send) Object.assign(this.global, { setTimeout: leftBehind(setTimeout), setInterval: leftBehind(setInterval) });
 		this.global.loadSandbox = () => {

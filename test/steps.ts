@@ -13,7 +13,7 @@ const CONFORMANCE_CONFIG = 'test/conformance/jest.config.cjs';
 const E2E_CONFIG = 'test/e2e/jest.config.cjs';
 const QUEUE_CONFIG = 'test/queue/jest.config.cjs';
 
-/** Side by side, since each keeps one core busy; both print what they found at their end. */
+/** In parallel, since each keeps one core busy; both print their findings at the end. */
 const lintAndTypesWith = (lintArguments: string[]): Step => ({
 	name: 'lint, types',
 	async run() {
@@ -47,7 +47,7 @@ const gate = '/test/gate/';
 const runWithout = async (name: string, patterns: string[]) =>
 	await runJest(name, ['--testPathIgnorePatterns', '/node_modules/', ...patterns]);
 
-/** What the tests of the contract run as well, with more to see. */
+/** The tests that also run against the contract, which checks more. */
 const withContract = (): string[] => {
 	const { testMatch } = createRequire(import.meta.url)(resolve(CONFORMANCE_CONFIG)) as { testMatch: string[] };
 	return testMatch.map((pattern) => pattern.replace('<rootDir>', '').replace('*.test.ts', ''));
@@ -65,7 +65,7 @@ export const unitAndIntegration: Step = {
 	run: () => runWithout('unit', [...withOthers, gate]),
 };
 
-/** The tests without those that run with the contract, and n8n's checks of packages that ask to be verified, which keep one core busy. */
+/** All tests except those that run against the contract, and n8n's checks of packages for verification, which keep one core busy. */
 export const gateUnitAndSandbox: Step = {
 	name: 'gate, unit, sandbox',
 	needs: ['build'],
@@ -75,7 +75,7 @@ export const gateUnitAndSandbox: Step = {
 /** The oldest n8n that is supported; the newest is the one all other tests run in. */
 export const oldestN8n: Step = helpersIn(OLDEST);
 
-/** The contract by itself, then the service against it: every request and answer of the integration tests, by Prism. */
+/** Checks the contract, then the service against it: Prism reads every request and answer of the integration tests. */
 export const conformance: Step = {
 	name: 'integration, conformance',
 	async run() {
@@ -86,7 +86,7 @@ export const conformance: Step = {
 	},
 };
 
-/** What takes long: large sets, many random requests, processes that are killed and come again. */
+/** What takes long: large sets, many random requests, processes that are killed and restarted. */
 export const large: Step = {
 	name: 'long tests',
 	run: () => runJest('large', ['test/large']),

@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Less than the limit of a test (jest.config.js), which could not say what never came. */
+/** Less than the limit of a test (jest.config.js), whose error would not say what the test waited for. */
 const MAX_WAIT_MS = 240_000;
 
-/** For a hundred thousand records, thousands of events, and many kills. */
+/** A limit for a hundred thousand records, thousands of events, and many kills. */
 export const HOUR_MS = 3_600_000;
 
-/** Between two looks: longer the longer it takes. */
+/** Pauses between two looks grow. */
 const FIRST_PAUSE_MS = 2;
 const MAX_PAUSE_MS = 200;
 const PAUSE_GROWTH = 1.1;
 
 /**
- * Waits until something is so.
+ * Waits until a condition is met.
  *
- * @param look gives something falsy as long as it is not so
- * @returns what it gives then
- * @throws {Error} with what it looked for, if it takes too long
+ * @param look returns something falsy until then
+ * @returns what `look` returned last
+ * @throws {Error} that quotes `look`, if it takes too long
  */
 export async function until<T>(
 	look: () => T | Promise<T>,

@@ -35,6 +35,11 @@ export class SimulatedClock {
 		});
 	};
 
+	/** Runs everything that happens within some milliseconds. */
+	async advance(ms: number): Promise<void> {
+		await this.runUntil(this.time + ms);
+	}
+
 	/** Runs everything that happens until then. */
 	async runUntil(end: number): Promise<void> {
 		for (;;) {

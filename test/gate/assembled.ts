@@ -2,7 +2,7 @@ import { NodeConnectionTypes } from 'n8n-workflow';
 import ts from 'typescript';
 
 /**
- * A node's source with its description written out: what code assembles, a linter cannot see.
+ * A node's source with its description written out: a linter cannot see what code assembles.
  *
  * @param source the text of the `.node.ts` file
  * @param description what the class holds at run time

@@ -15,8 +15,8 @@ test.each<[string, Manifest]>([
 	['name must begin with n8n-nodes-', { name: 'crm-platform' }],
 	['files must be dist and nothing else', { files: ['dist', 'sandbox'] }],
 	['peerDependencies must be n8n-workflow *', { peerDependencies: { 'n8n-workflow': '^2' } }],
-	['no dependencies allowed', { dependencies: {} }],
-	['no script prepare allowed', { scripts: { prepare: 'npm run build' } }],
+	['must not have dependencies', { dependencies: {} }],
+	['must not have a script prepare', { scripts: { prepare: 'npm run build' } }],
 	['author must have a name and an email', { author: { name: 'Somebody' } }],
 ])('a manifest is refused: %s', (fault, change) => {
 	expect(manifestFaults({ ...manifest, ...change })).toEqual([fault]);
@@ -33,7 +33,7 @@ test('an unexpected file in the tarball is reported, as are a missing codex and 
 	]);
 });
 
-test('a module that n8n does not offer is reported, also one loaded late', () => {
+test('a module that n8n does not provide is reported, even if it is loaded late', () => {
 	const text = `
 		const zod = require('zod/v4');
 		const near = require('./near');
@@ -57,7 +57,7 @@ export class Example implements INodeType {
 	methods = {};
 }`;
 
-test('a description is written out in place, everything around it kept', () => {
+test('a description is written out in place, and everything around it stays', () => {
 	const description = { name: 'it’s', inputs: ['main'], 'odd-key': [{ default: 'main' }] };
 	expect(withDescription(source, description).replace(/\s+/g, ' ')).toBe(
 		source

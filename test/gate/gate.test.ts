@@ -12,7 +12,7 @@ interface LoadedNode extends Loaded {
 
 /**
  * Without the webhooks that resume an execution: n8n registers them itself. The rule `webhook-lifecycle-complete` is
- * about triggers, which register with a service, but does not look at the difference.
+ * about triggers, which register with a service, but applies to all webhooks.
  */
 function withoutResuming({ webhooks, ...description }: LoadedNode['description']): LoadedNode['description'] {
 	const registered = webhooks?.filter(({ restartWebhook }) => !restartWebhook) ?? [];
@@ -56,11 +56,11 @@ describe("n8n's verification gate", () => {
 		expect(scan('source', folder)).toEqual(clean);
 	});
 
-	test('finds a manifest that obeys its list', () => {
+	test('finds no fault in the manifest', () => {
 		expect(manifestFaults(manifest)).toEqual([]);
 	});
 
-	test('finds in the tarball every file it needs and no other', () => {
+	test('finds every required file in the tarball, and no other', () => {
 		const { nodes, credentials } = load();
 		const loaded = [
 			...nodes.map(({ file, description }) => ({ ...description, file })),
@@ -70,13 +70,13 @@ describe("n8n's verification gate", () => {
 		expect(packed.bytes).toBeLessThan(320_000);
 	});
 
-	test('lets every node and credential load where nothing but what n8n offers is installed', () => {
+	test('loads every node and credential with only the modules that n8n provides', () => {
 		const { nodes, credentials } = load();
 		expect(nodes.map(({ description }) => description.name)).toContain('crmPlatform');
 		expect(credentials).toHaveLength(manifest.n8n?.credentials?.length ?? -1);
 	});
 
-	test('lets no file load anything else, whenever it may run', () => {
+	test('finds no file that loads any other module, even later', () => {
 		const scripts = globSync('**/*.js', { cwd: packed.unpacked });
 		const sources = new Map(
 			scripts.map((file) => [file, readFileSync(join(packed.unpacked, file), 'utf8')]),

@@ -3,8 +3,8 @@ import { packPackage } from '../../tools/pack.ts';
 
 /*
  * node pack.ts <folder>: builds the clone that is the current folder and packs it into <folder>.
- * The tools are modules which jest cannot load, so the tests run this.
+ * jest cannot load the tools, so the tests run this script.
  */
 const [folder] = process.argv.slice(2);
-if (!folder) throw new Error('Say which folder the tarball goes to.');
+if (!folder) throw new Error('Usage: node pack.ts <folder>');
 await withBuiltPackage(() => packPackage(folder));

@@ -12,7 +12,7 @@ export interface Loaded {
 	icon?: string | { light: string; dark: string };
 }
 
-/** Files in the package that do not belong there, and files it names that it does not hold. */
+/** Files that do not belong in the package, and files that it names but lacks. */
 export function contentFaults(files: string[], manifest: Manifest, loaded: Loaded[]): string[] {
 	const nodes = manifest.n8n?.nodes ?? [];
 	const needed = [
@@ -27,7 +27,7 @@ export function contentFaults(files: string[], manifest: Manifest, loaded: Loade
 	];
 }
 
-/** Every module the compiled files load which n8n does not offer and the package does not hold. */
+/** Modules that compiled files load, and that neither n8n provides nor the package contains. */
 export function importFaults(sources: Sources, files: string[]): string[] {
 	return importsOf(sources)
 		.filter(({ to }) => ![...offered, 'node:crypto'].includes(to) && !files.includes(to))

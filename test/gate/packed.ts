@@ -1,28 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import {
-	cpSync,
-	globSync,
-	mkdirSync,
-	mkdtempSync,
-	realpathSync,
-	rmSync,
-	statSync,
-	symlinkSync,
-} from 'node:fs';
+import { cpSync, globSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 
 const root = resolve(__dirname, '../..');
 const notSource = ['node_modules', 'dist', '.git', '.demo', '.tmp'].map((name) => join(root, name));
 
-/** The modules n8n lets a community package load beside its own. */
+/** The modules that n8n provides to community packages. */
 export const offered = ['n8n-workflow', 'zod', 'luxon', 'lodash', 'p-limit', 'moment'];
 
 /** The package as npm would publish it, and the sources it was made from. */
 export interface Packed {
 	/** A copy of the clone's sources. */
 	source: string;
-	/** The tarball's content, in a place where nothing but what n8n offers can be loaded. */
+	/** The tarball's content, in a folder from which only the modules that n8n provides can be loaded. */
 	unpacked: string;
 	/** The paths in the tarball. */
 	files: string[];
@@ -60,7 +51,7 @@ export function packClone(): Packed {
 }
 
 /**
- * Runs one of this folder's scripts in Node, as modules that jest cannot load need it.
+ * Runs one of this folder's scripts in Node, since jest cannot load the modules that it uses.
  *
  * @param cwd the folder it works in; its temporary files go beside that
  * @returns what it prints
@@ -71,7 +62,7 @@ export function runScript(script: string, args: string[], cwd: string): string {
 		encoding: 'utf8',
 		env: {
 			...process.env,
-			// n8n's rules take every file for the same test case where NODE_ENV is 'test'.
+			// If NODE_ENV is 'test', n8n's rules treat every file as the same test case.
 			NODE_ENV: 'production',
 			TMPDIR: dirname(cwd),
 			TEMP: dirname(cwd),

@@ -8,10 +8,9 @@ import { ESLint, type Linter } from 'eslint';
 import { globSync } from 'node:fs';
 
 /*
- * node scan.ts source|tarball <folder>: what n8n's verification says of a folder, as JSON on
- * standard output: { passed, complaints }. The scanner is a module which jest cannot load and
- * counts only errors, so its rules are run once more for their warnings. It also brings older
- * rules of n8n's own plugin than the newest published: those are asked too.
+ * node scan.ts source|tarball <folder>: prints the result of n8n's verification of a folder as JSON,
+ * { passed, complaints }. jest cannot load the scanner. It counts only errors, so its rules run once more for
+ * their warnings, and a third time with the newest rules of n8n's plugin, as the scanner comes with older ones.
  */
 const patterns: Record<string, string[]> = {
 	source: SOURCE_FILE_PATTERNS,
@@ -33,12 +32,7 @@ const complaints = new Set([...(await lint(gate)), ...(await lint(newest))]);
 process.stdout.write(JSON.stringify({ passed, complaints: [...complaints] }));
 
 async function lint(overrideConfig: Linter.Config[]): Promise<string[]> {
-	const eslint = new ESLint({
-		cwd: folder,
-		allowInlineConfig: false,
-		overrideConfigFile: true,
-		overrideConfig,
-	});
+	const eslint = new ESLint({ cwd: folder, allowInlineConfig: false, overrideConfigFile: true, overrideConfig });
 	const found = globSync(files ?? [], { cwd: folder, exclude: ['node_modules/**'] });
 	const results = await eslint.lintFiles(found);
 	return results.flatMap(({ filePath, messages }) =>

@@ -12,7 +12,7 @@ const json = (schema: object) => ({ content: { 'application/json': { schema } } 
 const fields = { type: 'object', properties: { first_name: text, external_id: text } };
 const contact = { type: 'object', properties: { id: text, ...fields.properties } };
 
-/** A service that writes what it is asked to, and answers as told; its description promises those answers of success. */
+/** A service that stores every write and gives this reply. Its description promises these responses. */
 function service(reply: (records: IDataObject[]) => FormReply, promised: object = { 200: json(contact), 201: json(contact) }) {
 	const writtenRecords: IDataObject[] = [];
 	const requestBody = json(fields);
@@ -71,7 +71,7 @@ test.each(['create', 'upsert'] as const)('%s answered with 204 is not a success 
 	expect((await formFailure({ credential: credential(), parameters: writes[kind], items })).message).toContain('no record came back');
 });
 
-test.each([204, 200])('an update answered %i without a record that the description does not promise gives the record’s id', async (status) => {
+test.each([204, 200])('an update answered %i without a record, which the description does not promise, outputs the record’s ID', async (status) => {
 	service(() => ({ status, body: '' }), { [status]: {} });
 	const { items: out, hints } = await run({ credential: credential(), parameters: writes.update, items });
 	expect(out.map((item) => item.json)).toEqual([{ id: 'c1' }]);
@@ -94,7 +94,7 @@ test('an update that is answered with another record is not a success, and may h
 	expect((await run({ credential: credential(), parameters: writes.update, items })).items).toHaveLength(1);
 });
 
-test('a write that is only accepted is not reported as done', async () => {
+test('the hint says so if a write was only accepted', async () => {
 	service(() => ({ status: 202, body: { id: 'job_1', status: 'queued' } }));
 	expect((await run({ credential: credential(), parameters: writes.create, items })).hints.join()).toContain('may be those of a job');
 });
@@ -119,7 +119,7 @@ describe.each(['create', 'upsert'] as const)('a batch of %s', (kind) => {
 		expect(out.map(({ json: output }) => output.id ?? output.error)).toEqual(['id-a', 'The CRM accepted the write (201), but no record came back', 'id-c']);
 	});
 
-	test('has the ids of records of which nothing else is returned', async () => {
+	test('outputs the IDs of records if nothing else is returned', async () => {
 		service(resultsOf((name) => ({ id: `id-${name}` })));
 		expect((await run(setup())).items.map(({ json: output }) => output.id)).toEqual(['id-a', 'id-b', 'id-c']);
 	});

@@ -9,7 +9,7 @@ export interface Dialect {
 	prefix: 'in paths' | 'in servers' | 'relative server' | 'folder in paths';
 	openapi: '3.0.3' | '3.1.0';
 	names: { text: string; count: string; match: string; batch: string };
-	/** `isNested`: where it is linked, it is inside another member of the answer. */
+	/** `isNested`: if it is linked, it is inside another member of the answer. */
 	cursor: { name: string; isLinked: boolean; isNested: boolean };
 	lastCursor: 'null' | 'absent' | 'empty';
 	hasTotal: boolean;
@@ -20,7 +20,7 @@ export interface Dialect {
 		maxSize: number;
 		excess: 'clamped' | 'refused';
 	};
-	/** `hasOthers`: headers that speak of idempotency, and are not for the key, come before it. */
+	/** `hasOthers`: other headers about idempotency come before the one for the key. */
 	key: { name: string; format: 'any' | 'uuid' | 'short' | 'pattern'; isRequired: boolean; hasOthers: boolean };
 	/** How the parameter for the field to match on is described; without it, any record is found. */
 	matchOn: 'enum' | 'const' | 'text' | 'reference';
@@ -30,7 +30,7 @@ export interface Dialect {
 	body: 'inline' | 'reference' | 'allOf' | 'true' | 'oneOf';
 	errors: 'problem' | 'nested' | 'map' | 'list' | 'text' | 'page' | 'nothing' | 'nulls';
 	answers: 'record' | 'id' | 'nothing';
-	/** Whether keys without a value stand all over the description, as in YAML. */
+	/** Whether many keys of the description have no value, as is usual in YAML. */
 	hasNulls: boolean;
 	/** Whether the schemas contain what few tools understand. */
 	hasOddSchemas: boolean;

@@ -1,6 +1,6 @@
 import type { Dialect } from './dialect.ts';
 
-/** An answer before anything goes wrong with it. */
+/** An answer without any fault. */
 export interface GeneratedAnswer {
 	status: number;
 	/** Sent as JSON. */
@@ -12,7 +12,7 @@ export interface GeneratedAnswer {
 	headers?: Record<string, string>;
 }
 
-/** A refusal in one of the shapes that services have. */
+/** A refusal in one of the shapes that services use. */
 export function errorBody(shape: Dialect['errors'], status: number, code: string): GeneratedAnswer {
 	const message = `The CRM says ${code}`;
 	const shapes: Record<Dialect['errors'], Omit<GeneratedAnswer, 'status'>> = {

@@ -1,21 +1,21 @@
 import * as fc from 'fast-check';
 
-/** What goes wrong with one request, and whether the service carries it out all the same. */
+/** A fault of a request, and whether the service performs the request anyway. */
 export interface Fault {
-	/** Which requests of a kind it meets: the first is 0. */
+	/** The first request of its kind that it affects, from 0 on. */
 	at: number;
 	/** How many in a row. */
 	times: number;
 	on: 'write' | 'read';
-	/** A status, or what becomes of the connection or the answer. */
+	/** An error status, or a fault of the connection or the answer. */
 	kind: number | '503 with Retry-After' | 'drop' | 'slow' | 'page' | 'cut' | 'text' | 'error in 200' | 'part of the results';
-	/** Whether the request takes effect before; a later effect is still under way when it is repeated. */
+	/** When the fault occurs: before or after the request takes effect; `later`: the request is still in progress when it is repeated. */
 	effect: 'before' | 'after' | 'later';
 }
 
-/** A service that says so has done nothing; one that is busy (503 with Retry-After) may have done it. */
+/** A service that answers like this has done nothing. One that is busy (503 with Retry-After) may have performed the request. */
 const refusals = [400, 413, 422, 429, 'error in 200'];
-/** A service that says so has done it. */
+/** A service that answers like this has performed the request. */
 const successes = ['slow', 'part of the results'];
 
 export const faults: fc.Arbitrary<Fault> = fc

@@ -13,9 +13,9 @@ const items = [{ email: 'a@forms.example', external_id: 'x-1', first_name: 'Ada'
 
 describe('a service that finds records by email unless the request names another field', () => {
 	const records = new Map<string, Record<string, unknown>>();
-	const answer: Form['answer'] = ({ query, body: requestBody }) => {
+	const answer: Form['answer'] = ({ url, body: requestBody }) => {
 		const record = JSON.parse(requestBody) as Record<string, unknown>;
-		const on = query.get('on') ?? 'email';
+		const on = url.searchParams.get('on') ?? 'email';
 		const found = [...records.values()].find((candidate) => candidate[on] === record[on]);
 		const storedRecord = { id: `c${records.size + 1}`, ...found, ...record };
 		records.set(storedRecord.id, storedRecord);
@@ -55,7 +55,7 @@ describe('a service that finds records by email unless the request names another
 	});
 });
 
-test('a lost answer is not written twice, whichever other headers speak of idempotency', async () => {
+test('a write whose answer was lost is not written twice, whatever other headers about idempotency there are', async () => {
 	const recordsByKey = new Map<string, object>();
 	let isLost = true;
 	forms.form = {
@@ -91,7 +91,7 @@ describe('a read or a write that is answered 200 with an error is not reported a
 	);
 });
 
-test.each(['iso-8859-1', 'windows-1252', 'utf-16le'])('text in %s is read as its charset says', async (charset) => {
+test.each(['iso-8859-1', 'windows-1252', 'utf-16le'])('text is decoded by its charset: %s', async (charset) => {
 	const text = JSON.stringify({ id: 'c1', first_name: 'Zoë Müller' });
 	const bytes = Buffer.from(text, charset === 'utf-16le' ? 'utf16le' : 'latin1');
 	forms.form = { document: documentOf({ get: {} }), answer: () => ({ type: `application/json; charset="${charset}"`, bytes }) };
@@ -109,8 +109,8 @@ test('text that is not in the encoding it names is refused, not replaced', async
 test.each([null, ''])('records whose id is %j come from every page', async (id) => {
 	forms.form = {
 		document: documentOf({ get: { parameters: [{ name: 'cursor', in: 'query', schema: {} }] } }),
-		answer({ query }) {
-			const page = Number(query.get('cursor') ?? 0);
+		answer({ url }) {
+			const page = Number(url.searchParams.get('cursor') ?? 0);
 			return { body: { data: [{ id, n: 2 * page }, { id, n: 2 * page + 1 }], next_cursor: page < 2 ? String(page + 1) : null } };
 		},
 	};
@@ -118,7 +118,7 @@ test.each([null, ''])('records whose id is %j come from every page', async (id) 
 	expect(output.map(({ json }) => json.n)).toEqual([0, 1, 2, 3, 4, 5]);
 });
 
-test('a filter’s member with the name of the size of pages is refused', async () => {
+test('a member of a filter is refused if it has the name of the page size', async () => {
 	const parameters = [
 		{ name: 'limit', in: 'query', schema: { type: 'integer', maximum: 50 } },
 		{ name: 'where', in: 'query', schema: { type: 'object', properties: { limit: { type: 'integer' } } } },
@@ -158,7 +158,7 @@ describe('a description that cannot be read', () => {
 		'localhost:3000/tok-123456789',
 		'//HOST/tok-123456789',
 		'tok-123456789',
-	])('shows no more of its address than the host: %s', async (addressTemplate) => {
+	])('shows only the host of its address: %s', async (addressTemplate) => {
 		const { host } = new URL(credential().baseUrl);
 		const descriptionUrl = addressTemplate.replace('HOST', host);
 		const hintText = await hints('nothing', { descriptionUrl });
@@ -175,7 +175,7 @@ describe('a description that cannot be read', () => {
 	});
 });
 
-test('a key or a token that the CRM repeats in its error does not reach the user’s data', async () => {
+test('a key that the CRM repeats in its error does not reach the user’s data', async () => {
 	const serviceCredential = credential();
 	forms.form = {
 		document: documentOf({ get: {} }),

@@ -1,10 +1,6 @@
 import type { Dialect, KeyPromise } from './dialect.ts';
 
-/**
- * A service's description of itself, as its dialect has it.
- *
- * @param folder the path the service is under, such as `/s1`
- */
+/** The API description of a service in a folder such as `/s1`. */
 export function documentOf(dialect: Dialect, folder: string): object {
 	const prefix = { 'in paths': '/v1', 'in servers': '', 'relative server': '', 'folder in paths': `${folder}/v1` }[dialect.prefix];
 	const servers = { 'in paths': folder, 'in servers': `${folder}/v1`, 'relative server': './v1', 'folder in paths': '' }[dialect.prefix];
@@ -135,7 +131,7 @@ const matchParameter = ({ names, matchOn }: Dialect) => ({
 	}[matchOn],
 });
 
-/** Choices that are not about the field to match on. */
+/** Parameters with other choices than the field to match on. */
 const otherChoices = [{ name: 'mode', in: 'query', schema: { enum: ['merge', 'replace'] } }];
 
 const otherHeaders = ({ key }: Dialect) =>

@@ -1,6 +1,7 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 
+import { startLocalServer } from '../local-server.ts';
+import { withWholeRequest } from '../whole-request.ts';
 import type { Dialect } from './dialect.ts';
 import { errorBody, type GeneratedAnswer } from './error-shapes.ts';
 import type { Fault } from './faults.ts';
@@ -14,19 +15,12 @@ export interface GeneratedServer {
 
 export async function startGeneratedServer(): Promise<GeneratedServer> {
 	const services = new Map<string, GeneratedService>();
-	const server: Server = createServer((request, response) => {
-		const chunks: Buffer[] = [];
-		request.on('data', (chunk: Buffer) => chunks.push(chunk));
-		request.on('end', () => {
-			const url = new URL(request.url ?? '/', 'http://generated.example');
-			const service = services.get(url.pathname.split('/')[1] ?? '');
-			if (!service) return void response.writeHead(404).end();
-			const { answer, fault } = service.handle(request.method ?? '', url, request.headers, Buffer.concat(chunks).toString());
-			reply(response, answer, service.dialect, fault);
-		});
-	});
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-	const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	const { url: address, close } = await startLocalServer(withWholeRequest(({ method, url, headers, body }, response) => {
+		const service = services.get(url.pathname.split('/')[1] ?? '');
+		if (!service) return void response.writeHead(404).end();
+		const { answer, fault } = service.handle(method, url, headers, body);
+		reply(response, answer, service.dialect, fault);
+	}));
 	return {
 		open(dialect, faults, records) {
 			const name = `s${services.size + 1}`;
@@ -34,10 +28,7 @@ export async function startGeneratedServer(): Promise<GeneratedServer> {
 			services.set(name, service);
 			return { service, url: `${address}/${name}` };
 		},
-		close: async () => {
-			server.closeAllConnections();
-			await new Promise((resolve) => server.close(resolve));
-		},
+		close,
 	};
 }
 

@@ -7,7 +7,7 @@ import type { Fault } from './faults.ts';
 
 type GeneratedRecord = Record<string, unknown> & { id: string };
 
-/** A member of the object itself: names may be those that every object inherits. */
+/** A member of the object itself. Its name may be one that every object inherits. */
 export const ownValue = (object: object, name: string): unknown =>
 	Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;
 
@@ -15,15 +15,15 @@ export const ownValue = (object: object, name: string): unknown =>
 interface Effect {
 	kind: 'create' | 'update' | 'delete';
 	id: string;
-	/** What the request gave for it. */
+	/** The record's values in the request. */
 	values: Record<string, unknown>;
 	/** Whether the description promises that the request is recognized when it is repeated. */
 	isPromised: boolean;
-	/** Which attempt of the node made it: the caller's count. */
+	/** The attempt of the node that made it, as the caller counts. */
 	attempt: number;
 }
 
-/** A service with a dialect and faults of its own, which counts what is done to it. */
+/** A service with its own dialect and faults. It records its requests and their effects. */
 export class GeneratedService {
 	readonly dialect: Dialect;
 	readonly faults: Fault[];
@@ -31,7 +31,7 @@ export class GeneratedService {
 	readonly effects: Effect[] = [];
 	readonly requests: string[] = [];
 	attempt = 0;
-	/** What the description is answered with; itself where absent. */
+	/** Replaces the description. */
 	description: GeneratedAnswer | undefined;
 	private readonly folder: string;
 	private readonly answers = new Map<string, { request: string; answer: GeneratedAnswer; pending: number; apply?: () => GeneratedAnswer }>();
@@ -45,7 +45,7 @@ export class GeneratedService {
 		for (let i = 0; i < records; i++) this.insert({ [dialect.names.text]: `row ${i}`, [dialect.names.match]: `row-${i}` });
 	}
 
-	/** The answer, and what goes wrong with it. */
+	/** The answer, and the fault that it meets. */
 	handle(method: string, url: URL, headers: IncomingMessage['headers'], text: string): { answer: GeneratedAnswer; fault?: Fault } {
 		const path = url.pathname.slice(this.folder.length);
 		if (path === '/openapi.json') {
@@ -93,7 +93,7 @@ export class GeneratedService {
 		if (storedAnswer.request !== request) return this.error(422, 'idempotency_key_reused');
 		if (storedAnswer.pending > 1) {
 			storedAnswer.pending -= 1;
-			// The one code that the API's own documentation gives.
+			// The API's public documentation names this code, and no other.
 			return { status: 409, body: { code: 'idempotency_in_progress', detail: 'The first attempt is still running' } };
 		}
 		if (storedAnswer.apply) {
@@ -201,16 +201,16 @@ export class GeneratedService {
 
 	private upsert(values: Record<string, unknown>, query: URLSearchParams, isPromised: boolean): GeneratedAnswer {
 		const { match } = this.dialect.names;
-		// A service that is not told by which field may find any record.
+		// Without the field to match on, it may find any record.
 		const isAny = query.get('match_on') !== match;
 		const found = [...this.records.values()].find((row) => isAny || ownValue(row, match) === ownValue(values, match));
 		return found ? this.change(found, values, isPromised, false) : this.create(values, isPromised);
 	}
 
-	private change(row: GeneratedRecord, values: Record<string, unknown>, isPromised: boolean, isWhole: boolean): GeneratedAnswer {
+	private change(row: GeneratedRecord, values: Record<string, unknown>, isPromised: boolean, isReplaced: boolean): GeneratedAnswer {
 		const invalid = this.invalid(values);
 		if (invalid) return invalid;
-		const base = isWhole ? {} : row;
+		const base = isReplaced ? {} : row;
 		const changed = { ...base, ...values, id: row.id, revision: Number(row.revision) + 1 };
 		this.records.set(row.id, changed);
 		this.effects.push({ kind: 'update', id: row.id, values, isPromised, attempt: this.attempt });

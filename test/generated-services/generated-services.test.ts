@@ -1,19 +1,19 @@
 import * as fc from 'fast-check';
 
 import { systemClock } from '../../nodes/CrmPlatform/base/clock';
-import { randomRuns, looksFurther } from '../random-runs.ts';
-import { brokenScenarioPromises, played, scenarios, type Scenario } from './scenario.ts';
+import { randomRuns, isThorough } from '../random-runs.ts';
+import { brokenScenarioPromises, playScenario, scenarios, type Scenario } from './scenario.ts';
 import { startGeneratedServer, type GeneratedServer } from './generated-server.ts';
 
 const runs = randomRuns(60, 2026);
 /** Milliseconds after which the suite's own runs end, on a slow machine. */
-const timeLimit = looksFurther ? {} : { interruptAfterTimeLimit: 20_000 };
+const timeLimit = isThorough ? {} : { interruptAfterTimeLimit: 20_000 };
 
 let server: GeneratedServer;
 beforeAll(async () => void (server = await startGeneratedServer()));
 afterAll(async () => await server.close());
 
-// Waits take no time and are counted, so that a run that waits for ever is seen.
+// Waits take no time, but are counted.
 let passed = 0;
 const clock = { pass: (ms: number) => void (passed += ms) };
 beforeEach(() => {
@@ -23,7 +23,7 @@ beforeEach(() => {
 afterEach(() => jest.restoreAllMocks());
 
 const checkPromises = async (scenario: Scenario) => {
-	const outcome = await played(server, clock, scenario);
+	const outcome = await playScenario(server, clock, scenario);
 	const broken = brokenScenarioPromises(scenario, outcome);
 	if (broken.length === 0) return;
 	const attemptDetails = outcome.attempts.map(({ items, hints, error }) =>

@@ -10,7 +10,7 @@ const text = { type: 'string' };
 const place = { type: 'object', properties: { city: text, zip: text, tags: { type: 'array', items: text } } };
 const schema = { type: 'object', properties: { name: text, places: { type: 'array', items: place }, site: { type: 'object', properties: { point: place } }, days: { type: 'object' } } };
 
-/** What is sent for an item. */
+/** The body of the request for an item. */
 async function requestBodyFor(item: IDataObject, how: IDataObject = automatic, options: IDataObject = {}): Promise<unknown> {
 	let body = '';
 	const requestBody = { content: { 'application/json': { schema } } };

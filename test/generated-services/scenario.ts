@@ -43,7 +43,7 @@ export const scenarios: fc.Arbitrary<Scenario> = fc.record({
 	continueOnFail: fc.boolean(),
 } as const);
 
-/** What came of an attempt: items, or the error the node failed with. */
+/** The outcome of an attempt: items, or the error that the node failed with. */
 export interface Attempt {
 	items: IDataObject[];
 	hints: string[];
@@ -55,14 +55,14 @@ export interface Outcome {
 	attempts: Attempt[];
 	/** The input of the last attempt. */
 	input: IDataObject[];
-	/** The ids of the records there were before, and what they held. */
+	/** The records before the first attempt, by ID. */
 	before: Map<string, IDataObject>;
 }
 
 const minutes = 60_000;
 
-/** Runs the node as n8n does: again, in the same context, as long as it fails. */
-export async function played(server: GeneratedServer, clock: { pass(ms: number): void }, scenario: Scenario): Promise<Outcome> {
+/** Runs the node as n8n does: while it fails, again in the same context. */
+export async function playScenario(server: GeneratedServer, clock: { pass(ms: number): void }, scenario: Scenario): Promise<Outcome> {
 	const { dialect, operation, count, invalid, undescribed } = scenario;
 	const { service, url } = server.open(dialect, scenario.faults, operation === 'getMany' ? count * 4 : count + 2);
 	const before = new Map([...service.records].map(([id, row]) => [id, { ...row } as IDataObject]));
@@ -94,7 +94,7 @@ export async function played(server: GeneratedServer, clock: { pass(ms: number):
 		else attempts.push({ items: outcome.items.map(({ json }) => json), hints: outcome.hints });
 		const isFailed = outcome instanceof Error || Boolean(outcome.items[0]?.json.error);
 		if (!isFailed) break;
-		// The description is read anew after five minutes.
+		// The description is read again after five minutes.
 		clock.pass(6 * minutes);
 	}
 	return { service, attempts, input, before };
@@ -119,7 +119,7 @@ function parametersOf({ operation, dialect: { names } }: Scenario): INodeParamet
 const languageErrors =
 	/TypeError|RangeError|SyntaxError|ZodError|undefined is not|Cannot (read|convert|destructure)|is not (a function|iterable|defined)|Invalid time value|Maximum call stack|Unexpected (token|end)|in JSON at|\[object Object\]|could not work with one of the values/;
 
-/** What the node promises, whatever the service, and did not keep; in words. */
+/** The broken promises, in words. They hold for every service. */
 export function brokenScenarioPromises(scenario: Scenario, outcome: Outcome): string[] {
 	const { service, attempts, input, before } = outcome;
 	const { operation, count, dialect } = scenario;
@@ -129,43 +129,43 @@ export function brokenScenarioPromises(scenario: Scenario, outcome: Outcome): st
 	const words = attempts.flatMap(({ error, hints, items }) => [...wordsOf(error), ...hints, ...items.flatMap((item) => (isFailure(item) ? [JSON.stringify(item)] : []))]);
 	for (const message of words) if (languageErrors.test(message)) broken.push(`an error of JavaScript reaches the user: ${message}`);
 	for (const { error } of attempts) {
-		if (error && !(error instanceof NodeApiError || error instanceof NodeOperationError)) broken.push(`no error of a node: ${String(error.stack)}`);
+		if (error && !(error instanceof NodeApiError || error instanceof NodeOperationError)) broken.push(`not an error of a node: ${String(error.stack)}`);
 	}
 	const maxRequests = attempts.length * (10 + (operation === 'getMany' ? 5 * count * 4 : 30 * count));
 	if (service.requests.length > maxRequests) broken.push(`${service.requests.length} requests`);
 
 	if (operation === 'getMany') {
 		const ids = last.items.map(({ id }) => id);
-		const isWhole = ids.length === before.size && new Set(ids).size === ids.length;
-		const isToldOf = last.error !== undefined || last.items.some(isFailure);
-		if (!isWhole && !isToldOf) broken.push(`${ids.length} of ${before.size} records, ${new Set(ids).size} different ones`);
+		const isComplete = ids.length === before.size && new Set(ids).size === ids.length;
+		const isReported = last.error !== undefined || last.items.some(isFailure);
+		if (!isComplete && !isReported) broken.push(`${ids.length} of ${before.size} records, ${new Set(ids).size} different ones`);
 		return broken;
 	}
-	const wasTold = words.some((message) => /Retry On Fail may write|may have (been )?(carried|written)|could not be read/.test(message));
-	for (const item of input.keys()) broken.push(...brokenItemPromises(scenario, outcome, item, wasTold));
+	const isWarned = words.some((message) => /Retry On Fail may write|may have (been )?(carried|written)|could not be read/.test(message));
+	for (const item of input.keys()) broken.push(...brokenItemPromises(scenario, outcome, item, isWarned));
 	for (const { values, kind } of service.effects) {
-		if (kind !== 'delete' && ownValue(values, text) === undefined) broken.push(`written without what the items have: ${JSON.stringify(values)}`);
+		if (kind !== 'delete' && ownValue(values, text) === undefined) broken.push(`written without the values of the items: ${JSON.stringify(values)}`);
 	}
 	const targets = new Set(input.map(({ target }) => target));
 	for (const [id, row] of before) {
 		const now = service.records.get(id);
 		if (!now && !(operation === 'delete' && targets.has(id))) broken.push(`${id} is gone`);
 		const { match } = dialect.names;
-		if (now && ownValue(now, match) !== ownValue(row, match)) broken.push(`${id} has lost what nobody changed`);
+		if (now && ownValue(now, match) !== ownValue(row, match)) broken.push(`${id} has lost a value that nobody changed`);
 	}
 	if (operation === 'update' && !last.error && last.items.every((item) => !isFailure(item))) {
 		for (const id of targets) {
 			const latest = input.findLast(({ target }) => target === id)!;
 			const now = ownValue(service.records.get(String(id)) ?? {}, text);
-			if (now !== ownValue(latest, text)) broken.push(`${String(id)} holds ${String(now)}, not the last word ${String(ownValue(latest, text))}`);
+			if (now !== ownValue(latest, text)) broken.push(`${String(id)} holds ${String(now)}, not the latest value ${String(ownValue(latest, text))}`);
 		}
 	}
 	if (!last.error && last.items.length !== count) broken.push(`${last.items.length} outputs for ${count} items`);
 	return broken;
 }
 
-/** @param wasTold whether a message says that an item may have been written without an answer */
-function brokenItemPromises({ operation, dialect }: Scenario, { service, attempts, input }: Outcome, item: number, wasTold: boolean): string[] {
+/** @param isWarned whether a message says that items may have been written */
+function brokenItemPromises({ operation, dialect }: Scenario, { service, attempts, input }: Outcome, item: number, isWarned: boolean): string[] {
 	const { text } = dialect.names;
 	const broken: string[] = [];
 	const last = attempts.at(-1)!;
@@ -177,19 +177,19 @@ function brokenItemPromises({ operation, dialect }: Scenario, { service, attempt
 		operation === 'delete' ? effect.id === target : ownValue(effect.values, text) === ownValue(values, text),
 	);
 	if (operation !== 'delete') {
-		if (isDone && effects.length === 0) broken.push(`item ${item} is said to be written and was not`);
+		if (isDone && effects.length === 0) broken.push(`item ${item} is reported as written, and was not`);
 		const creations = effects.filter(({ kind }) => kind === 'create');
 		for (const [attempt] of attempts.entries()) {
 			if (creations.filter((creation) => creation.attempt === attempt).length > 1) broken.push(`item ${item} was written twice in attempt ${attempt}`);
 		}
 		const isPromised = creations.every((creation) => creation.isPromised);
-		if (creations.length > 1 && (isPromised || !wasTold)) broken.push(`item ${item} was written ${creations.length} times`);
+		if (creations.length > 1 && (isPromised || !isWarned)) broken.push(`item ${item} was written ${creations.length} times`);
 		if (isDone && typeof output.id === 'string' && !effects.some(({ id }) => id === output.id)) {
-			broken.push(`item ${item} is said to be ${String(output.id)}, and was written to another`);
+			broken.push(`item ${item} is reported as ${String(output.id)}, and was written to another record`);
 		}
 		if (isDone && ownValue(output, text) !== undefined && ownValue(output, text) !== ownValue(values, text)) broken.push(`item ${item} has the output of ${String(ownValue(output, text))}`);
 	} else if (isDone && service.records.has(target)) {
-		broken.push(`item ${item} is said to be deleted and is there`);
+		broken.push(`item ${item} is reported as deleted, and still exists`);
 	}
 	if (operation === 'update' && effects.some(({ id }) => id !== target)) broken.push(`item ${item} changed another record`);
 	return broken;

@@ -1,25 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { syncIn } from '../integration/harness/sync-node.ts';
-import { keysIn, mirrorTo } from './mirror.ts';
-import { plainDialect } from './sync-document.ts';
-import { startSyncServices, type SyncService } from './sync-service.ts';
+import { useMirrors, type Handle } from './mirror.ts';
 
-let services: Awaited<ReturnType<typeof startSyncServices>>;
-beforeAll(async () => void (services = await startSyncServices()));
-afterAll(async () => await services.close());
+const mirror = useMirrors();
+const contacts = (alter?: Parameters<typeof mirror>[2]) => mirror(['a', 'd'], {}, alter);
 
-type Handle = SyncService['handle'];
-
-/** A service with the contacts a and d, which answers otherwise, and a sync that deletes what is missing. */
-function contacts(answer: (handle: Handle, service: SyncService) => Handle) {
-	const { service, url } = services.open(plainDialect);
-	for (const key of ['a', 'd']) service.add({ external_id: key, last_name: key });
-	service.handle = answer(service.handle.bind(service), service);
-	return { run: mirrorTo(url), storedKeys: () => keysIn(service), service };
-}
-
-/** The service with numbers for ids. */
+/** The same service, but IDs are numbers. */
 const numbered = (handle: Handle): Handle => (method, url, headers, text) => {
 	url.pathname = url.pathname.replace(/\/contacts\/(\d+)$/, '/contacts/con_$1');
 	const ids = url.searchParams.get('ids');
@@ -117,7 +104,7 @@ test('a list with one record twice and another one missing is incomplete: nothin
 });
 
 test('two items that lead to one record by different fields are both conflicts', async () => {
-	const { run, service } = contacts((handle) => handle);
+	const { run, service } = contacts();
 	service.edit('con_1', { email: 'a@x.example' });
 	const items = [{ external_id: 'a', last_name: 'ONE' }, { external_id: 'zz', email: 'a@x.example', last_name: 'TWO' }];
 	for (const source of [items, items.toReversed()]) {
@@ -128,7 +115,7 @@ test('two items that lead to one record by different fields are both conflicts',
 });
 
 test.each([NaN, Infinity, true, false, '[object Object]', '\u200b', '\u2060 '])('%j is not a key: the item is refused, and nothing is deleted', async (external_id) => {
-	const { run, storedKeys } = contacts((handle) => handle);
+	const { run, storedKeys } = contacts();
 	const { created, deleted, conflict } = await run([{ external_id: 'a', last_name: 'a' }, { external_id, last_name: 'd' }]);
 	expect([created, deleted]).toEqual([[], []]);
 	expect(JSON.stringify(conflict)).toMatch(/There is no value for|cannot be matched on|is not a value/);
@@ -136,7 +123,7 @@ test.each([NaN, Infinity, true, false, '[object Object]', '\u200b', '\u2060 '])(
 });
 
 test('invisible characters around a key are not part of it', async () => {
-	const { run } = contacts((handle) => handle);
+	const { run } = contacts();
 	const { unchanged } = await run([{ external_id: '\ufeffa\u200b', last_name: 'a' }, { external_id: 'd', last_name: 'd' }]);
 	expect(unchanged).toHaveLength(2);
 });

@@ -1,4 +1,4 @@
-/** In what the services that a sync keeps in sync differ. */
+/** The differences between services that a sync writes to. */
 export interface SyncDialect {
 	update: 'patch' | 'put';
 	/** Where a record's version is: in a field of it and the ETag, in the ETag only, or nowhere. */
@@ -11,17 +11,17 @@ export interface SyncDialect {
 	namesConflicts: boolean;
 	hasTotal: boolean;
 	pageSize: number;
-	/** Whether it does as if a filter by team were none. */
+	/** Whether it ignores a filter by team. */
 	ignoresTeam?: boolean;
-	/** Whether it keeps the key of the other system in capitals. */
+	/** Whether it stores `external_id` in capitals. */
 	keepsCapitals?: boolean;
 	/** Whether it answers a change of one record with another record. */
 	answersOther?: boolean;
-	/** Whether a record that is deleted stays in the list, with the time of it. */
+	/** Whether a deleted record stays in the list, with the time of its deletion. */
 	deactivates?: boolean;
 }
 
-/** What most services do; tests say in what theirs differ. */
+/** What most services do. */
 export const plainDialect: SyncDialect = {
 	update: 'patch',
 	versions: 'field',
@@ -37,7 +37,7 @@ export const plainDialect: SyncDialect = {
 export const texts = ['external_id', 'email', 'last_name', 'phone', 'note', 'team'];
 export const unique = ['external_id', 'email'];
 
-/** The service's description of itself. */
+/** The API description of the service. */
 export function syncDocument({ update, takesIfMatch, batch, hasFilters, hasKeys, versions, pageSize }: SyncDialect): object {
 	const header = (name: string) => ({ name, in: 'header', schema: { type: 'string' } });
 	const filter = (name: string, schema: object = { type: 'string' }) => ({ name, in: 'query', schema });

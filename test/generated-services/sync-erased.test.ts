@@ -2,17 +2,15 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { runSync, syncOf, syncIn } from '../integration/harness/sync-node.ts';
 import { plainDialect, type SyncDialect } from './sync-document.ts';
-import { startSyncServices } from './sync-service.ts';
+import { useSyncServices } from './sync-service.ts';
 
 const patching: SyncDialect = { ...plainDialect, batch: { maximum: 100, takesVersion: true, results: 'all' } };
 
-let services: Awaited<ReturnType<typeof startSyncServices>>;
-beforeAll(async () => void (services = await startSyncServices()));
-afterAll(async () => await services.close());
+const openService = useSyncServices();
 
 /** Three contacts of a service, and a sync of their names. */
 function contacts(dialect: Partial<SyncDialect>) {
-	const { service, url } = services.open({ ...patching, ...dialect });
+	const { service, url } = openService({ ...patching, ...dialect });
 	for (const key of ['a', 'b', 'c']) service.add({ external_id: key, last_name: 'Ada', note: `note of ${key}` });
 	const items = ['a', 'b', 'c'].map((key): IDataObject => ({ external_id: key, last_name: 'King' }));
 	const run = async (more: IDataObject = {}) =>
@@ -50,13 +48,13 @@ test.each(['put', 'patch'] as const)('an edit before any of the requests is neve
 	}
 });
 
-test('an item missing from the results of a batch is reported, not taken for done', async () => {
+test('an item missing from the results of a batch is reported, and does not count as written', async () => {
 	const { run, namesAndNotes } = contacts({ batch: { maximum: 100, takesVersion: true, results: 'fewer' } });
 	await expect(run()).rejects.toThrow('no result for this record');
 	expect(namesAndNotes().filter(([name]) => name === 'King')).toHaveLength(3);
 });
 
-test('if nothing protects an edit, the node warns about it', async () => {
+test('the node warns if nothing protects an edit', async () => {
 	const { run } = contacts({ versions: 'none', takesIfMatch: false, batch: undefined });
 	expect((await run()).hints.join()).toContain('can be overwritten');
 });

@@ -3,9 +3,9 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { runSync, scopeOf, syncIn, syncOf, type SyncRun } from '../integration/harness/sync-node.ts';
 import type { SyncDialect } from './sync-document.ts';
-import type { Contact, startSyncServices, SyncService } from './sync-service.ts';
+import type { Contact, SyncService, useSyncServices } from './sync-service.ts';
 
-/** Keys are few, so that they meet; some differ in their notation only. */
+/** Few keys, so that they collide. Some differ only in their notation. */
 const keys = ['a', 'b', 'c', 'd', 'e', 'Zo\u00eb'];
 const notations = [(key: string) => key, (key: string) => `${key} `, (key: string) => key.normalize('NFD')];
 
@@ -37,7 +37,7 @@ const dialects: fc.Arbitrary<SyncDialect> = fc.record({
 	deactivates: fc.boolean(),
 } as const);
 
-/** One sync of one source with one service, and what somebody else does meanwhile. */
+/** One sync of one source with one service, and an edit by somebody else. */
 export const syncHistories = fc.record({
 	dialect: dialects,
 	crm: fc.array(person, { maxLength: 7 }),
@@ -51,7 +51,7 @@ export const syncHistories = fc.record({
 		isScoped: fc.boolean(),
 	} as const),
 	continueOnFail: fc.boolean(),
-	/** Before which request somebody edits a record, which, and what. */
+	/** The edit: before which request, of which record and field. */
 	edit: fc.option(fc.record({ at: fc.nat(14), record: fc.nat(6), field: fc.constantFrom('last_name', 'phone', 'note') } as const), { nil: undefined }),
 });
 type SyncHistory = typeof syncHistories extends fc.Arbitrary<infer One> ? One : never;
@@ -67,10 +67,10 @@ const keyOf = (value: unknown): string | undefined =>
 const edited = 'by somebody else';
 const outputs = ['created', 'updated', 'unchanged', 'deleted', 'conflict'] as const;
 
-/** Plays a history and says, in words, which promises were not kept; the witness is what the service holds. */
-export async function brokenBy(services: Awaited<ReturnType<typeof startSyncServices>>, history: SyncHistory): Promise<string[]> {
+/** Plays a history and returns the broken promises in words, judged by what the service stores. */
+export async function brokenSyncPromises(openService: ReturnType<typeof useSyncServices>, history: SyncHistory): Promise<string[]> {
 	const { dialect, rules: { isScoped, ...rules } } = history;
-	const { service, url } = services.open(dialect);
+	const { service, url } = openService(dialect);
 	for (const contact of history.crm) {
 		service.add({ external_id: contact.key, email: mailOf(contact), last_name: contact.last_name, phone: '1', note: `note of ${String(contact.key)}`, team: contact.team });
 		if (dialect.deactivates && contact.isGone) for (const id of [...service.records.keys()].slice(-1)) service.deactivate(id);
@@ -139,8 +139,8 @@ function brokenPromises(history: SyncHistory, service: SyncService, { before, it
 	const broken: string[] = [];
 	const { rules, edit } = history;
 	const words = done instanceof Error ? [done.message, String((done as { description?: unknown }).description)] : [...done.hints, JSON.stringify(outputs.map((name) => done[name].map(({ json }) => json)))];
-	const isTold = (text: string) => words.some((message) => message.includes(text));
-	const isUnprotected = isTold('does not accept a version');
+	const isReported = (text: string) => words.some((message) => message.includes(text));
+	const isUnprotected = isReported('does not accept a version');
 
 	const isGone = (record: Contact | undefined) => !record || 'deactivated_at' in record && record.deactivated_at !== undefined;
 	const deleted = [...before.values()].filter((record) => !isGone(record) && isGone(service.records.get(record.id)));
@@ -150,8 +150,8 @@ function brokenPromises(history: SyncHistory, service: SyncService, { before, it
 		const isEdited = was.id === editedId;
 		if (was.team !== 'in' && (!now || (!isEdited && now.revision !== was.revision))) broken.push(`${was.id} is outside the scope, and was changed`);
 	}
-	if (rules.missingInSource !== 'delete' && deleted.length > 0) broken.push('records were deleted that were to be left');
-	// A tenth of so few records is none: three may go, if as many stay.
+	if (rules.missingInSource !== 'delete' && deleted.length > 0) broken.push('records were deleted, though the rule is to leave them');
+	// A tenth of so few records is less than one. Three may be deleted if as many stay.
 	const isFew = deleted.length <= 3 && deleted.length * 2 <= before.size;
 	if (deleted.length > Number(rules.maxDeletions) || (rules.maxDeletionsShare === 10 && !isFew)) broken.push(`${deleted.length} records were deleted`);
 	for (const record of deleted) {
@@ -161,22 +161,22 @@ function brokenPromises(history: SyncHistory, service: SyncService, { before, it
 		}
 		const names = [rules.matchOn, rules.alsoMatchOn].filter((name) => name !== '');
 		if (names.every((name) => keyOf(record[name]) === undefined)) broken.push(`${record.id} was deleted, and has no key`);
-		if (record.id === editedId && !isUnprotected && editBeforeDelete(service, record.id)) broken.push(`${record.id} was edited and deleted`);
+		if (record.id === editedId && !isUnprotected && service.editedAfterReading.has(record.id)) broken.push(`${record.id} was edited and deleted`);
 	}
 
 	for (const [id, was] of before) {
 		const now = service.records.get(id);
 		if (!now) continue;
 		const isEdited = id === editedId && edit?.field === 'note';
-		if (now.note !== (isEdited ? edited : was.note)) broken.push(`${id} has lost what the source does not have: ${String(now.note)}`);
+		if (now.note !== (isEdited ? edited : was.note)) broken.push(`${id} has lost a value that the source does not have: ${String(now.note)}`);
 	}
 
 	if (editedId !== undefined && edit && service.records.has(editedId)) {
 		const now = service.records.get(editedId)!;
 		const isKept = now[edit.field] === edited;
-		// What was read already with the edit is a value of the CRM like any other, and told as such; not by a run that stops.
+		// An edit before the reading is a value of the CRM like any other. It is reported, unless the run fails.
 		const isReadBefore = service.editedAfterReading.has(editedId) || !(done instanceof Error);
-		if (!isKept && !isTold(edited) && !isUnprotected && isReadBefore) broken.push(`an edit of ${editedId} was overwritten, and nobody was told`);
+		if (!isKept && !isReported(edited) && !isUnprotected && isReadBefore) broken.push(`an edit of ${editedId} was overwritten, without a report`);
 	}
 
 	broken.push(...repeatedKeys(service));
@@ -194,18 +194,15 @@ function brokenPromises(history: SyncHistory, service: SyncService, { before, it
 		const record = service.records.get(String(only.json.id));
 		if (reason !== null || (editedId !== undefined && record?.id === editedId)) continue;
 		for (const [name, value] of Object.entries(items[item]!)) {
-			if (keyOf(record?.[name]) !== keyOf(value)) broken.push(`item ${item} is said to agree, and ${name} is ${String(record?.[name])}`);
+			if (keyOf(record?.[name]) !== keyOf(value)) broken.push(`item ${item} is reported as equal, and ${name} is ${String(record?.[name])}`);
 		}
 	}
-	if (editedId === undefined) broken.push(...lessThan(preview, done));
+	if (editedId === undefined) broken.push(...beyondPreview(preview, done));
 	return broken;
 }
 
-/** Whether the record was edited after it had been read to be deleted: a later edit cannot be known. */
-const editBeforeDelete = (service: SyncService, id: string) => service.editedAfterReading.has(id);
-
-/** A run does what its preview shows, or less, and says so. */
-function lessThan(preview: SyncRun, done: SyncRun): string[] {
+/** A run does what its preview shows, or less, and reports the difference. */
+function beyondPreview(preview: SyncRun, done: SyncRun): string[] {
 	const nameOf = ({ json, pairedItem }: SyncRun['created'][number]) => JSON.stringify((pairedItem as { item?: number })?.item ?? json.id);
 	const planned = new Map(outputs.flatMap((name) => preview[name].map((outputItem) => [nameOf(outputItem), name] as const)));
 	return outputs.flatMap((name) =>

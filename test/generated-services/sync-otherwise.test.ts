@@ -1,21 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { scopeOf, syncIn } from '../integration/harness/sync-node.ts';
-import { keysIn, mirrorTo } from './mirror.ts';
-import { plainDialect, type SyncDialect } from './sync-document.ts';
-import { startSyncServices } from './sync-service.ts';
+import { useMirrors } from './mirror.ts';
 
-/** Services that do otherwise than most: filters without effect, keys in another notation, answers about other records. */
-let services: Awaited<ReturnType<typeof startSyncServices>>;
-beforeAll(async () => void (services = await startSyncServices()));
-afterAll(async () => await services.close());
-
-function contacts(keys: string[], dialect: Partial<SyncDialect> = {}) {
-	const { service, url } = services.open({ ...plainDialect, ...dialect });
-	for (const key of keys) service.add({ external_id: key, last_name: key, team: 'in' });
-	const named = () => [...service.records.values()].map(({ last_name: name }) => name);
-	return { run: mirrorTo(url), storedKeys: () => keysIn(service), named, service };
-}
+/** Unusual services: filters without effect, keys in another notation, responses with other records. */
+const contacts = useMirrors();
 const same = (keys: string[]) => keys.map((key): IDataObject => ({ external_id: key, last_name: key }));
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `k${from + i}`);
 const reasons = (items: Array<{ json: IDataObject }>) => items.map((item) => (item.json.sync ? syncIn(item).reason : item.json.message)).join('\n');
@@ -24,12 +13,12 @@ describe('a service that ignores the filter of the scope', () => {
 	const filters = scopeOf({ team: 'in' });
 
 	test.each([['found by their keys', 100], ['found in the whole list', 2]])('has no record written outside the scope (%s)', async (_, pageSize) => {
-		const { run, named, service } = contacts(['a', 'b', 'c', 'd', 'e'], { ignoresTeam: true, pageSize });
+		const { run, names, service } = contacts(['a', 'b', 'c', 'd', 'e'], { ignoresTeam: true, pageSize });
 		service.edit('con_2', { team: 'out' });
 		const { updated, conflict } = await run([{ external_id: 'a', last_name: 'new' }, { external_id: 'b', last_name: 'new' }], { missingInSource: 'leave', filters });
 		expect(updated).toHaveLength(1);
 		expect(reasons(conflict)).toContain('which the filter excludes');
-		expect(named()).toEqual(['new', 'b', 'c', 'd', 'e']);
+		expect(names()).toEqual(['new', 'b', 'c', 'd', 'e']);
 	});
 
 	test('has no record deleted, whatever the returned records lack', async () => {
@@ -101,17 +90,15 @@ test('an update that is answered with another record is not reported under its I
 });
 
 test('an update that is answered with the former record is not reported as unchanged', async () => {
-	const { run, service, named } = contacts(['a']);
-	const handle = service.handle.bind(service);
-	service.handle = (method, ...more) => {
+	const { run, names } = contacts(['a'], {}, (handle, service) => (method, ...more) => {
 		const before = { ...service.records.get('con_1') };
 		const answer = handle(method, ...more);
 		return method === 'PATCH' ? { ...answer, body: before } : answer;
-	};
+	});
 	const { updated } = await run([{ external_id: 'a', last_name: 'new' }]);
 	expect(reasons(updated)).toContain('returned the previous version');
 	expect(updated[0]!.json).not.toHaveProperty('version');
-	expect(named()).toEqual(['new']);
+	expect(names()).toEqual(['new']);
 });
 
 describe('if only the ETag has the version', () => {
@@ -126,8 +113,8 @@ describe('if only the ETag has the version', () => {
 			const { run, service } = contacts(['a', 'b', 'c'], { ...dialect, batch });
 			let isEdited = false;
 			service.begin((request) => void (request === at && (isEdited = service.edit('con_2', { last_name: 'by somebody else' }))));
-			const run1 = await run([...same(['a']), ...(operation === 'update' ? ['b', 'c'].map((key) => ({ external_id: key, last_name: 'new' })) : [])]);
-			if (!isEdited) return expect(run1.hints.join()).not.toContain('takes no version');
+			const { hints } = await run([...same(['a']), ...(operation === 'update' ? ['b', 'c'].map((key) => ({ external_id: key, last_name: 'new' })) : [])]);
+			if (!isEdited) return expect(hints.join()).not.toContain('takes no version');
 			const wasRead = service.editedAfterReading.has('con_2');
 			if (wasRead) expect(service.records.get('con_2')).toMatchObject({ last_name: 'by somebody else' });
 		}
@@ -135,19 +122,18 @@ describe('if only the ETag has the version', () => {
 });
 
 test('a version that is an ETag already is sent as it is', async () => {
-	const { run, service } = contacts(['a']);
-	const handle = service.handle.bind(service);
-	service.handle = (method, url, headers, text) => {
-		const answer = handle(method, url, headers, text);
-		return url.pathname.endsWith('.json') ? answer : { ...answer, body: JSON.parse(JSON.stringify(answer.body ?? null).replace(/"version":(\d+)/g, String.raw`"version":"\"$1\""`)) };
-	};
+	const { run } = contacts(['a'], {}, (handle) => (method, url, ...more) => {
+		const answer = handle(method, url, ...more);
+		const altered = JSON.stringify(answer.body ?? null).replace(/"version":(\d+)/g, String.raw`"version":"\"$1\""`);
+		return url.pathname.endsWith('.json') ? answer : { ...answer, body: JSON.parse(altered) };
+	});
 	expect((await run([{ external_id: 'a', last_name: 'new' }])).updated).toHaveLength(1);
 });
 
 test('a creation that is only accepted is not reported as done, and nothing is deleted', async () => {
-	const { run, storedKeys, service } = contacts(['a', 'b']);
-	const handle = service.handle.bind(service);
-	service.handle = (method, ...more) => (method === 'POST' ? { status: 202, body: { id: 'job_1', status: 'queued' } } : handle(method, ...more));
+	const { run, storedKeys } = contacts(['a', 'b'], {}, (handle) => (method, ...more) =>
+		method === 'POST' ? { status: 202, body: { id: 'job_1', status: 'queued' } } : handle(method, ...more),
+	);
 	const { created, deleted, conflict } = await run(same(['a', 'n']));
 	expect([created, deleted]).toEqual([[], []]);
 	expect(conflict).toHaveLength(2);
@@ -188,13 +174,13 @@ describe('a source that is read in parts', () => {
 describe('a field that no item has', () => {
 	const both = { missingInSource: 'leave', versionField: 'seen', agreedField: 'synced', bothChanged: 'source' };
 	test('is treated as a typing mistake if the items have the other of the two fields', async () => {
-		const { run, named, service } = contacts(['a']);
+		const { run, names, service } = contacts(['a']);
 		service.edit('con_1', { last_name: 'edit of the CRM' });
 		const item = { external_id: 'a', last_name: 'a', phone: '2', seen: 1, synced: { last_name: 'a' } };
 		for (const typo of [{ agreedField: 'Synced' }, { versionField: 'sen' }]) {
 			expect(reasons((await run([item], { ...both, ...typo })).conflict)).toContain('Nothing was written');
 		}
-		expect(named()).toEqual(['edit of the CRM']);
+		expect(names()).toEqual(['edit of the CRM']);
 	});
 
 	test('is reported in a hint if the items have neither', async () => {

@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 
+import { startLocalServer, type LocalServer } from '../local-server.ts';
+import { withWholeRequest } from '../whole-request.ts';
 import { syncDocument, texts, unique, type SyncDialect } from './sync-document.ts';
 
 export type Contact = Record<string, unknown> & { id: string };
@@ -10,16 +11,15 @@ interface Answer {
 	etag?: string;
 }
 
-
 /** A service of contacts whose unique fields are `external_id` and `email`. */
 export class SyncService {
 	readonly records = new Map<string, Contact>();
 	/** Called before each request to its records, with its number from 0 on. */
 	before: (request: number) => void = () => undefined;
 	readonly writes: string[] = [];
-	/** Ids of records that were deleted although they were already. */
+	/** IDs of records that were deleted a second time. */
 	readonly deletedAgain: string[] = [];
-	/** Ids of records that were edited after they had been read. */
+	/** IDs of records that were edited after they had been read. */
 	readonly editedAfterReading = new Set<string>();
 	private readonly wereRead = new Set<string>();
 	private requests = 0;
@@ -34,7 +34,7 @@ export class SyncService {
 		this.folder = folder;
 	}
 
-	/** Counts the requests anew, and sets what happens before each. */
+	/** Forgets all requests, and sets what happens before each of the next ones. */
 	begin(before: (request: number) => void = () => undefined): void {
 		this.requests = 0;
 		this.writes.length = 0;
@@ -43,7 +43,7 @@ export class SyncService {
 		this.before = before;
 	}
 
-	/** A change by somebody else; its version is a new one. */
+	/** A change by somebody else. The record gets a new version. */
 	edit(id: string, values: Record<string, unknown>): boolean {
 		const record = this.records.get(id);
 		if (!record) return false;
@@ -52,7 +52,7 @@ export class SyncService {
 		return true;
 	}
 
-	/** A record that was deleted, and is still listed. */
+	/** Deletes a record that stays in the list. */
 	deactivate(id: string): void {
 		this.records.set(id, { ...this.records.get(id)!, deactivated_at: '2026-01-01T00:00:00Z' });
 	}
@@ -64,7 +64,7 @@ export class SyncService {
 		return this.answerWith(201, this.save({ ...empty, ...this.normalize(values), id: `con_${++this.createdCount}` }));
 	}
 
-	handle(method: string, url: URL, headers: IncomingMessage['headers'], text: string): Answer {
+	handle(method: string, url: URL, headers: IncomingHttpHeaders, text: string): Answer {
 		const path = url.pathname.slice(this.folder.length);
 		if (path === '/openapi.json') return { status: 200, body: syncDocument(this.dialect) };
 		this.before(this.requests++);
@@ -110,10 +110,10 @@ export class SyncService {
 		return { status: 207, body: { results: results === 'fewer' && all.length > 1 ? all.slice(0, -1) : all } };
 	}
 
-	private change(record: Contact, input: Record<string, unknown>, isWhole: boolean): Answer {
+	private change(record: Contact, input: Record<string, unknown>, isReplaced: boolean): Answer {
 		const refusal = this.refusal(record.id, input);
 		if (refusal) return refusal;
-		const others = isWhole ? Object.fromEntries(texts.map((name) => [name, null])) : record;
+		const others = isReplaced ? Object.fromEntries(texts.map((name) => [name, null])) : record;
 		const saved = this.save({ ...others, ...this.normalize(input), id: record.id, revision: record.revision, deactivated_at: record.deactivated_at });
 		const other = this.dialect.answersOther ? [...this.records.values()].find(({ id }) => id !== record.id) : undefined;
 		return this.answerWith(200, other ?? saved);
@@ -149,8 +149,8 @@ export class SyncService {
 		const { pageSize, hasFilters, hasTotal } = this.dialect;
 		const rows = [...this.records.values()].filter((row) =>
 			[['ids', 'id'], ['external_id', 'external_id'], ['email', 'email'], ['team', 'team']].every(([name, member]) => {
-				const isHeeded = name === 'team' ? !this.dialect.ignoresTeam : hasFilters;
-				const filterValue = isHeeded ? query.get(name!) : null;
+				const isApplied = name === 'team' ? !this.dialect.ignoresTeam : hasFilters;
+				const filterValue = isApplied ? query.get(name!) : null;
 				return filterValue === null || filterValue.split(',').includes(String(row[member!]));
 			}),
 		);
@@ -173,7 +173,7 @@ export class SyncService {
 		return { status, body: withoutRevision(record), ...(etag !== undefined && { etag }) };
 	}
 
-	/** The values as the service keeps them: email addresses in lower case, texts in NFC. */
+	/** The values as the service stores them: email addresses in lower case, texts in NFC. */
 	private normalize(input: Record<string, unknown>): Record<string, unknown> {
 		const values = Object.fromEntries(Object.entries(input).filter(([name]) => texts.includes(name)));
 		return Object.fromEntries(
@@ -194,31 +194,24 @@ export class SyncService {
 const isValue = (value: unknown) => value !== null && value !== undefined && value !== '';
 const withoutRevision = ({ revision: _, ...record }: Contact) => record;
 
-export async function startSyncServices() {
+/** Services for the tests of a file, each under an address of its own. */
+export function useSyncServices() {
 	const services = new Map<string, SyncService>();
-	const server = createServer((request: IncomingMessage, response: ServerResponse) => {
-		const chunks: Buffer[] = [];
-		request.on('data', (chunk: Buffer) => chunks.push(chunk));
-		request.on('end', () => {
-			const url = new URL(request.url ?? '/', 'http://sync.example');
+	let server: LocalServer;
+	beforeAll(async () => {
+		server = await startLocalServer(withWholeRequest(({ method, url, headers, body: text }, response) => {
 			const service = services.get(url.pathname.split('/')[1] ?? '')!;
-			const { status, body, etag } = service.handle(request.method ?? '', url, request.headers, Buffer.concat(chunks).toString());
+			const { status, body, etag } = service.handle(method, url, headers, text);
 			response.writeHead(status, { 'content-type': 'application/json', ...(etag !== undefined && { etag }) });
 			response.end(body === undefined ? '' : JSON.stringify(body));
-		});
+		}));
 	});
-	await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-	const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-	return {
-		open(dialect: SyncDialect) {
-			const name = `s${services.size + 1}`;
-			const service = new SyncService(dialect, `/${name}`);
-			services.set(name, service);
-			return { service, url: `${address}/${name}` };
-		},
-		async close() {
-			server.closeAllConnections();
-			await new Promise((closed) => server.close(closed));
-		},
+	afterAll(async () => await server.close());
+
+	return (dialect: SyncDialect) => {
+		const name = `s${services.size + 1}`;
+		const service = new SyncService(dialect, `/${name}`);
+		services.set(name, service);
+		return { service, url: `${server.url}/${name}` };
 	};
 }

@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
 import { forward } from '../conformance/forward.ts';
-import { looksFurther, randomRuns } from '../random-runs.ts';
+import { isThorough, randomRuns } from '../random-runs.ts';
 import { executeContext } from './harness/node-runs.ts';
 import { useSandbox } from './harness/sandbox.ts';
 import { shortenWaits } from './harness/short-waits.ts';
@@ -122,4 +122,4 @@ test('a history of changes by a workflow and by others is undone, reported, and 
 		expect(await brokenBy(history)).toEqual([]);
 	});
 	await fc.assert(property, { ...randomRuns(500, 3), endOnFailure: true });
-}, looksFurther ? 7_200_000 : 1_800_000);
+}, isThorough ? 7_200_000 : 1_800_000);

@@ -1,2 +1,2 @@
-/** Changes that change nothing anybody can see, each with its reason: as `npm run mutate` prints them. */
+/** Mutations without a visible effect, as `npm run mutate` prints them, each with its reason. */
 export const equivalent: ReadonlyMap<string, string> = new Map<string, string>([]);

@@ -13,8 +13,8 @@ import { groups, type Group } from './modules.ts';
  * npm run mutate [group or part of a module's path ...]: changes the modules that decide, one decision at a
  * time, and looks for changes that no test notices. Ends with 1 if less than this share is noticed.
  *
- * What tests have noticed is kept in `.tmp/mutation`, and not run again while the module and its tests stay as
- * they are. Without that folder, everything is run.
+ * `.tmp/mutation` stores which changes were noticed: they run again only once the module or its tests have changed.
+ * Delete that folder to run everything.
  */
 const leastShare = 0.9;
 
@@ -28,7 +28,7 @@ const Report = z.looseObject({ files: z.record(z.string(), z.looseObject({ mutan
 
 const manifest = resolve('test', 'mutation', 'stryker');
 
-/** Stryker is installed when it is first asked for, as daily work does not need it. */
+/** Stryker is installed at its first use, as daily work does not need it. */
 async function installStryker(): Promise<string> {
 	const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(manifest, 'package.json'), 'utf8')));
 	const folder = join(cacheFolder(), `stryker-${version}`);
@@ -44,7 +44,7 @@ async function installStryker(): Promise<string> {
 async function mutate(stryker: string, { name, modules, tests }: Group): Promise<boolean> {
 	const folder = resolve('.tmp', 'mutation', name);
 	mkdirSync(folder, { recursive: true });
-	const report = join(folder, 'report.json');
+	const reportFile = join(folder, 'report.json');
 	const settings = {
 		testRunner: 'jest',
 		plugins: [join(stryker, 'jest-runner', 'dist', 'src', 'index.js')],
@@ -55,7 +55,7 @@ async function mutate(stryker: string, { name, modules, tests }: Group): Promise
 				testEnvironment: './test/environment.cjs',
 				testMatch: tests.map((test) => `<rootDir>/test/${test}*.test.ts`),
 				testSequencer: './test/mutation/sequencer.cjs',
-				// A change that has a test wait for good is noticed by this limit: with so few histories, a test takes a second.
+				// Notices changes that make a test wait forever: with so few histories, a test takes a second.
 				testTimeout: 10_000,
 			},
 			enableFindRelatedTests: false,
@@ -71,11 +71,11 @@ async function mutate(stryker: string, { name, modules, tests }: Group): Promise
 		disableTypeChecks: false,
 		checkers: [],
 		reporters: ['json', 'progress-append-only'],
-		jsonReporter: { fileName: report },
+		jsonReporter: { fileName: reportFile },
 		// Texts are read by people; tests of every word would mirror them.
 		mutator: { excludedMutations: ['StringLiteral', 'Regex'] },
 		timeoutMS: 15_000,
-		// A busy machine is no reason to take a change for noticed.
+		// A busy machine must not make a change count as noticed.
 		timeoutFactor: 3,
 		allowEmpty: false,
 	};
@@ -83,10 +83,10 @@ async function mutate(stryker: string, { name, modules, tests }: Group): Promise
 	writeFileSync(config, JSON.stringify(settings, undefined, '\t'));
 	process.env['HISTORIES'] ??= '0.1';
 	await runNode([join(stryker, 'core', 'bin', 'stryker.js'), 'run', config]);
-	return existsSync(report) && tell(name, Report.parse(JSON.parse(readFileSync(report, 'utf8'))));
+	return existsSync(reportFile) && report(name, Report.parse(JSON.parse(readFileSync(reportFile, 'utf8'))));
 }
 
-/** What was not noticed is run again: a test of it may be new. */
+/** Changes that no test noticed run again, as there may be a new test. */
 function forgetUnnoticed(file: string): string {
 	if (!existsSync(file)) return file;
 	const results = Report.parse(JSON.parse(readFileSync(file, 'utf8')));
@@ -97,8 +97,8 @@ function forgetUnnoticed(file: string): string {
 	return file;
 }
 
-/** Prints what was not noticed, and whether enough was. */
-function tell(name: string, { files }: z.infer<typeof Report>): boolean {
+/** Prints the changes that no test noticed. Returns whether enough were noticed. */
+function report(name: string, { files }: z.infer<typeof Report>): boolean {
 	const all = Object.entries(files).flatMap(([file, { mutants }]) =>
 		mutants.map(({ mutatorName, replacement = '', status, location }) => ({
 			status,

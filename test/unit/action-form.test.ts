@@ -14,11 +14,11 @@ const nodes: Array<[string, INodeType, MenuEntry[]]> = [
 const optionsOf = ({ options }: INodeProperties) => options as INodePropertyOptions[];
 const valuesOf = (properties: INodeProperties[], chosen: INodeParameters) =>
 	NodeHelpers.getNodeParameters(properties, chosen, true, false, null, null)!;
-/** What a form shows of a list of parameters or choices. */
+/** The parameters or choices that a form shows. */
 const displayed = <Shown extends INodeProperties | INodePropertyOptions>(list: Shown[], values: INodeParameters): Shown[] =>
 	list.filter((entry) => NodeHelpers.displayParameter(values, entry, null, null));
 
-test('CRM Platform, which writes its credentials out, has those of the other nodes', () => {
+test('CRM Platform, which spells out its credentials, has the same ones as the other nodes', () => {
 	expect(new CrmPlatform().description.credentials).toEqual(credentials);
 });
 
@@ -46,7 +46,7 @@ describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
 		);
 	});
 
-	test.each(each)('has the options of $resource: $value, and no other', ({ operation, resource, value }) => {
+	test.each(each)('has the options of $resource: $value, and no others', ({ operation, resource, value }) => {
 		const values = valuesOf(properties, { resource, operation: value });
 		const options = properties.find(({ name }) => name === 'options')!.options as INodeProperties[];
 		const optionNames = (operation.options ?? []).filter(({ name }) => name !== 'emptyCells').map(({ name }) => name);
@@ -61,7 +61,7 @@ describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
 			[0, 1, 1.1, 2, undefined].map((typeVersion) => NodeHelpers.displayParameter({ resource, operation: '={{ $json.do }}' }, all!, { typeVersion } as INode, description)),
 		);
 		expect(new Set(visibilities)).toEqual(new Set([false]));
-		// Nor does it decide what n8n keeps of a workflow, or finds wrong in it.
+		// Nor does it change what n8n stores of a workflow, or which issues it finds.
 		const without = properties.filter((property) => property !== all);
 		const stored = [
 			...each.map(({ resource, value }): INodeParameters => ({ resource, operation: value })),

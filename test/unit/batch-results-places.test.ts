@@ -21,6 +21,7 @@ describe('items without ids', () => {
 		['by an index that is a text', [{ index: '1', ...ok() }, { index: ' 0', ...ok() }], [1, 0]],
 		['by an index, though one is missing', [{ index: 1, ...ok() }], [null, 0]],
 		['in order, where the index is null', [{ index: null, ...ok() }, { index: null, ...ok() }], [0, 1]],
+		['in order, where new records have ids', [ok({ id: 'x' }), ok({ id: 'y' })], [0, 1]],
 		['not at all, if an index is the one behind the last', [{ index: 0, ...ok() }, { index: 2, ...ok() }], [null, null]],
 		['not at all, if an index is negative', [{ index: 0, ...ok() }, { index: -1, ...ok() }], [null, null]],
 		['not at all, if an index comes twice beside another', [{ index: 0, ...ok() }, { index: 0, ...ok() }, { index: 1, ...ok() }], [null, null]],
@@ -46,11 +47,12 @@ describe('items with ids', () => {
 		['by the id, whatever the index says', [{ index: 0, id: 'b', ...ok() }, { index: 1, id: 'a', ...ok() }], [1, 0]],
 		['by the index, if there is no id', [{ index: 1, ...ok() }, { index: 0, ...ok() }], [1, 0]],
 		['in order, if there is neither', [ok(), ok()], [0, 1]],
+		['not by the id, if the index is a word', [{ id: 'a', index: 'first', ...ok() }, { id: 'b', index: null, ...ok() }], [null, 1]],
 		['not by the order, if one has an id', [{ id: 'a', ...ok() }, ok()], [0, null]],
 		['not by the order, if a result is for another record', [ok({ id: 'z' }), ok()], [null, null]],
 		['not by the index of another record', [{ index: 0, ...ok({ id: 'z' }) }, { index: 1, ...ok({ id: 'b' }) }], [null, 1]],
-		['not where two results are of one record', [{ id: 'a', ...ok() }, { id: 'a', ...ok() }, { id: 'b', ...ok() }], [null, 2]],
-		['not by an index where the id of another result is for the same item', [{ id: 'a', ...ok() }, { index: 0, ...ok() }], [null, null]],
+		['not if two results are of one record', [{ id: 'a', ...ok() }, { id: 'a', ...ok() }, { id: 'b', ...ok() }], [null, 2]],
+		['not by an index if the id of another result is for the same item', [{ id: 'a', ...ok() }, { index: 0, ...ok() }], [null, null]],
 	])('have results %s', (_, results, expected) => {
 		expect(placed(ab, results)).toEqual(expected);
 	});
@@ -66,10 +68,10 @@ describe('several items for one record', () => {
 	test.each<[string, unknown[], Array<number | null>]>([
 		['in order', [{ id: 'a', ...ok() }, { id: 'a', ...ok() }, { id: 'b', ...ok() }], [0, 2, 1]],
 		['by their indexes', [{ index: 2, id: 'a', ...ok() }, { index: 1, id: 'b', ...ok() }, { index: 0, id: 'a', ...ok() }], [2, 1, 0]],
-		['not where there is one for both', [{ id: 'a', ...ok() }, { id: 'b', ...ok() }], [null, 1, null]],
-		['not where there are three for both', [{ id: 'a', ...ok() }, { id: 'a', ...ok() }, { id: 'a', ...ok() }], [null, null, null]],
-		['only the one with an index of its own, where another has none', [{ index: 2, id: 'a', ...ok() }, { id: 'a', ...ok() }], [null, null, 0]],
-		['not where an index is that of another record', [{ index: 1, id: 'a', ...ok() }, { index: 0, id: 'a', ...ok() }], [1, null, null]],
+		['not if there is one for both', [{ id: 'a', ...ok() }, { id: 'b', ...ok() }], [null, 1, null]],
+		['not if there are three for both', [{ id: 'a', ...ok() }, { id: 'a', ...ok() }, { id: 'a', ...ok() }], [null, null, null]],
+		['only the one with an index, if another has none', [{ index: 2, id: 'a', ...ok() }, { id: 'a', ...ok() }], [null, null, 0]],
+		['not if an index is that of another record', [{ index: 1, id: 'a', ...ok() }, { index: 0, id: 'a', ...ok() }], [1, null, null]],
 	])('have results %s', (_, results, expected) => {
 		expect(placed(twice, results)).toEqual(expected);
 	});
@@ -80,18 +82,23 @@ describe('several items for one record', () => {
 	});
 });
 
-describe('a record with the values of another item belongs to none', () => {
+describe('a record with the values of another item belongs to no item,', () => {
 	const items = [{ email: 'a@x.example', kind: 'k' }, { email: 'B@x.example ', kind: 'k' }];
-	const record = (email: unknown, more: object = {}) => ({ ...ok({ email, kind: 'k', ...more }) });
+	const record = (email: unknown) => ok({ email, kind: 'k' });
 
 	test.each<[string, unknown[], Array<number | null>]>([
 		['as the fields show in which all items differ', [{ index: 0, ...record('b@x.example') }, { index: 1, ...record('a@x.example') }], [null, null]],
 		['but the CRM may write them in another way', [{ index: 0, ...record('A@x.example') }, { index: 1, ...record('b@x.example') }], [0, 1]],
 		['but it may have changed them', [{ index: 0, ...record('other@x.example') }, { index: 1, ...record(null) }], [0, 1]],
-		['but a result without a record tells nothing', [{ index: 0, ...ok() }, { index: 1, ...record('b@x.example') }], [0, 1]],
-		['but fields in which items are alike tell nothing', [{ index: 0, ...ok({ kind: 'k' }) }, { index: 1, ...ok({ kind: 'k' }) }], [0, 1]],
+		['but a result without a record proves nothing', [{ index: 0, ...ok() }, { index: 1, ...record('b@x.example') }], [0, 1]],
+		['but fields in which items are alike prove nothing', [{ index: 0, ...ok({ kind: 'k' }) }, { index: 1, ...ok({ kind: 'k' }) }], [0, 1]],
 	])('%s', (_, results, expected) => {
 		expect(placed(items, results)).toEqual(expected);
+	});
+
+	test('numbers distinguish items, too', () => {
+		const numbers = [{ number: 1 }, { number: 2 }];
+		expect(placed(numbers, [ok({ number: 2 }), ok({ number: 1 })])).toEqual([null, null]);
 	});
 
 	test('a field that one item does not have decides nothing', () => {

@@ -111,7 +111,7 @@ describe('a list is read with one cursor, completely, if its parts are inconsist
 	])('a service %s, after few requests', async (_, ways) => {
 		for (const query of [{}, { sort: '-created_at' }]) {
 			const service = Object.assign(new ListService(even.map((__, i) => Date.parse('2024-01-01') + i * 1000)), ways);
-			service.failsAt = 1000;
+			service.lastSuccess = 1000;
 			expect(idsOf(await read(service, 5, query)).sort()).toEqual(idsOf(service.records));
 			expect(service.requests).toBeLessThanOrEqual(250);
 		}
@@ -131,9 +131,9 @@ test('a service that ignores the user’s own filter by time is detected', async
 	await expect(read(service, 5, query)).rejects.toThrow('do not match the filter on the creation time');
 });
 
-test('when one cursor fails the others end with their page', async () => {
+test('when one cursor fails, the others stop after their current page', async () => {
 	const service = new ListService(Array.from({ length: 400 }, (_, i) => i * 1000));
-	service.failsAt = 20;
+	service.lastSuccess = 20;
 	await expect(read(service, 4)).rejects.toThrow('no more');
 	await new Promise((resolve) => setImmediate(resolve));
 	while (service.underWay > 0) await new Promise((resolve) => setImmediate(resolve));

@@ -1,17 +1,14 @@
 import { describeRequest } from '../../nodes/CrmPlatform/api/openapi/describedRequest';
-import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
+import { documentWith } from './described-document.ts';
 
 const key = { name: 'Idempotency-Key', in: 'header', schema: { type: 'string', maxLength: 40 } };
-const document = parseOpenApi({
-	openapi: '3.1.0',
-	paths: {
-		'/v1/contacts': { post: { parameters: [key] }, get: {} },
-		'/v1/contacts/{id}': { patch: {}, delete: { parameters: [{ ...key, schema: { format: 'uuid' } }] } },
-		'/v1/contacts/merge': { post: { parameters: [{ name: 'X-Idempotency', in: 'header' }] } },
-		'/v1/{anything}/{id}': { post: {} },
-		'/companies': { parameters: [key], post: {} },
-	},
-})!;
+const document = documentWith({
+	'/v1/contacts': { post: { parameters: [key] }, get: {} },
+	'/v1/contacts/{id}': { patch: {}, delete: { parameters: [{ ...key, schema: { format: 'uuid' } }] } },
+	'/v1/contacts/merge': { post: { parameters: [{ name: 'X-Idempotency', in: 'header' }] } },
+	'/v1/{anything}/{id}': { post: {} },
+	'/companies': { parameters: [key], post: {} },
+});
 
 test.each([
 	['POST', '/v1/contacts', { idempotencyHeader: 'Idempotency-Key', idempotencyKey: { maxLength: 40 } }],

@@ -2,15 +2,14 @@ import * as fc from 'fast-check';
 
 import { idempotencyKey, type WriteIdentity } from '../../nodes/CrmPlatform/api/http/idempotency';
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
-import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { randomRuns } from '../random-runs.ts';
-import { describe_, json, query } from './described-document.ts';
+import { describeContacts, documentWith, json, listWith, query } from './described-document.ts';
 
 const identity: WriteIdentity = { instance: 'i', workflow: 'AbC123', execution: '1', node: 'n', run: 0, items: [0] };
 const header = (name: string, more: object = {}) => ({ name, in: 'header', schema: { type: 'string' }, ...more });
 
 /** The write with these header parameters. */
-const withHeaders = (...parameters: object[]) => describe_({}, { parameters }).create;
+const withHeaders = (...parameters: object[]) => describeContacts({}, { parameters }).create;
 
 describe('the idempotency key', () => {
 	test.each([
@@ -27,7 +26,7 @@ describe('the idempotency key', () => {
 		expect(withHeaders(other, key).idempotencyHeader).toBe('Idempotency-Key');
 		expect(withHeaders(key, other).idempotencyHeader).toBe('Idempotency-Key');
 		expect(withHeaders(other).idempotencyHeader).toBeUndefined();
-		// One that has to be there says so of itself, where its name is that of a key.
+		// A required header is the key if nothing but “Original” in its name speaks against it.
 		if (!/Original/.test(_)) expect(withHeaders({ ...other, required: true }).idempotencyHeader).toBeUndefined();
 	});
 
@@ -79,11 +78,7 @@ const fields = { type: 'object', properties: { first_name: { type: 'string' }, e
 
 /** How an upsert with these query parameters takes the field to match on. */
 function matchOf(parameters: object[], components: object = {}) {
-	const document = parseOpenApi({
-		openapi: '3.1.0',
-		paths: { '/v1/contacts': { get: {}, put: { parameters, requestBody: json(fields) } } },
-		components,
-	})!;
+	const document = documentWith({ '/v1/contacts': { get: {}, put: { parameters, requestBody: json(fields) } } }, components);
 	return describeResource(document, '/contacts')?.upsert?.match;
 }
 
@@ -139,19 +134,11 @@ describe('Match On', () => {
 
 	test('is not sent with a batch that does not accept it', () => {
 		const upsert = (batch: object[]) => {
-			const document = parseOpenApi({
-				openapi: '3.1.0',
-				paths: {
-					'/v1/contacts': { put: { 'x-batch': 'many', parameters: [query('match_on', { enum: values })], requestBody: json(fields) } },
-					'/v1/contacts/many': {
-						post: {
-							operationId: 'many',
-							parameters: batch,
-							requestBody: json({ properties: { items: { type: 'array', maxItems: 10, items: fields } } }),
-						},
-					},
-				},
-			})!;
+			const requestBody = json({ properties: { items: { type: 'array', maxItems: 10, items: fields } } });
+			const document = documentWith({
+				'/v1/contacts': { put: { 'x-batch': 'many', parameters: [query('match_on', { enum: values })], requestBody: json(fields) } },
+				'/v1/contacts/many': { post: { operationId: 'many', parameters: batch, requestBody } },
+			});
 			return describeResource(document, '/contacts')?.upsert?.batch;
 		};
 		expect(upsert([query('match_on', { enum: values })])).toBeDefined();
@@ -161,28 +148,26 @@ describe('Match On', () => {
 });
 
 describe('a parameter of a list is chosen by its schema:', () => {
-	const list = (...parameters: object[]) => describe_({ parameters }).list;
-
 	test('a date is not used as a cursor', () => {
-		const both = list(query('after', { type: 'string', format: 'date-time' }), query('page_token', { type: 'string' }));
+		const both = listWith(query('after', { type: 'string', format: 'date-time' }), query('page_token', { type: 'string' }));
 		expect(both.cursor).toBe('page_token');
 		expect(both.filters.map(({ name }) => name)).toEqual(['after']);
 	});
 
 	test('a page size takes precedence over a limit of the whole list, and is a number', () => {
-		expect(list(query('limit', { type: 'integer' }), query('page_size', { type: 'integer', maximum: 20 })).pageSize).toEqual({ name: 'page_size', maximum: 20 });
-		expect(list(query('limit', { type: 'string', format: 'date' })).pageSize).toBeUndefined();
+		expect(listWith(query('limit', { type: 'integer' }), query('page_size', { type: 'integer', maximum: 20 })).pageSize).toEqual({ name: 'page_size', maximum: 20 });
+		expect(listWith(query('limit', { type: 'string', format: 'date' })).pageSize).toBeUndefined();
 	});
 
 	test('a direction is not used as an order', () => {
-		const { sort, filters } = list(query('order', { enum: ['asc', 'desc'] }), query('order_by', { enum: ['name', '-name'] }));
+		const { sort, filters } = listWith(query('order', { enum: ['asc', 'desc'] }), query('order_by', { enum: ['name', '-name'] }));
 		expect(sort?.name).toBe('order_by');
 		expect(filters.map(({ name }) => name)).toEqual(['order']);
 	});
 
 	test('a search is text', () => {
-		expect(list(query('query', { type: 'object' }), query('search', { type: 'string' })).search).toBe('search');
-		expect(list(query('q', { type: 'boolean' })).search).toBeUndefined();
+		expect(listWith(query('query', { type: 'object' }), query('search', { type: 'string' })).search).toBe('search');
+		expect(listWith(query('q', { type: 'boolean' })).search).toBeUndefined();
 	});
 
 	test.each([
@@ -196,7 +181,7 @@ describe('a parameter of a list is chosen by its schema:', () => {
 			next: { parameters: { 'query.where': from, limit: '$request.query.limit' } },
 			record: { operationId: 'other', parameters: { id: '$response.body#/data/0/id' } },
 		};
-		const described = describe_({ parameters: [query('where', {}), query('limit', { type: 'integer' })], responses: { 200: { links } } });
+		const described = describeContacts({ parameters: [query('where', {}), query('limit', { type: 'integer' })], responses: { 200: { links } } });
 		expect(described.list).toMatchObject({ cursor: 'where', next });
 	});
 });

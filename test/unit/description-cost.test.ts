@@ -2,25 +2,15 @@ import * as fc from 'fast-check';
 
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
 import { describeRequest } from '../../nodes/CrmPlatform/api/openapi/describedRequest';
-import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { leftOutOf, stepsTaken } from '../../nodes/CrmPlatform/api/openapi/work';
 import { isSafePattern } from '../../nodes/CrmPlatform/base/pattern';
 import { randomRuns } from '../random-runs.ts';
-import { json } from './described-document.ts';
+import { documentWith, json } from './described-document.ts';
 
 /** Reads all there is to say of the contacts of a document, and how many schemas and references were read for it. */
 function cost(schemas: object, body: object, more: object = {}) {
-	const document = parseOpenApi({
-		openapi: '3.1.0',
-		paths: {
-			'/v1/contacts': {
-				get: { responses: { 200: { ...json({ properties: { data: { type: 'array', items: body } } }) } } },
-				post: { requestBody: json(body) },
-			},
-			...more,
-		},
-		components: { schemas },
-	})!;
+	const get = { responses: { 200: json({ properties: { data: { type: 'array', items: body } } }) } };
+	const document = documentWith({ '/v1/contacts': { get, post: { requestBody: json(body) } }, ...more }, { schemas });
 	const description = describeResource(document, '/contacts')!;
 	const read = JSON.stringify(description);
 	return { steps: stepsTaken(document), description, read, leftOut: leftOutOf(document), document };

@@ -5,7 +5,7 @@ import type { Transport } from '../../nodes/CrmPlatform/api/http/transport';
 let time = Date.now();
 const clock: Clock = { now: () => time, sleep: async () => undefined, random: () => 0 };
 
-/** A service that describes itself to each account, and counts how often it was asked to. */
+/** A service that describes itself to each account, and counts the requests for that. */
 function service(address: string, titleFor: (account: string) => string) {
 	let loadCount = 0;
 	let isDown = false;

@@ -44,7 +44,7 @@ test('links into a page lead to a heading or an anchor of it', () => {
 	expect(broken).toEqual([]);
 });
 
-test('the links to the documentation that n8n shows lead to pages, and to headings of theirs', () => {
+test('links to the documentation that n8n shows lead to pages and headings that exist', () => {
 	const { homepage } = JSON.parse(read('package.json')) as { homepage: string };
 	const [repository] = homepage.split('#');
 	const files = globSync('{nodes,credentials}/**/*.{node.json,ts}', { cwd: root });
@@ -85,7 +85,7 @@ test('every decision is in the index, and has a date and the alternatives', () =
 test('the page on operations names every resource, and the operations that only some of them have', () => {
 	const page = read('docs/operations.md');
 	const names = resources.flatMap(({ name, operations }) => [name, ...operations.map(({ option }) => option.name)]);
-	// Kinds of records are named in the plural; n8n's own names join words that the table puts apart.
+	// The page names record types in the plural, and separates words that n8n's own names join.
 	const isNamed = (name: string) => {
 		const plural = name.replace(/y$/, 'ie').toLowerCase();
 		return page.includes(name) || page.toLowerCase().includes(`${plural}s`);

@@ -1,13 +1,7 @@
 import contract from '../../contract/openapi.json';
 import { reportsFailure } from '../../nodes/CrmPlatform/api/http/problemBody';
 import { describeError } from '../../nodes/CrmPlatform/api/http/errorWords';
-import {
-	contradictoryProblem,
-	problemOf,
-	unreachableProblem,
-	unreadableProblem,
-} from '../../nodes/CrmPlatform/api/http/problem';
-
+import { contradictoryProblem, problemOf, unreachableProblem, unreadableProblem } from '../../nodes/CrmPlatform/api/http/problem';
 
 const answer = (status: number, body: unknown = '', headers: Record<string, string> = {}) => ({
 	status,
@@ -32,12 +26,7 @@ test('the message of a refused body names each field, its problem, and the reque
 	);
 	expect(problem.message).toBe('The contact has 2 invalid fields');
 	expect(problem.description).toBe(
-		[
-			'email: is not an e-mail address',
-			'address.country: too_long',
-			'Correct the values and try again.',
-			'Request ID: req_1',
-		].join('\n'),
+		'email: is not an e-mail address\naddress.country: too_long\nCorrect the values and try again.\nRequest ID: req_1',
 	);
 	expect(problem.details).toMatchObject({ status: 422, code: 'validation_failed', request_id: 'req_1' });
 });
@@ -50,57 +39,55 @@ test('information of the message is not repeated', () => {
 	expect(problem.description).not.toContain('e-mail');
 });
 
-test('the message of a duplicate names the record that has the value', () => {
-	const problem = problemOf(
-		answer(409, { detail: 'email is taken', code: 'duplicate', existing_id: 'con_1' }),
-	);
+test('the message of a duplicate names the record that has the value, once', () => {
+	const body = { detail: 'email is taken', code: 'duplicate', existing_id: 'con_1' };
+	const problem = problemOf(answer(409, body));
 	expect(problem.message).toBe('email is taken');
 	expect(problem.description).toContain('To change con_1 instead, use Create or Update.');
 	expect(problem.details.existing_id).toBe('con_1');
-});
 
-test('the message names a duplicate once, even if the CRM names it, too', () => {
 	const detail = 'email must be unique, and con_1 already has this value.';
-	const { message, description } = problemOf(
-		answer(409, { detail, code: 'duplicate', existing_id: 'con_1', errors: [{ pointer: '/email', code: 'duplicate', detail }] }),
-	);
-	expect(message).toBe(detail);
-	expect(description).toBe('To change that record instead, use Create or Update.');
+	const named = problemOf(answer(409, { ...body, detail, errors: [{ pointer: '/email', code: 'duplicate', detail }] }));
+	expect(named.message).toBe(detail);
+	expect(named.description).toBe('To change that record instead, use Create or Update.');
 });
 
-test('the message of a wrong key tells where to find the right one', () => {
-	const problem = problemOf(answer(401, { detail: 'Unknown key', code: 'invalid_credentials' }));
-	expect(problem.message).toContain('did not accept the credential');
-	expect(problem.description).toContain('API and integrations');
+const challenge = 'Bearer realm="x", error="insufficient_scope", scope="contacts:write"';
+
+test.each([
+	['a wrong key tells where to find the right one', answer(401, { detail: 'Unknown key', code: 'invalid_credentials' }), 'API and integrations'],
+	['a missing scope names it', answer(403, { detail: 'No', code: 'insufficient_scope', scope: 'contacts:write' }), 'the scope contacts:write'],
+	['a missing scope names it if only the challenge does', answer(403, 'Forbidden', { 'www-authenticate': challenge }), 'the scope contacts:write'],
+	['a refused transition lists the possible ones', answer(409, { detail: 'No', code: 'invalid_state_transition', allowed: ['open', 'solved'] }), 'open, solved'],
+])('the advice about %s', (_, refused, advice) => {
+	expect(problemOf(refused).description).toContain(advice);
 });
 
-test('the message names a missing scope', () => {
-	const body = { detail: 'No', code: 'insufficient_scope', scope: 'contacts:write' };
-	expect(problemOf(answer(403, body)).description).toContain('contacts:write');
+test('a message for programmers is reworded for users, once', () => {
+	expect(problemOf(answer(401, { detail: 'Unknown key', code: 'invalid_credentials' })).message).toContain('did not accept the credential');
+	const detail = 'This needs the scope contacts:write. Connect again and ask the user to allow it.';
+	const { message, description } = problemOf(answer(403, { detail, code: 'insufficient_scope', scope: 'contacts:write' }));
+	expect(message).toBe('The credential does not have permission for this');
+	expect(description).toBe('Add the scope contacts:write to the credential, then reconnect it.');
 });
 
-test('the message names a missing scope that only the challenge names', () => {
-	const challenge = 'Bearer realm="x", error="insufficient_scope", scope="contacts:write"';
-	const refused = answer(403, 'Forbidden', { 'www-authenticate': challenge });
-	expect(problemOf(refused).description).toContain('the scope contacts:write');
-});
-
-test('the message of a refused transition lists the possible ones', () => {
-	const body = { detail: 'No', code: 'invalid_state_transition', allowed: ['open', 'solved'] };
-	expect(problemOf(answer(409, body)).description).toContain('open, solved');
+test.each([
+	['There is no record con_1 in contacts.', 'There is no record con_1 in contacts.'],
+	['Not Found', 'The record or path was not found'],
+	['Nope', 'The record or path was not found: Nope'],
+	['', 'The record or path was not found'],
+])('the message of a 404 reports once what happened: %j', (detail, message) => {
+	expect(problemOf(answer(404, { detail, code: 'not_found' })).message).toBe(message);
 });
 
 describe('every error the contract names', () => {
 	interface Answers {
 		content: Record<string, { examples: Record<string, { value: { status: number; code: string } }> }>;
 	}
-	const responses: Answers[] = Object.values(
-		contract.components.responses as unknown as Record<string, Answers>,
-	);
+	const responses: Answers[] = Object.values(contract.components.responses as unknown as Record<string, Answers>);
+	const examples = responses.flatMap(({ content }) => Object.values(content['application/problem+json']?.examples ?? {}));
 	const answers = [
-		...responses
-			.flatMap(({ content }) => Object.values(content['application/problem+json']?.examples ?? {}))
-			.map(({ value }) => value),
+		...examples.map(({ value }) => value),
 		// Codes of a batch item, which no response has.
 		{ status: 424, code: 'failed_dependency' },
 	];
@@ -124,16 +111,13 @@ test.each([
 	[{ error: 'No such thing' }, 'No such thing'],
 	[{ error: { message: 'No such thing' } }, 'No such thing'],
 	[{ error: 'invalid', error_description: 'No such thing' }, 'No such thing'],
-])('the words of another service’s error body are kept: %j', (body, words) => {
+])('the message in the error body of another service is kept: %j', (body, words) => {
 	expect(problemOf(answer(400, body)).message).toBe(words);
 });
 
-test.each(['', 'Bad Gateway', '<html>502</html>', '[1,2]', 'null', '"text"', '{"detail":7}'])(
-	'an error response of %p is still reported',
-	(body) => {
-		expect(problemOf(answer(502, body)).message).toContain('The CRM failed (502)');
-	},
-);
+test.each(['', 'Bad Gateway', '<html>502</html>', '[1,2]', 'null', '"text"', '{"detail":7}'])('an error response of %p is still reported', (body) => {
+	expect(problemOf(answer(502, body)).message).toContain('The CRM failed (502)');
+});
 
 test('the request id is taken from the header when the body has none', () => {
 	const { details } = problemOf(answer(500, '', { 'x-request-id': 'req_2' }));
@@ -141,10 +125,7 @@ test('the request id is taken from the header when the body has none', () => {
 });
 
 test('a web page in place of the API leads to advice about the base URL', () => {
-	for (const problem of [
-		unreadableProblem(answer(200, '<!doctype html>'), 'JSON'),
-		problemOf(answer(404, '<!doctype html>')),
-	]) {
+	for (const problem of [unreadableProblem(answer(200, '<!doctype html>'), 'JSON'), problemOf(answer(404, '<!doctype html>'))]) {
 		expect(problem.message).toContain('web page');
 		expect(problem.description).toContain('base URL');
 	}
@@ -207,13 +188,10 @@ describe('an error body is read member by member', () => {
 		expect(problemOf(answer(400, 'No such thing')).message).toBe('No such thing');
 	});
 
-	test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
-		'the code %s is a code like any other',
-		(code) => {
-			const text = `{"detail":"Refused","code":"${code}","${code}":"x"}`;
-			expect(problemOf(answer(422, text))).toMatchObject({ message: 'Refused', code });
-		},
-	);
+	test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])('the code %s is a code like any other', (code) => {
+		const text = `{"detail":"Refused","code":"${code}","${code}":"x"}`;
+		expect(problemOf(answer(422, text))).toMatchObject({ message: 'Refused', code });
+	});
 
 	test('deeply nested and endless reasons stay short', () => {
 		const deep = `{"errors":${'{"a":'.repeat(5_000)}"x"${'}'.repeat(5_000)}}`;

@@ -33,7 +33,7 @@ test.each([
 	['one of three, if no number is allowed', 1, { number: 0 }, 3, /allows 0\./],
 	['anything if the number is not a number', 1, { number: NaN }, 1000, /allows NaN/],
 	['anything if the share is not a number', 1, { share: NaN }, 1000, /allows NaN/],
-])('%s is not deleted, and none of the others', (_, count, limits, inScope, reason) => {
+])('%s is not deleted, nor are the others', (_, count, limits, inScope, reason) => {
 	const result = guarded(missing(count), limits, { inScope });
 	expect(result.reason).toMatch(reason);
 	expect(result.reason).toContain(`${count} of ${inScope} records`);
@@ -70,7 +70,7 @@ test('changes of records that the source has are neither counted nor held back',
 	expect(guarded([update], { number: 0 }, { inSource: 0 })).toEqual({ planned: [update] });
 });
 
-test('values that the CRM has stored in another notation were set before: they do not count', () => {
+test('values that the CRM stores in another notation do not count as changes', () => {
 	const set = (id: number, from: unknown, to: unknown): PlannedChange => ({ action: 'update', record: record(id), changes: [{ field: 'phone', from, to }] });
 	const again = [set(1, 'https://left.example', 'HTTPS://Left.example'), set(2, '+4930123', '+49 (30) 123'), set(3, 7, '7.0')];
 	expect(guarded([...again, set(4, null, 'new')], { number: 1 }).reason).toBeUndefined();

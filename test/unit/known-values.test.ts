@@ -1,16 +1,7 @@
-import type { Field } from '../../nodes/CrmPlatform/fields/field';
 import { ObjectReader } from '../../nodes/CrmPlatform/mapping/objectFields';
+import { fieldOf } from './field-of.ts';
 
-const fields = ['name', 'address.city', 'address.zip', 'emails', 'custom_fields.tier'].map(
-	(name): Field => ({
-		name,
-		path: name.split('.'),
-		label: name,
-		description: '',
-		kind: 'text',
-		required: false,
-	}),
-);
+const fields = ['name', 'address.city', 'address.zip', 'emails', 'custom_fields.tier'].map((name) => fieldOf(name));
 
 const read = (json: object) => {
 	const { values, ...others } = new ObjectReader(fields).read(json as never);
@@ -19,11 +10,7 @@ const read = (json: object) => {
 
 test('values are found flat and in objects', () => {
 	expect(read({ name: 'Ada', address: { city: 'Madrid' }, 'address.zip': '28' })).toEqual({
-		values: [
-			['name', 'Ada'],
-			['address.city', 'Madrid'],
-			['address.zip', '28'],
-		],
+		values: [['name', 'Ada'], ['address.city', 'Madrid'], ['address.zip', '28']],
 		unknown: [],
 		notObjects: [],
 	});
@@ -54,32 +41,19 @@ test('names that match no field are reported with their path', () => {
 });
 
 test('an undefined value counts as missing', () => {
-	expect(read({ name: undefined, other: undefined })).toEqual({
-		values: [],
-		unknown: [],
-		notObjects: [],
-	});
+	expect(read({ name: undefined, other: undefined })).toEqual({ values: [], unknown: [], notObjects: [] });
 });
 
 describe('a column of a spreadsheet', () => {
-	const field = (name: string, label: string, more: Partial<Field> = {}): Field => ({
-		name,
-		path: name.split('.'),
-		label,
-		description: '',
-		kind: 'text',
-		required: false,
-		...more,
-	});
 	const contact = [
-		field('first_name', 'First Name'),
-		field('email', 'Email'),
-		field('company_id', 'Company', { reference: 'companies' }),
-		field('address.city', 'Address: City'),
-		field('custom_fields.vip', 'Very Important'),
-		field('custom_fields.first', 'Twin'),
-		field('custom_fields.second', 'Twin'),
-		field('custom_fields.name', 'Full Name'),
+		fieldOf('first_name', { label: 'First Name' }),
+		fieldOf('email', { label: 'Email' }),
+		fieldOf('company_id', { label: 'Company', reference: 'companies' }),
+		fieldOf('address.city', { label: 'Address: City' }),
+		fieldOf('custom_fields.vip', { label: 'Very Important' }),
+		fieldOf('custom_fields.first', { label: 'Twin' }),
+		fieldOf('custom_fields.second', { label: 'Twin' }),
+		fieldOf('custom_fields.name', { label: 'Full Name' }),
 	];
 	const readContact = (json: object) => {
 		const { values, unknown } = new ObjectReader(contact, new Set(['id', 'name', 'first_name'])).read(json as never);
@@ -106,15 +80,15 @@ describe('a column of a spreadsheet', () => {
 		(column) => expect(readContact({ [column]: 'x' })).toEqual({ values: {}, unknown: [column] }),
 	);
 
-	test('that is only similar is not used for text if the field is an object', () => {
+	test('that is only similar to a field of text is not used for an object', () => {
 		expect(readContact({ company: { id: 1 } })).toEqual({ values: {}, unknown: ['company'] });
 	});
 
-	test('that several fields fit is refused with their names', () => {
+	test('that may be any of several fields is refused with their names', () => {
 		expect(() => readContact({ Twin: 'x' })).toThrow(/^“Twin” could mean any of the fields custom_fields\.first, custom_fields\.second\./);
 	});
 
-	test('that is empty gives way to a filled one', () => {
+	test('that is empty gives way to another one of the field', () => {
 		expect(readContact({ Email: 'a', 'E-Mail': '' }).values).toEqual({ email: 'a' });
 	});
 

@@ -1,10 +1,9 @@
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import { SimulatedService } from '../../bench/scale/service.ts';
 import { promised } from '../../bench/scale/simulate.ts';
-import { createSender } from '../../nodes/CrmPlatform/api/http/request';
 import type { Priority } from '../../nodes/CrmPlatform/api/http/fairQueue';
 import { readReserve } from '../../nodes/CrmPlatform/api/queueOptions';
-import { start, withWindow } from './queued-requests.ts';
+import { senderWith, startAfter } from './queued-requests.ts';
 
 const { plan } = promised;
 const windows = 6;
@@ -14,9 +13,8 @@ async function runBeside(percent: number, program: { requests: number; from: num
 	const clock = new SimulatedClock();
 	const service = new SimulatedService(clock, plan);
 	const end = clock.now() + windows * plan.windowMs;
-	const queueOptions = { workflow: 'bulk', laterPriority: 'bulk' as Priority, maxUnattendedWait: 3_600_000, reserve: readReserve(percent) };
 	const senderOf = (process: number, priority: Priority) =>
-		createSender({ transport: service.transport, address: 'https://api.example.com', clock, queueOptions: { ...queueOptions, account: `${process}`, priority } });
+		senderWith(clock, service.transport, { account: `${process}`, priority, laterPriority: 'bulk', reserve: readReserve(percent) });
 	const request = { method: 'GET', path: '/v1/contacts' } as const;
 	let failed = 0;
 	for (let i = 0; i < 100; i += 1) {
@@ -61,13 +59,12 @@ describe('if requests leave room', () => {
 	const bulk = { priority: 'bulk', reserve: 0.3 } as const;
 
 	test('those requests are sent, whatever is in flight; others wait for the next window, and an ordinary one does not wait', async () => {
-		const { clock, events, send, pass } = start();
-		await Promise.all([send('first', () => withWindow(clock, 10), bulk), pass(200)]);
+		const { events, send, sendMany, withWindow, pass } = await startAfter([10], bulk);
 		let left = 10;
-		for (let i = 0; i < 9; i += 1) void send('bulk', () => withWindow(clock, (left -= 1), 59), bulk);
+		sendMany(9, 'bulk', () => withWindow((left -= 1), 59), bulk);
 		await pass(1_000);
 		expect(events.slice(1)).toHaveLength(7);
-		void send('ordinary', () => withWindow(clock, (left -= 1), 50));
+		void send('ordinary', () => withWindow((left -= 1), 50));
 		await pass(200);
 		expect(events.at(-1)).toMatch(/^ordinary/);
 		left = 100;
@@ -76,34 +73,31 @@ describe('if requests leave room', () => {
 	});
 
 	test('one is sent in a window of a single request, and none starves in a smaller plan', async () => {
-		const { clock, events, send, pass } = start();
-		await Promise.all([send('first', () => withWindow(clock, 5_000), bulk), pass(200)]);
+		const { events, sendMany, withWindow, pass } = await startAfter([5_000], bulk);
 		await pass(61_000);
 		let left = 1;
-		for (let i = 0; i < 3; i += 1) void send('bulk', () => withWindow(clock, (left -= 1)), bulk);
+		sendMany(3, 'bulk', () => withWindow((left -= 1)), bulk);
 		await pass(500);
 		expect(events.length).toBeGreaterThan(1);
 	});
 
 	test('other clients that are first in a window do not reduce the reserve', async () => {
-		const { clock, events, send, pass } = start();
-		await Promise.all([send('first', () => withWindow(clock, 49, 10), bulk), pass(200)]);
+		const { events, sendMany, withWindow, pass } = await startAfter([49, 10], bulk);
 		await pass(10_000);
 		let left = 10;
-		for (let i = 0; i < 8; i += 1) void send('bulk', () => withWindow(clock, (left -= 1), 10), bulk);
+		sendMany(8, 'bulk', () => withWindow((left -= 1), 10), bulk);
 		await pass(9_000);
 		// One request checks the remainder.
-		expect(events.slice(1)).toEqual(['bulk at 10']);
+		expect(events.slice(1)).toEqual(['bulk 0 at 10']);
 		left = 49;
 		await pass(3_000);
 		expect(events).toHaveLength(9);
 	});
 
 	test('after an hour without a full window, a smaller plan is assumed', async () => {
-		const { clock, events, send, pass } = start();
-		await Promise.all([send('first', () => withWindow(clock, 5_000), bulk), pass(200)]);
+		const { events, sendMany, withWindow, pass } = await startAfter([5_000], bulk);
 		await pass(3_599_000);
-		for (let i = 0; i < 8; i += 1) void send('bulk', () => withWindow(clock, 10), { ...bulk, timeoutAt: Infinity });
+		sendMany(8, 'bulk', () => withWindow(10), { ...bulk, timeoutAt: Infinity });
 		await pass(1_000);
 		expect(events).toHaveLength(2);
 		await pass(60_000);
@@ -111,12 +105,11 @@ describe('if requests leave room', () => {
 	});
 
 	test('a request that would wait too long for the next window fails, and its error tells when that begins', async () => {
-		const { clock, send, pass } = start();
-		await Promise.all([send('first', () => withWindow(clock, 10, 90), bulk), pass(200)]);
+		const { clock, send, sendMany, withWindow, pass } = await startAfter([10, 90], bulk);
 		let left = 10;
-		for (let i = 0; i < 7; i += 1) void send('bulk', () => withWindow(clock, (left -= 1), 89), bulk);
+		sendMany(7, 'bulk', () => withWindow((left -= 1), 89), bulk);
 		await pass(5_000);
-		const late = send('late', () => withWindow(clock, 9), { ...bulk, timeoutAt: clock.now() + 30_000 });
+		const late = send('late', () => withWindow(9), { ...bulk, timeoutAt: clock.now() + 30_000 });
 		await pass(10);
 		const { retryAt } = (await late) as { retryAt: number };
 		expect(retryAt - clock.now()).toBeGreaterThan(80_000);

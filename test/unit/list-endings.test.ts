@@ -5,9 +5,9 @@ import { endingOf, type ReadSoFar } from '../../nodes/CrmPlatform/api/lists/endi
 import { readPage } from '../../nodes/CrmPlatform/api/lists/page';
 import { readPages } from '../../nodes/CrmPlatform/api/lists/pages';
 import { randomRuns } from '../random-runs.ts';
-import { describe_ } from './described-document.ts';
+import { describeContacts, listWith, query } from './described-document.ts';
 
-/** How a service says that a list goes on, as far as its description knows. */
+/** How a service reports that a list has more pages, and what its description says about that. */
 interface PagingDialect {
 	total: number;
 	maxPageSize: number;
@@ -15,13 +15,13 @@ interface PagingDialect {
 	place: string[] | 'Link header' | 'header' | 'nowhere';
 	isLinked: boolean;
 	isNumber: boolean;
-	/** What stands there on the last page. */
+	/** The cursor of the last page. */
 	last: 'null' | 'absent' | 'empty' | 'false' | 'an empty page';
 	flag: [name: string, whenMore: boolean] | undefined;
 	totalAt: string[] | undefined;
 	sizeParameter: string | undefined;
 	isSizeStated: boolean;
-	/** A list that ends with this many records, whatever the total: `null`, and nothing more. */
+	/** The list ends after this many records, with a cursor of `null`, whatever the total. */
 	window: number;
 	idsAre: 'text' | 'numbers' | 'null' | 'empty' | 'absent';
 }
@@ -61,7 +61,7 @@ function listOf(dialect: PagingDialect) {
 		{ name: 'cursor', in: 'query', schema: { type: dialect.isNumber ? 'integer' : 'string' } },
 		...(sizeParameter ? [{ name: sizeParameter, in: 'query', schema: { type: 'integer', ...(isSizeStated && { maximum: maxPageSize }) } }] : []),
 	];
-	return describe_({ parameters, responses: { 200: { description: '', ...links } } }).list;
+	return describeContacts({ parameters, responses: { 200: { description: '', ...links } } }).list;
 }
 
 function sendOf(dialect: PagingDialect) {
@@ -84,7 +84,7 @@ function sendOf(dialect: PagingDialect) {
 		} else if (place === 'header') {
 			if (isNamed) headers['x-next'] = String(end);
 		} else if (place !== 'nowhere' && next !== undefined) put(body, place, next);
-		// A service that is cut off by a window does not know of it.
+		// The flag says nothing about records beyond the window.
 		if (flag) put(body, [flag[0]], isMore ? flag[1] : !flag[1]);
 		if (totalAt) put(body, totalAt, total);
 		return { status: 200, headers, body };
@@ -109,9 +109,9 @@ const range = (total: number) => Array.from({ length: total }, (_, i) => i);
 test('whatever the dialect of a list, everything is read or the user is warned', async () => {
 	await fc.assert(
 		fc.asyncProperty(dialects, async (dialect) => {
-			// A service that says it is at the end when it is not, and counts nothing, cannot be found out.
+			// A service that reports the end too early, and no total, cannot be detected.
 			fc.pre(dialect.window === Infinity || dialect.totalAt?.[0] === 'total');
-			// Nor one whose pages are of one record and say nothing: so does a list of one.
+			// Nor can one whose pages have one record and no sign of more: a list of one record looks the same.
 			fc.pre(dialect.maxPageSize > 1 || dialect.isSizeStated || dialect.place !== 'nowhere' || dialect.flag !== undefined || dialect.totalAt !== undefined);
 			const numbers = await read(dialect);
 			if (numbers instanceof Error) {
@@ -124,14 +124,14 @@ test('whatever the dialect of a list, everything is read or the user is warned',
 	);
 });
 
-test('the dialects of the description and of the source document are read, not refused', async () => {
+test('a list is read, not refused, if its cursor has its usual place or one that the description names', async () => {
 	const understood = dialects.filter(
 		({ place, isLinked, window, flag }) =>
 			window === Infinity && flag?.[0] !== 'incomplete_results' && (String(place) === 'next_cursor' || ((Array.isArray(place) || place === 'header') && isLinked)),
 	);
 	await fc.assert(
 		fc.asyncProperty(understood, async (dialect) => {
-			// A cursor that is left out of a page which cannot be told from a cut-off one.
+			// A page without a cursor that cannot be distinguished from one that was cut off.
 			const isLeftOut = dialect.last === 'absent' || dialect.place === 'header';
 			fc.pre(!isLeftOut || dialect.totalAt?.[0] === 'total' || dialect.flag !== undefined || (dialect.sizeParameter !== 'how_many' && dialect.sizeParameter !== undefined && dialect.maxPageSize > 1));
 			expect(await read(dialect)).toEqual(range(dialect.total));
@@ -142,7 +142,7 @@ test('the dialects of the description and of the source document are read, not r
 
 describe('a page that is not the last is never treated as the last:', () => {
 	const answers = (body: object, headers: Record<string, string> = {}) => async () => ({ status: 200, headers, body });
-	const list = describe_({ parameters: [{ name: 'cursor', in: 'query', schema: {} }] }).list;
+	const list = listWith(query('cursor', {}));
 	const data = [{ id: 'a' }, { id: 'b' }];
 
 	test.each<[string, object]>([
@@ -182,7 +182,7 @@ describe('a page that is not the last is never treated as the last:', () => {
 		['X-Next-Page', 200, { 'x-next-page': '2' }, /next-page/],
 		['X-Pagination', 200, { 'x-pagination': '{"HasNext":true}' }, /pagination\.HasNext/],
 	])('a header of a list with and without parameters for pages, and with a cursor of null: %s', async (_, status, headers, message) => {
-		for (const described of [list, describe_({}).list]) {
+		for (const described of [list, listWith()]) {
 			for (const body of [{ data }, { data, next_cursor: null }]) {
 				const send = async () => ({ status, headers, body });
 				await expect(readPage(send, '/v1/contacts', { list: described, query: {} })).rejects.toThrow(message);
@@ -194,8 +194,8 @@ describe('a page that is not the last is never treated as the last:', () => {
 		['two parameters', { after: '$response.body#/spot/id', since: '$response.body#/spot/time' }],
 		['an expression of several parts', { after: '{$response.body#/spot/id}-{$response.body#/spot/time}' }],
 	])('a link that is not understood, in %s', async (_, parameters) => {
-		const names = ['after', 'since', 'cursor'].map((name) => ({ name, in: 'query', schema: {} }));
-		const linked = describe_({ parameters: names, responses: { 200: { links: { next: { parameters } } } } }).list;
+		const names = ['after', 'since', 'cursor'].map((name) => query(name, {}));
+		const linked = describeContacts({ parameters: names, responses: { 200: { links: { next: { parameters } } } } }).list;
 		const page = (next: object) => readPage(answers({ data, next_cursor: null, marks: 1, ...next }), '/v1/contacts', { list: linked, query: {} });
 		await expect(page({ spot: { id: 'b', time: '2026-01-01' } })).rejects.toThrow('a link of its API description');
 		expect((await page({ spot: { id: null, time: null } })).next).toBeUndefined();
@@ -203,12 +203,12 @@ describe('a page that is not the last is never treated as the last:', () => {
 });
 
 test('a list without pages is read as it is returned', async () => {
-	const { list } = describe_({});
+	const list = listWith();
 	const send = async () => ({ status: 200, headers: {}, body: { data: [{ id: 'a' }, { id: 'b' }] } });
 	expect((await readPage(send, '/v1/contacts', { list, query: {} })).records).toHaveLength(2);
 });
 
-const so: ReadSoFar = {
+const soFar: ReadSoFar = {
 	received: 10, read: 10, firstTotal: undefined, changes: 0, largestPageSize: 10, isFirst: true, hadCursor: false,
 	isFull: true, isRepeated: false, isPaged: true, canBeSmaller: true, leavesCursorOut: false,
 };
@@ -217,15 +217,15 @@ test.each<[string, Parameters<typeof endingOf>[0], Partial<ReadSoFar>, ReturnTyp
 	['a cursor', { cursor: 'a', isLast: false }, {}, { next: 'a' }],
 	['the cursor of this page', { cursor: 'a', isLast: false }, { isRepeated: true }, 'endless'],
 	['the cursor of this page, which is empty', { cursor: 'a', isLast: false }, { isRepeated: true, received: 0 }, 'end'],
-	['null', { cursor: null, isLast: false }, {}, 'end'],
-	['null, and a total above', { cursor: null, isLast: false, total: 11 }, {}, { unclear: 'total', read: 10 }],
-	['null, and a total above because others write', { cursor: null, isLast: false, total: 11 }, { isFirst: false, firstTotal: 9, isFull: false }, 'end'],
-	['null where every page counted more, and this one is full', { cursor: null, isLast: false, total: 30 }, { isFirst: false, firstTotal: 30 }, { unclear: 'total', read: 10 }],
-	['nothing', { cursor: undefined, isLast: false }, {}, 'ask'],
-	['nothing after pages with cursors, and few records', { cursor: undefined, isLast: false }, { isFirst: false, hadCursor: true, isFull: false }, 'end'],
-	['nothing, and all are read', { cursor: undefined, isLast: false, total: 10 }, {}, 'end'],
-	['nothing, and it is said to be the last', { cursor: undefined, isLast: true }, {}, 'end'],
-	['nothing, where no smaller page can be asked for', { cursor: undefined, isLast: false }, { canBeSmaller: false }, { unclear: 'next_cursor' }],
-])('%s', (_, signs, more, ending) => {
-	expect(endingOf(signs, { ...so, ...more })).toEqual(ending);
+	['a cursor of null', { cursor: null, isLast: false }, {}, 'end'],
+	['a cursor of null, and a higher total', { cursor: null, isLast: false, total: 11 }, {}, { unclear: 'total', read: 10 }],
+	['a cursor of null, and a higher total because others write', { cursor: null, isLast: false, total: 11 }, { isFirst: false, firstTotal: 9, isFull: false }, 'end'],
+	['a cursor of null, if every page reported a higher total, and this one is full', { cursor: null, isLast: false, total: 30 }, { isFirst: false, firstTotal: 30 }, { unclear: 'total', read: 10 }],
+	['no cursor', { cursor: undefined, isLast: false }, {}, 'ask'],
+	['no cursor after pages with cursors, and few records', { cursor: undefined, isLast: false }, { isFirst: false, hadCursor: true, isFull: false }, 'end'],
+	['no cursor, and all records were read', { cursor: undefined, isLast: false, total: 10 }, {}, 'end'],
+	['no cursor, and a flag that says it is the last', { cursor: undefined, isLast: true }, {}, 'end'],
+	['no cursor, if no smaller page can be requested', { cursor: undefined, isLast: false }, { canBeSmaller: false }, { unclear: 'next_cursor' }],
+])('how a list ends is decided after a page with %s', (_, signs, more, ending) => {
+	expect(endingOf(signs, { ...soFar, ...more })).toEqual(ending);
 });

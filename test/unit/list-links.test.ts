@@ -1,7 +1,7 @@
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 import { readPage } from '../../nodes/CrmPlatform/api/lists/page';
 import { readPages } from '../../nodes/CrmPlatform/api/lists/pages';
-import { describe_ } from './described-document.ts';
+import { describeContacts, listWith, query } from './described-document.ts';
 
 test.each([
 	'</v1/contacts?cursor=b>; rel="next"',
@@ -11,13 +11,13 @@ test.each([
 	'<?cursor=a,b>; rel=first , <?cursor=b>; rel=next; title*=UTF-8\'\'x',
 	"<?cursor=b>;rel='next'",
 ])('a Link header is read as RFC 8288 specifies: %s', async (link) => {
-	const { list } = describe_({ parameters: [{ name: 'cursor', in: 'query', schema: {} }] });
+	const list = listWith(query('cursor', {}));
 	const send = async () => ({ status: 200, headers: { link }, body: { data: [{ id: 'a' }] } });
 	expect((await readPage(send, '/v1/contacts', { list, query: {} })).next).toBe('b');
 });
 
-test.each(['<?cursor=b>; rel="nextpage"', '<?cursor=b>; rel="prev"; title="next"', '<?cursor=b>; title="rel=next"'])('no other link is used as the next one: %s', async (link) => {
-	const { list } = describe_({ parameters: [{ name: 'cursor', in: 'query', schema: {} }] });
+test.each(['<?cursor=b>; rel="nextpage"', '<?cursor=b>; rel="prev"; title="next"', '<?cursor=b>; title="rel=next"'])('no other link is treated as the next one: %s', async (link) => {
+	const list = listWith(query('cursor', {}));
 	const send = async () => ({ status: 200, headers: { link }, body: { data: [{ id: 'a' }], next_cursor: null } });
 	expect((await readPage(send, '/v1/contacts', { list, query: {} })).next).toBeUndefined();
 });
@@ -25,7 +25,7 @@ test.each(['<?cursor=b>; rel="nextpage"', '<?cursor=b>; rel="prev"; title="next"
 describe('a parameter of a link beside the cursor', () => {
 	const names = ['after', 'direction', 'limit'].map((name) => ({ name, in: 'query', schema: { type: name === 'limit' ? 'integer' : 'string' } }));
 	const link = { parameters: { after: '$response.body#/next', direction: 'forth', limit: 2, q: '$request.query.q' } };
-	const { list } = describe_({ parameters: names, responses: { 200: { links: { next: link } } } });
+	const { list } = describeContacts({ parameters: names, responses: { 200: { links: { next: link } } } });
 	const queries: Array<ApiRequest['query']> = [];
 	const send = async ({ query = {} }: ApiRequest) => {
 		queries.push(query);
@@ -41,7 +41,7 @@ describe('a parameter of a link beside the cursor', () => {
 	};
 	beforeEach(() => (queries.length = 0));
 
-	test('is sent for each next page, the page size for all', async () => {
+	test('is sent with each further page, and the page size with all pages', async () => {
 		expect(await readWith()).toEqual([0, 1, 2, 3, 4, 5]);
 		expect(queries).toEqual([{ limit: 2 }, { limit: 2, direction: 'forth', after: '2' }, { limit: 2, direction: 'forth', after: '4' }]);
 	});

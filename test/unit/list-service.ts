@@ -18,26 +18,26 @@ export const writes = fc.array(fc.constantFrom<Write>('create', 'delete', 'nothi
 	size: 'max',
 });
 
-/** The list of a service in memory, by cursor, in the order of creation: `sort` turns it round. */
+/** The list of a service in memory, by cursor, in the order of creation, which `sort` reverses. */
 export class ListService {
 	records: StoredItem[];
 	readonly deleted = new Set<string>();
-	/** Whether it narrows the list to the times it is asked for. */
+	/** Whether it narrows the list to the requested times. */
 	filters = true;
 	/** Whether `created_at[gte]` includes that instant. */
 	includesFrom = true;
-	/** How much of the times it is asked for it counts: whole days have 10 characters. */
+	/** How many characters of a time it compares: days have 10. */
 	precision = 24;
-	/** Whether records take it longer than none. */
+	/** Whether a page with records takes longer than an empty one. */
 	isSlow = false;
 	/** Whether it knows `created_at[gte]`. */
 	knowsFrom = true;
-	/** The request from which on it fails. */
-	failsAt = Infinity;
+	/** The number of the last request that succeeds. */
+	lastSuccess = Infinity;
 	requests = 0;
 	underWay = 0;
 	maxUnderWay = 0;
-	/** How many answers one would have to wait for one after another. */
+	/** How many responses had to be awaited one after another. */
 	rounds = 0;
 	private readonly meanwhile: Write[];
 	private lastNumber = 0;
@@ -51,7 +51,7 @@ export class ListService {
 
 	readonly send = async ({ query = {} }: ApiRequest) => {
 		this.requests += 1;
-		if (this.requests > this.failsAt) throw new Error('no more');
+		if (this.requests > this.lastSuccess) throw new Error('no more');
 		this.underWay += 1;
 		this.maxUnderWay = Math.max(this.maxUnderWay, this.underWay);
 		this.write(this.meanwhile[this.requests % this.meanwhile.length]);
@@ -62,7 +62,7 @@ export class ListService {
 		return { status: 200, headers: {}, body };
 	};
 
-	/** What is asked for at the same time is answered at the same time. */
+	/** Concurrent requests are answered together. */
 	private async nextAnswers(): Promise<void> {
 		this.answering ??= new Promise((resolve) =>
 			setImmediate(() => {

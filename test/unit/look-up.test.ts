@@ -1,14 +1,13 @@
 import fc from 'fast-check';
-import { NodeApiError, type INode } from 'n8n-workflow';
 
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
-import type { Field, FieldKind } from '../../nodes/CrmPlatform/fields/field';
+import type { FieldKind } from '../../nodes/CrmPlatform/fields/field';
 import { lookUp, type Collection, type LookUpOutcome } from '../../nodes/CrmPlatform/lookUp/lookUp';
 import { randomRuns } from '../random-runs.ts';
+import { fieldOf } from './field-of.ts';
+import { httpError } from './http-error.ts';
 
-const node: INode = { id: 'n', name: 'CRM', type: 't', typeVersion: 1, position: [0, 0], parameters: {} };
-const code = { name: 'code', path: ['code'], label: 'Code', description: '', required: false };
 
 interface Service {
 	kind: FieldKind;
@@ -25,16 +24,16 @@ function serviceOf({ kind, records, refuses }: Service): { collection: Collectio
 		requests.push(filterValue);
 		const values = kind === 'list' ? filterValue.split(',') : [filterValue];
 		const status = values.map(refuses).find((refusalCode) => refusalCode !== undefined);
-		if (status !== undefined) throw new NodeApiError(node, { message: 'refused' }, { httpCode: String(status) });
+		if (status !== undefined) throw httpError(String(status));
 		const data = records.filter((record) => values.includes(record.code));
 		return await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: null } });
 	};
-	const list = { cursor: 'cursor', filters: [{ ...code, kind }] };
+	const list = { cursor: 'cursor', filters: [fieldOf('code', { kind })] };
 	const api = { send } as unknown as Connection;
 	return { collection: { api, path: '/v1/things', list, filters: list.filters, fields: [] }, requests };
 }
 
-const field: Field = { ...code, kind: 'text' };
+const field = fieldOf('code');
 const outcomeText = (outcome: LookUpOutcome): string =>
 	'found' in outcome ? outcome.found.id : 'several' in outcome ? outcome.several.map(({ id }) => id).join() : Object.keys(outcome).join();
 
@@ -108,7 +107,7 @@ test.each(['list', 'text'] as const)('a value that was never requested does not 
 		for (let turn = 0; turn < 1000; turn++) await Promise.resolve();
 		return answer;
 	};
-	// Pages of a list hold 50 values, so that the good ones are asked for apart from the bad.
+	// A request has at most 50 values, so the good ones are requested apart from the bad ones.
 	const size = kind === 'list' ? 50 : 1;
 	const good = Array.from({ length: size }, (_, i) => `good ${i}`);
 	const values = [...good, ...bad, ...Array.from({ length: 200 }, (_, i) => `other ${i}`), 'last'];

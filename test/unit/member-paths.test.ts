@@ -32,12 +32,12 @@ test('a copy with another value leaves the record and its objects unchanged', ()
 	expect([Object.keys(odd), ({} as { x?: number }).x]).toEqual([['__proto__'], undefined]);
 });
 
-test('a member that was set individually takes precedence over its fullValue object, in either order', () => {
+test('a member that was set individually takes precedence over the value of its object, in either order', () => {
 	for (const order of [0, 1]) {
 		const body = {};
-		const fullValue = () => setAtPath(body, ['address'], { city: 'Rome', zip: '1' });
+		const wholeObject = () => setAtPath(body, ['address'], { city: 'Rome', zip: '1' });
 		const member = () => setAtPath(body, ['address', 'city'], 'Oslo');
-		for (const set of order === 0 ? [fullValue, member] : [member, fullValue]) set();
+		for (const set of order === 0 ? [wholeObject, member] : [member, wholeObject]) set();
 		expect(body).toEqual({ address: { city: 'Oslo', zip: '1' } });
 	}
 });

@@ -1,11 +1,11 @@
-import { NodeApiError, type IDataObject, type INode } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 import { lookUpNames } from '../../nodes/CrmPlatform/lookUp/nameLookUp';
+import { fieldOf } from './field-of.ts';
+import { httpError } from './http-error.ts';
 
-const node: INode = { id: 'n', name: 'CRM', type: 't', typeVersion: 1, position: [0, 0], parameters: {} };
-const filter = (name: string, kind: 'list' | 'text') => ({ name, path: [name], label: name, description: '', kind, required: false });
 
 /** A service with more records than are read at once, and no search, that filters by some fields. */
 function serviceOf(records: IDataObject[], kinds: Record<string, 'list' | 'text'>, { ignores = false } = {}) {
@@ -15,12 +15,12 @@ function serviceOf(records: IDataObject[], kinds: Record<string, 'list' | 'text'
 		const [[name, filterValue] = []] = Object.entries(query).filter(([parameter]) => Object.hasOwn(kinds, parameter));
 		if (name !== undefined) requests.push(`${name}=${String(filterValue)}`);
 		const values = [filterValue ?? []].flat().map(String);
-		if (name === 'email' && values.some((value) => !value.includes('@'))) throw new NodeApiError(node, { message: 'refused' }, { httpCode: '422' });
+		if (name === 'email' && values.some((value) => !value.includes('@'))) throw httpError('422');
 		const isFiltered = name !== undefined && !ignores;
 		const data = isFiltered ? records.filter((record) => values.includes(String(record[name]))) : [...others, ...records];
 		return await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: isFiltered ? null : `${requests.length}` } });
 	};
-	const list = { cursor: 'cursor', filters: Object.entries(kinds).map(([name, kind]) => filter(name, kind)) };
+	const list = { cursor: 'cursor', filters: Object.entries(kinds).map(([name, kind]) => fieldOf(name, { kind })) };
 	const description = { list, fields: [] };
 	const api = { send, describe: async () => await Promise.resolve(description), requireDescription: () => undefined } as unknown as Connection;
 	return { api, requests };

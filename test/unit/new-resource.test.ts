@@ -21,7 +21,7 @@ test('the Poll Trigger offers the resources that declare it, each of which can b
 });
 
 test('each action declares whether it sends something out of the CRM; an operation that does not is listed here, and is not an action of CRM Platform Tools', () => {
-	// Send is that of API Request; a message says what its own is.
+	// `send` is the operation of API Request: the one of messages declares that it leaves the CRM.
 	const general = ['create', 'update', 'upsert', 'delete', 'get', 'getMany', 'getCurrent', 'addTag', 'removeTag', 'exportFile', 'importFile', 'undo', 'sendAndWait', 'send'];
 	const silent = new Set(resources.flatMap(({ operations }) => operations.filter((operation) => operation.leavesTheCrm === undefined).map(({ option }) => String(option.value))));
 	expect([...silent].sort()).toEqual(general.sort());

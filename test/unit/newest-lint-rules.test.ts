@@ -13,8 +13,8 @@ import { CrmPlatformTools } from '../../nodes/CrmPlatform/CrmPlatformTools.node'
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
 
 /*
- * Rules that n8n documents and its published plugin (0.32) does not have yet, by their names. What is broken
- * knowingly stands in docs/decisions/project.md: the test lists it, so that nothing is added by accident.
+ * Rules that n8n documents and its published plugin (0.32) does not have yet, by their names. Rules that are broken
+ * on purpose are listed here and in docs/decisions/project.md, so that none is added by accident.
  * https://github.com/n8n-io/n8n/tree/master/packages/%40n8n/eslint-plugin-community-nodes/docs/rules
  */
 const nodes: INodeType[] = [

@@ -12,20 +12,11 @@ const workflow = new Workflow({
 	nodeTypes: { getByNameAndVersion: () => undefined } as unknown as INodeTypes,
 });
 
-/** What n8n makes of the values a user enters, the hidden ones among them. */
+/** The values of a credential, including hidden ones, as n8n computes them from what a user enters. */
 function filledIn(entered: IDataObject): IDataObject {
 	const defaults = properties.map(({ name, default: value }) => [name, value]);
 	const values = { ...Object.fromEntries(defaults), ...entered };
-	const { expression } = workflow;
-	return expression.getComplexParameterValue(
-		node,
-		values,
-		'internal',
-		{},
-		undefined,
-		undefined,
-		values,
-	) as IDataObject;
+	return workflow.expression.getComplexParameterValue(node, values, 'internal', {}, undefined, undefined, values) as IDataObject;
 }
 
 test.each([
@@ -44,9 +35,8 @@ test.each([
 test('endpoints elsewhere are used unchanged', () => {
 	const authorizationPageUrl = 'https://login.example.com/authorize?tenant=1';
 	const tokenUrl = 'https://login.example.com/token';
-	expect(
-		filledIn({ baseUrl: 'https://api.example.com', authorizationPageUrl, tokenUrl }),
-	).toMatchObject({ authUrl: authorizationPageUrl, accessTokenUrl: tokenUrl });
+	const values = filledIn({ baseUrl: 'https://api.example.com', authorizationPageUrl, tokenUrl });
+	expect(values).toMatchObject({ authUrl: authorizationPageUrl, accessTokenUrl: tokenUrl });
 });
 
 describe('the requested scopes', () => {
@@ -68,11 +58,6 @@ describe('the requested scopes', () => {
 	test('are those that the user chooses, and others that the list does not have', () => {
 		const chosen = { access: 'chosen', scopes: ['contacts:read', 'users:write'] };
 		expect(scopes(chosen)).toEqual(['contacts:read', 'users:write']);
-		expect(scopes({ ...chosen, moreScopes: 'invoices:read a:b' })).toEqual([
-			'contacts:read',
-			'users:write',
-			'invoices:read',
-			'a:b',
-		]);
+		expect(scopes({ ...chosen, moreScopes: 'invoices:read a:b' })).toEqual(['contacts:read', 'users:write', 'invoices:read', 'a:b']);
 	});
 });

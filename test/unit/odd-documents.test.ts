@@ -1,4 +1,4 @@
-import { describe_, fieldsOf, query } from './described-document.ts';
+import { describeContacts, fieldsOf, query } from './described-document.ts';
 
 describe('an unusual part of a document affects only that part:', () => {
 	const names = (schema: object, components: object = {}) => fieldsOf(schema, components).map(({ name }) => name);
@@ -36,7 +36,7 @@ describe('an unusual part of a document affects only that part:', () => {
 	});
 
 	test('extensions and nulls beside responses, parameters and operations', () => {
-		const { list } = describe_(
+		const { list } = describeContacts(
 			{
 				parameters: [null, 'x', query('cursor', {}), { $ref: '#/nowhere' }, query('status', { enum: ['a'] })],
 				responses: { 'x-note': 'text', default: null, 200: { content: null, links: { x: null } } },

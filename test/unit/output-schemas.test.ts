@@ -31,9 +31,6 @@ describe('The output preview', () => {
 	});
 
 	test('of a deletion confirms it', () => {
-		expect(previewOf('deal', 'delete')).toEqual({
-			type: 'object',
-			properties: { deleted: { type: 'boolean' } },
-		});
+		expect(previewOf('deal', 'delete')).toEqual({ type: 'object', properties: { deleted: { type: 'boolean' } } });
 	});
 });

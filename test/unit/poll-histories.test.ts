@@ -1,5 +1,5 @@
 import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
-import { ModelClock } from './poll-model/clock.ts';
+import { SimulatedClock } from '../../bench/scale/clock.ts';
 import { choiceOf, now, type PollStep, type PollHistory } from './poll-model/poll-histories.ts';
 import { PollModelN8n } from './poll-model/poll-n8n.ts';
 import { playPollHistory } from './poll-model/play-poll-history.ts';
@@ -23,35 +23,35 @@ const succeeding: PollHistory = { ...quick, courses: [{ ms: 1, status: 'success'
 const histories: Array<[string, Partial<PollHistory>]> = [
 	[
 		'a choice that was replaced does not apply to the log of a restored service',
-		{ deeds: [happen('a.x', 2), choose('b.x'), kill(60_000), restore(1, 0), happen('a.x')] },
+		{ steps: [happen('a.x', 2), choose('b.x'), kill(60_000), restore(1, 0), happen('a.x')] },
 	],
 	[
 		'the new choice does not apply to earlier events of a restored log',
-		{ deeds: [happen('a.y', 2), wait(30_000), happen('a.x'), restore(2, 1), choose('a.*'), wait(50)] },
+		{ steps: [happen('a.y', 2), wait(30_000), happen('a.x'), restore(2, 1), choose('a.*'), wait(50)] },
 	],
 	[
 		'a group is not started a second time without an event that the log has lost',
-		{ groupSize: 3, deeds: [restore(1, 2), wait(20_000), restore(1, 0), kill()] },
+		{ groupSize: 3, steps: [restore(1, 2), wait(20_000), restore(1, 0), kill()] },
 	],
 	[
 		'a log that ends before the last event that was read is detected, even if the last look was older',
-		{ deeds: [happen('a.x', 2), publish, restore(2, 1), publish] },
+		{ steps: [happen('a.x', 2), publish, restore(2, 1), publish] },
 	],
 	[
 		'a trigger that has just started over detects that the log is a different one',
 		{
 			groupSize: 3,
-			deeds: [happen('a.x', 6), wait(60_000), { does: 'loseStore' }, kill(1_000), restore(2, 15), kill()],
+			steps: [happen('a.x', 6), wait(60_000), { does: 'loseStore' }, kill(1_000), restore(2, 15), kill()],
 		},
 	],
 	[
 		'an event that is committed 20 seconds after a later one starts, even if nothing follows it',
-		{ deeds: [wait(14_000), happen('a.x', 4, { late: 20_000 })] },
+		{ steps: [wait(14_000), happen('a.x', 4, { late: 20_000 })] },
 	],
 	[
 		'a replica that is behind a restored log hides none of its events, even if the choice has changed meanwhile',
 		{
-			deeds: [
+			steps: [
 				wait(60_000),
 				happen('a.x', 5, { record: 3, late: 8_000 }),
 				choose('b.x'),
@@ -67,29 +67,29 @@ const histories: Array<[string, Partial<PollHistory>]> = [
 	],
 	[
 		'an older position with an older choice hides no event of the newer choice',
-		{ deeds: [choose('b.x'), wait(60_000), { does: 'oldStore', back: 2 }, happen('b.x', 3), kill()] },
+		{ steps: [choose('b.x'), wait(60_000), { does: 'oldStore', back: 2 }, happen('b.x', 3), kill()] },
 	],
 	[
 		'a date loses no event that is committed after one with a higher number',
-		{ deeds: [happen('a.x', 1, { late: 2_000 }), happen('a.x'), { does: 'begin', node: 0, at: 30 }, kill()] },
+		{ steps: [happen('a.x', 1, { late: 2_000 }), happen('a.x'), { does: 'begin', node: 0, at: 30 }, kill()] },
 	],
 	[
 		'a lost position is reported with the date at which the trigger starts over',
-		{ isDated: true, deeds: [{ does: 'zone', hours: 1 }, happen('a.x'), { does: 'loseStore' }, kill()] },
+		{ isDated: true, steps: [{ does: 'zone', hours: 1 }, happen('a.x'), { does: 'loseStore' }, kill()] },
 	],
 	[
 		'the report of a lost position says that earlier choices are lost',
 		{
 			isDated: true,
 			courses: [{ ms: 20_000, status: 'success' }],
-			deeds: [happen('a.x', 2), kill(60_000), choose('b.x'), { does: 'loseStore' }, kill()],
+			steps: [happen('a.x', 2), kill(60_000), choose('b.x'), { does: 'loseStore' }, kill()],
 		},
 	],
 	[
 		'a list of records that is behind the events causes no difference between the records and a copy',
 		{
 			isCopy: true,
-			deeds: [
+			steps: [
 				wait(14_000),
 				publish,
 				{ does: 'lag', ms: 8_000 },
@@ -109,7 +109,7 @@ const histories: Array<[string, Partial<PollHistory>]> = [
 			groupSize: 3,
 			nodes: 2,
 			courses: [{ ms: 3_000, status: 'success' }],
-			deeds: [
+			steps: [
 				{ does: 'lag', ms: 8_000 },
 				write(4, 'lead'),
 				{ does: 'fail', count: 3, failure: 'cut' },
@@ -129,16 +129,16 @@ const histories: Array<[string, Partial<PollHistory>]> = [
 			doneWhen: 'ended',
 			isCopy: true,
 			courses: [20_000, 20_000, 20_000, 1].map((ms) => ({ ms, status: 'success' })),
-			deeds: [{ does: 'fail', count: 3, failure: 'none' }, wait(60_000), { does: 'prune' }, kill()],
+			steps: [{ does: 'fail', count: 3, failure: 'none' }, wait(60_000), { does: 'prune' }, kill()],
 		},
 	],
 	[
 		'a list of records that is behind when the trigger starts causes no difference between the records and a copy',
-		{ deeds: [{ does: 'lag', ms: 2_500 }, write(0, 'lead'), { does: 'begin', node: 0, at: 'records' }, wait(50)] },
+		{ steps: [{ does: 'lag', ms: 2_500 }, write(0, 'lead'), { does: 'begin', node: 0, at: 'records' }, wait(50)] },
 	],
 	[
 		'an execution in progress does not keep the trigger busy while another waits for its turn',
-		{ doneWhen: 'succeeded', courses: [{ ms: 20_000, status: 'error' }], deeds: [restore(1, 4), happen('a.x', 5)] },
+		{ doneWhen: 'succeeded', courses: [{ ms: 20_000, status: 'error' }], steps: [restore(1, 4), happen('a.x', 5)] },
 	],
 ];
 
@@ -147,15 +147,15 @@ test.each(histories)('%s', async (_name, history) => {
 });
 
 test('two publishes, one of each of two triggers, and a kill repeat no success', async () => {
-	const deeds = [happen('a.x', 4), wait(60_000), publish, happen('a.x', 2), { does: 'publish', node: 1 } as PollStep, wait(60_000), kill()];
-	const played = await playPollHistory({ ...succeeding, nodes: 2, doneWhen: 'succeeded', deeds });
+	const steps = [happen('a.x', 4), wait(60_000), publish, happen('a.x', 2), { does: 'publish', node: 1 } as PollStep, wait(60_000), kill()];
+	const played = await playPollHistory({ ...succeeding, nodes: 2, doneWhen: 'succeeded', steps });
 	const successes = played.n8n.allRows.filter(({ status }) => status === 'success');
 	expect(successes).toHaveLength(12);
 	expect(played.n8n.reports).toEqual([]);
 });
 
 test('fifty idle triggers look together, 240 times an hour, and send nothing else', async () => {
-	const clock = new ModelClock();
+	const clock = new SimulatedClock();
 	const service = new PollModelService(clock);
 	const n8n = new PollModelN8n(clock, service);
 	service.happen('a.x', 'r0');

@@ -1,16 +1,15 @@
-import { NodeApiError, type INode } from 'n8n-workflow';
-
+import { SimulatedClock } from '../../bench/scale/clock.ts';
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { CrmEvent } from '../../nodes/CrmPlatform/api/crmEvent';
 import { groupOfEvents } from '../../nodes/CrmPlatform/trigger/changes/group';
 import { loadGroup } from '../../nodes/CrmPlatform/trigger/changes/loadGroup';
 import { isOutside, statesOf } from '../../nodes/CrmPlatform/trigger/changes/scopeOfState';
-import { ModelClock } from './poll-model/clock.ts';
+import { httpError } from './http-error.ts';
 import { PollModelService } from './poll-model/poll-service.ts';
 
 /** A group of events, the latest of their service, and what loading it takes. */
 async function groupOf(count: number, gap: number, send: () => Promise<unknown> = async () => ({ body: {} })) {
-	const service = new PollModelService(new ModelClock());
+	const service = new PollModelService(new SimulatedClock());
 	for (let i = 0; i < count; i++) {
 		service.happen('a.created', `r${i}`);
 		for (let j = 0; j < gap; j++) service.happen('b.created', 'other');
@@ -46,7 +45,7 @@ test('a group of 500 reads five records at a time', async () => {
 test('an event whose id a restored log has assigned to another event is not mistaken for it', async () => {
 	const { events, load } = await groupOf(3, 0);
 	const [first] = events;
-	first!.timestamp = '2026-01-01T00:00:00.000Z';
+	first!.timestamp = '2025-01-01T00:00:00.000Z';
 	const { items, failures } = await load();
 	expect(failures).toEqual([expect.objectContaining({ ids: [first!.id], isFinal: true })]);
 	expect(items).toHaveLength(events.length - 1);
@@ -66,16 +65,16 @@ test.each([
 	['401', false],
 	['429', false],
 	['500', false],
-])('a response %s is a refusal: %s', async (httpCode, isFinal) => {
+])('a response of %s is final: %s', async (httpCode, isFinal) => {
 	const { load } = await groupOf(1, 0, async () => {
-		throw new NodeApiError({ name: 'Trigger' } as INode, {}, { httpCode, message: 'No' });
+		throw httpError(httpCode);
 	});
 	expect((await load()).failures).toMatchObject([{ ids: ['e1'], isFinal }]);
 });
 
-test('the page of a web server in place of a response is not a refusal', async () => {
+test('a web page in place of a response is not final', async () => {
 	const { load } = await groupOf(1, 0, async () => {
-		const error = new NodeApiError({ name: 'Trigger' } as INode, {}, { httpCode: '404', message: 'No' });
+		const error = httpError('404');
 		error.context.data = { answer: '<!doctype html>' };
 		throw error;
 	});

@@ -1,30 +1,25 @@
 import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 
+import { SimulatedClock } from '../../bench/scale/clock.ts';
 import type { Outcome } from '../../nodes/CrmPlatform/trigger/changes/outcome';
 import type { Group } from '../../nodes/CrmPlatform/trigger/changes/position';
 import { Starts } from '../../nodes/CrmPlatform/trigger/changes/starts';
+import { createDeferredPromise, type DeferredPromise } from './deferred-promise.ts';
 
 export const minute = 60_000;
 
-/** An emission, and the answers of n8n: each waits until the trigger has handled it. */
-interface Emitted {
+/** An execution that n8n was asked to start, and the promises of its response and its run. */
+interface Emission {
 	key: string;
 	items: unknown[];
-	answer(response: object): Promise<void>;
-	resolve(run: IRun | undefined): Promise<void>;
-	reject(error: Error): Promise<void>;
-}
-
-interface Deferred {
-	resolve(value: unknown): void;
-	reject(error: Error): void;
+	response: DeferredPromise | undefined;
+	run: DeferredPromise;
 }
 
 /** An n8n in queue mode that answers when the test says so. */
 export function startInQueueMode(node: object = {}, settings: object = {}) {
-	const emitted: Emitted[] = [];
+	const emitted: Emission[] = [];
 	const reported: string[] = [];
-	let now = 0;
 	const n8n = {
 		helpers: { createDeferredPromise },
 		logger: { error: () => undefined },
@@ -32,19 +27,21 @@ export function startInQueueMode(node: object = {}, settings: object = {}) {
 		getWorkflow: () => ({ id: 'w' }),
 		getWorkflowSettings: () => settings,
 		saveFailedExecution: (error: Error) => void reported.push(error.message),
-		emit: ([items]: [unknown[]], answer: Deferred | undefined, done: Deferred, key = '::no key') =>
-			void emitted.push({
-				key: key.split(':')[2]!,
-				items,
-				answer: async (response) => await settled(() => answer!.resolve(response)),
-				resolve: async (run) => await settled(() => done.resolve(run)),
-				reject: async (error) => await settled(() => done.reject(error)),
-			}),
+		emit: ([items]: [unknown[]], response: DeferredPromise | undefined, run: DeferredPromise, key = '::no key') =>
+			void emitted.push({ key: key.split(':')[2]!, items, response, run }),
 	} as unknown as ITriggerFunctions;
-	const waits: Array<() => void> = [];
-	const sleep = async () => await new Promise<void>((resolve) => void waits.push(resolve));
-	const starts = new Starts({ now: () => now, sleep, random: () => 0 });
+	const clock = new SimulatedClock();
+	const starts = new Starts(clock);
 	const outcomes: Record<string, Outcome> = {};
+
+	const end = async (emission: number, run: IRun | undefined) => {
+		emitted.at(emission)!.run.resolve(run);
+		await clock.advance(0);
+	};
+	const reject = async (emission: number, message: string) => {
+		emitted.at(emission)!.run.reject(new Error(message));
+		await clock.advance(0);
+	};
 	return {
 		emitted,
 		reported,
@@ -55,32 +52,28 @@ export function startInQueueMode(node: object = {}, settings: object = {}) {
 			const settle = (outcome: Outcome) => void (outcomes[name] = outcome);
 			starts.begin(n8n, { group, items: [{ json: { id: name } }], isDoneWhenBegun, settle });
 		},
+		end,
+		succeed: async (emission: number) => await end(emission, runWith('success')),
+		/** n8n gives up a job that no worker has finished. */
+		giveUp: async (emission: number, error?: object) => await end(emission, runWith('error', { jobId: undefined, data: untouched(error) })),
+		/** n8n already has an execution with this key. */
+		recognize: async (emission: number) => await end(emission, undefined),
+		/** n8n has no execution with this key, and cannot start one. */
+		refuse: async (emission: number) => await reject(emission, 'No execution was started'),
+		/** n8n's database is away. */
+		disconnect: async (emission: number) => await reject(emission, 'Connection terminated'),
 		async after(ms: number) {
-			now += ms;
-			for (const wake of waits.splice(0)) wake();
-			await settled();
+			await clock.advance(ms);
 			starts.check(n8n);
-			await settled();
+			await clock.advance(0);
 		},
 		keys: () => emitted.map(({ key }) => key),
 	};
 }
 
-/** A deferred promise, like n8n's helper of this name. */
-function createDeferredPromise() {
-	const settle = {} as Deferred;
-	const promise = new Promise((resolve, reject) => Object.assign(settle, { resolve, reject }));
-	return { promise, ...settle };
-}
+/** A run as n8n reports it; on a worker, unless it has no job. */
+export const runWith = (status: string, more: object = {}) =>
+	({ status, jobId: '1', data: { resultData: { runData: { Trigger: [] } } }, ...more }) as unknown as IRun;
 
-/** Answers, then waits until the promises that depend on the answer are settled. */
-async function settled(answer?: () => void): Promise<void> {
-	answer?.();
-	await new Promise((resolve) => setImmediate(resolve));
-}
-
-/** The run of an execution on a worker. */
-export const workerRun = (status: string, more: object = {}) => ({ status, jobId: '1', data: { resultData: { runData: { Trigger: [] } } }, ...more }) as unknown as IRun;
-
-/** The run that n8n makes up for a job that failed. */
-export const failedJobRun = () => workerRun('error', { jobId: undefined, data: { resultData: { runData: {} } } });
+/** The data of an execution in which no node has run. */
+export const untouched = (error?: object) => ({ resultData: { runData: {}, error } });

@@ -1,6 +1,8 @@
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import type { SimulatedAnswer } from '../../bench/scale/service.ts';
-import { RequestQueue, type QueuedRequest } from '../../nodes/CrmPlatform/api/http/requestQueue';
+import { createSender } from '../../nodes/CrmPlatform/api/http/request';
+import { RequestQueue, type QueuedRequest, type QueueOptions } from '../../nodes/CrmPlatform/api/http/requestQueue';
+import type { Transport } from '../../nodes/CrmPlatform/api/http/transport';
 
 export const hour = 3_600_000;
 export const totalTimeout = 300_000;
@@ -15,30 +17,49 @@ export const requestAt = (clock: SimulatedClock, more: Partial<QueuedRequest> = 
 	...more,
 });
 
-export const withWindow = (clock: SimulatedClock, remaining: number, seconds = 60): SimulatedAnswer => ({
-	status: remaining < 0 ? 429 : 200,
-	headers: { 'x-ratelimit-remaining': `${Math.max(0, remaining)}`, 'x-ratelimit-reset': `${seconds}`, date: new Date(clock.now()).toUTCString() },
-	text: '',
-});
 export const withoutWindow = (status = 200, headers = {}): SimulatedAnswer => ({ status, headers, text: '' });
+
+export type Respond = () => SimulatedAnswer | Promise<SimulatedAnswer>;
 
 export function start() {
 	const clock = new SimulatedClock();
 	const queue = new RequestQueue(clock);
 	const begun = clock.now();
 	const events: string[] = [];
-	const seconds = () => Math.floor((clock.now() - begun) / 1000);
-	/** Sends a request that is answered after some milliseconds, and notes when it is sent and what becomes of it. */
-	const send = (name: string, answer: () => SimulatedAnswer | Promise<SimulatedAnswer>, more: Partial<QueuedRequest> = {}, ms = 100) => {
+	/** Sends a request that is answered after some milliseconds, and notes when; resolves with its response or error. */
+	const send = (name: string, respond: Respond, more: Partial<QueuedRequest> = {}, ms = 100) => {
 		const ended = queue.enqueue(requestAt(clock, more), async () => {
-			events.push(`${name} at ${seconds()}`);
+			events.push(`${name} at ${Math.floor((clock.now() - begun) / 1000)}`);
 			await clock.sleep(ms);
-			return await answer();
+			return await respond();
 		});
 		return ended.catch((error: Error) => error);
 	};
-	const pass = async (ms: number) => await clock.runUntil(clock.now() + ms);
-	return { clock, queue, events, send, pass };
+	const sendMany = (count: number, name: string, ...how: [Respond, Partial<QueuedRequest>?, number?]) => {
+		for (let i = 0; i < count; i += 1) void send(`${name} ${i}`, ...how);
+	};
+	/** A response that reports how many requests remain, and in how many seconds the window ends. */
+	const withWindow = (remaining: number, seconds = 60): SimulatedAnswer => ({
+		status: remaining < 0 ? 429 : 200,
+		headers: { 'x-ratelimit-remaining': `${Math.max(0, remaining)}`, 'x-ratelimit-reset': `${seconds}`, date: new Date(clock.now()).toUTCString() },
+		text: '',
+	});
+	const pass = async (ms: number) => await clock.advance(ms);
+	return { clock, queue, events, send, sendMany, withWindow, pass };
+}
+
+/** A queue that has sent a first request, whose response reported this window. */
+export async function startAfter(window: [remaining: number, seconds?: number], more?: Partial<QueuedRequest>) {
+	const all = start();
+	await Promise.all([all.send('first', () => all.withWindow(...window), more), all.pass(200)]);
+	return all;
+}
+
+/** The sender of an execution; each `account` is a test of its own. */
+export function senderWith(clock: SimulatedClock, transport: Transport, options: Pick<QueueOptions, 'account'> & Partial<QueueOptions>) {
+	const { priority = 'ordinary' } = options;
+	const queueOptions = { workflow: 'a', priority, laterPriority: priority, maxUnattendedWait: hour, reserve: 0, ...options };
+	return createSender({ transport, address: 'https://api.example.com', clock, queueOptions });
 }
 
 /** Never settles. */

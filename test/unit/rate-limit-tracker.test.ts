@@ -1,5 +1,5 @@
 import { RateLimitTracker } from '../../nodes/CrmPlatform/api/http/rateLimitTracker';
-import { start, withWindow } from './queued-requests.ts';
+import { startAfter } from './queued-requests.ts';
 
 /** A new tracker, and a function that records a response at one second of a window that ends at another. */
 function newTracker() {
@@ -50,9 +50,8 @@ describe('the share of the plan', () => {
 
 	test('counts a request either as answered or as in flight', async () => {
 		const recorded = jest.spyOn(RateLimitTracker.prototype, 'recordResponse');
-		const { clock, send, pass } = start();
-		await Promise.all([send('first', () => withWindow(clock, 1_000)), pass(200)]);
-		for (const ms of [100, 200, 300]) void send('next', () => withWindow(clock, 990), {}, ms);
+		const { send, withWindow, pass } = await startAfter([1_000]);
+		for (const ms of [100, 200, 300]) void send('next', () => withWindow(990), {}, ms);
 		await pass(400);
 		expect(recorded.mock.calls.map(([, inFlight]) => inFlight)).toEqual([0, 2, 1, 0]);
 		recorded.mockRestore();

@@ -31,11 +31,8 @@ describe('A changelog', () => {
 	});
 
 	test('is the same with Windows line ends', () => {
-		expect(parseChangelog(CHANGELOG.replaceAll('\n', '\r\n')).map(({ version }) => version)).toEqual([
-			'Unreleased',
-			'1.1.0',
-			'1.0.0',
-		]);
+		const versions = parseChangelog(CHANGELOG.replaceAll('\n', '\r\n')).map(({ version }) => version);
+		expect(versions).toEqual(['Unreleased', '1.1.0', '1.0.0']);
 	});
 });
 
@@ -64,21 +61,9 @@ describe('A release', () => {
 		['without a branch', { branch: '' }, 'a commit without a branch'],
 		['with changes', { changedFiles: ['README.md'] }, 'not committed: README.md'],
 		['without an entry', { changelog: [] }, 'no entry for 1.1.0'],
-		[
-			'without a date',
-			{ changelog: [{ version: '1.1.0', date: undefined, notes: '- Deals.' }] },
-			'has no date',
-		],
-		[
-			'with an invalid date',
-			{ changelog: [{ version: '1.1.0', date: '2026-13-45', notes: '- Deals.' }] },
-			'has no date',
-		],
-		[
-			'with an empty entry',
-			{ changelog: [{ version: '1.1.0', date: '2026-12-01', notes: '' }] },
-			'is empty',
-		],
+		['without a date', { changelog: [{ version: '1.1.0', date: undefined, notes: '- Deals.' }] }, 'has no date'],
+		['with an invalid date', { changelog: [{ version: '1.1.0', date: '2026-13-45', notes: '- Deals.' }] }, 'has no date'],
+		['with an empty entry', { changelog: [{ version: '1.1.0', date: '2026-12-01', notes: '' }] }, 'is empty'],
 		['of a version that npm does not take', { version: '1.1' }, 'not one of Semantic Versioning'],
 		['with another locked version', { lockedVersions: ['1.0.0'] }, 'has the version 1.0.0'],
 		['a second time', { tags: { head: [], others: ['v1.1.0'] } }, 'that version is released'],

@@ -4,9 +4,7 @@ import { SimulatedClock } from '../../bench/scale/clock.ts';
 import { SimulatedService } from '../../bench/scale/service.ts';
 import { RequestQueue } from '../../nodes/CrmPlatform/api/http/requestQueue';
 import { randomRuns } from '../random-runs.ts';
-
-const hour = 3_600_000;
-const withoutWindow = (status = 200) => ({ status, headers: {}, text: '' });
+import { hour, never, totalTimeout, withoutWindow } from './queued-requests.ts';
 
 const queuedRequest = fc.record({
 	at: fc.nat(120_000),
@@ -44,7 +42,7 @@ test('whatever happens to earlier requests, each one is sent, times out or is ca
 			unavailable: async () => withoutWindow(503),
 			broken: async () => ({ connectionError: 'ECONNRESET' }),
 			throws: async () => await Promise.reject(new Error('odd')),
-			hangs: async () => await new Promise<never>(() => {}),
+			hangs: never,
 		};
 		const ends = queued.map(() => 'waits');
 		queued.forEach(({ at, fate, wait, canceledAfter, ...more }, i) => {
@@ -53,7 +51,7 @@ test('whatever happens to earlier requests, each one is sent, times out or is ca
 				if (canceledAfter !== undefined) void clock.sleep(canceledAfter).then(() => cancel.abort());
 				const timeoutAt = clock.now() + wait;
 				await queue
-					.enqueue({ ...more, timeoutAt, totalTimeout: 300_000, signal: cancel.signal }, async () => {
+					.enqueue({ ...more, timeoutAt, totalTimeout, signal: cancel.signal }, async () => {
 						ends[i] = 'sent';
 						return await answers[fate]();
 					})
@@ -67,7 +65,7 @@ test('whatever happens to earlier requests, each one is sent, times out or is ca
 					);
 			});
 		});
-		await clock.runUntil(clock.now() + 19 * hour);
+		await clock.advance(19 * hour);
 		expect(ends).not.toContain('waits');
 		expect(queue.isIdle()).toBe(true);
 	});

@@ -12,12 +12,9 @@ test.each([408, 425, 429, 500, 502, 503, 504, 520, 524, 530, 599])('%i is retrie
 	expect(decide({ status }).retry).toBe(true);
 });
 
-test.each([400, 401, 403, 404, 409, 410, 412, 413, 415, 422, 501, 505, 511])(
-	'%i is not retried',
-	(status) => {
-		expect(decide({ status }).retry).toBe(false);
-	},
-);
+test.each([400, 401, 403, 404, 409, 410, 412, 413, 415, 422, 501, 505, 511])('%i is not retried', (status) => {
+	expect(decide({ status }).retry).toBe(false);
+});
 
 test('a request with a broken connection is retried', () => {
 	expect(decide({}).retry).toBe(true);
@@ -53,11 +50,7 @@ describe('a write that is not safe to repeat', () => {
 test('waiting for an earlier attempt in progress takes at most the longest wait, and counts as no attempt', () => {
 	const failure = { status: 409, code: 'idempotency_in_progress', headers: { 'retry-after': '1' } };
 	const { attempts, maxWait } = retryPolicy;
-	expect(decide(failure, { attempts, waited: maxWait - 1_000 })).toEqual({
-		retry: true,
-		delay: 1_000,
-		countsAsAttempt: false,
-	});
+	expect(decide(failure, { attempts, waited: maxWait - 1_000 })).toEqual({ retry: true, delay: 1_000, countsAsAttempt: false });
 	expect(decide(failure, { waited: maxWait })).toMatchObject({ retry: false });
 });
 
@@ -68,9 +61,7 @@ test('of all conflicts, only a write still in progress is retried', () => {
 
 test('the wait doubles with each attempt up to the longest', () => {
 	const delays = [1, 2, 3, 4].map((attempts) => decide({ status: 500 }, { attempts }));
-	expect(delays).toEqual(
-		[500, 1000, 2000, 4000].map((delay) => ({ retry: true, delay, countsAsAttempt: true })),
-	);
+	expect(delays).toEqual([500, 1000, 2000, 4000].map((delay) => ({ retry: true, delay, countsAsAttempt: true })));
 });
 
 test('the upper half of the wait is random, so that clients do not retry together', () => {
@@ -95,15 +86,10 @@ test.each([
 	['without headers', {}],
 	['with Retry-After 0', { 'retry-after': '0' }],
 	['with a Retry-After that has passed', { 'retry-after': new Date(now - 60_000).toUTCString() }],
-	[
-		'with a reset that has passed',
-		{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now / 1000 - 60) },
-	],
+	['with a reset that has passed', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now / 1000 - 60) }],
 ])('a 429 %s is waited for longer each time', (_, headers) => {
 	const delays = [1, 2, 3, 9].map((deferrals) => decide({ status: 429, headers }, { deferrals }));
-	expect(delays).toEqual(
-		[500, 1000, 2000, 15_000].map((delay) => ({ retry: true, delay, countsAsAttempt: false })),
-	);
+	expect(delays).toEqual([500, 1000, 2000, 15_000].map((delay) => ({ retry: true, delay, countsAsAttempt: false })));
 });
 
 test('a service that says to retry immediately names no time to retry', () => {

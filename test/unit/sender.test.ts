@@ -1,6 +1,3 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
 import type { IAllExecuteFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../nodes/CrmPlatform/base/clock';
@@ -8,6 +5,7 @@ import { createSender, type ApiRequest } from '../../nodes/CrmPlatform/api/http/
 import { anonymous, type HttpResponse, type NoResponse } from '../../nodes/CrmPlatform/api/http/transport';
 import { executeContext } from '../integration/harness/node-runs.ts';
 import { getMany } from '../integration/harness/parameters.ts';
+import { startLocalServer, type LocalServer } from '../local-server.ts';
 
 type Answer = HttpResponse | NoResponse;
 
@@ -90,7 +88,7 @@ test.each([
 test.each<[string, ApiRequest, Answer]>([
 	['a web page with 200, without a key', post, { ...record, text: '<html></html>' }],
 	['a web page with 200, under a key', { ...post, idempotency: key }, { ...record, text: '<html></html>' }],
-	['tries under a key that are used up', { ...post, idempotency: key }, answer(500)],
+	['attempts under a key that are used up', { ...post, idempotency: key }, answer(500)],
 	['a change that may be repeated', patch, lost],
 ])('the error of a write that may have been processed says so: %s', async (_, request, failure) => {
 	const { outcome } = await send(request, failure);
@@ -135,11 +133,11 @@ test.each<ApiRequest>([post, patch, { method: 'DELETE', path }])(
 );
 
 describe('a response that arrives slowly without end', () => {
-	let server: Server;
+	let server: LocalServer;
 	let isBrokenOff: Promise<void>;
 
 	beforeAll(async () => {
-		server = createServer((_, response) => {
+		server = await startLocalServer((_, response) => {
 			response.writeHead(200, { 'content-type': 'application/json' });
 			const drip = setInterval(() => response.write(' '), 20);
 			isBrokenOff = new Promise((resolve) => {
@@ -149,18 +147,13 @@ describe('a response that arrives slowly without end', () => {
 				});
 			});
 		});
-		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 	});
-	afterAll(() => void server.close());
+	afterAll(async () => await server.close());
 
 	test('is aborted once at the total timeout, and the error says so', async () => {
 		const { context } = executeContext({ credential: { baseUrl: '', apiKey: 'k' }, parameters: getMany('contact') });
-		const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-		const outcome = await createSender({
-			transport: anonymous(context as unknown as IAllExecuteFunctions),
-			address,
-			totalTimeout: 150,
-		})({ method: 'GET', path: '/' });
+		const transport = anonymous(context as unknown as IAllExecuteFunctions);
+		const outcome = await createSender({ transport, address: server.url, totalTimeout: 150 })({ method: 'GET', path: '/' });
 		expect(outcome).toMatchObject({ ok: false, problem: { message: expect.stringContaining('too long') } });
 		await isBrokenOff;
 	});

@@ -1,8 +1,9 @@
 import { claimsOf } from '../../nodes/CrmPlatform/sync/claims';
 import type { PlannedChange } from '../../nodes/CrmPlatform/sync/plannedChange';
-import { uniqueValueIn, type UniqueField } from '../../nodes/CrmPlatform/sync/presence';
+import { uniqueValueIn } from '../../nodes/CrmPlatform/sync/presence';
+import { fieldOf } from './field-of.ts';
 
-const email: UniqueField = { name: 'email', path: ['email'], kind: 'text', label: 'Email' };
+const email = fieldOf('email', { label: 'Email' });
 
 test.each([
 	['texts', ['a@x.example', 'b@x.example'], 'a@x.example'],

@@ -1,22 +1,17 @@
 import { mergePatch } from '../../nodes/CrmPlatform/api/answeredRecord';
-import { matchKey, type ComparedField } from '../../nodes/CrmPlatform/fields/keys';
+import { matchKey } from '../../nodes/CrmPlatform/fields/keys';
 import { comparison } from '../../nodes/CrmPlatform/sync/compare';
+import { fieldOf } from './field-of.ts';
 
-const field = (name: string, more: Partial<ComparedField> = {}): ComparedField => ({
-	name,
-	path: name.split('.'),
-	kind: 'text',
-	...more,
-});
 const { difference: compare, isSame } = comparison([
-	field('email', { lowerCase: [''] }),
-	field('emails', { kind: 'json', lowerCase: ['*.value'] }),
-	field('name'),
-	field('address.city'),
-	field('amount', { kind: 'number' }),
-	field('due_at', { kind: 'dateTime' }),
-	field('tag_ids', { kind: 'list' }),
-	field('website', { isUrl: true }),
+	fieldOf('email', { lowerCase: [''] }),
+	fieldOf('emails', { kind: 'json', lowerCase: ['*.value'] }),
+	fieldOf('name'),
+	fieldOf('address.city'),
+	fieldOf('amount', { kind: 'number' }),
+	fieldOf('due_at', { kind: 'dateTime' }),
+	fieldOf('tag_ids', { kind: 'list' }),
+	fieldOf('website', { isUrl: true }),
 ]);
 
 test.each([
@@ -55,9 +50,9 @@ test('only the parts of an object that differ are sent', () => {
 });
 
 test('a key is equal for values that the CRM treats as equal', () => {
-	const email = field('email', { lowerCase: [''] });
+	const email = fieldOf('email', { lowerCase: [''] });
 	expect(matchKey(email, 'ADA@x.example')).toBe(matchKey(email, 'ada@x.example'));
-	expect(matchKey(field('code'), 'A')).not.toBe(matchKey(field('code'), 'a'));
+	expect(matchKey(fieldOf('code'), 'A')).not.toBe(matchKey(fieldOf('code'), 'a'));
 	expect(matchKey(email, '')).toBeUndefined();
 });
 
@@ -65,7 +60,7 @@ test.each([
 	['a space after it', 'K 1 ', 'K 1'],
 	['the composition of its accents', 'Zoe\u0308', 'Zo\u00eb'],
 ])('a key does not depend on %s', (_, first, second) => {
-	expect(matchKey(field('code'), first)).toBe(matchKey(field('code'), second));
+	expect(matchKey(fieldOf('code'), first)).toBe(matchKey(fieldOf('code'), second));
 });
 
 test('texts are equal however their accents are composed', () => {

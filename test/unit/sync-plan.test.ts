@@ -5,9 +5,9 @@ import { indexRecords, matchesOf, type CrmRecord, type SourceRecord } from '../.
 import { planChanges } from '../../nodes/CrmPlatform/sync/syncPlan';
 import type { Context, PlannedChange, SyncRules } from '../../nodes/CrmPlatform/sync/plannedChange';
 import { listed } from '../../nodes/CrmPlatform/values/listed';
+import { fieldOf } from './field-of.ts';
 
-const field = (name: string): ComparedField => ({ name, path: [name], kind: 'text' });
-const [email, code, name] = ['email', 'code', 'name'].map(field) as [ComparedField, ComparedField, ComparedField];
+const [email, code, name] = [fieldOf('email'), fieldOf('code'), fieldOf('name')];
 
 const usual: SyncRules = { missingInCrm: 'create', differing: 'update', missingInSource: 'leave', bothChanged: 'conflict', checksVersions: false };
 
@@ -57,7 +57,7 @@ test('a record that only the source has is created with all its values', () => {
 	]);
 });
 
-test('it is left out if the user chooses so', () => {
+test('a record that only the source has is left out if the user chooses so', () => {
 	const [change] = plan([{ email: 'new@x.example' }], [], { rules: { missingInCrm: 'leave' } });
 	expect(change).toMatchObject({ action: 'unchanged', item: 0, reason: expect.stringContaining('Leave It Out') });
 	expect(change).not.toHaveProperty('patch');
@@ -76,7 +76,7 @@ test.each([
 });
 
 test('an ID that the CRM no longer has is created again only under another key, which then finds it', () => {
-	const id = field('id');
+	const id = fieldOf('id');
 	const gone = (keys: Array<string | undefined>) => ({ email: 'gone@x.example', of: { id: 'con_9', keys } });
 	const [conflict] = plan([gone(['con_9', undefined])], [], { match: [id, email] });
 	expect(conflict).toMatchObject({ action: 'conflict', reason: expect.stringContaining('no longer has record con_9'), values: { email: 'gone@x.example' } });
@@ -136,7 +136,7 @@ test('a record found by its second key is a different one if its first key diffe
 	expect(plan([{ email: ada.email, code: 'B' }], [record], { match: [email, code] })[0]!.action).toBe('update');
 	expect(plan([{ email: 'other@x.example', code: 'A' }], [{ ...record, email: null }], { match: [email, code] })[0]!.action).toBe('update');
 	// An unknown ID belongs to a deleted record.
-	expect(plan([{ id: 'con_9', email: ada.email, name: 'Ada B' }], [ada], { match: [field('id'), email] })[0]!.action).toBe('update');
+	expect(plan([{ id: 'con_9', email: ada.email, name: 'Ada B' }], [ada], { match: [fieldOf('id'), email] })[0]!.action).toBe('update');
 });
 
 describe('a record that the source does not have', () => {

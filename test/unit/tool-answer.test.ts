@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { asAnswer } from '../../nodes/CrmPlatform/toolCalls/toolAnswer';
 
-/** What a model reads of these records and notices. */
+/** The answer with which a model learns of these records and notices. */
 async function answerTo(records: IDataObject[], maxAnswerLength: unknown, notices: string[] = [], isSwallowed = false): Promise<string> {
 	const n8n = {
 		getNode: () => ({ type: 'crmPlatformTool' }),
@@ -18,7 +18,7 @@ const recordOf = (length: number, more: IDataObject = {}) => ({ id: 'con_1', ...
 
 test('a maximum length that is not a whole number is refused before anything is read; one shorter than the minimum is raised', async () => {
 	await expect(answerTo([recordOf(10)], 'a page')).rejects.toThrow('Maximum Answer Length: enter a whole number');
-	// AI Agent 2 gives the model nothing of an error that is thrown.
+	// AI Agent 2 does not pass thrown errors to the model.
 	expect(await answerTo([recordOf(10)], 'a page', [], true)).toContain('Maximum Answer Length: enter a whole number');
 	expect(await answerTo([recordOf(100)], 20)).toBe(await answerTo([recordOf(100)], 500));
 	expect(await answerTo([recordOf(1_000)], '')).toBe(await answerTo([recordOf(1_000)], 500));

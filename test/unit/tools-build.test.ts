@@ -1,50 +1,46 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { takeLock } from '../../tools/lock.mjs';
+import { useFolder } from '../temporary-folder.ts';
 import { until } from '../until.ts';
 
 const node = 'nodes/CrmPlatform/Small.node';
 
 describe('A build', () => {
-	let folder: string;
-	let running: ChildProcess[];
+	const running: ChildProcess[] = [];
+	afterEach(async () => {
+		for (const child of running.splice(0).filter(({ exitCode }) => exitCode === null)) {
+			child.kill();
+			await once(child, 'exit');
+		}
+	});
 
+	const inFolder = useFolder();
 	beforeEach(() => {
-		folder = mkdtempSync(join(tmpdir(), 'build-'));
-		running = [];
-		symlinkSync(resolve('node_modules'), join(folder, 'node_modules'), 'junction');
-		copyFileSync('tsconfig.json', join(folder, 'tsconfig.json'));
+		symlinkSync(resolve('node_modules'), inFolder('node_modules'), 'junction');
+		copyFileSync('tsconfig.json', inFolder('tsconfig.json'));
 		write('package.json', JSON.stringify({ n8n: { nodes: [`dist/${node}.js`], credentials: [] } }));
 		write('contract/openapi.json', '{ "paths": {}, "components": { "schemas": {} } }');
 		write('nodes/CrmPlatform/resources/index.ts', 'export const everydayMenu = [], adminMenu = [];');
 		writeNode('first');
 	});
 
-	afterEach(async () => {
-		for (const child of running.filter(({ exitCode }) => exitCode === null)) {
-			child.kill();
-			await once(child, 'exit');
-		}
-		rmSync(folder, { recursive: true, force: true });
-	});
-
 	function write(file: string, text: string): void {
-		mkdirSync(dirname(join(folder, file)), { recursive: true });
-		writeFileSync(join(folder, file), text);
+		mkdirSync(dirname(inFolder(file)), { recursive: true });
+		writeFileSync(inFolder(file), text);
 	}
 
 	const writeNode = (name: string) =>
 		write(`${node}.ts`, `import * as menus from './resources/index'; export const ${name} = menus;`);
-	const built = () => readFileSync(join(folder, 'dist', `${node}.js`), 'utf8');
+	const built = () => readFileSync(inFolder('dist', `${node}.js`), 'utf8');
 
 	/** Starts a build in a process of its own, since jest cannot load the compiler's tools. */
 	function startBuild() {
 		const script = `import { buildPackage } from ${JSON.stringify(pathToFileURL(resolve('tools', 'build.ts')).href)}; await buildPackage();`;
-		const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { cwd: folder });
+		const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { cwd: inFolder() });
 		running.push(child);
 		const ended = once(child, 'close').then(([code]) => code as number);
 		const build = { output: '', ended };
@@ -52,9 +48,9 @@ describe('A build', () => {
 		return build;
 	}
 
-	/** Holds the lock until as many builds wait for it. */
+	/** Starts builds while the lock is held, and returns once all of them wait for it. */
 	async function startTogether(count: number) {
-		const lock = takeLock(join(folder, '.tmp', 'build.lock'));
+		const lock = takeLock(inFolder('.tmp', 'build.lock'));
 		if ('holder' in lock) throw new Error(`held by ${lock.holder}`);
 		const builds = Array.from({ length: count }, startBuild);
 		for (const build of builds) {
@@ -69,12 +65,12 @@ describe('A build', () => {
 		write('dist/half.js', '');
 
 		const { builds, release } = await startTogether(1);
-		expect(existsSync(join(folder, '.tmp', 'compiled', 'half.js'))).toBe(true);
-		expect(existsSync(join(folder, 'dist', 'half.js'))).toBe(true);
+		expect(existsSync(inFolder('.tmp', 'compiled', 'half.js'))).toBe(true);
+		expect(existsSync(inFolder('dist', 'half.js'))).toBe(true);
 		release();
 
 		expect([await builds[0]!.ended, builds[0]!.output]).toEqual([0, expect.stringMatching(/^Waiting.*\n$/)]);
-		expect(existsSync(join(folder, 'dist', 'half.js'))).toBe(false);
+		expect(existsSync(inFolder('dist', 'half.js'))).toBe(false);
 		expect(built()).toContain('first');
 	});
 
@@ -98,6 +94,6 @@ describe('A build', () => {
 
 		const build = startBuild();
 		expect([await build.ended, build.output]).toEqual([0, '']);
-		expect(existsSync(join(folder, '.tmp', 'build.lock'))).toBe(false);
+		expect(existsSync(inFolder('.tmp', 'build.lock'))).toBe(false);
 	});
 });

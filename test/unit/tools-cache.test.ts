@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder, installOnce } from '../../tools/cache.mjs';
+import { useFolder } from '../temporary-folder.ts';
 
 describe('The cache', () => {
 	test.each([
@@ -21,32 +21,25 @@ describe('The cache', () => {
 });
 
 describe('An installation', () => {
-	let root: string;
-	let place: string;
-
-	beforeEach(() => {
-		root = mkdtempSync(join(tmpdir(), 'cache-'));
-		place = join(root, 'program');
-	});
-
-	afterEach(() => rmSync(root, { recursive: true, force: true }));
+	const inFolder = useFolder();
+	const place = () => inFolder('program');
 
 	const write = (name: string) => async (folder: string) => {
 		writeFileSync(join(folder, name), '');
 	};
 
 	test('is complete, and contains nothing else', async () => {
-		await installOnce(place, write('file'));
+		await installOnce(place(), write('file'));
 
-		expect(readdirSync(place)).toEqual(['file']);
-		expect(readdirSync(root)).toEqual(['program']);
+		expect(readdirSync(place())).toEqual(['file']);
+		expect(readdirSync(inFolder())).toEqual(['program']);
 	});
 
 	test('is not made again', async () => {
-		await installOnce(place, write('first'));
-		await installOnce(place, write('second'));
+		await installOnce(place(), write('first'));
+		await installOnce(place(), write('second'));
 
-		expect(readdirSync(place)).toEqual(['first']);
+		expect(readdirSync(place())).toEqual(['first']);
 	});
 
 	test('that fails does not count as complete, and the next one removes it', async () => {
@@ -54,13 +47,13 @@ describe('An installation', () => {
 			await write('half')(folder);
 			throw new Error('interrupted');
 		};
-		await expect(installOnce(place, interrupted)).rejects.toThrow('interrupted');
-		expect(existsSync(place)).toBe(false);
+		await expect(installOnce(place(), interrupted)).rejects.toThrow('interrupted');
+		expect(existsSync(place())).toBe(false);
 
-		await installOnce(place, write('file'));
+		await installOnce(place(), write('file'));
 
-		expect(readdirSync(place)).toEqual(['file']);
-		expect(readdirSync(root)).toEqual(['program']);
+		expect(readdirSync(place())).toEqual(['file']);
+		expect(readdirSync(inFolder())).toEqual(['program']);
 	});
 
 	test('is made by one of two simultaneous processes, and the other waits for it', async () => {
@@ -68,10 +61,10 @@ describe('An installation', () => {
 		const waiting: number[] = [];
 		let noticed = () => {};
 		const otherWaits = new Promise<void>((resolve) => (noticed = resolve));
-		// Whichever comes first goes on only when the other has come and waits.
+		// The first one continues only when the other one waits.
 		const install = async (name: string) =>
 			await installOnce(
-				place,
+				place(),
 				async (folder: string) => {
 					createdEntries.push(name);
 					await otherWaits;
@@ -86,17 +79,17 @@ describe('An installation', () => {
 		await Promise.all([install('first'), install('second')]);
 
 		expect(createdEntries).toHaveLength(1);
-		expect(readdirSync(place)).toEqual(createdEntries);
+		expect(readdirSync(place())).toEqual(createdEntries);
 		expect(waiting).toEqual([process.pid]);
 	});
 
 	test('continues if a process that no longer runs has left its lock', async () => {
 		const gone = 2 ** 22 + 1;
-		mkdirSync(`${place}.installing-${gone}`);
-		writeFileSync(`${place}.lock`, String(gone));
+		mkdirSync(`${place()}.installing-${gone}`);
+		writeFileSync(`${place()}.lock`, String(gone));
 
-		await installOnce(place, write('file'));
+		await installOnce(place(), write('file'));
 
-		expect(readdirSync(root)).toEqual(['program']);
+		expect(readdirSync(inFolder())).toEqual(['program']);
 	});
 });

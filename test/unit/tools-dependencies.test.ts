@@ -1,46 +1,38 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { areDependenciesCurrent } from '../../tools/dependencies.mjs';
+import { useFolder } from '../temporary-folder.ts';
 
 const LOCK = '{ "lockfileVersion": 3 }';
+const stamp = createHash('sha256').update(LOCK).digest('hex');
 
 describe("The project's packages", () => {
-	let root: string;
-
-	beforeEach(() => {
-		root = mkdtempSync(join(tmpdir(), 'clone-'));
-		write('package-lock.json', LOCK, 0);
-	});
-
-	afterEach(() => rmSync(root, { recursive: true, force: true }));
+	const inFolder = useFolder();
+	beforeEach(() => write('package-lock.json', LOCK, 0));
 
 	/** Writes a file as it would have been that many minutes after the lock file. */
 	function write(name: string, text: string, minutes: number): void {
-		const file = join(root, name);
-		mkdirSync(join(file, '..'), { recursive: true });
+		const file = inFolder(name);
+		mkdirSync(dirname(file), { recursive: true });
 		writeFileSync(file, text);
 		const time = new Date(Date.UTC(2026, 10, 21, 12, minutes));
 		utimesSync(file, time, time);
 	}
 
-	const stamp = createHash('sha256').update(LOCK).digest('hex');
-
-	test('are missing in a new clone', () => {
-		expect(areDependenciesCurrent(root, false)).toBe(false);
-	});
-
-	test('are missing if an installation was interrupted before npm wrote its record', () => {
-		write('node_modules/.package-lock.sha256', stamp, 1);
-
-		expect(areDependenciesCurrent(root, false)).toBe(false);
-	});
-
-	test('are current when npm finished after the lock file was written', () => {
-		write('node_modules/.package-lock.json', '{}', 1);
-
-		expect(areDependenciesCurrent(root, false)).toBe(true);
+	test.each<[string, Array<[name: string, text: string, minutes: number]>, boolean]>([
+		['missing in a new clone', [], false],
+		['missing if an installation was interrupted before npm wrote its record', [['node_modules/.package-lock.sha256', stamp, 1]], false],
+		['current when npm finished after the lock file was written', [['node_modules/.package-lock.json', '{}', 1]], true],
+		['outdated when the lock file is newer', [['node_modules/.package-lock.json', '{}', -1]], false],
+		[
+			'current when the lock file is newer but has the same content',
+			[['node_modules/.package-lock.json', '{}', -1], ['node_modules/.package-lock.sha256', stamp, -1]],
+			true,
+		],
+	])('are %s', (_, files, areCurrent) => {
+		for (const file of files) write(...file);
+		expect(areDependenciesCurrent(inFolder(), false)).toBe(areCurrent);
 	});
 
 	test('are incomplete for the tests after an installation for a start', () => {
@@ -49,22 +41,9 @@ describe("The project's packages", () => {
 		write('node_modules/jest/package.json', '{}', 1);
 		write('node_modules/.package-lock.json', '{}', 1);
 
-		expect(areDependenciesCurrent(root, false)).toBe(true);
-		expect(areDependenciesCurrent(root, true)).toBe(false);
+		expect(areDependenciesCurrent(inFolder(), false)).toBe(true);
+		expect(areDependenciesCurrent(inFolder(), true)).toBe(false);
 		write('node_modules/@swc/jest/package.json', '{}', 1);
-		expect(areDependenciesCurrent(root, true)).toBe(true);
-	});
-
-	test('are outdated when the lock file is newer', () => {
-		write('node_modules/.package-lock.json', '{}', -1);
-
-		expect(areDependenciesCurrent(root, false)).toBe(false);
-	});
-
-	test('are current when the lock file is newer but has the same content', () => {
-		write('node_modules/.package-lock.json', '{}', -1);
-		write('node_modules/.package-lock.sha256', stamp, -1);
-
-		expect(areDependenciesCurrent(root, false)).toBe(true);
+		expect(areDependenciesCurrent(inFolder(), true)).toBe(true);
 	});
 });

@@ -1,21 +1,13 @@
-import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, utimesSync, writeFileSync } from 'node:fs';
 import { takeLock } from '../../tools/lock.mjs';
+import { useFolder } from '../temporary-folder.ts';
 
 describe('A lock', () => {
-	let folder: string;
-	let file: string;
-
-	beforeEach(() => {
-		folder = mkdtempSync(join(tmpdir(), 'lock-'));
-		file = join(folder, 'new', 'lock');
-	});
-
-	afterEach(() => rmSync(folder, { recursive: true, force: true }));
+	const inFolder = useFolder();
+	const file = () => inFolder('new', 'lock');
 
 	function acquireLock() {
-		const lock = takeLock(file);
+		const lock = takeLock(file());
 		if ('holder' in lock) throw new Error(`held by ${lock.holder}`);
 		return lock;
 	}
@@ -23,22 +15,22 @@ describe('A lock', () => {
 	test('is taken once, and names its holder', () => {
 		const lock = acquireLock();
 
-		expect(takeLock(file)).toEqual({ holder: process.pid });
+		expect(takeLock(file())).toEqual({ holder: process.pid });
 		lock.release();
 	});
 
 	test('can be taken again after its release', () => {
 		acquireLock().release();
 
-		expect(existsSync(file)).toBe(false);
+		expect(existsSync(file())).toBe(false);
 		acquireLock().release();
 	});
 
 	test('of a process that lives but has not touched it for long is taken over', () => {
 		acquireLock().release();
-		writeFileSync(file, String(process.ppid));
+		writeFileSync(file(), String(process.ppid));
 		const longAgo = new Date(Date.now() - 60_000);
-		utimesSync(file, longAgo, longAgo);
+		utimesSync(file(), longAgo, longAgo);
 
 		acquireLock().release();
 	});

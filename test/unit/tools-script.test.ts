@@ -4,23 +4,13 @@ import { fileNames } from '../../tools/system-program.ts';
 
 describe('The launcher', () => {
 	test('installs everything for a script, unless the script needs less', () => {
-		expect(parseArguments(['test/run.ts'])).toEqual({
-			file: 'test/run.ts',
-			args: [],
-			tests: true,
-			n8n: false,
-		});
+		expect(parseArguments(['test/run.ts'])).toEqual({ file: 'test/run.ts', args: [], tests: true, n8n: false });
 	});
 
 	test('separates its own options from those of the script', () => {
 		const args = ['--without-tests', '--with-n8n', 'demo/start.ts', '--fresh'];
 
-		expect(parseArguments(args)).toEqual({
-			file: 'demo/start.ts',
-			args: ['--fresh'],
-			tests: false,
-			n8n: true,
-		});
+		expect(parseArguments(args)).toEqual({ file: 'demo/start.ts', args: ['--fresh'], tests: false, n8n: true });
 	});
 
 	test.each([[[]], [['--with-n8n']], [['--without-test', 'demo/start.ts']]])(
@@ -44,7 +34,7 @@ describe('A stop signal', () => {
 	});
 });
 
-test('A program is looked up under the name its system gives to program files', () => {
+test('A program is looked up by its file name on the system', () => {
 	expect(fileNames('chromium', 'linux')).toEqual(['chromium']);
 	expect(fileNames('redis-server', 'win32')).toEqual(['redis-server.exe']);
 });

@@ -3,26 +3,20 @@ import { DateTime } from 'luxon';
 import type { Field, FieldKind } from '../../nodes/CrmPlatform/fields/field';
 import { apiValue, filterValue } from '../../nodes/CrmPlatform/fields/apiValue';
 import { fieldKinds } from '../../nodes/CrmPlatform/fields/fieldKinds';
+import { fieldOf } from './field-of.ts';
 
 const zone = 'America/New_York';
 
-function field(kind: FieldKind, more: Partial<Field> = {}): Field {
-	return { name: 'x', path: ['x'], label: 'Label', description: '', kind, required: false, ...more };
-}
-
 const convert = (kind: FieldKind, value: unknown, more: Partial<Field> = {}) =>
-	apiValue(field(kind, more), value, zone);
+	apiValue(fieldOf('x', { label: 'Label', kind, ...more }), value, zone);
 
 const kinds = Object.keys(fieldKinds) as FieldKind[];
 
-test.each(kinds)(
-	'an empty value of kind %s clears the field',
-	(kind) => {
-		for (const empty of [null, undefined, '']) expect(convert(kind, empty)).toBeNull();
-	},
-);
+test.each(kinds)('an empty value of kind %s clears the field', (kind) => {
+	for (const empty of [null, undefined, '']) expect(convert(kind, empty)).toBeNull();
+});
 
-test.each(['text', 'choice', 'any'] as const)('the result of a calculation without a result is not a value of kind %s', (kind) => {
+test.each(['text', 'choice', 'any'] as const)('NaN and infinity, as from failed calculations, are not values of kind %s', (kind) => {
 	for (const none of [NaN, Infinity, -Infinity]) expect(() => convert(kind, none)).toThrow(`Label: “${none}” is not a value`);
 	expect(() => convert('list', ['a', NaN], { items: 'text' })).toThrow('is not a value');
 });
@@ -100,12 +94,7 @@ describe('a number', () => {
 });
 
 test('true and false may be written as text', () => {
-	expect(['true', 'FALSE', true, 0].map((value) => convert('boolean', value))).toEqual([
-		true,
-		false,
-		true,
-		false,
-	]);
+	expect(['true', 'FALSE', true, 0].map((value) => convert('boolean', value))).toEqual([true, false, true, false]);
 	for (const other of ['maybe', 'constructor']) {
 		expect(() => convert('boolean', other)).toThrow(/is not true or false/);
 	}
@@ -191,7 +180,7 @@ test('a moment in a text field is its ISO text, without quotation marks', () => 
 });
 
 test('a filter by several whole numbers sends every digit of each', () => {
-	const numbers = field('list', { items: 'number' });
+	const numbers = fieldOf('x', { kind: 'list', items: 'number' });
 	for (const value of [['9007199254740993', 7], '["9007199254740993","7"]', '9007199254740993, 7']) {
 		expect(filterValue(numbers, value, zone)).toEqual(['9007199254740993', 7]);
 	}

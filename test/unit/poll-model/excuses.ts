@@ -9,16 +9,16 @@ interface Range {
 	before?: number;
 	/** Covers events since this instant (Unix epoch ms). */
 	since: number;
-	/** Whether what waited for another attempt may be missing, too. */
+	/** Whether events that waited for another attempt may be missing, too. */
 	andWaiting: boolean;
-	/** When it was told. */
+	/** When it was reported. */
 	at: number;
 }
 
-/** Milliseconds before the last reading in which an event may have happened that it did not show. */
+/** An event that happened up to so many milliseconds before a reading may not be visible in it. */
 const late = 30_000;
 
-/** What a message says may be missing. */
+/** The events that a message says may be missing. */
 function rangeIn({ message, at }: { message: string; at: number }): Range | undefined {
 	const since = (text = '') => Date.parse(text) - late;
 	const ends = /log ends at sequence \d+, .*reached on (\S+) \(.*Events up to that sequence .*/.exec(message);
@@ -32,7 +32,7 @@ function rangeIn({ message, at }: { message: string; at: number }): Range | unde
 	return undefined;
 }
 
-/** Whether the user was told of an event by its id, or by a range that it was in. */
+/** Whether a report names an event, or a range that includes it. */
 export function isExcused({ n8n, choices }: Played, node: string, event: CrmEvent): boolean {
 	const at = Date.parse(event.timestamp);
 	const reports = n8n.reports.filter((report) => report.node === node);

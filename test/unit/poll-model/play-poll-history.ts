@@ -1,4 +1,4 @@
-import { ModelClock } from './clock.ts';
+import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import { choiceOf, now, type Begins, type PollStep, type PollHistory } from './poll-histories.ts';
 import { PollModelN8n } from './poll-n8n.ts';
 import { PollModelService } from './poll-service.ts';
@@ -17,7 +17,7 @@ type Steps = { [Does in PollStep['does']]: (step: Extract<PollStep, { does: Does
 export async function playPollHistory(history: PollHistory): Promise<Played> {
 	const player = new HistoryPlayer(history);
 	await player.begin();
-	for (const step of history.deeds) await player.act(step);
+	for (const step of history.steps) await player.act(step);
 	await player.end();
 	return player.played;
 }
@@ -26,7 +26,7 @@ const copy = (stage: string): Begins => ({ start: '', since: '', stage });
 
 class HistoryPlayer {
 	readonly played: Played;
-	private readonly clock = new ModelClock();
+	private readonly clock = new SimulatedClock();
 	private readonly service = new PollModelService(this.clock);
 	private readonly n8n = new PollModelN8n(this.clock, this.service);
 	private readonly names: string[];

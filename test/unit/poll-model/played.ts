@@ -2,7 +2,7 @@ import type { Begins, PollHistory, PollSettings } from './poll-histories.ts';
 import type { PollModelN8n, ModelExecution } from './poll-n8n.ts';
 import type { PollModelService } from './poll-service.ts';
 
-/** What a user published, from when to when the publish took (Unix epoch ms). */
+/** What a user published, and when the publish began and ended (Unix epoch ms). */
 export interface Publication {
 	node: string;
 	types: string[];
@@ -12,7 +12,7 @@ export interface Publication {
 	to: number;
 }
 
-/** A history that was lived. */
+/** A history that was played. */
 export interface Played {
 	history: PollHistory;
 	service: PollModelService;
@@ -20,12 +20,12 @@ export interface Played {
 	choices: Publication[];
 	kills: number[];
 	restores: number[];
-	/** When the stored position was taken away or set back. */
+	/** When the stored position was deleted or set back. */
 	losses: number[];
 	pruned?: boolean;
 }
 
-/** Whether an execution has dealt with its events. */
+/** Whether an execution settles its events. */
 export function counts(publications: Publication[], { status }: ModelExecution): boolean {
 	return status === 'success' || publications.some(({ settings }) => settings.doneWhen !== 'succeeded');
 }

@@ -18,7 +18,7 @@ export type PollStep =
 	| { does: 'write'; record: number; stage: string; late: number }
 	| { does: 'expire' }
 	| { does: 'scope'; node: number; stage: string }
-	/** Another beginning: as many seconds back, now, or with records. */
+	/** Another beginning: that many seconds ago, now, at the first date, or with records. */
 	| { does: 'begin'; node: number; at: number | 'now' | 'first' | 'records' }
 	| { does: 'set'; node: number; settings: Partial<PollSettings> }
 	| { does: 'loseStore' }
@@ -28,7 +28,7 @@ export type PollStep =
 	| { does: 'restore'; without: number; grows: number; givesAgain?: boolean }
 	| { does: 'zone'; hours: number };
 
-/** What a user may choose anew with each publish. */
+/** What a user may change with each publish. */
 export interface PollSettings {
 	doneWhen: DoneWhen;
 	groupSize: number;
@@ -43,93 +43,57 @@ export interface PollHistory extends PollSettings {
 	isDated: boolean;
 	nodes: number;
 	courses: Course[];
-	deeds: PollStep[];
+	steps: PollStep[];
 }
 
-export const types = ['a.x', 'a.y', 'b.x'];
+type StepOf<Does extends PollStep['does']> = Extract<PollStep, { does: Does }>;
 
-const deed: fc.Arbitrary<PollStep> = fc.oneof(
-	{
-		weight: 8,
-		arbitrary: fc.record({
-			does: fc.constant('happen' as const),
-			count: fc.integer({ min: 1, max: 6 }),
-			type: fc.constantFrom(...types),
-			record: fc.integer({ min: 0, max: 3 }),
-			late: fc.constantFrom(0, 0, 0, 2_000, 8_000),
-		}),
-	},
-	{ weight: 6, arbitrary: fc.record({ does: fc.constant('wait' as const), ms: fc.constantFrom(50, 1_000, 5_000, 20_000, 60_000) }) },
-	{ weight: 4, arbitrary: fc.record({ does: fc.constant('kill' as const), down: fc.constantFrom(0, 0, 1_000, 60_000) }) },
-	{ weight: 2, arbitrary: fc.record({ does: fc.constant('publish' as const), node: fc.integer({ min: 0, max: 1 }) }) },
-	{
-		weight: 3,
-		arbitrary: fc.record({
-			does: fc.constant('choose' as const),
-			node: fc.integer({ min: 0, max: 1 }),
-			types: fc.constantFrom<string[]>(['a.x'], ['a.*'], ['a.x', 'b.x'], ['b.x'], ['a.x', 'p.*'], ['p.created', 'p.updated']),
-		}),
-	},
-	{ weight: 2, arbitrary: fc.record({ does: fc.constant('lag' as const), ms: fc.constantFrom(0, 2_500, 8_000) }) },
-	{
-		weight: 2,
-		arbitrary: fc.record({
-			does: fc.constant('fail' as const),
-			count: fc.integer({ min: 1, max: 6 }),
-			failure: fc.constantFrom<Failure>('none', 'cut', '400', '403', '404', '410', '422', '500'),
-		}),
-	},
-	{
-		weight: 8,
-		arbitrary: fc.record({
-			does: fc.constant('write' as const),
-			record: fc.integer({ min: 0, max: 5 }),
-			stage: fc.constantFrom('lead', 'lead', 'customer', ''),
-			late: fc.constantFrom(0, 0, 0, 2_000),
-		}),
-	},
-	{ weight: 1, arbitrary: fc.constant({ does: 'expire' as const }) },
-	{
-		weight: 1,
-		arbitrary: fc.record({ does: fc.constant('scope' as const), node: fc.integer({ min: 0, max: 1 }), stage: fc.constantFrom('', 'lead') }),
-	},
-	{
-		weight: 2,
-		arbitrary: fc.record({
-			does: fc.constant('begin' as const),
-			node: fc.integer({ min: 0, max: 1 }),
-			at: fc.constantFrom(30, 300, 'now' as const, 'first' as const, 'records' as const),
-		}),
-	},
-	{
-		weight: 2,
-		arbitrary: fc.record({
-			does: fc.constant('set' as const),
-			node: fc.integer({ min: 0, max: 1 }),
-			settings: fc.constantFrom<Partial<PollSettings>>(
-				{ doneWhen: 'started' },
-				{ doneWhen: 'ended' },
-				{ doneWhen: 'succeeded' },
-				{ groupSize: 1 },
-				{ groupSize: 3 },
-				{ attempts: 1 },
-			),
-		}),
-	},
-	{ weight: 1, arbitrary: fc.constant({ does: 'loseStore' as const }) },
-	{ weight: 1, arbitrary: fc.record({ does: fc.constant('oldStore' as const), back: fc.integer({ min: 1, max: 8 }) }) },
-	{ weight: 1, arbitrary: fc.record({ does: fc.constant('databaseAway' as const), ms: fc.constantFrom(1_000, 30_000) }) },
-	{ weight: 1, arbitrary: fc.constant({ does: 'prune' as const }) },
-	{
-		weight: 1,
-		arbitrary: fc.record({
-			does: fc.constant('restore' as const),
-			without: fc.integer({ min: 1, max: 10 }),
-			grows: fc.integer({ min: 0, max: 20 }),
-			givesAgain: fc.boolean(),
-		}),
-	},
-	{ weight: 1, arbitrary: fc.record({ does: fc.constant('zone' as const), hours: fc.integer({ min: -3, max: 3 }) }) },
+/** A kind of step, which is as frequent as its weight. */
+const weighted = <Does extends PollStep['does']>(
+	weight: number,
+	does: Does,
+	members: { [Name in Exclude<keyof StepOf<Does>, 'does'>]: fc.Arbitrary<StepOf<Does>[Name]> },
+) => ({ weight, arbitrary: fc.record({ does: fc.constant(does), ...members }) as unknown as fc.Arbitrary<PollStep> });
+
+const node = fc.integer({ min: 0, max: 1 });
+
+const step = fc.oneof(
+	weighted(8, 'happen', {
+		count: fc.integer({ min: 1, max: 6 }),
+		type: fc.constantFrom('a.x', 'a.y', 'b.x'),
+		record: fc.integer({ min: 0, max: 3 }),
+		late: fc.constantFrom(0, 0, 0, 2_000, 8_000),
+	}),
+	weighted(6, 'wait', { ms: fc.constantFrom(50, 1_000, 5_000, 20_000, 60_000) }),
+	weighted(4, 'kill', { down: fc.constantFrom(0, 0, 1_000, 60_000) }),
+	weighted(2, 'publish', { node }),
+	weighted(3, 'choose', { node, types: fc.constantFrom<string[]>(['a.x'], ['a.*'], ['a.x', 'b.x'], ['b.x'], ['a.x', 'p.*'], ['p.created', 'p.updated']) }),
+	weighted(2, 'lag', { ms: fc.constantFrom(0, 2_500, 8_000) }),
+	weighted(2, 'fail', {
+		count: fc.integer({ min: 1, max: 6 }),
+		failure: fc.constantFrom<Failure>('none', 'cut', '400', '403', '404', '410', '422', '500'),
+	}),
+	weighted(8, 'write', {
+		record: fc.integer({ min: 0, max: 5 }),
+		stage: fc.constantFrom('lead', 'lead', 'customer', ''),
+		late: fc.constantFrom(0, 0, 0, 2_000),
+	}),
+	weighted(1, 'expire', {}),
+	weighted(1, 'scope', { node, stage: fc.constantFrom('', 'lead') }),
+	weighted(2, 'begin', { node, at: fc.constantFrom<number | 'now' | 'first' | 'records'>(30, 300, 'now', 'first', 'records') }),
+	weighted(2, 'set', {
+		node,
+		settings: fc.constantFrom<Partial<PollSettings>>(
+			...(['started', 'ended', 'succeeded'] as const).map((doneWhen) => ({ doneWhen })),
+			...[{ groupSize: 1 }, { groupSize: 3 }, { attempts: 1 }],
+		),
+	}),
+	weighted(1, 'loseStore', {}),
+	weighted(1, 'oldStore', { back: fc.integer({ min: 1, max: 8 }) }),
+	weighted(1, 'databaseAway', { ms: fc.constantFrom(1_000, 30_000) }),
+	weighted(1, 'prune', {}),
+	weighted(1, 'restore', { without: fc.integer({ min: 1, max: 10 }), grows: fc.integer({ min: 0, max: 20 }), givesAgain: fc.boolean() }),
+	weighted(1, 'zone', { hours: fc.integer({ min: -3, max: 3 }) }),
 );
 
 export const pollHistories: fc.Arbitrary<PollHistory> = fc.record({
@@ -143,10 +107,10 @@ export const pollHistories: fc.Arbitrary<PollHistory> = fc.record({
 		fc.record({ ms: fc.constantFrom(1, 100, 3_000, 20_000), status: fc.constantFrom('success', 'success', 'error') }),
 		{ minLength: 1, maxLength: 4 },
 	),
-	deeds: fc.array(deed, { minLength: 1, maxLength: 25 }),
+	steps: fc.array(step, { minLength: 1, maxLength: 25 }),
 });
 
-/** Where a trigger begins, as the user enters it and what it means; or with which records. */
+/** Where a trigger begins: as the user enters it, and as a date; or with which records. */
 export interface Begins {
 	start: string;
 	since: string;

@@ -3,7 +3,8 @@ import type { IDataObject, INodeExecutionData, NodeOperationError, ITriggerFunct
 import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/changes/published';
 import { startReading, type TriggerChoice } from '../../../nodes/CrmPlatform/trigger/changes/readingLoop';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
-import type { ModelClock } from './clock.ts';
+import { createDeferredPromise, type DeferredPromise } from '../deferred-promise.ts';
+import type { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { PollModelService } from './poll-service.ts';
 
 /** A row of n8n's table of executions. */
@@ -21,40 +22,35 @@ export interface ModelExecution {
 	at: number;
 }
 
-interface Settles {
-	resolve(run: unknown): void;
-	reject(error: Error): void;
-}
-
-/** How an execution goes: milliseconds until it ends, and how. */
+/** How long an execution takes (ms), and how it ends. */
 export type Course = { ms: number; status: 'success' | 'error' };
 
 /** n8n 2.41 with one workflow: its database, and a process that can be killed. */
 export class PollModelN8n {
-	/** Rows by key, as far as they were not pruned. */
+	/** Rows by key, without those that were pruned. */
 	readonly rows = new Map<string, ModelExecution>();
-	/** Every row that ever was. */
+	/** All rows, including those that were pruned. */
 	readonly allRows: ModelExecution[] = [];
-	/** What the user was told, descriptions included. */
+	/** The messages to the user, with their descriptions. */
 	readonly reports: Array<{ node: string; about: string; message: string; at: number }> = [];
 	staticData = '{}';
-	/** What was stored before. */
+	/** What was stored before, oldest first. */
 	readonly earlier: string[] = ['{}'];
-	/** What n8n does before it writes an execution: it may take its time, or fail. */
+	/** Runs before n8n writes an execution: writing may be slow, or fail. */
 	beforeWriting: (items: INodeExecutionData[], key: string) => Promise<void> = async () => undefined;
 	/** While the database is away, nothing is stored or started. */
 	isDatabaseAway = false;
 	courses: Course[] = [{ ms: 100, status: 'success' }];
 	private course = 0;
-	/** How an execution with these items goes: by default, the courses in turn. */
+	/** The course of an execution with these items: by default, the courses in turn. */
 	courseOf: (items: IDataObject[]) => Course = () => this.courses[this.course++ % this.courses.length]!;
 	private process = 0;
 	private readonly published = new Map<string, { choice: TriggerChoice; response?: ITriggerResponse }>();
 
-	private readonly clock: ModelClock;
+	private readonly clock: SimulatedClock;
 	private readonly service: PollModelService;
 
-	constructor(clock: ModelClock, service: PollModelService) {
+	constructor(clock: SimulatedClock, service: PollModelService) {
 		this.clock = clock;
 		this.service = service;
 	}
@@ -70,7 +66,7 @@ export class PollModelN8n {
 		this.published.delete(node);
 	}
 
-	/** SIGKILL, and what this process knew is gone. */
+	/** Kills the process, whose memory is lost. */
 	async kill(): Promise<void> {
 		this.process += 1;
 		for (const { response } of this.published.values()) await response?.closeFunction?.();
@@ -85,7 +81,7 @@ export class PollModelN8n {
 		await this.activate([...this.published.keys()], 'init');
 	}
 
-	/** Forgets what has ended, as n8n does after a quarter of an hour at the earliest. */
+	/** Deletes executions that have ended. n8n does that after a quarter of an hour at the earliest. */
 	prune(): void {
 		for (const [key, { status, at }] of this.rows) {
 			if (status !== 'running' && this.clock.now() - at > 60_000) this.rows.delete(key);
@@ -119,7 +115,7 @@ export class PollModelN8n {
 
 	private context(node: string, copy: IDataObject, mode: string): ITriggerFunctions {
 		const process = this.process;
-		const emit = (data: INodeExecutionData[][], _answer: unknown, done: Settles | undefined, key?: string) => {
+		const emit = (data: INodeExecutionData[][], _answer: unknown, done: DeferredPromise | undefined, key?: string) => {
 			if (process !== this.process) return;
 			this.store(copy);
 			void this.run(node, process, data[0] ?? [], key).then(done?.resolve, done?.reject);
@@ -135,7 +131,7 @@ export class PollModelN8n {
 			saveFailedExecution: ({ node: { name: about }, message, description }: NodeOperationError) =>
 				this.reports.push({ node, about, message: `${message}. ${description ?? ''}`, at: this.clock.now() }),
 			logger: { warn: () => undefined, error: () => undefined, info: () => undefined },
-			helpers: { createDeferredPromise: () => deferred() },
+			helpers: { createDeferredPromise },
 		} as unknown as ITriggerFunctions;
 	}
 
@@ -147,8 +143,10 @@ export class PollModelN8n {
 		await this.beforeWriting(items, key);
 		if (isAway) throw new Error('The database is away');
 		if (this.rows.has(key)) return undefined;
-		const storedItems = JSON.parse(JSON.stringify(items)) as INodeExecutionData[];
-		const row: ModelExecution = { node, ids: storedItems.map(({ json: { id, event } }) => String((event as IDataObject | undefined)?.id ?? id)), items: storedItems.map(({ json }) => json), key, status: 'running', started: this.clock.now(), at: this.clock.now() };
+		const stored = (JSON.parse(JSON.stringify(items)) as INodeExecutionData[]).map(({ json }) => json);
+		const now = this.clock.now();
+		const ids = stored.map(({ id, event }) => String((event as IDataObject | undefined)?.id ?? id));
+		const row: ModelExecution = { node, ids, items: stored, key, status: 'running', started: now, at: now };
 		if (key !== '') this.rows.set(key, row);
 		this.allRows.push(row);
 		const { ms, status } = this.courseOf(row.items);
@@ -160,13 +158,3 @@ export class PollModelN8n {
 }
 
 const never = async () => await new Promise(() => undefined);
-
-function deferred() {
-	let resolve: (value: unknown) => void = () => undefined;
-	let reject: (error: Error) => void = () => undefined;
-	const promise = new Promise((resolvePromise, rejectPromise) => {
-		resolve = resolvePromise;
-		reject = rejectPromise;
-	});
-	return { promise, resolve, reject };
-}

@@ -3,7 +3,7 @@ import { copyBroken } from './copies.ts';
 import { isExcused } from './excuses.ts';
 import type { ModelExecution } from './poll-n8n.ts';
 import { counts, type Played } from './played.ts';
-import { isAnew, isNeverWanted, isWanted } from './wanted.ts';
+import { isNewBeginning, isNeverWanted, isWanted } from './wanted.ts';
 
 /** Every guarantee of docs/triggers-faults.md that a history has broken. */
 export function brokenPollPromises(played: Played): string[] {
@@ -21,7 +21,7 @@ function lostOf(played: Played, node: string): string[] {
 	return played.service.all
 		.filter((event) => played.service.has(event) && isWanted(publications, event))
 		.filter((event) => ![...rowsOf(played, node, event), ...changesOf(played, node, event)].some((row) => counts(publications, row)) && !isExcused(played, node, event))
-		.map(({ id, sequence }) => `${node}: ${id} (${sequence}) was lost untold`);
+		.map(({ id, sequence }) => `${node}: ${id} (${sequence}) was lost without a report`);
 }
 
 function doubledOf(played: Played, node: string): string[] {
@@ -31,16 +31,16 @@ function doubledOf(played: Played, node: string): string[] {
 	const isRetried = publications.some(({ settings }) => settings.doneWhen === 'succeeded');
 	const isStartedAgain = isRetried && history.afterCrash === 'startAgain';
 	const isCounted = ({ status }: ModelExecution) => !isRetried || status === 'success';
-	// At the end of an activation n8n stores its copy, and a sibling's store of that moment is set back.
+	// At the end of an activation, n8n stores its copy, which sets back what a sibling has just stored.
 	const setBack = choices.filter(({ node: other, to }) => other !== node && kills.some((at) => at >= to && at - to < 60_000));
-	const isPruned = pruned === true && publications.some(({ from }, i) => i > 0 && isAnew(publications, i) && from > 0);
-	/** A key is free again when its execution is deleted; a group that is read again may be another one. */
+	const isPruned = pruned === true && publications.some(({ from }, i) => i > 0 && isNewBeginning(publications, i) && from > 0);
+	/** A key is free again once its execution is deleted, and a group that is read again may have other members. */
 	const isRepeatable = (at: number): boolean => {
 		const lost = [...losses, ...(groupSize > 1 || isStartedAgain ? setBack.map(({ to }) => to) : [])];
 		const wasSetBack = lost.some((loss) => kills.some((kill) => kill >= loss && kill >= at));
 		if (wasSetBack && (pruned === true || groupSize > 1 || isStartedAgain)) return true;
 		// Another beginning asks n8n what it has started.
-		return (isPruned || groupSize > 1) && publications.some(({ from }, i) => i > 0 && isAnew(publications, i) && from >= at - 1_000);
+		return (isPruned || groupSize > 1) && publications.some(({ from }, i) => i > 0 && isNewBeginning(publications, i) && from >= at - 1_000);
 	};
 	const doubled = service.all
 		.filter((event) => !isRepeatable(Date.parse(event.timestamp)))
@@ -48,7 +48,7 @@ function doubledOf(played: Played, node: string): string[] {
 			const changes = groupSize > 1 || restores.length > 0 ? [] : changesOf(played, node, event);
 			return { id: event.id, times: [...rowsOf(played, node, event), ...changes].filter(isCounted).length };
 		});
-	const copies = publications.filter(({ begins }, i) => begins.stage !== undefined && isAnew(publications, i));
+	const copies = publications.filter(({ begins }, i) => begins.stage !== undefined && isNewBeginning(publications, i));
 	const existingRows = groupSize > 1 || restores.length > 0 || losses.length > 0 ? [] : existing(played, node).filter(isCounted);
 	const again = [...new Set(existingRows.map(({ ids }) => ids[0]!))].map((id) => ({
 		id,
@@ -56,7 +56,7 @@ function doubledOf(played: Played, node: string): string[] {
 	}));
 	const repeated = [...doubled, ...again].filter(({ times }) => times > 1);
 	const times = repeated.reduce((sum, repetition) => sum + repetition.times - 1, 0);
-	// What was under way at a kill, or had just ended.
+	// Executions that were in progress at a kill, or had just ended.
 	if (isStartedAgain && times <= kills.length * 2 * groupSize) return [];
 	return repeated.map(({ id }) => `${node}: ${id} was started twice`);
 }
@@ -67,9 +67,9 @@ const existing = ({ n8n }: Played, node: string): ModelExecution[] =>
 function unchosenOf(played: Played, node: string): string[] {
 	const { service, choices, losses, kills, restores, history } = played;
 	const publications = choices.filter((publication) => publication.node === node);
-	// A replica that has not been restored yet hides from the trigger that the log is another one.
-	const isHidden = restores.length > 0 && history.deeds.some(({ does }) => does === 'lag');
-	// With the position, the choices that went before are lost.
+	// A replica that has not been restored yet hides the restore from the trigger.
+	const isHidden = restores.length > 0 && history.steps.some(({ does }) => does === 'lag');
+	// With the position, the earlier choices are lost.
 	const isForgotten = (at: number) => losses.some((loss) => kills.some((kill) => kill >= loss && kill >= at - 30_000));
 	return service.all
 		.filter((event) => isNeverWanted(publications, event) && rowsOf(played, node, event).length > 0)
@@ -87,7 +87,7 @@ function falseAlarmsOf({ n8n, restores, losses }: Played, node: string): string[
 const rowsOf = ({ n8n }: Played, node: string, event: CrmEvent) =>
 	n8n.allRows.filter((row) => row.node === node && row.items.some(({ id, timestamp }) => id === event.id && timestamp === event.timestamp));
 
-/** Executions with the change of a record that an event tells of, given while records were chosen. */
+/** Executions for the change that an event reports, started while records were chosen. */
 function changesOf({ n8n, choices }: Played, node: string, { id, timestamp, data }: CrmEvent): ModelExecution[] {
 	const isGrouped = choices.some((publication) => publication.node === node && publication.settings.groupSize > 1);
 	const isChange = ({ id: record, change }: ModelExecution['items'][0]) => record === data.object.id && change !== undefined && change !== 'existing';

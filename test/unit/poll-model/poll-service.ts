@@ -3,8 +3,8 @@ import type { CrmEvent } from '../../../nodes/CrmPlatform/api/crmEvent';
 import { matchesEventPattern } from '../../../nodes/CrmPlatform/api/crmEvent';
 import { unshared, eventIdentity, type EventLog } from '../../../nodes/CrmPlatform/api/eventLog';
 import type { Query } from '../../../nodes/CrmPlatform/api/http/path';
-import { NodeApiError, type INode } from 'n8n-workflow';
-import type { ModelClock } from './clock.ts';
+import { httpError } from '../http-error.ts';
+import type { SimulatedClock } from '../../../bench/scale/clock.ts';
 import { pageOf, type ModelRecord } from './records.ts';
 
 interface Entry {
@@ -17,32 +17,32 @@ interface Entry {
 export class PollModelService {
 	/** Milliseconds that every other answer is behind. */
 	lag = 0;
-	/** What it answers beside the log. */
+	/** Its other answers. */
 	api: Partial<Connection> = {};
 	/** How many responses fail: refused with a status, cut off, or missing. */
 	failures = 0;
 	failure: Failure = 'none';
-	/** Cursors of lists end. */
+	/** How many cursors of lists expire. */
 	cursorsExpire = 0;
 	readonly records = new Map<string, ModelRecord>();
-	/** What each record was, and since when (Unix epoch ms). */
+	/** The states of each record, and since when (Unix epoch ms). */
 	private readonly history = new Map<string, Array<{ at: number; record: ModelRecord | undefined }>>();
-	/** How many records of each name were deleted: an id is given once. */
+	/** How many records of each slot were deleted: an ID is assigned once. */
 	private readonly deleted = new Map<string, number>();
-	/** All events that ever were, those that a restore has taken back included. */
+	/** All events, including those that a restore has removed. */
 	readonly all: CrmEvent[] = [];
 	private entries: Entry[] = [];
 	private sequence = 0;
 	/** How many requests it has answered. */
 	answers = 0;
 
-	private readonly clock: ModelClock;
+	private readonly clock: SimulatedClock;
 
-	constructor(clock: ModelClock) {
+	constructor(clock: SimulatedClock) {
 		this.clock = clock;
 	}
 
-	/** Ids that a restored service gives again. */
+	/** IDs that a restored service assigns again. */
 	private free: string[] = [];
 
 	happen(type: string, record: string, late = 0, id = this.free.shift() ?? `e${this.all.length + 1}`, data = dataOf(record)): void {
@@ -61,7 +61,7 @@ export class PollModelService {
 		this.entries.push({ event, visible: now + late });
 	}
 
-	/** Creates, changes or deletes a record, in one with its event. */
+	/** Creates, changes or deletes a record, together with its event. */
 	write(slot: string, stage: string, late = 0): void {
 		const id = `${slot}x${this.deleted.get(slot) ?? 0}`;
 		const existingRecord = this.records.get(id);
@@ -71,11 +71,11 @@ export class PollModelService {
 		const previous = existingRecord && stage !== '' ? { stage: existingRecord.stage, updated_at: existingRecord.updated_at } : null;
 		if (stage === '') this.deleted.set(slot, (this.deleted.get(slot) ?? 0) + 1);
 		this.put(id, stage === '' ? undefined : object);
-		const deed = stage === '' ? 'deleted' : existingRecord ? 'updated' : 'created';
-		this.happen(`p.${deed}`, id, late, undefined, { object: { ...object }, previous, changed: ['stage'] });
+		const change = stage === '' ? 'deleted' : existingRecord ? 'updated' : 'created';
+		this.happen(`p.${change}`, id, late, undefined, { object: { ...object }, previous, changed: ['stage'] });
 	}
 
-	/** Goes on from a backup that lacks the latest events. */
+	/** Continues from a backup that lacks the latest events. */
 	restore(without: number, givesAgain = false): void {
 		const left = Math.max(1, this.entries.length - without);
 		const gone = this.entries.slice(left).map(({ event }) => event);
@@ -95,7 +95,7 @@ export class PollModelService {
 		this.history.set(id, [...(this.history.get(id) ?? []), { at: this.clock.now(), record }]);
 	}
 
-	/** Whether an event is in the log, and was not taken back. */
+	/** Whether an event is in the log: a restore may have removed it. */
 	has = (event: CrmEvent): boolean => this.entries.some((entry) => entry.event === event);
 
 	/** A page of records as they are now. */
@@ -106,7 +106,7 @@ export class PollModelService {
 		const records = [...this.history.values()].flatMap((states) => states.findLast(({ at }) => at <= until)?.record ?? []);
 		if (query.cursor !== undefined && this.cursorsExpire > 0) {
 			this.cursorsExpire -= 1;
-			throw refusal('410');
+			throw httpError('410');
 		}
 		return JSON.parse(JSON.stringify(pageOf(records, query))) as object;
 	};
@@ -152,12 +152,10 @@ export class PollModelService {
 	private fail(): void {
 		if (this.failures === 0 || this.failure === 'cut') return;
 		this.failures -= 1;
-		throw this.failure === 'none' ? new Error('The CRM does not answer') : refusal(this.failure);
+		throw this.failure === 'none' ? new Error('The CRM does not answer') : httpError(this.failure);
 	}
 }
 
 export type Failure = 'none' | 'cut' | '400' | '403' | '404' | '410' | '422' | '500';
-
-const refusal = (httpCode: string): NodeApiError => new NodeApiError({ name: 'Trigger' } as INode, {}, { httpCode, message: `The CRM answers ${httpCode}` });
 
 const dataOf = (id: string): CrmEvent['data'] => ({ object: { id }, previous: null, changed: [] });

@@ -1,8 +1,9 @@
-import { NodeApiError, type INode, type INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import type { TriggerChoice } from '../../../nodes/CrmPlatform/trigger/changes/readingLoop';
-import { ModelClock } from './clock.ts';
+import { SimulatedClock } from '../../../bench/scale/clock.ts';
+import { httpError } from '../http-error.ts';
 import { choiceOf, now, type PollHistory } from './poll-histories.ts';
 import { PollModelN8n } from './poll-n8n.ts';
 import { PollModelService } from './poll-service.ts';
@@ -15,12 +16,12 @@ export const quick: PollHistory = {
 	isDated: false,
 	nodes: 1,
 	courses: [],
-	deeds: [],
+	steps: [],
 };
 
-/** A service and n8n, in which a test does what it likes. */
+/** A service and n8n, for a test that plays a history by hand. */
 export async function pollWorld() {
-	const clock = new ModelClock();
+	const clock = new SimulatedClock();
 	const service = new PollModelService(clock);
 	const n8n = new PollModelN8n(clock, service);
 	n8n.courses = [{ ms: 1, status: 'success' }];
@@ -30,14 +31,14 @@ export async function pollWorld() {
 	const happen = (...records: string[]): void => records.forEach((record) => service.happen('a.x', record));
 	const choose = (more: Partial<PollHistory> = {}): TriggerChoice => choiceOf({ ...quick, ...more }, ['a.x'], now, service.page);
 
-	/** Gives each record as it is now, but for those that answer with an error. */
+	/** A choice that outputs each record as it is now. Some records answer with an error. */
 	const chooseCurrent = (more: Partial<PollHistory>, codeOf: (record: string) => string | undefined): TriggerChoice => {
 		service.api = {
 			describeEvents: async () => ({ types: [{ type: 'a.x', collection: '/as' }] }),
 			send: async ({ path }: { path: string }) => {
 				const id = path.split('/').at(-1)!;
 				const httpCode = codeOf(id);
-				if (httpCode) throw new NodeApiError({ name: 'Trigger' } as INode, {}, { httpCode, message: 'No' });
+				if (httpCode) throw httpError(httpCode);
 				return { body: { id } };
 			},
 		} as unknown as Partial<Connection>;
@@ -51,14 +52,14 @@ export async function pollWorld() {
 		await clock.advance(60_000);
 	};
 
-	/** What was started, in its order. */
+	/** What was started, in order. */
 	const started = () => n8n.allRows.map(({ ids }) => ids.join());
 	const messages = () => n8n.reports.map(({ message }) => message);
 
 	return { clock, service, n8n, happen, choose, chooseCurrent, publish, started, messages };
 }
 
-/** Whether n8n is asked for an execution, or told to store, with items that cannot be written. */
+/** Whether items cannot be written: the trigger uses them to look for an execution, or to have n8n store its data. */
 export function isUnwritable(items: INodeExecutionData[]): boolean {
 	try {
 		JSON.stringify(items);

@@ -25,7 +25,7 @@ const list = {
 	created: { field: 'created_at', from: 'created_at[gte]', before: 'created_at[lt]' },
 } as unknown as ListDescription;
 
-/** What the trigger reads records with: of this stage, or all. */
+/** The trigger's reader of records: of this stage, or of all. */
 export function readerOf(stage: string, answer: (query: Query) => object): RecordReader {
 	const api = {
 		send: async ({ query }: { query: Query }) => ({ status: 200, headers: {}, body: answer(query) }),
@@ -34,7 +34,7 @@ export function readerOf(stage: string, answer: (query: Query) => object): Recor
 	return new RecordReader(api, { path: '/v1/people', list, filters, query: filters, output: (record) => record });
 }
 
-/** A page of the list of records, as the service answers. The cursor is a record that may be gone. */
+/** A page of the list of records, as the service answers. The cursor names a record that may have been deleted. */
 export function pageOf(records: ModelRecord[], query: Query): { data: ModelRecord[]; next_cursor: string | null } {
 	const ids = [query.ids ?? []].flat().map(String);
 	const from = String(query['created_at[gte]'] ?? '');

@@ -9,7 +9,7 @@ export const slack = 30_000;
 const startOf = ({ start, stage }: Begins): string => (stage === undefined ? start : 'records');
 
 /** Whether a publication begins elsewhere than the one before. */
-export const isAnew = (publications: Publication[], i: number): boolean => i === 0 || startOf(publications[i]!.begins) !== startOf(publications[i - 1]!.begins);
+export const isNewBeginning = (publications: Publication[], i: number): boolean => i === 0 || startOf(publications[i]!.begins) !== startOf(publications[i - 1]!.begins);
 
 export const matches = ({ types, begins }: Publication, { type }: CrmEvent): boolean =>
 	(begins.stage === undefined ? types : recordTypes).some((pattern) => matchesEventPattern(pattern, type));
@@ -17,20 +17,23 @@ export const matches = ({ types, begins }: Publication, { type }: CrmEvent): boo
 /** Whether a publication begins at a date before an event. */
 const covers = ({ begins: { since } }: Publication, at: number): boolean => since !== '' && at >= Date.parse(since);
 
-/** Publications that counted when an event happened, or around then. */
+/** Publications in effect when an event happened, or shortly before or after. */
 function atTheTime(publications: Publication[], at: number): Publication[] {
 	return publications.filter(({ from }, i) => at >= from - slack && at <= (publications[i + 1]?.to ?? Infinity) + slack);
 }
 
-/** Whether an event certainly has to start the workflow: by the choice of when it happened, or of the last beginning after it. What happened while records were chosen starts as an event with a date only. */
+/**
+ * Whether an event must start the workflow: by the choice at its time, or by that of the last beginning after it.
+ * An event that happened while records were chosen must start it only if the trigger begins at a date.
+ */
 export function isWanted(publications: Publication[], event: CrmEvent): boolean {
 	const at = Date.parse(event.timestamp);
 	const then = atTheTime(publications, at);
 	const isOfRecords = then.some(({ begins }) => begins.stage !== undefined);
 	// A date may be in the future.
-	const since = publications.filter((publication, i) => isAnew(publications, i) && publication.from <= at + slack).at(-1)?.begins.since ?? '';
+	const since = publications.filter((publication, i) => isNewBeginning(publications, i) && publication.from <= at + slack).at(-1)?.begins.since ?? '';
 	if (at < Date.parse(since)) return false;
-	const last = publications.filter((publication, i) => isAnew(publications, i) && publication.to + slack > at).at(-1);
+	const last = publications.filter((publication, i) => isNewBeginning(publications, i) && publication.to + slack > at).at(-1);
 	const isWantedThen = then.every((publication) => matches(publication, event));
 	if (!last) return isWantedThen && !isOfRecords;
 	return covers(last, at) && matches(last, event) && isWantedThen;
@@ -39,6 +42,6 @@ export function isWanted(publications: Publication[], event: CrmEvent): boolean 
 /** Whether nobody ever chose an event. */
 export function isNeverWanted(publications: Publication[], event: CrmEvent): boolean {
 	const at = Date.parse(event.timestamp);
-	const covering = publications.filter((publication, i) => isAnew(publications, i) && covers(publication, at));
+	const covering = publications.filter((publication, i) => isNewBeginning(publications, i) && covers(publication, at));
 	return ![...atTheTime(publications, at), ...covering].some((publication) => matches(publication, event));
 }

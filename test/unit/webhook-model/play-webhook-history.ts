@@ -1,29 +1,29 @@
-import { ModelClock } from '../poll-model/clock.ts';
+import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { WebhookStep } from './webhook-histories.ts';
 import { WebhookModelN8n } from './webhook-n8n.ts';
 import { WebhookModelService, type ModelEvent } from './webhook-service.ts';
 
 const minute = 60_000;
-/** What the page admits: after a restart, what these ask for again comes again. */
+/** Steps after which a restart may start the workflow a second time, as docs/triggers-faults.md says. */
 const repeating = ['publish', 'delete', 'divert', 'fix', 'oldStore', 'loseAnswers', 'copies'];
 
 let workflows = 0;
 
 interface WebhookWorld {
-	clock: ModelClock;
+	clock: SimulatedClock;
 	n8n: WebhookModelN8n;
 	service: WebhookModelService;
 }
 
 export function newWebhookWorld(): WebhookWorld {
-	const clock = new ModelClock();
+	const clock = new SimulatedClock();
 	const n8n = new WebhookModelN8n(clock, `w${++workflows}`);
 	return { clock, n8n, service: new WebhookModelService(clock, async (...delivery) => await n8n.post(...delivery)) };
 }
 
-/** Lives a history with the real trigger, waits until everything has come to rest, and tells which promises were broken. */
+/** Plays a history with the real trigger, waits until everything is done, and returns the broken promises. */
 export async function brokenWebhookPromises({ clock, n8n, service }: WebhookWorld, history: WebhookStep[]): Promise<string[]> {
-	const act: { [Does in WebhookStep['does']]: (deed: Extract<WebhookStep, { does: Does }>) => Promise<void> | void } = {
+	const act: { [Does in WebhookStep['does']]: (step: Extract<WebhookStep, { does: Does }>) => Promise<void> | void } = {
 		happen: () => service.happen(),
 		wait: async ({ ms }) => await clock.advance(ms),
 		publish: async () => await n8n.publish(),
@@ -56,8 +56,8 @@ export async function brokenWebhookPromises({ clock, n8n, service }: WebhookWorl
 	await clock.advance(15 * minute);
 	n8n.earlier.splice(0);
 	const begin = clock.now();
-	for (const deed of history) {
-		await act[deed.does](deed as never);
+	for (const step of history) {
+		await act[step.does](step as never);
 		// Deliveries take their time.
 		await clock.advance(50);
 	}
@@ -69,16 +69,16 @@ export async function brokenWebhookPromises({ clock, n8n, service }: WebhookWorl
 	await service.retryAll();
 	await clock.advance(minute);
 	const broken = service.events.flatMap((event) => verdictOf(event, n8n, history));
-	const isErased = history.some((deed) => deed.does === 'oldStore' && deed.count === 0);
-	const isLong = isErased || history.some((deed) => deed.does === 'wait' && deed.ms > 600 * minute) || history.some((deed) => deed.does === 'kill' && deed.down > 200 * minute);
+	const isErased = history.some((step) => step.does === 'oldStore' && step.count === 0);
+	const isLong = isErased || history.some((step) => step.does === 'wait' && step.ms > 600 * minute) || history.some((step) => step.does === 'kill' && step.down > 200 * minute);
 	const alarms = n8n.reports.filter(({ message, at }) => !isLong && at >= begin && /may be missing/.test(message));
 	await n8n.kill();
 	return [...broken, ...alarms.map(({ message }) => `a false alarm: ${message}`)];
 }
 
 function verdictOf({ id, at }: ModelEvent, { started, reports }: WebhookModelN8n, history: WebhookStep[]): string[] {
-	const its = started.filter((execution) => execution.id === id);
-	if (its.length === 0) return reports.some((report) => report.at >= at && /may be missing/.test(report.message)) ? [] : [`${id} was lost untold`];
-	const isAdmitted = new Set(its.map(({ process }) => process)).size === its.length && history.some(({ does }) => repeating.includes(does));
-	return its.length === 1 || isAdmitted ? [] : [`${id} was started twice`];
+	const executions = started.filter((execution) => execution.id === id);
+	if (executions.length === 0) return reports.some((report) => report.at >= at && /may be missing/.test(report.message)) ? [] : [`${id} was lost without a report`];
+	const isAdmitted = new Set(executions.map(({ process }) => process)).size === executions.length && history.some(({ does }) => repeating.includes(does));
+	return executions.length === 1 || isAdmitted ? [] : [`${id} was started twice`];
 }

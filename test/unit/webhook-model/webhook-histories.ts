@@ -1,18 +1,18 @@
 import * as fc from 'fast-check';
 
 /** What happens in a history: to the service, to n8n, or nothing for a while. */
-type SimpleDeed = 'happen' | 'publish' | 'delete' | 'pause' | 'resume' | 'rotate' | 'divert' | 'narrow' | 'widen' | 'fix' | 'unfix';
+type SimpleStep = 'happen' | 'publish' | 'delete' | 'pause' | 'resume' | 'rotate' | 'divert' | 'narrow' | 'widen' | 'fix' | 'unfix';
 
 export type WebhookStep =
-	| { does: SimpleDeed }
+	| { does: SimpleStep }
 	| { does: 'wait' | 'late' | 'unreachable'; ms: number }
 	| { does: 'kill'; down: number; address: string }
 	| { does: 'fail' | 'loseAnswers' | 'copies' | 'oldStore'; count: number };
 
 const minute = 60_000;
-const simple = (weight: number, ...deeds: SimpleDeed[]) => ({
+const simple = (weight: number, ...steps: SimpleStep[]) => ({
 	weight,
-	arbitrary: fc.constantFrom(...deeds).map((does): WebhookStep => ({ does })),
+	arbitrary: fc.constantFrom(...steps).map((does): WebhookStep => ({ does })),
 });
 const timed = (weight: number, does: 'wait' | 'late' | 'unreachable', ...times: number[]) => ({
 	weight,
@@ -23,7 +23,7 @@ const counted = (weight: number, does: 'fail' | 'loseAnswers' | 'copies' | 'oldS
 	arbitrary: fc.integer({ min, max }).map((count): WebhookStep => ({ does, count })),
 });
 
-const deed: fc.Arbitrary<WebhookStep> = fc.oneof(
+const step: fc.Arbitrary<WebhookStep> = fc.oneof(
 	simple(8, 'happen'),
 	simple(6, 'publish', 'delete', 'pause', 'resume', 'rotate', 'divert', 'narrow', 'widen'),
 	simple(1, 'fix', 'unfix'),
@@ -45,4 +45,4 @@ const deed: fc.Arbitrary<WebhookStep> = fc.oneof(
 	},
 );
 
-export const webhookHistories = fc.array(deed, { minLength: 1, maxLength: 14 });
+export const webhookHistories = fc.array(step, { minLength: 1, maxLength: 14 });

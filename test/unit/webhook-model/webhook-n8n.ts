@@ -6,7 +6,8 @@ import { forgetStates } from '../../../nodes/CrmPlatform/trigger/storedState';
 import { subscriptionLifecycle } from '../../../nodes/CrmPlatform/trigger/webhook/lifecycle';
 import { forgetDeliveries, receive } from '../../../nodes/CrmPlatform/trigger/webhook/receive';
 import { watchSubscription } from '../../../nodes/CrmPlatform/trigger/webhook/watch';
-import type { ModelClock } from '../poll-model/clock.ts';
+import { createDeferredPromise } from '../deferred-promise.ts';
+import type { SimulatedClock } from '../../../bench/scale/clock.ts';
 
 class ModelResponse extends EventEmitter {
 	statusCode = 200;
@@ -24,7 +25,7 @@ class ModelResponse extends EventEmitter {
 /** n8n with one workflow: what it stores, and a process that can be killed. */
 export class WebhookModelN8n {
 	staticData = '{}';
-	/** What was stored before. */
+	/** What was stored before, oldest first. */
 	readonly earlier: string[] = [];
 	readonly started: Array<{ id: string; at: number; process: number }> = [];
 	readonly reports: Array<{ message: string; at: number }> = [];
@@ -33,10 +34,10 @@ export class WebhookModelN8n {
 	isReachable = true;
 	process = 0;
 	private response: ITriggerResponse | undefined;
-	private readonly clock: ModelClock;
+	private readonly clock: SimulatedClock;
 	private readonly workflow: string;
 
-	constructor(clock: ModelClock, workflow: string) {
+	constructor(clock: SimulatedClock, workflow: string) {
 		this.clock = clock;
 		this.workflow = workflow;
 	}
@@ -78,7 +79,7 @@ export class WebhookModelN8n {
 		});
 		if (process !== this.process) return null;
 		for (const { json } of webhookResult?.workflowData?.[0] ?? []) {
-			this.started.push({ id: String((json).id), at: this.clock.now(), process });
+			this.started.push({ id: String(json.id), at: this.clock.now(), process });
 		}
 		if (!response.writableEnded) response.end();
 		return response.statusCode;
@@ -87,7 +88,7 @@ export class WebhookModelN8n {
 	private url = () => `https://${this.address}.example/webhook`;
 	private copy = () => JSON.parse(this.staticData) as IDataObject;
 
-	/** The time passes while n8n works. */
+	/** Lets time pass while n8n works. */
 	private async until<Result>(work: Promise<Result>): Promise<Result> {
 		let isDone = false;
 		const done = work.finally(() => (isDone = true));
@@ -116,7 +117,7 @@ export class WebhookModelN8n {
 	private context(mode: string, copy: IDataObject) {
 		const { process } = this;
 		const parameters: IDataObject = { events: ['contact.created'], output: 'event', recover: true, recoverHours: 24 };
-		const tell = (message: string) => void this.reports.push({ message, at: this.clock.now() });
+		const report = (message: string) => void this.reports.push({ message, at: this.clock.now() });
 		return {
 			getNode: () => ({ id: 'node', name: 'Trigger', type: 'n8n-nodes-crm-platform.crmPlatformTrigger', parameters: {} }),
 			getWorkflow: () => ({ id: this.workflow, name: 'Workflow', active: true }),
@@ -126,9 +127,9 @@ export class WebhookModelN8n {
 			getNodeWebhookUrl: () => this.url(),
 			getWorkflowStaticData: () => (copy.global ??= {}),
 			emit: () => (process === this.process ? this.store(copy) : undefined),
-			saveFailedExecution: ({ message }: Error) => tell(message),
-			logger: { warn: tell, error: () => undefined, info: () => undefined },
-			helpers: { createDeferredPromise: () => ({ promise: new Promise(() => undefined), resolve: () => undefined, reject: () => undefined }) },
+			saveFailedExecution: ({ message }: Error) => report(message),
+			logger: { warn: report, error: () => undefined, info: () => undefined },
+			helpers: { createDeferredPromise },
 		};
 	}
 }

@@ -2,12 +2,11 @@ import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { NodeApiError, type INode } from 'n8n-workflow';
-
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import { describeResource } from '../../../nodes/CrmPlatform/api/openapi/description';
 import { parseOpenApi } from '../../../nodes/CrmPlatform/api/openapi/openapi';
-import type { ModelClock } from '../poll-model/clock.ts';
+import { httpError } from '../http-error.ts';
+import type { SimulatedClock } from '../../../bench/scale/clock.ts';
 
 const document = parseOpenApi(JSON.parse(readFileSync(join(__dirname, '../../../contract/openapi.json'), 'utf8')))!;
 
@@ -15,7 +14,6 @@ interface Delivery {
 	event: ModelEvent;
 	status: 'pending' | 'succeeded' | 'failed';
 	attempts: Array<{ response_status: number | null }>;
-	due: number;
 }
 
 export interface ModelEvent {
@@ -43,7 +41,7 @@ type Post = (url: string, body: string, headers: Record<string, string>) => Prom
 const retries = [5, 300, 1_800, 7_200, 18_000, 36_000].map((seconds) => seconds * 1_000);
 const eventType = 'contact.created';
 
-/** The service as far as subscriptions go, with answers that fail or are lost. */
+/** The subscriptions of the service, with answers that fail or are lost. */
 export class WebhookModelService {
 	readonly subscriptions = new Map<string, Subscription>();
 	readonly events: ModelEvent[] = [];
@@ -57,10 +55,10 @@ export class WebhookModelService {
 	isFixed = false;
 	private count = 0;
 
-	private readonly clock: ModelClock;
+	private readonly clock: SimulatedClock;
 	private readonly post: Post;
 
-	constructor(clock: ModelClock, post: Post) {
+	constructor(clock: SimulatedClock, post: Post) {
 		this.clock = clock;
 		this.post = post;
 	}
@@ -73,7 +71,7 @@ export class WebhookModelService {
 		}
 	}
 
-	/** What somebody does in the CRM to the subscription there is. */
+	/** What somebody does to the subscriptions in the CRM. */
 	tamper(change: (subscription: Subscription) => void): void {
 		for (const subscription of this.subscriptions.values()) {
 			change(subscription);
@@ -82,11 +80,11 @@ export class WebhookModelService {
 	}
 
 	rotate(subscription: Subscription): void {
-		// The secret of before signs for a day, which is not waited for here.
+		// The former secret would sign for another day, which the model leaves out.
 		subscription.secrets = [this.newSecret()];
 	}
 
-	/** Sends again what has failed, as the service would in the end. */
+	/** Retries pending deliveries, as the service would eventually. */
 	async retryAll(): Promise<void> {
 		for (const subscription of this.subscriptions.values()) {
 			for (const delivery of subscription.deliveries.values()) if (delivery.status === 'pending') await this.attempt(subscription, delivery);
@@ -99,12 +97,12 @@ export class WebhookModelService {
 			await this.clock.sleep(10);
 			if (this.failures > 0) {
 				this.failures -= 1;
-				throw failure('503');
+				throw httpError('503');
 			}
 			const answer = this.answer(method, path.split('?')[0]!.split('/').slice(2), body ?? {});
 			if (method !== 'GET' && this.lostAnswers > 0) {
 				this.lostAnswers -= 1;
-				throw failure('504');
+				throw httpError('504');
 			}
 			return { status: 200, headers: { date: new Date(this.clock.now()).toUTCString() }, body: structuredClone(answer) };
 		},
@@ -123,18 +121,24 @@ export class WebhookModelService {
 			return { ...publicView(newSubscription), secret: newSubscription.secrets[0] };
 		}
 		const subscription = this.subscriptions.get(id);
-		if (!subscription) throw failure('404');
-		if (action === 'deliveries') return this.list([...subscription.deliveries.values()].filter(({ status }) => status !== 'succeeded').map(({ event, attempts, status }) => ({ id: `dlv_${event.id}`, event_id: event.id, event_type: eventType, attempts, status })));
+		if (!subscription) throw httpError('404');
+		if (action === 'deliveries') {
+			const unfinished = [...subscription.deliveries.values()].filter(({ status }) => status !== 'succeeded');
+			return this.list(unfinished.map(({ event: { id }, ...delivery }) => ({ ...delivery, id: `dlv_${id}`, event_id: id, event_type: eventType })));
+		}
 		if (action === 'recover') {
-			if (subscription.status !== 'active') throw failure('409');
+			if (subscription.status !== 'active') throw httpError('409');
 			this.recover(subscription, Date.parse(String(body.since)));
 		}
-		if (action === 'rotate-secret') subscription.secrets.unshift(this.newSecret());
-		if (action === 'rotate-secret') subscription.updated_at = this.time();
+		if (action === 'rotate-secret') {
+			subscription.secrets.unshift(this.newSecret());
+			subscription.updated_at = this.time();
+			return { ...publicView(subscription), secret: subscription.secrets[0] };
+		}
 		if (method === 'DELETE') this.subscriptions.delete(id);
-		if (method === 'PATCH' && this.isFixed) throw failure('405');
+		if (method === 'PATCH' && this.isFixed) throw httpError('405');
 		if (method === 'PATCH') Object.assign(subscription, body, { updated_at: this.time(), failing_since: null });
-		return action === 'rotate-secret' ? { ...publicView(subscription), secret: subscription.secrets[0] } : publicView(subscription);
+		return publicView(subscription);
 	}
 
 	private recover(subscription: Subscription, since: number): void {
@@ -146,7 +150,7 @@ export class WebhookModelService {
 	}
 
 	private queue(subscription: Subscription, event: ModelEvent): void {
-		const delivery: Delivery = { event, status: 'pending', attempts: [], due: 0 };
+		const delivery: Delivery = { event, status: 'pending', attempts: [] };
 		subscription.deliveries.set(event.id, delivery);
 		void this.clock.sleep(this.late + 1).then(async () => {
 			for (let i = 0; i < this.copies; i++) await this.attempt(subscription, delivery);
@@ -183,5 +187,3 @@ export class WebhookModelService {
 }
 
 const publicView = ({ secrets: [secret = ''], deliveries: _, ...rest }: Subscription) => ({ ...rest, secret_hint: secret.slice(-4) });
-
-const failure = (httpCode: string) => new NodeApiError({ name: 'Trigger' } as INode, {}, { httpCode, message: `It answers ${httpCode}` });

@@ -1,0 +1,90 @@
+import { latestWindow, rateWindow, retryAfter } from '../../nodes/CrmPlatform/api/http/rateLimitHeaders';
+
+const now = Date.parse('2026-11-21T12:00:00Z');
+const inSeconds = (seconds: number) => now / 1000 + seconds;
+
+const reset = (value: string, more: Record<string, string> = {}) =>
+	rateWindow({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': value, ...more }, now)?.resetsAt;
+
+describe('the rate-limit window', () => {
+	test.each([
+		['epoch seconds', String(inSeconds(30)), 30_000],
+		['epoch milliseconds', String(now + 30_000), 30_000],
+		['seconds from now', '30', 30_000],
+		['fractions of a second from now', '1.5', 1_500],
+		['epoch seconds with fractions', `${inSeconds(30)}.25`, 30_250],
+	])('is read from a reset in %s', (_, value, ms) => {
+		expect(reset(value)).toBe(now + ms);
+	});
+
+	test('is measured with the clock of the CRM, however wrong ours is', () => {
+		const theirs = new Date(now - 3_600_000).toUTCString();
+		expect(reset(String(inSeconds(30 - 3600)), { date: theirs })).toBe(now + 30_000);
+	});
+
+	test.each(['', 'soon', '-1', '1e3', '.5', 'NaN'])('is unknown when the reset is %p', (value) => {
+		expect(reset(value)).toBeUndefined();
+	});
+
+	test.each([{}, { 'x-ratelimit-reset': '30' }, { 'x-ratelimit-remaining': '5' }])('is unknown when a header is missing: %j', (headers) => {
+		expect(rateWindow(headers, now)).toBeUndefined();
+	});
+
+	test('is read from headers with white space around the numbers', () => {
+		expect(rateWindow({ 'x-ratelimit-remaining': ' 5 ', 'x-ratelimit-reset': ' 30 ' }, now)).toEqual({ remaining: 5, resetsAt: now + 30_000 });
+	});
+
+	test('ends within 366 days, whatever the service says', () => {
+		expect(reset('900000000')).toBe(now + 366 * 24 * 3_600_000);
+		expect(retryAfter({ 'retry-after': '900000000' }, now)).toBe(366 * 24 * 3_600_000);
+	});
+});
+
+describe('from two responses about the window', () => {
+	const current = { remaining: 5, resetsAt: now + 30_000 };
+
+	test.each([
+		['the remainder falls', { remaining: 4, resetsAt: now + 30_000 }, { remaining: 4, resetsAt: now + 30_000 }],
+		['an end that seems a second earlier is more accurate', { remaining: 6, resetsAt: now + 29_000 }, { remaining: 5, resetsAt: now + 29_000 }],
+		['an end that seems a second later is not', { remaining: 4, resetsAt: now + 31_000 }, { remaining: 4, resetsAt: now + 30_000 }],
+		['a response that arrives out of order changes nothing', { remaining: 6, resetsAt: now + 30_000 }, current],
+		['a later window replaces it, whatever its remainder', { remaining: 900, resetsAt: now + 31_001 }, { remaining: 900, resetsAt: now + 31_001 }],
+		['an earlier window does not', { remaining: 1, resetsAt: now + 28_999 }, current],
+		['a response without a window changes nothing', undefined, current],
+	])('%s', (_, reported, expected) => {
+		expect(latestWindow(current, reported, now)).toEqual(expected);
+	});
+
+	test('a window that has ended is replaced, and so is an unknown one', () => {
+		const reported = { remaining: 900, resetsAt: now + 500 };
+		expect(latestWindow({ remaining: 0, resetsAt: now }, reported, now)).toBe(reported);
+		expect(latestWindow({ remaining: 0, resetsAt: now + 1 }, reported, now)).toEqual({ remaining: 0, resetsAt: now + 1 });
+		expect(latestWindow(undefined, reported, now)).toBe(reported);
+		expect(latestWindow(undefined, undefined, now)).toBeUndefined();
+	});
+});
+
+describe('Retry-After', () => {
+	test.each([
+		['as seconds', '7', 7_000],
+		['with white space around the number', ' 7 ', 7_000],
+		['as a date', new Date(now + 7_000).toUTCString(), 7_000],
+		['as a date in the past, which means now', new Date(now - 7_000).toUTCString(), 0],
+		['as a date of RFC 850', 'Saturday, 21-Nov-26 12:00:07 GMT', 7_000],
+		['as a date of asctime', 'Sat Nov 21 12:00:07 2026', 7_000],
+	])('is read %s', (_, value, ms) => {
+		expect(retryAfter({ 'retry-after': value }, now)).toBe(ms);
+	});
+
+	test.each([undefined, ' ', 'later', '1e3', '0x10', '1.5', '-5', '+5', '5 s', '5, 7', '2026-11-21T12:00:07Z', 'Nov 21 2026', 'Infinity'])(
+		'that is neither digits nor an HTTP date is ignored: %p',
+		(value) => {
+			expect(retryAfter({ 'retry-after': value }, now)).toBeUndefined();
+		},
+	);
+
+	test.each(['9'.repeat(20), '9'.repeat(300)])('and a reset, however distant, give a date that can be written: %s', (value) => {
+		const ends = [now + retryAfter({ 'retry-after': value }, now)!, reset(value)!];
+		expect(ends.map((date) => new Date(date).toISOString())).toHaveLength(2);
+	});
+});
