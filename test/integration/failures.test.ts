@@ -12,8 +12,7 @@ const run = async (setup: Omit<Setup, 'credential'>) =>
 
 const failureOf = async (setup: Setup): Promise<NodeApiError> => await runNode(setup).then(() => Promise.reject(new Error('The node did not fail')), (error: NodeApiError) => error);
 
-const contacts = async (email: string) =>
-	(await sandbox.call('GET', `/v1/contacts?email=${encodeURIComponent(email)}`)).body.total;
+const contacts = async (email: string) => (await sandbox.read(`contacts?email=${encodeURIComponent(email)}`)).total;
 
 describe('a write whose first attempt fails', () => {
 	test.each([
@@ -148,16 +147,16 @@ describe('the user reads a clear message', () => {
 
 	test('when a duplicate prevents the write', async () => {
 		const email = 'duplicate@failures.example';
-		const { id } = (await sandbox.call('POST', '/v1/contacts', { email })).body;
-		await expect(run({ parameters: create('contact', { email }) })).rejects.toThrow(String(id));
+		const { id } = await sandbox.create('contacts', { email });
+		await expect(run({ parameters: create('contact', { email }) })).rejects.toThrow(id);
 	});
 
 	test('when a duplicate has a name, which says more than its ID', async () => {
 		const email = 'named@failures.example';
-		const { id } = (await sandbox.call('POST', '/v1/contacts', { email, first_name: 'Ada', last_name: 'King' })).body;
+		const { id } = await sandbox.create('contacts', { email, first_name: 'Ada', last_name: 'King' });
 		const { items } = await run({ parameters: create('contact', automatic), items: [{ email }, { email }], continueOnFail: true });
-		for (const { json } of items) expect(json.error).toContain(`Ada King (${String(id)})`);
-		await expect(run({ parameters: create('contact', { email }) })).rejects.toThrow(`Ada King (${String(id)})`);
+		for (const { json } of items) expect(json.error).toContain(`Ada King (${id})`);
+		await expect(run({ parameters: create('contact', { email }) })).rejects.toThrow(`Ada King (${id})`);
 	});
 
 	test('when no item can succeed, without advice for each item', async () => {

@@ -9,8 +9,7 @@ import { type TestTrigger } from './harness/webhook-trigger';
 const sandbox = useSandbox({ contacts: 0 });
 const start = useTriggers(sandbox);
 
-const create = async (path: string, body: IDataObject): Promise<IDataObject> =>
-	(await sandbox.call('POST', path, body)).body;
+const create = async (path: string, body: IDataObject): Promise<IDataObject> => (await sandbox.call('POST', path, body)).body;
 const happen = async (last_name: string): Promise<IDataObject> => create('/v1/contacts', { last_name });
 const names = ({ started }: TestTrigger) =>
 	started.map(({ data }) => ((data as IDataObject).object as IDataObject).last_name);
@@ -45,7 +44,7 @@ test('without a choice, the record is returned, with the event in one of its fie
 
 test('the record is returned as it is now or, if it was deleted, as it was', async () => {
 	const trigger = await start({ events: ['contact.*'], output: 'current' });
-	// Not taken in at first, so that the record is another one when it comes again.
+	// n8n refuses the event at first, so that the record has changed when it is delivered again.
 	trigger.fails = 503;
 	const { id } = await happen('before');
 	await until(() => trigger.answers.length > 0);
