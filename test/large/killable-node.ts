@@ -12,7 +12,7 @@ export function startProcess(...[name, input]: ['node', Setup] | ['import', Impo
 	});
 }
 
-/** What a process prints until it ends; undefined if it fails. */
+/** The output of a process once it has ended; undefined if it fails. */
 export async function outputOf(child: ChildProcess): Promise<string | undefined> {
 	const output: Buffer[] = [];
 	child.stdout!.on('data', (chunk: Buffer) => output.push(chunk));
@@ -20,10 +20,10 @@ export async function outputOf(child: ChildProcess): Promise<string | undefined>
 	return code === 0 ? Buffer.concat(output).toString() : undefined;
 }
 
-/** What the test has passed to this process. */
+/** The input that the test has passed to this process. */
 export const inputOfProcess = <Input>(): Input => JSON.parse(process.argv[3]!) as Input;
 
-/** Prints what the work gives, and ends the process, whose n8n-core has timers left. */
+/** Prints the result of the work, and ends the process, in which n8n-core leaves timers. */
 export function endWith(work: Promise<string>): void {
 	work.then(
 		(result) => process.stdout.write(result, () => process.exit()),
