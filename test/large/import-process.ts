@@ -1,21 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { binaryStoreIn } from '../integration/harness/binary-store.ts';
 import { run } from '../integration/harness/node-runs.ts';
-import type { Setup } from '../../tools/node-context.ts';
-import { endWith, inputOfProcess } from './killable-node.ts';
-
-/** An import of a CSV file that the process stores in n8n's binary store first. */
-export interface Import extends Pick<Setup, 'credential'> {
-	executionId: string;
-	csv: string;
-	/** The folder of the binary store. */
-	folder: string;
-	options: { writeOncePer: string };
-}
+import { endWith, inputOfProcess, type ImportInput } from './killable-node.ts';
 
 /** Runs Import File, and prints its item and the file of finished rows. */
 async function main(): Promise<string> {
-	const { credential, csv, folder, executionId, options } = inputOfProcess<Import>();
+	const { credential, csv, folder, executionId, options } = inputOfProcess<ImportInput>();
 	const store = binaryStoreIn(folder);
 	await store.init();
 	const { items } = await run({

@@ -2,10 +2,18 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Setup } from '../../tools/node-context.ts';
-import type { Import } from './import-process.ts';
+
+/** An import of a CSV file that the process stores in n8n's binary store first. */
+export interface ImportInput extends Pick<Setup, 'credential'> {
+	executionId: string;
+	csv: string;
+	/** The folder of the binary store. */
+	folder: string;
+	options: { writeOncePer: string };
+}
 
 /** Starts a run of CRM Platform, or an import, in a process of its own, which can be killed. */
-export function startProcess(...[name, input]: ['node', Setup] | ['import', Import]): ChildProcess {
+export function startNodeProcess(...[name, input]: ['node', Setup] | ['import', ImportInput]): ChildProcess {
 	const script = join(__dirname, `${name}-process.ts`);
 	return spawn(process.execPath, [join(__dirname, 'from-sources.cjs'), script, JSON.stringify(input)], {
 		stdio: ['ignore', 'pipe', 'inherit'],

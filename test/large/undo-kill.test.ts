@@ -6,7 +6,7 @@ import { idempotencyKey } from '../../nodes/CrmPlatform/api/http/idempotency';
 import { executeContext } from '../integration/harness/node-runs.ts';
 import { useSandbox } from '../integration/harness/sandbox.ts';
 import { until } from '../until.ts';
-import { outputOf, startProcess } from './killable-node.ts';
+import { outputOf, startNodeProcess } from './killable-node.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const count = 80;
@@ -17,7 +17,7 @@ const killedAfter = [1, 20, 25];
 function startUndo(executionId: string): ChildProcess {
 	const { baseUrl, apiKey } = sandbox.credential;
 	const parameters = { resource: 'change', operation: 'undo', preview: false, undoOf: 'execution', undoId: 'wrong', since: '', options: {} };
-	return startProcess('node', { credential: { baseUrl, apiKey }, parameters, executionId });
+	return startNodeProcess('node', { credential: { baseUrl, apiKey }, parameters, executionId });
 }
 
 async function undoToItsEnd(executionId: string): Promise<IDataObject[]> {

@@ -14,7 +14,7 @@ import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/changes/pu
 import { startChangeTrigger } from '../../../nodes/CrmPlatform/trigger/changes/trigger';
 import type { Setup } from './node-runs.ts';
 import type { TestSandbox } from './sandbox.ts';
-import { loadTrigger } from './trigger-workflow.ts';
+import { loadTrigger } from './loaded-trigger.ts';
 
 interface PublishedSetup {
 	credential: Setup['credential'];

@@ -18,7 +18,7 @@ import { forgetStates } from '../../../nodes/CrmPlatform/trigger/storedState';
 import { watchSubscription } from '../../../nodes/CrmPlatform/trigger/webhook/watch';
 import { startLocalServer, type LocalServer } from '../../local-server.ts';
 import { until } from '../../until.ts';
-import { loadTrigger } from './trigger-workflow';
+import { loadTrigger } from './loaded-trigger';
 import type { TestTrigger, TriggerSetup } from './test-trigger';
 
 export type { TestTrigger, TriggerSetup };
