@@ -1,17 +1,11 @@
-import { peopleByEmail, useBatchWrites } from './harness/batch-writes.ts';
+import { peopleByEmail, transientFaults, useBatchWrites } from './harness/batch-writes.ts';
 import { automatic, create } from './harness/parameters.ts';
 
 const { sandbox, run, found, writes } = useBatchWrites();
 
 describe('a batch whose first attempt fails', () => {
-	test.each([
-		['500', { status: 500 }],
-		['503 with Retry-After', { status: 503, headers: { 'retry-after': '0' } }],
-		['429 with Retry-After', { status: 429, headers: { 'retry-after': '0' } }],
-		['a dropped connection before the effect', { drop: 'before' }],
-		['a dropped connection after the effect', { drop: 'after' }],
-		['a web page of a gateway', { status: 502, body: '<html></html>', contentType: 'text/html' }],
-		['malformed JSON', { malformed: true }],
+	test.each<[string, object]>([
+		...transientFaults,
 		['fewer results than items', { status: 207, body: { results: [], summary: {} } }],
 	])('with %s is done once', async (kind, fault) => {
 		const name = `once-${kind.replace(/\W+/g, '-')}`.toLowerCase();

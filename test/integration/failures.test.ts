@@ -1,6 +1,7 @@
 import type { IDataObject, NodeApiError } from 'n8n-workflow';
 
 import { alteredService } from './harness/altered-service.ts';
+import { transientFaults } from './harness/batch-writes.ts';
 import { run as runNode, type Setup } from './harness/node-runs.ts';
 import { sinceN8n } from './harness/n8n-version.ts';
 import { automatic, create, get, getMany } from './harness/parameters.ts';
@@ -15,15 +16,7 @@ const failureOf = async (setup: Setup): Promise<NodeApiError> => await runNode(s
 const contacts = async (email: string) => (await sandbox.read(`contacts?email=${encodeURIComponent(email)}`)).total;
 
 describe('a write whose first attempt fails', () => {
-	test.each([
-		['500', { status: 500 }],
-		['503 with Retry-After', { status: 503, headers: { 'retry-after': '0' } }],
-		['429 with Retry-After', { status: 429, headers: { 'retry-after': '0' } }],
-		['a connection dropped before the effect', { drop: 'before' }],
-		['a connection dropped after the effect', { drop: 'after' }],
-		['a web page of a gateway', { status: 502, body: '<html></html>', contentType: 'text/html' }],
-		['malformed JSON after the effect', { malformed: true }],
-	])('with %s is done once', async (name, fault) => {
+	test.each(transientFaults)('with %s is done once', async (name, fault) => {
 		const email = `once-${name.replace(/\W+/g, '-')}@failures.example`.toLowerCase();
 		await sandbox.faults({ path: '/v1/contacts', method: 'POST', times: 1, ...fault });
 		const { items } = await run({ parameters: create('contact', { email }) });
