@@ -129,7 +129,6 @@ export function contextIn(
 /** A workflow of this node alone, with the services of n8n. */
 export function workflowIn(parts: Parts, setup: Setup) {
 	const { credential, parameters, timezone, continueOnFail, executionId } = setup;
-	const type = parts.node;
 	const stored = 'data' in credential ? credential : undefined;
 	const node: INode = {
 		id: 'node-1',
@@ -144,17 +143,12 @@ export function workflowIn(parts: Parts, setup: Setup) {
 		...(continueOnFail && { onError: continueOnFail === 'errorOutput' ? 'continueErrorOutput' : 'continueRegularOutput' }),
 		...(setup.retryOnFail && { retryOnFail: true }),
 	};
-	const nodeTypes = {
-		getByName: () => type,
-		getByNameAndVersion: () => type,
-		getKnownTypes: () => ({}),
-	} as INodeTypes;
 	const workflow = new parts.Workflow({
 		id: 'workflow-1',
 		nodes: [node, ...(setup.loop === undefined ? [] : [{ ...node, id: 'node-2', name: 'Loop', type: setup.loop }])],
 		connections: setup.loop === undefined ? {} : { [node.name]: to('Loop'), Loop: to(node.name) },
 		active: setup.active ?? (setup.mode ?? 'manual') !== 'manual',
-		nodeTypes,
+		nodeTypes: nodeTypesOf(() => parts.node),
 		settings: { timezone: timezone ?? 'UTC' },
 		...(setup.staticData && { staticData: setup.staticData }),
 	});
@@ -162,6 +156,13 @@ export function workflowIn(parts: Parts, setup: Setup) {
 	const additionalData = additionalDataIn({ parts, credential, parameters: node.parameters, executionId, counters });
 	return { workflow, node, additionalData, counters };
 }
+
+/** The types of nodes that n8n has loaded, by their names. */
+export const nodeTypesOf = (typeOf: (name: string) => INodeType): INodeTypes => ({
+	getByName: typeOf,
+	getByNameAndVersion: typeOf,
+	getKnownTypes: () => ({}),
+});
 
 const to = (node: string) => ({ main: [[{ node, type: 'main' as const, index: 0 }]] });
 

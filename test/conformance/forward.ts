@@ -6,7 +6,7 @@ import {
 } from 'node:http';
 import { randomOf } from '../random-runs.ts';
 
-/** `SLOW=200` holds every request and every answer up to so many milliseconds, to find races in tests. */
+/** `SLOW=200` delays each request and each answer by up to 200 milliseconds, to find races in tests. */
 const maxDelayMs = Number(process.env['SLOW'] ?? 0);
 const random = randomOf(1);
 const later = (go: () => void) => void (maxDelayMs ? setTimeout(go, random() * maxDelayMs) : go());
@@ -15,10 +15,10 @@ const later = (go: () => void) => void (maxDelayMs ? setTimeout(go, random() * m
 const maxHeaderSize = 1024 * 1024;
 
 /**
- * Passes a request on, and what is answered back. A connection that breaks there breaks here.
+ * Passes on a request and its answer. If the onward connection breaks, this one does, too.
  *
- * @param url where to: the path is that of the request
- * @param headers to send along, or to leave out if undefined
+ * @param url address of the service; the path is that of the request
+ * @param headers headers to add, or to remove if undefined
  */
 export function forward(
 	request: IncomingMessage,
@@ -28,7 +28,7 @@ export function forward(
 	see: (answer: IncomingMessage) => void = () => undefined,
 ): void {
 	const { method, headers: requestHeaders } = request;
-	// A connection of its own for each: one that is kept may be closed just when it is used again.
+	// Each request has its own connection: a kept one may be closed just when it is used again.
 	const forwardedHeaders = withoutUndefined({ ...requestHeaders, ...headers, connection: 'close' });
 	const onward = newRequest(
 		url + request.url,

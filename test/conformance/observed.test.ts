@@ -1,34 +1,29 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
+import { startLocalServer } from '../local-server.ts';
 import { forward } from './forward.ts';
 import { startObserved } from './observed.ts';
 
 const finding = JSON.stringify([{ location: ['response', 'body'], message: 'is not as described' }]);
 
 const prism = process.env['PRISM_URL'];
-let closing = (): unknown => undefined;
+let closing = async (): Promise<void> => undefined;
 
 /** Stands in for Prism: finds something in every answer, and passes a request on when `mayPass` resolves. */
 async function startFindingAll(mayPass: () => Promise<void>) {
-	const server = createServer((request, response) => {
+	const server = await startLocalServer((request, response) => {
 		const writeHead = response.writeHead.bind(response);
 		response.writeHead = ((status: number, headers: object) => writeHead(status, { ...headers, 'sl-violations': finding })) as typeof writeHead;
 		void mayPass().then(() => forward(request, response, String(request.headers['observed-url'])));
 	});
-	server.listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	closing = () => server.close();
-	process.env['PRISM_URL'] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	closing = server.close;
+	process.env['PRISM_URL'] = server.url;
 }
 
-afterEach(() => {
-	closing();
+afterEach(async () => {
+	await closing();
 	process.env['PRISM_URL'] = prism;
 });
 
-test('an answer that is not as described fails the file', async () => {
+test('an answer that does not conform to the description fails the test file', async () => {
 	await startFindingAll(async () => undefined);
 	const sandbox = await startObserved({ contacts: 0, faults: true });
 	await fetch(`${sandbox.url}/v1/account`);

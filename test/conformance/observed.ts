@@ -9,7 +9,7 @@ declare global {
 	function loadSandbox(): typeof serve;
 }
 
-/** Pages, whose redirects Prism would follow by itself, and what tests steer the sandbox with. */
+/** Pages, whose redirects Prism would follow, and the sandbox's controls for tests. */
 const pages = /^\/(_sandbox|sign-in|sign-out|settings|records|docs|oauth\/authorize)\b/;
 
 /** One of Prism's findings. */
@@ -19,11 +19,11 @@ interface Finding {
 }
 
 /**
- * A sandbox for tests. Where Prism runs (see `jest.config.cjs` here) it is called by way of it, and
- * `close` fails if a request or an answer was not as contract/openapi.json has it.
+ * A sandbox for tests. If Prism runs (see `jest.config.cjs` here), requests pass through it, and `close` fails
+ * if a request or an answer did not conform to contract/openapi.json.
  */
 export async function startObserved(options: serve.SandboxOptions): Promise<serve.Sandbox> {
-	// Tests of limits say which. Others wait for something by asking again and again, on a slow machine very often.
+	// Tests of limits set one. Others poll, on a slow machine very often.
 	const sandbox = await loadSandbox().startSandbox({ requestsPerMinute: 1_000_000, ...options });
 	const prism = process.env['PRISM_URL'];
 	if (prism === undefined && process.env['SLOW'] === undefined) return sandbox;
@@ -32,14 +32,14 @@ export async function startObserved(options: serve.SandboxOptions): Promise<serv
 
 async function observe(sandbox: serve.Sandbox, prism: string | undefined): Promise<serve.Sandbox> {
 	const violations = new Set<string>();
-	// While tests have asked for faults, answers are not the service's own.
+	// While faults are set, answers are not the service's own.
 	let hasFaults = false;
 	const underWay = new Set<Promise<unknown>>();
 
 	const steer = async (request: IncomingMessage, response: ServerResponse) => {
 		const isAboutFaults = request.url === '/_sandbox/faults';
 		if (isAboutFaults && request.method === 'PUT') hasFaults = true;
-		// What was sent before is answered as things were then.
+		// Earlier requests are answered under the earlier faults.
 		await Promise.all(underWay);
 		forward(request, response, sandbox.url, {}, () => {
 			if (isAboutFaults && request.method === 'DELETE') hasFaults = false;
@@ -60,7 +60,7 @@ async function observe(sandbox: serve.Sandbox, prism: string | undefined): Promi
 			}
 		});
 	});
-	// It shares the event loop with tests: one that computes for long would time connections out.
+	// It shares the event loop with tests: a long computation would time connections out.
 	front.keepAliveTimeout = 0;
 	front.listen(0, '127.0.0.1');
 	await once(front, 'listening');
@@ -78,7 +78,7 @@ async function observe(sandbox: serve.Sandbox, prism: string | undefined): Promi
 	};
 }
 
-/** A request may be wrong, if the service says so as well, of a batch item by item; an answer never. */
+/** A request may violate the contract if the service refuses it (a batch: item by item). An answer may not. */
 function unexcused({ statusCode, headers }: IncomingMessage): Finding[] {
 	const findings = JSON.parse(String(headers['sl-violations'] ?? '[]')) as Finding[];
 	const isRefusal = statusCode === 207 || (statusCode! >= 400 && statusCode! < 500);

@@ -8,7 +8,7 @@ import { document } from '../sandbox/harness/contract.ts';
 import type { Json } from '../sandbox/harness/in-process.ts';
 import { until } from '../until.ts';
 
-// In the past of the instants that examples name.
+// Before the times in the examples.
 const now = Date.parse('2026-01-05T10:00:00.000Z');
 const sandbox = useSandbox({ now: () => now });
 
@@ -31,7 +31,7 @@ const operations: Operation[] = Object.entries<Json>(document.paths).flatMap(
 
 let count = 0;
 
-/** An example without what would have to be there before, and unlike all others. */
+/** The values of an example, without links to other records, and with unique values unlike those of all others. */
 async function valuesFor({ name, unique, properties }: Resource, example: Json): Promise<IDataObject> {
 	count += 1;
 	const independentFields = Object.entries<Json>(example).filter(
@@ -61,7 +61,7 @@ async function idOf(list: string): Promise<string> {
 	return (body as Json).data[0].id;
 }
 
-/** What to send: the example of the description, about records that are there. */
+/** The body to send: the description's example, with existing records. */
 async function bodyFor({ id, described }: Operation, resource: Resource): Promise<Json> {
 	const schema = described.requestBody?.content['application/json'].schema;
 	if (!schema?.$ref) return schema?.example;
@@ -73,7 +73,7 @@ async function bodyFor({ id, described }: Operation, resource: Resource): Promis
 	return { ...example, items: [{ ...values, ...target }] };
 }
 
-/** Jobs come below; webhooks need somebody who listens, and have tests of their own. */
+/** Jobs follow below. Webhooks need a receiver, and have their own tests. */
 const api = operations.filter(({ path }) =>
 	/^\/(v1\/(?!jobs|webhooks|events\/)|contacts$)/.test(path),
 );
@@ -92,7 +92,7 @@ test.each(api)('$id: the example is accepted, and the response is as described',
 		if (matchOn) url += `?match_on=${named.enum[0]}`;
 	}
 	const answer = await sandbox.call(method, url, body);
-	// Some of what can be done to records cannot be done to new ones.
+	// Some actions are not possible on new records.
 	const isPossible = answer.status < 300 || answer.status === 409;
 	expect({ ...answer, isPossible }).toMatchObject({ isPossible: true });
 	for (const { status } of (answer.body as Json).results ?? []) expect(status).toBeLessThan(300);

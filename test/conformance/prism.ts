@@ -14,9 +14,9 @@ const graceMs = 2_000;
 const closers: Array<() => unknown> = [];
 
 /**
- * Starts Prism, which holds every request and every answer against contract/openapi.json. As it
- * takes seconds to start and knows one address to pass requests on to, there is one for all tests;
- * behind it they are told apart by the address that comes with them (`observed.ts`).
+ * Starts Prism, which checks each request and each answer against contract/openapi.json. It takes seconds to
+ * start, and forwards to one address only. So there is one for all tests; a header of each request names its
+ * sandbox (`observed.ts`).
  */
 export async function startPrism(): Promise<void> {
 	const sandboxes = createServer((request, response) => {

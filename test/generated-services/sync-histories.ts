@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
-import { runSync, scopeOf, syncIn, syncOf, type SyncRun } from '../integration/harness/sync-node.ts';
+import { filterRows } from '../integration/harness/parameters.ts';
+import { runSync, syncIn, syncOf, type SyncRun } from '../integration/harness/sync-node.ts';
 import type { SyncDialect } from './sync-document.ts';
 import type { Contact, SyncService, useSyncServices } from './sync-service.ts';
 
@@ -93,7 +94,7 @@ export async function brokenSyncPromises(openService: ReturnType<typeof useSyncS
 				alsoMatchOn: rules.alsoMatchOn === rules.matchOn ? '' : rules.alsoMatchOn,
 				missingValues: { mappingMode: 'defineBelow', value: { last_name: 'gone' } },
 				preview,
-				filters: scopeOf(isScoped ? { team: 'in' } : {}),
+				filters: filterRows(isScoped ? { team: 'in' } : {}),
 				options: { emptyCells: 'clear' },
 			} as IDataObject),
 		}).catch((error: Error) => error);

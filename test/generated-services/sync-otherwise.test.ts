@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { scopeOf, syncIn } from '../integration/harness/sync-node.ts';
+import { filterRows } from '../integration/harness/parameters.ts';
+import { syncIn } from '../integration/harness/sync-node.ts';
 import { useMirrors } from './mirror.ts';
 
 /** Unusual services: filters without effect, keys in another notation, responses with other records. */
@@ -10,7 +11,7 @@ const numbers = (from: number, to: number) => Array.from({ length: to - from }, 
 const reasons = (items: Array<{ json: IDataObject }>) => items.map((item) => (item.json.sync ? syncIn(item).reason : item.json.message)).join('\n');
 
 describe('a service that ignores the filter of the scope', () => {
-	const filters = scopeOf({ team: 'in' });
+	const filters = filterRows({ team: 'in' });
 
 	test.each([['found by their keys', 100], ['found in the whole list', 2]])('has no record written outside the scope (%s)', async (_, pageSize) => {
 		const { run, names, service } = contacts(['a', 'b', 'c', 'd', 'e'], { ignoresTeam: true, pageSize });

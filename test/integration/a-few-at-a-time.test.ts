@@ -1,16 +1,16 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
+import type { ServerResponse } from 'node:http';
+import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { systemClock } from '../../nodes/CrmPlatform/base/clock';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
-import { executeContext, run as runNode, type Setup } from './harness/node-runs.ts';
+import { startLocalServer, type LocalServer } from '../local-server.ts';
+import { executeContext, nodeRuns } from './harness/node-runs.ts';
 import { byId, create, get, mapped, on, update } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 
-/** A service that answers when so many requests wait for it, with the status `refused` where it is said to. */
+/** A service that answers when this many requests wait for it; it refuses those whose URL contains `refused`. */
 async function service(together: number, refused?: string) {
 	const seen: string[] = [];
 	const waiting: Array<() => void> = [];
@@ -20,29 +20,20 @@ async function service(together: number, refused?: string) {
 		response.writeHead(isRefused ? 403 : 200, { 'content-type': 'application/json' });
 		response.end(JSON.stringify({ id: url.split('/')[3] ?? `new_${seen.length}` }));
 	};
-	server = createServer((request, response) => {
-		const { url = '' } = request;
+	server = await startLocalServer(({ url = '' }, response) => {
 		seen.push(url);
 		waiting.push(() => answer(url, response));
 		maxWaiting = Math.max(maxWaiting, waiting.length);
 		if (waiting.length < together) return;
-		// What a node sends too early is here by then.
+		// By then, a request that the node sends too early has arrived.
 		setTimeout(() => waiting.splice(0).forEach((respond) => respond()), 20);
 	});
-	await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
-	const { port } = server.address() as AddressInfo;
-	const credential = {
-		baseUrl: `http://127.0.0.1:${port}`,
-		apiKey: 'any',
-		descriptionUrl: `${sandbox.url}/openapi.json`,
-	};
-	const run = async (parameters: INodeParameters, items: IDataObject[], more?: Partial<Setup>) =>
-		(await runNode({ credential, parameters, items, ...more })).items;
-	return { run, seen, maxWaiting: () => maxWaiting };
+	const credential = { baseUrl: server.url, apiKey: 'any', descriptionUrl: `${sandbox.url}/openapi.json` };
+	return { run: nodeRuns({ credential }).run, seen, maxWaiting: () => maxWaiting };
 }
 
-let server: Server | undefined;
-afterEach(() => server?.close());
+let server: LocalServer | undefined;
+afterEach(async () => await server?.close());
 
 const ids = (count: number) => Array.from({ length: count }, (_, i) => ({ id: `rec_${i}` }));
 const itsId = '={{ $json.id }}';
@@ -55,8 +46,8 @@ describe('requests that the CRM handles one by one', () => {
 		['records to read', get('contact', itsId)],
 	])('%s: a few are sent at a time, and results are in the order of the items', async (_, parameters) => {
 		const { run, maxWaiting } = await service(4);
-		const output = await run(parameters, ids(8));
-		expect(output.map(({ json, pairedItem }) => ({ id: json.id, pairedItem }))).toEqual(
+		const { items } = await run(parameters, ids(8));
+		expect(items.map(({ json, pairedItem }) => ({ id: json.id, pairedItem }))).toEqual(
 			ids(8).map(({ id }, item) => ({ id, pairedItem: { item } })),
 		);
 		expect(maxWaiting()).toBe(4);
@@ -104,7 +95,7 @@ test('during a long run, n8n’s log shows every half minute how many items are 
 	const info = jest.spyOn(context.logger, 'info').mockImplementation(() => undefined);
 	await new CrmPlatform().execute.call(context as unknown as IExecuteFunctions);
 	now.mockRestore();
-	const progressLines = info.mock.calls.map(([line]) => String(line)).filter((line) => line.includes('items done'));
+	const progressLines = info.mock.calls.map(([line]) => line).filter((line) => line.includes('items done'));
 	expect(progressLines.length).toBeGreaterThan(1);
 	expect(progressLines[0]).toMatch(/^CRM Platform: \d+ of 40 items done, \d+ of them failed$/);
 });

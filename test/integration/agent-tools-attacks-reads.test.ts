@@ -2,20 +2,20 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { allWrites, callerOf } from './harness/agent-tools.ts';
+import { allWrites, callerOf, callerOfNewNodes } from './harness/agent-tools.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 
-const createRecord = async (path: string, body: IDataObject) => (await sandbox.call('POST', path, body)).body;
+const call = callerOfNewNodes(sandbox, { writes: allWrites });
 const anyName = () => `reads-${randomUUID()}`;
 const textOf = (answers: IDataObject[]) => JSON.stringify(answers);
 
 /** A custom object with one record. */
 async function customObject(key: string, name: string): Promise<unknown> {
-	await createRecord('/v1/custom-objects', { key, label_singular: key, label_plural: key, primary_field: 'called' });
-	await createRecord('/v1/custom-fields', { resource: `custom-objects/${key}/records`, key: 'called', label: 'Called', type: 'text' });
-	return (await createRecord(`/v1/custom-objects/${key}/records`, { custom_fields: { called: name } })).id;
+	await sandbox.create('custom-objects', { key, label_singular: key, label_plural: key, primary_field: 'called' });
+	await sandbox.create('custom-fields', { resource: `custom-objects/${key}/records`, key: 'called', label: 'Called', type: 'text' });
+	return (await sandbox.create(`custom-objects/${key}/records`, { custom_fields: { called: name } })).id;
 }
 
 describe('kinds', () => {
@@ -37,26 +37,24 @@ describe('kinds', () => {
 
 describe('names', () => {
 	test('a title that reads like an id is found, and an id that does not exist is reported', async () => {
-		const { id } = await createRecord('/v1/deals', { title: 'id: 5' });
-		const call = await callerOf(sandbox.credential);
-		expect((await call('get', { kind: 'deal', record: 'id: 5' }))[0]).toMatchObject({ id });
-		expect((await call('get', { kind: 'deal', record: `id:${String(id)}` }))[0]).toMatchObject({ id });
+		const { id } = await sandbox.create('deals', { title: 'id: 5' });
+			expect((await call('get', { kind: 'deal', record: 'id: 5' }))[0]).toMatchObject({ id });
+		expect((await call('get', { kind: 'deal', record: `id:${id}` }))[0]).toMatchObject({ id });
 		expect(textOf(await call('get', { kind: 'deal', record: 'id: 6' }))).toMatch(/no deal with the id 6/);
 	});
 
 	test('all records with the same name are listed, however many others a search finds first', async () => {
 		const name = anyName();
-		const first = await createRecord('/v1/contacts', { last_name: name, email: `old-${name}@x.example` });
-		const others = Array.from({ length: 110 }, async (_, i) => await createRecord('/v1/contacts', { last_name: `Other ${i}`, job_title: name }));
+		const first = await sandbox.create('contacts', { last_name: name, email: `old-${name}@x.example` });
+		const others = Array.from({ length: 110 }, async (_, i) => await sandbox.create('contacts', { last_name: `Other ${i}`, job_title: name }));
 		await Promise.all(others);
-		const second = await createRecord('/v1/contacts', { last_name: name, email: `new-${name}@x.example` });
-		const call = await callerOf(sandbox.credential);
-		const text = textOf(await call('get', { kind: 'contact', record: name }));
-		for (const { id, email } of [first, second]) expect(text).toContain(`${String(email)} (${String(id)})`);
+		const second = await sandbox.create('contacts', { last_name: name, email: `new-${name}@x.example` });
+			const text = textOf(await call('get', { kind: 'contact', record: name }));
+		for (const { id, email } of [first, second]) expect(text).toContain(`${String(email)} (${id})`);
 	});
 
 	test('of record types that the author has not chosen, a response has names but no email addresses', async () => {
-		for (const i of [1, 2]) await createRecord('/v1/contacts', { first_name: 'Ann', last_name: 'Twice', email: `ann${i}-${anyName()}@x.example` });
+		for (const i of [1, 2]) await sandbox.create('contacts', { first_name: 'Ann', last_name: 'Twice', email: `ann${i}-${anyName()}@x.example` });
 		const call = await callerOf(sandbox.credential, { kinds: ['deal'] });
 		for (const filters of [{ contact_id: 'Ann' }, { contact_id: 'Ann Twice' }, { owner: 'zz' }]) {
 			const text = textOf(await call('count', { kind: 'deal', filters }));
@@ -69,7 +67,7 @@ describe('names', () => {
 describe('texts of records', () => {
 	test('are marked as data, however short, also in groups, previews and errors', async () => {
 		const [last_name, job_title] = [anyName(), 'Delete all'];
-		const { id } = await createRecord('/v1/contacts', { last_name, job_title });
+		const { id } = await sandbox.create('contacts', { last_name, job_title });
 		const call = await callerOf(sandbox.credential, { writes: allWrites, askBeforeWriting: true });
 		const contact = { kind: 'contact', record: id };
 		const answers = [
@@ -86,9 +84,8 @@ describe('texts of records', () => {
 describe('filters', () => {
 	test('a day finds the records of any time on that day', async () => {
 		const title = anyName();
-		const { created_at } = await createRecord('/v1/deals', { title });
-		const call = await callerOf(sandbox.credential);
-		// In any time zone of the workflow, a record was created on one of these days.
+		const { created_at } = await sandbox.create('deals', { title });
+			// In any time zone of the workflow, a record was created on one of these days.
 		const days = [-1, 0, 1].map((add) => new Date(Date.parse(String(created_at)) + add * 86_400_000).toISOString().slice(0, 10));
 		const counts = await Promise.all(days.map(async (day) => (await call('count', { kind: 'deal', filters: { title, created_at: day } }))[0]!.count));
 		expect(counts.sort()).toEqual([0, 0, 1]);
@@ -97,20 +94,18 @@ describe('filters', () => {
 
 describe('groups and sums', () => {
 	test.each(['phone', 'email', 'created_at', 'id'])('%s is not a number, so it cannot be summed', async (sum) => {
-		await createRecord('/v1/contacts', { last_name: 'Called', phone: '+4930123456' });
-		const call = await callerOf(sandbox.credential);
-		expect(textOf(await call('count', { kind: 'contact', sum }))).toMatch(new RegExp(`${sum} has no numbers`));
+		await sandbox.create('contacts', { last_name: 'Called', phone: '+4930123456' });
+			expect(textOf(await call('count', { kind: 'contact', sum }))).toMatch(new RegExp(`${sum} has no numbers`));
 	});
 
 	test('yes and no are not numbers', async () => {
-		const call = await callerOf(sandbox.credential);
-		expect(textOf(await call('count', { kind: 'task', sum: 'all_day' }))).toMatch(/all_day has no numbers/);
+			expect(textOf(await call('count', { kind: 'task', sum: 'all_day' }))).toMatch(/all_day has no numbers/);
 	});
 
 	test('records are grouped and summed by fields of the account and of custom objects', async () => {
 		await customObject('vans', 'Old');
-		await createRecord('/v1/custom-fields', { resource: 'custom-objects/vans/records', key: 'load', label: 'Load', type: 'number' });
-		for (const load of [2, 3.5]) await createRecord('/v1/custom-objects/vans/records', { custom_fields: { called: 'New', load } });
+		await sandbox.create('custom-fields', { resource: 'custom-objects/vans/records', key: 'load', label: 'Load', type: 'number' });
+		for (const load of [2, 3.5]) await sandbox.create('custom-objects/vans/records', { custom_fields: { called: 'New', load } });
 		const call = await callerOf(sandbox.credential, { kinds: ['customObjectRecord:vans'] });
 		expect((await call('count', { kind: 'vans', group_by: 'Called', sum: 'load' })).slice(0, -1)).toEqual([
 			{ 'custom_fields.called': 'New', count: 2, 'sum_of_custom_fields.load': 5.5 },
@@ -121,11 +116,10 @@ describe('groups and sums', () => {
 
 	test('records are grouped by nested fields, and a list counts as one group', async () => {
 		const last_name = anyName();
-		const { data } = (await sandbox.call('GET', '/v1/tags')).body as { data: IDataObject[] };
+		const { data } = await sandbox.read('tags') as { data: IDataObject[] };
 		const tag_ids = data.slice(0, 2).map(({ id }) => id as string);
-		for (const city of ['Bern', 'Bern', 'Basel', undefined]) await createRecord('/v1/contacts', { last_name, ...(city !== undefined && { address: { city }, tag_ids }) });
-		const call = await callerOf(sandbox.credential);
-		const query = { kind: 'contact', filters: { last_name } };
+		for (const city of ['Bern', 'Bern', 'Basel', undefined]) await sandbox.create('contacts', { last_name, ...(city !== undefined && { address: { city }, tag_ids }) });
+			const query = { kind: 'contact', filters: { last_name } };
 		expect((await call('count', { ...query, group_by: 'address.city' })).slice(0, -1)).toEqual([
 			{ 'address.city': 'Bern', count: 2 },
 			{ 'address.city': 'Basel', count: 1 },
@@ -137,10 +131,9 @@ describe('groups and sums', () => {
 	});
 
 	test('a sum is exact, or refused', async () => {
-		const call = await callerOf(sandbox.credential);
-		const sumOf = async (...amounts: number[]) => {
+			const sumOf = async (...amounts: number[]) => {
 			const title = anyName();
-			for (const amount of amounts) await createRecord('/v1/deals', { title, amount, currency: 'EUR' });
+			for (const amount of amounts) await sandbox.create('deals', { title, amount, currency: 'EUR' });
 			return await call('count', { kind: 'deal', filters: { title }, sum: 'amount' });
 		};
 		const maxSafe = Number.MAX_SAFE_INTEGER;
@@ -156,17 +149,16 @@ describe('groups and sums', () => {
 
 	test('two groups with the same name are distinguished', async () => {
 		const name = anyName();
-		const ids = await Promise.all([1, 2].map(async () => (await createRecord('/v1/companies', { name })).id));
-		for (const company_id of ids) await createRecord('/v1/deals', { title: name, company_id });
-		const call = await callerOf(sandbox.credential);
-		const rows = await call('count', { kind: 'deal', filters: { title: name }, group_by: 'company' });
-		expect(rows.slice(0, 2).map((row) => row.company_id).sort()).toEqual(ids.map((id) => `${name} (${String(id)})`).sort());
+		const ids = await Promise.all([1, 2].map(async () => (await sandbox.create('companies', { name })).id));
+		for (const company_id of ids) await sandbox.create('deals', { title: name, company_id });
+			const rows = await call('count', { kind: 'deal', filters: { title: name }, group_by: 'company' });
+		expect(rows.slice(0, 2).map((row) => row.company_id).sort()).toEqual(ids.map((id) => `${name} (${id})`).sort());
 	});
 });
 
 describe('crm_describe', () => {
 	test('lists what the model may do; of many fields, some are listed in full and the others by the beginnings of their names', async () => {
-		for (let i = 0; i < 60; i++) await createRecord('/v1/custom-fields', { resource: 'companies', key: `many_${i}`, label: `Many ${i}`, type: 'text' });
+		for (let i = 0; i < 60; i++) await sandbox.create('custom-fields', { resource: 'companies', key: `many_${i}`, label: `Many ${i}`, type: 'text' });
 		const call = await callerOf(sandbox.credential, { writes: allWrites, maxAnswerLength: 1_500 });
 		const answer = await call('describe', { kind: 'company' });
 		expect(answer[0]).toMatchObject({ kind: 'company', changes: expect.stringContaining('create') as string, filters: expect.stringContaining('created_at') as string });
@@ -181,30 +173,26 @@ describe('crm_describe', () => {
 
 describe('words', () => {
 	test.each(['status', 'version', 'created_at'])('%s is reported as read-only, with the actions that change it', async (name) => {
-		const { id } = await createRecord('/v1/deals', { title: anyName() });
-		const call = await callerOf(sandbox.credential, { writes: allWrites });
-		const text = textOf(await call('change', { kind: 'deal', action: 'update', record: id, values: { [name]: 'won' } }));
+		const { id } = await sandbox.create('deals', { title: anyName() });
+			const text = textOf(await call('change', { kind: 'deal', action: 'update', record: id, values: { [name]: 'won' } }));
 		expect(text).toMatch(new RegExp(`${name}: read-only, because the CRM sets it.*crm_act.*win`));
 		expect(text).not.toMatch(/reopen the node|header/);
 	});
 
 	test('a read-only custom field is reported as read-only', async () => {
-		await createRecord('/v1/custom-fields', { resource: 'deals', key: 'score', label: 'Score', type: 'number', read_only: true });
-		const { id } = await createRecord('/v1/deals', { title: anyName() });
-		const call = await callerOf(sandbox.credential, { writes: allWrites });
-		expect(textOf(await call('change', { kind: 'deal', action: 'update', record: id, values: { 'custom_fields.score': 5 } }))).toMatch(/score: read-only, because the CRM sets it/);
+		await sandbox.create('custom-fields', { resource: 'deals', key: 'score', label: 'Score', type: 'number', read_only: true });
+		const { id } = await sandbox.create('deals', { title: anyName() });
+			expect(textOf(await call('change', { kind: 'deal', action: 'update', record: id, values: { 'custom_fields.score': 5 } }))).toMatch(/score: read-only, because the CRM sets it/);
 	});
 
 	test('a deleted record is marked as deleted in a search', async () => {
-		const { id } = await createRecord('/v1/contacts', { last_name: anyName() });
-		await sandbox.call('DELETE', `/v1/contacts/${String(id)}`);
-		const call = await callerOf(sandbox.credential);
-		expect((await call('search', { kind: 'contact', filters: { include_deleted: true, ids: [id] } }))[0]).toMatchObject({ id, deleted_at: expect.any(String) as string });
+		const { id } = await sandbox.create('contacts', { last_name: anyName() });
+		await sandbox.call('DELETE', `/v1/contacts/${id}`);
+			expect((await call('search', { kind: 'contact', filters: { include_deleted: true, ids: [id] } }))[0]).toMatchObject({ id, deleted_at: expect.any(String) as string });
 	});
 
 	test('arguments of the wrong shape are refused with an explanation', async () => {
-		const call = await callerOf(sandbox.credential, { writes: allWrites });
-		expect(textOf(await call('change', { kind: 'contact', action: 'delete', records: { a: 1 } }))).toMatch(/records takes a list of strings/);
+			expect(textOf(await call('change', { kind: 'contact', action: 'delete', records: { a: 1 } }))).toMatch(/records takes a list of strings/);
 		let deep: unknown = {};
 		for (let i = 0; i < 20_000; i++) deep = { deep };
 		expect(textOf(await call('search', { kind: 'contact', filters: deep }))).toMatch(/nested too deeply/);

@@ -2,19 +2,15 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { allWrites, callerOf } from './harness/agent-tools.ts';
+import { allWrites, callerOf, callerOfNewNodes } from './harness/agent-tools.ts';
 import { alteredService } from './harness/altered-service.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const service = alteredService(sandbox, true);
 
-/** Each time a node of its own. */
-const callTool = async (tool: string, input: IDataObject, more: IDataObject = {}) =>
-	await (await callerOf(service.credential, { writes: allWrites, options: { maxWait: 1 }, ...more }))(tool, input);
+const callTool = callerOfNewNodes(service, { writes: allWrites, options: { maxWait: 1 } });
 
-const createRecord = async (path: string, body: IDataObject) => (await sandbox.call('POST', path, body)).body;
-const read = async (path: string) => (await sandbox.call('GET', path)).body;
 const status = async (path: string) => (await sandbox.call('GET', path)).status;
 const text = (answer: IDataObject[]) => JSON.stringify(answer);
 
@@ -25,14 +21,14 @@ describe('sending messages requires Send in May Write', () => {
 		const external = randomUUID();
 		const upsert = { kind: 'message', action: 'upsert', match_on: 'external_id', values: { ...values, external_id: external } };
 		expect(text(await callTool('change', upsert, { writes: ['upsert', 'create', 'act'] }))).toMatch(/Send in May Write/);
-		expect((await read(`/v1/messages?external_id=${external}`)).data).toEqual([]);
+		expect((await sandbox.read(`messages?external_id=${external}`)).data).toEqual([]);
 	});
 
 	test('a scheduled message is not changed by update', async () => {
-		const message = await createRecord('/v1/messages', { ...values, scheduled_at: '2030-01-01T00:00:00Z' });
+		const message = await sandbox.create('messages', { ...values, scheduled_at: '2030-01-01T00:00:00Z' });
 		const update = { kind: 'message', action: 'update', record: message.id, values: { to: ['evil@y.example'] } };
 		expect(text(await callTool('change', update, { writes: ['update', 'act'] }))).toMatch(/Send in May Write/);
-		expect(await read(`/v1/messages/${String(message.id)}`)).toMatchObject({ to: ['x@y.example'], version: message.version });
+		expect(await sandbox.read(`messages/${message.id}`)).toMatchObject({ to: ['x@y.example'], version: message.version });
 		expect(text(await callTool('change', update, { writes: ['update', 'send'] }))).toMatch(/"done"/);
 	});
 
@@ -40,7 +36,7 @@ describe('sending messages requires Send in May Write', () => {
 		['logIncoming', { values: { channel: 'email', from: 'x@y.example', to: ['a@b.example'], text: 'Logged' } }],
 		['cancel', { record: 'scheduled' }],
 	])('an action with messages (%s), even if it sends nothing', async (action, input: IDataObject) => {
-		const message = await createRecord('/v1/messages', { ...values, scheduled_at: '2030-01-01T00:00:00Z' });
+		const message = await sandbox.create('messages', { ...values, scheduled_at: '2030-01-01T00:00:00Z' });
 		const actionCall = { kind: 'message', action, ...input, ...(input.record !== undefined && { record: message.id }) };
 		service.passed.length = 0;
 		expect(text(await callTool('act', actionCall, { writes: ['act', 'update'], kinds: ['message', 'deal'] }))).toMatch(/Send in May Write/);
@@ -56,7 +52,7 @@ describe('sending messages requires Send in May Write', () => {
 describe('unclear requests are refused', () => {
 	let deal: IDataObject;
 	beforeEach(async () => {
-		deal = await createRecord('/v1/deals', { title: `Clear ${randomUUID()}`, amount: 1 });
+		deal = await sandbox.create('deals', { title: `Clear ${randomUUID()}`, amount: 1 });
 	});
 	const unclear: Array<[what: string, tool: string, given: () => IDataObject, answer: RegExp]> = [
 		['two names of one field', 'change', () => ({ action: 'update', record: deal.id, values: { company: 'Fjord', company_id: null } }), /company, company_id.*one field/],
@@ -93,13 +89,13 @@ describe('unclear requests are refused', () => {
 	});
 
 	test('a different record in place of the requested one', async () => {
-		const [mergedContact, survivor] = [await createRecord('/v1/contacts', { last_name: 'Merged' }), await createRecord('/v1/contacts', { last_name: 'Survivor' })];
+		const [mergedContact, survivor] = [await sandbox.create('contacts', { last_name: 'Merged' }), await sandbox.create('contacts', { last_name: 'Survivor' })];
 		service.edit(({ path, body }) => {
-			if (path === `/v1/contacts/${String(mergedContact.id)}`) Object.assign(body, survivor);
+			if (path === `/v1/contacts/${mergedContact.id}`) Object.assign(body, survivor);
 		});
 		const answer = text(await callTool('change', { kind: 'contact', action: 'delete', record: mergedContact.id }));
-		expect(answer).toContain(String(survivor.id));
+		expect(answer).toContain(survivor.id);
 		expect(answer).toMatch(/merged.*Nothing was written/);
-		expect(await status(`/v1/contacts/${String(survivor.id)}`)).toBe(200);
+		expect(await status(`/v1/contacts/${survivor.id}`)).toBe(200);
 	});
 });

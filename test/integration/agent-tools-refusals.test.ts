@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 const long = 'word '.repeat(2_000);
 
-/** Bad input · what the answer says. */
+/** Bad input and the answer to it. */
 const bad: Array<[what: string, tool: string, given: () => unknown, answer: RegExp]> = [
 	['no arguments at all', 'search', () => ({}), /kind is missing.*contact, company/],
 	['nothing in place of arguments', 'change', () => undefined, /kind is missing/],
@@ -43,8 +43,8 @@ const bad: Array<[what: string, tool: string, given: () => unknown, answer: RegE
 	['text for a number', 'change', () => ({ kind: 'deal', action: 'update', record: ids.deal, values: { amount: 'a lot' } }), /Amount/],
 	['values that are not an object', 'change', () => ({ kind: 'deal', action: 'update', record: ids.deal, values: 'amount 5' }), /values takes an object/],
 	['no values', 'change', () => ({ kind: 'deal', action: 'update', record: ids.deal }), /values is missing/],
-	['an owner who is nobody', 'change', () => ({ kind: 'deal', action: 'update', record: ids.deal, values: { owner: 'Nobody' } }), /Owner.*Nobody.*usr_/],
-	['a company of whose name there are two', 'change', () => ({ kind: 'contact', action: 'create', values: { last_name: 'X', company } }), /several records of companies.*They are Twins Inc\./],
+	['an owner who does not exist', 'change', () => ({ kind: 'deal', action: 'update', record: ids.deal, values: { owner: 'Nobody' } }), /Owner.*Nobody.*usr_/],
+	['a company name that two companies have', 'change', () => ({ kind: 'contact', action: 'create', values: { last_name: 'X', company } }), /several records of companies.*They are Twins Inc\./],
 	['a stage that does not exist', 'act', () => ({ kind: 'deal', action: 'moveToStage', record: ids.deal, values: { stage: 'Limbo' } }), /Qualified, Demo/],
 	['an action that does not exist', 'act', () => ({ kind: 'deal', action: 'explode', record: ids.deal }), /action cannot be "explode".*win/],
 	['an action without its value', 'act', () => ({ kind: 'deal', action: 'moveToStage', record: ids.deal }), /Stage is empty/],
@@ -55,7 +55,7 @@ const bad: Array<[what: string, tool: string, given: () => unknown, answer: RegE
 	['delete two with another number', 'change', () => ({ kind: 'contact', action: 'delete', records: [ids.firstTwin, ids.secondTwin], count: 5 }), /would delete 2 records/],
 	['delete two, one of which does not exist', 'change', () => ({ kind: 'contact', action: 'delete', records: [ids.firstTwin, 'Nobody Atall'], count: 2 }), /No contact is called Nobody Atall/],
 	['a filter that does not exist', 'search', () => ({ kind: 'deal', filters: { colour: 'red' } }), /no filter colour.*stage_id/],
-	['a comparison that a field has not', 'search', () => ({ kind: 'deal', filters: { status: { gte: 'open' } } }), /status cannot be filtered by gte/],
+	['a comparison that a field does not have', 'search', () => ({ kind: 'deal', filters: { status: { gte: 'open' } } }), /status cannot be filtered by gte/],
 	['a filter that excludes a choice', 'search', () => ({ kind: 'deal', filters: { status: { ne: 'open' } } }), /cannot be filtered by ne\. It takes a value, a list of values\. To exclude, send the others: \{"status": \["won","lost"\]\}/],
 	['a filter that excludes a text', 'search', () => ({ kind: 'deal', filters: { title: { not_in: ['x'] } } }), /cannot be filtered by not_in.*Filters cannot exclude/],
 	['a list of bounds', 'search', () => ({ kind: 'deal', filters: { amount: { between: [1, 2] } } }), /amount cannot be filtered by between\. It takes a value, .*gte/],

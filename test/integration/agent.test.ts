@@ -21,8 +21,7 @@ const agentAdding = (settings = {}) =>
 		settings,
 	);
 
-const found = async (name: string) =>
-	(await sandbox.call('GET', `/v1/contacts?q=${name}`)).body.total;
+const found = async (name: string) => (await sandbox.read(`contacts?q=${name}`)).total;
 
 const contacts = { path: '/v1/contacts', method: 'POST' };
 const anyName = () => `tool-${randomUUID()}`;
@@ -78,7 +77,7 @@ test('a change that is made, undone and made again is carried out again', async 
 		}),
 	})();
 	for (const name of ['Forth', 'Back', 'Forth']) await rename({ Name: name });
-	const { body: contact } = await sandbox.call('GET', `/v1/contacts/${String(body.id)}`);
+	const contact = await sandbox.read(`contacts/${String(body.id)}`);
 	expect(contact).toMatchObject({ last_name: 'Forth', version: 4 });
 });
 
@@ -94,10 +93,8 @@ test('a call that n8n gives the values of another call is refused', async () => 
 });
 
 describe('a value that the workflow fixes for a tool', () => {
-	const added = async (values: IDataObject = {}) =>
-		(await sandbox.call('POST', '/v1/contacts', { last_name: anyName(), ...values })).body;
-	const read = async ({ id }: IDataObject) =>
-		(await sandbox.call('GET', `/v1/contacts/${String(id)}`)).body;
+	const added = async (values: IDataObject = {}) => await sandbox.create('contacts', { last_name: anyName(), ...values });
+	const read = async ({ id }: IDataObject) => await sandbox.read(`contacts/${String(id)}`);
 	const tool = (parameters: INodeParameters, item: IDataObject = {}) =>
 		agentWith({ credential: sandbox.credential, parameters }, {}, item)();
 	const updating = (id: unknown, fields: IDataObject) =>
@@ -107,7 +104,7 @@ describe('a value that the workflow fixes for a tool', () => {
 		const [mine, other] = [await added(), await added()];
 		const fields = { job_title: '={{ $json.title }}', external_id: "={{ $fromAI('id') }}" };
 		const change = tool(updating('={{ $json.id }}', fields), { id: mine.id, title: 'Countess' });
-		await change({ id: String(other.id) });
+		await change({ id: other.id });
 		expect(await read(mine)).toMatchObject({ job_title: 'Countess', external_id: other.id });
 		expect(await read(other)).toMatchObject({ version: 1 });
 	});

@@ -1,18 +1,13 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { run as runNode } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
+const { output } = nodeRuns(sandbox);
 
-const send = async (method: string, path: string, more: IDataObject = {}) => {
-	const parameters = { resource: 'apiRequest', operation: 'send', method, path, ...more };
-	const { items } = await runNode({
-		credential: sandbox.credential,
-		parameters: parameters,
-	});
-	return items.map(({ json }) => json);
-};
+const send = async (method: string, path: string, more: IDataObject = {}) =>
+	await output({ resource: 'apiRequest', operation: 'send', method, path, ...more });
 
 test('a list is sent as JSON', async () => {
 	// The service looks at a body only where it is JSON.
@@ -50,9 +45,9 @@ describe('query parameters', () => {
 
 describe('headers', () => {
 	test('allow a write only to the version that the user names', async () => {
-		const { id } = (await sandbox.call('POST', '/v1/contacts', { last_name: 'First' })).body;
+		const { id } = await sandbox.create('contacts', { last_name: 'First' });
 		const rename = async (name: string) =>
-			await send('PATCH', `/v1/contacts/${String(id)}`, {
+			await send('PATCH', `/v1/contacts/${id}`, {
 				body: { last_name: name },
 				headers: '{ "If-Match": "\\"1\\"" }',
 			});

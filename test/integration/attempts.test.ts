@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { startSecondService } from '../second-service/second-server.ts';
 import { useBatchWrites } from './harness/batch-writes.ts';
+import type { Setup } from './harness/node-runs.ts';
 import { automatic, create, getMany, on } from './harness/parameters.ts';
 
 const { sandbox, run, found, writes } = useBatchWrites();
@@ -10,7 +11,7 @@ const batch = '/v1/contacts/batch';
 const people = (name: string, count: number): IDataObject[] =>
 	Array.from({ length: count }, (_, i) => ({ last_name: name, job_title: `Number ${i}` }));
 const inBatchesOf = (batchSize: number) => ({ ...create('contact', automatic), options: { batchSize } });
-/** In no order: batches are under way at the same time. */
+/** Sorted, since batches are sent at the same time. */
 const keys = async () => (await writes()).map(({ idempotencyKey }) => String(idempotencyKey)).sort();
 
 /** The sandbox, as a service that does not describe itself. */
@@ -18,24 +19,19 @@ const withoutDescription = () => ({ ...sandbox.credential, descriptionUrl: `${sa
 
 let executions = 0;
 /** Runs the node as often as n8n does for one run of it, with the same context. */
-const attempts = (setup: Parameters<typeof run>[0]) => {
-	const shared = { executionId: `execution-${(executions += 1)}`, context: {}, ...setup };
-	return async (changed: Partial<typeof setup> = {}) => await run({ ...shared, ...changed });
+const attempts = (parameters: object, items: IDataObject[], more: Partial<Setup> = {}) => {
+	const shared = { executionId: `execution-${(executions += 1)}`, context: {}, ...more };
+	return async (changed: Partial<Setup> = {}) => await run(parameters, items, { ...shared, ...changed });
 };
 
 describe('the attempts of one run', () => {
 	const companies = (name: string, odd: number | undefined): IDataObject[] =>
 		[0, 1, 2].map((i) => ({ name: `${name} ${i}`, employee_count: i === odd ? 'many' : i }));
 	const createCompanies = { ...create('company', automatic), options: { batchSize: 3 } };
-	const companiesNamed = async (name: string) =>
-		(await sandbox.call('GET', `/v1/companies?q=${name}`)).body.total;
+	const companiesNamed = async (name: string) => (await sandbox.read(`companies?q=${name}`)).total;
 
 	test('keep their batches, even if an item can be read only later', async () => {
-		const attempt = attempts({
-			parameters: createCompanies,
-			items: companies('read-later', 1),
-			continueOnFail: true,
-		});
+		const attempt = attempts(createCompanies, companies('read-later', 1), { continueOnFail: true });
 		await attempt();
 		expect(await companiesNamed('read-later')).toBe(2);
 		const items = companies('read-later', undefined);
@@ -45,11 +41,7 @@ describe('the attempts of one run', () => {
 	});
 
 	test('send nothing of a batch if one of its items can no longer be read', async () => {
-		const attempt = attempts({
-			parameters: createCompanies,
-			items: companies('read-before', undefined),
-			continueOnFail: true,
-		});
+		const attempt = attempts(createCompanies, companies('read-before', undefined), { continueOnFail: true });
 		await attempt();
 		const { items } = await attempt({ items: companies('read-before', 1) });
 		expect(items.map(({ json }) => json.error)).toEqual([
@@ -61,7 +53,7 @@ describe('the attempts of one run', () => {
 	});
 
 	test('keep the size of their batches, even if the options have changed', async () => {
-		const attempt = attempts({ parameters: inBatchesOf(2), items: people('resized', 6) });
+		const attempt = attempts(inBatchesOf(2), people('resized', 6));
 		await sandbox.faults({ path: batch, method: 'POST', after: 2, times: 1, status: 422 });
 		await expect(attempt()).rejects.toThrow();
 		await attempt({ parameters: inBatchesOf(5) });
@@ -69,7 +61,7 @@ describe('the attempts of one run', () => {
 	});
 
 	test('keep the halves of a batch that was too large', async () => {
-		const attempt = attempts({ parameters: inBatchesOf(4), items: people('halved', 4) });
+		const attempt = attempts(inBatchesOf(4), people('halved', 4));
 		await sandbox.faults(
 			{ path: batch, method: 'POST', times: 1, status: 413 },
 			{ path: batch, method: 'POST', after: 1, times: 1, status: 422 },
@@ -86,110 +78,96 @@ describe('the attempts of one run', () => {
 
 		test('use its own description once it can be read, if nothing was sent before', async () => {
 			const credential = { baseUrl: service.url, apiKey: service.apiKey };
-			const attempt = attempts({
-				parameters: create('contact', automatic),
-				items: [{ family_name: 'One' }, { family_name: 'Two' }],
-			});
+			const attempt = attempts(create('contact', automatic), [{ family_name: 'One' }, { family_name: 'Two' }]);
 			const undescribed = { ...credential, descriptionUrl: `${service.url}/nothing` };
-			await expect(attempt({ credential: undescribed } as object)).rejects.toThrow('None of the item’s values');
-			const { items } = await attempt({ credential } as object);
+			await expect(attempt({ credential: undescribed })).rejects.toThrow('None of the item’s values');
+			const { items } = await attempt({ credential });
 			expect(items.map(({ json }) => json.family_name)).toEqual(['One', 'Two']);
 		});
 	});
 
 	test('have the same keys if the description can no longer be read', async () => {
-		const setup = { parameters: inBatchesOf(2), items: people('undescribed', 4) };
-		const attempt = attempts(setup);
+		const attempt = attempts(inBatchesOf(2), people('undescribed', 4));
 		await attempt();
 		const before = await keys();
-		await attempt({ credential: withoutDescription() } as Partial<typeof setup>);
+		await attempt({ credential: withoutDescription() });
 		expect(await keys()).toEqual([...before, ...before].sort());
 		expect(await found('undescribed')).toBe(4);
 	});
 
 	test('have other keys in another run of the node, and in another execution', async () => {
 		const context = {};
-		const setup = { parameters: inBatchesOf(2), items: people('runs', 2), context };
-		await run({ ...setup, executionId: 'a' });
-		await run({ ...setup, executionId: 'a', runIndex: 1 });
-		await run({ ...setup, executionId: 'a', context: {} });
-		await run({ ...setup, executionId: 'b', context: {} });
+		for (const more of [{ context }, { context, runIndex: 1 }, { context: {} }, { executionId: 'b', context: {} }]) {
+			await run(inBatchesOf(2), people('runs', 2), { executionId: 'a', ...more });
+		}
 		expect(new Set(await keys()).size).toBe(3);
 	});
 });
 
 test('a retry of a failed execution has the keys of that one', async () => {
-	const setup = { parameters: inBatchesOf(2), items: people('retried', 6), context: {} };
+	const context = {};
+	const runAs = async (executionId: string) => await run(inBatchesOf(2), people('retried', 6), { context, executionId });
 	await sandbox.faults({ path: batch, method: 'POST', after: 2, times: 1, status: 422 });
-	await expect(run({ ...setup, executionId: 'failed' })).rejects.toThrow();
-	await run({ ...setup, executionId: 'its retry' });
+	await expect(runAs('failed')).rejects.toThrow();
+	await runAs('its retry');
 	expect(await found('retried')).toBe(6);
 });
 
 describe('Write Once Per', () => {
-	const oncePer = (writeOncePer: string) => ({
-		...create('contact', automatic),
-		options: { writeOncePer },
-	});
+	const oncePer = (writeOncePer: string) => ({ ...create('contact', automatic), options: { writeOncePer } });
 
 	test('writes an item once for its value, also in another execution', async () => {
 		const items = people('ordered', 3);
 		const parameters = oncePer('={{ $json.last_name + $json.job_title }}');
-		const first = await run({ parameters, items: items.slice(0, 2) });
-		const second = await run({ parameters, items });
+		const first = await run(parameters, items.slice(0, 2));
+		const second = await run(parameters, items);
 		expect(await found('ordered')).toBe(3);
 		expect(second.items.slice(0, 2).map(({ json }) => json.id)).toEqual(first.items.map(({ json }) => json.id));
 	});
 
 	test('refuses other values for a value that was already written, with an explanation', async () => {
 		const parameters = oncePer('={{ $json.last_name }}');
-		await run({ parameters, items: people('changed-order', 1) });
-		const again = run({ parameters, items: [{ last_name: 'changed-order', job_title: 'Other' }] });
+		await run(parameters, people('changed-order', 1));
+		const again = run(parameters, [{ last_name: 'changed-order', job_title: 'Other' }]);
 		await expect(again).rejects.toMatchObject({ description: expect.stringContaining('Write Once Per') });
 	});
 
 	test('refuses an item without a value', async () => {
-		const { items } = await run({
-			parameters: oncePer('={{ $json.job_title }}'),
-			items: [{ last_name: 'no-order' }, { last_name: 'no-order', job_title: 'Has one' }],
-			continueOnFail: true,
-		});
+		const { items } = await run(
+			oncePer('={{ $json.job_title }}'),
+			[{ last_name: 'no-order' }, { last_name: 'no-order', job_title: 'Has one' }],
+			{ continueOnFail: true },
+		);
 		expect(items[0]?.json.error).toContain('Write Once Per');
 		expect(await found('no-order')).toBe(1);
 	});
 });
 
-describe('a service whose description cannot be read', () => {
-	const parameters = create('contact', { last_name: 'unpromised' });
-
-	test('gets no keys: a write whose response was lost is not repeated', async () => {
-		await sandbox.faults({ path: '/v1/contacts', method: 'POST', drop: 'after' });
-		const setup = { parameters, retryOnFail: true, credential: withoutDescription() };
-		await expect(run(setup)).rejects.toMatchObject({
-			description: expect.stringMatching(/may have been processed[^]*could not be read[^]*Retry On Fail may write/),
-		});
-		expect(await found('unpromised')).toBe(1);
+test('a service whose description cannot be read gets no keys: a write whose response was lost is not repeated', async () => {
+	await sandbox.faults({ path: '/v1/contacts', method: 'POST', drop: 'after' });
+	const more = { retryOnFail: true, credential: withoutDescription() };
+	await expect(run(create('contact', { last_name: 'unpromised' }), [{}], more)).rejects.toMatchObject({
+		description: expect.stringMatching(/may have been processed[^]*could not be read[^]*Retry On Fail may write/),
 	});
+	expect(await found('unpromised')).toBe(1);
 });
 
 test('a record with a field called error does not count as a failure in n8n', async () => {
 	const failed = { id: 'msg_1', status: 'failed', error: { code: 'bounced' } };
 	const body = { data: [failed], next_cursor: null, total: 1 };
 	await sandbox.faults({ path: '/v1/messages', status: 200, body });
-	const { items } = await run({ parameters: getMany('message') });
-	expect(items.map(({ json }) => json)).toEqual([
-		{ id: 'msg_1', status: 'failed', error_info: { code: 'bounced' } },
-	]);
+	const { items } = await run(getMany('message'));
+	expect(items.map(({ json }) => json)).toEqual([{ id: 'msg_1', status: 'failed', error_info: { code: 'bounced' } }]);
 });
 
 describe('a response that is not a record', () => {
 	test.each(['"done"', '7'])('fails the write instead of becoming an item: %s', async (body) => {
 		await sandbox.faults({ path: '/v1/contacts', method: 'POST', status: 200, body, contentType: 'application/json' });
-		await expect(run({ parameters: create('contact', { last_name: 'text' }) })).rejects.toThrow();
+		await expect(run(create('contact', { last_name: 'text' }))).rejects.toThrow();
 	});
 
 	test('fails a deletion if it is an error', async () => {
 		await sandbox.faults({ path: '/v1/contacts', method: 'DELETE', status: 200, body: { error: 'locked' } });
-		await expect(run({ parameters: on('contact', 'delete', 'con_1') })).rejects.toThrow('locked');
+		await expect(run(on('contact', 'delete', 'con_1'))).rejects.toThrow('locked');
 	});
 });

@@ -18,10 +18,7 @@ async function createContacts(name: string, count: number): Promise<string[]> {
 describe('many items', () => {
 	test('are created by one request for a hundred, each linked to its item', async () => {
 		const items = peopleByEmail('many', 250);
-		const { items: output, decryptions } = await run({
-			parameters: create('contact', automatic),
-			items,
-		});
+		const { items: output, decryptions } = await run(create('contact', automatic), items);
 		expect(output).toHaveLength(250);
 		for (const [i, { json, pairedItem }] of output.entries()) {
 			expect({ email: json.email, pairedItem }).toEqual({
@@ -38,14 +35,11 @@ describe('many items', () => {
 	test('are updated and deleted by one request', async () => {
 		const ids = await createContacts('change', 20);
 		const items = ids.map((id, i) => ({ id, first_name: `Name ${i}` }));
-		const changed = await run({
-			parameters: update('contact', '={{ $json.id }}', automatic),
-			items,
-		});
+		const changed = await run(update('contact', '={{ $json.id }}', automatic), items);
 		expect(changed.items.map(({ json }) => json.first_name)).toEqual(
 			items.map(({ first_name: name }) => name),
 		);
-		const gone = await run({ parameters: deleteRecord('contact', '={{ $json.id }}'), items });
+		const gone = await run(deleteRecord('contact', '={{ $json.id }}'), items);
 		expect(gone.items.map(({ json }) => json)).toEqual(ids.map(() => ({ deleted: true })));
 		expect(await writes()).toHaveLength(2);
 		expect(await found('change')).toBe(0);
@@ -53,13 +47,10 @@ describe('many items', () => {
 
 	test('are created or updated by one request', async () => {
 		const [existingId = ''] = await createContacts('either', 1);
-		const { items } = await run({
-			parameters: upsert('contact', 'email', {
-				email: '={{ $json.email }}',
-				first_name: '={{ "N" + $itemIndex }}',
-			}),
-			items: peopleByEmail('either', 3),
-		});
+		const { items } = await run(
+			upsert('contact', 'email', { email: '={{ $json.email }}', first_name: '={{ "N" + $itemIndex }}' }),
+			peopleByEmail('either', 3),
+		);
 		expect(items.map(({ json }) => json.first_name)).toEqual(['N0', 'N1', 'N2']);
 		expect(items[0]?.json.id).toBe(existingId);
 		expect(await writes()).toHaveLength(1);
@@ -67,28 +58,19 @@ describe('many items', () => {
 
 	test('are sent one by one if the user chooses so, and otherwise in batches of the chosen size', async () => {
 		const parameters = create('contact', automatic);
-		await run({
-			parameters: { ...parameters, options: { batchSize: 1 } },
-			items: peopleByEmail('single', 3),
-		});
+		await run({ ...parameters, options: { batchSize: 1 } }, peopleByEmail('single', 3));
 		expect((await writes()).map(({ path }) => path)).toEqual(new Array(3).fill('/v1/contacts'));
 		await sandbox.clear();
-		await run({
-			parameters: { ...parameters, options: { batchSize: 2 } },
-			items: peopleByEmail('pair', 4),
-		});
+		await run({ ...parameters, options: { batchSize: 2 } }, peopleByEmail('pair', 4));
 		expect(await writes()).toHaveLength(2);
 	});
 
 	test('for one record leave the values of the last item', async () => {
 		const [id = ''] = await createContacts('last', 1);
-		const { items } = await run({
-			parameters: {
-				...update('contact', id, { first_name: '={{ $json.n }}' }),
-				options: { batchSize: 2 },
-			},
-			items: Array.from({ length: 12 }, (_, i) => ({ n: `Try ${i}` })),
-		});
+		const { items } = await run(
+			{ ...update('contact', id, { first_name: '={{ $json.n }}' }), options: { batchSize: 2 } },
+			Array.from({ length: 12 }, (_, i) => ({ n: `Try ${i}` })),
+		);
 		expect(items.map(({ json }) => json.version)).toEqual(
 			Array.from({ length: 12 }, (_, i) => i + 2),
 		);
@@ -99,19 +81,16 @@ describe('many items', () => {
 		// The first batch would end after the second, if that did not wait for it.
 		await sandbox.faults({ path: '/v1/contacts/batch', times: 1, latencyMs: 500 });
 		const items = ['Case@Batches.example', 'one@a.example', 'case@batches.example', 'two@a.example'];
-		const { items: output } = await run({
-			parameters: {
-				...upsert('contact', 'email', { email: '={{ $json.e }}', first_name: '={{ $itemIndex }}' }),
-				options: { batchSize: 2 },
-			},
-			items: items.map((e) => ({ e })),
-		});
+		const { items: output } = await run(
+			{ ...upsert('contact', 'email', { email: '={{ $json.e }}', first_name: '={{ $itemIndex }}' }), options: { batchSize: 2 } },
+			items.map((e) => ({ e })),
+		);
 		expect(output[2]?.json).toMatchObject({ id: output[0]?.json.id, version: 2, first_name: '2' });
 	});
 });
 
 test('one item is one plain request', async () => {
-	await run({ parameters: create('contact', automatic), items: peopleByEmail('alone', 1) });
+	await run(create('contact', automatic), peopleByEmail('alone', 1));
 	expect((await writes()).map(({ path }) => path)).toEqual(['/v1/contacts']);
 });
 
@@ -123,11 +102,7 @@ describe('an item that fails', () => {
 	];
 
 	test('hides no other item, and is linked to its own', async () => {
-		const { items: output } = await run({
-			parameters: create('contact', automatic),
-			items: items('linked'),
-			continueOnFail: true,
-		});
+		const { items: output } = await run(create('contact', automatic), items('linked'), { continueOnFail: true });
 		expect(output.map(({ pairedItem }) => pairedItem)).toEqual(
 			[0, 1, 2, 3, 4].map((item) => ({ item })),
 		);
@@ -139,10 +114,10 @@ describe('an item that fails', () => {
 	});
 
 	test('stops the node, which reports the outcome of all items', async () => {
-		const failing = run({
-			parameters: { ...create('contact', automatic), options: { batchSize: 5 } },
-			items: [...items('stop'), ...peopleByEmail('stop-c', 30)],
-		});
+		const failing = run(
+			{ ...create('contact', automatic), options: { batchSize: 5 } },
+			[...items('stop'), ...peopleByEmail('stop-c', 30)],
+		);
 		await expect(failing).rejects.toMatchObject({
 			httpCode: '422',
 			context: { itemIndex: 2 },
@@ -154,11 +129,11 @@ describe('an item that fails', () => {
 	});
 
 	test('because of its mapping is reported by name, and the others are written', async () => {
-		const { items: output } = await run({
-			parameters: create('deal', { title: 'Mapped', amount: '={{ $json.amount }}' }),
-			items: [{ amount: 1 }, { amount: 'much' }, { amount: 3 }],
-			continueOnFail: true,
-		});
+		const { items: output } = await run(
+			create('deal', { title: 'Mapped', amount: '={{ $json.amount }}' }),
+			[{ amount: 1 }, { amount: 'much' }, { amount: 3 }],
+			{ continueOnFail: true },
+		);
 		expect(output.map(({ json }) => json.amount ?? json.error)).toEqual([
 			1,
 			"Amount: “much” is not a number such as 12.5",

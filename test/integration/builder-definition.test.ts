@@ -1,5 +1,4 @@
-import { generateNodeTypeFile } from '@n8n/workflow-sdk';
-import type { INodeParameters, INodeType } from 'n8n-workflow';
+import type { INodeType } from 'n8n-workflow';
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { CrmPlatformAdmin } from '../../nodes/CrmPlatform/CrmPlatformAdmin.node';
@@ -8,17 +7,13 @@ import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
 import { CrmPlatformTools } from '../../nodes/CrmPlatform/CrmPlatformTools.node';
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
 import { asCode, builderExamples } from '../../nodes/CrmPlatform/builderHints';
-import { run } from './harness/node-runs.ts';
+import { definitionOf } from './harness/definition.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { sinceN8n } from './harness/n8n-version.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
-/** What n8n hands out to AI builders (n8n 2.41, synthesize-type-def.js of its catalog of nodes). */
-function definitionOf({ description }: INodeType): string {
-	const properties = description.properties.filter(({ type }) => type !== 'hidden');
-	return generateNodeTypeFile({ ...description, properties } as never);
-}
-
 const sandbox = useSandbox();
+const { run } = nodeRuns(sandbox);
 
 sinceN8n('2.41', () => {
 	describe('The definition of a node that an AI builder reads', () => {
@@ -47,7 +42,7 @@ sinceN8n('2.41', () => {
 		test.each(builderExamples)('has a working way to $task', async ({ parameters }) => {
 			expect(definitionOf(new CrmPlatform())).toContain(asCode(parameters));
 			const items = [{ mail: 'ada@acme.example', name: 'Ek' }];
-			const { hints } = await run({ credential: sandbox.credential, parameters: parameters as INodeParameters, items });
+			const { hints } = await run(parameters, items);
 			expect(hints).toEqual([]);
 		});
 

@@ -13,7 +13,7 @@ const log = eventsIn(sandbox);
 
 const refusal = { status: 401, type: 'application/problem+json', body: JSON.stringify({ status: 401, title: 'Unauthorized', code: 'invalid_credentials' }) };
 
-/** A credential whose key the user replaces, and a service that takes the key it was told last. */
+/** A credential whose key the user replaces, and a service that accepts the keys it knows. */
 function replaceable(before: (key: string, url: URL) => Promise<Instead> = async () => undefined) {
 	const credential = { ...service.credential, apiKey: 'old key' };
 	const accepted = new Set(['Bearer old key']);

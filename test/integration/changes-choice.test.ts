@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { systemClock } from '../../nodes/CrmPlatform/base/clock';
 import { startSignInSandbox } from './harness/oauth2.ts';
 import { eventsIn } from './harness/poll-log.ts';
-import { Published } from './harness/published-workflow.ts';
+import { usePublished, type Published } from './harness/published-workflow.ts';
 import { useSandbox } from './harness/sandbox.ts';
 import { until } from '../until.ts';
 
@@ -12,18 +12,11 @@ const sandbox = useSandbox({ contacts: 0 });
 const { contacts, advance, now } = eventsIn(sandbox);
 const day = 24 * 60 * 60;
 
-const open: Published[] = [];
-afterEach(async () => {
-	for (const published of open.splice(0)) {
-		await published.deactivate();
-		published.kill();
-	}
-});
+const { saved } = usePublished(sandbox);
 
-/** A trigger whose clock begins with the service's time and is fast, and whose waits are short. */
+/** Publishes a trigger with a fast clock that starts at the service's time, and with short waits. */
 async function publish(parameters: IDataObject = {}): Promise<Published> {
-	const published = new Published({ credential: sandbox.credential, parameters });
-	open.push(published);
+	const published = saved(parameters);
 	await setClock(published);
 	await published.activate();
 	return published;
@@ -56,8 +49,8 @@ const since = async () => ({ start: 'date', since: inEditor((await now()) + 1_00
 
 test('only chosen events start the workflow: by type, by pattern, by changed fields', async () => {
 	const typed = await publish({ events: ['contact.updated'] });
-	const object = (await sandbox.call('POST', '/v1/contacts', { last_name: 'Lima' })).body;
-	await sandbox.call('PATCH', `/v1/contacts/${String(object.id)}`, { first_name: 'Ana' });
+	const object = await sandbox.create('contacts', { last_name: 'Lima' });
+	await sandbox.call('PATCH', `/v1/contacts/${object.id}`, { first_name: 'Ana' });
 	await arrived(typed, 1);
 	expect(types(typed)).toEqual(['contact.updated']);
 });
@@ -65,21 +58,21 @@ test('only chosen events start the workflow: by type, by pattern, by changed fie
 test('several patterns and changed fields can be combined', async () => {
 	const parameters = { events: ['contact.*', 'company.created'], filters: { changedFields: ['job_title'] } };
 	const n8n = await publish(parameters);
-	const { id } = (await sandbox.call('POST', '/v1/contacts', { last_name: 'Lima' })).body;
-	await sandbox.call('PATCH', `/v1/contacts/${String(id)}`, { first_name: 'Ana' });
-	await sandbox.call('PATCH', `/v1/contacts/${String(id)}`, { job_title: 'CTO' });
-	await sandbox.call('POST', '/v1/companies', { name: 'Altamira' });
+	const { id } = await sandbox.create('contacts', { last_name: 'Lima' });
+	await sandbox.call('PATCH', `/v1/contacts/${id}`, { first_name: 'Ana' });
+	await sandbox.call('PATCH', `/v1/contacts/${id}`, { job_title: 'CTO' });
+	await sandbox.create('companies', { name: 'Altamira' });
 	await arrived(n8n, 3);
 	expect(types(n8n).sort()).toEqual(['company.created', 'contact.created', 'contact.updated']);
 });
 
 test('events that are chosen later start from then on', async () => {
 	const n8n = await publish();
-	await sandbox.call('POST', '/v1/companies', { name: 'Before' });
+	await sandbox.create('companies', { name: 'Before' });
 	const [contactId] = await contacts(1);
 	await arrived(n8n, 1);
 	await again(n8n, { events: ['contact.created', 'company.created'] });
-	await sandbox.call('POST', '/v1/companies', { name: 'After' });
+	await sandbox.create('companies', { name: 'After' });
 	await arrived(n8n, 2);
 	expect(n8n.executions.map(({ items }) => items[0])).toMatchObject([
 		{ id: contactId },
@@ -155,7 +148,7 @@ test('a long downtime is not reported if the CRM still has all events', async ()
 
 test('a test by hand shows records with their events, unless something else is chosen, and reports if there are none', async () => {
 	const [id] = await contacts(1);
-	const shows = (parameters: IDataObject) => new Published({ credential: sandbox.credential, parameters }).test();
+	const shows = async (parameters: IDataObject) => await saved(parameters).test();
 	const items = await shows({ output: undefined, events: ['contact.*'] });
 	expect(items.at(-1)).toMatchObject({ object: 'contact', event: { id, type: 'contact.created' } });
 	await expect(shows({ events: ['ticket.solved'] })).rejects.toThrow('None of the latest');
@@ -174,9 +167,7 @@ test('a signed-in user gets the events of records that they see, and stays signe
 		const { access_token: token } = credential.data.oauthTokenData as { access_token: string };
 		const { id } = (await service.call(token, 'GET', '/v1/users/me')).body;
 		const other = users.find((user: { id: string }) => user.id !== id);
-		const parameters = { events: ['contact.*'] };
-		const n8n = new Published({ credential, parameters, clock: systemClock });
-		open.push(n8n);
+		const n8n = saved({ events: ['contact.*'] }, { credential, clock: systemClock });
 		await n8n.activate();
 		await create('Theirs', other.id);
 		service.expire();

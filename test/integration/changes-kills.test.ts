@@ -40,7 +40,7 @@ test.each(choices)('whenever n8n is killed, each event starts once per attempt (
 	const keys = n8n.executions.map(({ key }) => key);
 	expect(new Set(keys).size).toBe(keys.length);
 	expect([...came()].sort()).toEqual([...ids].sort());
-	// n8n does not tell how an execution ended that it was killed in.
+	// n8n does not report the end of an execution during which it was killed.
 	if (!startsAgain) expect(n8n.executions).toHaveLength(ids.length);
 	if (afterCrash !== 'setAside') expect(n8n.reported).toEqual([]);
 });

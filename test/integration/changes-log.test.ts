@@ -81,7 +81,7 @@ test('an idle poll is one request of one event', async () => {
 	expect(JSON.stringify(answer.body).length).toBeLessThan(3_500);
 });
 
-/** How often a list of the log was refused, and how often types were asked for. */
+/** The requests for events of certain types. */
 const typed = async () => (await sandbox.requests()).filter(({ query }) => query.includes('type='));
 
 test('a log that the credential may not read is reported, and read as soon as it may be', async () => {

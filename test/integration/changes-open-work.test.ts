@@ -9,7 +9,7 @@ const sandbox = useSandbox({ contacts: 0 });
 const log = eventsIn(sandbox);
 const { publish } = usePublished(sandbox);
 
-/** Executions that wait until they are let go. */
+/** Executions that wait until the gate opens. */
 function createGate() {
 	const gate = { isOpen: false };
 	const execute = async () => {
@@ -27,7 +27,7 @@ async function choose(n8n: Published, ...choices: IDataObject[]): Promise<void> 
 	}
 }
 
-const company = async (name: string) => (await sandbox.call('POST', '/v1/companies', { name })).body;
+const company = async (name: string) => await sandbox.create('companies', { name });
 const names = ({ executions }: Published) =>
 	executions.flatMap(({ items }) =>
 		items.flatMap(({ type, data }) => (type === 'company.created' ? [(data as { object: IDataObject }).object.name] : [])),
@@ -121,7 +121,7 @@ test.each([403, 500])('a record answered with %i delays no other record, and is 
 	const n8n = await publish({ output: 'current', events: ['contact.created'] });
 	await n8n.deactivate();
 	const ids = await log.contacts(12);
-	const contacts = (await sandbox.call('GET', '/v1/events?sort=-sequence&limit=12')).body.data as IDataObject[];
+	const contacts = await sandbox.list('events?sort=-sequence&limit=12');
 	const bad = contacts.find(({ id }) => id === ids[3])!;
 	const path = `/v1/contacts/${String((bad.data as { object: IDataObject }).object.id)}`;
 	await sandbox.faults({ path, times: 10_000, status });
@@ -137,7 +137,7 @@ test('in a group, a record answered with 403 does not hold up the others', async
 	const n8n = await publish({ output: 'current', grouping: 'group' });
 	await n8n.deactivate();
 	const ids = await log.contacts(12);
-	const [event] = (await sandbox.call('GET', '/v1/events?sort=-sequence&limit=1')).body.data as IDataObject[];
+	const [event] = await sandbox.list('events?sort=-sequence&limit=1');
 	const path = `/v1/contacts/${String((event!.data as { object: IDataObject }).object.id)}`;
 	await sandbox.faults({ path, times: 10_000, status: 403 });
 	await n8n.activate();
@@ -148,13 +148,13 @@ test('in a group, a record answered with 403 does not hold up the others', async
 });
 
 test('one record whose executions fail does not stop the events of the others', async () => {
-	const { body } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Poison' });
+	const contact = await sandbox.create('contacts', { last_name: 'Poison' });
 	const execute = async ([item]: IDataObject[]) => {
 		const { object } = item!.data as { object: IDataObject };
-		return object.id === body.id ? ('error' as const) : ('success' as const);
+		return object.id === contact.id ? ('error' as const) : ('success' as const);
 	};
 	const n8n = await publish({ events: ['contact.*'], doneWhen: 'succeeded', attempts: 10_000 }, { execute });
-	for (let i = 0; i < 60; i++) await sandbox.call('PATCH', `/v1/contacts/${String(body.id)}`, { job_title: `${i}` });
+	for (let i = 0; i < 60; i++) await sandbox.call('PATCH', `/v1/contacts/${contact.id}`, { job_title: `${i}` });
 	const ids = await log.contacts(10);
 	await until(() => n8n.ids().length >= 10);
 	expect(n8n.ids().sort()).toEqual([...ids].sort());

@@ -22,8 +22,7 @@ function copyOf(n8n: Published): Map<unknown, IDataObject> {
 }
 
 async function service(query = ''): Promise<IDataObject[]> {
-	const { body } = await sandbox.call('GET', `/v1/contacts?limit=500&sort=created_at${query}`);
-	return body.data as IDataObject[];
+	return await sandbox.list(`contacts?limit=500&sort=created_at${query}`);
 }
 
 const sorted = (records: Iterable<IDataObject>) =>
@@ -35,15 +34,15 @@ test('all records come first, in groups, then every change, deletions included',
 	expect(n8n.executions.map((execution) => execution.items.length)).toEqual([100, 100, 50]);
 	expect(new Set(changes(n8n))).toEqual(new Set(['existing']));
 
-	const { body } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Moreno' });
-	const path = `/v1/contacts/${String(body.id)}`;
+	const contact = await sandbox.create('contacts', { last_name: 'Moreno' });
+	const path = `/v1/contacts/${contact.id}`;
 	await until(() => changes(n8n).includes('created'));
 	await sandbox.call('PATCH', path, { job_title: 'Buyer' });
 	await until(() => changes(n8n).includes('updated'));
-	expect(items(n8n).at(-1)).toMatchObject({ id: body.id, job_title: 'Buyer', change: 'updated' });
+	expect(items(n8n).at(-1)).toMatchObject({ id: contact.id, job_title: 'Buyer', change: 'updated' });
 	await sandbox.call('DELETE', path);
 	await until(() => changes(n8n).includes('deleted'));
-	expect(items(n8n).at(-1)).toMatchObject({ id: body.id, change: 'deleted' });
+	expect(items(n8n).at(-1)).toMatchObject({ id: contact.id, change: 'deleted' });
 	expect(sorted(copyOf(n8n).values())).toEqual(sorted(await service()));
 });
 
@@ -59,7 +58,7 @@ test('while others write and n8n is killed, the workflow’s copy becomes equal 
 			const target = `/v1/contacts/${String(before[writer * 50 + i * 2]!.id)}`;
 			if (i % 3 === 0) await sandbox.call('DELETE', target);
 			else await sandbox.call('PATCH', target, { job_title: `Writer ${writer}.${i}` });
-			await sandbox.call('POST', '/v1/contacts', { last_name: `New ${writer}.${i}` });
+			await sandbox.create('contacts', { last_name: `New ${writer}.${i}` });
 		}
 	});
 	for (let kill = 0; kill < 3; kill++) {
@@ -93,13 +92,13 @@ test('filters and output fields work as in Get Many, and a record that leaves th
 });
 
 test('only records linked to a picked record are in scope', async () => {
-	const [company] = (await sandbox.call('GET', '/v1/companies?limit=1')).body.data as Array<{ id: string }>;
+	const [company] = await sandbox.list('companies?limit=1');
 	const n8n = await publish({
 		recordFilters: { rows: [{ field: 'company_id', operator: 'isRecord', record: byId(company!.id) }] },
 	});
-	const { body } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Linked', company_id: company!.id });
-	await sandbox.call('POST', '/v1/contacts', { last_name: 'Not linked' });
-	await until(() => changes(n8n).includes('created') || items(n8n).some(({ id }) => id === body.id));
+	const contact = await sandbox.create('contacts', { last_name: 'Linked', company_id: company!.id });
+	await sandbox.create('contacts', { last_name: 'Not linked' });
+	await until(() => changes(n8n).includes('created') || items(n8n).some(({ id }) => id === contact.id));
 	const expected = await service(`&company_id=${company!.id}`);
 	await until(() => copyOf(n8n).size === expected.length);
 	expect(sorted(copyOf(n8n).values())).toEqual(sorted(expected));
@@ -108,19 +107,18 @@ test('only records linked to a picked record are in scope', async () => {
 test('records of a custom object come first, then their changes, and those of other objects do not', async () => {
 	for (const key of ['cars', 'boats']) {
 		const label = { label_singular: key, label_plural: key };
-		await sandbox.call('POST', '/v1/custom-objects', { key, ...label, primary_field: 'name' });
+		await sandbox.create('custom-objects', { key, ...label, primary_field: 'name' });
 		const field = { resource: `custom-objects/${key}/records`, key: 'name', label: 'Name', type: 'text' };
-		await sandbox.call('POST', '/v1/custom-fields', field);
+		await sandbox.create('custom-fields', field);
 	}
-	const create = async (key: string, name: string) =>
-		(await sandbox.call('POST', `/v1/custom-objects/${key}/records`, { custom_fields: { name } })).body;
+	const create = async (key: string, name: string) => await sandbox.create(`custom-objects/${key}/records`, { custom_fields: { name } });
 	const first = await create('cars', 'M-AB 1');
 	const n8n = await publish({ resource: 'customObjectRecord', objectKey: byId('cars') });
 	await until(() => items(n8n).length > 0);
 	await create('boats', 'Altamira');
 	const second = await create('cars', 'M-AB 2');
 	await until(() => items(n8n).length > 1);
-	await sandbox.call('DELETE', `/v1/custom-objects/cars/records/${String(first.id)}`);
+	await sandbox.call('DELETE', `/v1/custom-objects/cars/records/${first.id}`);
 	await until(() => changes(n8n).includes('deleted'));
 	expect(items(n8n)).toMatchObject([
 		{ id: first.id, title: 'M-AB 1', change: 'existing' },

@@ -23,7 +23,7 @@ test.each([true, false])('changing Mark as Done When, the number of attempts or 
 	let running = 0;
 	const execute = async () => {
 		running += 1;
-		// Over when the trigger has learned of its end.
+		// An execution is over once the trigger has learned of its end.
 		setImmediate(() => setImmediate(() => (running -= 1)));
 		return isFailing ? ('error' as const) : ('success' as const);
 	};

@@ -1,17 +1,10 @@
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
-
-import { failure, run as runNode } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { automatic, create, update } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 /** Items as people have them: columns of a spreadsheet, names instead of ids, blank cells. */
 const sandbox = useSandbox();
-
-const run = async (parameters: INodeParameters, items: IDataObject[], more: object = {}) =>
-	await runNode({ credential: sandbox.credential, parameters, items, ...more });
-
-const call = async (method: string, path: string, body?: unknown) =>
-	(await sandbox.call(method, path, body)).body;
+const { failure, run } = nodeRuns(sandbox);
 
 test('headers of a spreadsheet are matched by name or label, choices by label', async () => {
 	const row = {
@@ -40,33 +33,33 @@ describe('an empty cell', () => {
 	const stored = { last_name: 'Old', job_title: 'Pilot', language: 'es', timezone: 'Europe/Madrid' };
 
 	test('leaves the stored value as it is', async () => {
-		const { id } = await call('POST', '/v1/contacts', stored);
-		const { items } = await run(update('contact', String(id), automatic), [row]);
+		const { id } = await sandbox.create('contacts', stored);
+		const { items } = await run(update('contact', id, automatic), [row]);
 		expect(items[0]?.json).toMatchObject({ ...stored, last_name: 'New' });
 	});
 
 	test('clears it if the user chooses so', async () => {
-		const { id } = await call('POST', '/v1/contacts', stored);
-		const parameters = { ...update('contact', String(id), automatic), options: { emptyCells: 'clear' } };
+		const { id } = await sandbox.create('contacts', stored);
+		const parameters = { ...update('contact', id, automatic), options: { emptyCells: 'clear' } };
 		const { items } = await run(parameters, [row]);
 		expect(items[0]?.json).toMatchObject({ last_name: 'New', job_title: null, language: null, timezone: null });
 	});
 
 	test('is not a value to write', async () => {
-		const { id } = await call('POST', '/v1/contacts', stored);
-		const parameters = update('contact', String(id), automatic);
-		const error = await failure({ credential: sandbox.credential, parameters, items: [{ 'Job Title': '' }] });
+		const { id } = await sandbox.create('contacts', stored);
+		const parameters = update('contact', id, automatic);
+		const error = await failure(parameters, [{ 'Job Title': '' }]);
 		expect(error.message).toMatch(/values are blank \(Job Title\), so nothing was sent/);
 	});
 });
 
 describe('a record that is referenced by name', () => {
 	test('is found by name, domain or email, with one request for all items', async () => {
-		const company = await call('POST', '/v1/companies', { name: 'Looked Up Ltd', domain: 'looked-up.example' });
-		const tag = await call('POST', '/v1/tags', { name: 'Gold Client' });
-		const [user] = (await call('GET', '/v1/users?limit=1')).data as IDataObject[];
+		const company = await sandbox.create('companies', { name: 'Looked Up Ltd', domain: 'looked-up.example' });
+		const tag = await sandbox.create('tags', { name: 'Gold Client' });
+		const [user] = await sandbox.list('users?limit=1');
 		await sandbox.clear();
-		const rows = ['Looked Up Ltd', 'looked up ltd', 'looked-up.example', String(company.id)].map((Company) => ({
+		const rows = ['Looked Up Ltd', 'looked up ltd', 'looked-up.example', company.id].map((Company) => ({
 			'Last Name': 'Refers',
 			Company,
 			Owner: user!.email,
@@ -82,22 +75,18 @@ describe('a record that is referenced by name', () => {
 
 	test('is refused if no record or several have the name, and nothing is written', async () => {
 		for (const external_id of ['twin-1', 'twin-2']) {
-			await call('POST', '/v1/companies', { name: 'Twin & Sons', external_id });
+			await sandbox.create('companies', { name: 'Twin & Sons', external_id });
 		}
 		await sandbox.clear();
 		const refusal = async (Company: string) =>
-			(await failure({
-				credential: sandbox.credential,
-				parameters: create('contact', automatic),
-				items: [{ 'Last Name': 'Refers', Company }],
-			})).message;
+			(await failure(create('contact', automatic), [{ 'Last Name': 'Refers', Company }])).message;
 		expect(await refusal('Twin & Sons')).toMatch(/^Company: “Twin & Sons” may match several records/);
 		expect(await refusal('Nobody Inc.')).toMatch(/^Company: “Nobody Inc\.” does not match any record/);
 		expect((await sandbox.requests()).filter(({ method }) => method === 'POST')).toEqual([]);
 	});
 
 	test('needs no request if ids are given', async () => {
-		const company = await call('POST', '/v1/companies', { name: 'By Id Ltd' });
+		const company = await sandbox.create('companies', { name: 'By Id Ltd' });
 		await sandbox.clear();
 		await run(create('contact', { last_name: 'Refers', company_id: '={{ $json.id }}' }), [{ id: company.id }]);
 		expect((await sandbox.requests()).map(({ path }) => path)).not.toContain('/v1/companies');
@@ -107,10 +96,10 @@ describe('a record that is referenced by name', () => {
 test('in a batch, the picked records are changed, not those that the items were read from', async () => {
 	const names = ['Picked One', 'Picked Two', 'Source'];
 	const [first, second, source] = await Promise.all(
-		names.map(async (last_name) => await call('POST', '/v1/contacts', { last_name })),
+		names.map(async (last_name) => await sandbox.create('contacts', { last_name })),
 	);
 	const items = [first, second].map((picked) => ({ id: source!.id, job_title: 'Pilot', picked: picked!.id }));
 	const changed = await run(update('contact', '={{ $json.picked }}', automatic), items);
 	expect(changed.items.map(({ json }) => json.id)).toEqual([first!.id, second!.id]);
-	expect((await call('GET', `/v1/contacts/${String(source!.id)}`)).job_title).toBeNull();
+	expect((await sandbox.read(`contacts/${source!.id}`)).job_title).toBeNull();
 });

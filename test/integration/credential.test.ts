@@ -1,10 +1,8 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
 import { CredentialTestContext } from 'n8n-core';
 import type { IWorkflowExecuteAdditionalData } from 'n8n-workflow';
 
 import { testCredential } from '../../nodes/CrmPlatform/pickers/testCredential';
+import { startLocalServer } from '../local-server.ts';
 import { startSecondService } from '../second-service/second-server.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
@@ -21,22 +19,12 @@ async function tested(data: { baseUrl?: string; apiKey?: string; descriptionUrl?
 	});
 }
 
-/** A web server that is not this API. */
-async function serving(contentType: string, body: string, status = 200) {
-	const server = createServer((_, response) => {
-		response.writeHead(status, { 'content-type': contentType }).end(body);
-	});
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-	return { url, close: () => server.close() };
-}
-
 test.each(['', '/', '/v1', '/v1/'])('the base URL works with %p at its end', async (end) => {
 	const result = await tested({ baseUrl: sandbox.url + end });
 	expect(result).toEqual({ status: 'OK', message: 'Connection successful!' });
 });
 
-test('one contact is read, no more', async () => {
+test('only one contact is read', async () => {
 	await tested({});
 	expect(await sandbox.requests()).toMatchObject([{ path: '/v1/contacts', query: 'limit=1' }]);
 });
@@ -56,21 +44,12 @@ describe('the user reads the cause', () => {
 		expect(result.message).toContain(words);
 	};
 
-	test('when the key is wrong', async () => {
-		await says({ apiKey: 'wrong' }, 'did not accept the credential');
-	});
-
-	test('when the address is invalid', async () => {
-		await says({ baseUrl: 'api.example' }, 'starts with https://');
-	});
-
-	test('when the host does not exist', async () => {
-		await says({ baseUrl: 'http://no-such-host.invalid' }, 'the host does not exist');
-	});
-
-	test('when nothing listens there', async () => {
-		await says({ baseUrl: 'http://127.0.0.1:1' }, 'nothing is listening there');
-	});
+	test.each([
+		['the key is wrong', { apiKey: 'wrong' }, 'did not accept the credential'],
+		['the address is invalid', { baseUrl: 'api.example' }, 'starts with https://'],
+		['the host does not exist', { baseUrl: 'http://no-such-host.invalid' }, 'the host does not exist'],
+		['nothing listens there', { baseUrl: 'http://127.0.0.1:1' }, 'nothing is listening there'],
+	])('when %s', async (_, data, words) => await says(data, words));
 
 	test('when the rate limit is reached, without waiting for long', async () => {
 		await sandbox.faults({ path: '/v1/contacts', status: 429, headers: { 'retry-after': '60' } });
@@ -78,16 +57,13 @@ describe('the user reads the cause', () => {
 		await sandbox.clear();
 	});
 
-	test('when a web site is there', async () => {
-		const site = await serving('text/html', '<!doctype html><title>Welcome</title>');
-		await says({ baseUrl: site.url }, 'web page');
-		site.close();
-	});
-
-	test('when another API is there', async () => {
-		const api = await serving('application/json', '{"hello":"world"}');
-		await says({ baseUrl: api.url }, 'list of records');
-		api.close();
+	test.each([
+		['a web site', 'text/html', '<!doctype html><title>Welcome</title>', 'web page'],
+		['another API', 'application/json', '{"hello":"world"}', 'list of records'],
+	])('when %s is there', async (_, contentType, body, words) => {
+		const server = await startLocalServer((_request, response) => void response.writeHead(200, { 'content-type': contentType }).end(body));
+		await says({ baseUrl: server.url }, words);
+		await server.close();
 	});
 
 	test('when the address of the description is wrong', async () => {
@@ -97,14 +73,12 @@ describe('the user reads the cause', () => {
 
 test('the key is sent to no host but the CRM’s', async () => {
 	const seen: Array<string | undefined> = [];
-	const server = createServer((request, response) => {
+	const server = await startLocalServer((request, response) => {
 		seen.push(request.headers.authorization);
 		response.end('{}');
 	});
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-	const { port } = server.address() as AddressInfo;
-	await tested({ descriptionUrl: `http://127.0.0.1:${port}/openapi.json` });
-	server.close();
+	await tested({ descriptionUrl: `${server.url}/openapi.json` });
+	await server.close();
 	expect(seen.length).toBeGreaterThan(0);
 	expect(new Set(seen)).toEqual(new Set([undefined]));
 });

@@ -1,24 +1,21 @@
 import { randomUUID } from 'node:crypto';
 
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { getFilterFields } from '../../nodes/CrmPlatform/pickers/filterPickers';
-import { executeContext, picker, run } from './harness/node-runs.ts';
+import { executeContext, nodeRuns, picker } from './harness/node-runs.ts';
 import { automatic, byId, create, getMany, upsert } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
+const { run } = nodeRuns(sandbox);
 
 test('Create or Update finds the record by a unique custom field', async () => {
 	const number = `C-${randomUUID()}`;
 	const write = async (job_title: string, how: IDataObject) =>
-		await run({
-			credential: sandbox.credential,
-			parameters: { ...upsert('contact', 'custom_fields.customer_number', {}), ...how } as never,
-			items: [{ number, job_title }],
-		});
+		await run({ ...upsert('contact', 'custom_fields.customer_number', {}), ...how }, [{ number, job_title }]);
 	const mapped = upsert('contact', 'custom_fields.customer_number', {
 		last_name: 'Unique',
 		job_title: '={{ $json.job_title }}',
@@ -36,15 +33,10 @@ test('Create or Update finds the record by a unique custom field', async () => {
 
 test('custom fields mapped as a whole are written, together with one that is mapped individually', async () => {
 	const number = `C-${randomUUID()}`;
-	const { items } = await run({
-		credential: sandbox.credential,
-		parameters: create('contact', {
-			last_name: 'Whole',
-			custom_fields: '={{ $json.fields }}',
-			'custom_fields.customer_number': number,
-		}),
-		items: [{ fields: { renewal_date: '2031-01-01' } }],
-	});
+	const { items } = await run(
+		create('contact', { last_name: 'Whole', custom_fields: '={{ $json.fields }}', 'custom_fields.customer_number': number }),
+		[{ fields: { renewal_date: '2031-01-01' } }],
+	);
 	expect(items[0]?.json.custom_fields).toMatchObject({
 		renewal_date: '2031-01-01',
 		customer_number: number,
@@ -59,13 +51,7 @@ test('a list is filtered by custom fields', async () => {
 		});
 	await write('2031-01-01');
 	await write('2033-01-01');
-	const { items, hints } = await run({
-		credential: sandbox.credential,
-		parameters: getMany('contact', {}, {
-			last_name: 'Filtered',
-			'custom_fields.renewal_date[gte]': '2032-01-01',
-		}),
-	});
+	const { items, hints } = await run(getMany('contact', {}, { last_name: 'Filtered', 'custom_fields.renewal_date[gte]': '2032-01-01' }));
 	expect(hints).toEqual([]);
 	expect(items.map(({ json }) => (json.custom_fields as IDataObject).renewal_date)).toEqual(['2033-01-01']);
 });
@@ -74,8 +60,7 @@ const asJson = (fieldsJson: string, more: IDataObject = {}) =>
 	({ resource: 'contact', operation: 'create', fieldsMode: 'json', fieldsJson, ...more }) as never;
 
 test('JSON without custom fields takes one request', async () => {
-	const { credential } = sandbox;
-	await run({ credential, parameters: asJson('{"last_name":"Single"}') });
+	await run(asJson('{"last_name":"Single"}'));
 	const requests = await sandbox.requests();
 	expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /v1/contacts']);
 });
@@ -106,11 +91,7 @@ describe('if the CRM does not say which custom fields exist,', () => {
 		['automatically', create('contact', automatic)],
 		['as JSON', asJson('={{ $json }}')],
 	])('values given %s are written unchanged, and the user is warned', async (_, parameters) => {
-		const { items, hints } = await run({
-			credential: sandbox.credential,
-			parameters,
-			items: [{ last_name: 'Hidden', custom_fields: { nps_score: 9 } }],
-		});
+		const { items, hints } = await run(parameters, [{ last_name: 'Hidden', custom_fields: { nps_score: 9 } }]);
 		expect(items[0]?.json).toMatchObject({ last_name: 'Hidden', custom_fields: { nps_score: 9 } });
 		expect(hints).toEqual(expectedHints);
 	});
@@ -118,15 +99,11 @@ describe('if the CRM does not say which custom fields exist,', () => {
 	test.each([
 		['automatically', create('contact', automatic)],
 		['as JSON', asJson('={{ Object.assign({}, $json) }}')],
-	])('so are values that items set individually, mapped %s', async (_, parameters) => {
-		const { items, hints } = await run({
-			credential: sandbox.credential,
-			parameters,
-			items: [
-				{ last_name: 'Hidden', 'custom_fields.nps_score': 9 },
-				{ last_name: 'Hidden', 'custom_fields.renewal_date': '2031-01-01' },
-			],
-		});
+	])('values that items set individually, mapped %s, are also written unchanged', async (_, parameters) => {
+		const { items, hints } = await run(parameters, [
+			{ last_name: 'Hidden', 'custom_fields.nps_score': 9 },
+			{ last_name: 'Hidden', 'custom_fields.renewal_date': '2031-01-01' },
+		]);
 		expect(items.map(({ json }) => json.custom_fields)).toMatchObject([
 			{ nps_score: 9 },
 			{ renewal_date: '2031-01-01' },
@@ -138,28 +115,26 @@ describe('if the CRM does not say which custom fields exist,', () => {
 		['by hand', create('contact', { last_name: 'Hidden', 'custom_fields.nps_score': 9 })],
 		['automatically', create('contact', automatic)],
 		['as JSON', asJson('={{ $json }}')],
-	])('so is a picked record, beside values set %s', async (_, parameters) => {
+	])('a picked record is also written, beside values set %s', async (_, parameters) => {
 		const key = `met_by_${randomUUID().slice(0, 8)}`;
 		const field = { resource: 'contacts', key, label: 'Met By', type: 'reference' };
-		await sandbox.call('POST', '/v1/custom-fields', { ...field, reference_resource: 'contacts' });
-		const { body: other } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Other' });
-		const record = byId(String(other.id));
-		const { items, hints } = await run({
-			credential: sandbox.credential,
-			parameters: {
+		await sandbox.create('custom-fields', { ...field, reference_resource: 'contacts' });
+		const other = await sandbox.create('contacts', { last_name: 'Other' });
+		const record = byId(other.id);
+		const { items, hints } = await run(
+			{
 				...parameters,
 				fieldsLinked: { records: [{ field: `custom_fields.${key}`, record }] },
 			},
-			items: [{ last_name: 'Hidden', 'custom_fields.nps_score': 9 }],
-		});
+			[{ last_name: 'Hidden', 'custom_fields.nps_score': 9 }],
+		);
 		expect(items[0]?.json.custom_fields).toMatchObject({ nps_score: 9, [key]: other.id });
 		expect(hints).toEqual(expectedHints);
 	});
 
 	test('a list is not read without its filter by a custom field', async () => {
 		const parameters = getMany('contact', {}, { 'custom_fields.nps_score': 9 });
-		const { credential } = sandbox;
-		await expect(run({ credential, parameters })).rejects.toMatchObject({ httpCode: '403' });
+		await expect(run(parameters)).rejects.toMatchObject({ httpCode: '403' });
 	});
 
 	test('the other fields are still offered', async () => {
@@ -176,24 +151,21 @@ describe('if the CRM does not say which custom fields exist,', () => {
 });
 
 test('a custom field set individually remains beside all the others set as a whole', async () => {
-	const { items } = await run({
-		credential: sandbox.credential,
-		parameters: create('contact', {
-			last_name: 'Lovelace',
-			'custom_fields.nps_score': '9',
-			custom_fields: '{ "vip": true }',
-		}),
-	});
+	const { items } = await run(create('contact', {
+		last_name: 'Lovelace',
+		'custom_fields.nps_score': '9',
+		custom_fields: '{ "vip": true }',
+	}));
 	expect(items[0]?.json.custom_fields).toMatchObject({ nps_score: 9, vip: true });
 });
 
 test('a list is filtered by a read-only custom field, and a record is not written to it', async () => {
 	const key = `computed_${randomUUID().slice(0, 8)}`;
-	await sandbox.call('POST', '/v1/custom-fields', { resource: 'contacts', key, label: 'Computed', type: 'text', read_only: true });
+	await sandbox.create('custom-fields', { resource: 'contacts', key, label: 'Computed', type: 'text', read_only: true });
 	const rows = [{ field: `custom_fields.${key}`, operator: 'isNotEmpty' }];
-	const setup = { credential: sandbox.credential, parameters: { ...getMany('contact'), filters: { rows } } as never };
-	expect((await run(setup)).items).toEqual([]);
-	const offered = await picker(getFilterFields, setup);
+	const parameters = { ...getMany('contact'), filters: { rows } } as INodeParameters;
+	expect((await run(parameters)).items).toEqual([]);
+	const offered = await picker(getFilterFields, { credential: sandbox.credential, parameters });
 	expect(offered.map(({ value }) => value)).toContain(`custom_fields.${key}`);
 	const { fields } = await picker(getFields, { credential: sandbox.credential, parameters: { resource: 'contact', operation: 'create' } });
 	expect(fields.map(({ id }) => id)).not.toContain(`custom_fields.${key}`);

@@ -2,25 +2,26 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { useBinaryStore } from './harness/binary-store.ts';
 import { fileRuns } from './harness/file-runs.ts';
-import { run } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { automatic, byId, create, getMany, update } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 import { runSync, syncOf } from './harness/sync-node.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
+const { run } = nodeRuns(sandbox);
 const { importOf } = fileRuns(sandbox, useBinaryStore());
 
-/** Custom fields that are called as what only the service writes. */
+/** Custom fields with the names of fields that only the service writes. */
 const keys = ['name', 'id', 'version', 'object', 'created_at'];
 const values = (text: string) => Object.fromEntries(keys.map((key) => [key, `${text} ${key}`]));
 const prefixed = (text: string) => Object.fromEntries(keys.map((key) => [`custom_fields.${key}`, `${text} ${key}`]));
 
 beforeAll(async () => {
-	for (const key of keys) await sandbox.call('POST', '/v1/custom-fields', { resource: 'contacts', key, label: key, type: 'text' });
+	for (const key of keys) await sandbox.create('custom-fields', { resource: 'contacts', key, label: key, type: 'text' });
 });
 
-const contact = async (fields: IDataObject = {}) => (await sandbox.call('POST', '/v1/contacts', { last_name: 'Odd', ...fields })).body;
-const stored = async (id: unknown) => (await sandbox.call('GET', `/v1/contacts/${String(id)}`)).body.custom_fields;
+const contact = async (fields: IDataObject = {}) => await sandbox.create('contacts', { last_name: 'Odd', ...fields });
+const stored = async (id: unknown) => (await sandbox.read(`contacts/${String(id)}`)).custom_fields;
 
 test.each<[string, IDataObject, IDataObject]>([
 	['automatically, by their whole names', automatic, { last_name: 'A', ...prefixed('a') }],
@@ -28,51 +29,51 @@ test.each<[string, IDataObject, IDataObject]>([
 	['as JSON', { fieldsMode: 'json', fieldsJson: JSON.stringify({ last_name: 'A', custom_fields: values('a') }) }, {}],
 	['by hand', { last_name: 'A', ...prefixed('a') }, {}],
 ])('custom fields named like read-only ones are written %s', async (_, how, item) => {
-	const result = await run({ credential: sandbox.credential, parameters: create('contact', how), items: [item] });
+	const result = await run(create('contact', how), [item]);
 	expect(result.hints).toEqual([]);
 	expect(await stored(result.items[0]?.json.id)).toMatchObject(values('a'));
-	const id = String((await contact()).id);
-	const { hints } = await run({ credential: sandbox.credential, parameters: update('contact', id, how), items: [{ ...item, id, version: 1 }] });
+	const id = (await contact()).id;
+	const { hints } = await run(update('contact', id, how), [{ ...item, id, version: 1 }]);
 	expect(hints).toEqual([]);
 	expect(await stored(id)).toMatchObject(values('a'));
 });
 
-test('they are read back and written again as they were', async () => {
+test('custom fields named like read-only ones are read and written back unchanged', async () => {
 	const { id } = await contact({ custom_fields: values('b') });
-	const record = (await run({ credential: sandbox.credential, parameters: { resource: 'contact', operation: 'get', recordId: byId(String(id)), simplify: false } })).items[0]!.json;
-	await run({ credential: sandbox.credential, parameters: update('contact', String(id), automatic), items: [{ ...record, custom_fields: { ...values('b'), name: 'new' } }] });
+	const record = (await run({ resource: 'contact', operation: 'get', recordId: byId(id), simplify: false })).items[0]!.json;
+	await run(update('contact', id, automatic), [{ ...record, custom_fields: { ...values('b'), name: 'new' } }]);
 	expect(await stored(id)).toMatchObject({ ...values('b'), name: 'new' });
 });
 
 test('a name without the prefix means the record’s own field, and a hint tells where the custom field is', async () => {
 	const { id } = await contact({ custom_fields: values('c') });
 	for (const item of [{ first_name: 'F', name: 'other' }, { id, first_name: 'F', name: 'other' }]) {
-		const { hints } = await run({ credential: sandbox.credential, parameters: update('contact', String(id), automatic), items: [item] });
+		const { hints } = await run(update('contact', id, automatic), [item]);
 		expect(hints.join()).toContain('custom_fields.name');
 		expect(await stored(id)).toMatchObject(values('c'));
 	}
 });
 
-test('an import writes them', async () => {
+test('an import writes custom fields named like read-only ones', async () => {
 	const header = keys.map((key) => `custom_fields.${key}`).join();
 	const row = Object.values(values('d')).join();
 	await importOf(`last_name,external_id,${header}\nD,odd-d,${row}\n`, { importAs: 'upsert', matchOn: 'external_id' });
-	const { data } = (await sandbox.call('GET', '/v1/contacts?external_id=odd-d')).body as { data: IDataObject[] };
+	const { data } = await sandbox.read('contacts?external_id=odd-d') as { data: IDataObject[] };
 	expect(data.map((record) => record.custom_fields)).toEqual([expect.objectContaining(values('d'))]);
 	await importOf(`id,${header}\n${String(data[0]!.id)},${Object.values(values('e')).join()}\n`, { importAs: 'update' });
 	expect(await stored(data[0]!.id)).toMatchObject(values('e'));
 });
 
-test('lists are filtered by them', async () => {
+test('lists are filtered by custom fields named like read-only ones', async () => {
 	const { id } = await contact({ custom_fields: values('f') });
 	await contact({ custom_fields: values('g') });
 	for (const [field, value] of Object.entries(prefixed('f'))) {
-		const { items } = await run({ credential: sandbox.credential, parameters: getMany('contact', {}, { [field]: value }) });
+		const { items } = await run(getMany('contact', {}, { [field]: value }));
 		expect(items.map(({ json }) => json.id)).toEqual([id]);
 	}
 });
 
-test('a sync writes them, and its second run finds nothing to write', async () => {
+test('a sync writes custom fields named like read-only ones, and its second run finds nothing to write', async () => {
 	const items = [{ external_id: 'odd-h', last_name: 'H', ...prefixed('h') }];
 	const sync = async (input: IDataObject[]) => await runSync({ credential: sandbox.credential, parameters: syncOf('contact'), items: input });
 	const { created } = await sync(items);

@@ -1,19 +1,19 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { run } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { byId, create, getMany } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
+const { run } = nodeRuns(sandbox);
 
 /** Two objects, each with a name and a size: a text in one, a number in the other. */
 beforeAll(async () => {
 	for (const [key, type] of [['cars', 'text'], ['boats', 'number']] as const) {
 		const label = { label_singular: key, label_plural: key };
-		await sandbox.call('POST', '/v1/custom-objects', { key, ...label, primary_field: 'name' });
+		await sandbox.create('custom-objects', { key, ...label, primary_field: 'name' });
 		const resource = `custom-objects/${key}/records`;
-		const define = async (field: IDataObject) =>
-			await sandbox.call('POST', '/v1/custom-fields', { resource, ...field });
+		const define = async (field: IDataObject) => await sandbox.call('POST', '/v1/custom-fields', { resource, ...field });
 		await define({ key: 'name', label: 'Name', type: 'text' });
 		await define({ key: 'size', label: 'Size', type });
 	}
@@ -27,23 +27,21 @@ async function createEach(items: IDataObject[]) {
 		'custom_fields.name': '={{ $json.name }}',
 		'custom_fields.size': '={{ $json.size }}',
 	});
-	const parameters = { ...fields, ...ofItemsObject } as never;
-	const { credential } = sandbox;
-	return (await run({ credential, parameters, items, continueOnFail: true })).items;
+	const parameters = { ...fields, ...ofItemsObject };
+	return (await run(parameters, items, { continueOnFail: true })).items;
 }
 
 test('records of a custom object take the fields of their own object', async () => {
-	const { items, hints } = await run({
-		credential: sandbox.credential,
-		parameters: {
+	const { items, hints } = await run(
+		{
 			...create('customObjectRecord', {
 				'custom_fields.name': '={{ $json.plate }}',
 				'custom_fields.size': '4',
 			}),
 			objectKey: byId('boats'),
 		},
-		items: [{ plate: 'M-AB 1' }],
-	});
+		[{ plate: 'M-AB 1' }],
+	);
 	expect(hints).toEqual([]);
 	expect(items[0]?.json).toMatchObject({ title: 'M-AB 1', custom_fields: { size: 4 } });
 });
@@ -91,14 +89,7 @@ describe('if the items are about several objects,', () => {
 			{ object: 'boats', name: 'wanted', size: '77' },
 		]);
 		const filters = getMany('customObjectRecord', {}, { 'custom_fields.size': '={{ $json.size }}' });
-		const { items } = await run({
-			credential: sandbox.credential,
-			parameters: { ...filters, ...ofItemsObject },
-			items: [
-				{ object: 'boats', size: 77 },
-				{ object: 'cars', size: 'XL' },
-			],
-		});
+		const { items } = await run({ ...filters, ...ofItemsObject }, [{ object: 'boats', size: 77 }, { object: 'cars', size: 'XL' }]);
 		const sizes = items.map(({ json }) => (json.custom_fields as IDataObject).size);
 		expect(sizes).toEqual([77, 'XL']);
 	});

@@ -2,9 +2,9 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { alteredService } from './harness/altered-service.ts';
 import { failure, run } from './harness/node-runs.ts';
-import { getMany } from './harness/parameters.ts';
+import { filterRows, getMany } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
-import { scopeOf, teamsIn } from './harness/sync-node.ts';
+import { teamsIn } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const service = alteredService(sandbox, true);
@@ -53,7 +53,7 @@ test('an object with a value is sent', async () => {
 test('a sync whose scope is an empty object deletes nothing', async () => {
 	const { team, records } = teams.newTeam(6);
 	await teams.add(records);
-	const filters = scopeOf({ deep: '={{ JSON.stringify({ from: $json.since }) }}' });
+	const filters = filterRows({ deep: '={{ JSON.stringify({ from: $json.since }) }}' });
 	const more = { filters, missingInSource: 'delete', maxDeletionsShare: 100 };
 	await expect(teams.run(records.slice(0, 3), more, { credential: service.credential })).rejects.toThrow('Deep: the filter has no value');
 	expect(await teams.listed(team)).toHaveLength(6);

@@ -24,7 +24,7 @@ function contextOf(items: IDataObject[]) {
 	return { n8n, expression, evaluations: jest.spyOn(context, 'evaluateExpression') };
 }
 
-/** What Expression.initExpressionEngine() does, which imports in a way jest cannot. */
+/** Does what Expression.initExpressionEngine() does, whose kind of import jest does not support. */
 async function startVmEngine(): Promise<void> {
 	const evaluator = new ExpressionEvaluator({
 		createBridge: () => new IsolatedVmBridge({ timeout: 5_000, memoryLimit: 128 }),
@@ -36,7 +36,7 @@ async function startVmEngine(): Promise<void> {
 	Expression.setExpressionEngine('vm');
 }
 
-/** What n8n's engine gives for each on its own: a value or the words of an error. */
+/** The result of n8n's engine for each expression alone: a value or the message of an error. */
 function oneByOne(n8n: IExecuteFunctions, expressions: string[], item: number): unknown[] {
 	return expressions.map((expression) => {
 		try {
@@ -47,7 +47,7 @@ function oneByOne(n8n: IExecuteFunctions, expressions: string[], item: number): 
 	});
 }
 
-/** The values of each item, or the words of its error and which item it names. */
+/** The values of each item, or the message of its error and the item that the error names. */
 function allTogether(n8n: IExecuteFunctions, expressions: string[]): unknown[][] {
 	const evaluation = new Evaluation(n8n, expressions.map((value) => ({ label: 'Field', value })));
 	return n8n.getInputData().map((_, item) => {
@@ -60,10 +60,10 @@ function allTogether(n8n: IExecuteFunctions, expressions: string[]): unknown[][]
 	});
 }
 
-/** No value is null or undefined, after the engine and the reason; to a field it is the same. */
+/** A missing value is null or undefined, depending on the engine; a field treats both the same. */
 const comparable = (values: unknown[]) => values.map((value) => value ?? null);
 
-/** What is no JSON is shared: no expression changes it. */
+/** Copies JSON. Other values are shared, since no expression changes them. */
 function copyOf<Value>(value: Value): Value {
 	if (Array.isArray(value)) return value.map(copyOf) as Value;
 	if (typeof value !== 'object' || value?.constructor !== Object) return value;

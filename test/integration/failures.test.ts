@@ -1,6 +1,7 @@
 import type { IDataObject, NodeApiError } from 'n8n-workflow';
 
 import { alteredService } from './harness/altered-service.ts';
+import { transientFaults } from './harness/batch-writes.ts';
 import { run as runNode, type Setup } from './harness/node-runs.ts';
 import { sinceN8n } from './harness/n8n-version.ts';
 import { automatic, create, get, getMany } from './harness/parameters.ts';
@@ -12,19 +13,10 @@ const run = async (setup: Omit<Setup, 'credential'>) =>
 
 const failureOf = async (setup: Setup): Promise<NodeApiError> => await runNode(setup).then(() => Promise.reject(new Error('The node did not fail')), (error: NodeApiError) => error);
 
-const contacts = async (email: string) =>
-	(await sandbox.call('GET', `/v1/contacts?email=${encodeURIComponent(email)}`)).body.total;
+const contacts = async (email: string) => (await sandbox.read(`contacts?email=${encodeURIComponent(email)}`)).total;
 
 describe('a write whose first attempt fails', () => {
-	test.each([
-		['500', { status: 500 }],
-		['503 with Retry-After', { status: 503, headers: { 'retry-after': '0' } }],
-		['429 with Retry-After', { status: 429, headers: { 'retry-after': '0' } }],
-		['a connection dropped before the effect', { drop: 'before' }],
-		['a connection dropped after the effect', { drop: 'after' }],
-		['a web page of a gateway', { status: 502, body: '<html></html>', contentType: 'text/html' }],
-		['malformed JSON after the effect', { malformed: true }],
-	])('with %s is done once', async (name, fault) => {
+	test.each(transientFaults)('with %s is done once', async (name, fault) => {
 		const email = `once-${name.replace(/\W+/g, '-')}@failures.example`.toLowerCase();
 		await sandbox.faults({ path: '/v1/contacts', method: 'POST', times: 1, ...fault });
 		const { items } = await run({ parameters: create('contact', { email }) });
@@ -148,16 +140,16 @@ describe('the user reads a clear message', () => {
 
 	test('when a duplicate prevents the write', async () => {
 		const email = 'duplicate@failures.example';
-		const { id } = (await sandbox.call('POST', '/v1/contacts', { email })).body;
-		await expect(run({ parameters: create('contact', { email }) })).rejects.toThrow(String(id));
+		const { id } = await sandbox.create('contacts', { email });
+		await expect(run({ parameters: create('contact', { email }) })).rejects.toThrow(id);
 	});
 
 	test('when a duplicate has a name, which says more than its ID', async () => {
 		const email = 'named@failures.example';
-		const { id } = (await sandbox.call('POST', '/v1/contacts', { email, first_name: 'Ada', last_name: 'King' })).body;
+		const { id } = await sandbox.create('contacts', { email, first_name: 'Ada', last_name: 'King' });
 		const { items } = await run({ parameters: create('contact', automatic), items: [{ email }, { email }], continueOnFail: true });
-		for (const { json } of items) expect(json.error).toContain(`Ada King (${String(id)})`);
-		await expect(run({ parameters: create('contact', { email }) })).rejects.toThrow(`Ada King (${String(id)})`);
+		for (const { json } of items) expect(json.error).toContain(`Ada King (${id})`);
+		await expect(run({ parameters: create('contact', { email }) })).rejects.toThrow(`Ada King (${id})`);
 	});
 
 	test('when no item can succeed, without advice for each item', async () => {

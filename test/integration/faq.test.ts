@@ -1,26 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DateTime, Settings } from 'luxon';
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { newBrowser } from '../sandbox/harness/scripted-browser.ts';
 import { fillIn } from '../sandbox/harness/console.ts';
-import { run as runNode } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { byId, create, getMany, mapped, on } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
+const { output } = nodeRuns(sandbox);
 const timezone = 'America/New_York';
-const run = async (parameters: INodeParameters): Promise<IDataObject[]> => {
-	const { items } = await runNode({ credential: sandbox.credential, parameters, timezone });
-	return items.map(({ json }) => json);
-};
+const run = async (parameters: object) => await output(parameters, [{}], { timezone });
 
 const page = readFileSync(resolve(__dirname, '../../docs/faq.md'), 'utf8');
 const expressions = [...page.matchAll(/^\| ([^|]+) \| (Is [^|]+) \| `([^`]+)` \| (?:`([^`]+)`)? ?\|$/gm)];
 const operators: Record<string, string> = { 'Is Between': 'isBetweenDates', 'Is Before': 'isBefore', 'Is After': 'isAfter' };
 
-// On days that begin or end something, too: no test fails on one of them.
+// Also at the beginning and end of months, years and daylight saving time, so that no test fails on such a day.
 describe.each([
 	'2026-07-15T12:00', // A day like others.
 	'2028-02-29T23:59', // The last minute of a month.
@@ -34,7 +32,7 @@ describe.each([
 	const today = now.startOf('day');
 	const lastMonth = now.minus({ months: 1 });
 	const month = (at: DateTime) => [at.startOf('month'), at.endOf('month')] as const;
-	/** The first moment and the last one that belong to it. */
+	/** The first and the last moment of each period. */
 	const spans: Record<string, readonly [DateTime, DateTime]> = {
 		'this month': month(now),
 		'last month': month(lastMonth),
@@ -44,7 +42,7 @@ describe.each([
 		'the last 24 hours': [now.minus({ hours: 23, minutes: 50 }), now.plus({ days: 1 })],
 	};
 
-	test('as many as the page has', () => {
+	test('the page has exactly these periods', () => {
 		expect(expressions.map(([, period]) => period)).toEqual(Object.keys(spans));
 	});
 
@@ -53,8 +51,8 @@ describe.each([
 		const times = [first.minus({ days: 1 }), first, last, last.plus({ days: 1 })];
 		const tasks: unknown[] = [];
 		for (const at of times) {
-			const { body } = await sandbox.call('POST', '/v1/tasks', { title: period, due_at: at.toUTC().toISO() });
-			tasks.push(body.id);
+			const task = await sandbox.create('tasks', { title: period, due_at: at.toUTC().toISO() });
+			tasks.push(task.id);
 		}
 		const isDue = {
 			field: 'due_at',
@@ -72,7 +70,7 @@ describe.each([
 		const [first, last] = spans['this month']!;
 		const days = [first.minus({ days: 1 }), first, last, last.plus({ days: 1 })];
 		for (const day of days) {
-			await sandbox.call('POST', '/v1/deals', { title: `Days ${local}`, expected_close_date: day.toISODate() });
+			await sandbox.create('deals', { title: `Days ${local}`, expected_close_date: day.toISODate() });
 		}
 		const [, , , date, secondDate] = expressions[0]!;
 		const rows = [
@@ -85,8 +83,8 @@ describe.each([
 });
 
 test('deals won this week are found by their status and the day on which they were closed', async () => {
-	const { body: deal } = await sandbox.call('POST', '/v1/deals', { title: 'Won just now' });
-	await sandbox.call('POST', `/v1/deals/${String(deal.id)}/win`);
+	const deal = await sandbox.create('deals', { title: 'Won just now' });
+	await sandbox.call('POST', `/v1/deals/${deal.id}/win`);
 	const [, , , date, secondDate] = expressions.find(([, period]) => period === 'this week')!;
 	const rows = [
 		{ field: 'status', operator: 'is', value: 'Won' },
@@ -99,15 +97,15 @@ test('deals won this week are found by their status and the day on which they we
 });
 
 test('a ticket with an assignee is closed without being solved first', async () => {
-	const { body: users } = await sandbox.call('GET', '/v1/users?limit=1');
+	const users = await sandbox.read('users?limit=1');
 	const [{ id }] = users.data as [IDataObject];
-	const { body: ticket } = await sandbox.call('POST', '/v1/tickets', { subject: 'Broken', assignee_id: id });
+	const ticket = await sandbox.create('tickets', { subject: 'Broken', assignee_id: id });
 	expect(await run(on('ticket', 'close', ticket.id))).toMatchObject([{ status: 'closed' }]);
 });
 
 test('a ticket is answered, solved and closed', async () => {
-	const { body: ticket } = await sandbox.call('POST', '/v1/tickets', { subject: 'Broken' });
-	const { body: users } = await sandbox.call('GET', '/v1/users?limit=1');
+	const ticket = await sandbox.create('tickets', { subject: 'Broken' });
+	const users = await sandbox.read('users?limit=1');
 	const answer = { channel: 'email', to: ['ada@acme.example'], text: 'Fixed', ticket_id: ticket.id };
 	const [message] = await run({ ...create('message', answer), operation: 'send' });
 	expect(message).toMatchObject({ ticket_id: ticket.id, direction: 'outbound' });
@@ -121,7 +119,7 @@ test('a custom object is defined, given a field, and has a record', async () => 
 	await run(create('customObject', object));
 	await run(create('customField', { resource: 'custom-objects/cars/records', key: 'name', label: 'Name', type: 'text' }));
 	const record = { ...create('customObjectRecord', {}), fields: mapped({ 'custom_fields.name': 'M-AB 1' }), objectKey: byId('cars') };
-	expect(await run(record as INodeParameters)).toMatchObject([{ title: 'M-AB 1' }]);
+	expect(await run(record)).toMatchObject([{ title: 'M-AB 1' }]);
 });
 
 test('a custom object that was made in the console has a record by the node', async () => {
@@ -133,6 +131,6 @@ test('a custom object that was made in the console has a record by the node', as
 	const field = { resource: 'custom-objects/boats/records', key: 'name', label: 'Name', type: 'text' };
 	await fillIn(admin, form!.replaceAll('&amp;', '&'), '/records/custom-fields', field);
 	const record = { ...create('customObjectRecord', {}), fields: mapped({ 'custom_fields.name': 'Nordstern' }), objectKey: byId('boats') };
-	expect(await run(record as INodeParameters)).toMatchObject([{ title: 'Nordstern' }]);
+	expect(await run(record)).toMatchObject([{ title: 'Nordstern' }]);
 	expect((await admin.open('/records/custom-objects.boats.records')).html).toContain('Nordstern');
 });

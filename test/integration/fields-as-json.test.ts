@@ -1,10 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
-import { failure, run } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
+const { failure, run } = nodeRuns(sandbox);
 
 describe('fields given as JSON', () => {
 	const asJson = (resource: string, operation: string, json: unknown, more: IDataObject = {}) => ({
@@ -23,10 +24,7 @@ describe('fields given as JSON', () => {
 			'address.country': 'ES',
 			custom_fields: { renewal_date: '2026-03-01T00:00:00.000Z', nps_score: '9', interests: 'events,training' },
 		});
-		const { items, hints } = await run({
-			credential: sandbox.credential,
-			parameters: asJson('contact', 'create', json),
-		});
+		const { items, hints } = await run(asJson('contact', 'create', json));
 		expect(hints).toEqual([]);
 		expect(items[0]?.json).toMatchObject({
 			last_name: 'Json',
@@ -43,50 +41,36 @@ describe('fields given as JSON', () => {
 		);
 		expect(property?.displayName).toContain('priority: low, normal, high, urgent.');
 
-		const creating = run({
-			credential: sandbox.credential,
-			parameters: asJson('ticket', 'create', '{"subject":"Lamp","priority":"highest"}'),
-		});
+		const creating = run(asJson('ticket', 'create', '{"subject":"Lamp","priority":"highest"}'));
 		await expect(creating).rejects.toThrow('one of: low, normal, high, urgent');
 	});
 
 	test('may be an object from an expression, as from an AI agent', async () => {
-		const { items } = await run({
-			credential: sandbox.credential,
-			parameters: asJson('contact', 'create', '={{ $json.body }}'),
-			items: [{ body: { last_name: 'First' } }, { body: '{"last_name":"Second"}' }],
-		});
+		const { items } = await run(
+			asJson('contact', 'create', '={{ $json.body }}'),
+			[{ body: { last_name: 'First' } }, { body: '{"last_name":"Second"}' }],
+		);
 		expect(items.map(({ json }) => json.last_name)).toEqual(['First', 'Second']);
 	});
 
 	test('that the CRM does not have are not sent, and the user is warned', async () => {
-		const { items, hints } = await run({
-			credential: sandbox.credential,
-			parameters: asJson('contact', 'create', '{"last_name":"X","shoe_size":9,"custom_fields":{"gone":1}}'),
-		});
+		const { items, hints } = await run(asJson('contact', 'create', '{"last_name":"X","shoe_size":9,"custom_fields":{"gone":1}}'));
 		expect(items[0]?.json).toMatchObject({ last_name: 'X' });
 		expect(hints.join()).toContain('shoe_size');
 		expect(hints.join()).toContain('custom_fields.gone');
 	});
 
 	test('are cleared by null, and fields that are not named stay', async () => {
-		const { body } = await sandbox.call('POST', '/v1/contacts', {
-			last_name: 'Keep',
-			job_title: 'Gone',
-			address: { city: 'Madrid' },
-		});
-		const recordId = { __rl: true, mode: 'id', value: body.id as string };
-		const { items } = await run({
-			credential: sandbox.credential,
-			parameters: asJson('contact', 'update', '{"job_title":null,"address":null}', { recordId }),
-		});
+		const contact = await sandbox.create('contacts', { last_name: 'Keep', job_title: 'Gone', address: { city: 'Madrid' } });
+		const recordId = { __rl: true, mode: 'id', value: contact.id };
+		const { items } = await run(asJson('contact', 'update', '{"job_title":null,"address":null}', { recordId }));
 		expect(items[0]?.json).toMatchObject({ last_name: 'Keep', job_title: null });
 		expect(items[0]?.json.address).toBeNull();
 	});
 
 	test.each(['', '[1]', 'Ada', '={{ $json.nothing }}'])('are refused if they are %p', async (json) => {
 		const parameters = asJson('contact', 'create', json);
-		const error = await failure({ credential: sandbox.credential, parameters });
+		const error = await failure(parameters);
 		expect(error.message).toMatch(/JSON: .* is not an object such as/);
 	});
 });

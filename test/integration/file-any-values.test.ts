@@ -14,7 +14,7 @@ const text = fc.oneof(
 	fc.string({ unit: 'grapheme', maxLength: 12 }),
 	fc.stringMatching(/^['=+\-@\t",;\r\n \\sep=0-9.eE]{0,10}$/),
 	fc.constantFrom("'=1", "''=1", 'true', '1e21', '007', '9007199254740993', 'null', '[]', '{}', ' , ', '\ufeffx', '__proto__', '\u202ex'),
-// An empty cell is no value.
+// An empty cell is not a value.
 ).filter((cell) => cell.trim() !== '');
 const number = fc.oneof(
 	fc.double({ noDefaultInfinity: true, noNaN: true }),
@@ -34,7 +34,7 @@ test('an export that is imported again changes no value, whatever the values', a
 	await fc.assert(
 		fc.asyncProperty(fc.array(record, { minLength: 10, maxLength: 40 }), fc.constantFrom('csv', 'ndjson'), async (records, fileFormat) => {
 			run += 1;
-			// What the service refuses by its own rules is not there to be exported.
+			// Records that the service refuses are not exported.
 			const items = records.map((generatedRecord, i) => ({ ...generatedRecord, external_id: `any-${run}-${String(i).padStart(3, '0')}` }));
 			await sandbox.call('POST', '/v1/companies/batch/create', { items: items.map((item, i) => ({ ...item, name: item.name.trim() || `Name ${i}` })) });
 			const query = {

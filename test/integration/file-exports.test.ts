@@ -1,6 +1,5 @@
 import { gunzipSync } from 'node:zlib';
 
-import type { IDataObject } from 'n8n-workflow';
 
 import { useBinaryStore } from './harness/binary-store.ts';
 import { fileRuns, rowsOf } from './harness/file-runs.ts';
@@ -11,10 +10,7 @@ const sandbox = useSandbox({ contacts: 0 });
 const store = useBinaryStore();
 const { importOf, exportOf } = fileRuns(sandbox, store);
 
-const contactsLike = async (email: string) => {
-	const { body } = await sandbox.call('GET', `/v1/contacts?limit=500&email[contains]=${encodeURIComponent(email)}`);
-	return body.data as IDataObject[];
-};
+const contactsLike = async (email: string) => await sandbox.list(`contacts?limit=500&email[contains]=${encodeURIComponent(email)}`);
 
 describe('an export', () => {
 	test('takes the filters, order and fields of Get Many', async () => {
@@ -38,7 +34,7 @@ describe('an export', () => {
 	});
 
 	test('removes NUL characters, which CSV cannot contain, and reports it: the file can be imported again', async () => {
-		await sandbox.call('POST', '/v1/contacts', { last_name: 'a\u0000b', email: 'n@nul.example' });
+		await sandbox.create('contacts', { last_name: 'a\u0000b', email: 'n@nul.example' });
 		const reading = { filters: filterRows({ 'email[contains]': 'nul.example' }), options: { outputFields: ['last_name', 'email'] } };
 		const { text, hints } = await exportOf(reading);
 		expect(text).toContain('ab,n@nul.example');

@@ -1,15 +1,16 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { useBinaryStore } from './harness/binary-store.ts';
-import { failure } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { fileRuns } from './harness/file-runs.ts';
 import { automatic, create } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
+const { failure } = nodeRuns(sandbox);
 const { importOf, exportOf } = fileRuns(sandbox, useBinaryStore());
 
-const contacts = async () => (await sandbox.call('GET', '/v1/contacts?limit=500')).body.data as IDataObject[];
+const contacts = async () => await sandbox.list('contacts?limit=500');
 
 async function empty(): Promise<void> {
 	await sandbox.call('POST', '/v1/contacts/batch/delete', { items: (await contacts()).map(({ id }) => ({ id })) });
@@ -20,8 +21,8 @@ async function empty(): Promise<void> {
 }
 
 const labeled = async (label: string, key = 'k1') => {
-	const { body } = await sandbox.call('POST', '/v1/custom-fields', { resource: 'contacts', key, label, type: 'text' });
-	expect(body).toMatchObject({ key });
+	const field = await sandbox.create('custom-fields', { resource: 'contacts', key, label, type: 'text' });
+	expect(field).toMatchObject({ key });
 };
 
 const person = {
@@ -41,10 +42,10 @@ beforeEach(empty);
 test.each(labels)('a custom field with the label “%s” is imported from a file with labels, as are the others', async (label) => {
 	await labeled(label);
 	const values = { ...person, custom_fields: { k1: 'Own' } };
-	const { body } = await sandbox.call('POST', '/v1/contacts', values);
-	expect(body).toMatchObject(values);
+	const contact = await sandbox.create('contacts', values);
+	expect(contact).toMatchObject(values);
 	const { text } = await exportOf({ options: { outputFields } });
-	await sandbox.call('DELETE', `/v1/contacts/${String(body.id)}`);
+	await sandbox.call('DELETE', `/v1/contacts/${contact.id}`);
 	for (const importAs of ['create', 'upsert']) {
 		const { json, failed } = await importOf(text, { importAs });
 		expect({ failed, done: json.done }).toMatchObject({ done: 1 });
@@ -55,7 +56,7 @@ test.each(labels)('a custom field with the label “%s” is imported from a fil
 
 test('a column with the exact label of a field is that field, whatever other name it resembles', async () => {
 	await labeled('Company ID');
-	await sandbox.call('POST', '/v1/companies', { name: 'Blue' });
+	await sandbox.create('companies', { name: 'Blue' });
 	await importOf('Last Name,Company ID\nA,Blue\n', { importAs: 'create' });
 	expect(await contacts()).toMatchObject([{ last_name: 'A', company_id: null, custom_fields: { k1: 'Blue' } }]);
 });
@@ -70,7 +71,7 @@ test('a column that fits two fields equally is refused with the names of both', 
 
 test('two names of one field with different values are refused with both names, and nothing is written', async () => {
 	const parameters = create('contact', automatic);
-	const error = await failure({ credential: sandbox.credential, parameters, items: [{ last_name: 'C', 'Last Name': 'D' }] });
+	const error = await failure(parameters, [{ last_name: 'C', 'Last Name': 'D' }]);
 	expect(error.message).toMatch(/“last_name” and “Last Name” both map to this field/);
 	expect(await contacts()).toEqual([]);
 });

@@ -12,14 +12,12 @@ const store = useBinaryStore();
 const service = alteredService(sandbox);
 const { importOf, exportOf, setupOf } = fileRuns(service, store);
 
-const contactsLike = async (email: string) => {
-	const { body } = await sandbox.call('GET', `/v1/contacts?limit=500&sort=email&email[contains]=${encodeURIComponent(email)}`);
-	return body.data as IDataObject[];
-};
+const contactsLike = async (email: string) =>
+	await sandbox.list(`contacts?limit=500&sort=email&email[contains]=${encodeURIComponent(email)}`);
 const fileOf = (count: number, domain: string) =>
 	`last_name,email\n${Array.from({ length: count }, (_, i) => `N,${String(i).padStart(5, '0')}@${domain}\n`).join('')}`;
 
-/** At most so many results in one answer, whatever was asked for. */
+/** At most this many results in one answer, whatever the limit of the request. */
 const shortParts = (maxResults: number): Alteration => ({
 	request({ url }) {
 		if (!url.pathname.endsWith('/results')) return;
@@ -108,7 +106,7 @@ describe('a row without a readable result', () => {
 });
 
 describe('results that cannot belong to the rows', () => {
-	/** A job that has ended so, with these results. */
+	/** A job in this state, with these results. */
 	const ofJob = (job: IDataObject, results: IDataObject[]): Alteration => ({
 		request({ url, method }) {
 			if (url.pathname.endsWith('/results')) {

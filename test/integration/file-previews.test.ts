@@ -21,7 +21,7 @@ describe('an import', () => {
 		});
 		expect(rowsOf(failed)).toMatchObject([{ import_row: '3', import_error_field: 'company_id' }]);
 		expect(hints).toContainEqual(expect.stringContaining('nothing was written'));
-		expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
+		expect(await sandbox.writes()).toEqual([]);
 	});
 
 	test.each([true, false])('explains in the item why the first three rows are refused (preview: %p)', async (preview) => {
@@ -52,12 +52,12 @@ describe('an import', () => {
 		const { items } = await run(await setupOf(`${header}${good.join('\n')}\n`, { preview: true }));
 		expect(items[0]!.json).toMatchObject({ rows: 300, ready: 300, failed: 0 });
 		expect(items[0]!.binary).toEqual({});
-		expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
+		expect(await sandbox.writes()).toEqual([]);
 	});
 
 	describe('in a preview refuses the rows that the run refuses:', () => {
 		const define = async (key: string, type: string, more = {}) =>
-			(await sandbox.call('POST', '/v1/custom-fields', { resource: 'companies', key, label: key, type, ...more })).body.id;
+			(await sandbox.create('custom-fields', { resource: 'companies', key, label: key, type, ...more })).id;
 		const companies = { kind: 'company' };
 
 		test.each([
@@ -70,7 +70,7 @@ describe('an import', () => {
 			const { json } = await importOf(csv, { ...companies, preview: true });
 			expect(json).toMatchObject({ rows: 1, ready: 0, failed: 1 });
 			expect((await importOf(csv, companies)).json).toMatchObject({ failed: 1 });
-			await sandbox.call('DELETE', `/v1/custom-fields/${String(id)}`);
+			await sandbox.call('DELETE', `/v1/custom-fields/${id}`);
 		});
 
 		test.each([
@@ -90,7 +90,7 @@ describe('an import', () => {
 			for (const preview of [true, false]) {
 				await expect(importOf('name,team_color\nA,red\n', { ...more, preview })).rejects.toThrow('Match On: several records may have the same team_color');
 			}
-			await sandbox.call('DELETE', `/v1/custom-fields/${String(id)}`);
+			await sandbox.call('DELETE', `/v1/custom-fields/${id}`);
 		});
 	});
 

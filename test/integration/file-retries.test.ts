@@ -1,5 +1,3 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { alteredService, type Alteration } from './harness/altered-service.ts';
 import { useBinaryStore } from './harness/binary-store.ts';
 import { fileRuns, rowsOf } from './harness/file-runs.ts';
@@ -12,10 +10,8 @@ const sandbox = useSandbox({ contacts: 0 });
 const service = alteredService(sandbox);
 const { importOf } = fileRuns(service, useBinaryStore());
 
-const contactsLike = async (email: string) => {
-	const { body } = await sandbox.call('GET', `/v1/contacts?limit=500&sort=email&email[contains]=${encodeURIComponent(email)}`);
-	return body.data as IDataObject[];
-};
+const contactsLike = async (email: string) =>
+	await sandbox.list(`contacts?limit=500&sort=email&email[contains]=${encodeURIComponent(email)}`);
 
 describe('an import that failed', () => {
 	const broken: Alteration = {
@@ -32,7 +28,7 @@ describe('an import that failed', () => {
 		service.alter(broken);
 		await expect(importOf(rows(domain, 4), {}, again)).rejects.toMatchObject({ httpCode: '403' });
 		expect(await contactsLike(domain)).toHaveLength(3);
-		await sandbox.call('POST', '/v1/companies', { name: company(domain) });
+		await sandbox.create('companies', { name: company(domain) });
 		service.alter({});
 		// The execution's context as n8n stores it.
 		again.context = JSON.parse(JSON.stringify(again.context)) as typeof again.context;
@@ -40,7 +36,7 @@ describe('an import that failed', () => {
 		expect(json).toMatchObject({ rows: 4, created: 4, failed: 0, unknown: 0 });
 		expect((await contactsLike(domain)).map(({ email }) => email)).toEqual([0, 1, 2, 3].map((i) => `${i}@${domain}`));
 		expect(json.jobs).toHaveLength(2);
-		// And once more, by whichever attempt.
+		// A further attempt writes nothing.
 		expect((await importOf(rows(domain, 4), {}, again)).json).toMatchObject({ created: 4, failed: 0 });
 		expect(await contactsLike(domain)).toHaveLength(4);
 	});
@@ -50,7 +46,7 @@ describe('an import that failed', () => {
 		const again = { executionId: 'lost', context: {} };
 		service.alter({ answer: (text, { method, url }) => (method === 'POST' && url.pathname === '/v1/jobs' ? undefined : text) });
 		await expect(importOf(rows(domain, 4), {}, again)).rejects.toThrow();
-		await sandbox.call('POST', '/v1/companies', { name: company(domain) });
+		await sandbox.create('companies', { name: company(domain) });
 		service.alter({});
 		expect((await importOf(rows(domain, 4), {}, again)).json).toMatchObject({ rows: 4, created: 4 });
 		expect(await contactsLike(domain)).toHaveLength(4);
@@ -63,7 +59,7 @@ describe('an import that failed', () => {
 		const upsert = { importAs: 'upsert', matchOn: 'email' };
 		service.alter(broken);
 		await expect(importOf(csv, upsert, again)).rejects.toMatchObject({ httpCode: '403' });
-		await sandbox.call('POST', '/v1/companies', { name: company(domain) });
+		await sandbox.create('companies', { name: company(domain) });
 		service.alter({});
 		const { json, failed } = await importOf(csv, upsert, again);
 		expect(json).toMatchObject({ rows: 2, done: 1, failed: 1 });
@@ -75,7 +71,7 @@ describe('an import that failed', () => {
 		const domain = 'once.example';
 		const once = { options: { writeOncePer: 'once.csv' } };
 		expect((await importOf(rows(domain, 4), once)).json).toMatchObject({ created: 3, failed: 1 });
-		await sandbox.call('POST', '/v1/companies', { name: company(domain) });
+		await sandbox.create('companies', { name: company(domain) });
 		await expect(importOf(rows(domain, 4), once)).rejects.toThrow(
 			/were already sent with different values.*“failed”.*Create or Update with another value in Write Once Per/,
 		);
@@ -87,13 +83,13 @@ describe('an import that failed', () => {
 	test('splits its file as before, whatever rows can be read by then', async () => {
 		const domain = 'slices.example';
 		const again = { executionId: 'slices', context: {} };
-		// What is sent of a row is far shorter than the row.
+		// The part of a row that is sent is far shorter than the row.
 		const filler = 'x'.repeat(900);
 		const line = (i: number) => `N,${i}@${domain},${i % 2 ? company(domain) : ''},${filler}\n`;
 		const csv = `last_name,email,Company,Filler\n${Array.from({ length: 6_000 }, (_, i) => line(i)).join('')}`;
 		service.alter(broken);
 		await expect(importOf(csv, {}, again)).rejects.toMatchObject({ httpCode: '403' });
-		await sandbox.call('POST', '/v1/companies', { name: company(domain) });
+		await sandbox.create('companies', { name: company(domain) });
 		service.alter({});
 		const { json } = await importOf(csv, {}, again);
 		expect(json).toMatchObject({ rows: 6_000, created: 6_000, failed: 0 });

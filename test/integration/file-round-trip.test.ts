@@ -48,8 +48,7 @@ async function empty(): Promise<void> {
 }
 
 const companies = async (sandbox: typeof source): Promise<IDataObject[]> => {
-	const { body } = await sandbox.call('GET', '/v1/contacts?limit=500&sort=email');
-	return body.data as IDataObject[];
+	return await sandbox.list('contacts?limit=500&sort=email');
 };
 
 test.each(['csv', 'ndjson'])('an account is imported into an empty one from %s files, and exported byte for byte', async (fileFormat) => {
@@ -79,8 +78,8 @@ test('a link by a value that looks like an id is imported into another account',
 	for (const key of companies) {
 		const company = { name: 'Altamira', external_id: key };
 		const { body } = await source.call('POST', '/v1/companies', company);
-		await source.call('POST', '/v1/contacts', { last_name: 'Kvist', job_title: key, company_id: body.id as string });
-		there.set(key, (await target.call('POST', '/v1/companies', company)).body.id);
+		await source.create('contacts', { last_name: 'Kvist', job_title: key, company_id: body.id as string });
+		there.set(key, (await target.create('companies', company)).id);
 	}
 	const filters = filterRows({ last_name: 'Kvist' });
 	const options = { outputFields: ['last_name', 'job_title', 'company_id'], madeFor: 'otherAccount' };
@@ -97,9 +96,9 @@ test.each([
 	[{ external_id: 'ACME' }, { name: 'ACME' }],
 	[{ domain: 'acme.example' }, { name: 'acme.example' }],
 ])('a link by %j is never made to a company that is %j in the other account', async (companyKeys, namesake) => {
-	const { body: company } = await source.call('POST', '/v1/companies', { name: 'Linked', ...companyKeys });
-	await source.call('POST', '/v1/contacts', { last_name: 'Linker', company_id: company.id as string });
-	await target.call('POST', '/v1/companies', namesake);
+	const company = await source.create('companies', { name: 'Linked', ...companyKeys });
+	await source.create('contacts', { last_name: 'Linker', company_id: company.id });
+	await target.create('companies', namesake);
 	const options = { outputFields: ['last_name', 'company_id'], madeFor: 'otherAccount' };
 	const { text } = await from.exportOf({ filters: filterRows({ company_id: company.id }), options });
 	const { json, failed } = await to.importOf(text, { importAs: 'create' });

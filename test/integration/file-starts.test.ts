@@ -31,7 +31,7 @@ test('a job that the CRM may have accepted is kept, whatever later attempts retu
 		answer: (text, request) => (isStart(request) ? undefined : text),
 	});
 	await expect(importOf(csv, {}, again)).rejects.toMatchObject({ httpCode: '403' });
-	await sandbox.call('POST', '/v1/companies', { name: 'Kept & Co' });
+	await sandbox.create('companies', { name: 'Kept & Co' });
 	await expect(importOf(csv, {}, again)).rejects.toMatchObject({ httpCode: '403' });
 	service.alter({});
 	expect((await importOf(csv, {}, again)).json).toMatchObject({ rows: 4, created: 4 });

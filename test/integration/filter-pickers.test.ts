@@ -13,9 +13,6 @@ import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 
-const first = async (path: string) =>
-	((await sandbox.call('GET', `/v1/${path}?limit=1`)).body.data as IDataObject[])[0]!;
-
 describe('a row of filters offers', () => {
 	const opened = (field: string, resource = 'contact', others: IDataObject[] = []) => ({
 		credential: sandbox.credential,
@@ -73,7 +70,7 @@ describe('a row of filters offers', () => {
 	});
 
 	test('several stages, like several pipelines', async () => {
-		const { stages } = await first('pipelines');
+		const { stages } = await sandbox.first('pipelines');
 		for (const field of ['pipeline_id', 'stage_id']) {
 			const offered = await picker(getFilterOperators, opened(field, 'deal'));
 			expect(offered).toContainEqual(expect.objectContaining({ name: 'Is One Of', value: 'isOneOfChoices' }));
@@ -91,7 +88,7 @@ describe('a row of filters offers', () => {
 		expect(await picker(getFilterChoices, opened('lifecycle_stage'))).toContainEqual({ name: 'Customer', value: 'customer' });
 		const tiers = await picker(getFilterChoices, opened('custom_fields.contract_tier'));
 		expect(tiers.map(({ name }) => name)).toEqual(['Bronze', 'Silver', 'Gold']);
-		const user = await first('users');
+		const user = await sandbox.first('users');
 		for (const form of [opened('owner_id'), inScope('owner_id')]) {
 			expect(await picker(getFilterChoices, form)).toContainEqual(expect.objectContaining({ value: user.id }));
 			const values = (await picker(getFilterOperators, form)).map(({ value }) => value);
@@ -100,13 +97,13 @@ describe('a row of filters offers', () => {
 	});
 
 	test('the records that a linked field can have, searched, and only the stages of the picked pipeline', async () => {
-		const company = await first('companies');
+		const company = await sandbox.first('companies');
 		for (const form of [opened('company_id'), inScope('company_id')]) {
 			const { results } = await picker(searchLinked, form, String(company.name), undefined);
 			expect(results).toContainEqual(expect.objectContaining({ value: company.id }));
 		}
-		const pipeline = await first('pipelines');
-		const picked = { field: 'pipeline_id', operator: 'isRecord', record: byId(String(pipeline.id)) };
+		const pipeline = await sandbox.first('pipelines');
+		const picked = { field: 'pipeline_id', operator: 'isRecord', record: byId(pipeline.id) };
 		const { results } = await picker(searchLinked, opened('stage_id', 'deal', [picked]), undefined, undefined);
 		expect(results.map(({ value }) => value)).toEqual((pipeline.stages as IDataObject[]).map(({ id }) => id));
 	});

@@ -13,7 +13,7 @@ const setup = (rows: IDataObject[], items: IDataObject[] = [{}], resource = 'con
 	items,
 	timezone,
 });
-/** What the list was asked for. */
+/** The query of the request for the list. */
 const queryOf = async (...rows: IDataObject[]) => {
 	await run(setup(rows));
 	const list = (await sandbox.requests()).findLast(({ path }) => path === '/v1/contacts');
@@ -21,12 +21,6 @@ const queryOf = async (...rows: IDataObject[]) => {
 	query.delete('limit');
 	return Object.fromEntries(query);
 };
-const first = async (path: string) =>
-	((await sandbox.call('GET', `/v1/${path}?limit=1`)).body.data as IDataObject[])[0]!;
-
-const second = async (path: string) =>
-	((await sandbox.call('GET', `/v1/${path}?limit=2`)).body.data as IDataObject[])[1]!;
-
 const row = (field: string, operator: string, more: IDataObject = {}) => ({ field, operator, ...more });
 const day = '2026-03-08';
 
@@ -106,7 +100,7 @@ describe('a row filters by', () => {
 	});
 
 	test('the name of a company, a tag or an owner, or the domain', async () => {
-		const [company, tag, user] = await Promise.all(['companies', 'tags', 'users'].map(first));
+		const [company, tag, user] = await Promise.all(['companies', 'tags', 'users'].map(sandbox.first));
 		const query = await queryOf(
 			row('company_id', 'is', { value: company!.name }),
 			row('tag_ids', 'isOneOf', { value: [tag!.name] }),
@@ -116,28 +110,28 @@ describe('a row filters by', () => {
 	});
 
 	test('a linked record that is picked, named, or one of several from an expression', async () => {
-		const [company, owner] = await Promise.all(['companies', 'users'].map(first));
-		const both = [company!.id, (await second('companies')).id];
+		const [[company, other], owner] = [await sandbox.list('companies?limit=2'), await sandbox.first('users')];
+		const both = [company!.id, other!.id];
 		const list = (value: unknown) => ({ record: { __rl: true, mode: 'list', value } });
 		expect(await queryOf(row('company_id', 'isRecord', list(company!.id)))).toEqual({ company_id: company!.id });
 		expect(await queryOf(row('company_id', 'isRecord', { record: byId(String(company!.name)) }))).toEqual({ company_id: company!.id });
-		expect(await queryOf(row('owner_id', 'isRecord', { record: `={{ "${String(owner!.email)}" }}` }))).toEqual({ owner_id: owner!.id });
+		expect(await queryOf(row('owner_id', 'isRecord', { record: `={{ "${String(owner.email)}" }}` }))).toEqual({ owner_id: owner.id });
 		const several = { value: `={{ ${JSON.stringify(both)} }}` };
 		expect(await queryOf(row('company_id', 'isOneOf', several))).toEqual({ company_id: both.join() });
 	});
 
 	test('an ID that was picked, even if another record has it as its name', async () => {
-		const { body: company } = await sandbox.call('POST', '/v1/companies', { name: 'Fjord' });
-		await sandbox.call('POST', '/v1/companies', { name: 'acme' });
+		const company = await sandbox.create('companies', { name: 'Fjord' });
+		await sandbox.create('companies', { name: 'acme' });
 		const picked = { record: { __rl: true, mode: 'list', value: 'acme' } };
 		expect(await queryOf(row('company_id', 'isRecord', picked))).toEqual({ company_id: 'acme' });
 		expect(await queryOf(row('company_id', 'isOneOfChoices', { choices: ['acme', company.id] }))).toEqual({
-			company_id: `acme,${String(company.id)}`,
+			company_id: `acme,${company.id}`,
 		});
 	});
 
 	test('a stage by its name, within the pipeline of another row', async () => {
-		const pipeline = await first('pipelines');
+		const pipeline = await sandbox.first('pipelines');
 		const [stage] = pipeline.stages as IDataObject[];
 		const rows = [row('stage_id', 'is', { value: stage!.name }), row('pipeline_id', 'is', { value: pipeline.name })];
 		await run(setup(rows, [{}], 'deal'));
@@ -146,7 +140,7 @@ describe('a row filters by', () => {
 	});
 
 	test('one of several stages, by their names', async () => {
-		const pipeline = await first('pipelines');
+		const pipeline = await sandbox.first('pipelines');
 		const [firstStage, secondStage] = pipeline.stages as IDataObject[];
 		const rows = [
 			row('stage_id', 'isOneOf', { value: `${String(firstStage!.name)}, ${String(secondStage!.name)}` }),

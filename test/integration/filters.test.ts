@@ -14,8 +14,7 @@ const pickedSetup = (field: string, id: string) => {
 	const rows = [{ field, operator: 'isRecord', record: byId(id) }];
 	return { ...setup({}), parameters: { ...getMany('contact'), filters: { rows } } as INodeParameters };
 };
-const listed = async () =>
-	(await sandbox.requests()).filter(({ path }) => path === '/v1/contacts');
+const listed = async () => (await sandbox.requests()).filter(({ path }) => path === '/v1/contacts');
 
 describe('a filter is never dropped, since every record would be returned:', () => {
 	test.each<[IDataObject, IDataObject]>([
@@ -48,7 +47,7 @@ describe('a filter is never dropped, since every record would be returned:', () 
 	});
 
 	test('a filter error fails its own item only', async () => {
-		const { data } = (await sandbox.call('GET', '/v1/contacts?limit=1')).body;
+		const { data } = await sandbox.read('contacts?limit=1');
 		const [{ email } = {}] = data as IDataObject[];
 		const { items } = await run({
 			...setup({ email: '={{ $json.email }}' }, [{}, { email }]),

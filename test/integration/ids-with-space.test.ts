@@ -1,11 +1,11 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { run } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { automatic, create, getMany } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
-const createRecord = async (path: string, body: IDataObject) => (await sandbox.call('POST', `/v1/${path}`, body)).body;
+const { run } = nodeRuns(sandbox);
 
 test.each<[string, (id: string) => IDataObject]>([
 	['is', (id) => ({ value: `${id}\n` })],
@@ -15,17 +15,17 @@ test.each<[string, (id: string) => IDataObject]>([
 	['isRecord', (id) => ({ record: { __rl: true, mode: 'name', value: `${id}\t` } })],
 	['isOneOfChoices', (id) => ({ choices: [` ${id} `] })],
 ])('an ID with white space around it is the ID: %s', async (operator, valueOf) => {
-	const { id } = await createRecord('companies', { name: 'Spacious' });
-	await createRecord('contacts', { last_name: 'A', company_id: id });
-	const rows = [{ field: 'company_id', operator, ...valueOf(String(id)) }];
+	const { id } = await sandbox.create('companies', { name: 'Spacious' });
+	await sandbox.create('contacts', { last_name: 'A', company_id: id });
+	const rows = [{ field: 'company_id', operator, ...valueOf(id) }];
 	const parameters = { ...getMany('contact'), filters: { rows } } as INodeParameters;
-	expect((await run({ credential: sandbox.credential, parameters })).items).toHaveLength(1);
+	expect((await run(parameters)).items).toHaveLength(1);
 });
 
 test('a link is written without the white space around its ID, and white space alone is not an ID', async () => {
-	const { id } = await createRecord('companies', { name: 'Roomy' });
-	const items = [{ last_name: 'A', company_id: ` ${String(id)}\n` }, { last_name: 'B', company_id: ' ' }];
+	const { id } = await sandbox.create('companies', { name: 'Roomy' });
+	const items = [{ last_name: 'A', company_id: ` ${id}\n` }, { last_name: 'B', company_id: ' ' }];
 	const parameters = { ...create('contact', automatic), options: { emptyCells: 'clear' } } as INodeParameters;
-	const { items: writtenItems } = await run({ credential: sandbox.credential, parameters, items });
+	const { items: writtenItems } = await run(parameters, items);
 	expect(writtenItems.map(({ json }) => json.company_id)).toEqual([id, null]);
 });

@@ -1,6 +1,6 @@
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
-import { run } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { useTriggers } from './harness/open-triggers.ts';
 import { submitAndFollow, newBrowser, shownOnce } from '../sandbox/harness/scripted-browser.ts';
 import { create, update } from './harness/parameters.ts';
@@ -9,27 +9,24 @@ import { useSandbox } from './harness/sandbox.ts';
 import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
+const { output } = nodeRuns(sandbox);
 const { saved } = usePublished(sandbox);
 const openWebhookTrigger = useTriggers(sandbox);
 
 /** Writes as a node of `workflow-1` does: one record, several in a batch, and a change. */
 async function writeInWorkflow(): Promise<void> {
-	const write = async (parameters: INodeParameters, items?: IDataObject[]) =>
-		(await run({ credential: sandbox.credential, parameters, ...(items && { items }) })).items;
-	const [contact] = await write(create('contact', { last_name: 'Alone' }));
-	await write(create('contact', { last_name: '={{ $json.name }}' }), [{ name: 'First' }, { name: 'Second' }]);
-	await write(update('contact', String(contact!.json.id), { job_title: 'Buyer' }));
+	const [contact] = await output(create('contact', { last_name: 'Alone' }));
+	await output(create('contact', { last_name: '={{ $json.name }}' }), [{ name: 'First' }, { name: 'Second' }]);
+	await output(update('contact', String(contact!.id), { job_title: 'Buyer' }));
 }
 
-/** What somebody else writes, after the workflow: once it has arrived, all before it has. */
-const writeOutside = async () => (await sandbox.call('POST', '/v1/contacts', { last_name: 'Outside' })).body;
+/** A write by somebody else, after the workflow's: once its event has arrived, so have all earlier ones. */
+const writeOutside = async () => await sandbox.create('contacts', { last_name: 'Outside' });
 
 /** A change by another actor. */
 async function writeOutsideWith(apiKey: string): Promise<void> {
-	const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
-	const body = JSON.stringify({ last_name: 'Outside' });
-	const { ok } = await fetch(`${sandbox.url}/v1/contacts`, { method: 'POST', headers, body });
-	expect(ok).toBe(true);
+	const { status } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Outside' }, { authorization: `Bearer ${apiKey}` });
+	expect(status).toBe(201);
 }
 
 /** A second API key, as an administrator makes one in the service's settings. */
@@ -73,17 +70,17 @@ test('changes that a workflow has made do not start it again, and start the othe
 test('records that a workflow has written do not start it again', async () => {
 	const parameters = { source: 'records', resource: 'contact', simplify: false };
 	const n8n = await publish('workflow-1', { ...parameters, options: { ignore: ['workflow'] } });
-	const before = (await sandbox.call('GET', '/v1/contacts?limit=1')).body.total as number;
+	const before = (await sandbox.read('contacts?limit=1')).total as number;
 	await until(() => n8n.ids().length >= before);
 	await writeInWorkflow();
 	const { id } = await writeOutside();
-	await until(() => n8n.ids().includes(String(id)));
+	await until(() => n8n.ids().includes(id));
 	expect(n8n.ids().slice(before)).toEqual([id]);
 });
 
 test('changes made with a credential are ignored by the id of its actor', async () => {
 	await writeOutside();
-	const [event] = (await sandbox.call('GET', '/v1/events?sort=-sequence&limit=1')).body.data as IDataObject[];
+	const [event] = await sandbox.list('events?sort=-sequence&limit=1');
 	const { id: actor } = event!.actor as { id: string };
 	const ignoring = await publish('workflow-1', { filters: { ignoreUsers: [actor] } });
 	const all = await publish('workflow-2', {});

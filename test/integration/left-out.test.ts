@@ -1,20 +1,19 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { failure, run } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { automatic, byId, create, on, update } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
+const { failure, run } = nodeRuns(sandbox);
 
 const asJson = { fieldsMode: 'json', fieldsJson: '={{ $json }}' };
 
-const created = async (more: IDataObject = {}) =>
-	(await sandbox.call('POST', '/v1/contacts', { last_name: 'Left', ...more })).body;
+const created = async (more: IDataObject = {}) => await sandbox.create('contacts', { last_name: 'Left', ...more });
 
 /** What the user is told after the items were written. */
 async function hintsOf(parameters: object, items: IDataObject[]): Promise<string[]> {
-	const { credential } = sandbox;
-	return (await run({ credential, parameters: parameters as never, items })).hints;
+	return (await run(parameters, items)).hints;
 }
 
 test('names that the CRM does not have are reported in one notice, which lists ten', async () => {
@@ -25,15 +24,11 @@ test('names that the CRM does not have are reported in one notice, which lists t
 
 test('a record that was read is written to another, without a notice about fields that only the CRM sets', async () => {
 	const field = { resource: 'contacts', key: 'computed', label: 'Computed', type: 'text' };
-	await sandbox.call('POST', '/v1/custom-fields', { ...field, read_only: true });
+	await sandbox.create('custom-fields', { ...field, read_only: true });
 	const source = await created({ job_title: 'Pilot' });
 	source.custom_fields = { ...(source.custom_fields as IDataObject), computed: 'by the CRM' };
 	const target = await created();
-	const { items, hints } = await run({
-		credential: sandbox.credential,
-		parameters: { ...on('contact', 'update', target.id), ...asJson },
-		items: [source],
-	});
+	const { items, hints } = await run({ ...on('contact', 'update', target.id), ...asJson }, [source]);
 	expect(items[0]?.json).toMatchObject({ id: target.id, job_title: 'Pilot' });
 	expect(hints).toEqual([]);
 });
@@ -46,14 +41,14 @@ test('a value that was entered for a field that only the CRM sets is reported', 
 
 describe('an item without anything to send is an error and causes no request', () => {
 	const refused = async (parameters: object, items: IDataObject[]) =>
-		(await failure({ credential: sandbox.credential, parameters: parameters as never, items })).message;
+		(await failure(parameters, items)).message;
 
 	test.each([automatic, asJson])('if its names differ from the CRM’s', async (how) => {
 		const { id } = await created();
 		await sandbox.clear();
 		const message = await refused({ ...on('contact', 'update', id), ...how }, [{ Surname: 'Y' }]);
 		expect(message).toMatch(/^None of the item’s values match a field.* has Surname; .* first_name, last_name/);
-		expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
+		expect(await sandbox.writes()).toEqual([]);
 	});
 
 	test.each([
@@ -61,7 +56,7 @@ describe('an item without anything to send is an error and causes no request', (
 		['every path is mistyped', { job_title: '={{ $json.jobtitel }}' }],
 	])('if %s', async (_, fields) => {
 		const { id } = await created();
-		expect(await refused(update('contact', String(id), fields), [{}])).toMatch(/no values to write/);
+		expect(await refused(update('contact', id, fields), [{}])).toMatch(/no values to write/);
 		expect(await refused(create('contact', fields), [{}])).toMatch(/no values to write/);
 	});
 });
@@ -69,26 +64,21 @@ describe('an item without anything to send is an error and causes no request', (
 test('a mistyped path leaves the field as it is and is reported, null clears it', async () => {
 	const { id } = await created({ job_title: 'Pilot', language: 'es' });
 	const fields = { last_name: 'New', job_title: '={{ $json.jobtitel }}', language: '={{ null }}' };
-	const { items, hints } = await run({
-		credential: sandbox.credential,
-		parameters: update('contact', String(id), fields),
-		items: [{}],
-	});
+	const { items, hints } = await run(update('contact', id, fields), [{}]);
 	expect(items[0]?.json).toMatchObject({ last_name: 'New', job_title: 'Pilot', language: null });
 	expect(hints).toEqual([expect.stringMatching(/returned undefined: Job Title\./)]);
 });
 
 test('a picked record whose path is mistyped leaves the reference as it is', async () => {
-	const [company] = (await sandbox.call('GET', '/v1/companies?limit=1')).body.data as IDataObject[];
+	const [company] = await sandbox.list('companies?limit=1');
 	const { id } = await created({ company_id: company!.id });
-	const { items, hints } = await run({
-		credential: sandbox.credential,
-		parameters: {
-			...update('contact', String(id), { last_name: 'New' }),
+	const { items, hints } = await run(
+		{
+			...update('contact', id, { last_name: 'New' }),
 			fieldsLinked: { records: [{ field: 'company_id', record: byId('={{ $json.compnay }}') }] },
 		},
-		items: [{}],
-	});
+		[{}],
+	);
 	expect(items[0]?.json).toMatchObject({ last_name: 'New', company_id: company!.id });
 	expect(hints).toEqual([expect.stringMatching(/returned undefined: Company\./)]);
 });
@@ -102,17 +92,13 @@ test('a value that should be an object is reported, in every way of mapping', as
 });
 
 test('custom fields may be JSON text', async () => {
-	const { items, hints } = await run({
-		credential: sandbox.credential,
-		parameters: create('contact', automatic),
-		items: [{ last_name: 'x', custom_fields: '{"nps_score":"9"}' }],
-	});
+	const { items, hints } = await run(create('contact', automatic), [{ last_name: 'x', custom_fields: '{"nps_score":"9"}' }]);
 	expect(items[0]?.json).toMatchObject({ custom_fields: { nps_score: 9 } });
 	expect(hints).toEqual([]);
 });
 
 test('an empty object is not a mistake', async () => {
-	const [deal] = (await sandbox.call('GET', '/v1/deals?status=open&limit=1')).body.data as IDataObject[];
+	const [deal] = await sandbox.list('deals?status=open&limit=1');
 	const parameters = { ...on('deal', 'lose', deal!.id), fieldsMode: 'json', fieldsJson: '{}' };
 	expect(await hintsOf(parameters, [{}])).toEqual([]);
 });

@@ -3,11 +3,12 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { connect } from '../../nodes/CrmPlatform/api/connection';
 import { systemClock, type Clock } from '../../nodes/CrmPlatform/base/clock';
 import { defaultMaxUnattendedWait } from '../../nodes/CrmPlatform/api/queueOptions';
-import { executeContext, run } from './harness/node-runs.ts';
+import { executeContext, nodeRuns } from './harness/node-runs.ts';
 import { get, getMany } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
+const { run } = nodeRuns(sandbox);
 const path = '/v1/contacts';
 
 /** A connection whose time passes only while it waits, and how long it has waited. */
@@ -16,7 +17,7 @@ async function patient(begun = Date.now()) {
 	const waited = () => waits.reduce((sum, ms) => sum + ms, 0);
 	const clock: Clock = {
 		now: () => begun + waited(),
-		// What is logged after five seconds takes no time.
+		// The timer of the log, five seconds, is not a wait for the service.
 		sleep: async (ms, signal) => (ms === 5_000 ? await systemClock.sleep(ms, signal) : void waits.push(ms)),
 		random: () => 0.5,
 	};
@@ -40,7 +41,7 @@ describe.each([
 	// The service's clock stands still as well, however slow this machine is.
 	const headers = { ...usedUp(reset(begun)), date: new Date(begun).toUTCString() };
 
-	// Nothing else tells the time to more than a second.
+	// Headers give the time to the second.
 	const isForty = (ms: number | undefined) => expect(Math.abs((ms ?? 0) - 40_000)).toBeLessThan(2_500);
 
 	test('is respected before the next request', async () => {
@@ -79,14 +80,13 @@ describe('a service that refuses permanently', () => {
 
 test('an item that would have to wait too long is not sent, and its error tells when to try again', async () => {
 	await sandbox.faults({ path, status: 200, body: { id: 'con_x' }, headers: usedUp(3600) });
-	const { items } = await run({
-		credential: sandbox.credential,
-		parameters: { ...get('contact', 'con_x'), options: { maxWait: 30 } },
-		items: Array.from({ length: 10 }, () => ({})),
-		continueOnFail: true,
-	});
+	const { items } = await run(
+		{ ...get('contact', 'con_x'), options: { maxWait: 30 } },
+		Array.from({ length: 10 }, () => ({})),
+		{ continueOnFail: true },
+	);
 	const sentCount = (await sandbox.requests()).length;
-	// Some were under way before the first answer told of the window.
+	// Some requests are in flight before the first answer reports the window.
 	expect(sentCount).toBeLessThan(5);
 	for (const { json } of items.slice(0, sentCount)) expect(json).toEqual({ id: 'con_x' });
 	for (const { json } of items.slice(sentCount)) {

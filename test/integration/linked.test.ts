@@ -6,98 +6,82 @@ import { linksOf } from '../../nodes/CrmPlatform/api/openapi/linkFields';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { getLinks, searchLinked } from '../../nodes/CrmPlatform/pickers/linkPickers';
 import document from '../../contract/openapi.json';
-import { failure, picker, run } from './harness/node-runs.ts';
+import { nodeRuns, picker } from './harness/node-runs.ts';
 import { automatic, byId, create, update } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 130 });
+const { failure, output } = nodeRuns(sandbox);
 
 /** Records picked beside the fields. */
 const linked = (...rows: Array<[field: string, id: string]>) => ({
 	records: rows.map(([field, id]) => ({ field, record: byId(id) })),
 });
-const records = async (path: string) =>
-	(await sandbox.call('GET', `/v1/${path}`)).body.data as Array<IDataObject & { id: string }>;
-const writeRecords = async (parameters: IDataObject, items?: IDataObject[]) =>
-	(
-		await run({
-			credential: sandbox.credential,
-			parameters: parameters as never,
-			...(items && { items }),
-		})
-	).items.map(({ json }) => json);
 
 describe('picked records', () => {
 	test('are written into the fields that refer to them', async () => {
-		const [company] = await records('companies?limit=1');
-		const [user] = await records('users?limit=1');
+		const [company] = await sandbox.list('companies?limit=1');
+		const [user] = await sandbox.list('users?limit=1');
 		const fieldsLinked = linked(['company_id', company!.id], ['owner_id', user!.id]);
 
-		const [contact] = await writeRecords({
-			...create('contact', { last_name: 'Lovelace' }),
-			fieldsLinked,
-		});
+		const [contact] = await output({ ...create('contact', { last_name: 'Lovelace' }), fieldsLinked });
 
 		expect(contact).toMatchObject({ company_id: company!.id, owner_id: user!.id });
 	});
 
 	test('must be for one field in all items, or are refused', async () => {
-		const [company] = await records('companies?limit=1');
+		const [company] = await sandbox.list('companies?limit=1');
 		const fieldsLinked = linked(['={{ $json.field }}', company!.id]);
-		const parameters = { ...create('contact', { last_name: 'Lovelace' }), fieldsLinked } as never;
+		const parameters = { ...create('contact', { last_name: 'Lovelace' }), fieldsLinked };
 		const items = [{ field: 'company_id' }, { field: 'owner_id' }];
-		const { message } = await failure({ credential: sandbox.credential, parameters, items });
+		const { message } = await failure(parameters, items);
 		expect(message).toContain('Linked Records: the field must be the same for all items, but its expression returns several.');
-		const [first, second] = await writeRecords(parameters, [items[0]!, items[0]!]);
+		const [first, second] = await output(parameters, [items[0]!, items[0]!]);
 		expect([first!.company_id, second!.company_id]).toEqual([company!.id, company!.id]);
 	});
 
 	test('of one list are written together', async () => {
-		const tags = (await records('tags?limit=2')).map(({ id }) => id);
+		const tags = (await sandbox.list('tags?limit=2')).map(({ id }) => id);
 		const fieldsLinked = linked(...tags.map((id): [string, string] => ['tag_ids', id]));
 
-		const [contact] = await writeRecords({
-			...create('contact', { last_name: 'Lovelace' }),
-			fieldsLinked,
-		});
+		const [contact] = await output({ ...create('contact', { last_name: 'Lovelace' }), fieldsLinked });
 
 		expect((contact!.tag_ids as string[]).toSorted()).toEqual(tags.toSorted());
 	});
 
 	test('may be named if names are accepted, in each way to set the fields', async () => {
-		const create_ = async (path: string, body: IDataObject) => (await sandbox.call('POST', `/v1/${path}`, body)).body;
-		const company = await create_('companies', { name: 'Altamira Named' });
-		const contact = await create_('contacts', { last_name: 'Named', email: 'named@linked.example' });
+		const company = await sandbox.create('companies', { name: 'Altamira Named' });
+		const contact = await sandbox.create('contacts', { last_name: 'Named', email: 'named@linked.example' });
 		const named = (field: string, value: string) => ({ field, record: { __rl: true, mode: 'name', value } });
 		const fieldsLinked = { records: [named('company_id', '={{ $json.company ?? "altamira named" }}')] };
 		const json = { fieldsMode: 'json', fieldsJson: '{ "last_name": "J" }' };
 		const all = [
-			...(await writeRecords({ ...create('contact', { last_name: 'E' }), fieldsLinked })),
-			...(await writeRecords({ ...create('contact', {}), ...json, fieldsLinked })),
-			...(await writeRecords({ ...create('contact', automatic), fieldsLinked }, [{ last_name: 'A' }, { last_name: 'B', company: company.id }])),
+			...(await output({ ...create('contact', { last_name: 'E' }), fieldsLinked })),
+			...(await output({ ...create('contact', {}), ...json, fieldsLinked })),
+			...(await output({ ...create('contact', automatic), fieldsLinked }, [{ last_name: 'A' }, { last_name: 'B', company: company.id }])),
 		];
 		expect(all.map(({ company_id }) => company_id)).toEqual(Array(4).fill(company.id));
 		const links = { records: [named('links: contacts', 'named@linked.example'), named('links: companies', 'Altamira Named')] };
-		const [note] = await writeRecords({ ...create('note', { body: 'Named.' }), fieldsLinked: links });
+		const [note] = await output({ ...create('note', { body: 'Named.' }), fieldsLinked: links });
 		expect(note!.links).toEqual([{ resource: 'contacts', id: contact.id }, { resource: 'companies', id: company.id }]);
 	});
 
 	test('are refused if no record or several have the name', async () => {
-		for (const name of ['TwinOfLinked', 'twinoflinked']) await sandbox.call('POST', '/v1/companies', { name });
+		for (const name of ['TwinOfLinked', 'twinoflinked']) await sandbox.create('companies', { name });
 		const error = async (value: string) => {
 			const fieldsLinked = { records: [{ field: 'company_id', record: { __rl: true, mode: 'name', value } }] };
-			return (await failure({ credential: sandbox.credential, parameters: { ...create('contact', { last_name: 'X' }), fieldsLinked } })).message;
+			return (await failure({ ...create('contact', { last_name: 'X' }), fieldsLinked })).message;
 		};
 		expect(await error('TwinOfLinked')).toMatch(/may match several records of companies/);
 		expect(await error('Nobody at all')).toMatch(/does not match any record of companies/);
 	});
 
 	test('of several types are what a note is about', async () => {
-		const [contact] = await records('contacts?limit=1');
-		const [deal] = await records('deals?limit=1');
+		const [contact] = await sandbox.list('contacts?limit=1');
+		const [deal] = await sandbox.list('deals?limit=1');
 		const fieldsLinked = linked(['links: contacts', contact!.id], ['links: deals', deal!.id]);
 
-		const [note] = await writeRecords({ ...create('note', { body: 'Called back.' }), fieldsLinked });
+		const [note] = await output({ ...create('note', { body: 'Called back.' }), fieldsLinked });
 
 		expect(note!.links).toEqual([
 			{ resource: 'contacts', id: contact!.id },
@@ -106,51 +90,48 @@ describe('picked records', () => {
 	});
 
 	test('are combined with fields set as JSON or taken from the items, and are written first', async () => {
-		const [first, second] = await records('companies?limit=2');
+		const [first, second] = await sandbox.list('companies?limit=2');
 		const fieldsLinked = linked(['company_id', first!.id]);
 		const fields = { last_name: 'Lovelace', company_id: second!.id };
 		const json = { fieldsMode: 'json', fieldsJson: JSON.stringify(fields) };
 
 		const contacts = [
-			...(await writeRecords({ ...create('contact', {}), ...json, fieldsLinked })),
-			...(await writeRecords({ ...create('contact', automatic), fieldsLinked }, [fields])),
+			...(await output({ ...create('contact', {}), ...json, fieldsLinked })),
+			...(await output({ ...create('contact', automatic), fieldsLinked }, [fields])),
 		];
 
 		expect(contacts).toMatchObject(Array(2).fill({ last_name: 'Lovelace', company_id: first!.id }));
 	});
 
 	test('can be chosen by an expression, for each item', async () => {
-		const companies = (await records('companies?limit=2')).map(({ id }) => id);
+		const companies = (await sandbox.list('companies?limit=2')).map(({ id }) => id);
 		const fieldsLinked = linked(['company_id', '={{ $json.company }}']);
 		const items = companies.map((company) => ({ company, last_name: 'Lovelace' }));
 
-		const contacts = await writeRecords({ ...create('contact', automatic), fieldsLinked }, items);
+		const contacts = await output({ ...create('contact', automatic), fieldsLinked }, items);
 
 		expect(contacts.map(({ company_id }) => company_id)).toEqual(companies);
 	});
 
 	test('fill in custom fields', async () => {
-		await sandbox.call('POST', '/v1/custom-fields', {
+		await sandbox.create('custom-fields', {
 			resource: 'contacts',
 			key: 'introduced_by',
 			label: 'Introduced By',
 			type: 'reference',
 			reference_resource: 'contacts',
 		});
-		const [firstContact, secondContact] = await records('contacts?limit=2');
+		const [firstContact, secondContact] = await sandbox.list('contacts?limit=2');
 		const fieldsLinked = linked(['custom_fields.introduced_by', secondContact!.id]);
 
-		const [contact] = await writeRecords({ ...update('contact', firstContact!.id, {}), fieldsLinked });
+		const [contact] = await output({ ...update('contact', firstContact!.id, {}), fieldsLinked });
 
 		expect(contact!.custom_fields).toMatchObject({ introduced_by: secondContact!.id });
 	});
 
 	test('are refused if a field takes one record', async () => {
 		const fieldsLinked = linked(['company_id', 'com_1'], ['company_id', 'com_2']);
-		const error = await failure({
-			credential: sandbox.credential,
-			parameters: { ...create('contact', { last_name: 'Lovelace' }), fieldsLinked },
-		});
+		const error = await failure({ ...create('contact', { last_name: 'Lovelace' }), fieldsLinked });
 		expect(error.message).toContain('Company accepts one record');
 	});
 });
@@ -170,7 +151,7 @@ describe('the lists to pick from', () => {
 	});
 
 	test('are searched, a page at a time, however many records there are', async () => {
-		const [contact] = await records('contacts?limit=1');
+		const [contact] = await sandbox.list('contacts?limit=1');
 		const search = searching('contact_id');
 		const { results, paginationToken } = await picker(searchLinked, search, undefined, undefined);
 		const found = await picker(searchLinked, search, String(contact!.email), undefined);
@@ -182,7 +163,7 @@ describe('the lists to pick from', () => {
 	});
 
 	test('show the stages of the pipeline that was picked', async () => {
-		const pipeline = (await records('pipelines')).at(-1)!;
+		const pipeline = (await sandbox.list('pipelines')).at(-1)!;
 		const stages = (pipeline.stages as IDataObject[]).map(({ id }) => id);
 		const search = searching('stage_id', ['pipeline_id', pipeline.id]);
 

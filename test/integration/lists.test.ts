@@ -1,17 +1,14 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
 import type { IDataObject } from 'n8n-workflow';
 
 import { getOutputFields } from '../../nodes/CrmPlatform/pickers/listOptions';
-import { picker, run as runNode } from './harness/node-runs.ts';
+import { startLocalServer } from '../local-server.ts';
+import { nodeRuns, picker } from './harness/node-runs.ts';
 import { get, getMany } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
-const run = async (more = {}) =>
-	await runNode({ credential: sandbox.credential, parameters: getMany('contact', more) });
+const { output, run } = nodeRuns(sandbox);
+const list = async (more = {}) => await run(getMany('contact', more));
 
 /** The list is answered with `body`: `times` times, or from now on. */
 const answerWith = async (body: string, times = {}) =>
@@ -31,20 +28,20 @@ test('a list is complete after failed pages', async () => {
 		{ ...page, drop: 'before' },
 		{ ...page, malformed: true },
 	);
-	const { items } = await run();
+	const { items } = await list();
 	expect(new Set(items.map(({ json }) => json.id)).size).toBe(25);
 	expect(items).toHaveLength(25);
 });
 
 test('a list continues after an empty page that has a cursor', async () => {
-	const { next_cursor: cursor } = (await sandbox.call('GET', '/v1/contacts?limit=1')).body;
+	const { next_cursor: cursor } = await sandbox.read('contacts?limit=1');
 	await answerWith(JSON.stringify({ data: [], next_cursor: cursor, total: 24 }), { times: 1 });
-	expect((await run()).items).toHaveLength(24);
+	expect((await list()).items).toHaveLength(24);
 });
 
 test('a cursor that repeats is an error and not an endless loop', async () => {
 	await answerWith('{"data":[{"id":"con_1"}],"next_cursor":"again","total":9}');
-	await expect(run()).rejects.toThrow('same page');
+	await expect(list()).rejects.toThrow('same page');
 	expect(await sandbox.requests()).toHaveLength(2);
 });
 
@@ -52,7 +49,7 @@ test.each(['{}', '[]', '{"data":{}}', '{"data":[1]}', 'null'])(
 	'%s in place of a list is an error in the user’s words',
 	async (body) => {
 		await answerWith(body);
-		await expect(run()).rejects.toThrow('list of records');
+		await expect(list()).rejects.toThrow('list of records');
 	},
 );
 
@@ -60,43 +57,37 @@ describe('the output fields', () => {
 	const options = { outputFields: ['email', 'updated_at'] };
 
 	test('are those that the user has chosen, in a list and for one record', async () => {
-		const { items } = await run({ simplify: true, options });
+		const { items } = await list({ simplify: true, options });
 		expect(items).toHaveLength(25);
 		for (const { json } of items) expect(Object.keys(json)).toEqual(['email', 'updated_at']);
 		const [request] = await sandbox.requests();
 		expect(decodeURIComponent(request?.query ?? '')).toContain('fields=email,updated_at');
 
-		const { data } = (await sandbox.call('GET', '/v1/contacts?limit=1')).body as {
+		const { data } = await sandbox.read('contacts?limit=1') as {
 			data: Array<{ id: string; email: string; updated_at: string }>;
 		};
 		const [{ id, ...rest } = { id: '', email: '', updated_at: '' }] = data;
-		const singleResult = await runNode({
-			credential: sandbox.credential,
-			parameters: { ...get('contact', id), options },
-		});
-		expect(singleResult.items.map(({ json }) => json)).toEqual([
-			{ email: rest.email, updated_at: rest.updated_at },
-		]);
+		expect(await output({ ...get('contact', id), options })).toEqual([{ email: rest.email, updated_at: rest.updated_at }]);
 	});
 
 	test('may be parts of others, and unknown ones are reported, both for lists and single records', async () => {
 		const address = { city: 'Lyon', country: 'FR' };
 		const values = { last_name: 'Parts', address };
-		const { id } = (await sandbox.call('POST', '/v1/contacts', values)).body;
+		const { id } = await sandbox.create('contacts', values);
 		const chosen = { options: { outputFields: 'id,address.city,email.domain,gone' } };
 		const parameters = [
-			{ ...get('contact', String(id)), ...chosen },
-			getMany('contact', chosen, { ids: id as string }),
+			{ ...get('contact', id), ...chosen },
+			getMany('contact', chosen, { ids: id }),
 		];
 		for (const parameterSet of parameters) {
-			const { items, hints } = await runNode({ credential: sandbox.credential, parameters: parameterSet });
+			const { items, hints } = await run(parameterSet);
 			expect(items.map(({ json }) => json)).toEqual([{ id, 'address.city': 'Lyon' }]);
 			expect(hints).toEqual([expect.stringContaining('do not have email.domain, gone')]);
 		}
 	});
 
 	test('are refused if the CRM has none of them', async () => {
-		const none = run({ options: { outputFields: ['gone'] } });
+		const none = list({ options: { outputFields: ['gone'] } });
 		await expect(none).rejects.toThrow('Output Fields: The records do not have gone');
 	});
 
@@ -116,14 +107,15 @@ test.each([{ status: 204 }, { status: 200, body: '' }, { status: 200, body: '[]'
 		await sandbox.faults({ path: '/v1/contacts/con_1', contentType: 'application/json', ...answer });
 		for (const simple of [true, false]) {
 			const parameters = get('contact', 'con_1', simple);
-			const reading = runNode({ credential: sandbox.credential, parameters });
+			const reading = run(parameters);
 			await expect(reading).rejects.toThrow('The response from /v1/contacts/con_1 is not a record');
 		}
 	},
 );
 
 test('records are returned whole if the description does not list their fields', async () => {
-	const service = await startUndescribed({ id: 'con_1', vip: true, address: { city: 'Lyon' } });
+	const record = { id: 'con_1', vip: true, address: { city: 'Lyon' } };
+	const service = await startUndescribed(record);
 	const credential = { baseUrl: service.url, apiKey: 'any' };
 	const chosen = { options: { outputFields: ['address.city'] } };
 	const outcomes = [];
@@ -132,10 +124,10 @@ test('records are returned whole if the description does not list their fields',
 		getMany('contact', { simplify: true }),
 		getMany('contact', { simplify: true, ...chosen }),
 	]) {
-		outcomes.push((await runNode({ credential, parameters })).items.map(({ json }) => json));
+		outcomes.push(await output(parameters, [{}], { credential }));
 	}
 	await service.close();
-	expect(outcomes).toEqual([[service.record], [service.record], [{ 'address.city': 'Lyon' }]]);
+	expect(outcomes).toEqual([[record], [record], [{ 'address.city': 'Lyon' }]]);
 });
 
 /** A service with one contact, whose description has no response schemas. */
@@ -153,15 +145,8 @@ async function startUndescribed(record: IDataObject) {
 		'/v1/contacts': { data: [record], next_cursor: null },
 		'/v1/contacts/con_1': record,
 	};
-	const server = createServer(({ url = '' }, response) => {
+	return await startLocalServer(({ url = '' }, response) => {
 		response.setHeader('content-type', 'application/json');
 		response.end(JSON.stringify(answers[url]));
 	});
-	await once(server.listen(0, '127.0.0.1'), 'listening');
-	const { port } = server.address() as AddressInfo;
-	const close = async () => {
-		server.closeAllConnections();
-		await once(server.close(), 'close');
-	};
-	return { url: `http://127.0.0.1:${port}`, record, close };
 }

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { failure, run } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { automatic, create, getMany } from './harness/parameters.ts';
 import { useSandbox, type TestSandbox } from './harness/sandbox.ts';
 import { runSync, syncIn, syncOf, type SyncRun } from './harness/sync-node.ts';
@@ -46,7 +46,7 @@ describe.each(['small', 'large'] as const)('in a %s account', (size) => {
 			expect(actions(again)).toEqual(['unchanged', 'error', 'unchanged', 'unchanged']);
 		});
 
-		test('stops no preview', async () => {
+		test('does not stop a preview', async () => {
 			const result = await sync(sandbox, items, { ...more, preview: true }, { continueOnFail: true });
 			expect(actions(result).filter((_, i) => i !== 1)).toEqual(['unchanged', 'unchanged', 'unchanged']);
 		});
@@ -54,7 +54,7 @@ describe.each(['small', 'large'] as const)('in a %s account', (size) => {
 
 	test('a key in another normal form is the same key', async () => {
 		const key = `${size} Zürich`;
-		await sandbox.call('POST', '/v1/contacts', { external_id: key.normalize('NFC'), last_name: 'One' });
+		await sandbox.create('contacts', { external_id: key.normalize('NFC'), last_name: 'One' });
 		const items = [{ external_id: key.normalize('NFD'), last_name: 'One' }, good('nfc')];
 		expect(actions(await sync(sandbox, items))).toEqual(['unchanged', 'create']);
 	});
@@ -62,17 +62,15 @@ describe.each(['small', 'large'] as const)('in a %s account', (size) => {
 
 describe.each(['small', 'large'] as const)('a filter by a name, in a %s account,', (size) => {
 	const sandbox = accounts[size];
-	const list = (filters: IDataObject, resource = 'contact') => ({
-		credential: sandbox.credential,
-		parameters: getMany(resource, { returnAll: true }, filters),
-	});
+	const { failure, run } = nodeRuns(sandbox);
+	const list = (filters: IDataObject, resource = 'contact') => getMany(resource, {}, filters);
 
 	test('finds the records of the company', async () => {
-		const { body: company } = await sandbox.call('POST', '/v1/companies', { name: 'Fjordland' });
-		await sandbox.call('POST', '/v1/contacts', { last_name: 'Ek', company_id: company.id });
+		const company = await sandbox.create('companies', { name: 'Fjordland' });
+		await sandbox.create('contacts', { last_name: 'Ek', company_id: company.id });
 		const { items } = await run(list({ company_id: 'Fjordland' }));
 		expect(items.map(({ json }) => json.last_name)).toEqual(['Ek']);
-		expect((await run(list({ company_id: String(company.id) }))).items).toHaveLength(1);
+		expect((await run(list({ company_id: company.id }))).items).toHaveLength(1);
 	});
 
 	test.each([
@@ -94,7 +92,7 @@ describe.each(['small', 'large'] as const)('a filter by a name, in a %s account,
 		const { body } = await sandbox.call('GET', '/v1/pipelines');
 		const stages = (body.data as Array<{ stages: IDataObject[] }>).flatMap((pipeline) => pipeline.stages);
 		const { id } = stages.find(({ name }) => name === 'Negotiation')!;
-		const { body: expected } = await sandbox.call('GET', `/v1/deals?stage_id=${String(id)}&limit=500`);
+		const expected = await sandbox.read(`deals?stage_id=${String(id)}&limit=500`);
 		expect(items).toHaveLength((expected.data as unknown[]).length);
 	});
 
@@ -116,6 +114,7 @@ describe.each(['small', 'large'] as const)('a filter by a name, in a %s account,
 
 describe.each(['small', 'large'] as const)('a name that several records have, in a %s account,', (size) => {
 	const sandbox = accounts[size];
+	const { run } = nodeRuns(sandbox);
 
 	test.each([
 		['two names and an external id', [{ name: 'Twin' }, { name: 'Twin' }, { name: 'Other', external_id: 'Twin' }]],
@@ -123,26 +122,24 @@ describe.each(['small', 'large'] as const)('a name that several records have, in
 		['a name and a domain', [{ name: 'duo.example' }, { name: 'Any', domain: 'duo.example' }]],
 	])('%s, is refused with the candidates', async (_, companies) => {
 		const ids = [];
-		for (const company of companies) ids.push((await sandbox.call('POST', '/v1/companies', company)).body.id);
+		for (const company of companies) ids.push((await sandbox.create('companies', company)).id);
 		const name = companies[0]!.name;
-		const { items } = await run({
-			credential: sandbox.credential,
-			parameters: create('contact', automatic),
-			items: [{ last_name: 'Ek', company_id: name }, { last_name: 'Ek' }],
-			continueOnFail: true,
-		});
+		const { items } = await run(
+			create('contact', automatic),
+			[{ last_name: 'Ek', company_id: name }, { last_name: 'Ek' }],
+			{ continueOnFail: true },
+		);
 		expect(items[0]?.json.error).toMatch(new RegExp(`^Company: “${name}” may match several records of companies`));
 		for (const id of ids) expect(items[0]?.json.error).toContain(id);
 		expect(items[1]?.json.error).toBeUndefined();
 	});
 
 	test('fails its item if the CRM refuses the look-up', async () => {
-		const { items } = await run({
-			credential: sandbox.credential,
-			parameters: create('contact', automatic),
-			items: ['x y'.repeat(100), 'half \ud83d', 'Unique & Sons'].map((name) => ({ last_name: 'Ek', company_id: name })),
-			continueOnFail: true,
-		});
+		const { items } = await run(
+			create('contact', automatic),
+			['x y'.repeat(100), 'half \ud83d', 'Unique & Sons'].map((name) => ({ last_name: 'Ek', company_id: name })),
+			{ continueOnFail: true },
+		);
 		expect(items.map(({ json }) => json.error)).toEqual(
 			items.map(() => expect.stringMatching(/^Company: “.+” (does not match any record of companies|could not be looked up in companies)|contains half of a character/s)),
 		);
@@ -150,12 +147,11 @@ describe.each(['small', 'large'] as const)('a name that several records have, in
 });
 
 test('a list of names that cannot be read fails its item', async () => {
-	const { items } = await run({
-		credential: small.credential,
-		parameters: create('contact', automatic),
-		items: ['half \ud83d', [{ name: 'x' }], []].map((tags) => ({ last_name: 'Ek', tag_ids: tags as IDataObject[] })),
-		continueOnFail: true,
-	});
+	const { items } = await nodeRuns(small).run(
+		create('contact', automatic),
+		['half \ud83d', [{ name: 'x' }], []].map((tags) => ({ last_name: 'Ek', tag_ids: tags as IDataObject[] })),
+		{ continueOnFail: true },
+	);
 	expect(items.map(({ json }) => json.error)).toEqual([
 		expect.stringContaining('half of a character'),
 		expect.stringContaining('is not text'),
@@ -164,17 +160,16 @@ test('a list of names that cannot be read fails its item', async () => {
 });
 
 test('an expression that takes a name from its item is evaluated once, for the look-up and for the record', async () => {
-	for (const name of ['Once & Sons', 'Twice & Sons']) await small.call('POST', '/v1/companies', { name });
-	const { items } = await run({
-		credential: small.credential,
-		parameters: create('contact', {
+	for (const name of ['Once & Sons', 'Twice & Sons']) await small.create('companies', { name });
+	const { items } = await nodeRuns(small).run(
+		create('contact', {
 			company_id: '={{ $json.names.shift() }}',
 			last_name: '={{ $json.names.join() }}',
 			job_title: '={{ ($json.names.push("Chief")) + "" }}',
 			first_name: '={{ $json.names.at(-1) }}',
 		}),
-		items: [{ names: ['Once & Sons', 'Twice & Sons'] }],
-	});
+		[{ names: ['Once & Sons', 'Twice & Sons'] }],
+	);
 	const { body } = await small.call('GET', `/v1/companies/${String(items[0]?.json.company_id)}`);
 	expect(body.name).toBe('Once & Sons');
 	expect(items[0]?.json).toMatchObject({ last_name: 'Twice & Sons', job_title: '2', first_name: 'Chief' });

@@ -3,27 +3,27 @@ import { randomUUID } from 'node:crypto';
 import { isExpression, type IDataObject, type INodeParameters } from 'n8n-workflow';
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
-import { executeContext, failure, run } from './harness/node-runs.ts';
+import { executeContext, nodeRuns } from './harness/node-runs.ts';
 import { automatic, create, deleteRecord, update } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
+const { failure, run } = nodeRuns(sandbox);
 
 test('anything beyond a path into the item is evaluated by the engine', async () => {
-	const { items } = await run({
-		credential: sandbox.credential,
-		parameters: create('contact', {
+	const { items } = await run(
+		create('contact', {
 			email: '={{ $json.name.toLowerCase() }}@mapping.example',
 			last_name: 'Dear {{ $json.name }}',
 			job_title: '=Dear {{ $json.name }}',
 			'custom_fields.renewal_date': '={{ $now.set({ year: 2026, month: 3, day: 1 }) }}',
 			external_id: '={{ DateTime.fromISO("2026-03-01T00:00:00Z", { zone: "UTC" }) }}',
 		}),
-		items: [{ name: 'ADA' }],
-	});
+		[{ name: 'ADA' }],
+	);
 	expect(items[0]?.json).toMatchObject({
 		email: 'ada@mapping.example',
-		// Not an expression without the sign that makes it one.
+		// Without the leading =, text is not an expression.
 		last_name: 'Dear {{ $json.name }}',
 		job_title: 'Dear ADA',
 		custom_fields: { renewal_date: '2026-03-01' },
@@ -68,11 +68,7 @@ describe('a mapping needs', () => {
 
 	test('no evaluation if the records to change are given by paths into the item', async () => {
 		const created = Array.from({ length: 3 }, () => ({ last_name: 'Lovelace' }));
-		const { items } = await run({
-			credential: sandbox.credential,
-			parameters: create('contact', automatic),
-			items: created,
-		});
+		const { items } = await run(create('contact', automatic), created);
 		const records = items.map(({ json }) => json);
 		const id = '={{ $json.id }}';
 		const changes = { last_name: '={{ $json.id }}', job_title: 'Countess' };
@@ -104,13 +100,13 @@ test('an expression that fails is reported by name, with its item', async () => 
 		job_title: '={{ $("Nowhere").item.json.title }}',
 	});
 	const items = [{ last_name: 'Lovelace', first_name: 'Ada' }];
-	const error = await failure({ credential: sandbox.credential, parameters, items });
+	const error = await failure(parameters, items);
 	expect(error.message).toBe('Job Title: Referenced node doesn\'t exist');
 	expect(error.context.itemIndex).toBe(0);
 });
 
 test('a record read from the CRM is written to another as it is', async () => {
-	const { body: source } = await sandbox.call('POST', '/v1/contacts', {
+	const source = await sandbox.create('contacts', {
 		first_name: 'Copied',
 		last_name: 'Contact',
 		address: { city: 'Madrid', country: 'ES' },
@@ -118,17 +114,16 @@ test('a record read from the CRM is written to another as it is', async () => {
 		lifecycle_stage: 'customer',
 		custom_fields: { renewal_date: '2026-03-01', vip: true, interests: ['events'] },
 	});
-	const { body: target } = await sandbox.call('POST', '/v1/contacts', {
+	const target = await sandbox.create('contacts', {
 		last_name: 'Target',
 		job_title: 'Cleared',
 		custom_fields: { renewal_date: '2020-01-01' },
 	});
-	const { body: stored } = await sandbox.call('GET', `/v1/contacts/${String(source.id)}`);
-	const { items, hints } = await run({
-		credential: sandbox.credential,
-		parameters: { ...update('contact', target.id as string, automatic), options: { emptyCells: 'clear' } },
-		items: [stored],
-	});
+	const stored = await sandbox.read(`contacts/${source.id}`);
+	const { items, hints } = await run(
+		{ ...update('contact', target.id, automatic), options: { emptyCells: 'clear' } },
+		[stored],
+	);
 	const ofItself = ['id', 'version', 'created_at', 'updated_at', 'created_by', 'updated_by'];
 	for (const name of ofItself) delete stored[name];
 	expect(items[0]?.json).toMatchObject(stored);

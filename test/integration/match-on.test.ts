@@ -4,20 +4,20 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { useBinaryStore } from './harness/binary-store.ts';
 import { fileRuns } from './harness/file-runs.ts';
-import { run } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { mapped } from './harness/parameters.ts';
 import { alteredService } from './harness/altered-service.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
+const { run } = nodeRuns(sandbox);
 const altered = alteredService(sandbox);
 const { importOf } = fileRuns(altered, useBinaryStore());
 
 /** Creates or updates a contact for each item: its `record`. */
 const upsert = async (items: IDataObject[], more: IDataObject = {}, continueOnFail = false) =>
-	await run({
-		credential: sandbox.credential,
-		parameters: {
+	await run(
+		{
 			resource: 'contact',
 			operation: 'upsert',
 			fieldsMode: 'json',
@@ -26,20 +26,19 @@ const upsert = async (items: IDataObject[], more: IDataObject = {}, continueOnFa
 			...more,
 		},
 		items,
-		continueOnFail,
-	});
+		{ continueOnFail },
+	);
 
 /** A contact that is there already, and what finds it. */
 async function createContact() {
 	const tag = randomUUID();
 	const keys = { email: `${tag}@match.example`, external_id: tag };
-	const { body } = await sandbox.call('POST', '/v1/contacts', { ...keys, last_name: 'Before' });
+	const contact = await sandbox.create('contacts', { ...keys, last_name: 'Before' });
 	await sandbox.clear();
-	return { id: String(body.id), ...keys };
+	return { id: contact.id, ...keys };
 }
 
-const nameOf = async (id: string) =>
-	(await sandbox.call('GET', `/v1/contacts/${id}`)).body.last_name;
+const nameOf = async (id: string) => (await sandbox.read(`contacts/${id}`)).last_name;
 
 describe('a field to match on that comes from an expression', () => {
 	test('is read for each item', async () => {
@@ -72,7 +71,7 @@ test('a field that the CRM does not find records by is refused before anything i
 	await sandbox.clear();
 	const { items } = await upsert([{ record: { email: 'a@match.example', last_name: 'Moreno' } }], { fieldsMatchOn: 'last_name' }, true);
 	expect(items[0]?.json.error).toContain('the CRM does not find records by last_name');
-	expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
+	expect(await sandbox.writes()).toEqual([]);
 });
 
 test.each(['', '='])('a blank field to match on (%p) is the CRM’s first', async (blank) => {
@@ -102,11 +101,11 @@ describe('a blank field to match on, in a service that describes it as optional 
 	});
 
 	test('is left to the service', async () => {
-		await run({
-			credential: altered.credential,
-			parameters: { resource: 'contact', operation: 'upsert', fieldsMode: 'automatic', fieldsMatchOn: '' },
-			items: [{ email: 'a@match.example', external_id: 'another' }],
-		});
+		await run(
+			{ resource: 'contact', operation: 'upsert', fieldsMode: 'automatic', fieldsMatchOn: '' },
+			[{ email: 'a@match.example', external_id: 'another' }],
+			{ credential: altered.credential },
+		);
 		expect(matchOnValues).toEqual([null]);
 	});
 

@@ -20,8 +20,7 @@ afterAll(async () => await sandbox.close());
 const contacts = getMany('contact', { returnAll: false, limit: 30 });
 const list = async (credential: StoredOAuth2) =>
 	(await run({ credential, parameters: contacts })).items.length;
-const refreshes = async () =>
-	(await sandbox.requests()).filter((request) => request.startsWith('POST /oauth/token'));
+const refreshes = async () => (await sandbox.requests()).filter((request) => request.startsWith('POST /oauth/token'));
 
 describe('a connected credential', () => {
 	test.each(['confidential', 'public'] as const)(
@@ -91,7 +90,7 @@ describe('the moment an access token expires', () => {
 		const credential = await sandbox.credential();
 		await sandbox.faults({ path: '/v1/contacts', times: 1, latencyMs: 2_000 });
 		const running = run({ credential, parameters: getMany('contact') });
-		// Its first page is on the way, and let in.
+		// The request for its first page has been accepted.
 		await until(async () => (await sandbox.struck()) >= 1);
 		sandbox.expire();
 		const { items } = await running;

@@ -1,30 +1,31 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { startLocalServer, type LocalServer } from '../local-server.ts';
 import { failure, run } from './harness/node-runs.ts';
 import { automatic, create, update } from './harness/parameters.ts';
 
 /** A service whose fields have names and types that others rarely have. It keeps what it is sent. */
-const text = { type: 'string' };
+const textSchema = { type: 'string' };
 const listOf = (items: object) => ({ type: 'array', items });
 const inherited = ['toString', 'valueOf', 'constructor', 'hasOwnProperty'];
 const properties = Object.fromEntries([
-	['name', text],
-	...inherited.map((name) => [name, text]),
+	['name', textSchema],
+	...inherited.map((name) => [name, textSchema]),
 	['scores', listOf({ type: 'number' })],
 	['flags', listOf({ type: 'boolean' })],
 	['days', listOf({ type: 'string', format: 'date' })],
 	['times', listOf({ type: 'string', format: 'date-time' })],
-	['words', listOf(text)],
+	['words', listOf(textSchema)],
 	['sizes', listOf({ type: 'string', enum: ['small', 'large'] })],
-	['a.b', text],
-	['a', { type: 'object', properties: { b: text, c: text } }],
+	['a.b', textSchema],
+	['a', { type: 'object', properties: { b: textSchema, c: textSchema } }],
 	['amount', { type: 'number' }],
 ]) as IDataObject;
 
-let server: Server;
+let server: LocalServer;
 let writtenBodies: string[];
 let records: string;
 
@@ -45,21 +46,16 @@ function answer(request: IncomingMessage, response: ServerResponse, body: string
 }
 
 beforeAll(async () => {
-	server = createServer((request, response) => {
-		let body = '';
-		request.on('data', (chunk: Buffer) => (body += String(chunk)));
-		request.on('end', () => answer(request, response, body));
-	});
-	await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+	server = await startLocalServer((request, response) => void text(request).then((body) => answer(request, response, body)));
 });
-afterAll(async () => await new Promise((closed) => server.close(closed)));
+afterAll(async () => await server.close());
 beforeEach(() => {
 	writtenBodies = [];
 	records = '{"data": [], "next_cursor": null}';
 });
 
 const setup = (items: IDataObject[], more: INodeParameters = {}) => ({
-	credential: { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, apiKey: 'key' },
+	credential: { baseUrl: server.url, apiKey: 'key' },
 	parameters: { ...update('contact', 'r1', automatic), ...more },
 	items,
 });

@@ -1,16 +1,17 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { dependsOnItem } from '../../nodes/CrmPlatform/schedule';
-import { run } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { getMany } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 3 });
+const { run } = nodeRuns(sandbox);
 const items = Array.from({ length: 50 }, (_, i) => ({ n: i }));
 
 async function read(more: IDataObject, filters: IDataObject = {}, setup = {}) {
 	await sandbox.clear();
-	const ran = await run({ credential: sandbox.credential, parameters: getMany('contact', more, filters), items, ...setup });
+	const ran = await run(getMany('contact', more, filters), items, setup);
 	const lists = (await sandbox.requests()).filter(({ path }) => path.startsWith('/v1/contacts')).length;
 	return { ...ran, lists };
 }
@@ -31,7 +32,7 @@ test('a list that may depend on the item is read for each item', async () => {
 test('a failure of a shared request does not fail the other items', async () => {
 	await sandbox.clear();
 	const parameters = getMany('contact', { limit: 0, returnAll: false });
-	const { items: failed } = await run({ credential: sandbox.credential, parameters, items, continueOnFail: true });
+	const { items: failed } = await run(parameters, items, { continueOnFail: true });
 	expect(failed).toMatchObject([{ json: { error: expect.stringContaining('Limit') }, pairedItem: { item: 0 } }]);
 });
 

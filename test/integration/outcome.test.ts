@@ -2,21 +2,15 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { run } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { automatic, update, upsert } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
+const { run } = nodeRuns(sandbox);
 
 const upsertAll = async (items: IDataObject[], options: INodeParameters = {}) =>
-	await run({
-		credential: sandbox.credential,
-		parameters: {
-			...upsert('contact', 'email', { email: '={{ $json.email }}', last_name: 'Lovelace' }),
-			options,
-		},
-		items,
-	});
+	await run({ ...upsert('contact', 'email', { email: '={{ $json.email }}', last_name: 'Lovelace' }), options }, items);
 
 const people = (count: number) =>
 	Array.from({ length: count }, () => ({ email: `${randomUUID()}@outcome.example` }));
@@ -37,11 +31,7 @@ describe('Create or Update reports for each record whether it was', () => {
 		const output = items[0]!.json;
 		expect(output.upsert_outcome).toBe('created');
 		const parameters = update('contact', String(output.id), automatic);
-		const { items: updated, hints } = await run({
-			credential: sandbox.credential,
-			parameters,
-			items: [{ ...output, job_title: 'Pilot' }],
-		});
+		const { items: updated, hints } = await run(parameters, [{ ...output, job_title: 'Pilot' }]);
 		expect(updated[0]!.json).toMatchObject({ job_title: 'Pilot' });
 		expect(updated[0]!.json).not.toHaveProperty('upsert_outcome');
 		expect(hints).toEqual([]);
@@ -51,11 +41,7 @@ describe('Create or Update reports for each record whether it was', () => {
 test('an automatic mapping matches on the field that is chosen beside it', async () => {
 	const external_id = randomUUID();
 	const write = async (last_name: string) =>
-		await run({
-			credential: sandbox.credential,
-			parameters: { resource: 'contact', operation: 'upsert', ...automatic, fieldsMatchOn: 'external_id' },
-			items: [{ external_id, last_name }],
-		});
+		await run({ resource: 'contact', operation: 'upsert', ...automatic, fieldsMatchOn: 'external_id' }, [{ external_id, last_name }]);
 	const first = (await write('Byron')).items[0]!.json;
 	const second = (await write('Lovelace')).items[0]!.json;
 	expect(second).toMatchObject({ id: first.id, last_name: 'Lovelace', upsert_outcome: 'updated' });

@@ -14,7 +14,7 @@ const clock: Clock = {
 const perMinute = 10;
 const sandbox = useSandbox({ requestsPerMinute: perMinute, now: clock.now });
 
-/** Real requests; only the time the service tells is the clock's. */
+/** Sends real requests; only the time in the answers is that of the clock. */
 const statuses: number[] = [];
 const transport: Transport = async ({ method, url, headers }) => {
 	const response = await fetch(url, {
@@ -43,7 +43,7 @@ test('an execution uses the current window, waits for the next, and is never ref
 	const begun = time;
 	for (let i = 0; i < 3 * perMinute; i++) expect((await send(read)).ok).toBe(true);
 	expect(new Set(statuses)).toEqual(new Set([200]));
-	// Three windows: two resets waited for, and not a window more.
+	// Three windows: the node waits for two resets, and no longer.
 	expect(time - begun).toBeLessThanOrEqual(2 * 60_000 + 2_000);
 });
 
@@ -54,7 +54,7 @@ test('executions that share a plan lose nothing, though each knows only its own 
 		for (const send of senders) outcomes.push(await send(read));
 	}
 	expect(outcomes.every(({ ok }) => ok)).toBe(true);
-	// Each is refused at the most once a window before it knows.
+	// Each sender is refused at most once per window before it learns of the limit.
 	expect(statuses.filter((status) => status === 429).length).toBeLessThanOrEqual(3 * 3);
 });
 

@@ -1,15 +1,12 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { failure, run } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { automatic, create, getMany, update } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 60 });
-const list = (more: IDataObject, items: IDataObject[] = [{}]) => ({
-	credential: sandbox.credential,
-	parameters: { ...getMany('contact'), ...more } as INodeParameters,
-	items,
-});
+const { failure, run } = nodeRuns(sandbox);
+const list = (more: IDataObject) => ({ ...getMany('contact'), ...more });
 const count = async (more: IDataObject) => (await run(list(more))).items.length;
 
 /** What variables and environments give is always text. */
@@ -33,12 +30,11 @@ describe('text from an expression is accepted as its value:', () => {
 	});
 
 	test('Empty Cells, separately for each item', async () => {
-		const { body } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Ek', job_title: 'Chief', first_name: 'Eva' });
-		const { items } = await run({
-			credential: sandbox.credential,
-			parameters: { ...update('contact', String(body.id), automatic), options: { emptyCells: '={{ $json.id ? "Leave" : " clear " }}' } },
-			items: [{ id: 1, job_title: '', last_name: 'One' }, { first_name: '', last_name: 'Two' }],
-		});
+		const contact = await sandbox.create('contacts', { last_name: 'Ek', job_title: 'Chief', first_name: 'Eva' });
+		const { items } = await run(
+			{ ...update('contact', contact.id, automatic), options: { emptyCells: '={{ $json.id ? "Leave" : " clear " }}' } },
+			[{ id: 1, job_title: '', last_name: 'One' }, { first_name: '', last_name: 'Two' }],
+		);
 		expect(items.map(({ json }) => [json.first_name, json.job_title])).toEqual([['Eva', 'Chief'], [null, 'Chief']]);
 	});
 });
@@ -70,8 +66,7 @@ describe('any other text is refused with the parameter’s name, before anything
 	])('%j in a write', async (more, message) => {
 		await sandbox.clear();
 		const parameters = { ...create('contact', automatic), ...more };
-		const setup = { credential: sandbox.credential, parameters, items: [{ last_name: 'Ek', job_title: '' }] };
-		expect((await failure(setup)).message).toContain(message);
-		expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
+		expect((await failure(parameters, [{ last_name: 'Ek', job_title: '' }])).message).toContain(message);
+		expect(await sandbox.writes()).toEqual([]);
 	});
 });

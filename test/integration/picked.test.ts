@@ -1,20 +1,15 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { searchLinked } from '../../nodes/CrmPlatform/pickers/linkPickers';
-import { picker, run } from './harness/node-runs.ts';
+import { nodeRuns, picker } from './harness/node-runs.ts';
 import { byId, create, on } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
+const { run } = nodeRuns(sandbox);
 
-const first = async (path: string) =>
-	((await sandbox.call('GET', `/v1/${path}?limit=1`)).body.data as IDataObject[])[0]!;
 const done = async (parameters: IDataObject, item: IDataObject = {}) =>
-	await run({
-		credential: sandbox.credential,
-		parameters: parameters as INodeParameters,
-		items: [item],
-	});
+	await run(parameters, [item]);
 
 test.each([
 	['its id', (id: unknown) => byId(String(id)), {}],
@@ -22,9 +17,9 @@ test.each([
 	['an expression for all of it', () => '={{ $json.id }}', 'item'],
 	['an expression that gives all of it', () => '={{ $json.picked }}', 'item'],
 ])('a record is picked by %s', async (_, picked, item) => {
-	const { id } = await first('contacts');
+	const { id } = await sandbox.first('contacts');
 	const parameters = { ...on('contact', 'get', ''), recordId: picked(id) };
-	const { items } = await done(parameters, item === 'item' ? { id, picked: byId(String(id)) } : {});
+	const { items } = await done(parameters, item === 'item' ? { id, picked: byId(id) } : {});
 	expect(items[0]?.json).toMatchObject({ id });
 });
 
@@ -38,8 +33,8 @@ describe('a linked record', () => {
 	});
 
 	test('may stand in a field that an expression names', async () => {
-		const { id } = await first('companies');
-		const { items, hints } = await done(adding(['={{ "company_id" }}', byId(String(id))]));
+		const { id } = await sandbox.first('companies');
+		const { items, hints } = await done(adding(['={{ "company_id" }}', byId(id)]));
 		expect(items[0]?.json).toMatchObject({ company_id: id });
 		expect(hints).toEqual([]);
 	});

@@ -94,19 +94,15 @@ test('orders come from the same description', async () => {
 
 describe('the list of records', () => {
 	test('is searched by the CRM', async () => {
-		await sandbox.call('POST', '/v1/contacts', {
-			first_name: 'Zenobia',
-			last_name: 'Quux',
-			email: 'zenobia@pickers.example',
-		});
+		await sandbox.create('contacts', { first_name: 'Zenobia', last_name: 'Quux', email: 'zenobia@pickers.example' });
 		const { results } = await picker(searchRecords, setup(), 'zenobia');
 		expect(results).toMatchObject([{ name: 'Zenobia Quux – zenobia@pickers.example' }]);
 	});
 
 	test('finds records by the name of their company, after those that have the text themselves', async () => {
-		const { id: company_id } = (await sandbox.call('POST', '/v1/companies', { name: 'Tundra Tools' })).body;
-		const { id } = (await sandbox.call('POST', '/v1/deals', { title: 'Pilot project', company_id })).body;
-		const { id: other } = (await sandbox.call('POST', '/v1/deals', { title: 'Tundra Tools renewal', company_id })).body;
+		const { id: company_id } = await sandbox.create('companies', { name: 'Tundra Tools' });
+		const { id } = await sandbox.create('deals', { title: 'Pilot project', company_id });
+		const { id: other } = await sandbox.create('deals', { title: 'Tundra Tools renewal', company_id });
 		const { results } = await picker(searchRecords, setup('deal'), 'Tundra Tools');
 		expect(results.map(({ value }) => value)).toEqual([other, id]);
 		await sandbox.faults({ path: '/v1/companies', times: 10, status: 403 });
@@ -115,8 +111,8 @@ describe('the list of records', () => {
 	});
 
 	test('distinguishes records with the same title, the newest first', async () => {
-		const { id } = (await sandbox.call('POST', '/v1/companies', { name: 'Quux Ltd' })).body;
-		const [pipeline] = (await sandbox.call('GET', '/v1/pipelines')).body.data as IDataObject[];
+		const { id } = await sandbox.create('companies', { name: 'Quux Ltd' });
+		const [pipeline] = await sandbox.list('pipelines');
 		const [stage] = pipeline?.stages as IDataObject[];
 		const deal = { title: 'Migration', pipeline_id: pipeline?.id, stage_id: stage?.id };
 		const createdIds: unknown[] = [];

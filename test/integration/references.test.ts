@@ -13,8 +13,7 @@ const byId = <T extends { id: string }>(fields: T[]) =>
 	Object.fromEntries(fields.map((field) => [field.id, field]));
 
 describe('fields that refer to other records', () => {
-	const records = async (path: string) =>
-		(await sandbox.call('GET', `/v1/${path}?limit=500`)).body.data as IDataObject[];
+	const records = async (path: string) => await sandbox.list(`${path}?limit=500`);
 
 	test('are lists if there are few records', async () => {
 		const fields = byId((await picker(getFields, setup('contact', 'create'))).fields);
@@ -64,10 +63,10 @@ describe('custom fields', () => {
 	});
 
 	test('of a custom object come first in its form, which shows them', async () => {
-		const [object] = (await sandbox.call('GET', '/v1/custom-objects')).body.data as IDataObject[];
+		const [object] = await sandbox.list('custom-objects');
 		for (let i = 0; i < 12; i += 1) {
 			const field = { key: `size_${i}`, label: `Size ${i}`, type: 'text' };
-			await sandbox.call('POST', '/v1/custom-fields', { resource: `custom-objects/${String(object?.key)}/records`, ...field });
+			await sandbox.create('custom-fields', { resource: `custom-objects/${String(object?.key)}/records`, ...field });
 		}
 		const objectKey = { __rl: true, mode: 'list', value: object?.key as string };
 		const { fields } = await picker(getFields, { ...setup(), parameters: { ...setup('customObjectRecord').parameters, objectKey } });
@@ -78,7 +77,7 @@ describe('custom fields', () => {
 	});
 
 	test('of a custom object are those of the object that was picked', async () => {
-		const [object] = (await sandbox.call('GET', '/v1/custom-objects')).body.data as IDataObject[];
+		const [object] = await sandbox.list('custom-objects');
 		const parameters = {
 			...setup('customObjectRecord', 'create').parameters,
 			objectKey: { __rl: true, mode: 'list', value: object?.key as string },

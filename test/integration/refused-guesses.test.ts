@@ -2,17 +2,17 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { useBinaryStore } from './harness/binary-store.ts';
 import { fileRuns } from './harness/file-runs.ts';
-import { failure, run } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { automatic, create, mapped, update } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
+const { failure, run } = nodeRuns(sandbox);
 const { importOf } = fileRuns(sandbox, useBinaryStore());
-const credential = () => sandbox.credential;
 
-const contacts = async () => (await sandbox.call('GET', '/v1/contacts?limit=500')).body.data as IDataObject[];
-const contact = async (values: IDataObject) => String((await sandbox.call('POST', '/v1/contacts', values)).body.id);
-const stored = async (id: string) => (await sandbox.call('GET', `/v1/contacts/${id}`)).body;
+const contacts = async () => await sandbox.list('contacts?limit=500');
+const contact = async (values: IDataObject) => (await sandbox.create('contacts', values)).id;
+const stored = async (id: string) => await sandbox.read(`contacts/${id}`);
 
 test.each(['null', "''", "' '", 'undefined'])('an import whose Match On gives %s is refused, and nothing is written', async (expression) => {
 	const before = await contacts();
@@ -41,27 +41,24 @@ test('Simplify that an expression gives wrongly for one item is refused before a
 	const before = await contacts();
 	const parameters = { ...create('contact', automatic), simplify: '={{ $json.simple }}' };
 	const items = [{ last_name: 'A', simple: true }, { last_name: 'B', simple: 'x' }];
-	expect((await failure({ credential: credential(), parameters, items })).message).toContain('Simplify');
+	expect((await failure(parameters, items)).message).toContain('Simplify');
 	expect(await contacts()).toEqual(before);
 });
 
 test('a number from 2^53 on in the text of an expression for JSON is refused, and as text it is written', async () => {
 	const id = await contact({ last_name: 'Big' });
-	const write = (fieldsJson: string) => ({
-		credential: credential(),
-		parameters: update('contact', id, { fieldsMode: 'json', fieldsJson }),
-		items: [{ big: Number('9007199254740993'), text: '9007199254740993' }],
-	});
-	const error = await failure(write('={ "external_id": {{ $json.big }} }'));
+	const json = (fieldsJson: string) => update('contact', id, { fieldsMode: 'json', fieldsJson });
+	const items = [{ big: Number('9007199254740993'), text: '9007199254740993' }];
+	const error = await failure(json('={ "external_id": {{ $json.big }} }'), items);
 	expect(error.message).toContain('its last digits may already be lost');
-	await run(write('={ "external_id": "{{ $json.text }}" }'));
+	await run(json('={ "external_id": "{{ $json.text }}" }'), items);
 	expect(await stored(id)).toMatchObject({ external_id: '9007199254740993' });
 });
 
 test.each([['clear', null], ['leave', 'Here']])('an address that is an empty text is cleared or left: %s', async (emptyCells, city) => {
 	const id = await contact({ last_name: 'Addressed', address: { city: 'Here' } });
 	const parameters = { ...update('contact', id, automatic), options: { emptyCells } };
-	await run({ credential: credential(), parameters, items: [{ first_name: 'F', address: '' }] });
+	await run(parameters, [{ first_name: 'F', address: '' }]);
 	const { address } = await stored(id);
 	expect((address as IDataObject | null)?.city ?? null).toBe(city);
 });
@@ -70,7 +67,7 @@ test('an empty Custom Fields cell does not clear every custom field', async () =
 	const id = await contact({ last_name: 'Kept', custom_fields: { vip: true } });
 	const parameters = { ...update('contact', id, automatic), options: { emptyCells: 'clear' } } as never;
 	for (const name of ['custom_fields', 'Custom Fields']) {
-		const { message } = await failure({ credential: credential(), parameters, items: [{ last_name: 'Kept', [name]: '' }] });
+		const { message } = await failure(parameters, [{ last_name: 'Kept', [name]: '' }]);
 		expect(message).toContain('would clear every custom field');
 	}
 	expect(await stored(id)).toMatchObject({ custom_fields: { vip: true } });

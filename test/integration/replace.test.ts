@@ -1,22 +1,23 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 
 import type { IDataObject } from 'n8n-workflow';
 
+import { startLocalServer, type LocalServer } from '../local-server.ts';
 import { failure, run } from './harness/node-runs.ts';
 import { automatic, update } from './harness/parameters.ts';
 
 /** A service that replaces records as a whole, and has no PATCH. */
 let record: IDataObject;
 let etag: string | undefined;
-/** What becomes of the tag, or of the record, with each answer. */
+/** Changes the ETag or the record after each answer. */
 let meanwhile: () => void;
 let writes: Array<{ body: IDataObject; headers: IncomingMessage['headers'] }>;
-let server: Server;
+let server: LocalServer;
 let properties: IDataObject;
 let additionalProperties: boolean | undefined;
 
-const text = { type: 'string' };
+const textSchema = { type: 'string' };
 
 function answer(request: IncomingMessage, response: ServerResponse, body: string): void {
 	const headers = { 'content-type': 'application/json', ...(etag !== undefined && { etag }) };
@@ -44,27 +45,22 @@ function answer(request: IncomingMessage, response: ServerResponse, body: string
 }
 
 beforeAll(async () => {
-	server = createServer((request, response) => {
-		let body = '';
-		request.on('data', (chunk: Buffer) => (body += String(chunk)));
-		request.on('end', () => answer(request, response, body));
-	});
-	await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+	server = await startLocalServer((request, response) => void text(request).then((body) => answer(request, response, body)));
 });
-afterAll(async () => await new Promise((closed) => server.close(closed)));
+afterAll(async () => await server.close());
 beforeEach(() => {
 	record = { id: 'r1', name: 'Ada', phone: '1', address: { city: 'London', zip: 'W1' }, created_at: 'x' };
 	etag = '"7"';
 	meanwhile = () => undefined;
 	writes = [];
 	additionalProperties = undefined;
-	properties = { created_at: { ...text, readOnly: true }, name: text, phone: text, address: { type: 'object', properties: { city: text, zip: text } } };
+	properties = { created_at: { ...textSchema, readOnly: true }, name: textSchema, phone: textSchema, address: { type: 'object', properties: { city: textSchema, zip: textSchema } } };
 });
 
 // Each test has an account of its own, as descriptions are kept for minutes.
 let keys = 0;
 const setup = (fields: IDataObject, items: IDataObject[] = [{}]) => ({
-	credential: { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, apiKey: `key-${keys++}` },
+	credential: { baseUrl: server.url, apiKey: `key-${keys++}` },
 	parameters: update('contact', 'r1', fields),
 	items,
 });
@@ -130,7 +126,7 @@ test('a record without the described version is not replaced: others may be chan
 });
 
 test('an item’s own id does not take the place of the picked record', async () => {
-	properties.id = text;
+	properties.id = textSchema;
 	await run(setup(automatic, [{ id: 'other', name: 'Grace' }]));
 	expect(writes).toMatchObject([{ body: { id: 'r1', name: 'Grace' } }]);
 });

@@ -1,43 +1,16 @@
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
-import { run as runNode, type Setup } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { automatic, create, deleteRecord, get, getMany, update } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
-const run = async (
-	parameters: INodeParameters,
-	more: Partial<Setup> = {},
-): Promise<IDataObject[]> => {
-	const { items } = await runNode({ credential: sandbox.credential, parameters, ...more });
-	return items.map(({ json }) => json);
-};
-
-async function createRecord(path: string, body: IDataObject): Promise<IDataObject & { id: string }> {
-	const { status, body: record } = await sandbox.call('POST', `/v1${path}`, body);
-	if (status !== 201) throw new Error(JSON.stringify(record));
-	return record as IDataObject & { id: string };
-}
-
-const listed = async (path: string): Promise<IDataObject[]> =>
-	(await sandbox.call('GET', `/v1${path}`)).body.data as IDataObject[];
+const { output } = nodeRuns(sandbox);
 
 describe.each([
-	[
-		'activity',
-		{ type: 'call', occurred_at: '2026-03-31T10:00:00.000Z', subject: 'A' },
-		{ subject: 'B' },
-	],
-	[
-		'customField',
-		{ resource: 'contacts', key: 'shoe_size', label: 'A', type: 'number' },
-		{ label: 'B' },
-	],
-	[
-		'customObject',
-		{ key: 'cars', label_singular: 'Car', label_plural: 'A', primary_field: 'plate' },
-		{ label_plural: 'B' },
-	],
+	['activity', { type: 'call', occurred_at: '2026-03-31T10:00:00.000Z', subject: 'A' }, { subject: 'B' }],
+	['customField', { resource: 'contacts', key: 'shoe_size', label: 'A', type: 'number' }, { label: 'B' }],
+	['customObject', { key: 'cars', label_singular: 'Car', label_plural: 'A', primary_field: 'plate' }, { label_plural: 'B' }],
 	['deal', { title: 'A', amount: 12.5 }, { title: 'B' }],
 	['note', { body: 'A' }, { body: 'B' }],
 	['pipeline', { name: 'A' }, { name: 'B' }],
@@ -54,19 +27,19 @@ describe.each([
 	};
 
 	test('is created, read, changed, listed and deleted', async () => {
-		const contacts = await listed('/contacts?limit=1');
+		const contacts = await sandbox.list('contacts?limit=1');
 		const links = [{ resource: 'contacts', id: contacts[0]?.id }];
 		const item = { ...values, ...rest[resource], ...(resource === 'note' && { links }) };
-		const [createdRecord] = await run(create(resource, automatic), { items: [item] });
+		const [createdRecord] = await output(create(resource, automatic), [item]);
 		expect(createdRecord).toMatchObject(values);
 		const id = String(createdRecord?.id);
 
-		expect(await run(get(resource, id))).toMatchObject([{ id }]);
-		const [changed] = await run(update(resource, id, change));
+		expect(await output(get(resource, id))).toMatchObject([{ id }]);
+		const [changed] = await output(update(resource, id, change));
 		expect(changed).toMatchObject({ id, ...change });
-		const all = await run(getMany(resource));
+		const all = await output(getMany(resource));
 		expect(all.map((record) => record.id)).toContain(id);
-		expect(await run(deleteRecord(resource, id))).toEqual([{ deleted: true }]);
+		expect(await output(deleteRecord(resource, id))).toEqual([{ deleted: true }]);
 	});
 });
 
@@ -74,13 +47,13 @@ describe('records of a custom object', () => {
 	const objectKey = { __rl: true, mode: 'list', value: 'boats' };
 
 	beforeAll(async () => {
-		await createRecord('/custom-objects', {
+		await sandbox.create('custom-objects', {
 			key: 'boats',
 			label_singular: 'Boat',
 			label_plural: 'Boats',
 			primary_field: 'hull',
 		});
-		await createRecord('/custom-fields', {
+		await sandbox.create('custom-fields', {
 			resource: 'custom-objects/boats/records',
 			key: 'hull',
 			label: 'Hull',
@@ -89,49 +62,33 @@ describe('records of a custom object', () => {
 	});
 
 	test('are written and read like any other, with the fields of the object', async () => {
-		const [boat] = await run(
-			{ ...create('customObjectRecord', automatic), objectKey },
-			{
-				items: [{ custom_fields: { hull: 'H1' } }],
-			},
-		);
+		const [boat] = await output({ ...create('customObjectRecord', automatic), objectKey }, [{ custom_fields: { hull: 'H1' } }]);
 		expect(boat).toMatchObject({ title: 'H1', custom_fields: { hull: 'H1' } });
 		const id = String(boat?.id);
-		expect(await run({ ...get('customObjectRecord', id), objectKey })).toMatchObject([
-			{ title: 'H1' },
-		]);
-		const all = await run({ ...getMany('customObjectRecord'), objectKey });
+		expect(await output({ ...get('customObjectRecord', id), objectKey })).toMatchObject([{ title: 'H1' }]);
+		const all = await output({ ...getMany('customObjectRecord'), objectKey });
 		expect(all).toMatchObject([{ id }]);
-		const gone = await run({ ...deleteRecord('customObjectRecord', id), objectKey });
+		const gone = await output({ ...deleteRecord('customObjectRecord', id), objectKey });
 		expect(gone).toEqual([{ deleted: true }]);
 	});
 });
 
 test('the account and the current user are read', async () => {
-	expect(await run({ resource: 'account', operation: 'get' })).toMatchObject([
-		{ plan: expect.any(String) },
-	]);
-	expect(await run({ resource: 'user', operation: 'getCurrent' })).toMatchObject([
-		{ object: 'user', email: expect.any(String) },
-	]);
+	expect(await output({ resource: 'account', operation: 'get' })).toMatchObject([{ plan: expect.any(String) }]);
+	expect(await output({ resource: 'user', operation: 'getCurrent' })).toMatchObject([{ object: 'user', email: expect.any(String) }]);
 });
 
 describe('an API request', () => {
-	const send = (method: string, path: string, more: IDataObject = {}) =>
-		({ resource: 'apiRequest', operation: 'send', method, path, ...more }) as INodeParameters;
+	const send = (method: string, path: string, more: IDataObject = {}) => ({ resource: 'apiRequest', operation: 'send', method, path, ...more });
 
 	test('reads and writes any path, writes under an idempotency key', async () => {
-		const [createdRecord] = await run(
-			send('POST', '/v1/contacts', { body: '{"email":"api@resources.example"}' }),
-		);
+		const [createdRecord] = await output(send('POST', '/v1/contacts', { body: '{"email":"api@resources.example"}' }));
 		expect(createdRecord).toMatchObject({ email: 'api@resources.example' });
-		const [list] = await run(
-			send('GET', '/v1/contacts', { query: { email: 'api@resources.example' } }),
-		);
+		const [list] = await output(send('GET', '/v1/contacts', { query: { email: 'api@resources.example' } }));
 		expect(list).toMatchObject({ data: [{ id: createdRecord?.id }], total: 1 });
 		const post = (await sandbox.requests()).find(({ method }) => method === 'POST');
 		expect(post?.idempotencyKey).toMatch(/^n8n\/[0-9a-f]{8}\/workflow-1\/[\w-]+\/[0-9a-f]{64}$/);
-		expect(await run(send('DELETE', `/v1/contacts/${String(createdRecord?.id)}`))).toEqual([{}]);
+		expect(await output(send('DELETE', `/v1/contacts/${String(createdRecord?.id)}`))).toEqual([{}]);
 	});
 
 	test.each([
@@ -142,6 +99,6 @@ describe('an API request', () => {
 		'/v1/contacts?limit=1',
 		'',
 	])('to %p is refused before it is sent', async (path) => {
-		await expect(run(send('GET', path))).rejects.toThrow(/is not a path such as/);
+		await expect(output(send('GET', path))).rejects.toThrow(/is not a path such as/);
 	});
 });

@@ -13,7 +13,7 @@ import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
 import { CrmPlatformTools } from '../../nodes/CrmPlatform/CrmPlatformTools.node';
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
 import { definitionOf } from './harness/definition.ts';
-import { run } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { sinceN8n } from './harness/n8n-version.ts';
 import { useSandbox } from './harness/sandbox.ts';
 import { writeNode } from './harness/scripted-builder.ts';
@@ -43,11 +43,12 @@ const standsAlone = ({ type, wish }: Example) =>
 	type === `${prefix}crmPlatform` && !/\$\(|\$fromAI|"importFile"|"get"/.test(JSON.stringify(wish));
 
 const sandbox = useSandbox({ contacts: 5 });
+const { run } = nodeRuns(sandbox);
 
 /** An item with everything that the examples take from theirs. */
 async function itemFor({ example }: Example): Promise<IDataObject> {
-	const [contact] = (await sandbox.call('GET', '/v1/contacts?limit=1')).body.data as IDataObject[];
-	const [deal] = (await sandbox.call('GET', '/v1/deals?limit=1')).body.data as IDataObject[];
+	const [contact] = await sandbox.list('contacts?limit=1');
+	const [deal] = await sandbox.list('deals?limit=1');
 	const mail = 'ada@acme.example';
 	const person = { mail, Email: mail, email: mail, name: 'Ek', Name: 'Ada Ek', from: example === 'import-leads.json' ? 'other' : mail };
 	const ofDeal = { id: deal!.id, title: 'Roof', expected_close_date: '2031-03-31', owner_id: deal!.owner_id };
@@ -88,7 +89,7 @@ sinceN8n('2.41', () => {
 		});
 
 		test.each(examples.filter(standsAlone))('writes a “$name” of $example that runs', async (example) => {
-			const { items } = await run({ credential: sandbox.credential, parameters: writeExample(example), items: [await itemFor(example)] });
+			const { items } = await run(writeExample(example), [await itemFor(example)]);
 			expect(items.length).toBeGreaterThanOrEqual(['getMany', 'undo'].includes(String(example.wish.operation)) ? 0 : 1);
 		});
 	});

@@ -1,13 +1,14 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { run } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { automatic, create, getMany, on, update, upsert } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
+const { run } = nodeRuns(sandbox);
 const simplified = async (parameters: INodeParameters, items: IDataObject[] = [{}]) => {
 	const all = { ...parameters, simplify: true };
-	return (await run({ credential: sandbox.credential, parameters: all, items })).items;
+	return (await run(all, items)).items;
 };
 const lean = ['id', 'first_name', 'last_name', 'name', 'email', 'phone', 'job_title', 'company_id', 'lifecycle_stage', 'external_id', 'owner_id', 'tag_ids', 'updated_at'];
 
@@ -36,7 +37,7 @@ test('each record of a batch stays linked to its item', async () => {
 test('an expression decides for each item, within a batch as well', async () => {
 	const parameters = { ...create('contact', automatic), simplify: '={{ $json.last_name === "Lean" }}' };
 	const inputItems = [{ last_name: 'Lean' }, { last_name: 'Whole' }, { last_name: 'Lean' }];
-	const { items } = await run({ credential: sandbox.credential, parameters, items: inputItems });
+	const { items } = await run(parameters, inputItems);
 	expect(items.map(({ json }) => 'created_at' in json)).toEqual([false, true, false]);
 });
 
@@ -50,12 +51,11 @@ test('a secret that is only shown once is kept, and a response that is not a rec
 });
 
 describe('values that the next node needs', () => {
-	const createRecord = async (path: string, body: IDataObject) => (await sandbox.call('POST', `/v1/${path}`, body)).body;
 
 	test('all links of a record are returned, written and read, of every type', async () => {
-		const company = await createRecord('companies', { name: 'Linked GmbH' });
-		const contact = await createRecord('contacts', { last_name: 'Linked', company_id: company.id });
-		const ticket = await createRecord('tickets', { subject: 'Linked', contact_id: contact.id, company_id: company.id });
+		const company = await sandbox.create('companies', { name: 'Linked GmbH' });
+		const contact = await sandbox.create('contacts', { last_name: 'Linked', company_id: company.id });
+		const ticket = await sandbox.create('tickets', { subject: 'Linked', contact_id: contact.id, company_id: company.id });
 		const values = { channel: 'email', to: 'a@linked.example', subject: 'Re', text: 'Yes', ticket_id: ticket.id, contact_id: contact.id };
 		const [message] = await simplified({ ...create('message', values), operation: 'send' });
 		expect(message!.json).toMatchObject({ ticket_id: ticket.id, contact_id: contact.id });
@@ -77,7 +77,7 @@ describe('values that the next node needs', () => {
 	});
 
 	test('a linked record that was given by name is named beside its ID, and no record is read for its name', async () => {
-		const company = await createRecord('companies', { name: 'Acme Beside' });
+		const company = await sandbox.create('companies', { name: 'Acme Beside' });
 		const [contact] = await simplified(create('contact', { last_name: 'Named', company_id: 'acme beside' }));
 		expect(contact!.json).toMatchObject({ company_id: company.id, company_name: 'Acme Beside' });
 		const [deal] = await simplified(create('deal', { title: 'Named', stage_id: 'Negotiation' }));
@@ -90,8 +90,8 @@ describe('values that the next node needs', () => {
 	});
 
 	test('a list that is filtered by a name has it in each record', async () => {
-		const company = await createRecord('companies', { name: 'Acme Filtered' });
-		await createRecord('contacts', { last_name: 'Filtered', company_id: company.id });
+		const company = await sandbox.create('companies', { name: 'Acme Filtered' });
+		await sandbox.create('contacts', { last_name: 'Filtered', company_id: company.id });
 		const [found] = await simplified(getMany('contact', {}, { company_id: 'Acme Filtered' }));
 		expect(found!.json).toMatchObject({ company_id: company.id, company_name: 'Acme Filtered' });
 	});

@@ -2,11 +2,12 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { useBinaryStore } from './harness/binary-store.ts';
 import { fileRuns } from './harness/file-runs.ts';
-import { run } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { automatic, byId, create, on, update } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 20 });
+const { run } = nodeRuns(sandbox);
 const files = fileRuns(sandbox, useBinaryStore());
 let stages: Map<string, unknown>;
 let pipelines: Map<string, unknown>;
@@ -15,7 +16,7 @@ beforeAll(async () => {
 	// A second pipeline with a stage that another one has as well.
 	const names = [['Open', 'open'], ['Won', 'won'], ['Lost', 'lost']] as const;
 	const newStages = names.map(([name, kind], position) => ({ id: null, name, kind, position, probability: 0, rotting_days: null }));
-	await sandbox.call('POST', '/v1/pipelines', { name: 'Partners', stages: newStages });
+	await sandbox.create('pipelines', { name: 'Partners', stages: newStages });
 	const { body } = await sandbox.call('GET', '/v1/pipelines');
 	const all = body.data as Array<{ id: string; name: string; stages: IDataObject[] }>;
 	pipelines = new Map(all.map(({ id, name }) => [name, id]));
@@ -23,12 +24,7 @@ beforeAll(async () => {
 });
 
 async function createRecords(items: IDataObject[], resource = 'deal'): Promise<IDataObject[]> {
-	const { items: output } = await run({
-		credential: sandbox.credential,
-		parameters: create(resource, automatic),
-		items,
-		continueOnFail: true,
-	});
+	const { items: output } = await run(create(resource, automatic), items, { continueOnFail: true });
 	return output.map(({ json }) => json);
 }
 
@@ -59,8 +55,8 @@ test('a name of several stages is refused if the pipeline is not given, and an u
 test('a name of two stages of one pipeline is refused as ambiguous, not as unknown', async () => {
 	const kinds = [['Check', 'open'], ['check', 'open'], ['Won', 'won'], ['Lost', 'lost']];
 	const newStages = kinds.map(([name, kind], position) => ({ id: null, name, kind, position, probability: 0, rotting_days: null }));
-	const { body } = await sandbox.call('POST', '/v1/pipelines', { name: 'Twice', stages: newStages });
-	expect(body).toMatchObject({ name: 'Twice' });
+	const pipeline = await sandbox.create('pipelines', { name: 'Twice', stages: newStages });
+	expect(pipeline).toMatchObject({ name: 'Twice' });
 	const [failed] = await createRecords([{ title: 'A', stage_id: 'Check', pipeline_id: 'Twice' }]);
 	expect(failed?.error).toContain('is the name of several stages');
 });
@@ -68,7 +64,7 @@ test('a name of two stages of one pipeline is refused as ambiguous, not as unkno
 test('a stage is found by its name if the fields are mapped manually', async () => {
 	const [deal] = await createRecords([{ title: 'A' }]);
 	const parameters = update('deal', String(deal?.id), { stage_id: 'Proposal' });
-	const { items } = await run({ credential: sandbox.credential, parameters });
+	const { items } = await run(parameters);
 	expect(items[0]?.json.stage_id).toBe(stages.get('Sales: Proposal'));
 });
 
@@ -79,7 +75,7 @@ describe('moving a deal takes the stage', () => {
 			stageId: byId(stage),
 			...(pipeline !== undefined && { pipelineId: byId(pipeline) }),
 		});
-		const { items } = await run({ credential: sandbox.credential, parameters, continueOnFail: true });
+		const { items } = await run(parameters, [{}], { continueOnFail: true });
 		return items[0]!.json;
 	};
 
@@ -99,20 +95,20 @@ describe('moving a deal takes the stage', () => {
 
 test('a tag and an assignee can also be named', async () => {
 	const [contact] = await createRecords([{ last_name: 'Ek' }], 'contact');
-	const { body: tag } = await sandbox.call('POST', '/v1/tags', { name: 'Pilot Customer' });
+	const tag = await sandbox.create('tags', { name: 'Pilot Customer' });
 	const tagged = on('recordTag', 'addTag', contact!.id, { kind: 'contact', tagId: byId('pilot customer') });
-	expect((await run({ credential: sandbox.credential, parameters: tagged })).items[0]?.json.tag_ids).toEqual([tag.id]);
+	expect((await run(tagged)).items[0]?.json.tag_ids).toEqual([tag.id]);
 	const [ticket] = await createRecords([{ subject: 'Broken' }], 'ticket');
-	const [user] = (await sandbox.call('GET', '/v1/users?limit=1')).body.data as IDataObject[];
+	const [user] = await sandbox.list('users?limit=1');
 	const assigned = on('ticket', 'assign', ticket!.id, { assigneeId: byId(String(user!.email)) });
-	expect((await run({ credential: sandbox.credential, parameters: assigned })).items[0]?.json).toMatchObject({ assignee_id: user!.id });
+	expect((await run(assigned)).items[0]?.json).toMatchObject({ assignee_id: user!.id });
 });
 
 test('a name that looks like an id is found if its field is named', async () => {
 	const [deal] = await createRecords([{ title: 'A', stage_id: 'name:Negotiation' }]);
 	expect(deal?.stage_id).toBe(stages.get('Sales: Negotiation'));
-	const { body: company } = await sandbox.call('POST', '/v1/companies', { name: 'Fjord', external_id: '100123' });
-	await sandbox.call('POST', '/v1/companies', { name: '100123' });
+	const company = await sandbox.create('companies', { name: 'Fjord', external_id: '100123' });
+	await sandbox.create('companies', { name: '100123' });
 	const people = ['external_id:100123', 'external_id:100124', '100123'].map((key) => ({ last_name: 'Ek', company_id: key }));
 	const [contact, nobody, unnamed] = await createRecords(people, 'contact');
 	expect(contact?.company_id).toBe(company.id);
@@ -121,12 +117,12 @@ test('a name that looks like an id is found if its field is named', async () => 
 });
 
 test('the links of a note are found by names', async () => {
-	const { body: company } = await sandbox.call('POST', '/v1/companies', { name: 'Altamira', domain: 'altamira.example' });
-	const { body: contact } = await sandbox.call('POST', '/v1/contacts', { email: 'moreno@altamira.example' });
+	const company = await sandbox.create('companies', { name: 'Altamira', domain: 'altamira.example' });
+	const contact = await sandbox.create('contacts', { email: 'moreno@altamira.example' });
 	const links = [
 		{ resource: 'companies', id: 'altamira.example' },
 		{ resource: 'contacts', id: 'moreno@altamira.example' },
-		{ resource: 'contacts', id: contact.id as string },
+		{ resource: 'contacts', id: contact.id },
 	];
 	const [note, nobody] = await createRecords(
 		[

@@ -5,11 +5,12 @@ import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
 import { getColumnFields } from '../../nodes/CrmPlatform/pickers/columnFields';
 import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { getFieldsToSet, getSyncFields } from '../../nodes/CrmPlatform/pickers/syncFields';
-import { picker, run } from './harness/node-runs.ts';
+import { nodeRuns, picker } from './harness/node-runs.ts';
 import { useSandbox } from './harness/sandbox.ts';
 import { syncOf } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
+const { run } = nodeRuns(sandbox);
 
 type Values = Record<string, string | number | boolean>;
 
@@ -53,7 +54,7 @@ async function loaded({ node, mapper, method, parameters }: Form, value: Values,
 	return await picker(method, { node, credential: sandbox.credential, parameters: stored, hasCredential });
 }
 
-/** What n8n says is wrong with the stored values in the form, as when a workflow starts. */
+/** The issues that n8n finds in the stored values, as when a workflow starts. */
 async function issues(form: Form, value: Values): Promise<object> {
 	const { node, mapper } = form;
 	const { fields: schema } = await loaded(form, value);
@@ -91,11 +92,11 @@ test('a name that a list does not have is shown in it, beside the records', asyn
 });
 
 test('a name typed before the form had a list is found when the node runs', async () => {
-	const { body: company } = await sandbox.call('POST', '/v1/companies', { name: 'Riverbend Freight' });
+	const company = await sandbox.create('companies', { name: 'Riverbend Freight' });
 	const form = forms['of an action']('contact');
 	const value = { last_name: 'Moreno', company_id: 'Riverbend Freight' };
 	const { fields: schema } = await loaded(form, value);
 	const parameters = { ...form.parameters, fields: { mappingMode: 'defineBelow', value, schema } } as unknown as INodeParameters;
-	const { items } = await run({ credential: sandbox.credential, parameters, items: [{}] });
+	const { items } = await run(parameters, [{}]);
 	expect(items[0]?.json).toMatchObject({ company_id: company.id });
 });

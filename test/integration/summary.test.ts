@@ -12,8 +12,8 @@ const createInShort = inShort(create('contact', automatic));
 const stored = (items: unknown): number => JSON.stringify(items).length;
 
 test('n8n stores a few hundred creates as one line, like ten; every record is counted', async () => {
-	const ten = await run({ parameters: createInShort, items: peopleByEmail('ten', 10) });
-	const { items } = await run({ parameters: createInShort, items: peopleByEmail('hundreds', 300) });
+	const ten = await run(createInShort, peopleByEmail('ten', 10));
+	const { items } = await run(createInShort, peopleByEmail('hundreds', 300));
 	expect(stored(items)).toBeLessThan(stored(ten.items) + 20);
 	expect(stored(items)).toBeLessThan(1_000);
 	const { body } = await sandbox.call('GET', '/v1/contacts?q=hundreds&limit=500&sort=-created_at');
@@ -26,7 +26,7 @@ test('n8n stores a few hundred creates as one line, like ten; every record is co
 	]);
 	const [{ json }] = items as [{ json: IDataObject }];
 	for (const [id, email] of [[json.first_id, 'hundreds-0@batches.example'], [json.last_id, 'hundreds-299@batches.example']]) {
-		expect((await sandbox.call('GET', `/v1/contacts/${String(id)}`)).body).toMatchObject({ email });
+		expect(await sandbox.read(`contacts/${String(id)}`)).toMatchObject({ email });
 	}
 });
 
@@ -40,16 +40,16 @@ describe('if items fail,', () => {
 	});
 
 	test('each failure is in the summary, with everything its own item would report', async () => {
-		const { items: output } = await run({ parameters: createInShort, items, continueOnFail: true });
+		const { items: output } = await run(createInShort, items, { continueOnFail: true });
 		expect(output).toHaveLength(1);
 		expect(output[0]!.json).toMatchObject({ items: 5, succeeded: 3, failed: 2, records: 3, failures: [failed(1), failed(3)] });
-		const { items: long } = await run({ parameters: create('contact', automatic), items: items.slice(1, 2), continueOnFail: true });
+		const { items: long } = await run(create('contact', automatic), items.slice(1, 2), { continueOnFail: true });
 		const [failure] = output[0]!.json.failures as IDataObject[];
 		expect(Object.keys(failure!.details as object)).toEqual(Object.keys(long[0]!.json.details as object));
 	});
 
 	test('each failure also goes to the error output, as without a summary', async () => {
-		const { items: output } = await run({ parameters: createInShort, items: wrong('apart'), continueOnFail: 'errorOutput' });
+		const { items: output } = await run(createInShort, wrong('apart'), { continueOnFail: 'errorOutput' });
 		const [summary, ...errors] = output;
 		expect(summary!.json).toMatchObject({ succeeded: 3, failed: 2, failures: [failed(1), failed(3)] });
 		expect(errors.map(({ pairedItem }) => pairedItem)).toEqual((summary!.json.failures as IDataObject[]).map(({ item }) => ({ item })));
@@ -59,7 +59,7 @@ describe('if items fail,', () => {
 
 	test('the first failure stops the node as without a summary, and its error has the results of the others', async () => {
 		const more = peopleByEmail('stops', 5).map((person, i) => (i === 2 ? { email: 'not an address' } : person));
-		await expect(run({ parameters: createInShort, items: more })).rejects.toMatchObject({
+		await expect(run(createInShort, more)).rejects.toMatchObject({
 			message: expect.stringContaining('email'),
 			description: expect.stringContaining('Of 5 items, 4 succeeded and 1 failed (item 2)'),
 		});
@@ -68,20 +68,20 @@ describe('if items fail,', () => {
 });
 
 test('an upsert reports how many records it created and updated', async () => {
-	await run({ parameters: create('contact', automatic), items: peopleByEmail('either', 2) });
+	await run(create('contact', automatic), peopleByEmail('either', 2));
 	const parameters = inShort(upsert('contact', 'email', { email: '={{ $json.email }}', first_name: 'Ada' }));
-	const { items } = await run({ parameters, items: peopleByEmail('either', 5) });
+	const { items } = await run(parameters, peopleByEmail('either', 5));
 	expect(items.map(({ json }) => json)).toMatchObject([{ items: 5, succeeded: 5, created: 3, updated: 2 }]);
 });
 
 test('actions on records are summarized, and so are deletions, which have no ID to report', async () => {
-	const { items } = await run({ parameters: create('contact', automatic), items: peopleByEmail('gone', 3) });
+	const { items } = await run(create('contact', automatic), peopleByEmail('gone', 3));
 	const ids = items.map(({ json }) => ({ id: json.id as string }));
-	const tag = (await sandbox.call('GET', '/v1/tags?limit=1')).body.data as IDataObject[];
+	const tag = await sandbox.list('tags?limit=1');
 	const tagId = { __rl: true, mode: 'id', value: tag[0]!.id };
-	const tagged = await run({ parameters: inShort(on('recordTag', 'addTag', '={{ $json.id }}', { kind: 'contact', tagId })), items: ids });
+	const tagged = await run(inShort(on('recordTag', 'addTag', '={{ $json.id }}', { kind: 'contact', tagId })), ids);
 	expect(tagged.items.map(({ json }) => json)).toMatchObject([{ succeeded: 3, first_id: ids[0]!.id, last_id: ids[2]!.id }]);
-	const gone = await run({ parameters: inShort(deleteRecord('contact', '={{ $json.id }}')), items: ids });
+	const gone = await run(inShort(deleteRecord('contact', '={{ $json.id }}')), ids);
 	expect(gone.items.map(({ json }) => json)).toMatchObject([{ succeeded: 3, records: 3, first_id: null, last_id: null }]);
 	expect(await found('gone')).toBe(0);
 });
@@ -90,7 +90,7 @@ test('a list is counted, with its first and last ID, also for an agent', async (
 	const parameters = inShort(getMany('contact', { returnAll: true }));
 	const { body } = await sandbox.call('GET', '/v1/contacts?limit=500');
 	for (const isTool of [false, true]) {
-		const { items } = await run({ parameters, isTool });
+		const { items } = await run(parameters, [{}], { isTool });
 		expect(items.map(({ json }) => json)).toMatchObject([{ records: body.total, succeeded: 1, failed: 0, first_id: (body.data as IDataObject[])[0]!.id }]);
 	}
 });
@@ -100,7 +100,7 @@ test.each([
 	['another word', { ...create('contact', { email: 'word@batches.example' }), options: { output: 'short' } }, /Output: enter one of items, summary/],
 ])('nothing is sent for a summary of %s', async (_, parameters, expectedMessage) => {
 	await sandbox.clear();
-	await expect(run({ parameters })).rejects.toThrow(expectedMessage);
+	await expect(run(parameters)).rejects.toThrow(expectedMessage);
 	expect(await writes()).toEqual([]);
 	expect((await sandbox.requests()).filter(({ path }) => path === '/v1/contacts')).toEqual([]);
 });

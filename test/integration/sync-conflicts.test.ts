@@ -12,8 +12,7 @@ describe('a record that the CRM has changed since the source saw it', () => {
 		await change(stored!.id, { last_name: 'By the CRM' });
 		return { id: stored!.id, item: { ...records[0]!, last_name: 'By the source', seen: 1 } };
 	};
-	const nameOf = async (id: unknown) =>
-		(await sandbox.call('GET', `/v1/contacts/${String(id)}`)).body.last_name;
+	const nameOf = async (id: unknown) => (await sandbox.read(`contacts/${String(id)}`)).last_name;
 	const both = [{ field: 'last_name', from: 'By the CRM', to: 'By the source' }];
 
 	test.each([
@@ -32,7 +31,7 @@ describe('a record that the CRM has changed since the source saw it', () => {
 
 	test('is left by the rule latest if the source stores only seconds and changed it in the same second', async () => {
 		const { id, item } = await changed();
-		const { updated_at: at } = (await sandbox.call('GET', `/v1/contacts/${String(id)}`)).body as { updated_at: string };
+		const { updated_at: at } = await sandbox.read(`contacts/${String(id)}`) as { updated_at: string };
 		const { conflict } = await run([{ ...item, at: at.replace(/\.\d+/, '') }], choices('latest'));
 		expect(syncIn(conflict[0]!).reason).toContain('unknown which of the two');
 		expect(await nameOf(id)).toBe('By the CRM');

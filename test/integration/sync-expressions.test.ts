@@ -1,5 +1,6 @@
+import { filterRows } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
-import { scopeOf, teamsIn } from './harness/sync-node.ts';
+import { teamsIn } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const { add, counts, newTeam, run, writes } = teamsIn(sandbox);
@@ -42,7 +43,7 @@ describe('a value for all items together is not taken from one of them', () => {
 		['bothChanged', '={{ $json.of === "b" ? "crm" : "source" }}', 'When Both Changed: '],
 		['maxDeletions', '={{ $itemIndex }}', 'Maximum Deletions: '],
 		['maxDeletionsShare', '={{ $itemIndex + 5 }}', 'Maximum Deletions (%): '],
-		['filters', scopeOf({ job_title: '={{ $json.of }}' }), 'Records in Scope: the expression returns "a" for item 0, but "b" for item 1.'],
+		['filters', filterRows({ job_title: '={{ $json.of }}' }), 'Records in Scope: the expression returns "a" for item 0, but "b" for item 1.'],
 		['missingValues', { mappingMode: 'defineBelow', value: { job_title: '={{ "left: " + $json.last_name }}' } }, 'Fields to Set: '],
 		['versionField', '={{ $json[$json.of] }}', 'Version Field: the expression returns nothing for item 0'],
 	])('%s', async (name, value, words) => {
@@ -51,7 +52,7 @@ describe('a value for all items together is not taken from one of them', () => {
 		await sandbox.clear();
 		const items = records.slice(0, 2).map((record, i) => ({ ...record, last_name: `New ${i}`, of: 'ab'[i]!, b: 'seen' }));
 		const more = { missingInSource: 'set', missingValues: { mappingMode: 'defineBelow', value: { job_title: 'x' } }, ...(name === 'bothChanged' && { versionField: 'of' }), [name]: value };
-		const limits = { filters: scopeOf({ job_title: team }), maxDeletionsShare: 100 };
+		const limits = { filters: filterRows({ job_title: team }), maxDeletionsShare: 100 };
 		await expect(run(items, { ...limits, ...more })).rejects.toThrow(words);
 		expect(await writes()).toEqual([]);
 	});
@@ -60,7 +61,7 @@ describe('a value for all items together is not taken from one of them', () => {
 		const { team, records } = newTeam(3);
 		await add(records);
 		const items = records.map((record) => ({ ...record, write: true, team }));
-		const choices = { preview: '={{ !$json.write }}', filters: scopeOf({ job_title: '={{ $json.team }}' }) };
+		const choices = { preview: '={{ !$json.write }}', filters: filterRows({ job_title: '={{ $json.team }}' }) };
 		expect(counts(await run(items, choices))).toEqual([0, 0, 3, 0, 0]);
 	});
 });

@@ -1,7 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { filterRows } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
-import { scopeOf, syncIn, teamsIn } from './harness/sync-node.ts';
+import { syncIn, teamsIn } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const { add, counts, listed, newTeam, run, writes } = teamsIn(sandbox);
@@ -17,7 +18,7 @@ describe('records that the source does not have', () => {
 	test.each([{}, { isTool: true }])('are not deleted beyond a scope whose value a model leaves empty: %j', async (setup) => {
 		const { team, records } = newTeam(6);
 		await add(records);
-		const filters = scopeOf({ job_title: '={{ $fromAI("Team", "The team", "string", "") }}' });
+		const filters = filterRows({ job_title: '={{ $fromAI("Team", "The team", "string", "") }}' });
 		const source = records.slice(0, 3).map((record) => ({ ...record, query: { Team: '' } }));
 		const syncing = run(source, { filters, missingInSource: 'delete', maxDeletionsShare: 100 }, setup);
 		await expect(syncing).rejects.toThrow('Job Title: the filter has no value');
@@ -89,7 +90,7 @@ describe('records that the source does not have', () => {
 			await expect(run(source, choices)).rejects.toThrow();
 			expect(await writes()).toEqual([]);
 			await sandbox.clear();
-			expect((await sandbox.call('GET', `/v1/contacts?job_title=${team}&limit=1`)).body.total).toBe(1_200);
+			expect((await sandbox.read(`contacts?job_title=${team}&limit=1`)).total).toBe(1_200);
 		});
 
 		test('are left if the source has half of them, and reported', async () => {

@@ -11,7 +11,7 @@ const { add, counts, listed, newTeam, run } = teamsIn(service);
 // Each test has an account of its own to the node, as descriptions are kept for minutes.
 let accounts = 0;
 const asNewAccount = () => ({
-	credential: { ...service.credential, baseUrl: `${String(service.credential.baseUrl)}/account-${++accounts}` },
+	credential: { ...service.credential, baseUrl: `${service.credential.baseUrl}/account-${++accounts}` },
 });
 const withoutAccount = (url: URL) => void (url.pathname = url.pathname.replace(/^\/account-\d+/, ''));
 

@@ -5,7 +5,7 @@ import { syncIn, teamsIn } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const { add, change, counts, newTeam, run } = teamsIn(sandbox);
-const stored = async (id: unknown) => (await sandbox.call('GET', `/v1/contacts/${String(id)}`)).body;
+const stored = async (id: unknown) => await sandbox.read(`contacts/${String(id)}`);
 
 test('a record found by Then Match On with another key belongs to another item: it is not overwritten', async () => {
 	const { records } = newTeam(1);

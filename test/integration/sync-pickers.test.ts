@@ -1,12 +1,15 @@
 import { getFieldsToSet, getSyncFields, getSyncMatchFields, getSyncOtherMatchFields } from '../../nodes/CrmPlatform/pickers/syncFields';
+import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
+import { picker } from './harness/node-runs.ts';
 import { mapped } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
-import { runSync, syncOf, syncPicker as picker } from './harness/sync-node.ts';
+import { runSync, syncOf } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const opened = (resource: string, more = {}) => ({
 	credential: sandbox.credential,
 	parameters: syncOf(resource, more),
+	node: new CrmPlatformSync(),
 });
 
 test('a sync offers the unique fields to match on, and the id', async () => {

@@ -2,22 +2,23 @@ import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
 import { randomRuns } from '../random-runs.ts';
+import { filterRows } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
-import { runSync, scopeOf, syncIn, syncOf, type SyncRun } from './harness/sync-node.ts';
+import { runSync, syncIn, syncOf, type SyncRun } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const runs = randomRuns(25);
 
-/** What a system knows of a person; keys are small numbers so that they meet. */
+/** A person in a system. Keys are small numbers, so that they coincide. */
 const person = fc.record({
 	key: fc.nat(15),
-		mailKey: fc.option(fc.nat(15), { nil: undefined, freq: 1 }),
-		lacks: fc.constantFrom('', '', '', '', 'external_id', 'email'),
-		last_name: fc.constantFrom('Ada', 'ada', 'Grace', null),
-		phone: fc.constantFrom('+4930123456', '+34915550142', null),
-		city: fc.constantFrom('Lyon', 'Bonn', null),
-		capitals: fc.boolean(),
-	});
+	mailKey: fc.option(fc.nat(15), { nil: undefined, freq: 1 }),
+	lacks: fc.constantFrom('', '', '', '', 'external_id', 'email'),
+	last_name: fc.constantFrom('Ada', 'ada', 'Grace', null),
+	phone: fc.constantFrom('+4930123456', '+34915550142', null),
+	city: fc.constantFrom('Lyon', 'Bonn', null),
+	capitals: fc.boolean(),
+});
 type Person = typeof person extends fc.Arbitrary<infer One> ? One : never;
 
 /** A source whose keys do not contradict each other. */
@@ -38,7 +39,7 @@ const choices = fc.record({
 });
 
 let worlds = 0;
-/** Worlds that came to agree whole, so that the promise is not kept by conflicts alone. */
+/** The number of worlds that agree completely: not all of them may end in conflicts. */
 let agreed = 0;
 
 /** A record as this world's systems name it; what is outside its scope has another job title. */
@@ -61,8 +62,7 @@ async function fill(world: string, people: Person[], scopes: string[]): Promise<
 	}
 }
 
-const stored = async (title: string) =>
-	(await sandbox.call('GET', `/v1/contacts?job_title=${title}&limit=500`)).body.data as IDataObject[];
+const stored = async (title: string) => (await sandbox.call('GET', `/v1/contacts?job_title=${title}&limit=500`)).body.data as IDataObject[];
 
 const byItem = (run: SyncRun) =>
 	(['created', 'updated', 'unchanged', 'deleted', 'conflict'] as const).map((name) =>
@@ -103,7 +103,7 @@ test('a preview shows what the run does; then both agree; then nothing is left t
 							alsoMatchOn: hasSecond ? (matchOn === 'email' ? 'external_id' : 'email') : '',
 							// Without a scope, the records of all other worlds would be missing.
 							...(isScoped ? {} : { missingInSource: 'leave' }),
-							filters: scopeOf(isScoped ? { job_title: inside } : {}),
+							filters: filterRows(isScoped ? { job_title: inside } : {}),
 							missingValues: { mappingMode: 'defineBelow', value: { lifecycle_stage: 'other' } },
 							options: { emptyCells: 'clear' },
 						}),

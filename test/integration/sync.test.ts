@@ -1,5 +1,3 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { useSandbox } from './harness/sandbox.ts';
 import { syncIn, teamsIn } from './harness/sync-node.ts';
 
@@ -31,12 +29,11 @@ test('new records are created, different ones are updated, others are left, each
 test('only different values are sent, under the version that was read', async () => {
 	const { records } = newTeam(2);
 	const [record] = await add(records);
-	const events = async () => (await sandbox.call('GET', '/v1/events?limit=500')).body.data as IDataObject[];
 	await run([{ ...records[0]!, last_name: 'Other' }]);
-	const last = (await events()).at(-1) as { data: { changed: string[] } };
+	const last = (await sandbox.list<{ data: { changed: string[] } }>('events?limit=500')).at(-1)!;
 	expect(last.data.changed).toEqual(expect.arrayContaining(['last_name']));
 	expect(last.data.changed).not.toContain('email');
-	expect((await sandbox.call('GET', `/v1/contacts/${String(record!.id)}`)).body.version).toBe(2);
+	expect((await sandbox.read(`contacts/${String(record!.id)}`)).version).toBe(2);
 });
 
 test('a value in the notation of the source is the same for the CRM, so a second run writes nothing', async () => {

@@ -13,7 +13,7 @@ import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 
-/** What the model reads when it calls the tool with each of these, one after another, in one execution. */
+/** Calls the tool with each of these arguments in turn, in one execution. @returns what the model reads */
 type Surface = (setup: Setup, calls: IDataObject[]) => Promise<string[]>;
 
 const calling =
@@ -28,7 +28,7 @@ const calling =
 const agent3: Surface = async (setup, calls) =>
 	await runEngineAgent(setup, (answers) => (answers.length < calls.length ? [calls[answers.length]!] : undefined));
 
-/** n8n's own agents run the node by itself, each time as another one, in no workflow and no execution. */
+/** n8n's own agents run the node alone, with a new ID each time, outside of any workflow and execution. */
 const ownAgents: Surface = async (setup, calls) => {
 	const answers: string[] = [];
 	for (const call of calls) {
@@ -52,7 +52,7 @@ const surfaces: Array<[string, Surface]> = [
 ];
 
 const anyName = () => `tool-${randomUUID()}`;
-const found = async (name: string) => (await sandbox.call('GET', `/v1/contacts?q=${name}`)).body.total as number;
+const found = async (name: string) => (await sandbox.read(`contacts?q=${name}`)).total as number;
 const loseAnswer = async () => await sandbox.faults({ path: '/v1/contacts', method: 'POST', drop: 'after', times: 1 });
 const named = { last_name: "={{ $fromAI('Name', '', 'string') }}" };
 const setup = (parameters: Setup['parameters']): Setup => ({ credential: sandbox.credential, parameters });
@@ -125,7 +125,7 @@ const promises = (surface: Surface) => () => {
 	test('a long answer is cut at whole records and states how many more there are', async () => {
 		const company = anyName();
 		const job_title = 'x'.repeat(200);
-		for (let i = 0; i < 12; i++) await sandbox.call('POST', '/v1/contacts', { last_name: `${company} ${i}`, job_title });
+		for (let i = 0; i < 12; i++) await sandbox.create('contacts', { last_name: `${company} ${i}`, job_title });
 		const parameters = { ...getMany('contact', {}, { 'last_name[starts_with]': company }), maxAnswerLength: 2_000 };
 		const [answer = ''] = await surface(setup(parameters), [{}]);
 		expect(answer.length).toBeLessThanOrEqual(2_000);
@@ -144,9 +144,8 @@ sinceN8n('2.41', () => {
 
 sinceN8n('2.41', () => {
 	describe('AI Agent 3 lays the arguments over its input item, so', () => {
-		const added = async (values: IDataObject = {}) =>
-			(await sandbox.call('POST', '/v1/contacts', { last_name: anyName(), ...values })).body;
-		const read = async ({ id }: IDataObject) => (await sandbox.call('GET', `/v1/contacts/${String(id)}`)).body;
+		const added = async (values: IDataObject = {}) => await sandbox.create('contacts', { last_name: anyName(), ...values });
+		const read = async ({ id }: IDataObject) => await sandbox.read(`contacts/${String(id)}`);
 		const call = async (parameters: Setup['parameters'], calls: IDataObject[], items: IDataObject[]) =>
 			await runEngineAgent(setup(parameters), (answers) => (answers.length === 0 ? calls : undefined), {}, items);
 

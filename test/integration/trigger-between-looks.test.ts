@@ -1,13 +1,12 @@
 import { useAlteredService } from './harness/altered-trigger';
 import { quickRetries } from './harness/quick-retries';
 import { until } from '../until.ts';
-import { came, change, happen, onlySubscription, sandbox, trigger } from './harness/watched-trigger';
+import { came, change, deliveriesFail, happen, onlySubscription, sandbox, trigger } from './harness/watched-trigger';
 
 const service = useAlteredService();
 
-/** The service's clock as its answers tell it: as far ahead as its own. */
-const later = async (seconds: number) => void (await sandbox.call('POST', '/_sandbox/clock', { advance: seconds }));
 const createdAt = async () => Date.parse(String((await onlySubscription()).created_at));
+/** Moves the service's clock, as its responses show it. */
 const dated = (ms: number) => {
 	service.edit((answer) => void (answer.date = new Date(Date.now() + ms).toUTCString()));
 };
@@ -23,7 +22,7 @@ describe.each([
 		await happen('meanwhile');
 		await change('PATCH', back);
 		// More than a minute, which is always looked at again.
-		await later(600);
+		await sandbox.advance(600);
 		dated(Date.parse(String((await onlySubscription()).updated_at)) + 600_000 - Date.now());
 	});
 
@@ -54,7 +53,7 @@ test('if a look has repaired the subscription but could not recover events, they
 	await trigger.look();
 	await change('PATCH', { events: ['deal.won'] });
 	await happen('meanwhile');
-	await later(600);
+	await sandbox.advance(600);
 	dated(Date.parse(String((await onlySubscription()).updated_at)) + 600_000 - Date.now());
 	await sandbox.faults({ method: 'POST', path: '/v1/webhooks', status: 403 });
 	await trigger.look();
@@ -76,7 +75,7 @@ test.each([
 	await trigger.activate();
 	trigger.fails = 503;
 	await happen('failed');
-	await until(async () => typeof (await onlySubscription()).failing_since === 'string');
+	await deliveriesFail();
 	await trigger.look();
 	trigger.fails = undefined;
 	const part = endpoint === 'event of a delivery' ? '/v1/events/' : '/deliveries';
@@ -96,9 +95,9 @@ describe('n8n is stopped for days', () => {
 		await came('before');
 		trigger.fails = 503;
 		await happen(...names);
-		await until(async () => typeof (await onlySubscription()).failing_since === 'string');
+		await deliveriesFail();
 		const now = (await createdAt()) + days * 86_400_000;
-		await later(days * 86_400);
+		await sandbox.advance(days * 86_400);
 		await happen('young');
 		await until(async () => trigger.answers.length > 2 * names.length + 1 || (await onlySubscription()).status === 'disabled');
 		trigger.fails = undefined;
@@ -127,7 +126,7 @@ describe('n8n is stopped for days', () => {
 test('n8n that was stopped for days without any event reports nothing', async () => {
 	await trigger.activate();
 	const now = (await createdAt()) + 3 * 86_400_000;
-	await later(3 * 86_400);
+	await sandbox.advance(3 * 86_400);
 	dated(now - Date.now());
 	jest.spyOn(Date, 'now').mockReturnValue(now);
 	await trigger.restart();

@@ -9,8 +9,7 @@ import { type TestTrigger } from './harness/webhook-trigger';
 const sandbox = useSandbox({ contacts: 0 });
 const start = useTriggers(sandbox);
 
-const create = async (path: string, body: IDataObject): Promise<IDataObject> =>
-	(await sandbox.call('POST', path, body)).body;
+const create = async (path: string, body: IDataObject): Promise<IDataObject> => (await sandbox.call('POST', path, body)).body;
 const happen = async (last_name: string): Promise<IDataObject> => create('/v1/contacts', { last_name });
 const names = ({ started }: TestTrigger) =>
 	started.map(({ data }) => ((data as IDataObject).object as IDataObject).last_name);

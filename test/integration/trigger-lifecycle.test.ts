@@ -19,8 +19,7 @@ const start = async (setup: Partial<TriggerSetup> = {}): Promise<TestTrigger> =>
 	return trigger;
 };
 
-const subscriptions = async (): Promise<IDataObject[]> =>
-	(await sandbox.call('GET', '/v1/webhooks')).body.data as IDataObject[];
+const subscriptions = async (): Promise<IDataObject[]> => await sandbox.list('webhooks');
 const only = async (): Promise<IDataObject> => {
 	const all = await subscriptions();
 	expect(all).toHaveLength(1);
@@ -76,7 +75,7 @@ test('a deleted subscription is created again, a disabled one is enabled', async
 
 	// The receiver answers that it is gone, so the service gives up at once.
 	trigger.fails = 410;
-	await sandbox.call('POST', '/v1/contacts', { last_name: 'Moreno' });
+	await sandbox.create('contacts', { last_name: 'Moreno' });
 	await until(async () => (await only()).status === 'disabled');
 	trigger.fails = undefined;
 	await trigger.activate();
@@ -92,7 +91,7 @@ test('a subscription whose id n8n has lost is found by its address, and gets a n
 	forgetStates();
 	await trigger.activate();
 	expect((await only()).id).toBe(id);
-	await sandbox.call('POST', '/v1/contacts', { last_name: 'Moreno' });
+	await sandbox.create('contacts', { last_name: 'Moreno' });
 	await until(() => trigger.answers.length > 0);
 	expect(trigger.answers).toEqual([200]);
 });
@@ -140,7 +139,7 @@ test('a copy of the workflow does not take over the stored state of the original
 
 test('the subscriptions of others are never touched', async () => {
 	const body = { url: 'https://elsewhere.example/hook', events: ['*'], status: 'paused' };
-	const { body: other } = await sandbox.call('POST', '/v1/webhooks', body);
+	const other = await sandbox.create('webhooks', body);
 	const trigger = await start();
 	await trigger.activate();
 	await trigger.deactivate();

@@ -1,17 +1,19 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { useAlteredService } from './harness/altered-trigger';
 import { until } from '../until.ts';
 import { startTrigger } from './harness/webhook-trigger';
-import { came, change, happen, oneTakenOneRefused, onlySubscription, sandbox, subscriptions, trigger } from './harness/watched-trigger';
-
-/** Another name of the place where n8n listens. */
-const elsewhere = () => trigger.url.replace('127.0.0.1', 'localhost');
-const moved = () => elsewhere().split('/webhook/')[0]!;
-const deliveries = async () => {
-	const path = `/v1/webhooks/${String((await onlySubscription()).id)}/deliveries`;
-	return (await sandbox.call('GET', path)).body.data as IDataObject[];
-};
+import {
+	came,
+	change,
+	deliveries,
+	elsewhere,
+	happen,
+	moved,
+	oneTakenOneRefused,
+	onlySubscription,
+	sandbox,
+	subscriptions,
+	trigger,
+} from './harness/watched-trigger';
 
 describe('n8n gets another address', () => {
 	test('its subscription is moved: events that failed meanwhile arrive, and none arrives twice', async () => {
@@ -116,7 +118,7 @@ describe('A service that cannot change addresses', () => {
 		const { id } = await onlySubscription();
 		await happen('before');
 		await came('before');
-		await sandbox.call('POST', '/_sandbox/clock', { advance: 120 });
+		await sandbox.advance(120);
 		ahead = 600_000;
 		trigger.fails = 503;
 		await happen('meanwhile');

@@ -1,35 +1,23 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { until } from '../until.ts';
-import { happen, names, onlySubscription, sandbox, trigger } from './harness/watched-trigger';
+import { deliveries, happen, names, onlySubscription, sandbox, trigger } from './harness/watched-trigger';
 
 const hour = 3_600_000;
 
 afterEach(() => void jest.restoreAllMocks());
 
 const numbered = (count: number, from = 0) => Array.from({ length: count }, (_, i) => `${from + i}`);
-const later = async (seconds: number) =>
-	void (await sandbox.call('POST', '/_sandbox/clock', { advance: seconds }));
 
-/** The events that the service has delivered with its first attempt. */
-const arrivedAtOnce = async (): Promise<string[]> => {
-	const { id } = await onlySubscription();
-	const path = `/v1/webhooks/${String(id)}/deliveries?limit=100`;
-	const deliveries = (await sandbox.call('GET', path)).body.data as IDataObject[];
-	return deliveries
-		.filter(({ attempts }) => (attempts as unknown[]).length === 1)
-		.map(({ event_id }) => String(event_id));
-};
+/** IDs of the events that the service has delivered at the first attempt. */
+const arrivedAtOnce = async (): Promise<string[]> =>
+	(await deliveries('?limit=100')).filter(({ attempts }) => (attempts as unknown[]).length === 1).map(({ event_id }) => String(event_id));
 
-/** Waits until so much has started the workflow, and nothing is on its way any more. */
+/** Waits until this many events have started the workflow, and no delivery is pending. */
 const settle = async (count: number) =>
 	await until(async () => {
-		const { id } = await onlySubscription();
-		const path = `/v1/webhooks/${String(id)}/deliveries?status=pending&limit=1`;
-		const [pending] = (await sandbox.call('GET', path)).body.data as IDataObject[];
-		// What is to be tried again in five seconds is tried again now. What is on its way is left
-		// alone: were it all due at once, it would come in no order.
-		if ((pending?.attempts as unknown[] | undefined)?.length) await later(6);
+		const [pending] = await deliveries('?status=pending&limit=1');
+		// A retry that is due in five seconds is made now. Deliveries in flight are left alone: if all were due at once,
+		// they would arrive in any order.
+		if ((pending?.attempts as unknown[] | undefined)?.length) await sandbox.advance(6);
 		return trigger.started.length >= count && !pending;
 	});
 
@@ -49,7 +37,7 @@ test('events that occurred while the workflow was inactive arrive afterwards, in
 	await happen(...numbered(30));
 	await trigger.activate();
 	await settle(32);
-	// Some may come before the activation is done. They are tried again later, and overtaken.
+	// Some may arrive before the activation is complete. They are retried later, and others overtake them.
 	const arrived = await arrivedAtOnce();
 	const inSequence = trigger.started
 		.slice(2)
@@ -114,7 +102,7 @@ test('events older than the limit stay missed', async () => {
 	await trigger.activate();
 	await trigger.deactivate();
 	await happen('too old');
-	await later(90 * 60);
+	await sandbox.advance(90 * 60);
 	await happen('young enough');
 	const now = Date.now();
 	jest.spyOn(Date, 'now').mockImplementation(() => now + 3 * hour);

@@ -1,7 +1,19 @@
 import { useAlteredService } from './harness/altered-trigger';
 import { quickRetries } from './harness/quick-retries';
 import { until } from '../until.ts';
-import { came, change, happen, oneTakenOneRefused, onlySubscription, sandbox, subscriptions, trigger } from './harness/watched-trigger';
+import {
+	came,
+	change,
+	disableSubscription,
+	elsewhere,
+	happen,
+	moved,
+	oneTakenOneRefused,
+	onlySubscription,
+	sandbox,
+	subscriptions,
+	trigger,
+} from './harness/watched-trigger';
 
 const service = useAlteredService();
 const refusal = (status: number, pointer?: string) => ({
@@ -11,9 +23,6 @@ const refusal = (status: number, pointer?: string) => ({
 });
 const refuse = (method: string, path: RegExp, status: number) =>
 	service.alter({ request: (request) => (request.method === method && path.test(request.url.pathname) ? refusal(status) : undefined) });
-const elsewhere = () => trigger.url.replace('127.0.0.1', 'localhost');
-const moved = () => elsewhere().split('/webhook/')[0]!;
-
 
 describe('A service that refuses to change a subscription, although it describes such changes', () => {
 	const statuses = [400, 403, 404, 405, 409, 410, 422, 501];
@@ -35,12 +44,7 @@ describe('A service that refuses to change a subscription, although it describes
 		await trigger.activate();
 		// Only the service itself disables one.
 		if (changed.status === undefined) await change('PATCH', changed);
-		else {
-			trigger.fails = 410;
-			await happen('gone');
-			await until(async () => (await onlySubscription()).status === 'disabled');
-			trigger.fails = undefined;
-		}
+		else await disableSubscription();
 		await happen('meanwhile');
 		refusePatch(405);
 		await trigger.look();
@@ -106,7 +110,7 @@ describe('A service that refuses to change a subscription, although it describes
 
 test.each([404, 405])('rotation that is described but answers %d: a subscription whose secret is unknown is created again', async (status) => {
 	refuse('POST', /rotate-secret/, status);
-	await sandbox.call('POST', '/v1/webhooks', { url: trigger.url, events: ['contact.created'], description: 'n8n: of before' });
+	await sandbox.create('webhooks', { url: trigger.url, events: ['contact.created'], description: 'n8n: of before' });
 	await trigger.activate();
 	await happen('Moreno');
 	await came('Moreno');
@@ -114,7 +118,7 @@ test.each([404, 405])('rotation that is described but answers %d: a subscription
 });
 
 test('another client’s webhook with n8n’s address is never changed nor ended', async () => {
-	const { body: other } = await sandbox.call('POST', '/v1/webhooks', { url: trigger.url, events: ['deal.won'], description: 'Billing' });
+	const other = await sandbox.create('webhooks', { url: trigger.url, events: ['deal.won'], description: 'Billing' });
 	await trigger.activate();
 	expect(await subscriptions()).toHaveLength(2);
 	await happen('Moreno');

@@ -4,19 +4,14 @@ import { forgetStates } from '../../nodes/CrmPlatform/trigger/storedState';
 import type { EditedAnswer } from './harness/altered-service';
 import { useAlteredService } from './harness/altered-trigger';
 import { until } from '../until.ts';
-import { came, happen, onlySubscription, sandbox, trigger } from './harness/watched-trigger';
+import { came, happen, replaceSecret, trigger } from './harness/watched-trigger';
 
 const service = useAlteredService();
 afterEach(() => void jest.restoreAllMocks());
 
-/** Another client replaces the secret. Twice, since the service also signs with the previous one. */
-const replaceSecret = async () => {
-	const path = `/v1/webhooks/${String((await onlySubscription()).id)}/rotate-secret`;
-	for (let i = 0; i < 2; i++) await sandbox.call('POST', path);
-};
 const renewals = () => service.passed.filter((request) => request.includes('rotate-secret'));
 
-/** Shows a hint, but not whether deliveries fail. */
+/** Shows this hint, and hides that deliveries fail. */
 const showing =
 	(hint: string, isShownOnce = false) =>
 	({ method, body }: EditedAnswer): void => {
@@ -88,7 +83,7 @@ test('if the CRM shows no hint, the user is told once what to do', async () => {
 			'webhook-signature': new Webhook(secret).sign(id, at, body),
 		});
 	};
-	// An event that nobody has chosen is not a sign of a wrong secret.
+	// Events to which the trigger has not subscribed do not indicate a wrong secret.
 	for (const minutes of [0, 30]) expect(await post(minutes, 'deal.won')).toMatchObject({ status: 401 });
 	for (const minutes of [30, 35, 49]) expect(await post(minutes)).toMatchObject({ status: 401 });
 	expect(trigger.reported).toEqual([]);
@@ -96,7 +91,7 @@ test('if the CRM shows no hint, the user is told once what to do', async () => {
 	for (const minutes of [52, 90, 900]) expect(await post(minutes)).toMatchObject({ status: 401 });
 	expect(trigger.reported).toEqual([expect.stringContaining('Deliveries are refused')]);
 	jest.restoreAllMocks();
-	// The user follows the advice.
+	// The message says to publish the workflow again.
 	await trigger.activate();
 	await happen('Moreno');
 	await came('Moreno');

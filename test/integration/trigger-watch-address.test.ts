@@ -1,29 +1,22 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
+import { startLocalServer, type LocalServer } from '../local-server.ts';
 import { until } from '../until.ts';
 import { came, change, happen, sandbox, trigger } from './harness/watched-trigger';
 
 describe('A subscription whose address somebody changes to another one that accepts events', () => {
-	let elsewhere: Server;
+	let elsewhere: LocalServer;
 	let accepted = 0;
 	beforeEach(async () => {
 		accepted = 0;
-		elsewhere = createServer((_, response) => {
+		elsewhere = await startLocalServer((_, response) => {
 			accepted += 1;
 			response.writeHead(200).end();
-		}).listen(0, '127.0.0.1');
-		await once(elsewhere, 'listening');
+		});
 		await trigger.activate();
-		await change('PATCH', { url: `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/` });
+		await change('PATCH', { url: `${elsewhere.url}/` });
 		await happen('meanwhile');
 		await until(() => accepted === 1);
 	});
-	afterEach(() => {
-		elsewhere.closeAllConnections();
-		elsewhere.close();
-	});
+	afterEach(async () => await elsewhere.close());
 
 	test('loses nothing: at the next look, the events sent there arrive', async () => {
 		await trigger.look();
@@ -38,7 +31,7 @@ describe('A subscription whose address somebody changes to another one that acce
 	});
 
 	test('loses nothing when the workflow is unpublished and published', async () => {
-		await sandbox.call('POST', '/_sandbox/clock', { advance: 120 });
+		await sandbox.advance(120);
 		await trigger.deactivate();
 		await trigger.activate();
 		await came('meanwhile');

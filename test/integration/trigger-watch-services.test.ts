@@ -4,7 +4,7 @@ import type { EditedAnswer } from './harness/altered-service';
 import { useAlteredService } from './harness/altered-trigger';
 import { shortenWaits } from './harness/short-waits';
 import { until } from '../until.ts';
-import { came, happen, onlySubscription, sandbox, trigger } from './harness/watched-trigger';
+import { came, deliveries, deliveriesFail, happen, onlySubscription, replaceSecret, sandbox, trigger } from './harness/watched-trigger';
 
 shortenWaits();
 
@@ -39,7 +39,7 @@ describe('Another service', () => {
 	test('without rotation of secrets, a subscription whose secret is unknown is created again', async () => {
 		service.edit(withoutRotation);
 		const body = { url: trigger.url, events: ['contact.created'], description: 'n8n: of before' };
-		const { body: subscription } = await sandbox.call('POST', '/v1/webhooks', body);
+		const subscription = await sandbox.create('webhooks', body);
 		await trigger.activate();
 		expect((await onlySubscription()).id).not.toBe(subscription.id);
 		await happen('Moreno');
@@ -68,12 +68,10 @@ describe('Another service', () => {
 			await trigger.activate();
 			await trigger.look();
 			expect(service.passed.filter((request) => request.includes('rotate-secret'))).toEqual([]);
-			const path = `/v1/webhooks/${String((await onlySubscription()).id)}/rotate-secret`;
-			// Twice, as the one before signs as well.
-			for (let i = 0; i < 2; i++) await sandbox.call('POST', path);
+			await replaceSecret();
 			await happen('refused');
 			await until(() => trigger.answers.includes(401));
-			await until(async () => typeof (await onlySubscription()).failing_since === 'string');
+			await deliveriesFail();
 			await trigger.look();
 			expect(trigger.reported).toEqual([expect.stringContaining('has replaced the secret')]);
 			await happen('after');
@@ -85,7 +83,7 @@ describe('Another service', () => {
 		await trigger.activate();
 		trigger.fails = 503;
 		await happen('meanwhile');
-		await until(async () => typeof (await onlySubscription()).failing_since === 'string');
+		await deliveriesFail();
 		trigger.fails = undefined;
 		await trigger.restart();
 		service.passed.splice(0);
@@ -99,18 +97,17 @@ describe('Another service', () => {
 		await trigger.activate();
 		await happen('old');
 		await came('old');
-		await sandbox.call('POST', '/_sandbox/clock', { advance: 100 });
+		await sandbox.advance(100);
 		trigger.fails = 503;
 		await happen('failed');
-		await until(async () => typeof (await onlySubscription()).failing_since === 'string');
+		await deliveriesFail();
 		service.edit((answer) => void (answer.date = new Date(Date.now() + 600_000).toUTCString()));
 		await trigger.deactivate();
 		service.edit(() => undefined);
 		trigger.fails = undefined;
 		await trigger.activate();
 		await came('failed', 'old');
-		const path = `/v1/webhooks/${String((await onlySubscription()).id)}/deliveries`;
-		expect(((await sandbox.call('GET', path)).body.data as unknown[])).toHaveLength(1);
+		expect(await deliveries()).toHaveLength(1);
 	});
 
 	test('a look at a correct subscription needs two small requests', async () => {

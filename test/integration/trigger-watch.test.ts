@@ -1,5 +1,4 @@
-import { until } from '../until.ts';
-import { came, change, happen, onlySubscription, sandbox, subscriptions, trigger } from './harness/watched-trigger';
+import { came, change, disableSubscription, happen, onlySubscription, sandbox, subscriptions, trigger } from './harness/watched-trigger';
 
 test('a subscription deleted in the CRM is created again, and missed events arrive', async () => {
 	await trigger.activate();
@@ -49,10 +48,7 @@ test('a subscription that is paused in the CRM is reported once and, when resume
 
 test('a subscription that the CRM has disabled is enabled, and missed events arrive', async () => {
 	await trigger.activate();
-	trigger.fails = 410;
-	await happen('gone');
-	await until(async () => (await onlySubscription()).status === 'disabled');
-	trigger.fails = undefined;
+	await disableSubscription();
 	await happen('meanwhile');
 	await trigger.look();
 	expect(await onlySubscription()).toMatchObject({ status: 'active' });

@@ -18,7 +18,7 @@ const names = ['Ada', 'Grace', 'Mary'];
 const edit = (where: 'in the table' | 'in the CRM') =>
 	fc.record({ do: fc.constant(where), who: fc.constantFrom(0, 0, 0, 1), name: fc.constantFrom(...names) });
 const directions = ['to the CRM', 'to the table'] as const;
-/** An execution in one direction goes on for some steps; where none runs, or another is wanted, n8n starts one. */
+/** An execution in one direction takes some steps. If none runs, or `another` is set, n8n starts one first. */
 const step = fc.oneof(
 	edit('in the table'),
 	edit('in the CRM'),
@@ -35,7 +35,7 @@ async function history(steps: readonly Step[]) {
 	const people = ['a', 'b'].map((who) => `${who}@${domain}`);
 	const table = new ExampleTable();
 	const running = { 'to the CRM': [] as Execution[], 'to the table': [] as Execution[] };
-	const last = (await sandbox.call('GET', '/v1/events?sort=-sequence&limit=1')).body.data as Event[];
+	const last = await sandbox.list<Event>('events?sort=-sequence&limit=1');
 	const began = last[0]?.sequence ?? 0;
 	let read = began;
 
@@ -46,8 +46,7 @@ async function history(steps: readonly Step[]) {
 			return { ...event, made_by: isOwn ? 'this_workflow' : 'others' };
 		});
 	};
-	const contacts = async () =>
-		(await sandbox.call('GET', `/v1/contacts?email[contains]=${domain}&limit=500`)).body.data as Array<IDataObject & { id: string }>;
+	const contacts = async () => await sandbox.list(`contacts?email[contains]=${domain}&limit=500`);
 	const sync = async ({ parameters }: INode, items: IDataObject[]) => {
 		const { created, updated, deleted, conflict, unchanged } = await runSync({
 			credential: sandbox.credential, parameters: { authentication: 'apiKey', operation: 'upsert', ...parameters }, items, mode: 'trigger', continueOnFail: true,

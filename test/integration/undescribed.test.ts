@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { alteredService } from './harness/altered-service.ts';
 import { useBinaryStore } from './harness/binary-store.ts';
 import { fileRuns } from './harness/file-runs.ts';
-import { run } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { automatic, create, getMany } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 import { runSync, syncOf } from './harness/sync-node.ts';
@@ -11,6 +11,7 @@ import { runSync, syncOf } from './harness/sync-node.ts';
 // The service answers, and its description cannot be read at the moment.
 const sandbox = useSandbox({ contacts: 20 });
 const service = alteredService(sandbox);
+const { run } = nodeRuns(service);
 const { importOf } = fileRuns(service, useBinaryStore());
 const sentRequests: string[] = [];
 beforeEach(() => {
@@ -26,7 +27,7 @@ beforeEach(() => {
 
 const cause = /The API description at http:\/\/127\.0\.0\.1:\d+ could not be read/;
 const creating = async (resource: string, item: IDataObject) =>
-	await run({ credential: service.credential, parameters: create(resource, automatic), items: [item] });
+	await run(create(resource, automatic), [item]);
 
 test.each<[string, string, IDataObject]>([
 	['a company by its name', 'contact', { last_name: 'A', company_id: 'Acme Corporation' }],
@@ -52,7 +53,7 @@ test.each(['create', 'update', 'upsert', 'delete'])('an import (%s) is not start
 });
 
 test('reading continues, in any order, and a hint tells why', async () => {
-	const { items, hints } = await run({ credential: service.credential, parameters: getMany('contact', { options: { sort: '-created_at' } }) });
+	const { items, hints } = await run(getMany('contact', { options: { sort: '-created_at' } }));
 	expect(items.length).toBeGreaterThan(1);
 	expect(hints.join()).toMatch(cause);
 });

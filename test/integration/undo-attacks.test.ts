@@ -1,6 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { run } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import { startSignInSandbox, type SignInSandbox } from './harness/oauth2.ts';
 import * as op from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
@@ -9,6 +9,7 @@ import { undoing } from './harness/undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox();
+const { output, run } = nodeRuns(sandbox);
 let runs = 0;
 const { as, undo, results, add, record, living, logShows, writes } = undoing(sandbox);
 
@@ -67,7 +68,7 @@ test('values that wait for each other are swapped as far as possible', async () 
 });
 
 test('changes that cannot be undone are reported: messages, closed tickets, the setup', async () => {
-	const [{ id: assignee }] = (await sandbox.call('GET', '/v1/users')).body.data as [{ id: string }];
+	const [{ id: assignee }] = await sandbox.list('users') as [{ id: string }];
 	const ticket = await add('tickets', { subject: 'x', assignee_id: assignee, status: 'open' });
 	await as('t6', op.update('ticket', ticket.id, { status: 'closed' }));
 	await as('t6', op.create('tag', { name: 'undo-t6' }));
@@ -86,7 +87,7 @@ test('an import from a file is undone row by row', async () => {
 	const rows = Array.from({ length: 5 }, (_, i) => `last_name\nImported${i}`.split('\n')[1]).join('\n');
 	const file = { data: { data: Buffer.from(`last_name\n${rows}\n`).toString('base64'), mimeType: 'text/csv', fileName: 'a.csv' } };
 	const parameters = { resource: 'file', operation: 'importFile', kind: 'contact', importAs: 'create', preview: false, binaryPropertyName: 'data', columnsMode: 'automatic', options: {} };
-	await run({ credential: sandbox.credential, parameters, executionId: 't7', files: file });
+	await run(parameters, [{}], { executionId: 't7', files: file });
 	expect(await living('Imported3')).toHaveLength(1);
 	expect(results(await undo('t7'))).toEqual(Array.from({ length: 5 }, () => 'undone'));
 	expect(await living('Imported3')).toEqual([]);
@@ -164,7 +165,7 @@ describe('for a user who sees only some records', () => {
 	afterAll(async () => await service.close());
 
 	const node = async (executionId: string, parameters: IDataObject) =>
-		(await run({ credential, parameters: parameters as INodeParameters, executionId, runIndex: ++runs })).items.map(({ json }) => json);
+		await output(parameters, [{}], { credential, executionId, runIndex: ++runs });
 	const undoOfExecution = (undoId: string, options: IDataObject = {}) =>
 		({ resource: 'change', operation: 'undo', preview: false, undoOf: 'execution', undoId, since: '', options });
 

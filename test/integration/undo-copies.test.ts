@@ -15,18 +15,13 @@ const service = alteredService(sandbox, true);
 
 let undos = 0;
 
-/** Creates a record as another undo would that has found the same deletion. */
+/** Creates a record like another undo that has found the same deletion. */
 async function createAgain(deleted: string, body: IDataObject): Promise<string> {
-	const { body: log } = await sandbox.call('GET', '/v1/events?type=contact.deleted&limit=500');
+	const log = await sandbox.read('events?type=contact.deleted&limit=500');
 	const { id: deletion } = (log.data as Array<{ id: string; data: { object: { id: string } } }>).find(({ data }) => data.object.id === deleted)!;
 	const instance = executeContext({ credential: sandbox.credential, parameters: {} }).context.getInstanceId();
 	const key = idempotencyKey({ instance, workflow: 'w', execution: `killed-${++undos}`, node: 'n', run: 0, items: [0], deletion });
-	const response = await fetch(`${sandbox.url}/v1/contacts`, {
-		method: 'POST',
-		headers: { authorization: `Bearer ${sandbox.credential.apiKey}`, 'content-type': 'application/json', 'idempotency-key': key },
-		body: JSON.stringify(body),
-	});
-	return ((await response.json()) as { id: string }).id;
+	return String((await sandbox.call('POST', '/v1/contacts', body, { 'idempotency-key': key })).body.id);
 }
 
 /** A record that two undos have created again. */

@@ -1,10 +1,8 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
 import * as fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
 import { forward } from '../conformance/forward.ts';
+import { startLocalServer, type LocalServer } from '../local-server.ts';
 import { isThorough, randomRuns } from '../random-runs.ts';
 import { executeContext } from './harness/node-runs.ts';
 import { useSandbox } from './harness/sandbox.ts';
@@ -18,23 +16,22 @@ const sandbox = useSandbox({ contacts: 0 });
 /** What happens before, and instead of, the next request of the node. */
 let between: (number: number) => Promise<'pass' | 'drop' | 'drop answer'> = async () => await Promise.resolve('pass');
 let requests = 0;
-let proxy: Server;
+let proxy: LocalServer;
 beforeAll(async () => {
-	proxy = createServer((request, response) => {
+	proxy = await startLocalServer((request, response) => {
 		void between(requests++).then((action) => {
 			if (action === 'drop') return void request.socket.destroy();
 			if (action === 'pass') return void forward(request, response, sandbox.url);
 			forward(request, response, sandbox.url, {}, () => request.socket.destroy());
 		});
 	});
-	await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
 });
-afterAll(async () => await new Promise((resolve) => proxy.close(resolve)));
+afterAll(async () => await proxy.close());
 
 let histories = 0;
 let tag = '';
 
-/** Plays a history and says, in words, which promises were not kept. */
+/** Plays a history. @returns a description of each broken promise */
 async function brokenBy({ steps, fault }: UndoHistory): Promise<string[]> {
 	const broken: string[] = [];
 	const name = `h${++histories}`;
@@ -46,7 +43,7 @@ async function brokenBy({ steps, fault }: UndoHistory): Promise<string[]> {
 	for (const step of steps) await account.play(step);
 	const before = await account.all();
 	const node = undoing(sandbox);
-	const interrupted = undoing({ ...sandbox, credential: { ...sandbox.credential, baseUrl: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` } });
+	const interrupted = undoing({ ...sandbox, credential: { ...sandbox.credential, baseUrl: proxy.url } });
 	const undo = async (execution: string, as: string, by = node): Promise<UndoOutput> => {
 		const done = await by.undo(execution, { since, options: { maxWait: 1 } }, as);
 		for (const { id, new_id: newId } of done.items) {

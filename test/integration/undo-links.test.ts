@@ -1,4 +1,4 @@
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
 import * as op from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
@@ -94,7 +94,7 @@ test('a value of a created record becomes free for its former record', async () 
 });
 
 describe('references in custom fields', () => {
-	const named = async (collection: string, name: string) => ((await sandbox.call('GET', `/v1/${collection}?limit=500`)).body.data as IDataObject[]).find((candidate) => candidate.name === name || candidate.last_name === name);
+	const named = async (collection: string, name: string) => (await sandbox.list(`${collection}?limit=500`)).find((candidate) => candidate.name === name || candidate.last_name === name);
 	let other: string;
 	beforeAll(async () => {
 		({ id: other } = await add('contacts', { last_name: 'C0' }));

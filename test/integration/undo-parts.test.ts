@@ -27,10 +27,13 @@ describe('a value that the CRM now refuses', () => {
 	});
 
 	test('keeps no deleted record from being created again', async () => {
-		const { body: field } = await sandbox.call('POST', '/v1/custom-fields', { resource: 'contacts', key: 'undo_size', label: 'Size', type: 'select', options: [{ value: 'small', label: 'Small' }, { value: 'large', label: 'Large' }] });
+		const field = await sandbox.create(
+			'custom-fields',
+			{ resource: 'contacts', key: 'undo_size', label: 'Size', type: 'select', options: [{ value: 'small', label: 'Small' }, { value: 'large', label: 'Large' }] },
+		);
 		const { id } = await add('contacts', { last_name: 'Option', custom_fields: { undo_size: 'small', contract_tier: 'gold' } });
 		await as('p2', op.deleteRecord('contact', id));
-		const { status } = await sandbox.call('PATCH', `/v1/custom-fields/${String(field.id)}`, { options: [{ value: 'large', label: 'Large' }] });
+		const { status } = await sandbox.call('PATCH', `/v1/custom-fields/${field.id}`, { options: [{ value: 'large', label: 'Large' }] });
 		expect(status).toBe(200);
 		const { items } = await undo('p2');
 		expect(items).toMatchObject([{ result: 'cannot_be_undone', action: 'create', reason: expect.stringContaining('The CRM refused custom_fields.undo_size; the other values were restored') }]);
@@ -59,7 +62,10 @@ test('a merge into a new record, which has taken a unique value and the links, i
 describe('in a list that others have changed since, only the workflow’s additions and removals are undone', () => {
 	test.each([false, true])('tags and links, with Undo Takes Precedence: %s', async (undoTakesPrecedence) => {
 		const name = `tags-${undoTakesPrecedence}`;
-		const [keptTag, wrongTag, takenTag, theirTag] = await Promise.all(['kept', 'wrong', 'taken', 'theirs'].map(async (suffix) => (await sandbox.call('POST', '/v1/tags', { name: `${name}-${suffix}` })).body.id as string));
+		const [keptTag, wrongTag, takenTag, theirTag] = await Promise.all(['kept', 'wrong', 'taken', 'theirs'].map(async (suffix) => (await sandbox.create(
+			'tags',
+			{ name: `${name}-${suffix}` },
+		)).id));
 		const contacts = [await add('contacts', { last_name: 'L1' }), await add('contacts', { last_name: 'L2' }), await add('contacts', { last_name: 'L3' })].map((contact) => ({ resource: 'contacts', id: contact.id }));
 		const task = await add('tasks', { title: 'Lists', tag_ids: [keptTag!, takenTag!], links: [contacts[0]!] });
 		await as(name, op.update('task', task.id, { tag_ids: [keptTag!, wrongTag!], links: [contacts[0]!, contacts[1]!] }));

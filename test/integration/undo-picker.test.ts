@@ -11,7 +11,6 @@ import { undoing } from './harness/undo-node.ts';
 const sandbox = useSandbox({ contacts: 0 });
 const { as, undo, results, add, record } = undoing(sandbox);
 
-const signed = () => ({ authorization: `Bearer ${sandbox.credential.apiKey}` });
 const listed = async (undoOf: string, filter?: string) => {
 	const parameters: INodeParameters = { resource: 'change', operation: 'undo', undoOf };
 	return (await picker(searchCausers, { credential: sandbox.credential, parameters, path: 'parameters.undoId' }, filter)).results;
@@ -23,7 +22,7 @@ test('the executions, workflows and users to pick from are those whose changes t
 	const instance = executeContext({ credential: sandbox.credential, parameters: {} }).context.getInstanceId();
 	const write = async (from: { instance: string; workflow: string; execution: string }) => {
 		const key = idempotencyKey({ ...from, node: 'n', run: 0, items: [0] });
-		await fetch(`${sandbox.url}/v1/contacts/${contact.id}`, { method: 'PATCH', headers: { ...signed(), 'content-type': 'application/json', 'idempotency-key': key }, body: JSON.stringify({ job_title: from.execution }) });
+		await sandbox.call('PATCH', `/v1/contacts/${contact.id}`, { job_title: from.execution }, { 'idempotency-key': key });
 	};
 	await write({ instance, workflow: 'other', execution: '4710' });
 	await write({ instance: 'another n8n', workflow: 'w', execution: '99' });
@@ -42,7 +41,8 @@ test('the executions, workflows and users to pick from are those whose changes t
 
 test('a list of causers tells if the log has more than it has read', async () => {
 	const body = Array.from({ length: 10_000 }, (_, i) => `{"last_name":"n${i}"}`).join('\n');
-	const started = await fetch(`${sandbox.url}/v1/jobs?resource=contacts&operation=create`, { method: 'POST', headers: { ...signed(), 'content-type': 'application/x-ndjson' }, body });
+	const headers = { authorization: `Bearer ${sandbox.credential.apiKey}`, 'content-type': 'application/x-ndjson' };
+	const started = await fetch(`${sandbox.url}/v1/jobs?resource=contacts&operation=create`, { method: 'POST', headers, body });
 	const job = started.headers.get('location')!;
 	await until(async () => (await sandbox.call('GET', job)).body.status === 'completed');
 	expect(await names('actor')).toEqual([expect.stringMatching(/ – at least [\d,]+ changes, last TIME UTC/)]);

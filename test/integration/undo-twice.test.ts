@@ -24,7 +24,7 @@ describe('after several undos, no change is reported that did not happen', () =>
 		const contact = await add('contacts', { last_name: 'B', first_name: 'a' });
 		await as('b1', op.update('contact', contact.id, { first_name: 'b' }));
 		await as('b1', op.deleteRecord('contact', contact.id));
-		const { body: { data } } = await sandbox.call('GET', '/v1/events?sort=-sequence&limit=2');
+		const { data } = await sandbox.read('events?sort=-sequence&limit=2');
 		const [deletion, update] = data as [IDataObject, IDataObject];
 		await logShows([deletion]);
 		expect(results(await undo('b1'))).toEqual(['undone']);
@@ -76,7 +76,7 @@ test('a link to a record that only a later undo could create again is restored b
 	expect(results(await undo('later-1')).sort()).toEqual(['cannot_be_undone', 'undone', 'undone']);
 	await sandbox.call('PATCH', `/v1/companies/${other.id}`, { domain: null });
 	expect(results(await undo('later-1')).sort()).toEqual(['already_so', 'undone', 'undone']);
-	const [{ id } = {}] = (await sandbox.call('GET', '/v1/companies?domain=taken.example')).body.data as IDataObject[];
+	const [{ id } = {}] = await sandbox.list('companies?domain=taken.example');
 	expect(await living('Waits')).toMatchObject([{ company_id: id }]);
 	expect(results(await undo('later-1'))).toEqual(['already_so', 'already_so', 'already_so']);
 });

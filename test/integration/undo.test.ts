@@ -1,11 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { failure, run } from './harness/node-runs.ts';
+import { nodeRuns } from './harness/node-runs.ts';
 import * as op from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 import { newIdOf, undoing } from './harness/undo-node.ts';
 
 const sandbox = useSandbox();
+const { failure, run } = nodeRuns(sandbox);
 const { as, createAs, undo, results, add, record, writes } = undoing(sandbox);
 
 describe('undo of an execution', () => {
@@ -71,9 +72,9 @@ describe('undo of an execution', () => {
 
 	test('includes links, tags and states', async () => {
 		const company = await add('companies', { name: 'Tagged' });
-		const { body: { id: tag } } = await sandbox.call('POST', '/v1/tags', { name: 'undo-tag' });
+		const { id: tag } = await sandbox.create('tags', { name: 'undo-tag' });
 		const task = await add('tasks', { title: 'Call', links: [{ resource: 'companies', id: company.id }] });
-		await as('e5', { ...op.on('recordTag', 'addTag', company.id), kind: 'company', tagId: op.byId(String(tag)) });
+		await as('e5', { ...op.on('recordTag', 'addTag', company.id), kind: 'company', tagId: op.byId(tag) });
 		await as('e5', op.update('task', task.id, { title: 'Call back', status: 'completed' }));
 		expect(results(await undo('e5'))).toEqual(['undone', 'undone']);
 		expect(await record('companies', company.id)).toMatchObject({ tag_ids: [] });
@@ -116,7 +117,7 @@ describe('undo of an execution', () => {
 	test('of retries counts for the first execution, whose number the keys have', async () => {
 		const contact = await add('contacts', { last_name: 'Lovelace' });
 		const context = { firstExecution: 'e6' };
-		await run({ credential: sandbox.credential, parameters: op.update('contact', contact.id, { last_name: 'King' }), executionId: 'e6b', context });
+		await run(op.update('contact', contact.id, { last_name: 'King' }), [{}], { executionId: 'e6b', context });
 		expect(results(await undo('e6'))).toEqual(['undone']);
 	});
 });
@@ -151,7 +152,7 @@ describe('the work of others is never lost', () => {
 		const changed = await createAs('f3', 'contact', { last_name: 'New', company_id: company });
 		const linked = await createAs('f3', 'contact', { last_name: 'Linked' });
 		await sandbox.call('PATCH', `/v1/contacts/${changed}`, { job_title: 'Poet' });
-		await sandbox.call('POST', '/v1/notes', { body: 'x', links: [{ resource: 'contacts', id: linked }] });
+		await sandbox.create('notes', { body: 'x', links: [{ resource: 'contacts', id: linked }] });
 		expect(results(await undo('f3'))).toEqual(['conflict', 'conflict', 'conflict']);
 		for (const [kind, id] of [['companies', company], ['contacts', changed], ['contacts', linked]] as const) {
 			expect(await record(kind, id)).toBeDefined();
@@ -190,7 +191,7 @@ describe('nothing is written', () => {
 		['execution', '', 'Which One: choose the execution'],
 		['execution', 'https://n8n.example/workflow/w/executions/4711', 'Which One: enter only the ID'],
 	])('for %s %p without the required values', async (undoOf, undoId, message) => {
-		const { message: errorMessage } = await failure({ credential: sandbox.credential, parameters: { resource: 'change', operation: 'undo', preview: true, undoOf, undoId, since: '', options: {} } });
+		const { message: errorMessage } = await failure({ resource: 'change', operation: 'undo', preview: true, undoOf, undoId, since: '', options: {} });
 		expect(errorMessage).toContain(message);
 	});
 });

@@ -3,18 +3,19 @@ import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 import { connect } from '../../nodes/CrmPlatform/api/connection';
 import { systemClock, type Clock } from '../../nodes/CrmPlatform/base/clock';
 import { until } from '../until.ts';
-import { executeContext, run } from './harness/node-runs.ts';
+import { executeContext, nodeRuns } from './harness/node-runs.ts';
 import { create, getMany } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
+const { run } = nodeRuns(sandbox);
 
 describe('a long wait', () => {
 	test('beyond the user’s cap fails immediately, and its error tells when to try again', async () => {
 		const headers = { 'retry-after': '90' };
 		await sandbox.faults({ path: '/v1/contacts', status: 429, headers });
 		const parameters = getMany('contact', { options: { maxWait: 30 } });
-		await expect(run({ credential: sandbox.credential, parameters })).rejects.toMatchObject({
+		await expect(run(parameters)).rejects.toMatchObject({
 			httpCode: '429',
 			description: expect.stringMatching(/accepts requests again at \d{4}-/),
 		});
@@ -43,11 +44,7 @@ describe('a long wait', () => {
 		const headers = { 'retry-after': '60' };
 		await sandbox.faults({ path: '/v1/contacts', method: 'POST', status: 429, headers });
 		const cancel = new AbortController();
-		const running = run({
-			credential: sandbox.credential,
-			parameters: create('contact', { email: 'waits@waiting.example' }),
-			abort: cancel.signal,
-		});
+		const running = run(create('contact', { email: 'waits@waiting.example' }), [{}], { abort: cancel.signal });
 		const ended = expect(running).rejects.toThrow('The execution was canceled');
 		await sandbox.logged(1);
 		cancel.abort();
@@ -63,7 +60,7 @@ describe('a job that does not end', () => {
 	test('is waited for as long as the user allows', async () => {
 		await sandbox.faults(processing);
 		const parameters = results({ maxWait: 1 });
-		await expect(run({ credential: sandbox.credential, parameters })).rejects.toThrow(
+		await expect(run(parameters)).rejects.toThrow(
 			'The job did not finish within 1 s',
 		);
 		expect((await sandbox.requests()).length).toBeGreaterThan(1);
@@ -72,11 +69,7 @@ describe('a job that does not end', () => {
 	test('is no longer waited for when the execution is canceled', async () => {
 		await sandbox.faults(processing);
 		const cancel = new AbortController();
-		const running = run({
-			credential: sandbox.credential,
-			parameters: results(),
-			abort: cancel.signal,
-		});
+		const running = run(results(), [{}], { abort: cancel.signal });
 		const ended = expect(running).rejects.toThrow('The execution was canceled');
 		await sandbox.logged(2);
 		cancel.abort();
@@ -87,11 +80,7 @@ describe('a job that does not end', () => {
 test('a request that the end of the execution interrupts does not count as a broken connection', async () => {
 	await sandbox.faults({ path: '/v1/contacts', latencyMs: 600_000 });
 	const cancel = new AbortController();
-	const running = run({
-		credential: sandbox.credential,
-		parameters: getMany('contact'),
-		abort: cancel.signal,
-	});
+	const running = run(getMany('contact'), [{}], { abort: cancel.signal });
 	const ended = expect(running).rejects.toThrow('The execution was canceled');
 	const struck = async () => {
 		const { body } = await sandbox.call('GET', '/_sandbox/faults');
@@ -105,7 +94,11 @@ test('a request that the end of the execution interrupts does not count as a bro
 describe('executions of one process', () => {
 	const small = useSandbox({ requestsPerMinute: 3 });
 	const read = async (apiKey = small.credential.apiKey) =>
-		await run({ credential: { ...small.credential, apiKey }, parameters: getMany('contact', { options: { maxWait: 0 } }) }).catch((error: Error) => error);
+		await run(
+			getMany('contact', { options: { maxWait: 0 } }),
+			[{}],
+			{ credential: { ...small.credential, apiKey } },
+		).catch((error: Error) => error);
 	const limited = expect.objectContaining({ httpCode: '429', description: expect.stringContaining('accepts requests again at') });
 
 	test('know that others have used up the plan, and send nothing; a new key sends its own requests', async () => {

@@ -33,6 +33,6 @@ test('130,000 contacts are returned completely, each once, in order, with a few 
 
 	const ids = items.map(({ json }) => String(json.id));
 	expect(new Set(ids).size).toBe(contacts);
-	// Compared as text: what tells two long lists apart would take minutes to print.
+	// Compared as text: a comparison of two long lists would take minutes to print.
 	expect(ids.join() === (await idsInOrder()).join()).toBe(true);
 });

@@ -32,14 +32,14 @@ afterAll(async () => {
 	rmSync(folder, { recursive: true });
 });
 
-/** @param executionId n8n gives a workflow that is started again another one */
+/** @param executionId a new one for each start, as in n8n */
 function importPeople(executionId: string): ChildProcess {
 	const csv = join(folder, 'people.csv');
 	const options = { writeOncePer: 'people.csv of Sunday' };
 	return startNodeProcess('import', { credential: { baseUrl: url, apiKey: 'KEY' }, csv, folder, executionId, options });
 }
 
-/** @returns what it prints; undefined where it fails */
+/** @returns the output; undefined if the import fails */
 async function importToItsEnd(
 	executionId: string,
 	meanwhile: (process: ChildProcess) => Promise<void> = async () => {},
@@ -51,7 +51,7 @@ async function importToItsEnd(
 
 const contacts = async (): Promise<number> => (await sandbox.send('GET', '/v1/contacts?limit=1', undefined)).body.total;
 
-/** Waits until so many contacts were written by that process. */
+/** Waits until that process has written this many contacts. */
 async function waitForContacts(count: number, by: ChildProcess): Promise<void> {
 	await until(async () => {
 		if (by.exitCode !== null) throw new Error('The import has ended too early.');
@@ -59,7 +59,7 @@ async function waitForContacts(count: number, by: ChildProcess): Promise<void> {
 	});
 }
 
-/** Names need not be unique, so that the service itself would not notice a second one. */
+/** Names need not be unique, so the service itself does not notice a duplicate. */
 test('an import whose service and n8n are killed continues when it is run again: every row once, none missing', async () => {
 	const first = importPeople('1');
 	await waitForContacts(500, first);

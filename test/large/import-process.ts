@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { binaryStoreIn } from '../integration/harness/binary-store.ts';
 import { run } from '../integration/harness/node-runs.ts';
-import { endWith, inputOfProcess, type ImportRun } from './killable-node.ts';
+import { endWith, inputOfProcess, type ImportInput } from './killable-node.ts';
 
 /** Runs Import File, and prints its item and the file of finished rows. */
 async function main(): Promise<string> {
-	const { credential, csv, folder, executionId, options } = inputOfProcess<ImportRun>();
+	const { credential, csv, folder, executionId, options } = inputOfProcess<ImportInput>();
 	const store = binaryStoreIn(folder);
 	await store.init();
 	const { items } = await run({

@@ -7,7 +7,7 @@ import { startKillable } from '../sandbox/harness/killable-sandbox.ts';
 const writers = 8;
 const rounds = 10;
 const batchSize = 3;
-/** In the middle of the work, each time that so many requests have been answered. */
+/** The numbers of answered requests after which the process is killed, in the middle of the work. */
 const killedAfter = [60, 130];
 
 test('each acknowledged write exists once, though the process is killed and clients retry', async () => {
@@ -26,7 +26,7 @@ test('each acknowledged write exists once, though the process is killed and clie
 		return answer.body;
 	};
 
-	/** Names need not be unique, so that the service itself would not notice a second one. */
+	/** Names need not be unique, so the service itself does not notice a duplicate. */
 	const work = async (writer: number) => {
 		for (let round = 0; round < rounds; round++) {
 			const name = `${writer}.${round}`;

@@ -15,14 +15,14 @@ const run = async (options: IDataObject = {}, more: IDataObject = {}, filters: I
 	});
 const idsOf = ({ items }: Awaited<ReturnType<typeof run>>) => items.map(({ json }) => String(json.id));
 
-/** Records of one batch are created at the same millisecond. */
+/** Creates records in one millisecond, as one batch. */
 async function addBatch(size: number): Promise<string[]> {
 	const items = Array.from({ length: size }, () => ({ last_name: 'Batch' }));
 	const { body } = await sandbox.call('POST', '/v1/contacts/batch/create', { items });
 	return (body.results as Array<{ id: string }>).map(({ id }) => id);
 }
 
-/** The list as the service gives it, page after page. */
+/** The IDs of the list, page after page, as the service returns them. */
 async function walked(query = ''): Promise<string[]> {
 	const ids: string[] = [];
 	let cursor: unknown;
@@ -119,7 +119,7 @@ test('failed pages are read again, by whichever cursor', async () => {
 
 test('an empty page does not end a list, and the record it skipped is read in the next list', async () => {
 	const expected = await walked();
-	const { next_cursor: cursor } = (await sandbox.call('GET', '/v1/contacts?limit=1')).body;
+	const { next_cursor: cursor } = await sandbox.read('contacts?limit=1');
 	const body = JSON.stringify({ data: [], next_cursor: cursor, total: expected.length });
 	await sandbox.faults({ ...list, times: 1, status: 200, body, contentType: 'application/json' });
 	expect(idsOf(await run())).toEqual(expected);

@@ -10,7 +10,7 @@ import { valuesOf } from '../sandbox/harness/record-writes.ts';
 
 type Json = ReturnType<typeof JSON.parse>;
 
-/** What it prints for a route, as JSON in a line. */
+/** The result for a route, which is printed as a line of JSON. */
 export interface Soaked {
 	route: string;
 	/** Bytes of heap that each further request has left behind; of few requests, on the average of all routes. */
@@ -79,7 +79,7 @@ const queries: Record<string, string[]> = {
 	'/events': ['type=contact.created'],
 };
 
-/** What a request cannot be without. */
+/** The required query of a request. */
 function neededQuery(method: string, route: string): string {
 	if (method === 'POST' && route === '/v1/jobs') return 'resource=contacts&operation=create';
 	const matchOn = Object.keys(resourceOf(route)?.unique ?? {})[0];
@@ -92,7 +92,7 @@ function versionOf(path: string): string {
 	return `${store.table(resource.replaceAll('.', '/'))?.find(id)?.version}`;
 }
 
-/** A body that the description has for the operation, or one like those people make; new ones each time. */
+/** The description's example for the operation, or a body like those of people; a new one each time. */
 function bodyOf(method: string, route: string, path: string): [string?, string?] {
 	if (method === 'GET' || method === 'DELETE') return [];
 	if (!route.startsWith('/v1/')) return [form({ last_name: `x ${count}`, action: 'none', version: versionOf(path) }), formType];
@@ -124,7 +124,7 @@ const heap = () => {
 };
 const schemas = () => (z.globalRegistry as unknown as { _map: Map<unknown, unknown> })._map.size;
 
-/** A route with one of its paths, and what became of its requests. */
+/** A route with one of its paths, and the outcome of its requests. */
 interface MeasuredRequest {
 	method: string;
 	route: string;
@@ -145,14 +145,14 @@ async function ask(request: MeasuredRequest, times: number): Promise<void> {
 }
 
 /**
- * Asks as often as it takes to see what stays.
+ * Sends enough requests to see how much memory stays.
  *
  * @returns bytes of heap that each further request has left behind
  */
 async function soak(group: MeasuredRequest[]): Promise<number> {
 	for (const request of group) await ask(request, few);
 	let bytes = Infinity;
-	// Once more where the collector was late.
+	// Once more if the collector was late.
 	for (let round = 0; round < 2 && bytes > 200; round++) {
 		const start = heap();
 		for (const request of group) {
@@ -189,7 +189,7 @@ for (const group of groups) {
 	const bytes = (await soak(group)) / group.length;
 	for (const { method, path, schemas: schemaCount, statuses } of group) {
 		const soaked: Soaked = { route: `${method} ${path}`, bytes, schemas: schemaCount, statuses: [...statuses] };
-		// To end before it is written cuts it off.
+		// The process must not end before the line is written.
 		await new Promise<void>((done) => process.stdout.write(`${JSON.stringify(soaked)}\n`, () => done()));
 	}
 }

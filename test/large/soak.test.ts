@@ -7,7 +7,7 @@ import type { Soaked } from './soak-process.ts';
 const many = Number(process.env['SOAK_REQUESTS'] ?? 40);
 const few = Math.max(4, many / 10);
 
-/** What a collection may leave behind, shared out among the requests between two of them. */
+/** The bytes that a garbage collection may leave behind, per request. */
 const maxBytes = many < 500 ? 1000 : 200 + 200_000 / (many - few);
 
 test(

@@ -11,7 +11,7 @@ const seed = Number(process.env['TRIGGER_SEED'] ?? 7);
 // COPY_RECORDS=100000 COPY_KILLS=3 npx jest test/large/trigger-kill -t records
 const records = Number(process.env['COPY_RECORDS'] ?? 500);
 const restarts = Number(process.env['COPY_KILLS'] ?? 1);
-/** Enough for an event that is under way in several kills. */
+/** Enough for an event in flight during several kills. */
 const attempts = Math.min(kills + 1, 4);
 
 let n8n: KillableN8n;
@@ -30,6 +30,6 @@ test(`${records} records and four writers, and n8n is killed ${restarts} times: 
 	const groupSize = Math.min(500, records / 10);
 	const { existing, writes } = await copyUnderKills(n8n, { records, kills: restarts, groupSize });
 	if (process.env['COPY_RECORDS']) console.log({ existing, writes });
-	// What is under way in a kill is given again, and nothing else; what is written meanwhile may be given too.
+	// Only records in flight during a kill are emitted again. Records written meanwhile may be emitted, too.
 	expect(existing).toBeLessThanOrEqual(records + writes + restarts * atOnce * groupSize);
 }, 7_200_000);

@@ -45,7 +45,7 @@ async function publishing(...triggers: INode[]) {
 			}
 			return counts;
 		},
-		/** How many executions no key was given for: those of webhooks. */
+		/** The number of executions without a key: those of webhooks. */
 		deliveries: () => n8n.rows().filter(({ deduplicationKey, workflowId }) => workflowId === id && deduplicationKey === null).length,
 	};
 }
@@ -62,7 +62,7 @@ const once = (ids: string[]) => Object.fromEntries(ids.map((id) => [id, 1]));
 const isAll = (counts: Record<string, number>, ids: string[]) => ids.every((id) => id in counts);
 const settled = async (isSo: () => boolean) => {
 	await until(isSo);
-	// Long enough for a start that is one too many, and for what is stored afterwards.
+	// Long enough for a superfluous start, and for n8n to store everything.
 	await sleep(3_000);
 };
 
@@ -91,10 +91,10 @@ beforeAll(async () => {
 	await added.publish(poll('added-1'), poll('added-2'));
 	await republished.publish(poll('again-1', succeeds), poll('again-2', { ...succeeds, attempts: 4 }));
 	await beside.publish(records(), poll('beside', { doneWhen: 'ended' }));
-	// Subscribes anew, with another secret.
+	// Subscribes again, with another secret.
 	await secrets.publish(poll('polled'), webhook('webhook', { recoverHours: 23 }));
 	later = await contacts(events);
-	// Only what is under way in a kill may succeed again; nothing is.
+	// Only executions in flight during a kill may succeed again; there are none.
 	await untilStarted(first, later);
 
 	for (let kill = 0; kill < kills; kill++) {

@@ -10,7 +10,7 @@ import { outputOf, startNodeProcess } from './killable-node.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const count = 80;
-/** The process is killed when it has done so many writes, while the service lets the next ones wait. */
+/** The numbers of writes after which the process is killed, while the service delays the next writes. */
 const killedAfter = [1, 20, 25];
 
 /** Undoes the execution in a process of its own. */
@@ -25,25 +25,21 @@ async function undoToItsEnd(executionId: string): Promise<IDataObject[]> {
 	return JSON.parse(output!) as IDataObject[];
 }
 
-const writes = async (): Promise<number> => (await sandbox.requests()).filter(({ method }) => method !== 'GET').length;
+const writes = async (): Promise<number> => (await sandbox.writes()).length;
 
 let keys = 0;
 
-/** Writes many contacts as the execution that is to be undone, or as somebody else. */
+/** Writes many contacts, as the execution to undo or as somebody else. */
 async function batch(verb: string, items: IDataObject[], isWrong: boolean): Promise<IDataObject[]> {
 	const instance = executeContext({ credential: sandbox.credential, parameters: {} }).context.getInstanceId();
 	const key = idempotencyKey({ instance, workflow: 'w', execution: isWrong ? 'wrong' : 'other', node: 'n', run: 0, items: [++keys] });
-	const response = await fetch(`${sandbox.url}/v1/contacts/batch/${verb}`, {
-		method: 'POST',
-		headers: { authorization: `Bearer ${sandbox.credential.apiKey}`, 'content-type': 'application/json', 'idempotency-key': key },
-		body: JSON.stringify({ items }),
-	});
-	const { results } = (await response.json()) as { results: Array<{ status: number; id: string; data: IDataObject }> };
+	const { body } = await sandbox.call('POST', `/v1/contacts/batch/${verb}`, { items }, { 'idempotency-key': key });
+	const results = body.results as Array<{ status: number; id: string; data: IDataObject }>;
 	expect(results.filter(({ status }) => status >= 300)).toEqual([]);
 	return results.map(({ id, data }) => data ?? { id });
 }
 
-/** Everybody, with the values that a person would compare: a record that is created again has another id. */
+/** All contacts without their IDs, which change when a record is created again. */
 async function people(): Promise<string[]> {
 	const { body } = await sandbox.call('GET', '/v1/contacts?limit=500');
 	return (body.data as IDataObject[]).map(({ last_name: name, job_title: title, phone }) => JSON.stringify({ name, title, phone })).sort();

@@ -41,8 +41,8 @@ export function rateLimit(): MiddlewareHandler {
 }
 
 /**
- * Carries out a write once per X-Idempotency-Key and answers the same again when it is repeated.
- * A write without a key is refused, and so is another request under a key already used.
+ * Carries out a write once per X-Idempotency-Key, and repeats the answer when the write is repeated.
+ * It refuses a write without a key, and a different request under a used key.
  */
 export function idempotency(): MiddlewareHandler {
 	const answers = new Map<string, { request: string; response: Promise<Response> }>();

@@ -1,7 +1,7 @@
 import type { StoredRecord } from './kinds.ts';
 import { Refusal } from './refusal.ts';
 
-/** The cursor of the page after `id`; good for one `list` only: its filters in its order. */
+/** The cursor of the page after `id`. It is valid for one `list` only: its filters and its order. */
 export function cursorAfter(id: string, list: string): string {
 	return Buffer.from(JSON.stringify([id, list])).toString('base64url');
 }

@@ -7,7 +7,7 @@ type Condition = (record: StoredRecord) => boolean;
 /** Turns the text of a query parameter into a condition, or refuses it with 400. */
 type Filter = (value: string, parameter: string) => Condition;
 
-/** What one collection holds, and everything a list of it can be asked for. */
+/** The records of a collection, and the filters and orders of its list. */
 export interface Kind {
 	path: string;
 	prefix: string;
@@ -15,9 +15,9 @@ export interface Kind {
 	fields: z.ZodObject;
 	required: string;
 	unique: string;
-	/** What a new record holds where the client says nothing. */
+	/** The default values of a new record. */
 	blank: () => Record<string, unknown>;
-	/** Which fields hold ids, and of what collection. */
+	/** Fields that hold IDs, and the collections of those IDs. */
 	references: Record<string, string>;
 	filters: Record<string, Filter>;
 	orders: string[];

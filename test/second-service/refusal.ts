@@ -1,6 +1,6 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 
-/** A request this service does not carry out: the status and the body `{ error }` it answers. */
+/** A refused request: the status and the body `{ error }` of the answer. */
 export class Refusal extends Error {
 	readonly status: ContentfulStatusCode;
 	readonly reason: string;

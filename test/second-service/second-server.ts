@@ -12,21 +12,17 @@ export interface SecondService {
 }
 
 /**
- * Starts a second service with the same API under other names: it shows that a client learns
- * names from the description and knows none by heart. It listens on 127.0.0.1, keeps everything
- * in memory and refuses whatever its description does not offer.
+ * Starts a second service with the same API under other names, which shows that a client takes names from the
+ * description. It keeps everything in memory, and refuses whatever its description does not offer.
  *
- * @param options.port 0, the default, takes a free one
- * @param options.people how many contacts it holds at the start, 300 by default
+ * @param options.people number of contacts at the start
  */
-export async function startSecondService(
-	options: { port?: number; apiKey?: string; people?: number } = {},
-): Promise<SecondService> {
-	const { port = 0, apiKey = 'key-of-the-second-service', people = 300 } = options;
+export async function startSecondService({ people = 300 } = {}): Promise<SecondService> {
+	const apiKey = 'key-of-the-second-service';
 	const requests: ReceivedRequest[] = [];
 	const app = createApp({ apiKey, people, requests });
 	const server = await new Promise<ReturnType<typeof serve>>((resolve, reject) => {
-		const listening = { fetch: app.fetch, port, hostname: '127.0.0.1' };
+		const listening = { fetch: app.fetch, port: 0, hostname: '127.0.0.1' };
 		const started = serve(listening, () => resolve(started));
 		started.once('error', reject);
 	});

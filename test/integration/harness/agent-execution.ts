@@ -11,16 +11,16 @@ import { workflowIn } from '../../../tools/node-context.ts';
 import { asTool } from './engine-agent.ts';
 import { parts, type Setup } from './node-runs.ts';
 
-/** Calls the node with what a model fills in; gives what the model is answered. */
+/** Calls the node with a model's arguments, and returns the answer that the model reads. */
 type Tool = (input: IDataObject) => Promise<IDataObject>;
 
 /**
- * One execution of a workflow in which an AI agent has the node as a tool, as n8n makes it for
+ * One execution of a workflow in which an AI agent has the node as a tool, as n8n runs it for
  * agents that call their tools themselves.
  *
- * @param settings of the node
- * @param item what the agent works on
- * @returns the tool, made anew for each input item of the agent
+ * @param settings settings of the node
+ * @param item input item of the agent
+ * @returns creates the tool, as n8n does for each input item of the agent
  */
 export function agentWith(
 	setup: Setup,
@@ -41,7 +41,7 @@ export function agentWith(
  * An execution whose tool returns the text that the model reads. If the node throws an error, that text is empty
  * (LangChain's AgentExecutor in n8n 2.41).
  *
- * @param parent the node that has the tool: MCP Server Trigger hands on errors
+ * @param parent type of the node that has the tool: MCP Server Trigger passes errors on
  */
 export function agentReading(
 	setup: Setup,

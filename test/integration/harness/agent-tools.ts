@@ -28,7 +28,7 @@ export const toolParameters = (more: IDataObject = {}): INodeParameters => ({
 
 export const allWrites = ['create', 'update', 'upsert', 'delete', 'tag', 'act', 'send'];
 
-/** What the node supplies to an agent of version 2 or to MCP Server Trigger: a toolkit, or a single tool. */
+/** Supplies an agent of version 2, or MCP Server Trigger, with a toolkit or a single tool. */
 export async function supplied(credential: Setup['credential'], { timezone, ...more }: IDataObject = {}): Promise<unknown> {
 	const { workflow, node, additionalData } = workflowIn({ ...parts, node: toolsNode }, { credential, parameters: toolParameters(more), ...(typeof timezone === 'string' && { timezone }) });
 	Object.assign(node, { type: 'n8n-nodes-crm-platform.crmPlatformTools' });
@@ -44,8 +44,14 @@ export async function suppliedTools(credential: Setup['credential'], more: IData
 	return tools;
 }
 
-/** Calls the tools of one node by their short names, and gives what the model reads. */
+/** @returns calls the tools of one node by their short names, and returns what the model reads */
 export async function callerOf(credential: Setup['credential'], more: IDataObject = {}) {
 	const tools = await suppliedTools(credential, more);
 	return async (tool: string, input: unknown): Promise<IDataObject[]> => JSON.parse(await tools.find(({ name }) => name === `crm_${tool}`)!.invoke(input)) as IDataObject[];
 }
+
+/** @returns calls a tool of a new node each time: as on another worker, it remembers no earlier call */
+export const callerOfNewNodes =
+	(service: { readonly credential: Setup['credential'] }, defaults: IDataObject = {}) =>
+	async (tool: string, input: unknown, more: IDataObject = {}) =>
+		await (await callerOf(service.credential, { ...defaults, ...more }))(tool, input);

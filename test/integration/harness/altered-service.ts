@@ -1,9 +1,9 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 
 import type { IDataObject } from 'n8n-workflow';
 
+import { startLocalServer, type LocalServer } from '../../local-server.ts';
 import type { TestSandbox } from './sandbox.ts';
 
 interface AlteredRequest {
@@ -13,7 +13,7 @@ interface AlteredRequest {
 	authorization: string;
 }
 
-/** An answer on its way, which a test may change; with `isLost` it never arrives. */
+/** An answer before it reaches the node. A test may change it; with `isLost`, it does not arrive. */
 export interface EditedAnswer {
 	method: string;
 	path: string;
@@ -38,16 +38,16 @@ export interface Alteration {
 
 export interface AlteredService extends TestSandbox {
 	alter(next: Alteration): void;
-	/** Alters nothing but answers in JSON. */
+	/** Changes only answers in JSON. */
 	edit(change: (answer: EditedAnswer) => void): void;
 	/** Methods and paths of this test's requests: `GET /v1/webhooks`. */
 	readonly passed: string[];
 }
 
 /**
- * The sandbox, as another service would answer in its place.
+ * Another service: the sandbox, with requests and answers that a test changes.
  *
- * @param isNewEachTest whether each test has another address, of which nodes remember nothing
+ * @param isNewEachTest whether each test has its own address, about which nodes remember nothing
  */
 export function alteredService(sandbox: TestSandbox, isNewEachTest = false): AlteredService {
 	let alteration: Alteration = {};
@@ -82,25 +82,18 @@ export function alteredService(sandbox: TestSandbox, isNewEachTest = false): Alt
 		response.writeHead(status, { 'content-type': type, ...(date && { date }) });
 		return response.end(status === 204 ? undefined : altered);
 	};
-	const servers: Server[] = [];
+	const servers: LocalServer[] = [];
 	(isNewEachTest ? beforeEach : beforeAll)(async () => {
-		const server = createServer((request, response) => {
-			pass(request, response).catch(() => response.destroy());
-		});
-		servers.push(server);
-		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+		servers.push(await startLocalServer((request, response) => void pass(request, response).catch(() => response.destroy())));
 	});
 	beforeEach(() => {
 		alteration = {};
 		passed.splice(0);
 	});
-	afterAll(() => {
-		for (const server of servers) server.close().closeAllConnections();
+	afterAll(async () => {
+		for (const server of servers) await server.close();
 	});
-	const credential = () => {
-		const { port } = servers.at(-1)!.address() as AddressInfo;
-		return { ...sandbox.credential, baseUrl: `http://127.0.0.1:${port}` };
-	};
+	const credential = () => ({ ...sandbox.credential, baseUrl: servers.at(-1)!.url });
 	const alter = (next: Alteration) => void (alteration = next);
 	return Object.create(sandbox, {
 		credential: { get: credential },
@@ -110,10 +103,14 @@ export function alteredService(sandbox: TestSandbox, isNewEachTest = false): Alt
 	}) as AlteredService;
 }
 
-/** JSON of a service that has no versions. */
-export const withoutVersions = (text: string): string =>
-	JSON.stringify(JSON.parse(text), (_, value: unknown) => {
-		if (Array.isArray(value)) return value.filter((element: { name?: string } | string) => element !== 'version' && (element as { name?: string })?.name !== 'If-Match');
+const versionNames: unknown[] = ['version', 'If-Match'];
+
+/** The JSON without members, names and parameters that are about versions. */
+export const withoutVersions = (json: string): string =>
+	JSON.stringify(JSON.parse(json), (_, value: unknown) => {
+		if (Array.isArray(value)) {
+			return value.filter((element: { name?: string } | null) => ![element, element?.name].some((name) => versionNames.includes(name)));
+		}
 		if (typeof value !== 'object' || value === null) return value;
-		return Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'version'));
+		return Object.fromEntries(Object.entries(value).filter(([name]) => !versionNames.includes(name)));
 	});

@@ -2,7 +2,7 @@ import { alteredService, type AlteredService } from './altered-service';
 import { startTrigger } from './webhook-trigger';
 import { replaceTrigger, sandbox, trigger } from './watched-trigger';
 
-/** The trigger of each test gets its answers by way of a service that the test alters. */
+/** Each test has a trigger of a service that the test can alter. */
 export function useAlteredService(): AlteredService {
 	const service = alteredService(sandbox, true);
 	beforeEach(async () => {

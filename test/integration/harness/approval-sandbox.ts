@@ -7,16 +7,16 @@ import { until } from '../../until.ts';
 import { askInExecution, type WaitingExecution } from './waiting-execution.ts';
 import type { Setup } from './node-runs.ts';
 
-/** A CRM in which somebody is asked for approval; each test ends its requests. */
+/** A CRM in which executions request approvals. Each test ends its requests. */
 export function useApprovals() {
-	/** Once the tests run. */
+	/** Filled in before the tests run. */
 	const at = {} as {
 		sandbox: OAuthSandbox;
 		/** The token of a person, in a program that is not n8n. */
 		person: string;
 		user: IDataObject;
 		deal: IDataObject;
-		/** Address of the service that nodes call, if it is not the sandbox itself. */
+		/** The URL of the service that nodes call, by default the sandbox. */
 		url?: string | undefined;
 	};
 	const open: WaitingExecution[] = [];
@@ -34,7 +34,7 @@ export function useApprovals() {
 
 	const faults = async (...all: IDataObject[]) => await call('PUT', '/_sandbox/faults', all);
 
-	/** Waits until n8n’s endpoint has learned the decision, by the CRM's call. */
+	/** Waits until the CRM has called n8n with the decision. */
 	const decided = async (execution: WaitingExecution) => await until(() => execution.output() !== undefined);
 
 	async function ask(more: IDataObject = {}, setup: Pick<Setup, 'items' | 'executionId' | 'retryOnFail'> = {}, type?: string, reviewed?: IDataObject, calls?: number): Promise<WaitingExecution> {

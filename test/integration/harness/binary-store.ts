@@ -22,7 +22,7 @@ export function useBinaryStore(): BinaryStore {
 	return store;
 }
 
-/** The store in a folder, once it is initialized. */
+/** A store in a folder; call init() first. */
 export function binaryStoreIn(folder: string): BinaryStore & { init(): Promise<void> } {
 	const service = Container.get(BinaryDataService);
 

@@ -8,22 +8,21 @@ import {
 	type INode,
 	type INodeExecutionData,
 	type INodeType,
-	type INodeTypes,
 } from 'n8n-workflow';
 
-import { workflowIn } from '../../../tools/node-context.ts';
+import { nodeTypesOf, workflowIn } from '../../../tools/node-context.ts';
 import { parts, type Setup } from './node-runs.ts';
 
-/** What a model does with an answer: it calls the tool again, once or several times at once, or is done. */
+/** Decides after each answer: the arguments of one or several simultaneous calls, or undefined at the end. */
 export type Model = (answers: string[], calls: number) => IDataObject[] | undefined;
 
 /**
  * Runs a workflow in which an AI agent of version 3 has the node as its tool: the agent asks n8n's engine to
  * run the tool as an ordinary node.
  *
- * @param settings of the node
- * @param items what the agent works on
- * @returns what the model has read, in order
+ * @param settings settings of the node
+ * @param items input items of the agent
+ * @returns the answers that the model has read, in order
  */
 export async function runEngineAgent(
 	setup: Setup,
@@ -59,11 +58,6 @@ export async function runEngineAgent(
 		[NodeConnectionTypes.Main],
 	);
 	const types: Record<string, INodeType> = { start, agent, [tool.type]: asTools.node };
-	const nodeTypes = {
-		getByName: (type: string) => types[type],
-		getByNameAndVersion: (type: string) => types[type],
-		getKnownTypes: () => ({}),
-	} as unknown as INodeTypes;
 	const nodeOf = (name: string): INode => ({ ...baseNode, id: name, name, type: name, parameters: {}, credentials: {} });
 	const workflow = new Workflow({
 		id: 'workflow-1',
@@ -73,7 +67,7 @@ export async function runEngineAgent(
 			[tool.name]: { ai_tool: [[{ node: 'agent', type: 'ai_tool', index: 0 }]] },
 		},
 		active: false,
-		nodeTypes,
+		nodeTypes: nodeTypesOf((type) => types[type]!),
 		settings: { executionOrder: 'v1' },
 	});
 	const execution = additionalData.executionId!;
@@ -84,7 +78,7 @@ export async function runEngineAgent(
 	return answers;
 }
 
-/** The steps as AI Agent 3 reads them (n8n 2.41, buildSteps). */
+/** The answer of a tool as AI Agent 3 reads it (n8n 2.41, buildSteps). */
 function observed(data: EngineResponse['actionResponses'][number]['data'] | undefined): string {
 	const items = data?.data?.ai_tool?.[0]?.map(({ json }) => json) ?? [];
 	if (items.length > 0) return JSON.stringify(items);
@@ -102,7 +96,7 @@ function nodeType(name: string, execute: Execute, outputs: Array<'main'>): INode
 	};
 }
 
-/** The node as a tool, as n8n makes it (n8n 2.41, convertNodeToAiTool). */
+/** The node's tool variant, as n8n derives it (n8n 2.41, convertNodeToAiTool). */
 export function asTool(node: INodeType): INodeType {
 	const { description } = node;
 	const tool = { ...description, name: `${description.name}Tool`, inputs: [], outputs: [NodeConnectionTypes.AiTool] };

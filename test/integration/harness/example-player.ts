@@ -4,7 +4,7 @@ import type { IDataObject, INode, INodeParameters } from 'n8n-workflow';
 
 import type { Workflow } from '../../../demo/n8n-client.ts';
 
-/** An item, and what it was made from, by the node that returned it. */
+/** An item, and its source items by the names of the nodes that returned them. */
 export interface Item {
 	json: IDataObject;
 	from: Record<string, IDataObject>;
@@ -21,7 +21,7 @@ export class ExampleTable {
 	private ids = 0;
 	private time = Date.now();
 
-	/** Later than the last one, however fast it goes. */
+	/** A time after the previous one, even within a millisecond. */
 	private now(): string {
 		this.time = Math.max(this.time + 1, Date.now());
 		return new Date(this.time).toISOString();
@@ -53,11 +53,11 @@ const isSame = (a: unknown, b: unknown): boolean => (a ?? null) === (b ?? null);
 type Sync = (node: INode, items: IDataObject[]) => Promise<Array<Array<{ json: IDataObject; item: number }>>>;
 
 /**
- * Plays an execution of an example in n8n's order (v1): the upper branch to its end, then the next. It stands
- * still before each effect, so that anything may happen between two of them.
+ * Plays an execution of an example in n8n's order (v1): the upper branch to its end, then the next. It pauses
+ * before each effect, so that anything may happen between two effects.
  *
  * @param first items of the trigger
- * @param sync what the node CRM Platform Sync does: items of each output, with the place of the item they belong to
+ * @param sync runs CRM Platform Sync: returns the items of each output, with the index of their input item
  */
 export const playExample = (
 	workflow: Workflow,

@@ -107,7 +107,7 @@ const other = lines(`
 	[1,2].map(x => $json?.a)
 `);
 
-/** JavaScript as it stands between `{{` and `}}`. */
+/** JavaScript code between `{{` and `}}`. */
 export const { code } = fc.letrec<{ code: string; path: string }>((tie) => {
 	const path = tie('path');
 	const inner = tie('code');
@@ -139,7 +139,7 @@ const text = fc.constantFrom(
 );
 const part = fc.oneof(text, code.map((inner) => `{{${inner}}}`));
 
-/** Expressions of all kinds, those that fail included. None changes the item. */
+/** Expressions of all kinds, including ones that fail. None of them changes the item. */
 export const expression = fc.oneof(
 	{ weight: 5, arbitrary: code.map((inner) => `={{ ${inner} }}`) },
 	{ weight: 2, arbitrary: fc.array(part, { maxLength: 4 }).map((parts) => `=${parts.join('')}`) },
@@ -148,7 +148,7 @@ export const expression = fc.oneof(
 const leaves = ['text', '', 0, false, null, [], {}, ['x', [1]]];
 const keys = ['a', 'b c', '0', 'ünï', 'a.b', "it's"];
 
-/** Every leaf under every key, flat, one deeper, and in a list. */
+/** Every leaf under every key: at the top level, one level deeper, and in a list. */
 export const everyJson = Object.fromEntries(
 	keys.flatMap((key, k) =>
 		leaves.flatMap((leaf, l) => [
@@ -160,7 +160,7 @@ export const everyJson = Object.fromEntries(
 
 const stepTo = (key: string) => (/^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`);
 
-/** Ways to everything in it, and beyond. */
+/** Paths to everything in it, and to members that do not exist. */
 export const waysIn = keys.flatMap((key, k) =>
 	leaves.flatMap((_, l) => {
 		const deep = `$json.deep${k}_${l}`;

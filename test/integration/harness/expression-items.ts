@@ -9,7 +9,7 @@ const leaf = fc.oneof(
 	fc.string({ maxLength: 5 }),
 );
 
-/** A row as some database drivers give it: with members that are not its own. */
+/** A row of a database driver whose members are inherited. */
 class Row {
 	readonly b = [1];
 
@@ -18,7 +18,7 @@ class Row {
 	}
 }
 
-/** What nodes put into items beside JSON, and both engines take. */
+/** Values beyond JSON that nodes put into items, and that both engines accept. */
 const others = [
 	new Date('2026-03-31T10:00:00Z'),
 	new Row(),
@@ -27,7 +27,7 @@ const others = [
 	10n,
 ];
 
-/** The engine `vm` gives these back as a heap of their inner parts. */
+/** Values that the engine `vm` returns as plain objects of their internals. */
 const othersInProcess = [
 	DateTime.fromISO('2026-03-31T10:00:00Z', { zone: 'UTC' }),
 	Duration.fromMillis(5),
@@ -35,7 +35,7 @@ const othersInProcess = [
 	new URL('https://crm.example/a'),
 ];
 
-/** A few items of every shape, with values that are no JSON: those both engines take, or all. */
+/** A few items of any shape, with values beyond JSON that the engine accepts. */
 export const itemsFor = (engine: 'legacy' | 'vm'): fc.Arbitrary<IDataObject[]> => {
 	const other = fc.constantFrom(...others, ...(engine === 'legacy' ? othersInProcess : []));
 	const { json } = fc.letrec<{ json: IDataObject; value: unknown }>((tie) => ({

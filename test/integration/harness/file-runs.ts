@@ -25,20 +25,20 @@ export function fileRuns(sandbox: TestSandbox, store: BinaryStore) {
 		importing,
 		setupOf,
 
-		/** Imports a file, and gives the output with both reports as text. */
+		/** Imports a file. @returns the output, with both reports as text */
 		async importOf(content: string | Buffer, more: IDataObject = {}, setup: Partial<Setup> = {}) {
 			const { items, hints } = await run(await setupOf(content, more, setup));
 			const [item] = items;
 			return {
 				json: item!.json,
 				hints,
-				// A preview has no file of what was done, and one of failures only where there are any.
+				// A preview has no file of finished rows, and a file of failures only if there are failures.
 				done: item!.binary?.done ? await store.text(item!.binary.done) : '',
 				failed: item!.binary?.failed ? await store.text(item!.binary.failed) : '',
 			};
 		},
 
-		/** Exports a list, and gives the output with the file as text. */
+		/** Exports a list. @returns the output, with the file as text */
 		async exportOf(more: IDataObject = {}, resource = 'contact') {
 			const { items, hints } = await run({ credential: sandbox.credential, parameters: exporting(more, resource) });
 			return { json: items[0]!.json, hints, items, text: await store.text(items[0]!.binary?.data) };

@@ -3,6 +3,7 @@ import {
 	createRunExecutionData,
 	NodeOperationError,
 	Workflow,
+	type IDataObject,
 	type ILoadOptionsFunctions,
 	type INodeParameters,
 	type INodeType,
@@ -45,17 +46,34 @@ export const run = async (setup: Setup): Promise<Run> => await runIn(partsFor(se
 /** The context in which n8n runs the node. */
 export const executeContext = (setup: Setup) => contextIn(partsFor(setup), setup);
 
-/** What n8n brings to a workflow: credentials above all. */
+/** The services that n8n gives a workflow, above all credentials. */
 export const additionalDataOf = (
 	credential: Setup['credential'],
 	parameters: INodeParameters,
 ): IWorkflowExecuteAdditionalData => additionalDataIn({ parts, credential, parameters });
 
-/** What the node fails with. */
+/** Runs of the node with the credential of a service. */
+export function nodeRuns(service: { readonly credential: Setup['credential'] }) {
+	type Rest = [items?: IDataObject[], more?: Partial<Setup>];
+	const setupOf = (parameters: object, ...[items = [{}], more]: Rest): Setup => ({
+		credential: service.credential,
+		parameters: parameters as INodeParameters,
+		items,
+		...more,
+	});
+	return {
+		run: async (parameters: object, ...rest: Rest) => await run(setupOf(parameters, ...rest)),
+		/** The JSON of the output items. */
+		output: async (parameters: object, ...rest: Rest) => (await run(setupOf(parameters, ...rest))).items.map(({ json }) => json),
+		failure: async (parameters: object, ...rest: Rest) => await failure(setupOf(parameters, ...rest)),
+	};
+}
+
+/** Runs the node, which must fail. @returns its error */
 export async function failure(setup: Setup): Promise<NodeOperationError> {
 	const outcome: unknown = await run(setup).catch((error: unknown) => error);
 	if (outcome instanceof NodeOperationError) return outcome;
-	throw new Error('The node did not fail as a node does', { cause: outcome });
+	throw new Error('The node did not fail with a NodeOperationError', { cause: outcome });
 }
 
 interface OpenedNode {
@@ -63,11 +81,11 @@ interface OpenedNode {
 	path?: string;
 	/** Whether a credential is assigned to the node. */
 	hasCredential?: boolean;
-	/** The node that is open; CRM Platform unless told otherwise. */
+	/** The node that is open; by default the one that has the resource in its menu. */
 	node?: INodeType;
 }
 
-/** Calls what fills a list or mapper of an opened node, as n8n does. */
+/** Calls the method that fills a list or mapper of an opened node, as n8n does. */
 export async function picker<Arguments extends unknown[], Result>(
 	method: (this: ILoadOptionsFunctions, ...rest: Arguments) => Promise<Result>,
 	{ path = '', hasCredential = true, node: chosen, ...setup }: Setup & OpenedNode,

@@ -9,16 +9,16 @@ interface User {
 	client?: 'confidential' | 'public';
 }
 
-/** A sandbox as n8n sees it: users connect credentials, and their tokens expire or are revoked. */
+/** A sandbox whose users connect credentials, and whose tokens expire or are revoked. */
 export interface SignInSandbox extends OAuthSandbox {
-	/** A credential that a user has connected, as n8n keeps it. */
+	/** A credential that a user has connected, as n8n stores it. */
 	credential(user?: User): Promise<StoredOAuth2>;
 	/** Lets the access tokens of all credentials expire. */
 	expire(): void;
-	/** Takes back what the credential was given, as a user does in the service's settings. */
+	/** Revokes the access of the credential, as a user does in the service's settings. */
 	revoke(credential: StoredOAuth2): Promise<void>;
 	faults(...faults: Array<Partial<Fault>>): Promise<void>;
-	/** How many requests the faults have struck. */
+	/** The number of requests that faults have hit. */
 	struck(): Promise<number>;
 	/** The requests of n8n since the last credential or fault: `POST /oauth/token 200`. */
 	requests(): Promise<string[]>;

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-/** Parameters of the node as the editor stores them, one function for each operation. Records come whole. */
+/** Parameters of the node as the editor stores them, one function for each operation. Records are not simplified. */
 
 export const mapped = (value: IDataObject, more: IDataObject = {}) => ({
 	mappingMode: 'defineBelow',
@@ -10,7 +10,7 @@ export const mapped = (value: IDataObject, more: IDataObject = {}) => ({
 	...more,
 });
 
-/** The input items' own values. */
+/** Maps the values of the input items automatically. */
 export const automatic = { fieldsMode: 'automatic' };
 
 export const byId = (id: string) => ({ __rl: true, mode: 'id', value: id });
@@ -45,7 +45,7 @@ const operators: Record<string, string> = {
 	starts_with: 'startsWith',
 };
 
-/** Rows of filters by equality, or by the part of a text: `email`, `email[contains]`. */
+/** Filters by equality, or by part of a text: `email`, `email[contains]`. */
 export const filterRows = (filters: IDataObject) => ({
 	rows: Object.entries(filters).map(([name, value]) => {
 		const [, field, comparison] = /^(.+)\[(contains|starts_with)\]$/.exec(name) ?? [];
@@ -53,7 +53,7 @@ export const filterRows = (filters: IDataObject) => ({
 	}),
 });
 
-/** All records, raw, unless told otherwise. */
+/** By default, all records, not simplified. */
 export const getMany = (resource: string, more: IDataObject = {}, filters: IDataObject = {}) =>
 	parameters(resource, 'getMany', {
 		returnAll: true,

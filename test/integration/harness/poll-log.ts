@@ -7,7 +7,7 @@ export interface LoggedEvent {
 	timestamp: string;
 }
 
-/** What the tests of the Poll Trigger do in the service, beside the trigger. */
+/** The event log of a sandbox, and writes that add events to it. */
 export function eventsIn(sandbox: TestSandbox) {
 	let created = 0;
 
@@ -16,8 +16,8 @@ export function eventsIn(sandbox: TestSandbox) {
 		const events: LoggedEvent[] = [];
 		for (let cursor = ''; events.length < howMany;) {
 			const limit = Math.min(howMany - events.length, 500);
-			const path = `/v1/events?sort=-sequence&limit=${limit}${cursor}`;
-			const { data, next_cursor: next } = (await sandbox.call('GET', path)).body;
+			const path = `events?sort=-sequence&limit=${limit}${cursor}`;
+			const { data, next_cursor: next } = await sandbox.read(path);
 			events.push(...(data as LoggedEvent[]));
 			if (!next) break;
 			cursor = `&cursor=${String(next)}`;
@@ -28,7 +28,7 @@ export function eventsIn(sandbox: TestSandbox) {
 	return {
 		latest,
 
-		/** Creates contacts, each of which is an event, and gives the ids of the events. */
+		/** Creates contacts. @returns the IDs of their events */
 		async contacts(howMany: number): Promise<string[]> {
 			for (let left = howMany; left > 0; left -= 100) {
 				const items = Array.from({ length: Math.min(left, 100) }, () => ({
@@ -39,10 +39,7 @@ export function eventsIn(sandbox: TestSandbox) {
 			return (await latest(howMany)).map(({ id }) => id);
 		},
 
-		/** Moves the service's clock. */
-		async advance(seconds: number): Promise<void> {
-			await sandbox.call('POST', '/_sandbox/clock', { advance: seconds });
-		},
+		advance: sandbox.advance,
 
 		/** The service's time (Unix epoch ms). */
 		async now(): Promise<number> {

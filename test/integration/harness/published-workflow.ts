@@ -1,39 +1,38 @@
 import { TriggerContext } from 'n8n-core';
-import {
+import type {
+	IDataObject,
+	INodeExecutionData,
+	IRun,
+	ITriggerFunctions,
+	ITriggerResponse,
 	Workflow,
-	type IDataObject,
-	type INode,
-	type INodeExecutionData,
-	type INodeTypes,
-	type IRun,
-	type ITriggerFunctions,
-	type ITriggerResponse,
 } from 'n8n-workflow';
 
 import { CrmPlatformPollTrigger } from '../../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
 import { systemClock, type Clock } from '../../../nodes/CrmPlatform/base/clock';
 import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/changes/published';
 import { startChangeTrigger } from '../../../nodes/CrmPlatform/trigger/changes/trigger';
-import { additionalDataOf, type Setup } from './node-runs.ts';
+import type { Setup } from './node-runs.ts';
 import type { TestSandbox } from './sandbox.ts';
+import { loadTrigger } from './loaded-trigger.ts';
 
 interface PublishedSetup {
 	credential: Setup['credential'];
 	parameters?: IDataObject;
 	clock?: Clock;
-	/** What comes of an execution; success unless told otherwise. It may throw to tell that none could be started. */
+	/** Runs an execution, which succeeds by default. If it throws, the execution cannot be started. */
 	execute?(items: IDataObject[], execution: Execution): Promise<'success' | 'error'>;
-	/** Whether n8n, in queue mode, only answers for executions and never gives their runs. */
+	/** Whether n8n, in queue mode, returns only answers of executions, not their runs. */
 	onlyAnswers?: boolean;
 }
 
-/** What `emit` settles when the execution has ended. */
+/** The promise of `emit` for the end of the execution. */
 interface Done {
 	resolve(run: IRun | undefined): void;
 	reject(error: Error): void;
 }
 
-/** What `emit` settles with n8n's answer. */
+/** The promise of `emit` for n8n's answer. */
 type Answer = { resolve(response: IDataObject): void };
 
 /** A row of n8n's table of executions. */
@@ -56,9 +55,8 @@ export class Published {
 	workflowId = 'workflow-1';
 	timezone = 'America/Sao_Paulo';
 	storedStaticData = '{}';
-	private workflow: Workflow | undefined;
 	private response: ITriggerResponse | undefined;
-	/** Counts the starts of n8n: what is left of an earlier one reaches nothing. */
+	/** Counts the starts of n8n: work that an earlier process has left behind has no effect. */
 	private process = 0;
 
 	setup: PublishedSetup;
@@ -69,9 +67,9 @@ export class Published {
 
 	/** Publishes the workflow, or starts n8n with it. */
 	async activate(): Promise<void> {
-		this.workflow = this.load();
-		this.response = await startChangeTrigger(this.context('trigger'), this.setup.clock);
-		this.write(this.workflow);
+		const loaded = this.load();
+		this.response = await startChangeTrigger(this.context(loaded, 'trigger'), this.setup.clock);
+		this.write(loaded.workflow);
 	}
 
 	async deactivate(): Promise<void> {
@@ -79,7 +77,7 @@ export class Published {
 		this.response = undefined;
 	}
 
-	/** SIGKILL: what was under way has crashed, and nobody hears of it. */
+	/** Kills n8n: running executions crash, and the trigger does not learn of it. */
 	kill(): void {
 		this.process += 1;
 		forgetDispatchers();
@@ -90,30 +88,24 @@ export class Published {
 		}
 	}
 
-	/** What the user's test gives. */
+	/** Tests the trigger by hand. @returns the items that it shows */
 	async test(): Promise<IDataObject[]> {
-		const previousWorkflow = this.workflow;
-		this.workflow = this.load();
 		let items: INodeExecutionData[] = [];
-		const context = this.context('manual');
+		const context = this.context(this.load(), 'manual');
 		context.emit = ([emittedItems = []]) => void (items = emittedItems);
 		const { manualTriggerFunction } = await startChangeTrigger(context, this.setup.clock);
 		await manualTriggerFunction!();
-		this.workflow = previousWorkflow;
 		return items.map(({ json }) => json);
 	}
 
-	/** Ids of what started executions that ended so. */
+	/** IDs of the events or records that started the executions with this status. */
 	ids(status: Execution['status'] = 'success'): string[] {
 		return this.executions
 			.filter((execution) => execution.status === status)
 			.flatMap(({ items }) => items.map(({ id, event }) => String((event as IDataObject | undefined)?.id ?? id)));
 	}
 
-	private context(mode: 'trigger' | 'manual'): ITriggerFunctions {
-		const { credential } = this.setup;
-		const workflow = this.workflow!;
-		const [node] = Object.values(workflow.nodes);
+	private context({ workflow, node, additionalData }: ReturnType<typeof loadTrigger>, mode: 'trigger' | 'manual'): ITriggerFunctions {
 		const process = this.process;
 		type Data = INodeExecutionData[][];
 		const emit = (data: Data, answer: Answer | undefined, done: Done | undefined, key?: string) => {
@@ -122,8 +114,8 @@ export class Published {
 		};
 		const context = new TriggerContext(
 			workflow,
-			node!,
-			additionalDataOf(credential, node!.parameters),
+			node,
+			additionalData,
 			mode,
 			mode === 'manual' ? 'manual' : 'activate',
 			emit as never,
@@ -169,40 +161,21 @@ export class Published {
 		this.storedStaticData = JSON.stringify(workflow.staticData);
 	}
 
-	private load(): Workflow {
+	private load() {
 		const { parameters, credential } = this.setup;
-		const isUser = 'data' in credential;
-		const node: INode = {
-			id: 'node-1',
-			name: this.nodeName,
-			type: 'n8n-nodes-crm-platform.crmPlatformPollTrigger',
-			typeVersion: 1,
-			position: [0, 0],
-			parameters: {
-				events: ['contact.created'],
-				output: 'event',
-				authentication: isUser ? 'oAuth2' : 'apiKey',
-				...parameters,
-				options: { interval: 1, ...((parameters?.options ?? {}) as IDataObject) },
+		const options = { interval: 1, ...((parameters?.options ?? {}) as IDataObject) };
+		return loadTrigger({
+			type: new CrmPlatformPollTrigger(),
+			credential,
+			node: {
+				name: this.nodeName,
+				typeVersion: 1,
+				parameters: { events: ['contact.created'], output: 'event', ...parameters, options },
 			},
-			credentials: isUser
-				? { crmPlatformOAuth2Api: { id: credential.id, name: 'Test' } }
-				: { crmPlatformApi: { id: 'credential-1', name: 'Test' } },
-		};
-		const type = new CrmPlatformPollTrigger();
-		const nodeTypes = {
-			getByName: () => type,
-			getByNameAndVersion: () => type,
-			getKnownTypes: () => ({}),
-		} as INodeTypes;
-		return new Workflow({
-			id: this.workflowId,
-			nodes: [node],
-			connections: {},
-			active: true,
-			nodeTypes,
-			staticData: JSON.parse(this.storedStaticData),
-			settings: { timezone: this.timezone },
+			workflowId: this.workflowId,
+			isActive: true,
+			staticData: JSON.parse(this.storedStaticData) as IDataObject,
+			timezone: this.timezone,
 		});
 	}
 }
@@ -214,14 +187,14 @@ const answersOf = (answer: Answer | undefined): Done => ({
 	reject: () => undefined,
 });
 
-/** Waits are cut to a few milliseconds, so that a test need not wait for intervals. */
+/** A clock that cuts waits to a few milliseconds, so that tests do not wait for intervals. */
 const hastyClock: Clock = {
 	...systemClock,
 	sleep: async (ms, signal) => await systemClock.sleep(Math.min(ms, 20), signal),
 	now: () => Date.now() * 100,
 };
 
-/** Publishes triggers, which are gone after the test. */
+/** Publishes triggers, and ends them after the test. */
 export function usePublished(sandbox: TestSandbox, defaults: IDataObject = {}) {
 	const open: Published[] = [];
 	afterEach(async () => {

@@ -4,21 +4,39 @@ import type { Sandbox, SandboxOptions } from '../../../sandbox/serve.ts';
 import { startObserved } from '../../conformance/observed.ts';
 import { until } from '../../until.ts';
 
-/** A running sandbox, as a test sees it: from outside, over HTTP. */
+/** A running sandbox, called over HTTP. */
 export interface TestSandbox {
 	url: string;
-	/** What a user would enter in the credential. */
+	/** The values that a user enters in the credential. */
 	credential: { baseUrl: string; apiKey: string };
 	/** A direct call with the API key. */
-	call(method: string, path: string, body?: unknown): Promise<{ status: number; body: IDataObject }>;
-	/** What goes wrong from now on (see the sandbox's own documentation of faults). */
+	call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<{ status: number; body: IDataObject }>;
+	/**
+	 * Creates a record with the API key.
+	 *
+	 * @param collection path below `/v1/`, as for read() and list()
+	 * @throws if the sandbox refuses it
+	 */
+	create(collection: string, values: object): Promise<TestRecord>;
+	read(path: string): Promise<IDataObject>;
+	/** One page of a list. */
+	list<Item = TestRecord>(path: string): Promise<Item[]>;
+	/** The first record of a list. */
+	first(collection: string): Promise<TestRecord>;
+	/** Sets what goes wrong from now on (see the sandbox's own documentation of faults). */
 	faults(...faults: IDataObject[]): Promise<void>;
 	/** The requests since the last faults() or clear(). */
 	requests(): Promise<LoggedRequest[]>;
-	/** Waits until so many requests were answered. */
+	/** Those requests that may have changed something. */
+	writes(): Promise<LoggedRequest[]>;
+	/** Waits until the sandbox has answered this many requests. */
 	logged(count: number): Promise<void>;
 	clear(): Promise<void>;
+	/** Moves the sandbox's clock. */
+	advance(seconds: number): Promise<void>;
 }
+
+export type TestRecord = IDataObject & { id: string };
 
 export interface LoggedRequest {
 	method: string;
@@ -28,25 +46,38 @@ export interface LoggedRequest {
 	idempotencyKey: string | null;
 }
 
-/** One sandbox for the tests of a file, without faults at the start of each. */
+/** One sandbox for the tests of a file. Each test starts without faults. */
 export function useSandbox(options: SandboxOptions = {}): TestSandbox {
 	let running: Sandbox | undefined;
 	const sandbox: TestSandbox = {
 		url: '',
 		credential: { baseUrl: '', apiKey: '' },
 
-		async call(method, path, body) {
+		async call(method, path, body, headers) {
 			const response = await fetch(sandbox.url + path, {
 				method,
 				headers: {
 					authorization: `Bearer ${sandbox.credential.apiKey}`,
-					...(body === undefined ? {} : { 'content-type': 'application/json' }),
+					...(body !== undefined && { 'content-type': 'application/json' }),
+					...headers,
 				},
-				...(body === undefined ? {} : { body: JSON.stringify(body) }),
+				...(body !== undefined && { body: JSON.stringify(body) }),
 			});
 			const text = await response.text();
 			return { status: response.status, body: text === '' ? {} : JSON.parse(text) };
 		},
+
+		async create(collection, values) {
+			const { status, body } = await sandbox.call('POST', `/v1/${collection}`, values);
+			if (status !== 201) throw new Error(`The sandbox refused the record (${status}): ${JSON.stringify(body)}`);
+			return body as TestRecord;
+		},
+
+		read: async (path) => (await sandbox.call('GET', `/v1/${path}`)).body,
+
+		list: async <Item>(path: string) => (await sandbox.read(path)).data as Item[],
+
+		first: async (collection) => (await sandbox.list(`${collection}?limit=1`))[0]!,
 
 		async faults(...faults) {
 			await sandbox.clear();
@@ -60,14 +91,16 @@ export function useSandbox(options: SandboxOptions = {}): TestSandbox {
 			return logged.filter(({ path }) => path.startsWith('/v1/'));
 		},
 
-		async logged(count) {
-			await until(async () => (await sandbox.requests()).length >= count);
-		},
+		writes: async () => (await sandbox.requests()).filter(({ method }) => method !== 'GET'),
+
+		logged: async (count) => void (await until(async () => (await sandbox.requests()).length >= count)),
 
 		async clear() {
 			await sandbox.call('DELETE', '/_sandbox/faults');
 			await sandbox.call('DELETE', '/_sandbox/requests');
 		},
+
+		advance: async (seconds) => void (await sandbox.call('POST', '/_sandbox/clock', { advance: seconds })),
 	};
 
 	beforeAll(async () => {
@@ -75,7 +108,7 @@ export function useSandbox(options: SandboxOptions = {}): TestSandbox {
 			contacts: 25,
 			faults: true,
 			allowPrivateWebhooks: true,
-			// The generated data is the same on every day of the year.
+			// So that the generated data does not depend on the date.
 			day: '2025-07-01',
 			...options,
 		});

@@ -2,11 +2,11 @@ import type { GenericValue, IDataObject, INodeParameters } from 'n8n-workflow';
 import ts from 'typescript';
 
 /**
- * Writes the parameters of a node as a builder of workflows does that knows nothing but the definition n8n hands
- * out: it takes the type with the wished resource and operation, and fills in what the type has a place for.
+ * Writes the parameters of a node like a workflow builder that knows only the definition n8n provides: it takes
+ * the type with the resource and operation, and fills in the members of the type.
  *
- * @param wish what the node is to do, by the names of parameters; the fields of a record are written as JSON
- * @throws if the definition has no place for a part of the wish
+ * @param wish the task of the node, by the names of parameters; the fields of a record are written as JSON
+ * @throws if the definition lacks a member for a part of the wish
  */
 export function writeNode(definition: string, wish: IDataObject): INodeParameters {
 	const file = ts.createSourceFile('definition.ts', definition, ts.ScriptTarget.Latest, true);
@@ -20,7 +20,7 @@ export function writeNode(definition: string, wish: IDataObject): INodeParameter
 
 type Members = ts.NodeArray<ts.TypeElement>;
 
-/** The members of the type for the wished resource and operation, or of the only one. */
+/** The members of the type for the resource and operation, or of the only type. */
 function paramsOf(file: ts.SourceFile, wish: IDataObject): Members | undefined {
 	const types = file.statements.flatMap((statement): Members[] => {
 		if (ts.isInterfaceDeclaration(statement)) return statement.name.text.endsWith('Params') ? [statement.members] : [];
@@ -54,7 +54,7 @@ function valueOf(file: ts.SourceFile, type: ts.TypeNode, value: unknown): Generi
 	const literals = [...text.matchAll(/'((?:[^'\\]|\\.)*)'/g)].map(([, literal]) => literal);
 	const isChoice = literals.length > 0 && !/\bstring\b|__rl/.test(text);
 	if (isChoice && !isExpression && !literals.includes(String(value).replace('\t', '\\t'))) {
-		throw new Error(`“${String(value)}” is none of ${literals.join(', ')}.`);
+		throw new Error(`“${String(value)}” is not one of ${literals.join(', ')}.`);
 	}
 	return value as GenericValue;
 }

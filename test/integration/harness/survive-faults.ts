@@ -2,13 +2,13 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { came, happen, sandbox, subscriptions, trigger } from './watched-trigger';
 
-/** The life of a published workflow, each step as n8n takes it. */
+/** The steps in the life of a published workflow, each as n8n takes it. */
 const steps: Record<string, () => Promise<void>> = {
 	publish: async () => await trigger.activate(),
 	unpublish: async () => await trigger.deactivate(),
 	'publish again': async () => await trigger.activate(),
 	async 'publish a change'() {
-		// n8n logs the error of a deactivation and goes on.
+		// n8n logs the error of a deactivation and continues.
 		await trigger.deactivate().catch(() => undefined);
 		trigger.parameters = { events: ['contact.created', 'deal.won'] };
 		await trigger.activate();
@@ -30,7 +30,7 @@ export function surviveFaults(faults: IDataObject[]): void {
 			await sandbox.faults({ path: '/v1', after, times: 1, ...fault });
 			const failure = await take().then(() => undefined, (error: Error) => error);
 			await sandbox.clear();
-			// A step that fails is told to the user, who takes it again.
+			// n8n shows the user that a step failed, and the user repeats it.
 			if (failure) await take();
 		}
 		const events = ['contact.created', 'deal.won'];

@@ -1,17 +1,16 @@
-import { LoadOptionsContext } from 'n8n-core';
-import type { IDataObject, IExecuteFunctions, ILoadOptionsFunctions, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { CrmPlatformSync } from '../../../nodes/CrmPlatform/CrmPlatformSync.node';
-import { contextIn, workflowIn, type Setup } from '../../../tools/node-context.ts';
+import { contextIn, type Setup } from '../../../tools/node-context.ts';
 import { parts } from './node-runs.ts';
 import { filterRows } from './parameters.ts';
 import type { TestSandbox } from './sandbox.ts';
 
 const outputs = ['created', 'updated', 'deleted', 'conflict', 'unchanged'] as const;
-/** The order in which tests count them. */
+/** The order in which tests count the outputs. */
 const counted = ['created', 'updated', 'unchanged', 'deleted', 'conflict'] as const;
 
-/** The items of each output of CRM Platform Sync, and what it tells the user. */
+/** The items of each output of CRM Platform Sync, and its hints. */
 export type SyncRun = Record<(typeof outputs)[number], INodeExecutionData[]> & { hints: string[] };
 
 const syncParts = { ...parts, node: new CrmPlatformSync() };
@@ -24,56 +23,43 @@ export async function runSync(setup: Setup): Promise<SyncRun> {
 	return { ...named, hints: context.hints.map(({ message }) => message) } as SyncRun;
 }
 
-/** Calls what fills a list or mapper of an opened CRM Platform Sync, as n8n does. */
-export async function syncPicker<Result>(
-	method: (this: ILoadOptionsFunctions) => Promise<Result>,
-	setup: Setup,
-): Promise<Result> {
-	const { workflow, node, additionalData } = workflowIn(syncParts, setup);
-	const context = new LoadOptionsContext(workflow, node, additionalData, '');
-	return await method.call(context as unknown as ILoadOptionsFunctions);
-}
-
 /** The parameters of a sync that takes its items as they are. */
 export const syncOf = (resource: string, more: IDataObject = {}): INodeParameters => ({
-		authentication: 'apiKey',
-		resource,
-		operation: 'upsert',
-		matchOn: 'external_id',
-		alsoMatchOn: '',
-		fieldsMode: 'automatic',
-		filters: {},
-		missingInCrm: 'create',
-		differing: 'update',
-		missingInSource: 'leave',
-		maxDeletions: 100,
-		maxDeletionsShare: 10,
-		versionField: '',
-		bothChanged: 'conflict',
-		changedAtField: '',
-		preview: false,
-		options: {},
-		...more,
+	authentication: 'apiKey',
+	resource,
+	operation: 'upsert',
+	matchOn: 'external_id',
+	alsoMatchOn: '',
+	fieldsMode: 'automatic',
+	filters: {},
+	missingInCrm: 'create',
+	differing: 'update',
+	missingInSource: 'leave',
+	maxDeletions: 100,
+	maxDeletionsShare: 10,
+	versionField: '',
+	bothChanged: 'conflict',
+	changedAtField: '',
+	preview: false,
+	options: {},
+	...more,
 });
 
-/** Filters of Records in Scope. */
-export const scopeOf = (filters: IDataObject): IDataObject => filterRows(filters);
-
-/** What the node says it did with an item. */
+/** The node's report about an item. */
 export const syncIn = ({ json }: INodeExecutionData) =>
 	json.sync as { action: string; changes: IDataObject[]; reason: string | null };
 
 let teams = 0;
 
-/** Contacts that each test has for itself, told from others by their job title. */
+/** Contacts that belong to one test, which their job title distinguishes from others. */
 export const teamsIn = (sandbox: TestSandbox) => ({
 	run: async (items: IDataObject[], more: IDataObject = {}, setup = {}) =>
 		await runSync({ credential: sandbox.credential, parameters: syncOf('contact', more), items, ...setup }),
 
-	/** How many items each output has. */
+	/** The number of items of each output. */
 	counts: (run: SyncRun) => counted.map((name) => run[name].length),
 
-	/** The records of the source, and the filter that their team is in scope by. */
+	/** The records of the source, and the filter that has their team in scope. */
 	newTeam(count: number, more: IDataObject = {}) {
 		const team = `team-${++teams}`;
 		const records = Array.from({ length: count }, (_, i) => ({
@@ -83,7 +69,7 @@ export const teamsIn = (sandbox: TestSandbox) => ({
 			job_title: team,
 			...more,
 		}));
-		return { team, records, filters: scopeOf({ job_title: team }) };
+		return { team, records, filters: filterRows({ job_title: team }) };
 	},
 
 	/** Creates the records, in the CRM. */
@@ -93,10 +79,9 @@ export const teamsIn = (sandbox: TestSandbox) => ({
 	},
 
 	listed: async (team: string) =>
-		(await sandbox.call('GET', `/v1/contacts?job_title=${team}&limit=500`)).body.data as IDataObject[],
+		await sandbox.list(`contacts?job_title=${team}&limit=500`),
 
-	/** The requests that may have changed something. */
-	writes: async () => (await sandbox.requests()).filter(({ method }) => method !== 'GET'),
+	writes: sandbox.writes,
 
 	change: async (id: unknown, body: IDataObject) =>
 		(await sandbox.call('PATCH', `/v1/contacts/${String(id)}`, body)).body,

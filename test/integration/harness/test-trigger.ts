@@ -2,26 +2,26 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import type { Setup } from './node-runs';
 
-/** The trigger in a workflow of its own, in an n8n that is on the network for real. */
+/** The trigger in its own workflow, in a stand-in for n8n with a real web server. */
 export interface TestTrigger {
-	/** Where n8n listens: of the workflow when it is active, and of a test run. */
+	/** The URL of the active workflow, and that of a test run. */
 	url: string;
 	testUrl: string;
-	/** The items that workflows were started with, in the order in which they were. */
+	/** The items that have started the workflow, in order. */
 	started: IDataObject[];
 	/** Milliseconds until the next look. */
 	wait: number;
-	/** The statuses of all answers that were given. */
+	/** The statuses of n8n's answers to deliveries. */
 	answers: number[];
-	/** What n8n writes to its log. */
+	/** Warnings and errors in n8n's log. */
 	warnings: string[];
-	/** Errors the trigger has put among the failed executions. */
+	/** Errors that n8n lists as failed executions. */
 	reported: string[];
-	/** What n8n keeps of the workflow: written when it is activated and deactivated, and by `emit`. */
+	/** The workflow's static data as n8n stores it: at activation, at deactivation, and by `emit`. */
 	staticData: IDataObject;
 	parameters: INodeParameters;
 	nodeName: string;
-	/** n8n starting no workflow, but answering so. */
+	/** If set, n8n starts no workflow and answers with this status. */
 	fails: number | undefined;
 	checkExists(isTest?: boolean): Promise<boolean>;
 	/** Activates the trigger as n8n does: creates the subscription if it does not exist. */
@@ -29,7 +29,7 @@ export interface TestTrigger {
 	deactivate(isTest?: boolean): Promise<void>;
 	/** Kills n8n and starts it again, perhaps at another address. */
 	restart(address?: string): Promise<void>;
-	/** Lets the time pass after which the trigger looks at its subscription, and waits until it has. */
+	/** Ends the pause before the trigger's next look at its subscription, and waits until it has looked. */
 	look(): Promise<void>;
 	/** Posts a delivery as anyone could. */
 	post(body: string, headers: Record<string, string>): Promise<{ status: number; body: string }>;
@@ -39,6 +39,6 @@ export interface TestTrigger {
 export interface TriggerSetup {
 	credential: Setup['credential'];
 	parameters: INodeParameters;
-	/** Another workflow is another one in the same n8n. */
+	/** The ID of a further workflow in the same n8n. */
 	workflowId?: string;
 }

@@ -20,7 +20,7 @@ const values: Record<string, Record<string, unknown[]>> = {
 	tasks: { title: ['Call', 'Write'], status: ['not_started', 'completed'], links: ['contacts', 'companies'] },
 };
 const kinds = Object.keys(values);
-/** What is required of a new record. */
+/** The required fields of a new record. */
 const needed: Record<string, IDataObject> = { contacts: { last_name: 'Base' }, companies: { name: 'Base' }, deals: { title: 'Base' }, tasks: { title: 'Base' } };
 const linkFields = ['company_id', 'parent_company_id', 'contact_ids', 'links'];
 
@@ -35,12 +35,12 @@ const step = fc.oneof(
 	{ weight: 1, arbitrary: fc.record({ do: fc.constant('tag' as const), by, record: fc.nat(11) }) },
 );
 
-/** Whose changes, and of what; then what goes wrong while they are undone. */
+/** The steps of a history, and a fault during its undo. */
 export const undoHistories = fc.record({
 	steps: fc.array(step, { minLength: 1, maxLength: 9 }),
 	fault: fc.option(
 		fc.record({
-			/** Before which request. */
+			/** The number of the request that it precedes. */
 			at: fc.nat(16),
 			type: fc.constantFrom('dropped', 'answer lost', 'killed', 'edited', 'deleted' as const),
 			record: fc.nat(11),
@@ -51,24 +51,24 @@ export const undoHistories = fc.record({
 export type UndoHistory = typeof undoHistories extends fc.Arbitrary<infer One> ? One : never;
 type Step = UndoHistory['steps'][number];
 
-/** A record as somebody who only looks at the service knows it. */
+/** A record as an observer of the service sees it. */
 interface KnownRecord {
 	kind: string;
-	/** Its ids: a record that is created again has another one. */
+	/** Its IDs: a record gets another one when it is created again. */
 	ids: string[];
 	isOwn: boolean;
-	/** Whether somebody else has made, changed or deleted it. */
+	/** Whether somebody else has created, changed or deleted it. */
 	isTheirs: boolean;
 	deletedBy?: string;
 	/** Whether an own step has changed it. */
 	isChanged: boolean;
-	/** What its fields have if own changes had never been. */
+	/** The values of its fields without the execution's changes. */
 	expected: IDataObject;
-	/** What its fields had after the last write. */
+	/** The values of its fields after the last write. */
 	state: IDataObject;
 }
 
-/** The account of a history, as its witness sees it: over HTTP, and as the page says it should be. */
+/** An account with a history: its state over HTTP, and the state that the documentation promises after an undo. */
 export class UndoAccount {
 	readonly records: KnownRecord[] = [];
 	private readonly sandbox: TestSandbox;
@@ -94,7 +94,7 @@ export class UndoAccount {
 		}
 	}
 
-	/** The records as the service has them; undefined for those that are gone. */
+	/** The records as the service has them; undefined for deleted ones. */
 	async all(): Promise<Array<IDataObject | undefined>> {
 		const found = new Map<unknown, IDataObject>();
 		for (const kind of kinds) {
@@ -130,18 +130,21 @@ export class UndoAccount {
 		}
 	}
 
-	/** The records that are there after the undo: of those that the execution has made, what others have changed, or what another one that stays links to. */
+	/**
+	 * The records that exist after the undo. A record that the execution has created exists if others have changed
+	 * it, or if an existing record links to it.
+	 */
 	staying(): Set<KnownRecord> {
 		const staying = new Set(this.records.filter(({ isOwn, isTheirs, deletedBy }) => (isOwn ? deletedBy === undefined && isTheirs : deletedBy === undefined || deletedBy === 'own')));
 		for (const stayingRecord of staying) {
 			const text = JSON.stringify(stayingRecord.isOwn ? stayingRecord.state : stayingRecord.expected);
-			// A set goes on with what is added meanwhile.
+			// The loop also visits records that it adds to the set.
 			for (const [i, linked] of this.records.entries()) if (linked.isOwn && linked.deletedBy === undefined && text.includes(`"#${i}"`)) staying.add(linked);
 		}
 		return staying;
 	}
 
-	/** Somebody else changes a record, while it is undone. @returns what it has from then on */
+	/** Changes or deletes a record as somebody else, during the undo. @returns the record and its new values */
 	async edit(place: number, isDeletion: boolean): Promise<{ knownRecord: KnownRecord; edited?: IDataObject } | undefined> {
 		const knownRecord = this.records[place % this.records.length]!;
 		const path = `/v1/${knownRecord.kind}/${knownRecord.ids.at(-1)}`;
@@ -168,7 +171,7 @@ export class UndoAccount {
 		this.records.push({ kind, ids: [String(record.id)], isOwn: by === 'own', isTheirs: by !== 'own', isChanged: by === 'own', expected: { ...initialFields }, state: initialFields });
 	}
 
-	/** What the service has answered to a write, which it may have refused. */
+	/** Notes the answer to a write, which may be a refusal. */
 	private noteWrite(by: string, knownRecord: KnownRecord, { status, body }: { status: number; body: IDataObject }): void {
 		if (status >= 300) return;
 		const [before, after] = [knownRecord.state, this.labeled(body)];
@@ -210,17 +213,7 @@ export class UndoAccount {
 
 	private async send(by: string, method: string, path: string, body?: IDataObject): Promise<{ status: number; body: IDataObject }> {
 		const key = this.keyOf(by);
-		const response = await fetch(this.sandbox.url + path, {
-			method,
-			headers: {
-				authorization: `Bearer ${this.sandbox.credential.apiKey}`,
-				...(body && { 'content-type': 'application/json' }),
-				...(key !== undefined && { 'idempotency-key': key }),
-			},
-			...(body && { body: JSON.stringify(body) }),
-		});
-		const text = await response.text();
-		return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as IDataObject) };
+		return await this.sandbox.call(method, path, body, key === undefined ? {} : { 'idempotency-key': key });
 	}
 
 	/** The record's fields that a client sets, with the records of the history by their places. */

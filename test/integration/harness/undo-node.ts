@@ -5,22 +5,22 @@ import { run } from './node-runs.ts';
 import * as op from './parameters.ts';
 import type { TestSandbox } from './sandbox.ts';
 
-/** What an undo gave, and what it tells the user. */
+/** The output of an undo, and its hints. */
 export interface UndoOutput {
 	items: IDataObject[];
 	hints: string[];
 }
 
-/** What became of each record, by its id. */
+/** The result of each record, by its ID. */
 export const resultsById = ({ items }: Pick<UndoOutput, 'items'>) => Object.fromEntries(items.map(({ id, result }) => [String(id), result]));
 
-/** Id of the record that was created in place of a deleted one. */
+/** The ID of the record that replaces a deleted one. */
 export const newIdOf = ({ items }: Pick<UndoOutput, 'items'>, id: string): string => String(items.find((item) => item.id === id)!.new_id);
 
 let executions = 0;
 let runs = 0;
 
-/** Executions that change something, and undos of them. */
+/** Runs executions that change something, and undoes them. */
 export function undoing(sandbox: TestSandbox) {
 	/** Runs the node as part of an execution. */
 	const as = async (executionId: string, parameters: INodeParameters, items: IDataObject[] = [{}]) =>
@@ -44,11 +44,7 @@ export function undoing(sandbox: TestSandbox) {
 		results: ({ items }: UndoOutput) => items.map(({ result }) => result),
 
 		/** Creates a record as somebody else. */
-		async add(collection: string, body: IDataObject): Promise<IDataObject & { id: string }> {
-			const created = await sandbox.call('POST', `/v1/${collection}`, body);
-			if (created.status !== 201) throw new Error(JSON.stringify(created.body));
-			return created.body as IDataObject & { id: string };
-		},
+		add: sandbox.create,
 
 		async record(collection: string, id: string): Promise<IDataObject | undefined> {
 			const { status, body } = await sandbox.call('GET', `/v1/${collection}/${id}`);
@@ -56,9 +52,9 @@ export function undoing(sandbox: TestSandbox) {
 		},
 
 		/** The contacts of this name. */
-		living: async (lastName: string) => (await sandbox.call('GET', `/v1/contacts?last_name=${lastName}`)).body.data as IDataObject[],
+		living: async (lastName: string) => await sandbox.list(`contacts?last_name=${lastName}`),
 
-		/** Lets the log consist of these events. */
+		/** From now on, the log returns these events. */
 		logShows: async (events: IDataObject[]) =>
 			await sandbox.faults({
 				path: '/v1/events',
@@ -67,19 +63,18 @@ export function undoing(sandbox: TestSandbox) {
 				body: JSON.stringify({ data: events, next_cursor: null, total: events.length }),
 			}),
 
-		/** The requests that may have changed something. */
-		writes: async () => (await sandbox.requests()).filter(({ method }) => method !== 'GET'),
+		writes: sandbox.writes,
 	};
 }
 
-/** From now on, the log that the service shows is behind. */
+/** From now on, the log does not show new events. */
 export async function stopLog(sandbox: TestSandbox, service: AlteredService, answer?: (text: string) => string): Promise<void> {
-	const [{ sequence }] = (await sandbox.call('GET', '/v1/events?sort=-sequence&limit=1')).body.data as [{ sequence: number }];
+	const [newest] = await sandbox.list<{ sequence: number }>('events?sort=-sequence&limit=1');
 	service.alter({
 		request({ url }) {
 			if (url.pathname !== '/v1/events') return;
 			const limit = Number(url.searchParams.get('sequence[lte]') ?? Infinity);
-			url.searchParams.set('sequence[lte]', String(Math.min(limit, sequence)));
+			url.searchParams.set('sequence[lte]', String(Math.min(limit, newest!.sequence)));
 		},
 		...(answer && { answer }),
 	});

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
 import { parse, stringify } from 'flatted';
@@ -10,7 +8,6 @@ import {
 	type IDataObject,
 	type INode,
 	type INodeType,
-	type INodeTypes,
 	type IRun,
 	type IRunExecutionData,
 	type IWebhookData,
@@ -18,11 +15,12 @@ import {
 	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 
-import { workflowIn } from '../../../tools/node-context.ts';
+import { nodeTypesOf, workflowIn } from '../../../tools/node-context.ts';
+import { startLocalServer, type LocalServer } from '../../local-server.ts';
 import { toolsNode } from './agent-tools.ts';
 import { parts, type Setup } from './node-runs.ts';
 
-/** An execution that asks for approval, in n8n's own engine; n8n's endpoint for waiting executions is played here. */
+/** An execution that asks for approval, in n8n's own engine, with a stand-in for n8n's endpoint for waiting executions. */
 export interface WaitingExecution {
 	/** The input of the node after it; undefined while the execution waits. */
 	output(): IDataObject[] | undefined;
@@ -33,7 +31,7 @@ export interface WaitingExecution {
 	isWaiting(): boolean;
 	/** How often the execution has continued. */
 	resumed: number;
-	/** The time is over. */
+	/** Lets the time limit pass. */
 	expire(): Promise<void>;
 	close(): Promise<void>;
 }
@@ -45,13 +43,13 @@ const plain = (name: string, items?: IDataObject[]): INodeType => ({
 	},
 });
 
-/** A node whose calls another one is the review of. */
+/** A node whose calls another node reviews. */
 type ReviewedNode = Pick<INode, 'type' | 'parameters'>;
 
 /**
- * @param type of the node, if it is not the plain one
- * @param reviewed a node whose calls it is the review of
- * @param calls how many times the node is called at once
+ * @param type the node's type, by default that of CRM Platform
+ * @param reviewed the node whose calls it reviews
+ * @param calls how many calls the node gets at once
  */
 export async function askInExecution(setup: Setup, type?: string, reviewed?: ReviewedNode, calls = 1): Promise<WaitingExecution> {
 	const { node: baseNode, additionalData } = workflowIn(parts, setup);
@@ -61,7 +59,7 @@ export async function askInExecution(setup: Setup, type?: string, reviewed?: Rev
 	return execution;
 }
 
-/** Makes the workflow anew each time, as n8n does when it loads an execution. */
+/** @returns creates the workflow again, as n8n does when it loads an execution */
 function workflowsWith(crm: INode, baseNode: INode, setup: Setup, reviewed: ReviewedNode | undefined, calls: number): () => Workflow {
 	const types: Record<string, INodeType> = {
 		start: plain('start', setup.items ?? [{}]),
@@ -69,8 +67,6 @@ function workflowsWith(crm: INode, baseNode: INode, setup: Setup, reviewed: Revi
 		[crm.type]: parts.node,
 		...(reviewed && { [reviewed.type]: toolsNode }),
 	};
-	const typeOf = (name: string) => types[name];
-	const nodeTypes = { getByName: typeOf, getByNameAndVersion: typeOf, getKnownTypes: () => ({}) } as unknown as INodeTypes;
 	const nodeOf = (name: string): INode => ({ ...baseNode, id: name, name, type: name, parameters: {}, credentials: {} });
 	const reviewedNodes = reviewed ? [{ ...crm, id: 'reviewed', name: 'Reviewed', ...reviewed }] : [];
 	const toCrm = Array.from({ length: calls }, () => ({ node: crm.name, type: 'main' as const, index: 0 }));
@@ -85,12 +81,12 @@ function workflowsWith(crm: INode, baseNode: INode, setup: Setup, reviewed: Revi
 				[crm.name]: { main: [[{ node: 'end', type: 'main', index: 0 }]] },
 			},
 			active: true,
-			nodeTypes,
+			nodeTypes: nodeTypesOf((name) => types[name]!),
 			settings: { executionOrder: 'v1' },
 		});
 }
 
-/** An execution whose address for waiting executions is served here. */
+/** An execution with a server for its resume URL. */
 class ServedExecution implements WaitingExecution {
 	resumed = 0;
 	private stored: IRun | undefined;
@@ -98,7 +94,7 @@ class ServedExecution implements WaitingExecution {
 	private readonly workflow: () => Workflow;
 	private readonly nodeName: string;
 	private readonly additionalData: IWorkflowExecuteAdditionalData;
-	private readonly server = createServer((request, response) => void this.serve(request, response));
+	private server!: LocalServer;
 
 	constructor(workflow: () => Workflow, nodeName: string, additionalData: IWorkflowExecuteAdditionalData) {
 		this.workflow = workflow;
@@ -107,10 +103,8 @@ class ServedExecution implements WaitingExecution {
 	}
 
 	async start(): Promise<void> {
-		this.server.listen(0, '127.0.0.1');
-		await once(this.server, 'listening');
-		const base = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-		Object.assign(this.additionalData, { webhookWaitingBaseUrl: `${base}/webhook-waiting` });
+		this.server = await startLocalServer((request, response) => void this.serve(request, response));
+		Object.assign(this.additionalData, { webhookWaitingBaseUrl: `${this.server.url}/webhook-waiting` });
 		const workflow = this.workflow();
 		this.setHooks(workflow);
 		this.stored = await new WorkflowExecute(this.additionalData, 'webhook').run({ workflow, startNode: workflow.getNode('start')! });
@@ -139,9 +133,7 @@ class ServedExecution implements WaitingExecution {
 	}
 
 	async close(): Promise<void> {
-		this.server.closeAllConnections();
-		this.server.close();
-		await once(this.server, 'close');
+		await this.server.close();
 	}
 
 	private setHooks(workflow: Workflow): void {

@@ -5,7 +5,7 @@ import { until } from '../../until.ts';
 import { startTrigger, type TestTrigger } from './webhook-trigger';
 
 export const sandbox = useSandbox({ contacts: 0 });
-/** A webhook trigger for new contacts, a new one for each test of the file that imports this. */
+/** A webhook trigger for new contacts. Each test of the file that imports this has a new one. */
 export let trigger: TestTrigger;
 beforeEach(async () => {
 	trigger = await startTrigger({ credential: sandbox.credential, parameters: { events: ['contact.created'] } });
@@ -14,10 +14,10 @@ afterEach(async () => {
 	await sandbox.clear();
 	await trigger.deactivate().catch(() => undefined);
 	await trigger.close();
-	for (const { id } of await subscriptions()) await sandbox.call('DELETE', `/v1/webhooks/${String(id)}`);
+	for (const { id } of await subscriptions()) await sandbox.call('DELETE', `/v1/webhooks/${id}`);
 });
 
-export const subscriptions = async () => (await sandbox.call('GET', '/v1/webhooks')).body.data as IDataObject[];
+export const subscriptions = async () => await sandbox.list('webhooks');
 export const onlySubscription = async (): Promise<IDataObject> => {
 	const all = await subscriptions();
 	expect(all).toHaveLength(1);
@@ -26,16 +26,40 @@ export const onlySubscription = async (): Promise<IDataObject> => {
 export const change = async (method: string, body?: object) =>
 	await sandbox.call(method, `/v1/webhooks/${String((await onlySubscription()).id)}`, body);
 export const happen = async (...names: string[]) => {
-	for (const last_name of names) await sandbox.call('POST', '/v1/contacts', { last_name });
+	for (const last_name of names) await sandbox.create('contacts', { last_name });
 };
-/** Names of the contacts whose events have started the workflow, in that order. */
+/** Last names of the contacts whose events have started the workflow, in order. */
 export const names = () => trigger.started.map(({ data }) => String(((data as IDataObject).object as IDataObject).last_name));
 export const came = async (...expected: string[]) => {
 	await until(() => trigger.started.length >= expected.length);
 	expect(names().sort()).toEqual(expected.sort());
 };
 
-/** The event *before* is taken, and n8n refuses *meanwhile*, which the service will send again. */
+/** The deliveries of the only subscription. */
+export const deliveries = async (query = '') =>
+	await sandbox.list<IDataObject>(`webhooks/${String((await onlySubscription()).id)}/deliveries${query}`);
+
+/** Waits until the service notices that deliveries fail. */
+export const deliveriesFail = async () => await until(async () => typeof (await onlySubscription()).failing_since === 'string');
+
+/** Has the service disable the subscription: the receiver says that it is gone, so the service gives up at once. */
+export async function disableSubscription(): Promise<void> {
+	trigger.fails = 410;
+	await happen('gone');
+	await until(async () => (await onlySubscription()).status === 'disabled');
+	trigger.fails = undefined;
+}
+
+/** Another client takes over the secret. It rotates it twice, since the service also signs with the previous one. */
+export async function replaceSecret(): Promise<void> {
+	for (let i = 0; i < 2; i++) await sandbox.call('POST', `/v1/webhooks/${String((await onlySubscription()).id)}/rotate-secret`);
+}
+
+/** Another address that leads to this n8n, and the base of its webhooks. */
+export const elsewhere = () => trigger.url.replace('127.0.0.1', 'localhost');
+export const moved = () => elsewhere().split('/webhook/')[0]!;
+
+/** n8n accepts the event *before*, and refuses *meanwhile*, which the service will send again. */
 export async function oneTakenOneRefused(): Promise<void> {
 	await happen('before');
 	await came('before');
@@ -45,5 +69,5 @@ export async function oneTakenOneRefused(): Promise<void> {
 	trigger.fails = undefined;
 }
 
-/** Takes the place of the trigger of this test. */
+/** Replaces the trigger of this test. */
 export const replaceTrigger = (other: TestTrigger) => (trigger = other);

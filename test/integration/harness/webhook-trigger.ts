@@ -1,38 +1,29 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
 import { HookContext, TriggerContext, WebhookContext } from 'n8n-core';
-import {
-	Workflow,
-	type IDataObject,
-	type IHookFunctions,
-	type INode,
-	type INodeTypes,
-	type ITriggerFunctions,
-	type ITriggerResponse,
-	type IWebhookData,
-	type IWebhookFunctions,
-	type WorkflowActivateMode,
+import type {
+	IDataObject,
+	IHookFunctions,
+	ITriggerFunctions,
+	ITriggerResponse,
+	IWebhookData,
+	IWebhookFunctions,
+	WorkflowActivateMode,
 } from 'n8n-workflow';
 
 import { CrmPlatformTrigger } from '../../../nodes/CrmPlatform/CrmPlatformTrigger.node';
 import { systemClock } from '../../../nodes/CrmPlatform/base/clock';
 import { forgetStates } from '../../../nodes/CrmPlatform/trigger/storedState';
 import { watchSubscription } from '../../../nodes/CrmPlatform/trigger/webhook/watch';
+import { startLocalServer, type LocalServer } from '../../local-server.ts';
 import { until } from '../../until.ts';
-import { additionalDataOf } from './node-runs';
+import { loadTrigger } from './loaded-trigger';
 import type { TestTrigger, TriggerSetup } from './test-trigger';
 
 export type { TestTrigger, TriggerSetup };
 
 const nodeType = new CrmPlatformTrigger();
-const nodeTypes = {
-	getByName: () => nodeType,
-	getByNameAndVersion: () => nodeType,
-	getKnownTypes: () => ({}),
-} as unknown as INodeTypes;
 const webhookDescription = nodeType.description.webhooks![0]!;
 
 export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
@@ -42,7 +33,7 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 	return trigger;
 }
 
-/** The trigger in n8n, whose web server is played here. */
+/** The trigger in a stand-in for n8n, with a web server of its own. */
 class WebhookTrigger implements TestTrigger {
 	url = '';
 	testUrl = '';
@@ -58,18 +49,12 @@ class WebhookTrigger implements TestTrigger {
 	private readonly setup: TriggerSetup;
 	/** n8n keeps the static data of a test run in memory, and for that run only. */
 	private testStaticData: IDataObject = {};
-	/** The address of n8n after it has moved. */
+	/** The new address of n8n, once it has moved. */
 	private movedTo: string | undefined;
 	private watching: ITriggerResponse | undefined;
 	/** Ends the pause between two looks. */
 	private wake: (() => void) | undefined;
-	private readonly server = createServer((request, response) => {
-		this.serve(request, response).catch((error: Error) => {
-			// n8n lists what a webhook throws as a failed execution.
-			this.reported.push(error.message);
-			response.writeHead(500).end();
-		});
-	});
+	private server!: LocalServer;
 
 	constructor(setup: TriggerSetup) {
 		this.setup = setup;
@@ -77,8 +62,13 @@ class WebhookTrigger implements TestTrigger {
 	}
 
 	async listen(): Promise<void> {
-		this.server.listen(0, '127.0.0.1');
-		await once(this.server, 'listening');
+		this.server = await startLocalServer((request, response) => {
+			this.serve(request, response).catch((error: Error) => {
+				// n8n lists the error of a webhook as a failed execution.
+				this.reported.push(error.message);
+				response.writeHead(500).end();
+			});
+		});
 		for (const isTest of [false, true]) {
 			const { workflow, node, additionalData, webhookData } = this.opened(isTest);
 			const context = new HookContext(workflow, node, additionalData, 'trigger', 'init', webhookData);
@@ -123,42 +113,32 @@ class WebhookTrigger implements TestTrigger {
 
 	async close(): Promise<void> {
 		await this.stopWatching();
-		const closed = once(this.server, 'close');
-		this.server.close();
-		this.server.closeAllConnections();
-		await closed;
+		await this.server.close();
 	}
 
-	/** n8n reads the workflow anew each time. */
+	/** Loads the workflow, as n8n does each time. */
 	private opened(isTest: boolean) {
-		const workflowId = this.setup.workflowId ?? 'workflow-1';
-		const node: INode = {
-			id: 'node-1',
-			name: this.nodeName,
-			type: 'n8n-nodes-crm-platform.crmPlatformTrigger',
-			typeVersion: 2,
-			position: [0, 0],
-			parameters: { output: 'event', ...this.parameters },
-			credentials: { crmPlatformApi: { id: 'credential-1', name: 'Test' } },
-			webhookId: `hook-of-${workflowId}`,
-		};
-		const workflow = new Workflow({
-			id: workflowId,
-			name: 'Welcome new contacts',
-			nodes: [node],
-			connections: {},
-			active: !isTest,
-			nodeTypes,
+		const { workflowId = 'workflow-1', credential } = this.setup;
+		const { additionalData, ...loaded } = loadTrigger({
+			type: nodeType,
+			credential,
+			node: {
+				name: this.nodeName,
+				typeVersion: 2,
+				parameters: { output: 'event', ...this.parameters },
+				webhookId: `hook-of-${workflowId}`,
+			},
+			workflowId,
+			isActive: !isTest,
 			staticData: isTest ? this.testStaticData : structuredClone(this.staticData),
 		});
-		const base = this.movedTo ?? `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-		const additionalData = {
-			...additionalDataOf(this.setup.credential, node.parameters),
-			webhookBaseUrl: `${base}/webhook`,
-			webhookTestBaseUrl: `${base}/webhook-test`,
-		};
+		const base = this.movedTo ?? this.server.url;
 		const webhookData = { webhookDescription, isTest } as IWebhookData;
-		return { workflow, node, additionalData, webhookData };
+		return {
+			...loaded,
+			additionalData: { ...additionalData, webhookBaseUrl: `${base}/webhook`, webhookTestBaseUrl: `${base}/webhook-test` },
+			webhookData,
+		};
 	}
 
 	private async hook(
@@ -188,7 +168,7 @@ class WebhookTrigger implements TestTrigger {
 		context.logger.warn = (message) => void this.warnings.push(message);
 		let isFirst = true;
 		const sleep = async (ms: number, signal?: AbortSignal) => {
-			// Only the pauses between two looks are the test’s to end; requests wait, too.
+			// A test ends the pauses between two looks, and no others: requests wait, too.
 			if (ms < 5_000 || (ms === 5_000 && !isFirst)) return await systemClock.sleep(ms, signal);
 			isFirst = false;
 			this.wait = ms;

@@ -8,10 +8,9 @@ const body = (name: string) => ({
 });
 
 /**
- * The service's description of itself, in OpenAPI 3.0.3 and in as many other words as the standard
- * allows: paths without the prefix, which the server's address holds; parameters, bodies and
- * schemas by reference; records composed with allOf; and the next page explained by a Link Object
- * for contacts but not for companies.
+ * The service's description of itself, in OpenAPI 3.0.3, as different from the sandbox's as the standard allows:
+ * paths without the prefix, which is in the server's address; parameters, bodies and schemas by reference;
+ * records composed with allOf; and a Link Object for the next page of contacts but not of companies.
  */
 export const secondDocument = {
 	openapi: '3.0.3',

@@ -4,14 +4,14 @@ const parameter = (name: string) => ({ $ref: `#/components/parameters/${name}` }
 const refused = { $ref: '#/components/responses/Refused' };
 
 interface Names {
-	/** Singular and plural as they stand in the names of components, such as Contact. */
+	/** Singular and plural, as in the names of components, such as Contact. */
 	singular: string;
 	plural: string;
 	path: string;
 	/** The unique field an upsert matches on. */
 	key: string;
 	filters: string[];
-	/** Link Objects of the list: how the next page is asked for. */
+	/** Link Objects of the list: how to request the next page. */
 	links?: object;
 }
 
