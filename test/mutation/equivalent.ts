@@ -1,2 +1,2 @@
-/** Mutations without a visible effect, as `npm run mutate` prints them, each with its reason. */
-export const equivalent: ReadonlyMap<string, string> = new Map<string, string>([]);
+/** Mutations without a visible effect, by file, as `npm run mutate` prints them after the line number. */
+export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {};

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { z } from 'zod/v4';
 import { cacheFolder, installOnce } from '../../tools/cache.mjs';
 import { npm } from '../../tools/npm.mjs';
@@ -99,19 +99,22 @@ function forgetUnnoticed(file: string): string {
 
 /** Prints the changes that no test noticed. Returns whether enough were noticed. */
 function report(name: string, { files }: z.infer<typeof Report>): boolean {
-	const all = Object.entries(files).flatMap(([file, { mutants }]) =>
-		mutants.map(({ mutatorName, replacement = '', status, location }) => ({
-			status,
-			is: `${file}:${location.start.line} ${mutatorName} → ${replacement.replace(/\s+/g, ' ').slice(0, 100)}`,
-		})),
-	);
-	const counted = all.filter(({ status, is }) => !['Ignored', 'CompileError'].includes(status) && !equivalent.has(is));
+	const all = Object.entries(files).flatMap(([file, { mutants }]) => {
+		const lines = readFileSync(file, 'utf8').split('\n');
+		return mutants.map(({ mutatorName, replacement = '', status, location: { start } }) => {
+			// Named by its source line: line numbers change with every edit above it.
+			const source = lines[start.line - 1]?.trim() ?? '';
+			const change = `${source} | ${mutatorName} → ${replacement.replace(/\s+/g, ' ').slice(0, 100)}`;
+			return { status, change, isEquivalent: equivalent[basename(file)]?.has(change), place: `${file}:${start.line}` };
+		});
+	});
+	const counted = all.filter(({ status, isEquivalent }) => !isEquivalent && !['Ignored', 'CompileError'].includes(status));
 	const killed = counted.filter(({ status }) => status === 'Killed').length;
 	const timedOut = counted.filter(({ status }) => status === 'Timeout').length;
 	// A change that breaks the run itself proves nothing.
 	const missed = counted.filter(({ status }) => status !== 'Killed' && status !== 'Timeout');
 	const share = (killed + timedOut) / counted.length;
-	for (const { is, status } of missed) console.log(`${status}: ${is}`);
+	for (const { status, place, change } of missed) console.log(`${status}: ${place} ${change}`);
 	console.log(`${name}: of ${counted.length} changes, tests noticed ${killed}, a time limit ${timedOut}, nothing ${missed.length} (${(share * 100).toFixed(1)} %).\n`);
 	return share >= leastShare;
 }
