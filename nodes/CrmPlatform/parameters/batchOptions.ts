@@ -10,7 +10,7 @@ export const batchOptions: INodeProperties[] = [
 		type: 'number',
 		typeOptions: { minValue: 0 },
 		default: 0,
-		description: 'How many items to send per request. 0 sends as many as the CRM allows, 1 sends each item separately.',
+		description: 'Items per request. 0 is as many as the CRM allows, 1 sends each separately.',
 	},
 	outputOption,
 ];

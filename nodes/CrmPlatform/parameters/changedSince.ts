@@ -32,7 +32,7 @@ export const changedSinceProperties: INodeProperties[] = [
 		name: 'includeDeleted',
 		type: 'boolean',
 		default: false,
-		description: 'Whether to also return deleted records. Their field deleted_at says when they were deleted.',
+		description: 'Whether to also return deleted records, whose deleted_at is set',
 		displayOptions: { show: { changedSince: ['moment'] } },
 	},
 ];

@@ -64,7 +64,7 @@ const options: INodeProperties[] = [
 		name: 'cursor',
 		type: 'string',
 		default: '',
-		description: 'The next_cursor of the previous page. Use the same filters as for that page.',
+		description: 'The next_cursor of the previous page. Keep its filters.',
 	},
 	{
 		displayName: 'One Page',

@@ -28,5 +28,5 @@ export const outputOption: INodeProperties = {
 		{ name: 'Summary', value: 'summary', description: 'One item with the counts, the failures, and the first and last ID' },
 	],
 	default: 'items',
-	description: 'What the node returns. With a summary, n8n stores one item instead of all of them.',
+	description: 'With a summary, n8n stores one item instead of all of them',
 };

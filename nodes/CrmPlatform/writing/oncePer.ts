@@ -10,7 +10,7 @@ export const writeOncePerOption: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. {{ $json.orderNumber }}',
-	description: 'A value that identifies the item or the file, such as an order number. For about a day, the node does not write an item with the same value again, even in another execution.',
+	description: 'A value that identifies the item or file, such as an order number. For about a day, each value is written once, even across executions.',
 };
 
 /** Whether the user has set Write Once Per. n8n keeps options of a previously chosen operation. */
