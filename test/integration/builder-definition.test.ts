@@ -19,7 +19,7 @@ sinceN8n('2.41', () => {
 	describe('The definition of a node that an AI builder reads', () => {
 		test.each([
 			[new CrmPlatform(), 25_000],
-			[new CrmPlatformAdmin(), 12_000],
+			[new CrmPlatformAdmin(), 12_500],
 			[new CrmPlatformSync(), 10_000],
 			[new CrmPlatformTools(), 12_000],
 			[new CrmPlatformTrigger(), 4_000],
