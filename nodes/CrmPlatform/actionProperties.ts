@@ -130,5 +130,6 @@ export const maxWait: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 300,
-	description: 'How long a request may wait for the rate limit or the CRM',
+	description:
+		'How long a request may wait for the rate limit or the CRM. Without this option: 5 minutes if somebody waits for the node, otherwise up to an hour.',
 };

@@ -4,6 +4,7 @@ import { dirname, relative, resolve } from 'node:path';
 import contract from '../../contract/openapi.json';
 import { resources } from '../../nodes/CrmPlatform/resources';
 import { pageWithScopes, type SecuredContract, scopesFile } from '../../tools/scopes.ts';
+import { connectorDesign } from '../architecture/connector-design.ts';
 
 const root = resolve(__dirname, '../..');
 const read = (file: string) => readFileSync(resolve(root, file), 'utf8');
@@ -58,6 +59,30 @@ test('links to the documentation that n8n shows lead to pages and headings that 
 	};
 	expect(links.length).toBeGreaterThan(10);
 	expect(links.filter(([, link]) => isBroken(link))).toEqual([]);
+});
+
+test('CONTRIBUTING lists the places of the connector from the top floor to the ground floor', () => {
+	const folder = 'nodes/CrmPlatform/';
+	const [, table = ''] = read('CONTRIBUTING.md').split(`| Place in \`${folder}\` | Content |`);
+	const [rows = ''] = table.split('\n\n');
+	const cells = [...rows.matchAll(/^\|(.+?)\|/gm)].map(([, cell]) => cell!);
+	const places = cells.flatMap((cell) => [...cell.matchAll(/`(.+?)\/?`/g)].map(([, place]) => folder + place));
+	const floorOf = (place: string) => connectorDesign[place]?.imports.filter((name) => name.startsWith(folder)).length ?? 0;
+	expect([...places].sort()).toEqual(Object.keys(connectorDesign).filter((name) => name.startsWith(folder)).sort());
+	expect(places).toEqual([...places].sort((a, b) => floorOf(b) - floorOf(a)));
+});
+
+test('CONTRIBUTING names files and identifiers that exist', () => {
+	const files = globSync('{nodes,credentials,sandbox,demo,tools,bench,test}/**/*.{ts,mjs}', { cwd: root });
+	const sources = files.map((file) => `${file}\n${read(file)}`).join('\n');
+	const words = new Set(sources.match(/\w+/g));
+	const code = [...read('CONTRIBUTING.md').matchAll(/```\w*\n([^]+?)```|`([^`]+)`/g)].map(([, block, span]) => block ?? span).join('\n');
+	const names = code.match(/\b[A-Za-z]+[a-z][A-Z]\w*/g) ?? [];
+	const paths = code.match(/(?<![\w./-])[\w-]+(\/[\w.-]+)+/g) ?? [];
+	const exists = (path: string) =>
+		['', '.ts'].some((ending) => ['.', 'nodes/CrmPlatform'].some((folder) => existsSync(resolve(root, folder, path + ending))));
+	expect(names.filter((name) => !words.has(name))).toEqual([]);
+	expect(paths.filter((path) => !exists(path))).toEqual([]);
 });
 
 test('every picture is shown, and npm run pictures takes it', () => {

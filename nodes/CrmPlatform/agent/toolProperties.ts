@@ -68,7 +68,7 @@ export const toolProperties: INodeProperties[] = [
 		placeholder: 'Add option',
 		default: {},
 		options: [
-			{ ...maxWait, default: maxToolWait },
+			{ ...maxWait, default: maxToolWait, description: 'How long a request may wait for the rate limit or the CRM' },
 			{
 				displayName: 'Tool Name Prefix',
 				name: 'prefix',

@@ -21,7 +21,7 @@ import { user } from './user';
 import { webhook } from './webhook';
 import { webhookDelivery } from './webhookDelivery';
 
-/** In the order of their names. */
+/** In the order of their display names: `activity` is *Logged Activity*. */
 const everydayRecords: Resource[] = [
 	company,
 	contact,
@@ -37,7 +37,7 @@ const everydayRecords: Resource[] = [
 /** The resources for everyday work, by name. */
 export const everyday: Resource[] = [changeResource(everydayRecords.filter(({ isUndoable }) => isUndoable)), ...everydayRecords];
 
-/** The resources for setting up and monitoring an account, by name. */
+/** The resources for setting up and monitoring an account, in the order of their display names: `accountPlan` is *Plan*. */
 export const administration: Resource[] = [
 	apiRequest,
 	customField,

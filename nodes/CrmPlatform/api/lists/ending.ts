@@ -37,7 +37,7 @@ export type Ending =
 	| { unclear: string; read?: number | undefined };
 
 /**
- * Whether a list ends with a page. Follows the table in docs/reading.md from top to bottom. Unless the end is
+ * Whether a list ends with a page. Follows the table in docs/service.md from top to bottom. Unless the end is
  * certain, reading fails with an error.
  */
 export function endingOf({ cursor, more, maybe, isLast, total }: Signs, soFar: ReadSoFar): Ending {
