@@ -131,7 +131,7 @@ export const customFields = defineResource({
 
 	check(field, previous, { findBy }) {
 		if (!previous && findBy('custom-fields', 'resource', field.resource, maxCustomFields).length === maxCustomFields) {
-			const detail = `${field.resource} already have ${maxCustomFields} custom fields, the maximum. Delete one first.`;
+			const detail = `${field.resource} already has the maximum of ${maxCustomFields} custom fields. Delete one first.`;
 			return [{ pointer: '/resource', code: 'too_many', detail }];
 		}
 		const errors: FieldError[] = [];

@@ -137,7 +137,7 @@ export const deals = defineResource({
 		const stages = stagesOf(find('pipelines', deal.pipeline_id));
 		if (stages.some(({ id }) => id === deal.stage_id)) return [];
 		const stageList = stages.map(({ id, name }) => `${name} (${id})`).join(', ');
-		const detail = `The pipeline ${deal.pipeline_id} has no such stage. Give one of its stages: ${stageList}.`;
+		const detail = `The pipeline ${deal.pipeline_id} has no such stage. Use one of its stages: ${stageList}.`;
 		return [{ pointer: '/stage_id', code: 'reference_not_found', detail }];
 	},
 

@@ -120,7 +120,7 @@ export function parseListQuery(
 	const [sortedBy] = order.map(({ column }) => column) as [string];
 	const filters = [...texts].filter(([name]) => changeWindow.has(name) || !Object.hasOwn(schema.shape, name));
 	const [excess] = filters.slice(maxFilters);
-	if (excess) throw invalidParameter(excess[0], `A list takes at most ${maxFilters} filters.`);
+	if (excess) throw invalidParameter(excess[0], `A list accepts at most ${maxFilters} filters.`);
 	for (const [name, text] of filters) {
 		const filter = changeWindow.get(name) ?? findFilter(name);
 		if (!filter) throw unknownParameter(name);
