@@ -7,9 +7,9 @@ import { person, startSandbox } from './sandbox-server.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
 const perBatch = 100;
-const inBatches = 2000;
+const batchedRecords = 2000;
 const perJob = 10_000;
-const alreadyThere = 1000;
+const existingRecords = 1000;
 /** Interval of the polls: a small part of the time of the job. */
 const pollEveryMs = 50;
 
@@ -22,13 +22,13 @@ type Create = (server: ServerProcess, items: string[]) => Promise<void>;
  */
 export async function benchBulk(): Promise<Row[]> {
 	const folder = mkdtempSync(join(tmpdir(), 'bench-'));
-	const server = await startSandbox(folder, 'bulk', alreadyThere);
-	const loop = [resolve('bench', 'bare-bulk.ts'), join(folder, 'bare.db'), `${alreadyThere}`, `${perBatch}`];
+	const server = await startSandbox(folder, 'bulk', existingRecords);
+	const loop = [resolve('bench', 'bare-bulk.ts'), join(folder, 'bare.db'), `${existingRecords}`, `${perBatch}`];
 	const servers = { ours: server, bare: await startServer(loop) };
 	try {
 		return [
-			await beside(servers, `a record of batches of ${perBatch}`, 5, inBatches, inTurn),
-			await beside(servers, `a record of a job of ${perJob}`, 3, perJob, inJob),
+			await measureRow(servers, `a record of batches of ${perBatch}`, 5, batchedRecords, inBatches),
+			await measureRow(servers, `a record of a job of ${perJob}`, 3, perJob, inJob),
 		];
 	} finally {
 		await Promise.all(Object.values(servers).map((serverProcess) => serverProcess.stop()));
@@ -36,7 +36,7 @@ export async function benchBulk(): Promise<Row[]> {
 	}
 }
 
-async function beside(
+async function measureRow(
 	servers: Record<keyof Pair, ServerProcess>,
 	label: string,
 	rounds: number,
@@ -51,23 +51,23 @@ async function beside(
 }
 
 /** Creates the records in one batch after another. */
-const inTurn: Create = async (server, items) => {
+const inBatches: Create = async (server, items) => {
 	// The server has closed the connections that were idle during the other's turn.
-	server.leave();
+	server.closeConnections();
 	for (let i = 0; i < items.length; i += perBatch) {
 		const body = `{"items":[${items.slice(i, i + perBatch).join()}]}`;
-		await server.ask('POST', '/v1/contacts/batch/create', body);
+		await server.call('POST', '/v1/contacts/batch/create', body);
 	}
 };
 
 /** Creates the records in a job, and waits until it has ended. */
 const inJob: Create = async (server, items) => {
-	server.leave();
+	server.closeConnections();
 	const path = '/v1/jobs?resource=contacts&operation=create';
 	const type = { 'Content-Type': 'application/x-ndjson' };
-	const started = await server.ask('POST', path, items.join('\n'), type);
+	const started = await server.call('POST', path, items.join('\n'), type);
 	const { id } = JSON.parse(started) as { id: string };
 	const job = async () =>
-		JSON.parse(await server.ask('GET', `/v1/jobs/${id}`)) as { finished_at: string | null };
+		JSON.parse(await server.call('GET', `/v1/jobs/${id}`)) as { finished_at: string | null };
 	while ((await job()).finished_at === null) await sleep(pollEveryMs);
 };

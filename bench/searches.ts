@@ -20,6 +20,6 @@ export const anew = (round: number) => `created_at[gt]=${new Date(Date.UTC(2000,
 export const searches: Record<string, Slow> = Object.fromEntries(
 	Object.entries(queries).map(([activity, texts]): [string, Slow] => [
 		activity,
-		({ ask }, round) => ask('GET', `/v1/contacts?${texts[Math.abs(round) % texts.length]}&${anew(round)}`),
+		({ call }, round) => call('GET', `/v1/contacts?${texts[Math.abs(round) % texts.length]}&${anew(round)}`),
 	]),
 );

@@ -8,14 +8,14 @@ export interface Server {
 	/** The address at which it listens, such as `http://127.0.0.1:4010`. */
 	url: string;
 	/** @returns the body of the response, which must be a success */
-	ask(
+	call(
 		method: string,
 		path: string,
 		body?: string,
 		headers?: Record<string, string>,
 	): Promise<string>;
 	/** Closes the connections. */
-	leave(): void;
+	closeConnections(): void;
 }
 
 /** A server in a separate process. */
@@ -34,7 +34,7 @@ export async function startServer(args: string[]): Promise<ServerProcess> {
 		...server,
 		memory: () => residentMemory(child.pid!),
 		async stop() {
-			server.leave();
+			server.closeConnections();
 			child.kill();
 			await once(child, 'exit');
 		},
@@ -46,7 +46,7 @@ export function serverAt(url: string): Server {
 	const agent = new Agent({ keepAlive: true });
 	return {
 		url,
-		ask: (method, path, body, more = {}) =>
+		call: (method, path, body, more = {}) =>
 			new Promise((resolve, reject) => {
 				const headers = {
 					Authorization: 'Bearer KEY',
@@ -56,7 +56,7 @@ export function serverAt(url: string): Server {
 					}),
 					...more,
 				};
-				const asking = request(url + path, { method, headers, agent }, (response) => {
+				const outgoing = request(url + path, { method, headers, agent }, (response) => {
 					const chunks: Buffer[] = [];
 					response.on('data', (chunk: Buffer) => chunks.push(chunk));
 					response.on('end', () => {
@@ -65,9 +65,9 @@ export function serverAt(url: string): Server {
 						reject(new Error(`${method} ${path} was answered with ${response.statusCode}: ${text}`));
 					});
 				});
-				asking.on('error', reject);
-				asking.end(body);
+				outgoing.on('error', reject);
+				outgoing.end(body);
 			}),
-		leave: () => agent.destroy(),
+		closeConnections: () => agent.destroy(),
 	};
 }

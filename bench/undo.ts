@@ -50,9 +50,9 @@ const hash = (text: string): string => createHash('sha256').update(text).digest(
 async function updateInJob(server: Server, items: object[], key: string): Promise<void> {
 	const headers = { 'Content-Type': 'application/x-ndjson', 'Idempotency-Key': key };
 	const lines = items.map((item) => JSON.stringify(item)).join('\n');
-	const { id } = JSON.parse(await server.ask('POST', '/v1/jobs?resource=contacts&operation=update', lines, headers)) as { id: string };
+	const { id } = JSON.parse(await server.call('POST', '/v1/jobs?resource=contacts&operation=update', lines, headers)) as { id: string };
 	for (;;) {
-		const job = JSON.parse(await server.ask('GET', `/v1/jobs/${id}`)) as { status: string; failed?: number };
+		const job = JSON.parse(await server.call('GET', `/v1/jobs/${id}`)) as { status: string; failed?: number };
 		if (job.status === 'completed') return;
 		await setTimeout(200);
 	}
