@@ -90,6 +90,6 @@ export const pipelines = defineResource({
 
 	usedBy(pipeline, { findBy }) {
 		if (pipeline.is_default) return 'new deals go there; make another pipeline the default first';
-		return findBy('deals', 'pipeline_id', pipeline.id).length > 0 ? 'deals are in it' : undefined;
+		return findBy('deals', 'pipeline_id', pipeline.id, 1).length > 0 ? 'deals are in it' : undefined;
 	},
 });

@@ -22,7 +22,7 @@ export interface RuleContext {
 	/** One more than the highest number in a field, deleted records included. */
 	next(resource: string, field: string): number;
 	/**
-	 * Finds live records with this value in a field, at most `limit` or 100, regardless of visibility.
+	 * Finds live records with this value in a field, regardless of visibility.
 	 * Do not reveal them to the caller.
 	 */
 	findBy(
