@@ -1,7 +1,7 @@
 import { z } from 'zod/v4';
 import { getOrCreate } from '../foundation/maps.ts';
 import type { FieldError } from '../foundation/problem.ts';
-import type { About } from './fields.ts';
+import type { FieldMetadata } from './fields.ts';
 import { type JsonSchema, jsonSchema } from './json-schema.ts';
 
 type Fields = Record<string, z.ZodType>;
@@ -114,7 +114,7 @@ export interface Definition<F extends Fields> {
 	/** The fields, in the order of forms. */
 	fields: F;
 	/**
-	 * About eight fields that people use first: the required, identifying and most common ones. They
+	 * FieldMetadata eight fields that people use first: the required, identifying and most common ones. They
 	 * are marked `x-important`, like `x-ms-visibility: important` of Power Platform.
 	 */
 	important: Array<Name<F>>;
@@ -225,4 +225,4 @@ export const isImmutable = (resource: Resource, field: string): boolean =>
 const blankRecord = (fields: string[]): StoredRecord =>
 	Object.fromEntries(['id', 'object', ...fields].map((name) => [name, null])) as StoredRecord;
 
-const metadataOf = (schema: z.ZodType): Partial<About> => (schema.meta() ?? {}) as Partial<About>;
+const metadataOf = (schema: z.ZodType): Partial<FieldMetadata> => (schema.meta() ?? {}) as Partial<FieldMetadata>;
