@@ -3,7 +3,7 @@ import { type Pair, type Row, rowOf } from './measure.ts';
 import { growthOf } from './peak-memory.ts';
 import { withFilledSandbox } from './sandbox-server.ts';
 import type { ServerProcess } from './server-process.ts';
-import { listOfLargeMessages, slowThings } from './slow-things.ts';
+import { listOfLargeMessages, slowActivities } from './slow-activities.ts';
 
 /** `BENCH_CONTACTS=1000000 npm run bench sandbox` takes an hour. */
 const contacts = Number(process.env['BENCH_CONTACTS'] ?? 100_000);
@@ -18,7 +18,7 @@ export async function benchBeside(): Promise<Row[]> {
 async function measureBeside(server: ServerProcess): Promise<Row[]> {
 	await addLargeMessages(server);
 	const rows: Row[] = [];
-	for (const activity of Object.keys(slowThings)) rows.push(...(await measureGetsBeside(server, activity)));
+	for (const activity of Object.keys(slowActivities)) rows.push(...(await measureGetsBeside(server, activity)));
 	rows.push(...(await besideDueMessages(server)));
 	rows.push(await memoryOfLargeLists(server));
 	return rows;

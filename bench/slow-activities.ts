@@ -1,14 +1,14 @@
 import { demoMembers } from '../sandbox/seed/demo-members.ts';
-import type { Slow } from './other-client.ts';
+import type { SlowActivity } from './other-client.ts';
 import { person } from './sandbox-server.ts';
-import { anew } from './searches.ts';
+import { uncachedFilter } from './searches.ts';
 import type { Server } from './server-process.ts';
 
 const linesOfImport = 2000;
 
 export const listOfLargeMessages = '/v1/messages?channel=other&limit=500';
 
-export const slowThings: Record<string, Slow> = {
+export const slowActivities: Record<string, SlowActivity> = {
 	// It is first, because it fills the event log for the others.
 	'imports records': async (server) => {
 		const lines = Array.from({ length: linesOfImport }, () => JSON.stringify(person())).join('\n');
@@ -22,10 +22,10 @@ export const slowThings: Record<string, Slow> = {
 		await call('DELETE', `/v1/custom-fields/${id}`);
 	},
 	'exports by a filter without an index': (server, round) =>
-		job(server, `resource=contacts&operation=export&job_title[contains]=zzz&${anew(round)}`),
+		job(server, `resource=contacts&operation=export&job_title[contains]=zzz&${uncachedFilter(round)}`),
 	'searches for parts of texts, twice at once': ({ call }, round) =>
 		Promise.all(
-			['a', 'b'].map((part) => call('GET', `/v1/contacts?job_title[contains]=zz${part}&${anew(round)}`)),
+			['a', 'b'].map((part) => call('GET', `/v1/contacts?job_title[contains]=zz${part}&${uncachedFilter(round)}`)),
 		),
 	'opens records in the console': async (server) => {
 		const page = await server.call('GET', '/v1/contacts?limit=5');
