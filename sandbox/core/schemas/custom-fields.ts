@@ -106,6 +106,7 @@ export const customFields = defineResource({
 	idPrefix: 'cf',
 	description: `The fields you have added to your records: at most ${maxCustomFields} for each kind of record.`,
 	visibility: 'everyone',
+	isAdministrative: true,
 	fields,
 	important: ['resource', 'key', 'label', 'type', 'options', 'required'],
 	unique: { key: ['resource', 'key'] },

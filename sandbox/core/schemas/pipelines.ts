@@ -20,6 +20,7 @@ export const pipelines = defineResource({
 	idPrefix: 'pip',
 	description: 'The stages that deals go through.',
 	visibility: 'everyone',
+	isAdministrative: true,
 	fields: {
 		name: plainText().min(1).max(100).meta({
 			title: 'Name',

@@ -109,6 +109,8 @@ export interface Definition<F extends Fields> {
 	idPrefix: string;
 	description: string;
 	visibility: Visibility<F>;
+	/** Whether only administrators can grant the scope to write: who uses the account and how it is set up depend on it. */
+	isAdministrative?: true;
 	/** The table of its records; by default named after the resource. */
 	table?: string;
 	/** The fields, in the order of forms. */
