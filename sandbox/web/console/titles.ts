@@ -8,10 +8,10 @@ import { equals } from '../../core/store/records/condition.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
 /** The fields that can serve as the title of a record, in order of preference. */
-const naming = ['name', 'title', 'label', 'label_plural', 'subject', 'url', 'body', 'text', 'operation'];
+const titleCandidates = ['name', 'title', 'label', 'label_plural', 'subject', 'url', 'body', 'text', 'operation'];
 
 /** The title fields of a resource. The title of a record is the first one that has a value. */
-export const titleFields = ({ properties }: Resource): string[] => naming.filter((field) => field in properties);
+export const titleFields = ({ properties }: Resource): string[] => titleCandidates.filter((field) => field in properties);
 
 /** The preferred title field; undefined if there is none. */
 export const titleField = (resource: Resource): string | undefined => titleFields(resource)[0];
