@@ -7,8 +7,8 @@ import { bareInserts } from './bare-inserts.ts';
  * A server with only the bare loop behind it. Like the sandbox, it takes a batch or a job of contacts and
  * returns the records or the job; it checks no key and answers no other requests while it writes.
  */
-const [path, alreadyThere, perTransaction] = process.argv.slice(2) as [string, string, string];
-const bare = bareInserts(path, Number(alreadyThere), Number(perTransaction));
+const [path, existingRecords, perTransaction] = process.argv.slice(2) as [string, string, string];
+const bare = bareInserts(path, Number(existingRecords), Number(perTransaction));
 const jobs = new Map<string, { id: string; finished_at: string | null }>();
 
 const routes: Record<string, (body: string) => string> = {

@@ -31,8 +31,8 @@ function openSandboxDatabase(path: string, contactCount: number): { database: Da
  *
  * @param path of the file to create
  */
-export function bareInserts(path: string, alreadyThere: number, perTransaction: number) {
-	const { database, sample } = openSandboxDatabase(path, alreadyThere);
+export function bareInserts(path: string, existingRecords: number, perTransaction: number) {
+	const { database, sample } = openSandboxDatabase(path, existingRecords);
 	const marks = (count: number) => Array(count).fill('?').join();
 	const row = database.prepare('SELECT * FROM contacts WHERE id = ?').get(sample.id)!;
 	const insert = database.prepare(`INSERT INTO contacts VALUES (${marks(Object.keys(row).length)})`);

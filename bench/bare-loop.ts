@@ -15,7 +15,7 @@ export async function bareContacts(server: Server, query: string): Promise<unkno
 	let cursor: string | null = '';
 	while (cursor !== null) {
 		const from = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-		const text = await server.ask('GET', `/v1/contacts?${query}${from}`);
+		const text = await server.call('GET', `/v1/contacts?${query}${from}`);
 		const page = JSON.parse(text) as { data: unknown[]; next_cursor: string | null };
 		for (const record of page.data) records.push(record);
 		cursor = page.next_cursor;
@@ -29,7 +29,7 @@ export async function bareCreates(server: Server, items: unknown[]): Promise<unk
 	await inBatches(items, async (batch) => {
 		const body = JSON.stringify({ items: batch });
 		const key = { 'Idempotency-Key': randomUUID() };
-		const text = await server.ask('POST', '/v1/contacts/batch/create', body, key);
+		const text = await server.call('POST', '/v1/contacts/batch/create', body, key);
 		const { results } = JSON.parse(text) as { results: Array<{ data?: unknown }> };
 		for (const { data } of results) if (data) records.push(data);
 	});

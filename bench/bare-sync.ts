@@ -37,6 +37,6 @@ export async function bareSync(server: Server, source: SyncedPerson[]): Promise<
 export async function update(server: Server, items: object[]): Promise<void> {
 	for (let from = 0; from < items.length; from += 100) {
 		const body = JSON.stringify({ items: items.slice(from, from + 100) });
-		await server.ask('POST', '/v1/contacts/batch/update', body);
+		await server.call('POST', '/v1/contacts/batch/update', body);
 	}
 }

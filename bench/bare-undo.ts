@@ -18,7 +18,7 @@ export const readFormerValues = async (server: Server) =>
 export async function bareUpdates(server: Server, items: object[]): Promise<void> {
 	await inBatches(items, async (batch) => {
 		const key = { 'Idempotency-Key': randomUUID() };
-		const { summary, results } = JSON.parse(await server.ask('POST', '/v1/contacts/batch/update', JSON.stringify({ items: batch }), key)) as { summary: { failed: number }; results: Array<{ status: number }> };
+		const { summary, results } = JSON.parse(await server.call('POST', '/v1/contacts/batch/update', JSON.stringify({ items: batch }), key)) as { summary: { failed: number }; results: Array<{ status: number }> };
 		if (summary.failed > 0) throw new Error(JSON.stringify(results.find(({ status }) => status >= 400)));
 	});
 }

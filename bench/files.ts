@@ -33,7 +33,7 @@ export async function benchFiles(): Promise<Row[]> {
 			const warmUp = csvFile(folder, 'warm-up', peopleOf(`warm${round}`, 10));
 			return await timed('import', { file: csvFile(folder, 'people', people), warmUp }, rows);
 		});
-		const { total } = JSON.parse(await server.ask('GET', '/v1/contacts?limit=1')) as { total: number };
+		const { total } = JSON.parse(await server.call('GET', '/v1/contacts?limit=1')) as { total: number };
 		const exports = await sideBySide(rounds, async (which) =>
 			which === 'bare'
 				? await time(async () => await bareExport(server, join(folder, 'bare.csv')))
@@ -104,13 +104,13 @@ function csvFile(folder: string, name: string, people: Person[]): string {
 
 /** Jobs of a given number of lines, a few at a time; the results are read as text. */
 async function bareImport(server: ServerProcess, people: Person[]): Promise<void> {
-	server.leave();
+	server.closeConnections();
 	let next = 0;
 	const lane = async () => {
 		while (next < people.length) {
 			const lines = people.slice(next, (next += perJob)).map((person) => JSON.stringify(person));
 			const id = await runJob(server, 'resource=contacts&operation=create', { lines: lines.join('\n') });
-			const results = await server.ask('GET', `/v1/jobs/${id}/results`);
+			const results = await server.call('GET', `/v1/jobs/${id}/results`);
 			if (results.split('"status":201').length - 1 !== lines.length) throw new Error('A line was not created.');
 		}
 	};
@@ -119,9 +119,9 @@ async function bareImport(server: ServerProcess, people: Person[]): Promise<void
 
 /** One job, whose results become rows of CSV with a column for each member of a record. */
 async function bareExport(server: ServerProcess, path: string): Promise<void> {
-	server.leave();
+	server.closeConnections();
 	const id = await runJob(server, 'resource=contacts&operation=export');
-	const lines = (await server.ask('GET', `/v1/jobs/${id}/results`)).trimEnd().split('\n');
+	const lines = (await server.call('GET', `/v1/jobs/${id}/results`)).trimEnd().split('\n');
 	const file = createWriteStream(path);
 	file.write(`${Object.keys(JSON.parse(lines[0]!) as object).join()}\r\n`);
 	for (let from = 0; from < lines.length; from += 1_000) {

@@ -79,7 +79,7 @@ async function memoryGrowth(sandbox: Server, reading: Reading, count: number): P
 /** The node's first query, which the bare loop uses, too. */
 async function firstQuery(sandbox: Server, reading: Reading): Promise<string> {
 	await connectorTo(sandbox.url).contacts({ ...reading, options: { onePage: true } });
-	const log = JSON.parse(await sandbox.ask('GET', '/_sandbox/requests')) as Array<{ query: string }>;
+	const log = JSON.parse(await sandbox.call('GET', '/_sandbox/requests')) as Array<{ query: string }>;
 	return log.at(-1)!.query;
 }
 

@@ -27,8 +27,8 @@ export async function mappings(sandbox: Server): Promise<Row[]> {
 	const batch = '/v1/contacts/batch/create';
 	const body = JSON.stringify({ items: people(100) });
 	const answersByRequest = {
-		'GET /openapi.json': await sandbox.ask('GET', '/openapi.json'),
-		[`POST ${batch}`]: await sandbox.ask('POST', batch, body),
+		'GET /openapi.json': await sandbox.call('GET', '/openapi.json'),
+		[`POST ${batch}`]: await sandbox.call('POST', batch, body),
 	};
 	writeFileSync(answers, JSON.stringify(answersByRequest));
 	const bareServer = await startServer([resolve('bench', 'bare-server.ts'), answers]);

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import type { Server } from './server-process.ts';
 
 /** A slow activity of a client; `round` differs each time. */
-export type Slow = (server: Server, round: number) => Promise<unknown>;
+export type SlowActivity = (server: Server, round: number) => Promise<unknown>;
 
 export type ClientOrder = 'begin' | 'pause';
 

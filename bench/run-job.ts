@@ -10,11 +10,11 @@ interface JobOptions {
 }
 
 /** Runs a background job until it has ended. @returns its ID */
-export async function runJob({ ask }: Server, query: string, { lines = '', headers, pollMs = 20 }: JobOptions = {}): Promise<string> {
+export async function runJob({ call }: Server, query: string, { lines = '', headers, pollMs = 20 }: JobOptions = {}): Promise<string> {
 	const type = { 'Content-Type': 'application/x-ndjson' };
-	const { id } = JSON.parse(await ask('POST', `/v1/jobs?${query}`, lines, { ...type, ...headers })) as { id: string };
+	const { id } = JSON.parse(await call('POST', `/v1/jobs?${query}`, lines, { ...type, ...headers })) as { id: string };
 	for (;;) {
-		const job = await ask('GET', `/v1/jobs/${id}`);
+		const job = await call('GET', `/v1/jobs/${id}`);
 		if (/"status":"(failed|canceled)"/.test(job)) throw new Error(`The job has not succeeded: ${job}`);
 		if (!job.includes('"finished_at":null')) return id;
 		await sleep(pollMs);

@@ -5,9 +5,9 @@ import { person, withSandbox } from './sandbox-server.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
 const perBatch = 100;
-const inBatches = 2000;
+const batchedRecords = 2000;
 const perJob = 10_000;
-const alreadyThere = 1000;
+const existingRecords = 1000;
 /** Interval of the polls: a small part of the time of the job. */
 const pollEveryMs = 50;
 
@@ -19,12 +19,12 @@ type Create = (server: ServerProcess, items: string[]) => Promise<void>;
  * the same inserts and the answer.
  */
 export async function benchBulk(): Promise<Row[]> {
-	return await withSandbox(alreadyThere, async (ours, folder) => {
-		const bare = await startServer([resolve('bench', 'bare-bulk.ts'), join(folder, 'bare.db'), `${alreadyThere}`, `${perBatch}`]);
+	return await withSandbox(existingRecords, async (ours, folder) => {
+		const bare = await startServer([resolve('bench', 'bare-bulk.ts'), join(folder, 'bare.db'), `${existingRecords}`, `${perBatch}`]);
 		try {
 			return [
-				await beside({ ours, bare }, `a record of batches of ${perBatch}`, 5, inBatches, inTurn),
-				await beside({ ours, bare }, `a record of a job of ${perJob}`, 3, perJob, inJob),
+				await measureRow({ ours, bare }, `a record of batches of ${perBatch}`, 5, batchedRecords, createInBatches),
+				await measureRow({ ours, bare }, `a record of a job of ${perJob}`, 3, perJob, inJob),
 			];
 		} finally {
 			await bare.stop();
@@ -32,7 +32,7 @@ export async function benchBulk(): Promise<Row[]> {
 	});
 }
 
-async function beside(
+async function measureRow(
 	servers: Record<keyof Pair, ServerProcess>,
 	label: string,
 	rounds: number,
@@ -47,17 +47,17 @@ async function beside(
 }
 
 /** Creates the records in one batch after another. */
-const inTurn: Create = async (server, items) => {
+const createInBatches: Create = async (server, items) => {
 	// The server has closed the connections that were idle during the other's turn.
-	server.leave();
+	server.closeConnections();
 	for (let i = 0; i < items.length; i += perBatch) {
 		const body = `{"items":[${items.slice(i, i + perBatch).join()}]}`;
-		await server.ask('POST', '/v1/contacts/batch/create', body);
+		await server.call('POST', '/v1/contacts/batch/create', body);
 	}
 };
 
 /** Creates the records in a job, and waits until it has ended. */
 const inJob: Create = async (server, items) => {
-	server.leave();
+	server.closeConnections();
 	await runJob(server, 'resource=contacts&operation=create', { lines: items.join('\n'), pollMs: pollEveryMs });
 };

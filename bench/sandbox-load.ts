@@ -1,4 +1,4 @@
-import { beside } from './beside.ts';
+import { measureGetsBeside } from './gets-beside.ts';
 import type { Row } from './measure.ts';
 import { withSandbox } from './sandbox-server.ts';
 import { searches } from './searches.ts';
@@ -12,7 +12,7 @@ const contacts = 100_000;
 export async function benchLoad(): Promise<Row[]> {
 	return await withSandbox(contacts, async (server) => {
 		const rows: Row[] = [];
-		for (const activity of Object.keys(searches)) rows.push(...(await beside(server, activity)));
+		for (const activity of Object.keys(searches)) rows.push(...(await measureGetsBeside(server, activity)));
 		return rows;
 	});
 }

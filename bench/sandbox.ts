@@ -35,10 +35,10 @@ type Servers = Record<keyof Pair, ServerProcess>;
 const batch = () => JSON.stringify({ items: Array.from({ length: 100 }, person) });
 
 const sampleAnswers = async (ours: ServerProcess) => ({
-	'GET /v1/contacts/100': await ours.ask('GET', '/v1/contacts?limit=100'),
-	'GET /v1/contacts/500': await ours.ask('GET', '/v1/contacts?limit=500'),
-	'POST /v1/contacts': await ours.ask('POST', '/v1/contacts', JSON.stringify(person())),
-	'POST /v1/contacts/batch/create': await ours.ask('POST', '/v1/contacts/batch/create', batch()),
+	'GET /v1/contacts/100': await ours.call('GET', '/v1/contacts?limit=100'),
+	'GET /v1/contacts/500': await ours.call('GET', '/v1/contacts?limit=500'),
+	'POST /v1/contacts': await ours.call('POST', '/v1/contacts', JSON.stringify(person())),
+	'POST /v1/contacts/batch/create': await ours.call('POST', '/v1/contacts/batch/create', batch()),
 });
 
 /** Page after page, like a client that reads everything. */
@@ -46,8 +46,8 @@ async function pages({ ours, bare }: Servers, limit: number, count: number): Pro
 	let cursor = '';
 	const values = await sideBySide(count, (which) =>
 		time(async () => {
-			if (which === 'bare') return bare.ask('GET', `/v1/contacts/${limit}`);
-			const page = await ours.ask('GET', `/v1/contacts?limit=${limit}${cursor}`);
+			if (which === 'bare') return bare.call('GET', `/v1/contacts/${limit}`);
+			const page = await ours.call('GET', `/v1/contacts?limit=${limit}${cursor}`);
 			// Parsing a page is the client's work and not measured: the cursor is found without it.
 			const next = /"next_cursor":"([\w-]+)","total":\d+\}$/.exec(page.slice(-300))?.[1];
 			cursor = next === undefined ? '' : `&cursor=${next}`;
@@ -62,22 +62,22 @@ async function pages({ ours, bare }: Servers, limit: number, count: number): Pro
 
 /** One page again and again, each time after a record has changed. */
 async function pagesAfterChanges({ ours, bare }: Servers): Promise<Row[]> {
-	const first = JSON.parse(await ours.ask('GET', '/v1/contacts?limit=1')) as {
+	const first = JSON.parse(await ours.call('GET', '/v1/contacts?limit=1')) as {
 		data: Array<{ id: string }>;
 	};
 	let changes = 0;
 	const values = await sideBySide(200, async (which) => {
-		if (which === 'bare') return await time(() => bare.ask('GET', '/v1/contacts/100'));
+		if (which === 'bare') return await time(() => bare.call('GET', '/v1/contacts/100'));
 		const change = JSON.stringify({ job_title: `Buyer ${changes++}` });
-		await ours.ask('PATCH', `/v1/contacts/${first.data[0]!.id}`, change);
-		return await time(() => ours.ask('GET', '/v1/contacts?limit=100'));
+		await ours.call('PATCH', `/v1/contacts/${first.data[0]!.id}`, change);
+		return await time(() => ours.call('GET', '/v1/contacts?limit=100'));
 	});
 	return [rowOf('a page of 100 after a change, p50', 'ms', values)];
 }
 
 async function creates(servers: Servers): Promise<Row[]> {
 	const create = (which: keyof Pair) =>
-		servers[which].ask('POST', '/v1/contacts', JSON.stringify(person()));
+		servers[which].call('POST', '/v1/contacts', JSON.stringify(person()));
 	const single = await sideBySide(500, (which) => time(() => create(which)));
 	const perWriter = 50;
 	const rate = await sideBySide(5, async (which) => {
@@ -97,7 +97,7 @@ async function creates(servers: Servers): Promise<Row[]> {
 async function batches(servers: Servers): Promise<Row[]> {
 	const values = await sideBySide(20, async (which) => {
 		const body = batch();
-		const ms = await time(() => servers[which].ask('POST', '/v1/contacts/batch/create', body));
+		const ms = await time(() => servers[which].call('POST', '/v1/contacts/batch/create', body));
 		return (1000 * 100) / ms;
 	});
 	return [rowOf('items of batches of 100', 'per second', values)];

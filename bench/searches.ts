@@ -1,4 +1,4 @@
-import type { Slow } from './other-client.ts';
+import type { SlowActivity } from './other-client.ts';
 
 /** Searches that find few, many and no records, with the search index and without it. */
 const queries = {
@@ -11,9 +11,9 @@ const queries = {
 /** A filter that was not used before, so that its total is not cached. */
 export const uncachedFilter = (round: number) => `created_at[gt]=${new Date(Date.UTC(2000, 0, 1) + round).toISOString()}`;
 
-export const searches: Record<string, Slow> = Object.fromEntries(
-	Object.entries(queries).map(([activity, texts]): [string, Slow] => [
+export const searches: Record<string, SlowActivity> = Object.fromEntries(
+	Object.entries(queries).map(([activity, texts]): [string, SlowActivity] => [
 		activity,
-		({ ask }, round) => ask('GET', `/v1/contacts?${texts[Math.abs(round) % texts.length]}&${uncachedFilter(round)}`),
+		({ call }, round) => call('GET', `/v1/contacts?${texts[Math.abs(round) % texts.length]}&${uncachedFilter(round)}`),
 	]),
 );

@@ -9,9 +9,9 @@ export interface Server {
 	/** The address at which it listens, such as `http://127.0.0.1:4010`. */
 	url: string;
 	/** @returns the body of the response, which must be a success */
-	ask(method: string, path: string, body?: string, headers?: Record<string, string>): Promise<string>;
+	call(method: string, path: string, body?: string, headers?: Record<string, string>): Promise<string>;
 	/** Closes the connections. */
-	leave(): void;
+	closeConnections(): void;
 }
 
 /** A server in a separate process. */
@@ -30,7 +30,7 @@ export async function startServer(args: string[]): Promise<ServerProcess> {
 		...server,
 		memory: () => residentMemory(child.pid!),
 		async stop() {
-			server.leave();
+			server.closeConnections();
 			child.kill();
 			await once(child, 'exit');
 		},
@@ -46,8 +46,8 @@ export function serverAt(url: string): Server {
 	const agent = new Agent({ keepAlive: true });
 	return {
 		url,
-		ask: (method, path, body, more = {}) =>
-			new Promise((done, reject) => {
+		call: (method, path, body, more = {}) =>
+			new Promise((resolve, reject) => {
 				const headers = {
 					Authorization: 'Bearer KEY',
 					...(body !== undefined && {
@@ -56,18 +56,18 @@ export function serverAt(url: string): Server {
 					}),
 					...more,
 				};
-				const asking = request(url + path, { method, headers, agent }, (response) => {
+				const outgoing = request(url + path, { method, headers, agent }, (response) => {
 					const chunks: Buffer[] = [];
 					response.on('data', (chunk: Buffer) => chunks.push(chunk));
 					response.on('end', () => {
 						const text = Buffer.concat(chunks).toString();
-						if (response.statusCode! < 300) return done(text);
+						if (response.statusCode! < 300) return resolve(text);
 						reject(new Error(`${method} ${path} was answered with ${response.statusCode}: ${text}`));
 					});
 				});
-				asking.on('error', reject);
-				asking.end(body);
+				outgoing.on('error', reject);
+				outgoing.end(body);
 			}),
-		leave: () => agent.destroy(),
+		closeConnections: () => agent.destroy(),
 	};
 }

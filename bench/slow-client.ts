@@ -1,11 +1,11 @@
 import type { ClientOrder } from './other-client.ts';
 import { searches } from './searches.ts';
 import { serverAt } from './server-process.ts';
-import { slowThings } from './slow-things.ts';
+import { slowActivities } from './slow-activities.ts';
 
 const [url, activity] = process.argv.slice(2) as [string, string];
 const server = serverAt(url);
-const slow = { ...slowThings, ...searches }[activity]!;
+const slow = { ...slowActivities, ...searches }[activity]!;
 
 let isPaused = false;
 let round = 0;

@@ -89,9 +89,9 @@ function memory(server: Server, source: SyncedPerson[]): Row {
 /** The number of requests for syncing ten people. */
 async function requestsForTen(server: Server, source: SyncedPerson[]): Promise<Row> {
 	const items = itemsOf(source.slice(0, 10)).map((person) => ({ ...person, job_title: 'One of ten' }));
-	await server.ask('DELETE', '/_sandbox/requests');
+	await server.call('DELETE', '/_sandbox/requests');
 	await connectorTo(server.url).sync(items, {});
-	const requests = JSON.parse(await server.ask('GET', '/_sandbox/requests')) as unknown[];
+	const requests = JSON.parse(await server.call('GET', '/_sandbox/requests')) as unknown[];
 	const ours = requests.length;
 	return { label: 'requests for 10 of 100,000', unit: 'requests', ours, bare: 11, max: { value: 20 } };
 }

@@ -33,7 +33,7 @@ export async function benchTriggers(): Promise<Row[]> {
 			const bench = { n8n, sandbox, server, credentialId, webhookId: await publishWebhook(n8n) };
 			return [...(await measureDeliveries(bench)), await started(bench)];
 		} finally {
-			server.leave();
+			server.closeConnections();
 			await n8n.stop();
 		}
 	} finally {
@@ -75,18 +75,18 @@ async function measureDeliveries(bench: Bench): Promise<Row[]> {
 	const { n8n, sandbox, server, credentialId } = bench;
 	const type = 'n8n-nodes-crm-platform.crmPlatformTrigger';
 	const id = await publish(n8n.client, node(type, 2, { events: ['contact.created'] }, credentialId));
-	const { data } = JSON.parse(await sandbox.ask('GET', '/v1/webhooks')) as { data: [{ url: string }] };
+	const { data } = JSON.parse(await sandbox.call('GET', '/v1/webhooks')) as { data: [{ url: string }] };
 	const secret = secretOf(n8n, id);
 	const path = new URL(data[0].url).pathname;
 	const bare = node('CUSTOM.bareTrigger', 1, {}, credentialId);
 	const bareId = await publish(n8n.client, bare);
 	const barePath = `/webhook/${bare.webhookId}/webhook`;
 
-	const beside = async (label: string, paths: Record<keyof Pair, string>): Promise<Row> => {
+	const deliveryRow = async (label: string, paths: Record<keyof Pair, string>): Promise<Row> => {
 		const pair = await sideBySide(rounds, async (which) => {
 			const send = async () => {
 				const { body, headers } = signed(secret);
-				await server.ask('POST', paths[which], body, headers);
+				await server.call('POST', paths[which], body, headers);
 			};
 			const elapsedMs = await time(async () => await inTurns(send, deliveries, senders));
 			await untilQuiet(n8n);
@@ -95,9 +95,9 @@ async function measureDeliveries(bench: Bench): Promise<Row[]> {
 		return rowOf(`${label}: a delivery, ${senders} at a time`, 'ms', pair);
 	};
 	const rows = [
-		{ ...(await beside('CRM Platform Trigger beside a bare trigger', { ours: path, bare: barePath })), max },
-		await beside('CRM Platform Trigger beside the Webhook node', { ours: path, bare: webhookPath }),
-		await beside('a bare trigger beside the Webhook node', { ours: barePath, bare: webhookPath }),
+		{ ...(await deliveryRow('CRM Platform Trigger beside a bare trigger', { ours: path, bare: barePath })), max },
+		await deliveryRow('CRM Platform Trigger beside the Webhook node', { ours: path, bare: webhookPath }),
+		await deliveryRow('a bare trigger beside the Webhook node', { ours: barePath, bare: webhookPath }),
 	];
 	for (const workflowId of [id, bareId]) await n8n.client.deactivateWorkflow(workflowId);
 	return rows;
@@ -130,7 +130,7 @@ async function started({ n8n, sandbox, server, credentialId, webhookId }: Bench)
 	const type = 'n8n-nodes-crm-platform.crmPlatformPollTrigger';
 	const parameters = { events: ['contact.created'], options: { interval: 1 } };
 	const id = await publish(n8n.client, node(type, 1, parameters, credentialId));
-	const post = async () => void (await server.ask('POST', webhookPath, JSON.stringify({ last_name: 'Moreno' })));
+	const post = async () => void (await server.call('POST', webhookPath, JSON.stringify({ last_name: 'Moreno' })));
 	const pair = await sideBySide(rounds, async (which) => {
 		const workflowId = which === 'ours' ? id : webhookId;
 		const [{ last }] = n8n.query<{ last: number }>('SELECT coalesce(max(id), 0) AS last FROM execution_entity') as [
@@ -138,7 +138,7 @@ async function started({ n8n, sandbox, server, credentialId, webhookId }: Bench)
 		];
 		if (which === 'ours') {
 			const items = Array.from({ length: events }, () => ({ last_name: 'Moreno' }));
-			await sandbox.ask('POST', '/v1/contacts/batch/create', JSON.stringify({ items }));
+			await sandbox.call('POST', '/v1/contacts/batch/create', JSON.stringify({ items }));
 		} else {
 			await inTurns(post, events, atOnce);
 		}

@@ -91,7 +91,7 @@ function suggestFresh(error: unknown): never {
 function explainOtherVersion(error: unknown): never {
 	if (!(error instanceof DatabaseVersionError)) throw error;
 	throw new Failure(
-		'The data in .demo was made by another version of the sandbox, and was left as it is. ' +
+		'The data in .demo was created by another version of the sandbox and was not changed. ' +
 			'Start over, without that data, with: npm start -- --fresh',
 	);
 }

@@ -93,7 +93,7 @@ function openStore(path: string): Store {
 	} catch (error) {
 		if (error instanceof DatabaseVersionError) {
 			throw new DatabaseVersionError(
-				`${path} was made by another version of the sandbox, and was left as it is. ` +
+				`${path} was created by another version of the sandbox and was not changed. ` +
 					'Choose another file with --db, or delete this one to start over.',
 			);
 		}

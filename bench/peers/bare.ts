@@ -9,7 +9,7 @@ const host = 'https://api.bare-loop.example';
 /** A few lines of script that do what the connector does, over kept-alive connections. */
 export function bareLoop(): (task: PeerTask, items: object[]) => Promise<unknown[]> {
 	let agent = new Agent({ keepAlive: true });
-	const ask: Server['ask'] = (method, path, body, more = {}) =>
+	const call: Server['call'] = (method, path, body, more = {}) =>
 		new Promise((resolve, reject) => {
 			const headers = {
 				authorization: 'Bearer KEY',
@@ -19,7 +19,7 @@ export function bareLoop(): (task: PeerTask, items: object[]) => Promise<unknown
 				}),
 				...more,
 			};
-			const asking = request(host + path, { method, headers, agent }, (response) => {
+			const outgoing = request(host + path, { method, headers, agent }, (response) => {
 				const chunks: Buffer[] = [];
 				response.on('data', (chunk: Buffer) => chunks.push(chunk));
 				response.on('end', () => {
@@ -27,10 +27,10 @@ export function bareLoop(): (task: PeerTask, items: object[]) => Promise<unknown
 					reject(new Error(`${method} ${path} was answered with ${response.statusCode}`));
 				});
 			});
-			asking.on('error', reject);
-			asking.end(body);
+			outgoing.on('error', reject);
+			outgoing.end(body);
 		});
-	const server: Server = { url: host, ask, leave: () => agent.destroy() };
+	const server: Server = { url: host, call, closeConnections: () => agent.destroy() };
 
 	return async (task, items) => {
 		// Connections are kept alive within a run: the next run may use another server.
@@ -40,7 +40,7 @@ export function bareLoop(): (task: PeerTask, items: object[]) => Promise<unknown
 		const allResults: unknown[] = [];
 		await inBatches(items, async (batch) => {
 			const key = { 'idempotency-key': randomUUID() };
-			const text = await ask('POST', `/v1/contacts/batch/${task}`, JSON.stringify({ items: batch }), key);
+			const text = await call('POST', `/v1/contacts/batch/${task}`, JSON.stringify({ items: batch }), key);
 			const { results } = JSON.parse(text) as { results: unknown[] };
 			allResults.push(...results);
 		});

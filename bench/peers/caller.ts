@@ -3,7 +3,7 @@ import type { IExecuteFunctions, INodeType } from 'n8n-workflow';
 import { loadEngine } from './engine.ts';
 import { type Route, routeAll } from './route.ts';
 import { peers } from './subjects.ts';
-import type { Way } from './ways.ts';
+import type { KeepAliveOption } from './keep-alive-options.ts';
 
 /** A caller's only argument, as JSON. */
 export interface CallerStart {
@@ -15,7 +15,7 @@ export interface CallerStart {
 /** Single requests, one after another. */
 export interface Call {
 	route: Route;
-	way: Way;
+	option: KeepAliveOption;
 	count: number;
 }
 
@@ -32,7 +32,7 @@ if (keepConnections) engine.keepConnections();
 const peer = peers['CRM Platform'];
 const keepAliveAgent = new Agent({ keepAlive: true });
 
-const options: Record<Way, object> = {
+const options: Record<KeepAliveOption, object> = {
 	httpRequest: {},
 	'agentOptions.keepAlive': { agentOptions: { keepAlive: true } },
 	'agentOptions.maxSockets': { agentOptions: { keepAlive: true, maxSockets: 1, maxTotalSockets: 1 } },
@@ -42,14 +42,14 @@ const options: Record<Way, object> = {
 	'request with forever, pool, agent (deprecated)': { forever: true, pool: { maxSockets: 1 }, agent: keepAliveAgent },
 };
 
-process.on('message', ({ route, way, count }: Call) => {
+process.on('message', ({ route, option, count }: Call) => {
 	changeRoute(route);
-	void called(way, count).then((result) => process.send!(result));
+	void called(option, count).then((result) => process.send!(result));
 });
 process.on('disconnect', () => process.exit());
 process.send!('ready');
 
-async function called(way: Way, count: number): Promise<Called> {
+async function called(option: KeepAliveOption, count: number): Promise<Called> {
 	let ms = 0;
 	const type = {
 		description: { properties: [], credentials: [], outputs: ['main'], inputs: ['main'] },
@@ -57,10 +57,10 @@ async function called(way: Way, count: number): Promise<Called> {
 			const url = 'https://api.crm.example/v1/contacts?limit=1';
 			const start = performance.now();
 			for (let i = 0; i < count; i++) {
-				if (way.startsWith('request ')) {
-					await this.helpers.request({ uri: url, json: true, ...options[way] });
+				if (option.startsWith('request ')) {
+					await this.helpers.request({ uri: url, json: true, ...options[option] });
 				} else {
-					await this.helpers.httpRequest({ url, json: true, ...options[way] });
+					await this.helpers.httpRequest({ url, json: true, ...options[option] });
 				}
 			}
 			ms = (performance.now() - start) / count;

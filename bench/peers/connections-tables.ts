@@ -3,10 +3,10 @@ import type { PeerResults } from './results.ts';
 
 /** What connections cost, as Markdown. */
 export function connectionsPage({ connections, gains }: PeerResults): string {
-	const ways = markdownTable([
+	const options = markdownTable([
 		['', 'requests', 'connections', 'left open', 'ms a request', 'ms a request at 50 ms'],
-		...connections.map(({ way, nearMs, farMs, requests, connections: opened, open }) => [
-			way.startsWith('httpRequest,') ? '**httpRequest, with n8n changed**' : way,
+		...connections.map(({ option, nearMs, farMs, requests, connections: opened, open }) => [
+			option.startsWith('httpRequest,') ? '**httpRequest, with n8n changed**' : option,
 			`${requests}`,
 			`${opened}`,
 			`${open}`,
@@ -22,5 +22,5 @@ export function connectionsPage({ connections, gains }: PeerResults): string {
 			seconds(changed),
 		]),
 	]);
-	return `${ways}\n\n${lists}`;
+	return `${options}\n\n${lists}`;
 }

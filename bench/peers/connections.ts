@@ -1,11 +1,11 @@
 import { median } from '../measure.ts';
-import { type Way, ways } from './ways.ts';
+import { type KeepAliveOption, keepAliveOptions } from './keep-alive-options.ts';
 import type { Laboratory, Network } from './processes.ts';
 import { pageSizeOf, type Subject } from './subjects.ts';
 
-/** Sequential requests, made in one way. */
-export interface WayFigure {
-	way: Way | 'httpRequest, with n8n changed';
+/** Sequential requests, with one option. */
+export interface ConnectionFigure {
+	option: KeepAliveOption | 'httpRequest, with n8n changed';
 	/** Milliseconds per request: near, and far away. */
 	nearMs: number;
 	farMs: number;
@@ -32,11 +32,11 @@ export async function measureConnections(
 	laboratory: Laboratory,
 	near: Network,
 	far: Network,
-): Promise<WayFigure[]> {
+): Promise<ConnectionFigure[]> {
 	const nearFigures = await callsOver(laboratory, near, requests.near);
 	const farFigures = await callsOver(laboratory, far, requests.far);
-	return nearFigures.map(({ way, ms, connections, open }, i) => ({
-		...{ way, nearMs: ms, farMs: farFigures[i]!.ms },
+	return nearFigures.map(({ option, ms, connections, open }, i) => ({
+		...{ option, nearMs: ms, farMs: farFigures[i]!.ms },
 		...{ requests: (rounds + 1) * requests.near, connections, open },
 	}));
 }
@@ -47,8 +47,8 @@ async function callsOver(laboratory: Laboratory, network: Network, count: number
 	const changed = await laboratory.hireCaller(true);
 	const route = laboratory.routeOver(network);
 	const figures = [];
-	for (const [way, caller, name] of [
-		...ways.map((way) => [way, asItIs, way] as const),
+	for (const [option, caller, name] of [
+		...keepAliveOptions.map((option) => [option, asItIs, option] as const),
 		['httpRequest', changed, 'httpRequest, with n8n changed'] as const,
 	]) {
 		const samples: number[] = [];
@@ -56,12 +56,12 @@ async function callsOver(laboratory: Laboratory, network: Network, count: number
 		await laboratory.set({ contacts: 1 });
 		const { open: before } = await laboratory.seen();
 		for (let round = 0; round <= rounds; round++) {
-			const { ms, error } = await caller.measure({ route, way, count });
+			const { ms, error } = await caller.measure({ route, option, count });
 			if (error !== undefined) throw new Error(`${name}: ${error}`);
 			if (round > 0) samples.push(ms);
 		}
 		const { connections, open } = await laboratory.seen();
-		figures.push({ way: name, ms: median(samples), connections, open: Math.max(0, open - before) });
+		figures.push({ option: name, ms: median(samples), connections, open: Math.max(0, open - before) });
 	}
 	await asItIs.stop();
 	await changed.stop();

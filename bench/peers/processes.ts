@@ -52,7 +52,7 @@ export async function openLaboratory(networks: Network[]): Promise<Laboratory> {
 	const { certificate, key } = selfSigned(folder);
 
 	const description = join(folder, 'dist', 'contract', 'openapi.json');
-	const server = await startProcess([beside('server.ts'), description, certificate, key]);
+	const server = await startProcess([scriptPath('server.ts'), description, certificate, key]);
 	const [plain, secure, control] = server.ports as [number, number, number];
 	const distances: Array<{ network: Network; port: number; stop(): Promise<void> }> = [];
 	for (const network of networks.filter(({ ms }) => ms > 0)) {
@@ -84,7 +84,7 @@ export async function openLaboratory(networks: Network[]): Promise<Laboratory> {
 	};
 }
 
-const beside = (file: string) => resolve('bench', 'peers', file);
+const scriptPath = (file: string) => resolve('bench', 'peers', file);
 
 /** @returns the ports it says it listens on */
 async function startProcess(args: string[]): Promise<{ ports: number[]; stop(): Promise<void> }> {
@@ -109,7 +109,7 @@ async function hire<Message extends Serializable, Answer>(
 	start: object,
 	folder: string,
 ): Promise<Process<Message, Answer>> {
-	const child = fork(beside(file), [JSON.stringify(start)], {
+	const child = fork(scriptPath(file), [JSON.stringify(start)], {
 		execArgv: ['--expose-gc'],
 		env: {
 			...withoutProxies,

@@ -1,4 +1,4 @@
-import type { Gain, WayFigure } from './connections.ts';
+import type { Gain, ConnectionFigure } from './connections.ts';
 import type { Network } from './processes.ts';
 import type { Subject, PeerTask } from './subjects.ts';
 
@@ -66,6 +66,6 @@ export interface PeerResults {
 	fresh: Record<Subject, Fresh>;
 	plan: { requests: number; windowMs: number };
 	usedUp: Record<Subject, UsedUp[]>;
-	connections: WayFigure[];
+	connections: ConnectionFigure[];
 	gains: Gain[];
 }

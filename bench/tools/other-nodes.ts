@@ -6,7 +6,7 @@ const alone = (expression: string) => `={{ ${expression} }}`;
 
 type Values = Record<string, unknown>;
 
-const ask = (Method: string, Path: string, Body: Values = {}): FindingToolUse => ({ tool: 'HTTP', input: { Method, Path, Body } });
+const httpCall = (Method: string, Path: string, Body: Values = {}): FindingToolUse => ({ tool: 'HTTP', input: { Method, Path, Body } });
 
 /** Fields with ids that people know by name, and where to look them up. */
 const lists: Record<string, string> = { owner_id: 'users', assignee_id: 'users', company_id: 'companies', stage_id: 'pipelines', assignee: 'users', stage: 'pipelines' };
@@ -21,7 +21,7 @@ function withIds(values: Values): { lookUps: FindingToolUse[]; values: Values } 
 		if (list === undefined || isId(value)) return [field, value];
 		// Stages belong to pipelines, which have other names.
 		const query = list === 'pipelines' ? '' : `?name=${encodeURIComponent(String(value))}`;
-		lookUps.push({ ...ask('GET', `/v1/${list}${query}`), finds: String(value) });
+		lookUps.push({ ...httpCall('GET', `/v1/${list}${query}`), finds: String(value) });
 		return [field, `{${lookUps.length - 1}}`];
 	});
 	return { lookUps, values: Object.fromEntries(entries) as Values };
@@ -66,18 +66,18 @@ export const httpRequest: Toolset = {
 		const { kind, action, record, values = {}, tag, match_on } = input;
 		const path = collectionOf(kind);
 		const recordPath = `${path}/${encodeURIComponent(String(record))}`;
-		if (Object.keys(input).length === 0) return [ask('GET', '/v1')];
-		if (tool === 'search') return [ask('GET', path + listQuery(input))];
-		if (tool === 'count') return [ask('GET', path + listQuery({ limit: input['sum'] ?? input['group_by'] ? 500 : 1, ...input }))];
-		if (tool === 'get') return [ask('GET', recordPath)];
-		if (action === 'delete') return [ask('DELETE', recordPath)];
-		if (action === 'tag') return [{ ...ask('GET', `/v1/tags?name=${encodeURIComponent(String(tag))}`), finds: String(tag) }, ask('PUT', `${recordPath}/tags/{0}`)];
+		if (Object.keys(input).length === 0) return [httpCall('GET', '/v1')];
+		if (tool === 'search') return [httpCall('GET', path + listQuery(input))];
+		if (tool === 'count') return [httpCall('GET', path + listQuery({ limit: input['sum'] ?? input['group_by'] ? 500 : 1, ...input }))];
+		if (tool === 'get') return [httpCall('GET', recordPath)];
+		if (action === 'delete') return [httpCall('DELETE', recordPath)];
+		if (action === 'tag') return [{ ...httpCall('GET', `/v1/tags?name=${encodeURIComponent(String(tag))}`), finds: String(tag) }, httpCall('PUT', `${recordPath}/tags/{0}`)];
 		const { lookUps, values: body } = withIds(values as Values);
-		if (action === 'create') return [...lookUps, ask('POST', path, body)];
-		if (action === 'upsert') return [...lookUps, ask('PUT', `${path}?match_on=${encodeURIComponent(String(match_on))}`, body)];
+		if (action === 'create') return [...lookUps, httpCall('POST', path, body)];
+		if (action === 'upsert') return [...lookUps, httpCall('PUT', `${path}?match_on=${encodeURIComponent(String(match_on))}`, body)];
 		const presetValues = preset[String(action)];
-		if (action === 'update' || presetValues) return [...lookUps, ask('PATCH', recordPath, { ...presetValues, ...body })];
-		return [...lookUps, ask('POST', `${recordPath}/${String(action)}`, body)];
+		if (action === 'update' || presetValues) return [...lookUps, httpCall('PATCH', recordPath, { ...presetValues, ...body })];
+		return [...lookUps, httpCall('POST', `${recordPath}/${String(action)}`, body)];
 	},
 };
 

@@ -77,16 +77,16 @@ export async function mcpSurface(world: ToolsWorld, toolset: Toolset): Promise<S
 	await client.activateWorkflow(await client.createWorkflow({ name: `MCP ${path}`, nodes, connections: Object.fromEntries(tools.map(({ name }) => [name, connectionTo('MCP', 'ai_tool')])) }));
 	let session = '';
 	let requests = 0;
-	const ask = async (method: string, params: object, isNotice = false): Promise<string> => {
+	const call = async (method: string, params: object, isNotice = false): Promise<string> => {
 		const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...(session && { 'mcp-session-id': session }) };
 		const body = JSON.stringify({ jsonrpc: '2.0', method, params, ...(!isNotice && { id: ++requests }) });
 		const response = await fetch(`${url}/mcp/${path}`, { method: 'POST', headers, body });
 		session = response.headers.get('mcp-session-id') ?? session;
 		return await response.text();
 	};
-	await ask('initialize', { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'bench', version: '1' } });
-	await ask('notifications/initialized', {}, true);
-	const listed = await ask('tools/list', {});
+	await call('initialize', { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'bench', version: '1' } });
+	await call('notifications/initialized', {}, true);
+	const listed = await call('tools/list', {});
 	return {
 		name: 'MCP Server Trigger',
 		schemas: () => listed.length,
@@ -94,7 +94,7 @@ export async function mcpSurface(world: ToolsWorld, toolset: Toolset): Promise<S
 			for (let answer = ''; ; ) {
 				const { value } = await calls.next(answer);
 				if (!value || !('tool' in value)) return;
-				answer = textIn(await ask('tools/call', { name: value.tool, arguments: value.input }));
+				answer = textIn(await call('tools/call', { name: value.tool, arguments: value.input }));
 			}
 		},
 		close: async () => undefined,

@@ -22,15 +22,15 @@ export interface ToolsWorld {
 export async function startToolsWorld(): Promise<ToolsWorld> {
 	const server = await startSandbox(200, '--faults');
 	const n8n = await startRealN8n();
-	const ask = async (method: string, path: string, body?: unknown): Promise<CrmRecord> => {
-		const text = await server.ask(method, path, body === undefined ? undefined : JSON.stringify(body));
+	const call = async (method: string, path: string, body?: unknown): Promise<CrmRecord> => {
+		const text = await server.call(method, path, body === undefined ? undefined : JSON.stringify(body));
 		return (text === '' ? {} : JSON.parse(text)) as CrmRecord;
 	};
 	const crm: ToolsWorld['crm'] = {
-		post: async (path, body) => await ask('POST', path, body),
-		get: async (path) => await ask('GET', path),
-		loseNextAnswer: async () => void (await ask('PUT', '/_sandbox/faults', ['POST', 'PATCH', 'PUT', 'DELETE'].map((method) => ({ path: '/v1', method, drop: 'after', times: 1 })))),
-		heal: async () => void (await ask('PUT', '/_sandbox/faults', [])),
+		post: async (path, body) => await call('POST', path, body),
+		get: async (path) => await call('GET', path),
+		loseNextAnswer: async () => void (await call('PUT', '/_sandbox/faults', ['POST', 'PATCH', 'PUT', 'DELETE'].map((method) => ({ path: '/v1', method, drop: 'after', times: 1 })))),
+		heal: async () => void (await call('PUT', '/_sandbox/faults', [])),
 	};
 	const stop = async () => {
 		await n8n.stop();

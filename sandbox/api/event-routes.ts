@@ -1,4 +1,3 @@
-import type { Context } from 'hono';
 import { z } from 'zod/v4';
 import { recheckRights } from '../domain/access/authentication.ts';
 import { filterParameter } from './endpoint/filter-parameters.ts';
@@ -11,7 +10,7 @@ import { pageParameters } from '../domain/queries/list-query.ts';
 import { readVisible } from '../domain/queries/read-visible.ts';
 import { applyDueTransitions } from '../domain/records/due-transitions.ts';
 import { invalidParameter, Problem, unknownParameter } from '../core/foundation/problem.ts';
-import type { Env, Service } from '../core/service.ts';
+import type { Service } from '../core/service.ts';
 import { pageAnswer } from '../core/foundation/answer.ts';
 import { pointInTime } from '../core/schemas/fields.ts';
 import { type Condition, equals } from '../core/store/records/condition.ts';
@@ -59,18 +58,18 @@ const listEvents = (service: Service): ApiRoute =>
 		query: eventQuery,
 		filters: () => eventFilters.map(filterParameter),
 		answers: { 200: pageResponse('A page of events.', 'EventList', 'listEvents') },
-		async handle(c, { cursor, limit, sort, type = [] }, texts) {
+		async handle(c, { cursor, limit, sort, type = [] }, queryTexts) {
 			const descending = sort === '-sequence';
 			const conditions = [
 				...readableWith(c.get('scopes')),
 				...typeConditions(service, type),
-				...filterConditions(texts),
+				...filterConditions(queryTexts),
 			];
 			const fingerprint = listFingerprint('events', descending, conditions);
 			const after = cursor === undefined ? undefined : decodeCursor(service.store.accountKey, cursor, fingerprint);
 			const order = [{ column: 'sequence', descending }];
 			const cursorConditions = after === undefined ? [] : [keysetCondition(order, after)];
-			logOf(service, c);
+			bringLogUpToDate(service);
 			const eventsNow = () => {
 				recheckRights(service, c);
 				return c.get('store').events;
@@ -92,7 +91,8 @@ const getEvent = (service: Service): ApiRoute =>
 		answers: { 200: success('The event.', 'Event') },
 		handle(c) {
 			const id = c.req.param('id')!;
-			const [event] = logOf(service, c).page([...readableWith(c.get('scopes')), equals('id', id)], 1);
+			bringLogUpToDate(service);
+			const [event] = c.get('store').events.page([...readableWith(c.get('scopes')), equals('id', id)], 1);
 			if (event) return c.body(eventJson(event), 200, json);
 			throw new Problem('not_found', `There is no event ${id}. Events are kept for 30 days.`);
 		},
@@ -101,15 +101,14 @@ const getEvent = (service: Service): ApiRoute =>
 /** The routes of the event log, which holds the events of the last 30 days in sequence. */
 export const eventRoutes = (service: Service): ApiRoute[] => [listEvents(service), getEvent(service)];
 
-/** The log as the caller sees it, after the transitions that are due have been applied. */
-function logOf(service: Service, c: Context<Env>): StoreView['events'] {
+/** Applies the transitions that are due, which cause events, and removes events that have expired. */
+function bringLogUpToDate(service: Service): void {
 	applyDueTransitions(service);
 	service.store.events.expire(service.now());
-	return c.get('store').events;
 }
 
-function filterConditions(texts: Map<string, string>): Condition[] {
-	const others = [...texts].filter(([name]) => !Object.hasOwn(eventQuery.shape, name));
+function filterConditions(queryTexts: Map<string, string>): Condition[] {
+	const others = [...queryTexts].filter(([name]) => !Object.hasOwn(eventQuery.shape, name));
 	return others.map(([name, text]) => {
 		const filter = eventFilters.find(({ parameter }) => parameter === name);
 		if (!filter) throw unknownParameter(name);

@@ -1,7 +1,7 @@
 import type { Member } from '../core/store/credentials/members.ts';
 import type { Store } from '../core/store/store.ts';
 
-interface Demo extends Member {
+interface DemoMember extends Member {
 	/** Public: the members and their records are made up. */
 	password: string;
 	/** The hash of the password, computed in advance because it takes long. */
@@ -9,7 +9,7 @@ interface Demo extends Member {
 }
 
 /** The users who can sign in to the sandbox. */
-export const demoMembers: Demo[] = [
+export const demoMembers: DemoMember[] = [
 	{
 		id: 'usr_01hk2q5m8r4t6v9x2b5n7m3k1a',
 		email: 'admin@crm-platform.example',

@@ -23,7 +23,7 @@ test('a file of another version is refused, and keeps its records', async () => 
 	new Table(earlier, { ...contacts, properties }).save(record);
 	earlier.close();
 	await expect(startSandbox({ db: path })).rejects.toThrow(
-		`${path} was made by another version of the sandbox, and was left as it is. Choose another file with --db, or delete this one to start over.`,
+		`${path} was created by another version of the sandbox and was not changed. Choose another file with --db, or delete this one to start over.`,
 	);
 	const again = new DatabaseSync(path);
 	expect(again.prepare('SELECT id FROM contacts').all()).toMatchObject([{ id: record.id }]);

@@ -18,19 +18,19 @@ export const originOf = (c: Context<Env>): RequestOrigin => ({
 });
 
 /**
- * Answers a write request. The effect runs synchronously in one transaction, so concurrent requests
+ * Answers a write request. The write runs synchronously in one transaction, so concurrent requests
  * cannot interfere.
  *
  * For a caller who may write but not read, the answer is reduced to id and version.
  *
- * @param effect performs the write; its `body` is empty if the request has none
+ * @param write its `body` is empty if the request has none
  */
 export async function answerWrite(
 	service: Service,
 	resource: Resource,
 	c: Context<Env>,
 	hasBody: boolean,
-	effect: (context: WriteContext, body: JsonObject) => Answer,
+	write: (context: WriteContext, body: JsonObject) => Answer,
 ): Promise<Response> {
 	const bytes = hasBody ? await readBytes(c) : new Uint8Array();
 	const body = hasBody ? parseJsonObject(bytes) : {};
@@ -40,7 +40,7 @@ export async function answerWrite(
 	recheckRights(service, c);
 	const answer = runOnce(service, keyedRequest(c, bytes), () => {
 		const by = { actor, request: originOf(c), now: service.now() };
-		return effect({ ...service, store: c.get('store'), resource, ...by }, body);
+		return write({ ...service, store: c.get('store'), resource, ...by }, body);
 	});
 	return toResponse(redactAnswer(c, resource.name, withSecret(service, answer)));
 }

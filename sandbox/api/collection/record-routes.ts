@@ -75,8 +75,8 @@ function listEndpoint(service: Service, resource: Resource): Endpoint {
 						'x-custom-field-lists': customFieldListTypes(),
 					}
 				: {},
-		async handle(c, _, texts) {
-			const query = parseListQuery(resource, texts, findFilter, store.accountKey);
+		async handle(c, _, queryTexts) {
+			const query = parseListQuery(resource, queryTexts, findFilter, store.accountKey);
 			applyDueTransitions(service);
 			const tableNow = () => {
 				recheckRights(service, c);

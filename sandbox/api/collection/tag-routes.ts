@@ -1,4 +1,4 @@
-import { type ApiRoute, type Endpoint, endpoint } from '../endpoint/endpoint.ts';
+import { type ApiRoute, endpoint } from '../endpoint/endpoint.ts';
 import { success } from '../endpoint/responses.ts';
 import { namesOf } from '../../core/schemas/names.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
@@ -13,31 +13,31 @@ export function tagRoutes(service: Service, resource: Resource): ApiRoute[] {
 	if (!hasTags(resource)) return [];
 	const { Singular, singular, withArticle } = namesOf(resource);
 	const tagEndpoint = (
-		about: Pick<Endpoint, 'method' | 'id' | 'summary'>,
+		method: 'PUT' | 'DELETE',
+		id: string,
+		summary: string,
 		retag: (ids: string[], tagId: string) => string[],
 	): ApiRoute =>
 		endpoint({
-			...about,
+			method,
 			path: `/v1/${resource.name}/{id}/tags/{tag_id}`,
+			id,
+			summary,
 			tag: resource.name,
 			ifMatch: true,
 			answers: { 200: success(`The ${singular} with its tags.`, Singular, 'ETag') },
 			handle: (c) =>
 				answerWrite(service, resource, c, false, (context) => {
 					const { store } = context;
-					const id = c.req.param('id')!;
-					const ids = tagIdsOf(existingRecord(store, resource, id));
+					const recordId = c.req.param('id')!;
+					const ids = tagIdsOf(existingRecord(store, resource, recordId));
 					const tag = existingRecord(store, tags, c.req.param('tag_id')!);
 					const change = { tag_ids: retag(ids, tag.id) };
-					return updateRecord(context, id, change, c.req.header('If-Match'));
+					return updateRecord(context, recordId, change, c.req.header('If-Match'));
 				}),
 		});
 	return [
-		tagEndpoint({ method: 'PUT', id: `tag${Singular}`, summary: `Add a tag to ${withArticle}` }, (ids, tag) => [
-			...new Set([...ids, tag]),
-		]),
-		tagEndpoint({ method: 'DELETE', id: `untag${Singular}`, summary: `Remove a tag from ${withArticle}` }, (ids, tag) =>
-			ids.filter((id) => id !== tag),
-		),
+		tagEndpoint('PUT', `tag${Singular}`, `Add a tag to ${withArticle}`, (ids, tag) => [...new Set([...ids, tag])]),
+		tagEndpoint('DELETE', `untag${Singular}`, `Remove a tag from ${withArticle}`, (ids, tag) => ids.filter((id) => id !== tag)),
 	];
 }

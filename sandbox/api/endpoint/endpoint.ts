@@ -4,7 +4,7 @@ import { safeMethods, scopeFor } from '../../domain/access/scopes.ts';
 import { invalidParameter, unknownParameter } from '../../core/foundation/problem.ts';
 import { limitBody } from '../http/body.ts';
 import type { Operation, Parameter, ResponseDescription } from './operation.ts';
-import { singleQueryValues } from '../http/query-texts.ts';
+import { singleQueryTexts } from '../http/query-texts.ts';
 import { readQuery } from '../../domain/queries/read-query.ts';
 import type { Route } from '../http/route.ts';
 import type { Env } from '../../core/service.ts';
@@ -34,7 +34,8 @@ export interface Endpoint<Q extends z.ZodObject = z.ZodObject> extends Pick<Rout
 	security?: Operation['security'];
 	/** The specification extensions (`x-`) of the Operation Object. */
 	extensions?: () => Partial<Operation>;
-	handle(c: Context<Env>, query: z.output<Q>, texts: Map<string, string>): Response | Promise<Response>;
+	/** @param queryTexts the parameters as they stand in the URL */
+	handle(c: Context<Env>, query: z.output<Q>, queryTexts: Map<string, string>): Response | Promise<Response>;
 }
 
 /** A route of the API, with its description in the OpenAPI document. */
@@ -43,30 +44,30 @@ export interface ApiRoute extends Route {
 	operation(): Operation;
 }
 
-export function endpoint<Q extends z.ZodObject>(about: Endpoint<Q>): ApiRoute {
-	const { method, path, body, middleware = body === undefined ? undefined : limitBody } = about;
-	const query: Q | z.ZodObject = about.query ?? noQuery;
+export function endpoint<Q extends z.ZodObject>(definition: Endpoint<Q>): ApiRoute {
+	const { method, path, body, middleware = body === undefined ? undefined : limitBody } = definition;
+	const query: Q | z.ZodObject = definition.query ?? noQuery;
 	return {
 		method,
 		path,
 		...(middleware && { middleware }),
 		handler(c) {
-			refuseOtherConditions(c, about);
-			if (about.security) return about.handle(c, {} as z.output<Q>, new Map());
-			const texts = singleQueryValues(c);
-			const unknown = [...texts.keys()].find((name) => !Object.hasOwn(query.shape, name));
-			if (unknown !== undefined && !about.filters) throw unknownParameter(unknown);
-			return about.handle(c, readQuery(query, texts) as z.output<Q>, texts);
+			refuseOtherConditions(c, definition);
+			if (definition.security) return definition.handle(c, {} as z.output<Q>, new Map());
+			const queryTexts = singleQueryTexts(c);
+			const unknown = [...queryTexts.keys()].find((name) => !Object.hasOwn(query.shape, name));
+			if (unknown !== undefined && !definition.filters) throw unknownParameter(unknown);
+			return definition.handle(c, readQuery(query, queryTexts) as z.output<Q>, queryTexts);
 		},
-		operation: () => operationOf(about),
+		operation: () => operationOf(definition),
 	};
 }
 
 const noQuery = z.object({});
 
-function operationOf(about: Endpoint): Operation {
-	const { method, path, id, tag, summary, description, query = noQuery, filters, body, ifMatch, extensions } = about;
-	const { errors: others = [], security, answers } = about;
+function operationOf(definition: Endpoint): Operation {
+	const { method, path, id, tag, summary, description, query = noQuery, filters, body, ifMatch, extensions } = definition;
+	const { errors: others = [], security, answers } = definition;
 	const isWrite = !safeMethods.includes(method);
 	const isOpen = scopeFor(method, path) === undefined;
 	const replayed = isWrite && !isOpen ? headerRefs('Idempotent-Replayed') : {};
@@ -94,7 +95,7 @@ function operationOf(about: Endpoint): Operation {
 			...(ifMatch ? [ifMatchParameter] : []),
 			...(isWrite && !isOpen ? [idempotencyKeyParameter] : []),
 		],
-		...(body !== undefined && bodyOf(about)),
+		...(body !== undefined && bodyOf(definition)),
 		responses: {
 			...(Object.fromEntries(answered) as Operation['responses']),
 			...errors(failures, path.startsWith('/oauth/') ? 'OAuth' : 'Problem'),

@@ -43,18 +43,18 @@ interface KeyedRequest {
 }
 
 /**
- * Runs `effect` in a transaction, or replays the answer if a request with this key has succeeded
+ * Runs `perform` in a transaction, or replays the answer if a request with this key has succeeded
  * before. The answer is stored in the same transaction, so the database keeps both or neither.
  *
  * @throws Problem idempotency_key_reused
  */
-export function runOnce({ store, now }: Service, request: KeyedRequest, effect: () => Answer): Answer {
+export function runOnce({ store, now }: Service, request: KeyedRequest, perform: () => Answer): Answer {
 	return store.transaction(() => {
 		const { key, fingerprint } = request;
-		if (key === undefined) return effect();
+		if (key === undefined) return perform();
 		const storedAnswer = store.answers.find(key, now());
 		if (!storedAnswer) {
-			const answer = effect();
+			const answer = perform();
 			store.answers.add(key, fingerprint, answer, now());
 			return answer;
 		}

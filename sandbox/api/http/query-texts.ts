@@ -1,8 +1,12 @@
 import type { Context } from 'hono';
 import { invalidParameter } from '../../core/foundation/problem.ts';
 
-/** @throws Problem invalid_parameter if a parameter is repeated */
-export function singleQueryValues(c: Context): Map<string, string> {
+/**
+ * The query parameters as they stand in the URL.
+ *
+ * @throws Problem invalid_parameter if a parameter is repeated
+ */
+export function singleQueryTexts(c: Context): Map<string, string> {
 	const { searchParams } = new URL(c.req.url);
 	const [repeated] = repeatedNames(searchParams);
 	if (repeated === undefined) return new Map(searchParams);

@@ -18,8 +18,8 @@ type Export = Pick<Job, 'resource' | 'query'>;
  *
  * @throws Problem invalid_parameter, unknown_parameter, if a list would refuse the query
  */
-export async function countExportedRecords(store: StoreView, about: Export): Promise<number> {
-	const { table, query } = exportedList(store, about);
+export async function countExportedRecords(store: StoreView, order: Export): Promise<number> {
+	const { table, query } = exportedList(store, order);
 	return await table.countInBackground(query.conditions, query.includeDeleted);
 }
 
@@ -73,11 +73,11 @@ export function storeRecords(
 }
 
 function exportedList(store: StoreView, { resource: name, query: rawQuery }: Export) {
-	const texts = new Map(Object.entries(rawQuery ?? {}));
-	const pagingParameter = ['cursor', 'limit'].find((parameter) => texts.has(parameter));
+	const queryTexts = new Map(Object.entries(rawQuery ?? {}));
+	const pagingParameter = ['cursor', 'limit'].find((parameter) => queryTexts.has(parameter));
 	if (pagingParameter !== undefined) throw unknownParameter(pagingParameter);
 	const resource = resourceNamed(store, name);
 	const table = store.table(name);
 	if (!resource || !table) throw new Problem('not_found', `The resource ${name} no longer exists.`);
-	return { table, query: parseListQuery(resource, texts, filterFinder(store, resource), store.unrestricted.accountKey) };
+	return { table, query: parseListQuery(resource, queryTexts, filterFinder(store, resource), store.unrestricted.accountKey) };
 }

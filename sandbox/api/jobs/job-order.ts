@@ -43,14 +43,14 @@ export const exportParameter: Parameter = {
 export type JobOrder = Pick<Job, 'resource' | 'operation' | 'match_on' | 'query'>;
 
 /**
- * @param texts the whole query; parameters that `orderQuery` does not name belong to the list of an export
+ * @param queryTexts the whole query; parameters that `orderQuery` does not name belong to the list of an export
  * @throws Problem invalid_parameter, unknown_parameter
  */
-export function orderOf({ store }: Service, query: z.output<typeof orderQuery>, texts: Map<string, string>): JobOrder {
+export function orderOf({ store }: Service, query: z.output<typeof orderQuery>, queryTexts: Map<string, string>): JobOrder {
 	const { operation, match_on: matchOn = null } = query;
 	const resource = resourceNamed(store, query.resource);
 	if (!resource) throw invalidParameter('resource', `There is no custom object with the records ${query.resource}.`);
-	const others = [...texts].filter(([name]) => !Object.hasOwn(orderQuery.shape, name));
+	const others = [...queryTexts].filter(([name]) => !Object.hasOwn(orderQuery.shape, name));
 	const [other] = others;
 	if (operation !== 'export' && other) throw unknownParameter(other[0]);
 	if (operation !== 'upsert' && matchOn !== null) {

@@ -75,7 +75,7 @@ const createJob = (service: Service, wake: () => void): ApiRoute =>
 			},
 		},
 		extensions: () => ({ 'x-limits': jobLimits }),
-		handle: async (c, query, texts) => await startJob(service, c, orderOf(service, query, texts), wake),
+		handle: async (c, query, queryTexts) => await startJob(service, c, orderOf(service, query, queryTexts), wake),
 	});
 
 async function startJob(service: Service, c: Context<Env>, order: JobOrder, wake: () => void): Promise<Response> {
@@ -172,11 +172,11 @@ async function uploadOf({ store }: Service, c: Context<Env>, order: JobOrder, id
 	);
 }
 
-function newJob(service: Service, c: Context<Env>, about: JobOrder & Pick<Job, 'id' | 'total'>): Job {
+function newJob(service: Service, c: Context<Env>, order: JobOrder & Pick<Job, 'id' | 'total'>): Job {
 	const at = service.store.writeClock.stamp(service.now());
 	const actor = c.get('caller')!;
 	return arrangeRecord(jobs, {
-		...about,
+		...order,
 		object: jobs.object,
 		status: 'queued',
 		processed: 0,

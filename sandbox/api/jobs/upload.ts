@@ -36,12 +36,12 @@ export async function receiveLines(c: Context, keep: (lines: Line[]) => void): P
 		if (bytes.length > jobLimits.line_bytes) throw tooLarge(`Line ${at + 1} has more than 1 MiB (1,048,576 bytes).`);
 		if (bytes.every((byte) => blanks.has(byte))) return [];
 		lines += 1;
-		if (lines > jobLimits.lines) throw tooLarge('A job takes at most 100,000 lines.');
+		if (lines > jobLimits.lines) throw tooLarge('A job accepts at most 100,000 lines.');
 		return [{ position: at, text: decode(bytes, at === 0) }];
 	};
 	for await (const bytes of bodyChunks(c)) {
 		received += bytes.length;
-		if (received > jobLimits.bytes) throw tooLarge('A job takes at most 50 MB (50,000,000 bytes).');
+		if (received > jobLimits.bytes) throw tooLarge('A job accepts at most 50 MB (50,000,000 bytes).');
 		hash.update(bytes);
 		const completeLines: Line[] = [];
 		let start = 0;

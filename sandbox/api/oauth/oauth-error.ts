@@ -1,5 +1,6 @@
 import { z } from 'zod/v4';
 import type { Problem } from '../../core/foundation/problem.ts';
+import { describedText } from '../../core/schemas/fields.ts';
 
 /** The error codes of RFC 6749, 4.1.2.1 and 5.2. */
 const oauthErrorCodes = [
@@ -18,7 +19,7 @@ export type OAuthErrorCode = (typeof oauthErrorCodes)[number];
 
 export const oauthErrorSchema = z.object({
 	error: z.enum(oauthErrorCodes).meta({ description: 'The error code.' }),
-	error_description: z.string().meta({ description: 'An explanation of the error.' }),
+	error_description: describedText('An explanation of the error.'),
 }).meta({
 	id: 'OAuthError',
 	description: 'An error (RFC 6749, 5.2).',

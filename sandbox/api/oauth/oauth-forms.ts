@@ -1,16 +1,16 @@
 import { z } from 'zod/v4';
 import { defaultScopes } from '../../domain/access/scopes.ts';
+import { describedText } from '../../core/schemas/fields.ts';
 import { jsonSchema } from '../../core/schemas/json-schema.ts';
 import { challengePattern } from './pkce.ts';
 import { grantTypes } from './token-exchange.ts';
 
-const input = (description: string) => z.string().meta({ description });
-const optionalInput = (description: string) => z.string().optional().meta({ description });
+const optionalInput = (description: string) => describedText(description).optional();
 
 /** The query of an authorization request (RFC 6749, 4.1.1; RFC 7636, 4.3). */
 export const authorizationQuery = z.object({
 	response_type: z.enum(['code']).meta({ description: 'The kind of response.' }),
-	client_id: input('The client that requests access.'),
+	client_id: describedText('The client that requests access.'),
 	redirect_uri: z.string().meta({
 		description: 'One of the redirect addresses registered for the client, exactly as registered.',
 		format: 'uri',
@@ -34,7 +34,7 @@ function formBody(form: z.ZodObject, example: object) {
 /** The decision of the consent page. */
 export const decisionForm = formBody(
 	z.object({
-		csrf: input('The hidden token of the page.'),
+		csrf: describedText('The hidden token of the page.'),
 		decision: z.enum(['allow', 'deny']).meta({ description: 'The decision of the user.' }),
 	}),
 	{ csrf: 'b1946ac92492d234', decision: 'allow' },
@@ -61,6 +61,6 @@ export const tokenForm = formBody(
 
 /** A request to the revocation endpoint. */
 export const revocationForm = formBody(
-	z.object({ token: input('Either kind of token.'), token_type_hint: optionalInput('Ignored.'), ...clientInputs }),
+	z.object({ token: describedText('Either kind of token.'), token_type_hint: optionalInput('Ignored.'), ...clientInputs }),
 	{ token: 'crm_refresh_5f1c', client_id: 'cli_01jz8q' },
 );

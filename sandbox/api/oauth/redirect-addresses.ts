@@ -15,8 +15,8 @@ export class RedirectAddressError extends Error {}
 export function parseRedirectAddresses(text: string): string[] {
 	const lines = text.split(/\r?\n/).map((line) => line.trim());
 	const addresses = [...new Set(lines.filter(Boolean))];
-	if (addresses.length === 0) throw new RedirectAddressError('Give at least one redirect address.');
-	if (addresses.length > maxAddresses) throw new RedirectAddressError(`Give at most ${maxAddresses} addresses.`);
+	if (addresses.length === 0) throw new RedirectAddressError('Enter at least one redirect address.');
+	if (addresses.length > maxAddresses) throw new RedirectAddressError(`Enter at most ${maxAddresses} addresses.`);
 	for (const address of addresses) {
 		const problem = explainAddress(address);
 		if (problem) throw new RedirectAddressError(`${address}: ${problem}`);

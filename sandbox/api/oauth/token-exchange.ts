@@ -1,5 +1,6 @@
 import { z } from 'zod/v4';
 import type { Service, TokenLifetimes } from '../../core/service.ts';
+import { describedText } from '../../core/schemas/fields.ts';
 import type { Client } from '../../core/store/credentials/clients.ts';
 import type { Grant } from '../../core/store/credentials/grants.ts';
 import { revokeGrant } from '../webhooks/revoke-access.ts';
@@ -9,18 +10,18 @@ import { verifies } from './pkce.ts';
 import { grantableScopes, parseScopes } from '../../domain/access/scopes.ts';
 
 /**
- * A replaced refresh token stays valid for a while, so that concurrent refreshes and lost responses do
- * not disconnect a client.
+ * Access tokens last an hour. A replaced refresh token stays valid for ten minutes, so that concurrent
+ * refreshes and lost responses do not disconnect a client.
  */
 export const defaultLifetimes: TokenLifetimes = { accessToken: 60 * 60 * 1000, replacedRefreshToken: 10 * 60 * 1000 };
 
 /** A successful token response (RFC 6749, 5.1). */
 export const tokenSchema = z.object({
-	access_token: z.string().meta({ description: 'Sent as Authorization: Bearer.' }),
+	access_token: describedText('Sent as Authorization: Bearer.'),
 	token_type: z.enum(['Bearer']).meta({ description: 'The kind of access token.' }),
 	expires_in: z.int().min(1).meta({ description: 'The lifetime of the access token in seconds.' }),
-	refresh_token: z.string().meta({ description: 'Exchange it for new tokens; it replaces the previous refresh token.' }),
-	scope: z.string().meta({ description: 'The scopes of the access token, separated by spaces.' }),
+	refresh_token: describedText('Exchange it for new tokens; it replaces the previous refresh token.'),
+	scope: describedText('The scopes of the access token, separated by spaces.'),
 }).meta({
 	id: 'Token',
 	description: 'Tokens that act for a user (RFC 6749, 5.1).',
@@ -100,7 +101,7 @@ export const grantTypes: ReadonlyMap<string, Exchange> = new Map([
 ]);
 
 /**
- * @param granted scopes that the user can no longer grant are removed
+ * @param granted the scopes to issue; those that the user can no longer grant are left out
  * @param replaced the refresh token that was exchanged, if any
  * @throws OAuthError invalid_grant if the user can no longer sign in
  */

@@ -1,19 +1,19 @@
 import type { JsonSchema } from '../../core/schemas/json-schema.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
 
-/** The fields that people fill in first or choose from a list, with the options of those that have some. */
-type Choices = Record<string, string[]>;
+/** The options of the fields that people fill in first or choose from a list; an empty list: no choices. */
+type FormFields = Record<string, string[]>;
 
-/** The choices of the writable fields, by the path of the collection without the version. */
-export function choicesOf(resources: readonly Resource[]): Record<string, Choices> {
-	const choices = resources.map(({ name, properties }): [string, Choices] => {
+/** The form fields of each resource that clients may write, by the path of the collection without the version. */
+export function choicesOf(resources: readonly Resource[]): Record<string, FormFields> {
+	const entries = resources.map(({ name, properties }): [string, FormFields] => {
 		const fields = Object.entries(properties)
 			.filter(([, { readOnly = false }]) => !readOnly)
 			.filter(([, schema]) => optionsOf(schema).length > 0 || schema['x-important'] === true)
 			.map(([field, schema]): [string, string[]] => [field, optionsOf(schema)]);
 		return [`/${name}`, Object.fromEntries(fields)];
 	});
-	return Object.fromEntries(choices.filter(([, fields]) => Object.keys(fields).length > 0));
+	return Object.fromEntries(entries.filter(([, fields]) => Object.keys(fields).length > 0));
 }
 
 const optionsOf = ({ enum: options, items }: JsonSchema): string[] =>

@@ -1,7 +1,9 @@
 import { z } from 'zod/v4';
 import { success } from '../endpoint/responses.ts';
 import { type OAuthErrorCode, oauthErrorSchema } from '../oauth/oauth-error.ts';
+import { describedText } from '../../core/schemas/fields.ts';
 import { type ProblemCode, problems } from '../../core/foundation/problem.ts';
+import { exampleId } from '../../core/schemas/request-examples.ts';
 
 const errorHeaders: Record<number, string[]> = {
 	401: ['WWW-Authenticate'],
@@ -49,30 +51,28 @@ export const problemExample = (code: ProblemCode) => ({
 	status: problems[code][0],
 	detail: `${problems[code][1]}.`,
 	code,
-	request_id: 'req_01jz8q4t6v9x2b5n7m3k1h0d4f',
+	request_id: exampleId('req'),
 	errors: [],
 });
-
-const described = (description: string) => z.string().meta({ description });
 
 /** The schema of every error body (RFC 9457). */
 const problemSchema = z.object({
 	type: z.string().meta({ format: 'uri', description: 'Identifies the kind of error.' }),
-	title: described('The kind of error, for people.'),
+	title: describedText('The kind of error, for people.'),
 	status: z.int().meta({ description: 'The HTTP status.' }),
-	detail: described('An explanation of this error.'),
+	detail: describedText('An explanation of this error.'),
 	code: z.enum(Object.keys(problems)).meta({ description: 'The code, for programs.' }),
-	request_id: described('Include it when you ask for support.'),
+	request_id: describedText('Include it when you ask for support.'),
 	errors: z.array(z.object({
-		pointer: described('Place in the body (RFC 6901).').optional(),
-		parameter: described('Name of the parameter or header.').optional(),
-		code: described('The code, for programs.'),
-		detail: described('An explanation of the error.'),
+		pointer: describedText('Place in the body (RFC 6901).').optional(),
+		parameter: describedText('Name of the parameter or header.').optional(),
+		code: describedText('The code, for programs.'),
+		detail: describedText('An explanation of the error.'),
 	})).meta({ description: 'The invalid places of the body or the query.' }),
-	existing_id: described('With duplicate: the record that has the value.').optional(),
-	scope: described('With insufficient_scope: the required scope.').optional(),
-	from: described('With invalid_state_transition: the current state.').optional(),
-	to: described('With invalid_state_transition: the requested state.').optional(),
+	existing_id: describedText('With duplicate: the record that has the value.').optional(),
+	scope: describedText('With insufficient_scope: the required scope.').optional(),
+	from: describedText('With invalid_state_transition: the current state.').optional(),
+	to: describedText('With invalid_state_transition: the requested state.').optional(),
 	allowed: z.array(z.string()).optional().meta({ description: 'With invalid_state_transition: the allowed states.' }),
 }).meta({ id: 'Problem', description: 'An error (RFC 9457).' });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 import { customEventTypes, eventPatterns, eventTypes } from '../../domain/events/event-types.ts';
-import { pointInTime } from '../../core/schemas/fields.ts';
+import { describedText, pointInTime } from '../../core/schemas/fields.ts';
 import { componentRef, type JsonSchema, jsonSchema } from '../../core/schemas/json-schema.ts';
 import { namesOf } from '../../core/schemas/names.ts';
 import { pageSchema } from './resource-schemas.ts';
@@ -31,20 +31,18 @@ export function eventSchemas(): Record<string, JsonSchema> {
 	};
 }
 
-const described = (description: string) => z.string().meta({ description });
-
 const eventSchema = (description: string, record: z.ZodType, type: z.ZodType): JsonSchema => jsonSchema(z.object({
-	id: described('Identifies the event; it is the same in every delivery attempt.'),
+	id: describedText('Identifies the event; it is the same in every delivery attempt.'),
 	type: type.meta({ description: 'The event type.' }),
 	timestamp: pointInTime.meta({ description: 'Time of the event.' }),
-	api_version: described('The API version of the data.'),
-	account_id: described('The account of the event.'),
+	api_version: describedText('The API version of the data.'),
+	account_id: describedText('The account of the event.'),
 	sequence: z.int().min(1).meta({ description: 'The position in the event log; later events have higher numbers.' }),
 	actor: z.object({ type: z.string(), id: z.string() }).meta({
 		description: 'The cause of the event: an api_key, a user or the system.',
 	}),
 	request: z.object({
-		id: described('Its X-Request-Id.'),
+		id: describedText('Its X-Request-Id.'),
 		idempotency_key: z.string().nullable().meta({ description: 'Its Idempotency-Key, if it had one.' }),
 	}).nullable().meta({ description: 'The request that caused the event; null for timed transitions.' }),
 	data: z.object({

@@ -3,6 +3,7 @@ import { customEventTypes, type EventType, eventTypes } from '../../domain/event
 import { componentRef } from '../../core/schemas/json-schema.ts';
 import { namesOf } from '../../core/schemas/names.ts';
 import { exampleValue } from '../endpoint/input-schema.ts';
+import { exampleId } from '../../core/schemas/request-examples.ts';
 
 /** The webhooks of the document, by type of event. */
 export const eventWebhooks = (): Record<string, unknown> =>
@@ -21,7 +22,7 @@ function deliveryOperation(event: EventType) {
 			'Standard Webhooks 1.0.0. Respond with a 2xx within 15 seconds; otherwise the delivery is ' +
 			'retried for days.',
 		parameters: [
-			headerParameter('webhook-id', 'The id of the event.', 'evt_01jz8q4t6v9x2b5n7m3k1h0d4f'),
+			headerParameter('webhook-id', 'The id of the event.', exampleId('evt')),
 			headerParameter('webhook-timestamp', 'The time of the attempt in seconds since 1970.', '1772357400'),
 			headerParameter(
 				'webhook-signature',
@@ -65,14 +66,14 @@ function exampleEvent({ type, resource }: EventType) {
 	const [field, schema] = Object.entries(properties)[0]!;
 	const isChange = !/\.(created|deleted|received|test)$/.test(type);
 	return {
-		id: 'evt_01jz8q4t6v9x2b5n7m3k1h0d4f',
+		id: exampleId('evt'),
 		type: type.replace('{key}', 'machines'),
 		timestamp: '2026-03-01T09:30:00.000Z',
 		api_version: 'v1',
 		account_id: accountId,
 		sequence: 4711,
-		actor: { type: 'user', id: 'usr_01jz8q4t6v9x2b5n7m3k1h0d4f' },
-		request: { id: 'req_01jz8q4t6v9x2b5n7m3k1h0d4f', idempotency_key: '6f1c1b8e-8a43-4a3a-9b53-1d2f5f3c7d10' },
+		actor: { type: 'user', id: exampleId('usr') },
+		request: { id: exampleId('req'), idempotency_key: '6f1c1b8e-8a43-4a3a-9b53-1d2f5f3c7d10' },
 		data: {
 			object,
 			previous: isChange ? { [field]: exampleValue(schema) } : null,

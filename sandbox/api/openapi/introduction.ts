@@ -18,7 +18,7 @@ To verify credentials, list contacts: \`GET /v1/contacts?limit=3\`.
 
 A list responds with \`data\`, \`next_cursor\` and \`total\`. Send \`next_cursor\` as \`cursor\`, with the same
 filters and \`sort\`, to get the next page; it is null on the last page. \`limit\` is 50 by default and at most
-500; a page of large records ends earlier, at about 2 MB. A list takes at most 100 filters. To follow changes,
+500; a page of large records ends earlier, at about 2 MB. A list accepts at most 100 filters. To follow changes,
 filter with \`updated_since\`, or read events.
 
 # Limits
@@ -26,7 +26,7 @@ filter with \`updated_since\`, or read events.
 Requests are counted per account and minute: 1,000 with the plan Starter, 5,000 with Pro. Every response has
 \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`, the end of the minute in Unix seconds. A 429 response has
 \`Retry-After\` in seconds. The console's pages count as well. A batch of up to 100 records counts as one request;
-a job takes 100,000 lines. \`x-limits\` of an operation and \`maxItems\` of a list state further limits.
+a job accepts 100,000 lines. \`x-limits\` of an operation and \`maxItems\` of a list state further limits.
 
 # Idempotency
 
@@ -44,7 +44,7 @@ names each wrong field by its pointer. Quote \`request_id\` when you ask for hel
 
 A webhook subscribes an address to types of events, such as \`contact.created\` or \`deal.*\`. Events arrive at
 least once and in no order: skip an \`id\` that you have seen, and a \`version\` older than the one you have.
-Deliveries are signed as Standard Webhooks specify: \`webhook-signature\` is \`v1,\` and the Base64 of an
+Deliveries are signed as Standard Webhooks specifies: \`webhook-signature\` is \`v1,\` and the Base64 of an
 HMAC-SHA256 of \`{webhook-id}.{webhook-timestamp}.{body}\`, with the secret that creating the webhook returned.
-Failed deliveries are repeated for days. Events are kept for 30 days, in sequence, at \`/v1/events\`.
+Failed deliveries are retried for days. Events are kept for 30 days, in sequence, at \`/v1/events\`.
 `.trim();

@@ -15,17 +15,18 @@ interface PathItem {
 /** The paths of routes, each with its parameters and its operations. */
 export function pathsOf(routes: readonly ApiRoute[]): Record<string, PathItem> {
 	const paths: Record<string, PathItem> = {};
-	for (const { method, path, operation: describe } of routes) {
-		const operation = describe();
+	for (const route of routes) {
+		const { method, path } = route;
+		const operation = route.operation();
 		const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
 		paths[path] ??= names.length > 0 ? { parameters: names.map((name) => pathParameter(path, name)) } : {};
-		paths[path][method.toLowerCase()] = { ...operation, ...credentials(method, path, operation) };
+		paths[path][method.toLowerCase()] = { ...operation, ...securityAndErrors(method, path, operation) };
 	}
 	return paths;
 }
 
 /** The credentials that a request needs, and the errors that every request with credentials can get. */
-function credentials(method: string, path: string, { responses }: Operation): Partial<Operation> {
+function securityAndErrors(method: string, path: string, { responses }: Operation): Partial<Operation> {
 	const scope = scopeFor(method, path);
 	if (scope === undefined) return {};
 	return {
@@ -34,12 +35,12 @@ function credentials(method: string, path: string, { responses }: Operation): Pa
 	};
 }
 
-const kindsByParameter: Record<string, string> = { tag_id: 'tag', delivery_id: 'delivery' };
+const nounByParameter: Record<string, string> = { tag_id: 'tag', delivery_id: 'delivery' };
 
 /** Its example exists in the sample data, so that the documentation's requests can be sent unchanged. */
 function pathParameter(path: string, name: string): Parameter {
 	const resource = [...resources, anyRecords].find((candidate) => path.startsWith(`/v1/${candidate.name}/{id}`));
-	const kind = kindsByParameter[name] ?? (path.startsWith('/v1/events') ? 'event' : 'record');
+	const noun = nounByParameter[name] ?? (path.startsWith('/v1/events') ? 'event' : 'record');
 	const examples: Record<string, string | undefined> = {
 		id: resource && exampleId(resource.idPrefix),
 		tag_id: exampleId(tags.idPrefix),
@@ -48,7 +49,7 @@ function pathParameter(path: string, name: string): Parameter {
 	return {
 		name,
 		in: 'path',
-		description: name === 'key' ? 'Key of the object.' : `ID of the ${kind}.`,
+		description: name === 'key' ? 'Key of the object.' : `ID of the ${noun}.`,
 		required: true,
 		schema: { type: 'string', maxLength: 64 },
 		...(examples[name] !== undefined && { example: examples[name] }),

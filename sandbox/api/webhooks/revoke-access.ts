@@ -57,7 +57,7 @@ export function deleteClient(service: Service, clientId: string): void {
 }
 
 const webhookIds = (store: Store, condition: Condition): string[] =>
-	store.table(webhooks.name)!.findAll([condition], 1_000_000).map(({ id }) => id);
+	store.table(webhooks.name)!.findAll([condition]).map(({ id }) => id);
 
 function deleteWebhooks(service: Service, ids: string[]): void {
 	const context = { ...service, resource: webhooks, actor, request: null, now: service.now() };

@@ -18,10 +18,10 @@ export const nextTurn = async (): Promise<void> => {
 /** How long work on an answer continues before it yields. */
 const turnMs = 0.25;
 
-/** Applies an effect to each item, and yields to other requests whenever that takes long. */
+/** Applies a function to each item, and yields to other requests whenever that takes long. */
 export async function inTurns<T, Result>(
 	all: readonly T[],
-	effect: (item: T) => Result | Promise<Result>,
+	apply: (item: T) => Result | Promise<Result>,
 ): Promise<Result[]> {
 	const results: Result[] = [];
 	let end = -Infinity;
@@ -30,7 +30,7 @@ export async function inTurns<T, Result>(
 			await nextTurn();
 			end = performance.now() + turnMs;
 		}
-		results.push(await effect(item));
+		results.push(await apply(item));
 	}
 	return results;
 }

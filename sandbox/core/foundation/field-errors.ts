@@ -79,7 +79,7 @@ function errorCode(issue: Issue): string {
 }
 
 const typeNames: Record<string, string> = {
-	string: 'a text',
+	string: 'text',
 	number: 'a number',
 	int: 'a whole number',
 	boolean: 'true or false',

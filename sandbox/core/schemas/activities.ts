@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 import { choice, email, optional, pointInTime, text } from './fields.ts';
-import { aboutLinks, links, missingLinks } from './links.ts';
+import { linksMetadata, links, missingLinks } from './links.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
 
@@ -46,7 +46,7 @@ export const activities = defineResource({
 		}),
 		location: text({ title: 'Location', description: 'Location of the activity.', examples: ['Madrid'] }),
 		participants: z.array(participant).max(100).default([]).meta({ title: 'Participants', description: 'Participants.' }),
-		links: links.default([]).meta(aboutLinks),
+		links: links.default([]).meta(linksMetadata),
 		...sharedFields,
 		...systemFields('activity'),
 	},

@@ -1,4 +1,5 @@
 import { z } from 'zod/v4';
+import { exampleId } from './request-examples.ts';
 
 /** The operations that a batch or a job can apply to many records. */
 export const bulkOperations = ['create', 'update', 'upsert', 'delete'] as const;
@@ -26,7 +27,7 @@ export const targetSchema = z.object({
 		.string()
 		.min(1)
 		.max(64)
-		.meta({ title: 'ID', description: 'The record this is about.', examples: ['con_01jz8q4t6v9x2b5n7m3k1h0d4f'] }),
+		.meta({ title: 'ID', description: 'The record this is about.', examples: [exampleId('con')] }),
 	version: z.int().min(1).optional().meta({
 		title: 'Version',
 		description: 'The expected version; if the record has a newer one, the item fails.',

@@ -2,6 +2,7 @@ import { z } from 'zod/v4';
 import { choice, currency, number, optional, phone, plainText, reference, text, url } from './fields.ts';
 import { lifecycleStages, postalAddress } from './profile.ts';
 import { sharedFields, systemFields } from './record.ts';
+import { exampleId } from './request-examples.ts';
 import { defineResource } from './resource.ts';
 
 /** A host name with at least one dot, lower-cased (RFC 1035, 2.3.1; at most 253 characters). */
@@ -91,7 +92,7 @@ export const companies = defineResource({
 		parent_company_id: reference('companies', {
 			title: 'Parent Company',
 			description: 'The company this one belongs to.',
-			examples: ['com_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+			examples: [exampleId('com')],
 		}),
 		lifecycle_stage: choice(lifecycleStages, {
 			title: 'Lifecycle Stage',

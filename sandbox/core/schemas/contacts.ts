@@ -3,6 +3,7 @@ import { choice, email, emailAddress, instant, optional, phone, phoneNumber, ref
 import { languageTag, lifecycleStages, postalAddress, timeZone } from './profile.ts';
 import { withPrimary } from './primary-entry.ts';
 import { sharedFields, systemFields } from './record.ts';
+import { exampleId } from './request-examples.ts';
 import { defineResource } from './resource.ts';
 
 const consent = (title: string, description: string) => optional(z.boolean(), { title, description });
@@ -52,7 +53,7 @@ export const contacts = defineResource({
 		company_id: reference('companies', {
 			title: 'Company',
 			description: 'The company the person works for.',
-			examples: ['com_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+			examples: [exampleId('com')],
 		}),
 		lifecycle_stage: choice(lifecycleStages, {
 			title: 'Lifecycle Stage',

@@ -1,29 +1,13 @@
 import { z } from 'zod/v4';
 import type { FieldError } from '../foundation/problem.ts';
-import { activities } from './activities.ts';
-import { companies } from './companies.ts';
-import { contacts } from './contacts.ts';
 import { customObjects, objectKeyOf } from './custom-objects.ts';
-import { deals } from './deals.ts';
 import { choice, instant, plainText, text } from './fields.ts';
-import { messages } from './messages.ts';
-import { notes } from './notes.ts';
 import { systemFields } from './record.ts';
-import { defineResource, type RecordOf } from './resource.ts';
-import { tasks } from './tasks.ts';
-import { tickets } from './tickets.ts';
+import { defineResource, hasCustomFields, type RecordOf } from './resource.ts';
+import { standardResources } from './standard-resources.ts';
 
-/** The resources that carry custom fields. */
-const customizable = [
-	contacts.name,
-	companies.name,
-	deals.name,
-	tickets.name,
-	messages.name,
-	tasks.name,
-	notes.name,
-	activities.name,
-] as const;
+/** The resources that carry custom fields, besides the records of custom objects. */
+const customizable = standardResources.filter(hasCustomFields).map(({ name }) => name) as [string, ...string[]];
 
 const customizableName = z
 	.string()
@@ -122,6 +106,7 @@ export const customFields = defineResource({
 	idPrefix: 'cf',
 	description: `The fields you have added to your records: at most ${maxCustomFields} for each kind of record.`,
 	visibility: 'everyone',
+	isAdministrative: true,
 	fields,
 	important: ['resource', 'key', 'label', 'type', 'options', 'required'],
 	unique: { key: ['resource', 'key'] },
@@ -131,7 +116,7 @@ export const customFields = defineResource({
 
 	check(field, previous, { findBy }) {
 		if (!previous && findBy('custom-fields', 'resource', field.resource, maxCustomFields).length === maxCustomFields) {
-			const detail = `${field.resource} already have ${maxCustomFields} custom fields, the maximum. Delete one first.`;
+			const detail = `The resource ${field.resource} already has the maximum of ${maxCustomFields} custom fields. Delete one first.`;
 			return [{ pointer: '/resource', code: 'too_many', detail }];
 		}
 		const errors: FieldError[] = [];

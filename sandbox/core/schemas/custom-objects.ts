@@ -45,7 +45,7 @@ export const customObjects = defineResource({
 
 	// An object that reuses the key of a deleted one must not inherit its fields.
 	deletedWith: ({ key }, { findBy }) =>
-		findBy('custom-fields', 'resource', recordsName(key), 10_000).map(({ id }) => ({ resource: 'custom-fields', id })),
+		findBy('custom-fields', 'resource', recordsName(key)).map(({ id }) => ({ resource: 'custom-fields', id })),
 });
 
 /** The name of the resource of an object's records, in paths and in custom fields. */

@@ -13,6 +13,7 @@ import {
 	references,
 } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
+import { exampleId } from './request-examples.ts';
 import { defineResource, type RuleContext } from './resource.ts';
 import { stageKinds, stagesOf } from './stages.ts';
 
@@ -31,7 +32,7 @@ export const deals = defineResource({
 		pipeline_id: reference('pipelines', {
 			title: 'Pipeline',
 			description: 'The pipeline of the deal; by default, the default pipeline.',
-			examples: ['pip_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+			examples: [exampleId('pip')],
 		}),
 		stage_id: optional(z.string().min(1).max(64), {
 			title: 'Stage',
@@ -63,17 +64,17 @@ export const deals = defineResource({
 		company_id: reference('companies', {
 			title: 'Company',
 			description: 'The company the deal is with.',
-			examples: ['com_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+			examples: [exampleId('com')],
 		}),
 		contact_id: reference('contacts', {
 			title: 'Contact',
 			description: 'The main contact.',
-			examples: ['con_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+			examples: [exampleId('con')],
 		}),
 		contact_ids: references('contacts', {
 			title: 'Contacts',
 			description: 'Everyone involved, including the main contact.',
-			examples: [['con_01jz8q4t6v9x2b5n7m3k1h0d4f']],
+			examples: [[exampleId('con')]],
 		}),
 		lost_reason: lostReason,
 		source: choice(
@@ -137,7 +138,7 @@ export const deals = defineResource({
 		const stages = stagesOf(find('pipelines', deal.pipeline_id));
 		if (stages.some(({ id }) => id === deal.stage_id)) return [];
 		const stageList = stages.map(({ id, name }) => `${name} (${id})`).join(', ');
-		const detail = `The pipeline ${deal.pipeline_id} has no such stage. Give one of its stages: ${stageList}.`;
+		const detail = `The pipeline ${deal.pipeline_id} has no such stage. Use one of its stages: ${stageList}.`;
 		return [{ pointer: '/stage_id', code: 'reference_not_found', detail }];
 	},
 

@@ -1,7 +1,10 @@
 import { z } from 'zod/v4';
 
+/** A string of the API that is no field of a record. */
+export const describedText = (description: string) => z.string().meta({ description });
+
 /** The metadata of a field, for people who fill in a form and for programs. */
-export interface About {
+export interface FieldMetadata {
 	/** The label of the field. */
 	title: string;
 	/** One short sentence, shown below the field. */
@@ -22,8 +25,8 @@ export interface About {
 }
 
 /** A field that may be absent or null; both are stored as null. */
-export const optional = <T extends z.ZodType>(schema: T, about: About) =>
-	schema.nullable().default(null as never).meta({ ...about });
+export const optional = <T extends z.ZodType>(schema: T, metadata: FieldMetadata) =>
+	schema.nullable().default(null as never).meta({ ...metadata });
 
 /**
  * Text in normal form NFC (UAX #15), so that texts that look the same are equal in comparisons, lookups
@@ -31,40 +34,40 @@ export const optional = <T extends z.ZodType>(schema: T, about: About) =>
  */
 export const plainText = () => z.string().normalize('NFC');
 
-export const text = (about: About, maxLength = 255) => optional(plainText().max(maxLength), about);
+export const text = (metadata: FieldMetadata, maxLength = 255) => optional(plainText().max(maxLength), metadata);
 
-export const choice = <const T extends readonly [string, ...string[]]>(values: T, about: About) =>
-	optional(z.enum(values), about);
+export const choice = <const T extends readonly [string, ...string[]]>(values: T, metadata: FieldMetadata) =>
+	optional(z.enum(values), metadata);
 
 /** A choice that is never empty: an absent or cleared value becomes `standard`. */
 export const choiceOr = <const T extends readonly [string, ...string[]]>(
 	standard: T[number],
 	values: T,
-	about: About,
-) => z.enum(values).default(standard as never).meta({ ...about });
+	metadata: FieldMetadata,
+) => z.enum(values).default(standard as never).meta({ ...metadata });
 
-export const number = (about: About) => optional(z.number(), about);
+export const number = (metadata: FieldMetadata) => optional(z.number(), metadata);
 
 /** The id of a record of another resource. */
-export const reference = (resource: string, about: About) =>
-	optional(z.string().min(1).max(64), { ...about, 'x-resource': resource });
+export const reference = (resource: string, metadata: FieldMetadata) =>
+	optional(z.string().min(1).max(64), { ...metadata, 'x-resource': resource });
 
 /** The ids of records of another resource. */
-export const references = (resource: string, about: About) =>
-	z.array(z.string().min(1).max(64)).max(100).default([]).meta({ ...about, 'x-resource': resource });
+export const references = (resource: string, metadata: FieldMetadata) =>
+	z.array(z.string().min(1).max(64)).max(100).default([]).meta({ ...metadata, 'x-resource': resource });
 
 /** Stored in lower case, so that each address has one value. At most 254 characters (RFC 5321, 4.5.3.1.3). */
 export const emailAddress = z.email().max(254).toLowerCase().meta({ 'x-lower-case': true });
-export const email = (about: About) => optional(emailAddress, about);
+export const email = (metadata: FieldMetadata) => optional(emailAddress, metadata);
 
 /** ITU-T E.164: a plus sign and at most 15 digits. */
 export const phoneNumber = z.string().regex(/^\+[1-9]\d{6,14}$/, {
 	message: 'Write a phone number with a plus sign and the country code, such as +4930123456.',
 });
-export const phone = (about: About) => optional(phoneNumber, about);
+export const phone = (metadata: FieldMetadata) => optional(phoneNumber, metadata);
 
 export const webAddress = z.url({ protocol: /^https?$/ }).max(2048);
-export const url = (about: About) => optional(webAddress, about);
+export const url = (metadata: FieldMetadata) => optional(webAddress, metadata);
 
 export const calendarDate = z.iso.date();
 
@@ -73,14 +76,14 @@ export const pointInTime = z.iso
 	.datetime({ offset: true, abort: true })
 	.overwrite(toUtc)
 	.refine((value) => /^\d{4}-.*\.\d{3}Z$/.test(value), { message: 'Write a time such as 2025-03-01T09:30:00.000Z.' });
-export const instant = (about: About) => optional(pointInTime, about);
+export const instant = (metadata: FieldMetadata) => optional(pointInTime, metadata);
 
 /** ISO 3166-1 alpha-2. */
 export const countryCode = z.string().regex(/^[A-Z]{2}$/, { message: 'Write a country as its two-letter code, such as DE.' });
 
 /** ISO 4217. */
-export const currency = (about: About) =>
-	optional(z.string().regex(/^[A-Z]{3}$/, { message: 'Write a currency as its three-letter code, such as EUR.' }), about);
+export const currency = (metadata: FieldMetadata) =>
+	optional(z.string().regex(/^[A-Z]{3}$/, { message: 'Write a currency as its three-letter code, such as EUR.' }), metadata);
 
 function toUtc(value: string): string {
 	const time = Date.parse(value);

@@ -1,31 +1,7 @@
-import { activities } from './activities.ts';
-import { companies } from './companies.ts';
-import { contacts } from './contacts.ts';
 import { customFields } from './custom-fields.ts';
 import { customObjects } from './custom-objects.ts';
-import { deals } from './deals.ts';
-import { messages } from './messages.ts';
-import { notes } from './notes.ts';
-import { pipelines } from './pipelines.ts';
 import type { Resource } from './resource.ts';
-import { tags } from './tags.ts';
-import { tasks } from './tasks.ts';
-import { tickets } from './tickets.ts';
-import { users } from './users.ts';
+import { standardResources } from './standard-resources.ts';
 
 /** Every resource that has a collection. */
-export const resources: readonly Resource[] = [
-	contacts,
-	companies,
-	deals,
-	pipelines,
-	tickets,
-	messages,
-	tasks,
-	notes,
-	activities,
-	users,
-	tags,
-	customFields,
-	customObjects,
-];
+export const resources: readonly Resource[] = [...standardResources, customFields, customObjects];

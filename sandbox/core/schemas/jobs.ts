@@ -3,6 +3,7 @@ import { bulkOperations } from './batch.ts';
 import { instant, text } from './fields.ts';
 import { resources } from './index.ts';
 import { applicationId, systemFields } from './record.ts';
+import { exampleId } from './request-examples.ts';
 import { defineResource, entersStatus, type RecordOf } from './resource.ts';
 
 export const jobOperations = [...bulkOperations, 'export'] as const;
@@ -48,7 +49,7 @@ const fields = {
 		})
 		.meta({
 			...readOnly('Request', 'The request that started the job; the job’s events have the same one.'),
-			examples: [{ id: 'req_01jz8q4t6v9x2b5n7m3k1h0d4f', idempotency_key: null }],
+			examples: [{ id: exampleId('req'), idempotency_key: null }],
 		}),
 	started_at: instant(readOnly('Started At', 'Time processing began.')),
 	finished_at: instant(readOnly('Finished At', 'Time the job ended, whatever its outcome.')),

@@ -1,9 +1,13 @@
 import { z } from 'zod/v4';
 import type { FieldError } from '../foundation/problem.ts';
+import { exampleId } from './request-examples.ts';
 import type { RuleContext } from './resource.ts';
 
+/** The resources whose records can be linked. */
+const linkable = ['contacts', 'companies', 'deals', 'tickets'] as const;
+
 const link = z.strictObject({
-	resource: z.enum(['contacts', 'companies', 'deals', 'tickets']).meta({
+	resource: z.enum(linkable).meta({
 		title: 'Resource',
 		description: 'Kind of record.',
 		examples: ['contacts'],
@@ -11,7 +15,7 @@ const link = z.strictObject({
 	id: z.string().min(1).max(64).meta({
 		title: 'ID',
 		description: 'ID of the record.',
-		examples: ['con_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+		examples: [exampleId('con')],
 	}),
 });
 
@@ -20,10 +24,10 @@ type Link = z.output<typeof link>;
 /** Links of a task, note or activity to other records. */
 export const links = z.array(link).max(50);
 
-export const aboutLinks = {
+export const linksMetadata = {
 	title: 'Links',
 	description: 'Linked records.',
-	examples: [[{ resource: 'contacts', id: 'con_01jz8q4t6v9x2b5n7m3k1h0d4f' }]],
+	examples: [[{ resource: 'contacts', id: exampleId('con') }]],
 };
 
 /** Reports new links to missing records. Links to records that were deleted later are kept. */

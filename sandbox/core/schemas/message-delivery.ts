@@ -37,6 +37,6 @@ export function nextTransition(message: MessageInTransit, since: string) {
 	if (status === 'sent') return { at, change: { status: 'delivered' } };
 	const refusedAddress = to.find((address) => address.startsWith('bounce'));
 	if (refusedAddress === undefined) return { at, change: { status: 'sent' } };
-	const error = { code: 'recipient_refused', detail: `${refusedAddress} does not take messages.` };
+	const error = { code: 'recipient_refused', detail: `${refusedAddress} does not accept messages.` };
 	return { at, change: { status: 'failed', error } };
 }

@@ -44,7 +44,7 @@ export const messages = defineResource({
 			{
 				title: 'Conversation',
 				description: 'Shared by the messages of a conversation; generated if absent.',
-				examples: ['cnv_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+				examples: [exampleId('cnv')],
 			},
 			64,
 		),
@@ -63,27 +63,27 @@ export const messages = defineResource({
 		in_reply_to_id: reference('messages', {
 			title: 'In Reply To',
 			description: 'The message that this one replies to.',
-			examples: ['msg_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+			examples: [exampleId('msg')],
 		}),
 		contact_id: reference('contacts', {
 			title: 'Contact',
 			description: 'The person on the other side.',
-			examples: ['con_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+			examples: [exampleId('con')],
 		}),
 		ticket_id: reference('tickets', {
 			title: 'Ticket',
 			description: 'The ticket of the message. An inbound message reopens a ticket that is pending, on hold or solved.',
-			examples: ['tic_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+			examples: [exampleId('tic')],
 		}),
 		deal_id: reference('deals', {
 			title: 'Deal',
 			description: 'The deal of the message.',
-			examples: ['dea_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+			examples: [exampleId('dea')],
 		}),
 		user_id: reference('users', {
 			title: 'User',
 			description: 'The user who wrote or received the message; by default, the user who creates it.',
-			examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+			examples: [exampleId('usr')],
 		}),
 		scheduled_at: instant({ title: 'Scheduled At', description: 'Time to send the message; immediately if absent.' }),
 		sent_at: moment('Sent At', 'Time the message was sent.'),

@@ -1,7 +1,8 @@
 import { z } from 'zod/v4';
 import { choiceOr, reference } from './fields.ts';
-import { aboutLinks, links, missingLinks } from './links.ts';
+import { linksMetadata, links, missingLinks } from './links.ts';
 import { sharedFields, systemFields } from './record.ts';
+import { exampleId } from './request-examples.ts';
 import { defineResource } from './resource.ts';
 
 const maxBodyLength = 64 * 1024;
@@ -41,9 +42,9 @@ export const notes = defineResource({
 		author_id: reference('users', {
 			title: 'Author',
 			description: 'The user who wrote the note.',
-			examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+			examples: [exampleId('usr')],
 		}),
-		links: links.min(1).meta(aboutLinks),
+		links: links.min(1).meta(linksMetadata),
 		...shared,
 		...systemFields('note'),
 	},

@@ -20,6 +20,7 @@ export const pipelines = defineResource({
 	idPrefix: 'pip',
 	description: 'The stages that deals go through.',
 	visibility: 'everyone',
+	isAdministrative: true,
 	fields: {
 		name: plainText().min(1).max(100).meta({
 			title: 'Name',
@@ -90,6 +91,6 @@ export const pipelines = defineResource({
 
 	usedBy(pipeline, { findBy }) {
 		if (pipeline.is_default) return 'new deals go there; make another pipeline the default first';
-		return findBy('deals', 'pipeline_id', pipeline.id).length > 0 ? 'deals are in it' : undefined;
+		return findBy('deals', 'pipeline_id', pipeline.id, 1).length > 0 ? 'deals are in it' : undefined;
 	},
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { type About, countryCode, optional, text } from './fields.ts';
+import { type FieldMetadata, countryCode, optional, text } from './fields.ts';
 
 export const lifecycleStages = [
 	'lead',
@@ -24,18 +24,18 @@ export const postalAddress = (description: string) =>
 	);
 
 /** BCP 47 language tag. */
-export const languageTag = (about: About) =>
+export const languageTag = (metadata: FieldMetadata) =>
 	optional(
 		z
 			.string()
 			.max(35)
 			.regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, { message: 'Write a language as a tag such as en or pt-BR.' }),
-		about,
+		metadata,
 	);
 
 /** A name of the IANA time zone database. */
-export const timeZone = (about: About) =>
-	optional(z.string().max(64).refine(isTimeZone, { message: 'Unknown time zone. Use a name such as Europe/Madrid.' }), about);
+export const timeZone = (metadata: FieldMetadata) =>
+	optional(z.string().max(64).refine(isTimeZone, { message: 'Unknown time zone. Use a name such as Europe/Madrid.' }), metadata);
 
 /** The usual spellings, which are checked first: creating a date format takes a tenth of a millisecond. */
 const timeZones: ReadonlySet<string> = new Set(Intl.supportedValuesOf('timeZone'));

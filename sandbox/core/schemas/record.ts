@@ -1,10 +1,11 @@
 import { z } from 'zod/v4';
 import { instant, pointInTime, reference, references, text } from './fields.ts';
+import { exampleId } from './request-examples.ts';
 
 const id = z.string().max(64).meta({
 	title: 'ID',
 	description: 'Identifies the record; treat it as opaque.',
-	examples: ['con_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+	examples: [exampleId('con')],
 	readOnly: true,
 });
 
@@ -14,7 +15,7 @@ const actorField = (title: string, description: string) =>
 			type: z.string().meta({ title: 'Type', description: 'Kind of caller.' }),
 			id: z.string().meta({ title: 'ID', description: 'ID of the caller.' }),
 		})
-		.meta({ title, description, examples: [{ type: 'api_key', id: 'key_01jz8q4t6v9x2b5n7m3k1h0d4f' }], readOnly: true });
+		.meta({ title, description, examples: [{ type: 'api_key', id: exampleId('key') }], readOnly: true });
 
 /** The fields that the service sets on every record of every resource. */
 export const systemFields = (object: string) => ({
@@ -59,12 +60,12 @@ export const sharedFields = {
 	owner_id: reference('users', {
 		title: 'Owner',
 		description: 'The user responsible for the record.',
-		examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+		examples: [exampleId('usr')],
 	}),
 	tag_ids: references('tags', {
 		title: 'Tags',
 		description: 'The ids of the tags on this record.',
-		examples: [['tag_01jz8q4t6v9x2b5n7m3k1h0d4f']],
+		examples: [[exampleId('tag')]],
 	}),
 	// Not `z.record`, which refuses the key `constructor`.
 	custom_fields: z.object({}).catchall(customValue).default({}).meta({
@@ -87,6 +88,6 @@ export const firstVersion = (actor: { type: string; id: string }, at: string) =>
 export const applicationId = z.string().nullable().meta({
 	title: 'Application ID',
 	description: 'The OAuth client that created and owns it; null if an API key created it.',
-	examples: ['cli_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+	examples: [exampleId('cli')],
 	readOnly: true,
 });

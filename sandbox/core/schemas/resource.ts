@@ -1,7 +1,7 @@
 import { z } from 'zod/v4';
 import { getOrCreate } from '../foundation/maps.ts';
 import type { FieldError } from '../foundation/problem.ts';
-import type { About } from './fields.ts';
+import type { FieldMetadata } from './fields.ts';
 import { type JsonSchema, jsonSchema } from './json-schema.ts';
 
 type Fields = Record<string, z.ZodType>;
@@ -22,7 +22,7 @@ export interface RuleContext {
 	/** One more than the highest number in a field, deleted records included. */
 	next(resource: string, field: string): number;
 	/**
-	 * Finds live records with this value in a field, at most `limit` or 100, regardless of visibility.
+	 * Finds live records with this value in a field, regardless of visibility.
 	 * Do not reveal them to the caller.
 	 */
 	findBy(
@@ -109,12 +109,14 @@ export interface Definition<F extends Fields> {
 	idPrefix: string;
 	description: string;
 	visibility: Visibility<F>;
+	/** Whether only administrators can grant the scope to write: who uses the account and how it is set up depend on it. */
+	isAdministrative?: true;
 	/** The table of its records; by default named after the resource. */
 	table?: string;
 	/** The fields, in the order of forms. */
 	fields: F;
 	/**
-	 * About eight fields that people use first: the required, identifying and most common ones. They
+	 * FieldMetadata eight fields that people use first: the required, identifying and most common ones. They
 	 * are marked `x-important`, like `x-ms-visibility: important` of Power Platform.
 	 */
 	important: Array<Name<F>>;
@@ -225,4 +227,4 @@ export const isImmutable = (resource: Resource, field: string): boolean =>
 const blankRecord = (fields: string[]): StoredRecord =>
 	Object.fromEntries(['id', 'object', ...fields].map((name) => [name, null])) as StoredRecord;
 
-const metadataOf = (schema: z.ZodType): Partial<About> => (schema.meta() ?? {}) as Partial<About>;
+const metadataOf = (schema: z.ZodType): Partial<FieldMetadata> => (schema.meta() ?? {}) as Partial<FieldMetadata>;

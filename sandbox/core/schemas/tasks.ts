@@ -1,7 +1,8 @@
 import { z } from 'zod/v4';
 import { choice, choiceOr, instant, plainText, reference, text } from './fields.ts';
-import { aboutLinks, links, missingLinks } from './links.ts';
+import { linksMetadata, links, missingLinks } from './links.ts';
 import { sharedFields, systemFields } from './record.ts';
+import { exampleId } from './request-examples.ts';
 import { defineResource, entersStatus } from './resource.ts';
 
 export const tasks = defineResource({
@@ -49,10 +50,10 @@ export const tasks = defineResource({
 		assignee_id: reference('users', {
 			title: 'Assignee',
 			description: 'The user responsible for the task.',
-			examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+			examples: [exampleId('usr')],
 		}),
 		completed_at: instant({ title: 'Completed At', description: 'Time of completion.', readOnly: true }),
-		links: links.default([]).meta(aboutLinks),
+		links: links.default([]).meta(linksMetadata),
 		...sharedFields,
 		...systemFields('task'),
 	},

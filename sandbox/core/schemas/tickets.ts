@@ -3,6 +3,7 @@ import type { FieldError } from '../foundation/problem.ts';
 import { channels } from './message-parts.ts';
 import { choice, choiceOr, instant, plainText, reference, text } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
+import { exampleId } from './request-examples.ts';
 import { defineResource } from './resource.ts';
 
 export const tickets = defineResource({
@@ -50,27 +51,27 @@ export const tickets = defineResource({
 		contact_id: reference('contacts', {
 			title: 'Contact',
 			description: 'The person who made the request.',
-			examples: ['con_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+			examples: [exampleId('con')],
 		}),
 		company_id: reference('companies', {
 			title: 'Company',
 			description: 'The company of the requester.',
-			examples: ['com_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+			examples: [exampleId('com')],
 		}),
 		deal_id: reference('deals', {
 			title: 'Deal',
 			description: 'The deal the ticket is about.',
-			examples: ['dea_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+			examples: [exampleId('dea')],
 		}),
 		assignee_id: reference('users', {
 			title: 'Assignee',
 			description: 'The user who works on it.',
-			examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+			examples: [exampleId('usr')],
 		}),
 		follow_up_of_id: reference('tickets', {
 			title: 'Follow-Up Of',
 			description: 'The earlier ticket that this one continues.',
-			examples: ['tic_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+			examples: [exampleId('tic')],
 		}),
 		due_at: instant({ title: 'Due At', description: 'Time the ticket is due.', examples: ['2025-03-04T16:00:00.000Z'] }),
 		first_responded_at: instant({ title: 'First Responded At', description: 'Time of the first response.', readOnly: true }),

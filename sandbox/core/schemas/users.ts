@@ -11,6 +11,7 @@ export const users = defineResource({
 	idPrefix: 'usr',
 	description: 'The people who work with the account. Deleting one deactivates them.',
 	visibility: 'everyone',
+	isAdministrative: true,
 	fields: {
 		email: emailAddress.meta({
 			title: 'Email',

@@ -1,5 +1,6 @@
 import { z } from 'zod/v4';
 import { instant, pointInTime } from './fields.ts';
+import { exampleId } from './request-examples.ts';
 
 export const deliveryStatuses = ['pending', 'succeeded', 'failed'] as const;
 
@@ -36,17 +37,17 @@ export type Attempt = z.output<typeof attemptSchema>;
 
 /** A delivery as the API returns it. */
 export const deliverySchema = z.object({
-	id: z.string().meta({ title: 'ID', description: 'Identifies the delivery.', examples: ['dlv_01jz8q4t6v9x2b5n7m3k1h0d4f'] }),
+	id: z.string().meta({ title: 'ID', description: 'Identifies the delivery.', examples: [exampleId('dlv')] }),
 	object: z.literal('delivery').meta({ title: 'Object', description: 'The kind of record this is.' }),
 	webhook_id: z.string().meta({
 		title: 'Webhook',
 		description: 'The subscription.',
-		examples: ['whk_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+		examples: [exampleId('whk')],
 	}),
 	event_id: z.string().meta({
 		title: 'Event',
 		description: 'The event; it is the webhook-id of every attempt.',
-		examples: ['evt_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+		examples: [exampleId('evt')],
 	}),
 	event_type: z.string().meta({ title: 'Event Type', description: 'The type of the event.', examples: ['contact.created'] }),
 	status: z.enum(deliveryStatuses).meta({

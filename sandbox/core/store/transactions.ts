@@ -5,7 +5,7 @@ const outermost = { begin: ['BEGIN IMMEDIATE'], commit: ['COMMIT'], rollback: ['
 const nested = { begin: ['SAVEPOINT part'], commit: ['RELEASE part'], rollback: ['ROLLBACK TO part', 'RELEASE part'] };
 
 /** Runs one part of a transaction; the part is rolled back if it throws. */
-export type Part = <R>(effect: () => R) => R;
+export type Part = <R>(write: () => R) => R;
 
 /** A part failed after it had written. */
 class PartlyWritten extends Error {}
@@ -65,10 +65,10 @@ export class Transactions {
 	 * @param work runs each part with the function that it receives; it may be called twice
 	 */
 	runParts<T>(work: (part: Part) => T, isKept?: (result: T) => boolean): T {
-		const unprotected: Part = (effect) => {
+		const unprotected: Part = (write) => {
 			const before = this.changes();
 			try {
-				return effect();
+				return write();
 			} catch (error) {
 				if (this.changes() !== before) throw new PartlyWritten();
 				throw error;
@@ -78,7 +78,7 @@ export class Transactions {
 			return this.run(() => work(unprotected), isKept);
 		} catch (error) {
 			if (!(error instanceof PartlyWritten)) throw error;
-			return this.run(() => work((effect) => this.run(effect)), isKept);
+			return this.run(() => work((write) => this.run(write)), isKept);
 		}
 	}
 

@@ -34,8 +34,11 @@ export const scopes: ReadonlyMap<string, string> = new Map([
 /** The default scopes of a client that asks for none (RFC 6749, 3.3). */
 export const defaultScopes: string[] = [...scopes.keys()].filter((scope) => scope.endsWith(':read'));
 
-/** Scopes that only administrators can grant: they change who uses the account, and how it is set up. */
-export const administrativeScopes: readonly string[] = ['users:write', 'pipelines:write', 'custom-fields:write', defineObjects];
+/** The scopes that only administrators can grant. */
+export const administrativeScopes: readonly string[] = [
+	...resources.filter(({ isAdministrative }) => isAdministrative).map(({ name }) => `${name}:write`),
+	defineObjects,
+];
 
 /**
  * The scopes that a user with this role can grant. Tokens are checked against them on every request, so

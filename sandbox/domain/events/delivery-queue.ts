@@ -27,7 +27,7 @@ export const testEvent = `${webhooks.object}.test`;
 
 export function activeWebhooks({ unrestricted }: StoreView): Webhook[] {
 	const table = unrestricted.table(webhooks.name)!;
-	return table.cached('active', () => table.findAll([equals('status', 'active')], 10_000) as Webhook[]);
+	return table.cached('active', () => table.findAll([equals('status', 'active')]) as Webhook[]);
 }
 
 /**

@@ -5,6 +5,6 @@ import type { StoredEvent } from '../../core/store/log/event-reader.ts';
 export function eventJson(event: StoredEvent): string {
 	const { id, type, timestamp, sequence, actor, request, data } = event;
 	const version = { api_version: 'v1', account_id: accountId };
-	const about = { id, type, timestamp, ...version, sequence, actor, request };
-	return `${JSON.stringify(about).slice(0, -1)},"data":${data}}`;
+	const head = { id, type, timestamp, ...version, sequence, actor, request };
+	return `${JSON.stringify(head).slice(0, -1)},"data":${data}}`;
 }

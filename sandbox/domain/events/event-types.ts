@@ -54,7 +54,7 @@ export function eventTypesIn({ unrestricted }: StoreView): EventType[] {
 	const table = unrestricted.table(customObjects.name)!;
 	return table.cached('event types', () => [
 		...eventTypes,
-		...table.findAll([], 10_000).flatMap((object) => changesOf(recordsOf(object))),
+		...table.findAll([]).flatMap((object) => changesOf(recordsOf(object))),
 	]);
 }
 

@@ -44,7 +44,7 @@ export function filterCondition(filter: Filter, text: string, sortedBy: string):
 
 function parseValue({ parameter, schema, type }: Filter, text: string): Cell {
 	if (text === '') {
-		throw invalidParameter(parameter, `${parameter} is empty. Give a value or leave the parameter out.`);
+		throw invalidParameter(parameter, `${parameter} is empty. Enter a value or omit the parameter.`);
 	}
 	const { data, error } = type.safeParse(typedText(schema, text));
 	if (error) throw invalidText(parameter, text, error);

@@ -107,20 +107,20 @@ const changeWindow = new Map([
  */
 export function parseListQuery(
 	resource: Resource,
-	texts: Map<string, string>,
+	queryTexts: Map<string, string>,
 	findFilter: (parameter: string) => Filter | undefined,
 	key: AccountKey,
 ): ListQuery {
 	const schema = listQueryOf(resource);
-	const { cursor, limit, fields, include_deleted: includeDeleted, ids, q, ...query } = readQuery(schema, texts);
+	const { cursor, limit, fields, include_deleted: includeDeleted, ids, q, ...query } = readQuery(schema, queryTexts);
 	const order = orderBy(resource, query.sort);
 	const conditions: Condition[] = [];
 	if (ids) conditions.push({ sql: `id IN (${ids.map(() => '?').join()})`, values: ids, isUnique: true });
 	if (q !== undefined) conditions.push(...searchConditions(resource, q));
 	const [sortedBy] = order.map(({ column }) => column) as [string];
-	const filters = [...texts].filter(([name]) => changeWindow.has(name) || !Object.hasOwn(schema.shape, name));
+	const filters = [...queryTexts].filter(([name]) => changeWindow.has(name) || !Object.hasOwn(schema.shape, name));
 	const [excess] = filters.slice(maxFilters);
-	if (excess) throw invalidParameter(excess[0], `A list takes at most ${maxFilters} filters.`);
+	if (excess) throw invalidParameter(excess[0], `A list accepts at most ${maxFilters} filters.`);
 	for (const [name, text] of filters) {
 		const filter = changeWindow.get(name) ?? findFilter(name);
 		if (!filter) throw unknownParameter(name);

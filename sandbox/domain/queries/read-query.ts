@@ -8,16 +8,16 @@ import { type JsonSchema, jsonSchema } from '../../core/schemas/json-schema.ts';
  *
  * @throws Problem invalid_parameter
  */
-export function readQuery<T extends z.ZodObject>(schema: T, texts: Map<string, string>): z.output<T> {
+export function readQuery<T extends z.ZodObject>(schema: T, queryTexts: Map<string, string>): z.output<T> {
 	const properties = Object.entries(jsonSchema(schema, 'input').properties ?? {});
 	const entries = properties.flatMap(([name, property]) => {
-		const text = texts.get(name);
+		const text = queryTexts.get(name);
 		return text === undefined ? [] : [[name, typedText(property, text)]];
 	});
 	const { data, error } = schema.safeParse(Object.fromEntries(entries));
 	if (!error) return data;
 	const [name] = error.issues[0]!.path as [string];
-	const text = texts.get(name);
+	const text = queryTexts.get(name);
 	if (text !== undefined) throw invalidText(name, text, error);
 	throw invalidParameter(name, `${name} is required. ${(schema.shape[name] as z.ZodType).description}`);
 }

@@ -40,7 +40,7 @@ export function mergeCustomValues(
 		} else if (!field) {
 			refuse(key, 'unknown_field', `${resource.name} have no custom field "${key}".`);
 		} else if (field.archived_at !== null) {
-			refuse(key, 'archived', `${field.label} is archived and takes no values.`);
+			refuse(key, 'archived', `${field.label} is archived and accepts no values.`);
 		} else {
 			const parsed = customFieldType(field).safeParse(value);
 			if (parsed.success) values.set(key, parsed.data);

@@ -10,7 +10,7 @@ export const ruleContext = ({ store, actor, now, newId }: WriteContext): RuleCon
 	find: (resource, id) => store.table(resource)?.find(id),
 	count: (resource) => store.unrestricted.table(resource)?.count([], false) ?? 0,
 	next: (resource, field) => (store.unrestricted.table(resource)?.highest(field) ?? 0) + 1,
-	findBy(resource, field, value, limit = 100) {
+	findBy(resource, field, value, limit) {
 		const cell = typeof value === 'boolean' ? Number(value) : value;
 		return store.unrestricted.table(resource)?.findAll([equals(field, cell)], limit) ?? [];
 	},

@@ -97,7 +97,7 @@ class RecordPages {
 		return {
 			resource,
 			verb: 'create',
-			effect: (context, submittedTexts) => {
+			perform: (context, submittedTexts) => {
 				const values = changeOf(fields, formTexts(fields, {}), submittedTexts);
 				if (resource.name !== webhooks.name) {
 					return recordPath(resource, { id: createRecord(context, values).id! });
@@ -117,7 +117,7 @@ class RecordPages {
 		return {
 			resource,
 			verb: 'change',
-			effect: (context, submittedTexts) => {
+			perform: (context, submittedTexts) => {
 				const change = changeOf(fields, formTexts(fields, stored), submittedTexts);
 				updateRecord(context, stored.id, change, versionIn(submittedTexts));
 				return recordPath(resource, stored);
@@ -132,7 +132,7 @@ class RecordPages {
 		return {
 			resource,
 			verb: 'delete',
-			effect: (context, submittedTexts) => {
+			perform: (context, submittedTexts) => {
 				const deletion = resource.name === webhooks.name ? deleteWebhook : deleteRecord;
 				deletion(context, record.id, versionIn(submittedTexts));
 				return recordsPath(resource.name);
@@ -150,7 +150,7 @@ class RecordPages {
 		return {
 			resource,
 			verb: 'change',
-			effect: (context, submittedTexts) => {
+			perform: (context, submittedTexts) => {
 				const input = changeOf(fields, formTexts(fields, {}), submittedTexts);
 				takeAction(context, record.id, action, input, versionIn(submittedTexts));
 				return recordPath(resource, record);

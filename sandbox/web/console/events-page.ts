@@ -46,9 +46,9 @@ export async function eventsBody(service: Service, visitor: Visitor, address: UR
 export async function recentEventList(
 	service: Service,
 	visitor: Visitor,
-	about?: { resource: Resource; record: StoredRecord },
+	subject?: { resource: Resource; record: StoredRecord },
 ): Promise<Html> {
-	const conditions = about ? [equals('resource', about.resource.name), equals('record_id', about.record.id)] : [];
+	const conditions = subject ? [equals('resource', subject.resource.name), equals('record_id', subject.record.id)] : [];
 	const { events } = await newestEvents(visitor, conditions, recentEvents);
 	return eventList(service, visitor, events);
 }

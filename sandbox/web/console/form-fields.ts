@@ -60,7 +60,7 @@ export async function formFields(
 		}
 		if (name === 'resource' && resource.name === customFields.name) {
 			const description = 'Records that get the field.';
-			return { ...properties[name]!, description, ...offered(customizable(store), Infinity) };
+			return { ...properties[name]!, description, ...choicesSchema(customizable(store), Infinity) };
 		}
 		return withChoices(properties[name]!, stored?.[name]);
 	};
@@ -85,7 +85,7 @@ export async function actionFields(store: StoreView, input: Resource['fields']):
 }
 
 /** Records with their titles. */
-type Named = Array<[id: string, title: string]>;
+type TitledRecords = Array<[id: string, title: string]>;
 
 /** @param value the record's value: the records that it refers to are among the suggestions */
 type WithChoices = (schema: JsonSchema, value?: unknown) => JsonSchema;
@@ -131,16 +131,16 @@ async function choicesIn(store: StoreView, schemas: JsonSchema[]): Promise<WithC
 	const targetOf = ({ 'x-resource': target, 'x-item-of': list }: JsonSchema) =>
 		typeof target === 'string' && typeof list !== 'string' ? target : undefined;
 	const targets = [...new Set(schemas.map(targetOf).filter((target) => target !== undefined))];
-	const read = async (target: string): Promise<[string, Named]> => [target, await newestTitles(store, target)];
+	const read = async (target: string): Promise<[string, TitledRecords]> => [target, await newestTitles(store, target)];
 	const titlesByTarget = new Map(await Promise.all(targets.map(read)));
 	return (schema, value) => {
 		if (typeof schema['x-item-of'] === 'string') {
-			return { ...schema, ...offered([...itemTitles(store, schema['x-item-of'])], maxItems) };
+			return { ...schema, ...choicesSchema([...itemTitles(store, schema['x-item-of'])], maxItems) };
 		}
 		const target = targetOf(schema);
 		const table = target === undefined ? undefined : store.table(target);
 		if (!table) return schema;
-		const choices = offered(titlesByTarget.get(target!)!, maxChoices, namedIn(table, value));
+		const choices = choicesSchema(titlesByTarget.get(target!)!, maxChoices, referencedRecords(table, value));
 		return schema.items && 'enum' in choices
 			? { ...schema, items: { ...schema.items, ...choices } }
 			: { ...schema, ...choices };
@@ -150,7 +150,7 @@ async function choicesIn(store: StoreView, schemas: JsonSchema[]): Promise<WithC
 const alphabet = new Intl.Collator();
 
 /** The newest records, by title. */
-async function newestTitles(store: StoreView, target: string): Promise<Named> {
+async function newestTitles(store: StoreView, target: string): Promise<TitledRecords> {
 	const table = store.table(target);
 	if (!table) return [];
 	const fields = titleFields(table.resource);
@@ -161,14 +161,14 @@ async function newestTitles(store: StoreView, target: string): Promise<Named> {
 }
 
 /** The records that a value refers to, by title. */
-const namedIn = (table: TableView, value: unknown): Named =>
+const referencedRecords = (table: TableView, value: unknown): TitledRecords =>
 	[value ?? []].flat().flatMap((id): Array<[string, string]> => {
 		const record = table.find(String(id));
 		return record ? [[record.id, titleOf(table.resource, record)]] : [];
 	});
 
 /** Records to choose from: a list of all of them, or suggestions if there are many. */
-const offered = (named: Named, maxOptions: number, chosen: Named = []): Record<string, unknown> =>
-	named.length > maxOptions
-		? { 'x-suggestions': Object.fromEntries([...named, ...chosen]) }
-		: { enum: named.map(([id]) => id), 'x-enum-labels': Object.fromEntries(named) };
+const choicesSchema = (records: TitledRecords, maxOptions: number, chosen: TitledRecords = []): Record<string, unknown> =>
+	records.length > maxOptions
+		? { 'x-suggestions': Object.fromEntries([...records, ...chosen]) }
+		: { enum: records.map(([id]) => id), 'x-enum-labels': Object.fromEntries(records) };

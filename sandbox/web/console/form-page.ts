@@ -56,7 +56,7 @@ export interface Submission {
 	resource: Resource;
 	verb: WriteVerb;
 	/** @returns where to redirect */
-	effect(context: WriteContext, form: FormTexts): string;
+	perform(context: WriteContext, form: FormTexts): string;
 	/** Shows the errors and what was typed. */
 	onRefused(form: FormTexts, problem: ProblemBody): Response | Promise<Response>;
 }
@@ -73,10 +73,10 @@ export const submitForm = (
 	submissionOf: () => Promise<Submission>,
 ): Promise<Response> =>
 	handleForm(service, c, visitor.session, async (form, doOnce) => {
-		const { resource, verb, effect, onRefused } = await submissionOf();
+		const { resource, verb, perform, onRefused } = await submissionOf();
 		const context = writeContextOf(service, c, resource, verb);
 		try {
-			return doOnce(() => effect(context, form));
+			return doOnce(() => perform(context, form));
 		} catch (error) {
 			if (!(error instanceof Problem) || error.status === 404) throw error;
 			await nextTurn();

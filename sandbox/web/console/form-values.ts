@@ -17,8 +17,8 @@ export const formTexts = (fields: FormField[], values: Record<string, unknown>):
 function textsOf(schema: JsonSchema, name: string, value: unknown): Array<[string, string]> {
 	if (schema.properties) {
 		const members = isObject(value) ? value : {};
-		return Object.entries(schema.properties).flatMap(([member, about]) =>
-			textsOf(about, `${name}.${member}`, memberNamed(members, member)),
+		return Object.entries(schema.properties).flatMap(([member, memberSchema]) =>
+			textsOf(memberSchema, `${name}.${member}`, memberNamed(members, member)),
 		);
 	}
 	if (!typesOf(schema).includes('array')) return [[name, textOf(schema, value)]];
@@ -57,7 +57,7 @@ export function changeOf(fields: FormField[], initialTexts: FormTexts, submitted
 function changedValue(schema: JsonSchema, name: string, initialTexts: FormTexts, submittedTexts: FormTexts): unknown {
 	if (schema.properties) {
 		const members = Object.entries(schema.properties)
-			.map(([member, about]) => [member, changedValue(about, `${name}.${member}`, initialTexts, submittedTexts)] as const)
+			.map(([member, memberSchema]) => [member, changedValue(memberSchema, `${name}.${member}`, initialTexts, submittedTexts)] as const)
 			.filter(([, value]) => value !== undefined);
 		return members.length > 0 ? Object.fromEntries(members) : undefined;
 	}
@@ -86,7 +86,7 @@ function rowsIn({ items, maxItems }: JsonSchema, name: string, form: FormTexts):
 	const rows: JsonObject[] = [];
 	for (const i of indexes) {
 		const members = Object.entries(items!.properties!)
-			.map(([member, about]) => [member, valueIn(about, `${name}.${i}.${member}`, form)] as const)
+			.map(([member, memberSchema]) => [member, valueIn(memberSchema, `${name}.${i}.${member}`, form)] as const)
 			.filter(([, value]) => value !== null && value !== undefined);
 		if (members.length > 0) rows.push(Object.fromEntries(members));
 		if (rows.length > Number(maxItems)) break;

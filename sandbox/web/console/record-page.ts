@@ -180,7 +180,7 @@ async function deliveries({ store }: Service, visitor: Visitor, { id }: StoredRe
 	return html`<section aria-labelledby="deliveries">
 		<h2 id="deliveries">Latest deliveries</h2>
 		<ol class="card events">
-			${latest.length === 0 ? html`<li class="quiet">No event has been sent yet.</li>` : ''}
+			${latest.length === 0 ? html`<li class="quiet">No events have been sent yet.</li>` : ''}
 			${latest.map(
 				(delivery) => html`<li>
 					<div class="row apart">

@@ -8,10 +8,10 @@ import { equals } from '../../core/store/records/condition.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
 /** The fields that can serve as the title of a record, in order of preference. */
-const naming = ['name', 'title', 'label', 'label_plural', 'subject', 'url', 'body', 'text', 'operation'];
+const titleCandidates = ['name', 'title', 'label', 'label_plural', 'subject', 'url', 'body', 'text', 'operation'];
 
 /** The title fields of a resource. The title of a record is the first one that has a value. */
-export const titleFields = ({ properties }: Resource): string[] => naming.filter((field) => field in properties);
+export const titleFields = ({ properties }: Resource): string[] => titleCandidates.filter((field) => field in properties);
 
 /** The preferred title field; undefined if there is none. */
 export const titleField = (resource: Resource): string | undefined => titleFields(resource)[0];
@@ -48,7 +48,7 @@ export function objectOf(store: StoreView, records: string): StoredRecord | unde
 
 /** The resources of the records of all custom objects. */
 export const resourcesOfObjects = (store: StoreView): Resource[] =>
-	store.table(customObjects.name)!.findAll([], 10_000).map(({ key }) => store.table(recordsName(String(key)))!.resource);
+	store.table(customObjects.name)!.findAll([]).map(({ key }) => store.table(recordsName(String(key)))!.resource);
 
 /** The labels of a resource's records: `Contact` and `Contacts`. */
 export function resourceLabels(store: StoreView, resource: Resource): { singular: string; plural: string } {
@@ -68,7 +68,7 @@ export function itemTitles({ unrestricted }: StoreView, place: string): Readonly
 	const [resource = '', list = ''] = place.split('.');
 	const table = unrestricted.table(resource)!;
 	return table.cached(`titles of ${list}`, () => {
-		const titles = table.findAll([], 10_000).flatMap((record) =>
+		const titles = table.findAll([]).flatMap((record) =>
 			(record[list] as Array<{ id: string; name: string }>).map((item): [string, string] => [
 				item.id,
 				`${titleOf(table.resource, record)}: ${item.name}`,

@@ -58,10 +58,10 @@ function shownObject(store: StoreView, schema: JsonSchema, value: Record<string,
 	const members = isNamed ? others.filter(([member]) => !['id', 'name', 'position'].includes(member)) : others;
 	return html`${isNamed ? html`<strong>${name}</strong> <code>${id}</code>` : ''}<dl class="members">
 		${members.map(([name, member]) => {
-			const about = memberNamed(schema.properties, name) ?? {};
+			const memberSchema = memberNamed(schema.properties, name) ?? {};
 			return html`<div>
-				<dt>${about.title ?? name}</dt>
-				<dd>${shownValue(store, about, member)}</dd>
+				<dt>${memberSchema.title ?? name}</dt>
+				<dd>${shownValue(store, memberSchema, member)}</dd>
 			</div>`;
 		})}
 	</dl>`;

@@ -106,13 +106,13 @@ function clients({ session, clients, submittedTexts }: SettingsView) {
 }
 
 /** A button that asks for confirmation, without a script. */
-const confirmed = (session: Session, action: string, id: string, name: string, verb: string, effect: string) =>
+const confirmed = (session: Session, action: string, id: string, name: string, verb: string, warning: string) =>
 	html`<details class="menu">
 		<summary class="danger" aria-label="${verb} ${name}">${verb}</summary>
 		<form method="post" action="${settingsPath}">
 			${hidden(session, action)}
 			<input type="hidden" name="id" value="${id}" />
-			<p><small>${effect}</small></p>
+			<p><small>${warning}</small></p>
 			<button class="danger">${verb} permanently</button>
 		</form>
 	</details>`;

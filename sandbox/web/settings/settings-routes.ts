@@ -107,5 +107,5 @@ const actions: ReadonlyMap<string, FormAction> = new Map<string, FormAction>([
 function nameIn(form: FormTexts, field: string): string {
 	const name = form.get(field)?.trim() ?? '';
 	if (name.length >= 1 && name.length <= maxNameLength) return name;
-	throw new FormError(`Give it a name of 1 to ${maxNameLength} characters.`);
+	throw new FormError(`Enter a name of 1 to ${maxNameLength} characters.`);
 }

@@ -56,7 +56,7 @@ export function navigation(service: Service, session: Session, current: string):
 
 function places({ store }: Service, { member }: Session): Record<string, Place[]> {
 	const definitions = store.table(customObjects.name)!;
-	const objects = definitions.cached('all', () => definitions.findAll([], 10_000));
+	const objects = definitions.cached('all', () => definitions.findAll([]));
 	const placeOf = (resource: Resource) => ({
 		path: recordsPath(resource.name),
 		label: capital(namesOf(resource).plural),

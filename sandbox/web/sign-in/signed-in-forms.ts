@@ -18,7 +18,7 @@ export const formInputs = (session: Session): Html =>
  * Handles a form of a signed-in user, unless it was handled before: a double click, or a form sent again
  * after a broken connection, redirects to the same page as the first one.
  *
- * @param handle calls `doOnce` for the effect
+ * @param handle calls `doOnce` to change something
  */
 export async function handleForm(
 	service: Service,
@@ -34,23 +34,23 @@ export async function handleForm(
 	const key = form.has('form') ? await keyOf(c, session) : undefined;
 	const storedAnswer = key === undefined ? undefined : service.store.answers.find(key, service.now());
 	if (storedAnswer) return c.redirect(storedAnswer.answer.headers['Location']!, 303);
-	return await handle(form, (effect) => {
+	return await handle(form, (perform) => {
 		const answer = runOnce(service, { key, fingerprint: key ?? '' }, () => {
-			return { status: 303, headers: { Location: effect() }, body: null };
+			return { status: 303, headers: { Location: perform() }, body: null };
 		});
 		return c.redirect(answer.headers['Location']!, 303);
 	});
 }
 
 /**
- * Performs the effect of a form in one transaction.
+ * Performs the change of a form once and in one transaction.
  *
- * @param effect returns where to redirect
+ * @param perform makes the change, and returns where to redirect
  */
-type DoOnce = (effect: () => string) => Response;
+type DoOnce = (perform: () => string) => Response;
 
 /** The key of a form. It includes the texts, so that a form that was changed after going back counts as new. */
 async function keyOf(c: Context<Env>, { member }: Session): Promise<string> {
-	const about = `${member.id} ${c.req.path}\n${await c.req.text()}`;
-	return `form ${createHash('sha256').update(about).digest('base64url')}`;
+	const submitted = `${member.id} ${c.req.path}\n${await c.req.text()}`;
+	return `form ${createHash('sha256').update(submitted).digest('base64url')}`;
 }

@@ -55,9 +55,13 @@ export class EventLog extends EventReader {
 	/** Appends an event. Call it in the transaction of the change. */
 	add(event: NewEvent): StoredEvent {
 		const { id, type, timestamp, resource, recordId, actor, data, isForAccount, request } = event;
-		const about = [id, type, timestamp, resource, recordId, audienceText(event.audience)];
 		const { lastInsertRowid } = this.statements.insert.run(
-			...about,
+			id,
+			type,
+			timestamp,
+			resource,
+			recordId,
+			audienceText(event.audience),
 			JSON.stringify(actor),
 			data,
 			Number(isForAccount),

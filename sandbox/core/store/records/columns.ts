@@ -46,7 +46,7 @@ export const sortColumn = (resource: Resource, field: string): string =>
 /** Whether a field is free text: not a time, address, choice or id. */
 function isReadByPeople({ properties }: Resource, field: string): boolean {
 	const schema = properties[field]!;
-	const isOther = [schema.format, schema.enum, schema['x-resource']].some((about) => about !== undefined);
+	const isOther = [schema.format, schema.enum, schema['x-resource']].some((keyword) => keyword !== undefined);
 	return field !== 'id' && typesOf(schema).includes('string') && !isOther;
 }
 

@@ -6,7 +6,7 @@ import { equals } from './condition.ts';
 export function customFieldsOf(store: StoreView, resource: string): Map<string, CustomField> {
 	const table = store.unrestricted.table('custom-fields')!;
 	return table.cached(`of ${resource}`, () => {
-		const found = table.findAll([equals('resource', resource)], 10_000) as CustomField[];
-		return new Map(found.map((field) => [field.key, field]));
+		const definitions = table.findAll([equals('resource', resource)]) as CustomField[];
+		return new Map(definitions.map((field) => [field.key, field]));
 	});
 }

@@ -18,6 +18,9 @@ const maxSorted = 2000;
 /** Maximum number of deleted records that a page may skip on the main thread. */
 const maxSkipped = 2000;
 
+/** SQLite returns all rows for a negative limit. */
+const unlimited = -1;
+
 /** Maximum amount of text that is read on the main thread, in characters. */
 const maxQuickSize = 300_000;
 
@@ -60,8 +63,8 @@ export class RecordReader {
 		return this.page(selection).map(parseRecord)[0];
 	}
 
-	/** Finds live records that meet all conditions. */
-	findAll(conditions: Condition[], limit: number): StoredRecord[] {
+	/** Finds live records that meet all conditions; all of them, unless there is a limit. */
+	findAll(conditions: Condition[], limit = unlimited): StoredRecord[] {
 		const selection = { conditions, order: [], after: undefined, includeDeleted: false, limit };
 		return this.page(selection).map(parseRecord);
 	}

@@ -1,5 +1,5 @@
 /** Options that a node could pass to n8n's helpers to keep a connection alive. */
-export const ways = [
+export const keepAliveOptions = [
 	'httpRequest',
 	'agentOptions.keepAlive',
 	'agentOptions.maxSockets',
@@ -9,4 +9,4 @@ export const ways = [
 	'request with forever, pool, agent (deprecated)',
 ] as const;
 
-export type Way = (typeof ways)[number];
+export type KeepAliveOption = (typeof keepAliveOptions)[number];

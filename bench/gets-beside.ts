@@ -4,7 +4,7 @@ import type { ServerProcess } from './server-process.ts';
 
 const rounds = 5;
 const getsPerRound = 200;
-const atLeastMs = 500;
+const minDurationMs = 500;
 
 /**
  * How long one client waits for a single record while another does something slow, beside how long it waits
@@ -13,7 +13,7 @@ const atLeastMs = 500;
  *
  * @param activity the name of a slow activity
  */
-export async function beside(server: ServerProcess, activity: string): Promise<Row[]> {
+export async function measureGetsBeside(server: ServerProcess, activity: string): Promise<Row[]> {
 	const other = otherClient(server, activity);
 	try {
 		// The first run reads indexes and pages of the database.
@@ -34,13 +34,13 @@ export async function beside(server: ServerProcess, activity: string): Promise<R
 }
 
 /** Long enough to meet the slow activity more than once, and, alone, the pauses of both processes. */
-export async function timesOfGets({ ask }: ServerProcess): Promise<number[]> {
-	const page = await ask('GET', '/v1/contacts?limit=100');
+export async function timesOfGets({ call }: ServerProcess): Promise<number[]> {
+	const page = await call('GET', '/v1/contacts?limit=100');
 	const ids = (JSON.parse(page) as { data: Array<{ id: string }> }).data.map(({ id }) => id);
 	const times: number[] = [];
-	const end = performance.now() + atLeastMs;
+	const end = performance.now() + minDurationMs;
 	for (let i = 0; i < getsPerRound || performance.now() < end; i++) {
-		times.push(await time(() => ask('GET', `/v1/contacts/${ids[i % ids.length]}`)));
+		times.push(await time(() => call('GET', `/v1/contacts/${ids[i % ids.length]}`)));
 	}
 	return times;
 }
