@@ -93,7 +93,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 		},
 		failure,
 		async send(request) {
-			const answering = sender(description.isSelfDescribed() ? request : withoutPromise(request));
+			const answering = sender(description.isSelfDescribed() ? request : withUnhonoredKey(request));
 			const answer = await uncanceled(n8n, answering, signal);
 			if (answer.ok) return answer.response;
 			throw failure(answer.problem);
@@ -103,10 +103,10 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 }
 
 /** The packaged description does not show whether this service honors keys. */
-function withoutPromise(request: ApiRequest): ApiRequest {
+function withUnhonoredKey(request: ApiRequest): ApiRequest {
 	const { idempotency } = request;
 	return idempotency
-		? { ...request, idempotency: { ...idempotency, isPromised: idempotency.isPromised ?? false } }
+		? { ...request, idempotency: { ...idempotency, isHonored: idempotency.isHonored ?? false } }
 		: request;
 }
 
