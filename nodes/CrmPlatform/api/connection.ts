@@ -48,7 +48,7 @@ export interface Connection extends ServiceDescription {
  */
 export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): Promise<Connection> {
 	inUsersWords(n8n, refuseOldN8n);
-	const { credential, id, secret, view, signingKey, transport } = await signIn(n8n);
+	const { credential, id, isStored, secret, view, signingKey, transport } = await signIn(n8n);
 	const address = inUsersWords(n8n, () => serviceAddress(credential.baseUrl));
 	const signal = cancelSignalOf(n8n);
 	const notices = new Set<string>();
@@ -69,8 +69,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 		url: descriptionUrl(credential, address),
 		address,
 		secret,
-		// A credential that is not stored yet has no id.
-		...(id.endsWith(' ') ? {} : { credential: id }),
+		...(isStored && { credential: id }),
 		signed: transport,
 		anonymous: anonymous(n8n),
 	};
