@@ -61,7 +61,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 		signal,
 		clock,
 		policy: { ...retryPolicy, maxWait: maxWait ?? retryPolicy.maxWait },
-		queueOptions: { account: `${address} ${view}`, ...queueOptionsOf(n8n, maxWait), reserve },
+		queueOptions: { queueKey: `${address} ${view}`, ...queueOptionsOf(n8n, maxWait), reserve },
 		onWait: (ms, otherWorkflows) => waits.begin(ms, otherWorkflows),
 	});
 

@@ -66,7 +66,7 @@ export function createSender(options: SenderOptions): Sender {
 	const { address, queueOptions, clock = systemClock, policy = retryPolicy, shownAddress = address } = options;
 	const { timeout = 60_000, totalTimeout = defaultTotalTimeout } = options;
 	const privateQueue = queueOptions ? undefined : new RequestQueue(clock);
-	const queue = () => privateQueue ?? queueFor(queueOptions?.account ?? '', clock);
+	const queue = () => privateQueue ?? queueFor(queueOptions?.queueKey ?? '', clock);
 	const execution = queueOptions?.execution || options;
 	const currentPriority = (): Priority =>
 		(queue().sentCount(execution) < bulkThreshold ? queueOptions?.priority : queueOptions?.laterPriority) ?? 'ordinary';
