@@ -2,7 +2,7 @@ import type { IAllExecuteFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../nodes/CrmPlatform/base/clock';
 import { createSender, type ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
-import { anonymous, type HttpResponse, type NoResponse } from '../../nodes/CrmPlatform/api/http/transport';
+import { anonymousTransport, type HttpResponse, type NoResponse } from '../../nodes/CrmPlatform/api/http/transport';
 import { executeContext } from '../integration/harness/node-runs.ts';
 import { getMany } from '../integration/harness/parameters.ts';
 import { startLocalServer, type LocalServer } from '../local-server.ts';
@@ -152,7 +152,7 @@ describe('a response that arrives slowly without end', () => {
 
 	test('is aborted once at the total timeout, and the error says so', async () => {
 		const { context } = executeContext({ credential: { baseUrl: '', apiKey: 'k' }, parameters: getMany('contact') });
-		const transport = anonymous(context as unknown as IAllExecuteFunctions);
+		const transport = anonymousTransport(context as unknown as IAllExecuteFunctions);
 		const outcome = await createSender({ transport, address: server.url, totalTimeout: 150 })({ method: 'GET', path: '/' });
 		expect(outcome).toMatchObject({ ok: false, problem: { message: expect.stringContaining('too long') } });
 		await isBrokenOff;

@@ -17,7 +17,7 @@ import { secretsIn, withoutSecrets } from './http/secrets';
 import { refuseOldN8n } from './oldN8n';
 import { openDescription, type ServiceDescription } from './serviceDescription';
 import { signIn, type ServiceCredential } from './signIn';
-import { anonymous, cancelSignalOf } from './http/transport';
+import { anonymousTransport, cancelSignalOf } from './http/transport';
 import { rateLimited, unauthorized } from './http/statuses';
 import { maxWaitOf, queueOptionsOf, readReserve } from './queueOptions';
 import { WaitReport } from './waitReport';
@@ -71,7 +71,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 		secret,
 		...(isStored && { credential: id }),
 		signed: transport,
-		anonymous: anonymous(n8n),
+		anonymous: anonymousTransport(n8n),
 	};
 	const secrets = [secret, ...secretsIn(source.url), ...secretsIn(credential.baseUrl.trim())];
 	const addDescriptionNotice = () => {

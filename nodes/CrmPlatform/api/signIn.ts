@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { NodeOperationError, type IAllExecuteFunctions } from 'n8n-workflow';
 
 import { refuseSeveralAccounts } from './oneAccount';
-import { authenticated, signedIn, type Transport } from './http/transport';
+import { apiKeyTransport, oauth2Transport, type Transport } from './http/transport';
 
 /** The fields of both credentials. */
 export interface ServiceCredential {
@@ -48,26 +48,26 @@ interface SignIn {
 export async function signIn(n8n: IAllExecuteFunctions): Promise<SignIn> {
 	const isOAuth2 = n8n.getNode().parameters.authentication === 'oAuth2';
 	const result = isOAuth2 ? await withOAuth2(n8n) : await withApiKey(n8n);
-	await refuseSeveralAccounts(n8n, isOAuth2 ? withConsent : withKey);
+	await refuseSeveralAccounts(n8n, isOAuth2 ? consentType : keyType);
 	return result;
 }
 
-/** The types of the two credentials. */
-const withKey = 'crmPlatformApi';
-const withConsent = 'crmPlatformOAuth2Api';
+/** The types of the two credentials: an API key, and a user's consent (OAuth2). */
+const keyType = 'crmPlatformApi';
+const consentType = 'crmPlatformOAuth2Api';
 
 async function withApiKey(n8n: IAllExecuteFunctions): Promise<SignIn> {
-	const type = withKey;
+	const type = keyType;
 	const credential = await n8n.getCredentials<ApiCredential>(type);
 	const data = { ...credential };
-	const transport = authenticated(n8n, type, { id: '', name: '', type, data });
+	const transport = apiKeyTransport(n8n, type, { id: '', name: '', type, data });
 	const secret = credential.apiKey;
 	const view = createHash('sha256').update(secret).digest('base64url');
 	return { credential, ...identityOf(n8n, type), secret, view, signingKey: secret, transport };
 }
 
 async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
-	const type = withConsent;
+	const type = consentType;
 	const credential = await n8n.getCredentials<OAuth2Credential>(type);
 	const secret = credential.oauthTokenData?.access_token;
 	if (!secret) {
@@ -77,7 +77,7 @@ async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
 	}
 	const identity = identityOf(n8n, type);
 	const signingKey = credential.clientSecret || secret;
-	return { credential, ...identity, secret, view: identity.id, signingKey, transport: signedIn(n8n, type) };
+	return { credential, ...identity, secret, view: identity.id, signingKey, transport: oauth2Transport(n8n, type) };
 }
 
 function identityOf(n8n: IAllExecuteFunctions, type: string): Pick<SignIn, 'id' | 'isStored'> {

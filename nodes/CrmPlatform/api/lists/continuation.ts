@@ -28,7 +28,7 @@ interface Answer {
 /** Reads what a page says about further pages: its cursor, in the described or a usual place, and other members. */
 export function readContinuation(
 	{ status, body, headers }: Answer,
-	list: Pick<ListDescription, 'cursor' | 'next' | 'unread'>,
+	list: Pick<ListDescription, 'cursor' | 'next' | 'ambiguousNext'>,
 	read: number,
 ): Continuation {
 	const found = announcementsIn([...Object.entries(body), ...Object.entries(headers).map(inHeader)], read);
@@ -44,7 +44,7 @@ export function readContinuation(
 		...(cursors.includes(unreadable) ? ['a next_cursor that is neither text nor a number'] : []),
 		...(linked.length > 1 || linked.includes(undefined) ? ['a Link header'] : []),
 		...(isCut ? [range.length > 0 ? 'Content-Range' : 'the status 206'] : []),
-		...((list.unread ?? []).some((place) => isFilled(at(place))) ? ['a link of its API description'] : []),
+		...((list.ambiguousNext ?? []).some((place) => isFilled(at(place))) ? ['a link of its API description'] : []),
 		...found.announcing,
 	];
 	const [maybeAnnouncedBy] = found.maybeAnnouncing;

@@ -20,7 +20,7 @@ export interface Page {
 }
 
 /** The parts of a list's description that reading its pages needs. */
-export type PagedList = Pick<ListDescription, 'cursor' | 'next' | 'unread' | 'fixed' | 'pageSize' | 'takesCursor'>;
+export type PagedList = Pick<ListDescription, 'cursor' | 'next' | 'ambiguousNext' | 'fixed' | 'pageSize' | 'takesCursor'>;
 
 interface PageRequest {
 	list: PagedList;
