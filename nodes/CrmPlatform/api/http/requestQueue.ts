@@ -214,7 +214,7 @@ export class RequestQueue {
 	}
 }
 
-// Shared by the whole process, but by clock, since each test has its own.
+// Shared by the whole process. Each test has its own clock, and with it its own queues.
 const queues = new WeakMap<Clock, Map<string, RequestQueue>>();
 
 /** The shared queue with this key (`QueueOptions.queueKey`). Look it up for each request: idle queues are dropped. */
