@@ -23,7 +23,7 @@ export const queued =
 			address: 'https://api.example.com',
 			clock,
 			queueOptions: {
-				account: `process ${process}`,
+				queueKey: `process ${process}`,
 				workflow: `${workflow}`,
 				priority: isAwaited ? 'awaited' : 'ordinary',
 				laterPriority: 'bulk',

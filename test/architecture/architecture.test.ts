@@ -72,7 +72,7 @@ describe('every request passes the queue of its credential', () => {
 	});
 
 	test('and what it sends comes from a sender; those for descriptions and tests of credentials are known', () => {
-		expect(naming(/\b(authenticated|signedIn|anonymous|testing)\(/)).toEqual(['api/connection.ts', 'api/http/transport.ts', 'api/signIn.ts', 'pickers/testCredential.ts']);
+		expect(naming(/\b(apiKey|oauth2|anonymous|credentialTest)Transport\(/)).toEqual(['api/connection.ts', 'api/http/transport.ts', 'api/signIn.ts', 'pickers/testCredential.ts']);
 		expect(naming(/\bcreateSender\(/)).toEqual(['api/connection.ts', 'api/http/request.ts', 'api/openapi/document.ts', 'pickers/testCredential.ts']);
 		expect(naming(/\bqueueOptions: \{/)).toEqual(['api/connection.ts']);
 		expect(naming(/\bnew RequestQueue\(/)).toEqual(['api/http/request.ts', 'api/http/requestQueue.ts']);

@@ -17,8 +17,8 @@ interface Effect {
 	id: string;
 	/** The record's values in the request. */
 	values: Record<string, unknown>;
-	/** Whether the description promises that the request is recognized when it is repeated. */
-	isPromised: boolean;
+	/** Whether the description says that a repeated request is recognized. */
+	isHonored: boolean;
 	/** The attempt of the node that made it, as the caller counts. */
 	attempt: number;
 }
@@ -141,28 +141,28 @@ export class GeneratedService {
 		query: URLSearchParams,
 		headers: IncomingMessage['headers'],
 		text: string,
-		isPromised: boolean,
+		isHonored: boolean,
 	): GeneratedAnswer {
 		const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
 		const place = /^\/v1\/contacts(?:\/(?:(\w+)-batch|([^/]+)))?$/.exec(path);
 		if (!place) return this.error(404, 'not_found');
 		const [, batch, id] = place;
 		const { names, update } = this.dialect;
-		if (batch !== undefined && this.dialect.batch) return this.writeBatch(batch, ownValue(body, names.batch), query, isPromised);
-		if (method === 'POST' && id === undefined) return this.create(body, isPromised);
-		if (method === 'PUT' && id === undefined) return this.upsert(body, query, isPromised);
+		if (batch !== undefined && this.dialect.batch) return this.writeBatch(batch, ownValue(body, names.batch), query, isHonored);
+		if (method === 'POST' && id === undefined) return this.create(body, isHonored);
+		if (method === 'PUT' && id === undefined) return this.upsert(body, query, isHonored);
 		const target = id === undefined ? undefined : this.records.get(decodeURIComponent(id));
 		if (!target) return this.error(404, 'not_found');
-		if (method === 'DELETE') return this.remove(target, isPromised);
+		if (method === 'DELETE') return this.remove(target, isHonored);
 		const type = headers['content-type'] ?? '';
 		if (method !== (update.startsWith('put') ? 'PUT' : 'PATCH')) return this.error(405, 'method');
 		if (type.includes('merge-patch') !== (update === 'merge-patch')) return this.error(415, 'media_type');
 		const condition = headers['if-match'];
 		if (condition !== undefined && condition !== this.versionOf(target).etag) return this.error(412, 'changed');
-		return this.change(target, body, isPromised, method === 'PUT');
+		return this.change(target, body, isHonored, method === 'PUT');
 	}
 
-	private writeBatch(verb: string, items: unknown, query: URLSearchParams, isPromised: boolean): GeneratedAnswer {
+	private writeBatch(verb: string, items: unknown, query: URLSearchParams, isHonored: boolean): GeneratedAnswer {
 		if (!Array.isArray(items)) return this.error(422, 'batch');
 		if (items.length > this.dialect.batch!.maximum) return this.error(413, 'too_large');
 		const results = (items as GeneratedRecord[]).map((item, index) => {
@@ -170,14 +170,14 @@ export class GeneratedService {
 			const target = this.records.get(id);
 			const { status, body } =
 				verb === 'create'
-					? this.create(item, isPromised)
+					? this.create(item, isHonored)
 					: verb === 'upsert'
-						? this.upsert(item, query, isPromised)
+						? this.upsert(item, query, isHonored)
 						: !target
 							? this.error(404, 'not_found')
 							: verb === 'delete'
-								? this.remove(target, isPromised)
-								: this.change(target, values, isPromised, false);
+								? this.remove(target, isHonored)
+								: this.change(target, values, isHonored, false);
 			const record = status < 300 ? { data: body } : { error: body ?? null };
 			const isNamed = this.dialect.batch!.results === 'id' && typeof id === 'string';
 			return {
@@ -191,35 +191,35 @@ export class GeneratedService {
 		return { status: 207, body: { results: areNamed ? results.reverse() : results } };
 	}
 
-	private create(values: Record<string, unknown>, isPromised: boolean): GeneratedAnswer {
+	private create(values: Record<string, unknown>, isHonored: boolean): GeneratedAnswer {
 		const refusal = this.invalid(values);
 		if (refusal) return refusal;
 		const row = this.insert(values);
-		this.effects.push({ kind: 'create', id: row.id, values, isPromised, attempt: this.attempt });
+		this.effects.push({ kind: 'create', id: row.id, values, isHonored, attempt: this.attempt });
 		return this.answerWith(row, 201);
 	}
 
-	private upsert(values: Record<string, unknown>, query: URLSearchParams, isPromised: boolean): GeneratedAnswer {
+	private upsert(values: Record<string, unknown>, query: URLSearchParams, isHonored: boolean): GeneratedAnswer {
 		const { match } = this.dialect.names;
 		// Without the field to match on, it may find any record.
 		const isAny = query.get('match_on') !== match;
 		const found = [...this.records.values()].find((row) => isAny || ownValue(row, match) === ownValue(values, match));
-		return found ? this.change(found, values, isPromised, false) : this.create(values, isPromised);
+		return found ? this.change(found, values, isHonored, false) : this.create(values, isHonored);
 	}
 
-	private change(row: GeneratedRecord, values: Record<string, unknown>, isPromised: boolean, isReplaced: boolean): GeneratedAnswer {
+	private change(row: GeneratedRecord, values: Record<string, unknown>, isHonored: boolean, isReplaced: boolean): GeneratedAnswer {
 		const invalid = this.invalid(values);
 		if (invalid) return invalid;
 		const base = isReplaced ? {} : row;
 		const changed = { ...base, ...values, id: row.id, revision: Number(row.revision) + 1 };
 		this.records.set(row.id, changed);
-		this.effects.push({ kind: 'update', id: row.id, values, isPromised, attempt: this.attempt });
+		this.effects.push({ kind: 'update', id: row.id, values, isHonored, attempt: this.attempt });
 		return this.answerWith(changed, 200);
 	}
 
-	private remove(row: GeneratedRecord, isPromised: boolean): GeneratedAnswer {
+	private remove(row: GeneratedRecord, isHonored: boolean): GeneratedAnswer {
 		this.records.delete(row.id);
-		this.effects.push({ kind: 'delete', id: row.id, values: {}, isPromised, attempt: this.attempt });
+		this.effects.push({ kind: 'delete', id: row.id, values: {}, isHonored, attempt: this.attempt });
 		return { status: 204 };
 	}
 

@@ -182,8 +182,8 @@ function brokenItemPromises({ operation, dialect }: Scenario, { service, attempt
 		for (const [attempt] of attempts.entries()) {
 			if (creations.filter((creation) => creation.attempt === attempt).length > 1) broken.push(`item ${item} was written twice in attempt ${attempt}`);
 		}
-		const isPromised = creations.every((creation) => creation.isPromised);
-		if (creations.length > 1 && (isPromised || !isWarned)) broken.push(`item ${item} was written ${creations.length} times`);
+		const isHonored = creations.every((creation) => creation.isHonored);
+		if (creations.length > 1 && (isHonored || !isWarned)) broken.push(`item ${item} was written ${creations.length} times`);
 		if (isDone && typeof output.id === 'string' && !effects.some(({ id }) => id === output.id)) {
 			broken.push(`item ${item} is reported as ${String(output.id)}, and was written to another record`);
 		}

@@ -226,6 +226,6 @@ test.each<[string, Parameters<typeof endingOf>[0], Partial<ReadSoFar>, ReturnTyp
 	['no cursor, and all records were read', { cursor: undefined, isLast: false, total: 10 }, {}, 'end'],
 	['no cursor, and a flag that says it is the last', { cursor: undefined, isLast: true }, {}, 'end'],
 	['no cursor, if no smaller page can be requested', { cursor: undefined, isLast: false }, { canBeSmaller: false }, { unclear: 'next_cursor' }],
-])('how a list ends is decided after a page with %s', (_, signs, more, ending) => {
-	expect(endingOf(signs, { ...soFar, ...more })).toEqual(ending);
+])('how a list ends is decided after a page with %s', (_, continuation, more, ending) => {
+	expect(endingOf(continuation, { ...soFar, ...more })).toEqual(ending);
 });

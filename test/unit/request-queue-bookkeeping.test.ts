@@ -56,7 +56,10 @@ test('requests that wait for responses time out one after another, each ten seco
 	const begun = clock.now();
 	const ends: Array<[string, number]> = [];
 	for (const [name, wait] of [['first', 20_000], ['second', 40_000], ['third', 45_000]] as const) {
-		void send(name, () => withWindow(0), { timeoutAt: begun + wait }).then(() => ends.push([name, clock.now() - begun]));
+		void send(name, () => withWindow(0), { timeoutAt: begun + wait }).then((outcome) => {
+			ends.push([name, clock.now() - begun]);
+			expect(outcome).toEqual({ retryAt: clock.now() });
+		});
 	}
 	await pass(minute);
 	expect(ends.map(([name, ms]) => [name, Math.round(ms / 1000)])).toEqual([['first', 30], ['second', 50], ['third', 55]]);

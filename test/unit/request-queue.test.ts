@@ -84,6 +84,14 @@ describe('when the plan is used up', () => {
 		expect(events).toEqual(['first at 0']);
 	});
 
+	test('so does one that leaves the rest of the plan to others', async () => {
+		const { clock, events, send, withWindow, pass } = await startAfter([10, 90]);
+		const late = send('late', () => withWindow(100), { timeoutAt: clock.now() + 30_000, reserve: 1 });
+		await pass(10);
+		expect(await late).toEqual({ retryAt: expect.closeTo(clock.now() + 89_890, -2) });
+		expect(events).toEqual(['first at 0']);
+	});
+
 	test('waiting requests fail when a response shows that the wait is too long', async () => {
 		const { clock, send, sendMany, withWindow, pass } = start();
 		sendMany(4, 'next', () => withWindow(0, 90));

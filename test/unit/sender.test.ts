@@ -2,7 +2,7 @@ import type { IAllExecuteFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../nodes/CrmPlatform/base/clock';
 import { createSender, type ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
-import { anonymous, type HttpResponse, type NoResponse } from '../../nodes/CrmPlatform/api/http/transport';
+import { anonymousTransport, type HttpResponse, type NoResponse } from '../../nodes/CrmPlatform/api/http/transport';
 import { executeContext } from '../integration/harness/node-runs.ts';
 import { getMany } from '../integration/harness/parameters.ts';
 import { startLocalServer, type LocalServer } from '../local-server.ts';
@@ -53,7 +53,7 @@ describe('an idempotent request is retried without a key', () => {
 describe('a write that is not idempotent is not retried without a key', () => {
 	test.each<[string, ApiRequest]>([
 		['POST', post],
-		['POST under a key that the CRM does not promise to honor', { ...post, idempotency: { ...key, isPromised: false } }],
+		['POST under a key that the CRM may ignore', { ...post, idempotency: { ...key, isHonored: false } }],
 		['an upsert', { method: 'PUT', path: '/v1/contacts', query: { match_on: 'email' }, body: {} }],
 		['PATCH under If-Match', { ...patch, headers: { 'if-match': '"1"' } }],
 		['PATCH with a list of steps', { ...patch, body: [] }],
@@ -152,7 +152,7 @@ describe('a response that arrives slowly without end', () => {
 
 	test('is aborted once at the total timeout, and the error says so', async () => {
 		const { context } = executeContext({ credential: { baseUrl: '', apiKey: 'k' }, parameters: getMany('contact') });
-		const transport = anonymous(context as unknown as IAllExecuteFunctions);
+		const transport = anonymousTransport(context as unknown as IAllExecuteFunctions);
 		const outcome = await createSender({ transport, address: server.url, totalTimeout: 150 })({ method: 'GET', path: '/' });
 		expect(outcome).toMatchObject({ ok: false, problem: { message: expect.stringContaining('too long') } });
 		await isBrokenOff;

@@ -117,7 +117,7 @@ test.each([300, 3_600])('after a 429 that names %i s, the refused requests are r
 			await clock.sleep(100);
 			return seconds < 61 ? { status: 429, headers: { 'retry-after': `${named}` }, text: '' } : { status: 200, headers: {}, text: '{}' };
 		};
-		return senderWith(clock, transport, { account: `names ${named}`, workflow, priority });
+		return senderWith(clock, transport, { queueKey: `names ${named}`, workflow, priority });
 	};
 	const ends: boolean[] = [];
 	const ask = (send: ReturnType<typeof sender>) => void send({ method: 'GET', path: '/v1/contacts' }).then(({ ok }) => ends.push(ok));
@@ -138,7 +138,7 @@ test('the time in the queue counts towards Maximum Wait: a request that cannot b
 		await clock.sleep(100);
 		return { status: 429, headers: { 'retry-after': '60' }, text: '' };
 	};
-	const queueOptions = { account: 'queued', workflow: 'w', priority: 'awaited' as const, laterPriority: 'awaited' as const, maxUnattendedWait: defaultMaxUnattendedWait, reserve: 0 };
+	const queueOptions = { queueKey: 'queued', workflow: 'w', priority: 'awaited' as const, laterPriority: 'awaited' as const, maxUnattendedWait: defaultMaxUnattendedWait, reserve: 0 };
 	const sender = createSender({ transport, address: 'https://api.example.com', clock, queueOptions });
 	const ends: number[] = [];
 	const ask = () => void sender({ method: 'GET', path: '/v1/contacts' }).then(() => ends.push(clock.now() - begun));
@@ -160,7 +160,7 @@ test('runs of nodes in one execution count together: a loop becomes bulk, and le
 			sentRequests.push(String(execution));
 			return ({ status: 200, headers: headers(), text: '{}' });
 		};
-		return senderWith(clock, transport, { account: 'loop', execution, priority: 'awaited', laterPriority: 'bulk', reserve: 0.9 });
+		return senderWith(clock, transport, { queueKey: 'loop', execution, priority: 'awaited', laterPriority: 'bulk', reserve: 0.9 });
 	};
 	const request = { method: 'GET', path: '/v1/contacts' } as const;
 	for (let run = 0; run < 25; run += 1) {
@@ -183,7 +183,7 @@ test.each<[string, Priority, number]>([
 	const isOver = () => clock.now() - begun >= 30 * 60_000;
 	const transport = async () => await Promise.resolve({ status: isOver() ? 200 : 429, headers: { 'retry-after': '50' }, text: '{}' });
 	let ended: object | undefined;
-	const send = senderWith(clock, transport, { account: `refused ${priority}`, priority });
+	const send = senderWith(clock, transport, { queueKey: `refused ${priority}`, priority });
 	void send({ method: 'GET', path: '/v1/contacts' }).then(({ ok }) => (ended = { ok, minutes: Math.floor((clock.now() - begun) / 60_000) }));
 	await clock.runUntil(begun + 90 * 60_000);
 	expect(ended).toEqual({ ok: priority !== 'awaited', minutes });

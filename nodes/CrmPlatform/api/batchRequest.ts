@@ -45,7 +45,7 @@ export async function sendBatch(
 	const answers = new Map<number, BatchAnswer>();
 	const answersOr = (otherwise: BatchAnswer | Error) =>
 		items.map((_, item) => answers.get(item) ?? otherwise);
-	const isSafe = idempotency !== undefined && idempotency.isPromised !== false;
+	const isSafe = idempotency !== undefined && idempotency.isHonored !== false;
 	let headers: ApiResponse['headers'] = {};
 	for (let attempt = 0; attempt < (isSafe ? maxRequests : 1); attempt++) {
 		const response = send(request);
@@ -82,11 +82,3 @@ const unmentioned: Problem = {
 	description: mayBeWritten,
 	details: {},
 };
-
-/** Maximum ids in one request, which limits the length of the URL. */
-export const maxIds = 100;
-
-/** Divides a list, in order, into lists of at most `size` elements. */
-export function chunks<T>(all: T[], size: number): T[][] {
-	return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
-}

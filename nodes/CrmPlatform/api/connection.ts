@@ -17,7 +17,7 @@ import { secretsIn, withoutSecrets } from './http/secrets';
 import { refuseOldN8n } from './oldN8n';
 import { openDescription, type ServiceDescription } from './serviceDescription';
 import { signIn, type ServiceCredential } from './signIn';
-import { anonymous, cancelSignalOf } from './http/transport';
+import { anonymousTransport, cancelSignalOf } from './http/transport';
 import { rateLimited, unauthorized } from './http/statuses';
 import { maxWaitOf, queueOptionsOf, readReserve } from './queueOptions';
 import { WaitReport } from './waitReport';
@@ -48,7 +48,7 @@ export interface Connection extends ServiceDescription {
  */
 export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): Promise<Connection> {
 	inUsersWords(n8n, refuseOldN8n);
-	const { credential, id, secret, view, signingKey, transport } = await signIn(n8n);
+	const { credential, id, isStored, secret, view, signingKey, transport } = await signIn(n8n);
 	const address = inUsersWords(n8n, () => serviceAddress(credential.baseUrl));
 	const signal = cancelSignalOf(n8n);
 	const notices = new Set<string>();
@@ -61,7 +61,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 		signal,
 		clock,
 		policy: { ...retryPolicy, maxWait: maxWait ?? retryPolicy.maxWait },
-		queueOptions: { account: `${address} ${view}`, ...queueOptionsOf(n8n, maxWait), reserve },
+		queueOptions: { queueKey: `${address} ${view}`, ...queueOptionsOf(n8n, maxWait), reserve },
 		onWait: (ms, otherWorkflows) => waits.begin(ms, otherWorkflows),
 	});
 
@@ -69,10 +69,9 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 		url: descriptionUrl(credential, address),
 		address,
 		secret,
-		// A credential that is not stored yet has no id.
-		...(id.endsWith(' ') ? {} : { credential: id }),
+		...(isStored && { credential: id }),
 		signed: transport,
-		anonymous: anonymous(n8n),
+		anonymous: anonymousTransport(n8n),
 	};
 	const secrets = [secret, ...secretsIn(source.url), ...secretsIn(credential.baseUrl.trim())];
 	const addDescriptionNotice = () => {
@@ -93,7 +92,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 		},
 		failure,
 		async send(request) {
-			const answering = sender(description.isSelfDescribed() ? request : withoutPromise(request));
+			const answering = sender(description.isSelfDescribed() ? request : withUnhonoredKey(request));
 			const answer = await uncanceled(n8n, answering, signal);
 			if (answer.ok) return answer.response;
 			throw failure(answer.problem);
@@ -103,10 +102,10 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 }
 
 /** The packaged description does not show whether this service honors keys. */
-function withoutPromise(request: ApiRequest): ApiRequest {
+function withUnhonoredKey(request: ApiRequest): ApiRequest {
 	const { idempotency } = request;
 	return idempotency
-		? { ...request, idempotency: { ...idempotency, isPromised: idempotency.isPromised ?? false } }
+		? { ...request, idempotency: { ...idempotency, isHonored: idempotency.isHonored ?? false } }
 		: request;
 }
 

@@ -6,7 +6,7 @@ import type { QueueOptions } from './http/requestQueue';
 import { retryPolicy } from './http/retry';
 import { isToolCall } from './toolNode';
 
-/** Default maximum time (ms) in the queue for a request that nobody waits for, such as one of an import. */
+/** Maximum time (ms) that a request may wait for the rate limit if nobody waits for it, as in an import; without *Maximum Wait*. */
 export const defaultMaxUnattendedWait = 60 * 60_000;
 
 /** Maximum time (ms) that one request may wait. For executions, the option *Maximum Wait*; undefined if that is not set. */
@@ -27,7 +27,7 @@ export const readReserve = (percent: unknown): number =>
 	readPercent('Leave Room for Others', percent, { otherwise: 0, max: maxReservePercent }) / 100;
 
 /** How requests of this node are queued together with those of other nodes. */
-export function queueOptionsOf(n8n: IAllExecuteFunctions, maxWait = defaultMaxUnattendedWait): Omit<QueueOptions, 'account' | 'reserve'> {
+export function queueOptionsOf(n8n: IAllExecuteFunctions, maxWait = defaultMaxUnattendedWait): Omit<QueueOptions, 'queueKey' | 'reserve'> {
 	const { id = '' } = n8n.getWorkflow();
 	const priority = priorityOf(n8n);
 	// A trigger never becomes bulk: it runs for months, but sends little at a time.

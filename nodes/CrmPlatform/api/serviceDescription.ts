@@ -52,7 +52,7 @@ export function openDescription(
 		describeEvents: async () => readEventCatalog(await readDocument()),
 		isSelfDescribed: () => loaded?.isPackaged !== true,
 		requireDescription(feature) {
-			if (loaded?.unread !== undefined) throw new Error(`${feature}: ${withoutSecrets(loaded.unread, secrets)}`);
+			if (loaded?.whyUnread !== undefined) throw new Error(`${feature}: ${withoutSecrets(loaded.whyUnread, secrets)}`);
 		},
 		descriptionNotice() {
 			// Parts of a description are read on demand, so a later call may report more omissions.

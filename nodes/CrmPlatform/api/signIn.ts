@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { NodeOperationError, type IAllExecuteFunctions } from 'n8n-workflow';
 
 import { refuseSeveralAccounts } from './oneAccount';
-import { authenticated, signedIn, type Transport } from './http/transport';
+import { apiKeyTransport, oauth2Transport, type Transport } from './http/transport';
 
 /** The fields of both credentials. */
 export interface ServiceCredential {
@@ -29,6 +29,8 @@ interface SignIn {
 	credential: ServiceCredential;
 	/** Type and id of n8n's credential; a new key or token does not change it. */
 	id: string;
+	/** A new credential is not stored yet, and its id is empty. */
+	isStored: boolean;
 	/** The key or token: requests with the same one see the same data. */
 	secret: string;
 	/** Equal for credentials that always see the same data: those with the same key, or one with a token, which is renewed. */
@@ -46,26 +48,26 @@ interface SignIn {
 export async function signIn(n8n: IAllExecuteFunctions): Promise<SignIn> {
 	const isOAuth2 = n8n.getNode().parameters.authentication === 'oAuth2';
 	const result = isOAuth2 ? await withOAuth2(n8n) : await withApiKey(n8n);
-	await refuseSeveralAccounts(n8n, isOAuth2 ? withConsent : withKey);
+	await refuseSeveralAccounts(n8n, isOAuth2 ? consentType : keyType);
 	return result;
 }
 
-/** The types of the two credentials. */
-const withKey = 'crmPlatformApi';
-const withConsent = 'crmPlatformOAuth2Api';
+/** The types of the two credentials: an API key, and a user's consent (OAuth2). */
+const keyType = 'crmPlatformApi';
+const consentType = 'crmPlatformOAuth2Api';
 
 async function withApiKey(n8n: IAllExecuteFunctions): Promise<SignIn> {
-	const type = withKey;
+	const type = keyType;
 	const credential = await n8n.getCredentials<ApiCredential>(type);
 	const data = { ...credential };
-	const transport = authenticated(n8n, type, { id: '', name: '', type, data });
+	const transport = apiKeyTransport(n8n, type, { id: '', name: '', type, data });
 	const secret = credential.apiKey;
 	const view = createHash('sha256').update(secret).digest('base64url');
-	return { credential, id: idOf(n8n, type), secret, view, signingKey: secret, transport };
+	return { credential, ...identityOf(n8n, type), secret, view, signingKey: secret, transport };
 }
 
 async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
-	const type = withConsent;
+	const type = consentType;
 	const credential = await n8n.getCredentials<OAuth2Credential>(type);
 	const secret = credential.oauthTokenData?.access_token;
 	if (!secret) {
@@ -73,10 +75,12 @@ async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
 			description: 'Open the credential, click Connect and sign in.',
 		});
 	}
-	const id = idOf(n8n, type);
-	return { credential, id, secret, view: id, signingKey: credential.clientSecret || secret, transport: signedIn(n8n, type) };
+	const identity = identityOf(n8n, type);
+	const signingKey = credential.clientSecret || secret;
+	return { credential, ...identity, secret, view: identity.id, signingKey, transport: oauth2Transport(n8n, type) };
 }
 
-function idOf(n8n: IAllExecuteFunctions, type: string): string {
-	return `${type} ${n8n.getNode().credentials?.[type]?.id ?? ''}`;
+function identityOf(n8n: IAllExecuteFunctions, type: string): Pick<SignIn, 'id' | 'isStored'> {
+	const storedId = n8n.getNode().credentials?.[type]?.id;
+	return { id: `${type} ${storedId ?? ''}`, isStored: Boolean(storedId) };
 }

@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { chunks, maxIds } from '../api/batchRequest';
 import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/fetchRecord';
 import { idText } from '../base/json';
+import { chunks } from '../base/lists';
 import { inParallel } from '../api/inParallel';
 import type { Query } from '../api/http/path';
 import { DividedValue, filterQuery } from '../api/lists/filterQuery';
@@ -50,7 +50,9 @@ export function outcomeOfIds(ids: unknown[]): LookUpOutcome<unknown> {
 /** The outcome for a looked-up value, or one that the service considers equal. */
 export type LookedUp = (value: unknown) => LookUpOutcome;
 
-/** Maximum values of a filter in one request, which limits the length of the URL. */
+/** Maximum ids in one request, which limits the length of the URL. */
+export const maxIds = 100;
+/** Maximum values of another filter in one request. */
 const maxValues = 50;
 
 /** After this many refused values and no accepted one, the filter itself counts as refused. */

@@ -16,7 +16,7 @@ import { createSender, type ApiRequest, type ApiResponse } from '../api/http/req
 import { retryPolicy } from '../api/http/retry';
 import { refuseOldN8n } from '../api/oldN8n';
 import type { ApiCredential } from '../api/signIn';
-import { testing } from '../api/http/transport';
+import { credentialTestTransport } from '../api/http/transport';
 import { readReserve } from '../api/queueOptions';
 
 /**
@@ -45,7 +45,7 @@ async function readOneContact(
 	const address = serviceAddress(credential.baseUrl);
 	readReserve(credential.leaveRoom);
 	const secret = credential.apiKey;
-	const signed = testing(helpers, `Bearer ${secret}`);
+	const signed = credentialTestTransport(helpers, `Bearer ${secret}`);
 	// The user is waiting in the dialog.
 	const sender = createSender({
 		transport: signed,
@@ -61,7 +61,7 @@ async function readOneContact(
 	};
 
 	const url = descriptionUrl(credential, address);
-	const source = { url, address, secret, signed, anonymous: testing(helpers) };
+	const source = { url, address, secret, signed, anonymous: credentialTestTransport(helpers) };
 	const { document, notice } = await loadDocument(source, systemClock);
 	const list = describeResource(document, '/contacts')?.list ?? { cursor: 'cursor', filters: [] };
 	await readPages(send, { path: '/v1/contacts', list, query: {}, limit: 1 }).next();

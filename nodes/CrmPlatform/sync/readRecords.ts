@@ -1,12 +1,11 @@
 import { getOrCreate } from '../base/maps';
 import type { Query } from '../api/http/path';
-import { maxIds } from '../api/batchRequest';
 import { requestPage } from '../api/lists/page';
 import { readAll } from '../api/lists/parallel';
 import { idField } from '../fields/field';
 import { matchKey, valueIn, type ComparedField } from '../fields/keys';
 import { parallelReads } from '../api/inParallel';
-import { identified, lookUp, valuesPerRequest, withFields, type Collection } from '../lookUp/lookUp';
+import { identified, lookUp, maxIds, valuesPerRequest, withFields, type Collection } from '../lookUp/lookUp';
 import type { CrmRecord } from './matching';
 
 /**

@@ -1,15 +1,15 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { getOrCreate } from '../base/maps';
-import { chunks, maxIds } from '../api/batchRequest';
 import type { Connection } from '../api/connection';
 import { findRecord } from '../api/fetchRecord';
 import { idText } from '../base/json';
+import { chunks } from '../base/lists';
 import { path as pathOf, type Query } from '../api/http/path';
 import type { ListDescription } from '../api/openapi/listing';
 import { idField } from '../fields/field';
 import { inParallel } from '../api/inParallel';
-import { lookUp, valuesPerRequest } from '../lookUp/lookUp';
+import { lookUp, maxIds, valuesPerRequest } from '../lookUp/lookUp';
 import { topLevelName } from './changedField';
 import { linksToDeletedRecords, type RecordHistory, type Recreation } from './recordHistory';
 

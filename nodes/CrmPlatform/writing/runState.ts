@@ -10,7 +10,7 @@ import type { Execution } from '../model';
 export interface KeyHeader extends KeyFormat {
 	name: string;
 	/** Whether the service's own description of the operation declares the header. */
-	isPromised: boolean;
+	isHonored: boolean;
 }
 
 /**
@@ -58,8 +58,8 @@ export function nodeContext(n8n: IExecuteFunctions): IDataObject {
 }
 
 /**
- * The header for the requests of this run, as its first attempt chose it. A header that was not promised then is replaced
- * by one that is promised now.
+ * The header for the requests of this run, as its first attempt chose it. If the service was not known to honor that
+ * header and declares one now, the declared one replaces it.
  *
  * @param carrier whether the request writes one record or a batch
  */
@@ -69,14 +69,14 @@ export function keyHeaderOf(
 	carrier: 'single' | 'batch',
 ): KeyHeader | undefined {
 	const part = carrier === 'batch' ? (description.batch ?? {}) : description;
-	return pinned(execution, carrier, headerIn(execution, part) ?? unpromised(headerIn(execution, description)));
+	return pinned(execution, carrier, headerIn(execution, part) ?? unhonored(headerIn(execution, description)));
 }
 
 /**
  * The header for a request to any path.
  *
  * @param declared the header in the description of this request
- * @param usual the header of other requests, which the service may honor here without promising it
+ * @param usual the header of other requests, which the service may honor here although it does not declare it
  */
 export function requestKeyHeader(
 	execution: Execution,
@@ -85,8 +85,8 @@ export function requestKeyHeader(
 ): KeyHeader | undefined {
 	const header = declared && headerIn(execution, declared);
 	// If the service's own description declares no header for this path, none is sent.
-	if (!header && execution.api.isSelfDescribed()) return usual && unpromised(headerIn(execution, usual));
-	return pinned(execution, 'request', header ?? (usual && unpromised(headerIn(execution, usual))));
+	if (!header && execution.api.isSelfDescribed()) return usual && unhonored(headerIn(execution, usual));
+	return pinned(execution, 'request', header ?? (usual && unhonored(headerIn(execution, usual))));
 }
 
 function pinned(
@@ -96,7 +96,7 @@ function pinned(
 ): KeyHeader | undefined {
 	const state = runState(execution);
 	const first = state[carrier];
-	if (first && (first.isPromised || !described?.isPromised)) return first;
+	if (first && (first.isHonored || !described?.isHonored)) return first;
 	if (described) state[carrier] = described;
 	return described;
 }
@@ -105,11 +105,11 @@ function headerIn(
 	{ api }: Execution,
 	{ idempotencyHeader: name, idempotencyKey }: IdempotencyHeader,
 ): KeyHeader | undefined {
-	return name === undefined ? undefined : { name, ...idempotencyKey, isPromised: api.isSelfDescribed() };
+	return name === undefined ? undefined : { name, ...idempotencyKey, isHonored: api.isSelfDescribed() };
 }
 
-const unpromised = (header: KeyHeader | undefined): KeyHeader | undefined =>
-	header && { ...header, isPromised: false };
+const unhonored = (header: KeyHeader | undefined): KeyHeader | undefined =>
+	header && { ...header, isHonored: false };
 
 /**
  * How this run divides its items into requests, as decided by the first attempt that sent any. A batch path from the

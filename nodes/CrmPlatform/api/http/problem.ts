@@ -113,7 +113,7 @@ export const isUnreadable = (details: IDataObject | undefined): boolean => detai
 export const saysNotFound = (status: number | undefined, details: IDataObject | undefined): boolean =>
 	notFound.includes(status ?? 0) && !isUnreadable(details);
 
-/** The problem of a response whose status says success although its body cannot be read. */
+/** The problem of an answer that cannot be read: a web page, or something other than `expected`. */
 export function unreadableProblem(answer: ErrorAnswer, expected: string): Problem {
 	const { status, headers, text } = answer;
 	const page = isMarkup(text);

@@ -30,10 +30,10 @@ interface Idempotency {
 	header: string;
 	key: string;
 	/**
-	 * False if the service's description does not promise to honor the key. The key is sent anyway, but does
-	 * not make the write repeatable.
+	 * False if the API description does not say that the service honors the key. The key is sent anyway, but does not make
+	 * the write repeatable.
 	 */
-	isPromised?: boolean;
+	isHonored?: boolean;
 }
 
 export type ApiResponse = SuccessfulAnswer['response'];
@@ -66,7 +66,7 @@ export function createSender(options: SenderOptions): Sender {
 	const { address, queueOptions, clock = systemClock, policy = retryPolicy, shownAddress = address } = options;
 	const { timeout = 60_000, totalTimeout = defaultTotalTimeout } = options;
 	const privateQueue = queueOptions ? undefined : new RequestQueue(clock);
-	const queue = () => privateQueue ?? queueFor(queueOptions?.account ?? '', clock);
+	const queue = () => privateQueue ?? queueFor(queueOptions?.queueKey ?? '', clock);
 	const execution = queueOptions?.execution || options;
 	const currentPriority = (): Priority =>
 		(queue().sentCount(execution) < bulkThreshold ? queueOptions?.priority : queueOptions?.laterPriority) ?? 'ordinary';
@@ -74,7 +74,7 @@ export function createSender(options: SenderOptions): Sender {
 
 	return async (request) => {
 		const hasKey = request.idempotency !== undefined;
-		const isKeyed = hasKey && request.idempotency?.isPromised !== false;
+		const isKeyed = hasKey && request.idempotency?.isHonored !== false;
 		const isRepeatable = isKeyed || (request.isRepeatable ?? isIdempotent(request));
 		const http: HttpRequest = { ...toHttpRequest(request, address), timeout, totalTimeout };
 		return await new RequestAttempts(sender, { http, isRepeatable, hasKey }).send();

@@ -52,10 +52,9 @@ export class RequestAttempts {
 	private mayBeDone = false;
 	/** Whether the last attempt may have been carried out: for a repeatable write, only that matters. */
 	private lastMayBeDone = false;
-	/** Milliseconds between attempts. */
-	private waited = 0;
-	/** Milliseconds in the queue. */
-	private queued = 0;
+	/** Milliseconds. */
+	private waitedBetweenAttempts = 0;
+	private waitedInQueue = 0;
 	private attempts = 1;
 	/** How often the service has asked to wait. */
 	private deferrals = 0;
@@ -73,8 +72,8 @@ export class RequestAttempts {
 		for (;;) {
 			signal?.throwIfAborted();
 			const priority = this.sender.currentPriority();
-			const maxWait = priority === 'awaited' ? policy.maxWait : (queueOptions?.maxUnattendedWait ?? policy.maxWait);
-			const response = await this.sendQueued(priority, maxWait);
+			const maxTotalWait = priority === 'awaited' ? policy.maxWait : (queueOptions?.maxUnattendedWait ?? policy.maxWait);
+			const response = await this.sendQueued(priority, maxTotalWait);
 			// Another attempt would only be refused, at the cost of the shared plan.
 			if ('retryAt' in response) return failed(this.problem ? this.finalProblem(this.problem) : rateLimitProblem(), response.retryAt);
 			// A request aborted by a canceled execution is not a connection failure.
@@ -88,14 +87,14 @@ export class RequestAttempts {
 			}
 			const problem = this.recordFailure(failure, answer);
 			const isLast = 'isOverdue' in response || answer.isFinal === true;
-			const decision: RetryDecision = isLast ? { retry: false } : this.decide(failure, maxWait);
+			const decision: RetryDecision = isLast ? { retry: false } : this.decide(failure, maxTotalWait);
 			if (!decision.retry) return failed(this.finalProblem(problem), decision.retryAt);
 			if (decision.countsAsAttempt) this.attempts += 1;
 			await this.wait(decision.delay);
 		}
 	}
 
-	private async sendQueued(priority: Priority, maxWait: number): Promise<TransportResult | QueueTimeout> {
+	private async sendQueued(priority: Priority, maxTotalWait: number): Promise<TransportResult | QueueTimeout> {
 		const { clock, queue, queueOptions, signal, execution, onWait, transport } = this.sender;
 		const { http } = this.request;
 		const { workflow = '' } = queueOptions ?? {};
@@ -110,7 +109,7 @@ export class RequestAttempts {
 			priority,
 			workflow,
 			execution,
-			timeoutAt: enqueuedAt + maxWait - this.waited - this.queued,
+			timeoutAt: enqueuedAt + maxTotalWait - this.waitedBetweenAttempts - this.waitedInQueue,
 			reserve,
 			totalTimeout: http.totalTimeout,
 			isRetry: this.deferrals > 0,
@@ -118,7 +117,7 @@ export class RequestAttempts {
 		};
 		const send = async (): Promise<TransportResult> => {
 			endWait();
-			this.queued += clock.now() - enqueuedAt;
+			this.waitedInQueue += clock.now() - enqueuedAt;
 			return await transport(http);
 		};
 		return await queue().enqueue(queuedRequest, send).finally(endWait);
@@ -135,15 +134,15 @@ export class RequestAttempts {
 		return this.problem;
 	}
 
-	/** @param maxWait how long the request may wait for the rate limit: in the queue, and after each 429 */
-	private decide(failure: FailedAttempt, maxWait: number): RetryDecision {
+	/** @param maxTotalWait how long the request may wait for the rate limit: in the queue, and after each 429 */
+	private decide(failure: FailedAttempt, maxTotalWait: number): RetryDecision {
 		const { clock, policy } = this.sender;
-		const { attempts, deferrals, waited } = this;
+		const { attempts, deferrals, waitedBetweenAttempts: waited } = this;
 		const { isRepeatable, hasKey } = this.request;
 		return decideRetry(
 			failure,
 			{ attempts, deferrals, waited, isRepeatable, hasKey, now: clock.now(), random: clock.random() },
-			failure.status === rateLimited ? { ...policy, maxWait: maxWait - this.queued } : policy,
+			failure.status === rateLimited ? { ...policy, maxWait: maxTotalWait - this.waitedInQueue } : policy,
 		);
 	}
 
@@ -159,7 +158,7 @@ export class RequestAttempts {
 		const { clock, signal, onWait } = this.sender;
 		const onWaitEnd = onWait?.(ms, 0);
 		await clock.sleep(ms, signal).finally(onWaitEnd);
-		this.waited += ms;
+		this.waitedBetweenAttempts += ms;
 	}
 }
 

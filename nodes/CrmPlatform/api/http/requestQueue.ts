@@ -6,8 +6,8 @@ import type { TransportResult } from './transport';
 
 /** How the requests of an execution are queued beside those of other executions. */
 export interface QueueOptions {
-	/** Address and credential: requests of one account share a rate limit. */
-	account: string;
+	/** Equal for requests that share a rate limit: the address, and the API key or OAuth2 credential. */
+	queueKey: string;
 	workflow: string;
 	/** Id of the execution, which groups all its nodes and their runs. Without it, each sender counts as an execution. */
 	execution?: string | undefined;
@@ -15,7 +15,7 @@ export interface QueueOptions {
 	priority: Priority;
 	/** Priority after `bulkThreshold` requests. */
 	laterPriority: Priority;
-	/** Maximum time (ms) in the queue for a request that nobody waits for. */
+	/** Maximum time (ms) that a request may wait for the rate limit if nobody waits for it. */
 	maxUnattendedWait: number;
 	/** Share of the plan (0 to 1) that bulk requests leave to other clients. */
 	reserve: number;
@@ -181,10 +181,14 @@ export class RequestQueue {
 
 	/** Times out requests: after a grace period, or immediately if their window opens after their timeout. */
 	private timeOutOverdue(now: number): void {
-		const opensAt = ({ reserve }: Pick<WaitingRequest, 'reserve'>) => this.rateLimit.exhaustedUntil(now, reserve) ?? now - gracePeriod;
-		if (opensAt({ reserve: 1 }) <= this.nextTimeoutAt) return;
-		const isOverdue = (entry: WaitingRequest) => entry.timeoutAt < opensAt(entry);
-		for (const entry of this.waiting.removeAll(isOverdue)) entry.settle({ retryAt: Math.max(opensAt(entry), now) });
+		const opensAt = ({ reserve }: Pick<WaitingRequest, 'reserve'>) => this.rateLimit.exhaustedUntil(now, reserve);
+		const isOverdue = (entry: Pick<WaitingRequest, 'reserve' | 'timeoutAt'>) => {
+			const windowOpensAt = opensAt(entry);
+			return windowOpensAt === undefined ? now - entry.timeoutAt > gracePeriod : entry.timeoutAt < windowOpensAt;
+		};
+		// Each response comes here, and rarely is any request overdue: not if the earliest timeout is after the last opening.
+		if (!isOverdue({ reserve: 1, timeoutAt: this.nextTimeoutAt })) return;
+		for (const entry of this.waiting.removeAll(isOverdue)) entry.settle({ retryAt: opensAt(entry) ?? now });
 		this.nextTimeoutAt = Math.min(Infinity, ...this.waiting.all().map(({ timeoutAt }) => timeoutAt));
 	}
 
@@ -210,20 +214,16 @@ export class RequestQueue {
 	}
 }
 
-// Shared by the whole process, but by clock, since each test has its own.
+// Shared by the whole process. Each test has its own clock, and with it its own queues.
 const queues = new WeakMap<Clock, Map<string, RequestQueue>>();
 
-/**
- * The queue of an account. Look it up for each request: idle queues are dropped.
- *
- * @param account address and credential
- */
-export function queueFor(account: string, clock: Clock): RequestQueue {
-	const byAccount = getOrCreate(queues, clock, () => new Map<string, RequestQueue>());
-	const existing = byAccount.get(account);
+/** The shared queue with this key (`QueueOptions.queueKey`). Look it up for each request: idle queues are dropped. */
+export function queueFor(queueKey: string, clock: Clock): RequestQueue {
+	const byKey = getOrCreate(queues, clock, () => new Map<string, RequestQueue>());
+	const existing = byKey.get(queueKey);
 	if (existing) return existing;
-	for (const [other, queue] of byAccount) if (queue.isIdle()) byAccount.delete(other);
+	for (const [other, queue] of byKey) if (queue.isIdle()) byKey.delete(other);
 	const queue = new RequestQueue(clock);
-	byAccount.set(account, queue);
+	byKey.set(queueKey, queue);
 	return queue;
 }

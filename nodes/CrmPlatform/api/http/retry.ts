@@ -8,7 +8,7 @@ export const retryPolicy = {
 	/** Delay before the second attempt; it doubles with each further one. */
 	firstDelay: 500,
 	maxDelay: 15_000,
-	/** Total time one request may spend waiting. A longer wait fails at once, with the time to retry. */
+	/** Total time one request may wait between its attempts. If it would have to wait longer, it fails at once, with the time to retry. */
 	maxWait: 5 * 60_000,
 	statuses: [408, 425, rateLimited, 500, 502, unavailable, 504] as readonly number[],
 };
@@ -32,7 +32,7 @@ export interface RetryProgress {
 	attempts: number;
 	/** How often the service has asked to wait, including this time. */
 	deferrals: number;
-	/** Milliseconds spent waiting so far. */
+	/** Milliseconds waited between attempts so far. */
 	waited: number;
 	/** Whether repeating the request has no further effect: a read, an idempotent method, a write under a key. */
 	isRepeatable: boolean;
@@ -58,17 +58,19 @@ export function decideRetry(failure: FailedAttempt, progress: RetryProgress, pol
 	const window = isLimited ? rateWindow(failure.headers, progress.now) : undefined;
 	const untilReset = window && Math.max(0, window.resetsAt - progress.now);
 	const requestedDelay = retryAfter(failure.headers, progress.now) ?? untilReset;
-	// After this time the queue sends requests again. Refused requests should be back in the queue by then, before others.
-	const pause = isLimited ? Math.min(requestedDelay ?? 0, maxRetryAfter) : (requestedDelay ?? 0);
+	// After `maxRetryAfter` at the latest, the queue probes the limit. A refused request has to be in it by then, ahead of others.
+	const pause = Math.min(requestedDelay ?? 0, isLimited ? maxRetryAfter : Infinity);
 	const countsAsAttempt = !asksToWait(failure);
 	const { attempts, deferrals, waited, now, random } = progress;
-	// A deferral is not a failed attempt, so only `maxWait` ends the retries, even if the service says to
-	// retry at once.
+	// A service that has refused for five minutes and names no time is asked once a minute.
+	const extendedMax = requestedDelay ? 0 : waited / 5;
+	// A deferral is not a failed attempt, so only `maxWait` ends the retries, even if the service says to retry at once.
 	const delay = countsAsAttempt
 		? (requestedDelay ?? backoff(attempts, random, policy))
-		: Math.max(pause, backoff(deferrals, random, policy, requestedDelay ? 0 : waited / 5));
-	const necessaryDelay = window?.remaining === 0 ? Math.max(delay, untilReset ?? 0) : delay;
-	if ((countsAsAttempt && attempts >= policy.attempts) || waited + necessaryDelay > policy.maxWait) {
+		: Math.max(pause, backoff(deferrals, random, policy, extendedMax));
+	// After `delay`, the request waits in the queue until the window opens. That wait has to fit, too.
+	const untilNextAttempt = window?.remaining === 0 ? Math.max(delay, untilReset ?? 0) : delay;
+	if ((countsAsAttempt && attempts >= policy.attempts) || waited + untilNextAttempt > policy.maxWait) {
 		return requestedDelay ? { retry: false, retryAt: now + requestedDelay } : { retry: false };
 	}
 	return { retry: true, delay, countsAsAttempt };

@@ -43,7 +43,7 @@ export type Transport = (request: HttpRequest) => Promise<TransportResult>;
 export type TransportResult = HttpResponse | NoResponse | SignedOut;
 
 /** Requests signed with the user's API key. */
-export function authenticated(
+export function apiKeyTransport(
 	n8n: IAllExecuteFunctions,
 	credentialType: string,
 	credential: ICredentialsDecrypted,
@@ -53,7 +53,7 @@ export function authenticated(
 			n8n.helpers.httpRequestWithAuthentication.call(
 				abortedBy(signal, n8n),
 				credentialType,
-				options(request, signal),
+				requestOptions(request, signal),
 				// Passing the decrypted credential saves n8n decrypting it for each request.
 				{ credentialsDecrypted: credential },
 			),
@@ -64,14 +64,14 @@ export function authenticated(
  * Requests signed with the user's access token. After a 401, n8n renews the token once for all executions and
  * workers, and sends the request again.
  */
-export function signedIn(n8n: IAllExecuteFunctions, credentialType: string): Transport {
+export function oauth2Transport(n8n: IAllExecuteFunctions, credentialType: string): Transport {
 	return async (request) =>
 		await settle(
 			request,
 			cancelSignalOf(n8n),
 			(signal) =>
 				n8n.helpers.httpRequestWithAuthentication.call(abortedBy(signal, n8n), credentialType, {
-					...options(request, signal),
+					...requestOptions(request, signal),
 					ignoreHttpStatusErrors: { ignore: true, except: [401] },
 				}),
 			(errors) => {
@@ -82,10 +82,10 @@ export function signedIn(n8n: IAllExecuteFunctions, credentialType: string): Tra
 }
 
 /** Requests without the credential, for addresses that must not receive it. */
-export function anonymous(n8n: IAllExecuteFunctions): Transport {
+export function anonymousTransport(n8n: IAllExecuteFunctions): Transport {
 	return async (request) =>
 		await settle(request, cancelSignalOf(n8n), (signal) =>
-			n8n.helpers.httpRequest(options(request, signal)),
+			n8n.helpers.httpRequest(requestOptions(request, signal)),
 		);
 }
 
@@ -94,7 +94,7 @@ export function anonymous(n8n: IAllExecuteFunctions): Transport {
  *
  * @param authorization value of the Authorization header; absent for addresses that must not receive it
  */
-export function testing(
+export function credentialTestTransport(
 	{ request: send }: ICredentialTestFunctions['helpers'],
 	authorization?: string,
 ): Transport {
@@ -114,7 +114,7 @@ export function testing(
 	};
 }
 
-function options(
+function requestOptions(
 	{ timeout, totalTimeout: _, body, ...request }: HttpRequest,
 	abortSignal: AbortSignal,
 ): IHttpRequestOptions {

@@ -1,4 +1,4 @@
-import type { Signs } from './signs';
+import type { Continuation } from './continuation';
 
 /** What is known about a list after one of its pages has arrived. */
 export interface ReadSoFar {
@@ -40,22 +40,23 @@ export type Ending =
  * Whether a list ends with a page. Follows the table in docs/service.md from top to bottom. Unless the end is
  * certain, reading fails with an error.
  */
-export function endingOf({ cursor, more, maybe, isLast, total }: Signs, soFar: ReadSoFar): Ending {
+export function endingOf(continuation: Continuation, soFar: ReadSoFar): Ending {
+	const { cursor, announcedBy, maybeAnnouncedBy, isLast, total } = continuation;
 	const { received, read, isFirst, hadCursor, isFull, isRepeated, isPaged, canBeSmaller, leavesCursorOut } = soFar;
 	const isShort = total !== undefined && read !== undefined && total > read;
 	if (typeof cursor === 'string') {
-		const isOver = received === 0 && more === undefined && !isShort && (isRepeated || isLast);
+		const isOver = received === 0 && announcedBy === undefined && !isShort && (isRepeated || isLast);
 		if (isOver) return 'end';
 		return isRepeated ? 'endless' : { next: cursor };
 	}
 	if (isShort && (isFirst || isLost(soFar, total))) return { unclear: 'total', read };
-	if (more !== undefined) return { unclear: more };
+	if (announcedBy !== undefined) return { unclear: announcedBy };
 	if (cursor === null) return 'end';
 
 	// The response has no cursor at all.
 	const isAllRead = total !== undefined && read !== undefined && read >= total;
 	if (isAllRead || isLast) return 'end';
-	if (isFirst && maybe !== undefined) return { unclear: maybe };
+	if (isFirst && maybeAnnouncedBy !== undefined) return { unclear: maybeAnnouncedBy };
 	if (received === 0 || !isPaged) return 'end';
 	if (!isFull && (hadCursor || leavesCursorOut)) return 'end';
 	if (canBeSmaller) return 'ask';

@@ -5,7 +5,7 @@ import type { Query } from '../http/path';
 import type { ApiRequest, ApiResponse } from '../http/request';
 import type { ListDescription } from '../openapi/listing';
 import { endingOf, type Ending, type ReadSoFar } from './ending';
-import { readSigns } from './signs';
+import { readContinuation } from './continuation';
 
 /** Sends a request and returns the successful response. */
 export type Send = (request: ApiRequest) => Promise<ApiResponse>;
@@ -20,7 +20,7 @@ export interface Page {
 }
 
 /** The parts of a list's description that reading its pages needs. */
-export type PagedList = Pick<ListDescription, 'cursor' | 'next' | 'unread' | 'fixed' | 'pageSize' | 'takesCursor'>;
+export type PagedList = Pick<ListDescription, 'cursor' | 'next' | 'ambiguousNext' | 'fixed' | 'pageSize' | 'takesCursor'>;
 
 interface PageRequest {
 	list: PagedList;
@@ -84,10 +84,10 @@ export async function requestPage(send: Send, path: string, request: PageRequest
 		);
 	}
 	const received = data.length;
-	const { total } = readSigns({ status, body, headers }, list, 0);
+	const { total } = readContinuation({ status, body, headers }, list, 0);
 	const endingAfter = ({ read: before, isRead, ...walked }: Walked, fresh: number): Ending => {
 		const read = before === undefined ? undefined : before + fresh;
-		const signs = readSigns({ status, body, headers }, list, read ?? Infinity);
+		const continuation = readContinuation({ status, body, headers }, list, read ?? Infinity);
 		const requestedSize = list.pageSize && query[list.pageSize.name];
 		const soFar: ReadSoFar = {
 			received,
@@ -98,12 +98,12 @@ export async function requestPage(send: Send, path: string, request: PageRequest
 			hadCursor: walked.hadCursor,
 			isFirst: cursor === undefined,
 			isFull: received > 0 && received >= (walked.largestPageSize || Number(requestedSize ?? 1)),
-			isRepeated: typeof signs.cursor === 'string' && isRead(signs.cursor),
+			isRepeated: typeof continuation.cursor === 'string' && isRead(continuation.cursor),
 			isPaged: list.takesCursor === true || list.pageSize !== undefined || walked.hadCursor,
 			canBeSmaller: smallerSize(request, received) !== undefined,
 			leavesCursorOut: leavingCursorOut.has(list),
 		};
-		return endingOf(signs, soFar);
+		return endingOf(continuation, soFar);
 	};
 	return { page: { records: data, ...(total !== undefined && { total }) }, endingAfter };
 }
@@ -169,7 +169,7 @@ export const endless = (path: string) =>
 const cutOff = (path: string, total: number | undefined, received: number | undefined) =>
 	`The list ${path} has ${total} records, but the CRM returned only ${received} and no next_cursor for the rest. The list cannot be read completely. The workflow is not the cause: please report this to the CRM’s support.`;
 
-const unclear = (path: string, sign: string) =>
-	sign === 'next_cursor'
+const unclear = (path: string, member: string) =>
+	member === 'next_cursor'
 		? `The CRM returned a page of ${path} without a next_cursor, and its API description does not say where the next page begins, so the list may be longer. Please report this to the CRM’s support.`
-		: `The CRM indicates (${sign}) that the list ${path} has more records, but its API description does not say how to read them, so the list would be incomplete. Please report this to the CRM’s support.`;
+		: `The CRM indicates (${member}) that the list ${path} has more records, but its API description does not say how to read them, so the list would be incomplete. Please report this to the CRM’s support.`;

@@ -20,7 +20,7 @@ export interface LoadedDocument {
 	 * Why names of the packaged document must not be used: the service has its own document, which could not be read, and
 	 * may ignore names that it lacks. Absent if the service has none: then the packaged one is assumed to match.
 	 */
-	unread?: string;
+	whyUnread?: string;
 }
 
 export interface DocumentSource {
@@ -81,7 +81,7 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 	return {
 		document: await packagedDocument(),
 		isPackaged: true,
-		...(!read.isMissing && { unread: `${why} It is unknown whether the CRM supports this, so nothing was sent. Try again, or correct the API description URL in the credential.` }),
+		...(!read.isMissing && { whyUnread: `${why} It is unknown whether the CRM supports this, so nothing was sent. Try again, or correct the API description URL in the credential.` }),
 		notice: `${why} The description packaged with the node was used instead: ${read.isMissing ? 'fields may be missing or rejected' : 'it is not used for filters, Match On, names instead of IDs, or fields that it does not have'}. Writes with an uncertain outcome were not retried.`,
 	};
 }

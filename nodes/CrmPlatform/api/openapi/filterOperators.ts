@@ -18,7 +18,7 @@ export interface FilterOperator {
 const isTime = (kind?: FieldKind) => kind !== undefined && ['day', 'instant'].includes(fieldKinds[kind].order ?? '');
 const isList = (kind?: FieldKind) => kind !== undefined && fieldKinds[kind].shape === 'list';
 const isBoolean = (kind?: FieldKind) => kind !== undefined && fieldKinds[kind].type === 'boolean';
-const isAmount = (kind?: FieldKind) => !isTime(kind);
+const isNotTime = (kind?: FieldKind) => !isTime(kind);
 const isLink = (_kind: FieldKind | undefined, isLinkedField: boolean) => isLinkedField;
 
 /** In the order in which forms list them. */
@@ -31,16 +31,16 @@ export const filterOperators: FilterOperator[] = [
 	{ value: 'isFalse', name: 'Is False', filters: [['is', false]], suits: isBoolean },
 	{ value: 'contains', name: 'Contains', takes: 'values', filters: [['contains', 'first']] },
 	{ value: 'startsWith', name: 'Starts With', takes: 'values', filters: [['starts_with', 'first']] },
-	{ value: 'isAtLeast', name: 'Is at Least', takes: 'values', filters: [['gte', 'first']], suits: isAmount },
-	{ value: 'isMoreThan', name: 'Is More Than', takes: 'values', filters: [['gt', 'first']], suits: isAmount },
-	{ value: 'isAtMost', name: 'Is at Most', takes: 'values', filters: [['lte', 'first']], suits: isAmount },
-	{ value: 'isLessThan', name: 'Is Less Than', takes: 'values', filters: [['lt', 'first']], suits: isAmount },
+	{ value: 'isAtLeast', name: 'Is at Least', takes: 'values', filters: [['gte', 'first']], suits: isNotTime },
+	{ value: 'isMoreThan', name: 'Is More Than', takes: 'values', filters: [['gt', 'first']], suits: isNotTime },
+	{ value: 'isAtMost', name: 'Is at Most', takes: 'values', filters: [['lte', 'first']], suits: isNotTime },
+	{ value: 'isLessThan', name: 'Is Less Than', takes: 'values', filters: [['lt', 'first']], suits: isNotTime },
 	{
 		value: 'isBetween',
 		name: 'Is Between',
 		takes: 'values',
 		filters: [['gte', 'first'], ['lte', 'second']],
-		suits: isAmount,
+		suits: isNotTime,
 	},
 	{ value: 'isOn', name: 'Is On', takes: 'dates', filters: [['gte', 'first'], ['lte', 'first']], suits: isTime },
 	{ value: 'isAfter', name: 'Is After', takes: 'dates', filters: [['gt', 'first']], suits: isTime },

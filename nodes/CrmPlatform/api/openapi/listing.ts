@@ -20,7 +20,7 @@ export interface ListDescription extends RecordTimes {
 	/** Further parameters of a request for a next page. */
 	fixed?: Record<string, string | number | boolean>;
 	/** If the description's links are ambiguous: the places of a response that have a value if there is a next page. */
-	unread?: CursorPlace[];
+	ambiguousNext?: CursorPlace[];
 	/** The parameter for the size of a page, and the largest page the service gives. */
 	pageSize?: {
 		name: string;
@@ -82,14 +82,14 @@ export function describeList(
 	const description: ListDescription = { cursor, filters: [], ...recordTimes(names) };
 	if ((linked ?? usual) || names.some((name) => otherPlaces.test(name))) description.takesCursor = true;
 	if (linked) description.next = linked.next;
-	else if (link && 'unread' in link) description.unread = link.unread;
+	else if (link && 'ambiguousNext' in link) description.ambiguousNext = link.ambiguousNext;
 	const { [pageSize?.name ?? '']: linkedSize, ...fixed } = linked?.fixed ?? {};
 	if (Object.keys(fixed).length > 0) description.fixed = fixed;
 	if (pageSize?.name !== undefined) description.pageSize = describePageSize(document, pageSize, linkedSize);
 	if (sort?.name !== undefined) {
 		description.sort = { name: sort.name, values: parameterChoices(document, sort) };
-		const { default: usual } = flatten(document, sort.schema ?? {});
-		if (usual !== undefined) description.sort.default = [usual].flat().join();
+		const { default: defaultOrder } = flatten(document, sort.schema ?? {});
+		if (defaultOrder !== undefined) description.sort.default = [defaultOrder].flat().join();
 	}
 	if (search !== undefined) description.search = search;
 	if (fields !== undefined) description.fields = fields;

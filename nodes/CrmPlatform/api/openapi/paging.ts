@@ -65,7 +65,7 @@ export function nextLink(
 	document: OpenApiDocument,
 	operation: OpenApiOperation,
 	names: string[],
-): NextLink | { unread: CursorPlace[] } | undefined {
+): NextLink | { ambiguousNext: CursorPlace[] } | undefined {
 	const response = readPart(document, successOf(operation), 'response');
 	const found = Object.entries(response.links ?? {}).flatMap(([linkName, linkOrReference]) => {
 		const link = resolve(document, linkOrReference, 'link');
@@ -87,7 +87,7 @@ export function nextLink(
 	const isClear = others.length === 0 && new Set(found.map((candidate) => JSON.stringify(candidate))).size === 1;
 	const next = isClear ? placeOf(only?.from) : undefined;
 	if (only && next) return { name: only.name, next, fixed: first.fixed };
-	return { unread: found.flatMap(({ filled }) => filled.flatMap(({ from }) => placesIn(from))) };
+	return { ambiguousNext: found.flatMap(({ filled }) => filled.flatMap(({ from }) => placesIn(from))) };
 }
 
 const isCursor = (name: string, from: string): boolean =>

@@ -37,7 +37,7 @@ function inOnePiece(document: OpenApiDocument, schema: Schema, parts: Parts, dep
 	parts.flat.set(resolvedSchema, {});
 	countSteps(document, 1);
 	const flat = (schemas: Schema[] = []) =>
-		schemas.flatMap((part) => (isRead(document, parts, depth) ? [inOnePiece(document, part, parts, depth + 1)] : []));
+		schemas.flatMap((part) => (countPart(document, parts, depth) ? [inOnePiece(document, part, parts, depth + 1)] : []));
 	const all = flat(resolvedSchema.allOf);
 	const alternatives = [...flat(resolvedSchema.anyOf), ...flat(resolvedSchema.oneOf)].filter(isNotNull);
 	const merged = mergedInto(resolvedSchema, [...all, ...commonOf(alternatives)]);
@@ -45,7 +45,8 @@ function inOnePiece(document: OpenApiDocument, schema: Schema, parts: Parts, dep
 	return merged;
 }
 
-function isRead(document: OpenApiDocument, parts: Parts, depth: number): boolean {
+/** Counts a part towards the limits. @returns whether it is still within them */
+function countPart(document: OpenApiDocument, parts: Parts, depth: number): boolean {
 	parts.left -= 1;
 	const isWithin = parts.left >= 0 && depth < maxDepth;
 	if (!isWithin) leaveOut(document, `schemas with more than ${maxParts} parts, or nested more than ${maxDepth} levels deep`);

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { chunks } from '../../api/batchRequest';
+import { chunks } from '../../base/lists';
 import type { RecentMap } from '../../base/maps';
 import type { Connection } from '../../api/connection';
 import { tellsOrigin, type CrmEvent } from '../../api/crmEvent';

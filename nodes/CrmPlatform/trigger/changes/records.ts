@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { chunks, maxIds } from '../../api/batchRequest';
+import { chunks } from '../../base/lists';
 import { getOrCreate } from '../../base/maps';
 import type { Connection } from '../../api/connection';
 import type { CrmEvent } from '../../api/crmEvent';
@@ -8,6 +8,7 @@ import type { Query } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
 import { readPage, type Page } from '../../api/lists/page';
 import type { ListDescription } from '../../api/openapi/listing';
+import { maxIds } from '../../lookUp/lookUp';
 import type { Backfill } from './position';
 import { isOutside, statesOf } from './scopeOfState';
 

@@ -5,13 +5,13 @@ import type { ListDescription } from '../openapi/listing';
 import type { CursorPlace } from '../openapi/paging';
 
 /** The members of a response that say whether and where a list continues. */
-export interface Signs {
+export interface Continuation {
 	/** The cursor of the next page; null if the response says that there is none; undefined if it says nothing. */
 	cursor: string | null | undefined;
 	/** Another member that announces more records, such as `has_more`. */
-	more?: string;
+	announcedBy?: string;
 	/** A member that may announce more records if there is no cursor, such as `total_pages`. */
-	maybe?: string;
+	maybeAnnouncedBy?: string;
 	/** Whether the response says that there are no more records. */
 	isLast: boolean;
 	/** Number of records in the whole list. */
@@ -26,12 +26,12 @@ interface Answer {
 }
 
 /** Reads what a page says about further pages: its cursor, in the described or a usual place, and other members. */
-export function readSigns(
+export function readContinuation(
 	{ status, body, headers }: Answer,
-	list: Pick<ListDescription, 'cursor' | 'next' | 'unread'>,
+	list: Pick<ListDescription, 'cursor' | 'next' | 'ambiguousNext'>,
 	read: number,
-): Signs {
-	const found = signsIn([...Object.entries(body), ...Object.entries(headers).map(inHeader)], read);
+): Continuation {
+	const found = announcementsIn([...Object.entries(body), ...Object.entries(headers).map(inHeader)], read);
 	const linked = [...new Set(nextLinks(headers.link, list.cursor))];
 	const at = (place: CursorPlace) => ('header' in place ? headers[place.header] : valueAtPointer(body, place.path));
 	const cursors = [list.next && at(list.next), body.next_cursor, linked.length === 1 ? linked[0] : undefined].map(cursorOf);
@@ -40,18 +40,19 @@ export function readSigns(
 	const [, last = 0, counted] = range;
 	const isCut = counted === undefined ? status === 206 : last + 1 < counted;
 	const total = wholeNumber(body.total) ?? wholeNumber(headers['x-total-count'] ?? headers['x-total']) ?? counted;
-	const more = [
+	const [announcedBy] = [
 		...(cursors.includes(unreadable) ? ['a next_cursor that is neither text nor a number'] : []),
 		...(linked.length > 1 || linked.includes(undefined) ? ['a Link header'] : []),
 		...(isCut ? [range.length > 0 ? 'Content-Range' : 'the status 206'] : []),
-		...((list.unread ?? []).some((place) => isFilled(at(place))) ? ['a link of its API description'] : []),
-		...found.more,
+		...((list.ambiguousNext ?? []).some((place) => isFilled(at(place))) ? ['a link of its API description'] : []),
+		...found.announcing,
 	];
+	const [maybeAnnouncedBy] = found.maybeAnnouncing;
 	return {
 		cursor,
 		isLast: found.isLast,
-		...(more[0] !== undefined && { more: more[0] }),
-		...(found.maybe[0] !== undefined && { maybe: found.maybe[0] }),
+		...(announcedBy !== undefined && { announcedBy }),
+		...(maybeAnnouncedBy !== undefined && { maybeAnnouncedBy }),
 		...(total !== undefined && { total }),
 	};
 }
@@ -98,21 +99,22 @@ function nextLinks(header = '', parameter: string): Array<string | undefined> {
 const maxDepth = 3;
 const maxMembers = 500;
 
-interface Found {
-	more: string[];
-	maybe: string[];
+interface Announcements {
+	/** The members that announce more records, and those that may. */
+	announcing: string[];
+	maybeAnnouncing: string[];
 	isLast: boolean;
 }
 
 /** Members of a response, other than its records, whose names announce further records. */
-function signsIn(members: Array<[string, unknown]>, read: number): Found {
-	const found: Found = { more: [], maybe: [], isLast: false };
+function announcementsIn(members: Array<[string, unknown]>, read: number): Announcements {
+	const found: Announcements = { announcing: [], maybeAnnouncing: [], isLast: false };
 	let level = members.filter(([name]) => name !== 'data' && name !== 'next_cursor');
 	for (let depth = 0; depth < maxDepth && level.length > 0; depth++) {
 		for (const [place, value] of level) {
 			const name = (place.split('.').at(-1) ?? '').toLowerCase().replace(/[^a-z]/g, '');
-			if (saysMore(name, value)) found.more.push(place);
-			else if (maySayMore(name, value, read)) found.maybe.push(place);
+			if (saysMore(name, value)) found.announcing.push(place);
+			else if (maySayMore(name, value, read)) found.maybeAnnouncing.push(place);
 			else if (saysLast(name, value)) found.isLast = true;
 		}
 		level = level.flatMap(([place, value]) => membersOf(value).map(([name, inner]): [string, unknown] => [`${place}.${name}`, inner]));
@@ -147,7 +149,7 @@ function saysMore(name: string, value: unknown): boolean {
 	return nextPlace.test(name) && isFilled(value);
 }
 
-/** Whether a member may announce more records. Used only without a clearer sign, since it may mean something else. */
+/** Whether a member may announce more records. Used only if nothing clearer is said, since it may mean something else. */
 function maySayMore(name: string, value: unknown, read: number): boolean {
 	if (typeof value === 'boolean') return !value && (lastFlag.test(name) || doneFlag.test(name));
 	if (otherPlace.test(name)) return isFilled(value);
