@@ -1,11 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { CrmEvent } from '../api/crmEvent';
-import { isObject, scalarsIn } from '../base/json';
+import { isObject } from '../base/json';
 import { fieldValue, fieldValues, hasField, topLevelName } from './changedField';
 import { addEquivalentFields, type EquivalentFields } from './equivalentFields';
 import type { EventMeaning } from './eventMeaning';
 import { noteChangeByOthers, withChangeToUndo, type FieldHistory } from './fieldHistory';
+import { idsIn } from './recordIds';
 import type { RecordState } from './recordState';
 import { hasSameValue } from './sameValue';
 
@@ -64,9 +65,6 @@ export const newHistory = ({ kind, collection, template }: EventMeaning, id: str
 	isChangedByOthers: false,
 });
 
-/** Identifies a record among the records of all types. */
-export const recordKey = ({ collection, id }: Pick<RecordHistory, 'collection' | 'id'>): string => `${collection}/${id}`;
-
 /** Adds an update that is to be undone. */
 export function addUpdateToUndo(history: RecordHistory, { sequence, data: { object, previous, changed } }: CrmEvent): void {
 	// Some services list only a part of the changed fields in `changed`, and all of them in `previous`.
@@ -116,7 +114,7 @@ const isOmitted = (record: IDataObject, name: string): boolean =>
 /** Returns a function that checks whether a value contains the id of a record whose deletion is to be undone. */
 export function linksToDeletedRecords(histories: RecordHistory[]): (value: unknown) => boolean {
 	const deletedIds = new Set(histories.flatMap(({ deletion, isCreated, id }) => (deletion && !isCreated ? [id] : [])));
-	return (value) => scalarsIn(value).some((scalar) => deletedIds.has(scalar as string));
+	return (value) => idsIn(value).some((id) => deletedIds.has(id));
 }
 
 export const partOfRecord = 'The CRM reports only a part of the record that was deleted.';

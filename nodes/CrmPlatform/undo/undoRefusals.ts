@@ -29,12 +29,13 @@ function afterRefusal(undo: RecordUndo, refused: Error): RecordUndo {
 	if (isAnsweredWith(refused, outdatedVersion)) {
 		return { ...rest, result: 'conflict', reason: 'Someone else changed the record while the undo ran. Nothing was overwritten.' };
 	}
-	const { code, existing_id: holder } = refusalDetails(refused);
+	const { code, existing_id: existingId } = refusalDetails(refused);
+	const holder = idText(existingId);
 	const isDuplicate = code === 'duplicate';
 	const nextAttempt = withoutRefusedValues(undo, refused);
 	return {
 		...rest,
-		...(isDuplicate && { isDuplicate: true as const, ...(typeof holder === 'string' && { holder }) }),
+		...(isDuplicate && { isDuplicate: true as const, ...(holder !== undefined && { holder }) }),
 		...(nextAttempt && { nextAttempt }),
 		result: 'cannot_be_undone',
 		reason: isDuplicate && action === 'update' ? duplicateValue : ['The CRM refused it:', ...textsOfRefusal(refused)].join(' '),
