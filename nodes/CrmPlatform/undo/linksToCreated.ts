@@ -1,7 +1,7 @@
 import type { CrmEvent } from '../api/crmEvent';
 import { fieldValues, hasField } from './changedField';
 import type { EventMeaning } from './eventMeaning';
-import { idsIn, recordKey } from './recordIds';
+import { possibleIdsIn, recordKey } from './recordIds';
 import type { RecordUndo } from './recordUndo';
 
 /** Decides which links count. */
@@ -81,7 +81,7 @@ export class LinksToCreated {
 
 	/** The ids of created records in a value. */
 	private createdIdsIn(value: unknown): string[] {
-		return idsIn(value).filter((id) => this.createdIds.has(id));
+		return possibleIdsIn(value).filter((id) => this.createdIds.has(id));
 	}
 }
 

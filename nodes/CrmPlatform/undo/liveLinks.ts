@@ -6,7 +6,7 @@ import { isAnsweredWith } from '../api/fetchRecord';
 import { idText, isObject } from '../base/json';
 import { notReadable } from '../api/http/statuses';
 import { withReplacedIds } from '../api/openapi/linkFields';
-import type { Field } from '../fields/field';
+import { allCustomFields, customFieldPrefix, type Field } from '../fields/field';
 import { recordsById } from './currentRecords';
 import type { PlanFields } from './planFields';
 import type { RecordHistory } from './recordHistory';
@@ -121,4 +121,4 @@ export class LiveLinks {
 
 /** The fields in a change, with their values: a record that is created again has all custom fields in one change. */
 export const partsOf = (field: string, to: unknown): Array<[name: string, value: unknown]> =>
-	field === 'custom_fields' && isObject(to) ? Object.entries(to).map(([key, value]) => [`custom_fields.${key}`, value]) : [[field, to]];
+	field === allCustomFields && isObject(to) ? Object.entries(to).map(([key, value]) => [customFieldPrefix + key, value]) : [[field, to]];

@@ -2,11 +2,12 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { CrmEvent } from '../api/crmEvent';
 import { isObject } from '../base/json';
+import { allCustomFields, customKeyOf } from '../fields/field';
 import { fieldValue, fieldValues, hasField, topLevelName } from './changedField';
 import { addEquivalentFields, type EquivalentFields } from './equivalentFields';
 import type { EventMeaning } from './eventMeaning';
 import { noteChangeByOthers, withChangeToUndo, type FieldHistory } from './fieldHistory';
-import { idsIn } from './recordIds';
+import { possibleIdsIn } from './recordIds';
 import type { RecordState } from './recordState';
 import { hasSameValue } from './sameValue';
 
@@ -109,12 +110,12 @@ export function addChangeByOthers(history: RecordHistory, { sequence, data }: Cr
 
 /** Whether a record has custom fields, but not this one: a service may leave out empty ones. */
 const isOmitted = (record: IDataObject, name: string): boolean =>
-	name.startsWith('custom_fields.') && isObject(record['custom_fields']) && !hasField(record, name);
+	customKeyOf(name) !== undefined && isObject(record[allCustomFields]) && !hasField(record, name);
 
 /** Returns a function that checks whether a value contains the id of a record whose deletion is to be undone. */
 export function linksToDeletedRecords(histories: RecordHistory[]): (value: unknown) => boolean {
 	const deletedIds = new Set(histories.flatMap(({ deletion, isCreated, id }) => (deletion && !isCreated ? [id] : [])));
-	return (value) => idsIn(value).some((id) => deletedIds.has(id));
+	return (value) => possibleIdsIn(value).some((id) => deletedIds.has(id));
 }
 
 export const partOfRecord = 'The CRM reports only a part of the record that was deleted.';

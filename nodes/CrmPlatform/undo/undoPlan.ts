@@ -2,7 +2,7 @@ import { withReplacedIds } from '../api/openapi/linkFields';
 import type { CurrentRecords } from './currentRecords';
 import { duplicateUndos, keptAsLinked } from './duplicateRecreations';
 import { linksToDeletedRecords, type RecordHistory } from './recordHistory';
-import { isDigits, linkKey, recordKey, withNewId } from './recordIds';
+import { isNumericId, linkKey, recordKey, withNewId } from './recordIds';
 import { compareStates, recordStateOf } from './recordState';
 import { allKept, withoutWrite, type RecordUndo } from './recordUndo';
 import { existsAgain, planRecreation, planUpdate, type UndoRules } from './restorePlan';
@@ -41,7 +41,7 @@ function newIdsIn(histories: RecordHistory[], current: CurrentRecords): UndoRule
 	const newIds = new Map(histories.flatMap((history): Array<[string, string]> => {
 		const recreation = current.livingRecreation(history);
 		// A number is an id only in a link to records of its collection.
-		return recreation ? [[isDigits(history.id) ? recordKey(history) : history.id, recreation.id]] : [];
+		return recreation ? [[isNumericId(history.id) ? recordKey(history) : history.id, recreation.id]] : [];
 	}));
 	const replaceLink = (collection: string, id: unknown) => withNewId(id, newIds.get(linkKey(collection, id)));
 	const replaceText = (_: string, member: unknown): unknown => (typeof member === 'string' ? (newIds.get(member) ?? member) : member);

@@ -5,6 +5,7 @@ import { outdatedVersion } from '../api/http/statuses';
 import { idText, isObject, scalarsIn } from '../base/json';
 import { ownMember } from '../base/ownMembers';
 import type { Reason } from '../api/http/problemBody';
+import { allCustomFields, customFieldPrefix } from '../fields/field';
 import { fieldValue, hasField } from './changedField';
 import { allKept, type FieldUndo, type RecordUndo } from './recordUndo';
 import { hasNoValue } from './sameValue';
@@ -94,9 +95,9 @@ function withoutRefusedValues(undo: RecordUndo, refused: Error): RecordUndo | un
 			return { ...change, kept: true };
 		}
 		// A record that is created has all custom fields in one change.
-		const omittedKeys = field === 'custom_fields' && isObject(to) ? Object.keys(to).filter((key) => namedFields.has(`${field}.${key}`)) : [];
+		const omittedKeys = field === allCustomFields && isObject(to) ? Object.keys(to).filter((key) => namedFields.has(customFieldPrefix + key)) : [];
 		if (omittedKeys.length === 0) return change;
-		omittedFields.push(...omittedKeys.map((key) => `${field}.${key}`));
+		omittedFields.push(...omittedKeys.map((key) => customFieldPrefix + key));
 		return { ...change, to: Object.fromEntries(Object.entries(to as IDataObject).filter(([key]) => !omittedKeys.includes(key))) };
 	});
 	if (omittedFields.length === 0 || changes.every(({ kept }) => kept)) return undefined;
@@ -109,7 +110,7 @@ function withoutRefusedValues(undo: RecordUndo, refused: Error): RecordUndo | un
 function fieldNameIn(pointer: string): string {
 	const path = pointer.replace(/^#?\//, '').replace(/^items\/\d+\//, '');
 	const [first = '', second] = path.split('/').map((step) => step.replace(/~1/g, '/').replace(/~0/g, '~'));
-	return first === 'custom_fields' && second !== undefined ? `${first}.${second}` : first;
+	return first === allCustomFields && second !== undefined ? customFieldPrefix + second : first;
 }
 
 /** The members of the problem (RFC 9457) that the service reported. */
