@@ -119,5 +119,5 @@ export function linksToDeletedRecords(histories: RecordHistory[]): (value: unkno
 }
 
 export const partOfRecord = 'The CRM reports only a part of the record that was deleted.';
-const noPreviousValues = 'The CRM does not report the earlier values.';
-const partOfPreviousValue = (name: string) => `The CRM reports only a part of the earlier value of ${name}.`;
+const noPreviousValues = 'The CRM does not report the previous values.';
+const partOfPreviousValue = (name: string) => `The CRM reports only a part of the previous value of ${name}.`;

@@ -179,7 +179,7 @@ const isId = (value: unknown): boolean => typeof value === 'string' || typeof va
 const withoutNulls = (value: IDataObject): IDataObject =>
 	Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
 
-const hasValues = 'The record already has its earlier values.';
+const hasValues = 'The record already has its previous values.';
 const createdAgain = (id: string) => `It was created again as ${id}.`;
 const recreationDiffers = (id: string) => `It was created again as ${id}. Its values differ from those before the changes, and were kept.`;
 const recreationGone = (id: string) => `It was created again as ${id}, which has been deleted since.`;

@@ -9,7 +9,7 @@ import { allCustomFields, customFieldPrefix } from '../fields/field';
 import { fieldValue, hasField } from './changedField';
 import { allKept, type FieldUndo, type RecordUndo } from './recordUndo';
 import { hasNoValue } from './sameValue';
-import type { WriteAnswer } from './writeUndo';
+import type { WriteAnswer } from './undoRequests';
 
 /** Returns the outcome of an undo, according to the service's answer to its write. */
 export function afterWrite(undo: RecordUndo, answer: WriteAnswer): RecordUndo {
@@ -58,7 +58,7 @@ function afterUpdate(undo: RecordUndo, record: IDataObject): RecordUndo {
 
 function reportStoredOtherwise(undo: RecordUndo, fields: string[]): RecordUndo {
 	const changes = undo.changes.map((change): FieldUndo => (fields.includes(change.field) ? { ...change, kept: true } : change));
-	const message = `The CRM stored other values than the earlier ones in ${fields.join(', ')}. Check the record.`;
+	const message = `The CRM stored other values than the previous ones in ${fields.join(', ')}. Check the record.`;
 	return { ...undo, changes, reason: [undo.reason, message].filter(Boolean).join(' '), result: 'cannot_be_undone' };
 }
 
@@ -124,4 +124,4 @@ function textsOfRefusal(refused: Error): string[] {
 }
 
 const formAdvice = /^(To change .* instead, use Create or Update\.|Correct th(e|at) .*)$/;
-const duplicateValue = 'Another record now has one of the earlier values, which must be unique.';
+const duplicateValue = 'Another record now has one of the previous values, which must be unique.';
