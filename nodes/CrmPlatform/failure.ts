@@ -34,7 +34,7 @@ export interface ItemFailure {
 export function failureSummary(failures: ItemFailure[], done: number, count: number): string[] {
 	const untried = count - done - failures.length;
 	const numbers = listed(failures.map(({ item }) => item));
-	const rest = untried > 0 ? ` ${untried} were not tried.` : '';
+	const rest = untried > 0 ? ` ${untried} ${untried === 1 ? 'was' : 'were'} not tried.` : '';
 	const summary = `Of ${count} items, ${done} succeeded and ${failures.length} failed (item ${numbers}).${rest}`;
 	const areAlike = failures.length === count && failures.every(({ failure }) => failure.message === failures[0]?.failure.message);
 	if (areAlike) return [`None of the ${count} items succeeded.`];

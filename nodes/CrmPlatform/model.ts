@@ -50,7 +50,7 @@ export interface Operation {
 	output?: OutputSchema | null;
 	/** Finds the description of the operation's write, which names the fields to fill in. */
 	write?(description: ResourceDescription): WriteDescription | undefined;
-	/** Whether an action such as winning a deal sends something to people outside the CRM. */
+	/** Whether an action such as rescheduling a message sends something to people outside the CRM. */
 	leavesTheCrm?: boolean;
 	/** Whether the operation runs once for all items if no parameter depends on the item: each run would return the same. */
 	isOnceForAll?: true;

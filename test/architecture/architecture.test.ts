@@ -24,6 +24,12 @@ test('only the reader of the description knows the packaged copy', () => {
 	expect(shipped).toEqual(['nodes/CrmPlatform/api/openapi/document.ts']);
 });
 
+test('one file names the member of a record with its custom fields', () => {
+	const code = (text: string) => text.replace(/\/\*.*?\*\/|\/\/.*$/gms, '');
+	const naming = [...sources].filter(([file, text]) => file.startsWith('nodes/') && /(?<! )\bcustom_fields|\bcustom_fields:/.test(code(text)));
+	expect(naming.map(([file]) => file)).toEqual(['nodes/CrmPlatform/fields/field.ts']);
+});
+
 test('no file imports itself, not even through others', () => {
 	expect(cycles(importsOf(sources))).toEqual([]);
 });

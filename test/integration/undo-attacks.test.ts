@@ -150,7 +150,7 @@ describe('nothing is written', () => {
 		const contact = await add('contacts', { last_name: 'x' });
 		await logShows([{ ...event, type: 'contact.updated', data: { object: contact, previous: null, changed: ['last_name'] } }]);
 		const { items } = await undo('k', { undoOf: 'actor', since: '2026-01-10' });
-		expect(items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('earlier values') }]);
+		expect(items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('previous values') }]);
 		expect(await writes()).toEqual([]);
 	});
 });

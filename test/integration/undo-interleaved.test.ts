@@ -144,7 +144,7 @@ describe('a service that provides less', () => {
 		expect((await through.undo('s2')).items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('only a part of the record') as string }]);
 	});
 
-	test('names only some of the changed fields, but has the earlier values of all: all are restored', async () => {
+	test('names only some of the changed fields, but has the previous values of all: all are restored', async () => {
 		const { id } = await add('contacts', { last_name: 'Named', job_title: 'a' });
 		await as('s3', op.update('contact', id, { last_name: 'Other', job_title: 'b' }));
 		service.edit(({ path, body }) => {

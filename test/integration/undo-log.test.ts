@@ -158,7 +158,7 @@ describe('incomplete events', () => {
 		altered(({ previous }) => {
 			if (previous?.address) previous.address = { city: 'Paris' };
 		});
-		expect((await through.undo('o6')).items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('a part of the earlier value of address') as string }]);
+		expect((await through.undo('o6')).items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('a part of the previous value of address') as string }]);
 		expect(await record('contacts', contact.id)).toMatchObject({ address: { street: 'Rue 1', city: 'Lyon' } });
 	});
 

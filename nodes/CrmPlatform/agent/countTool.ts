@@ -6,7 +6,7 @@ import { readPages } from '../api/lists/pages';
 import { isBlank } from '../values/blank';
 import { withFields } from '../lookUp/lookUp';
 import { customFieldsOnce } from '../mapping/acceptedFields';
-import type { Field } from '../fields/field';
+import { allCustomFields, type Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import { outputValue, type OutputField } from '../reading/simplify';
 import { listOfRecordType, toolQueryOf, type ToolAnswer } from './readingTools';
@@ -101,7 +101,7 @@ function millionths(number: string): bigint {
 
 /** The fields of a record, with each custom field as one of them. */
 async function countedFields({ api }: ToolRun, recordType: RecordType, names: string[], fields: Field[]): Promise<CountedField[]> {
-	const plain = names.filter((name) => name !== 'custom_fields');
+	const plain = names.filter((name) => name !== allCustomFields);
 	const standardFields = plain.flatMap((name): CountedField[] => {
 		const inner = fields.filter(({ path }) => path.length > 1 && path[0] === name);
 		return inner.length > 0 ? inner : [fields.find((field) => field.name === name) ?? { name, label: name, path: [name] }];

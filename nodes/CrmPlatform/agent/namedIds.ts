@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../base/digest';
 
 /** The records that the model identified by name. The write may change that name. */
 export function namedIds(targets: Array<{ id: string; nameOrId: string } | undefined>): string[] {
@@ -20,7 +20,7 @@ export function idBehindName(token: string | undefined, nameOrId: string): strin
 	}
 }
 
-const nameDigest = (name: string): string => createHash('sha256').update(name.trim().toLowerCase()).digest('hex').slice(0, 8);
+const nameDigest = (name: string): string => sha256(name.trim().toLowerCase()).slice(0, 8);
 
 const plainText = (id: string): string =>
 	encodeURIComponent(id).replace(/[.~!'()*-]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);

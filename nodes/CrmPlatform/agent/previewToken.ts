@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
-
 import type { IDataObject } from 'n8n-workflow';
 
+import { sha256 } from '../base/digest';
 import { namedIds } from './namedIds';
 import type { PlannedWrite } from './toolPreview';
 import type { ToolRun } from './toolRun';
@@ -58,7 +57,7 @@ function stateOf({ target }: PlannedWrite): string {
 	return /^\w{1,20}$/.test(plain) ? plain : digest(target.record);
 }
 
-const digest = (record: IDataObject): string => `x${createHash('sha256').update(JSON.stringify(record)).digest('hex').slice(0, 10)}`;
+const digest = (record: IDataObject): string => `x${sha256(JSON.stringify(record)).slice(0, 10)}`;
 
 /** Whether the version comes from the service, so that the service can compare it. */
 export const isServiceVersion = (write: PlannedWrite, version: string): boolean =>

@@ -1,5 +1,6 @@
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import { wordsOf } from '../mapping/fieldNames';
+import { allCustomFields, customFieldPrefix } from '../fields/field';
 import type { ModelArguments } from './modelArguments';
 import { fieldsOfRecordType } from './toolFields';
 import { toolCollection, toolDescription, type ToolRun } from './toolRun';
@@ -24,9 +25,9 @@ export async function refuseSetByService(run: ToolRun, args: ModelArguments): Pr
 		path.slice(1).join('.'),
 	].map(wordsOf)));
 	const recordNames = (await toolDescription(run, recordType)).fields.map(({ name }) => name);
-	const custom = recordNames.includes('custom_fields') ? await customFieldsOnce(run.api, toolCollection(recordType)) : undefined;
+	const custom = recordNames.includes(allCustomFields) ? await customFieldsOnce(run.api, toolCollection(recordType)) : undefined;
 	const knownNames = [...recordNames, ...(custom?.readOnly ?? [])];
-	const readOnlyNames = names.filter((name) => !words.has(wordsOf(name)) && knownNames.some((knownName) => knownName === name || knownName === `custom_fields.${name}`));
+	const readOnlyNames = names.filter((name) => !words.has(wordsOf(name)) && knownNames.some((knownName) => knownName === name || knownName === customFieldPrefix + name));
 	if (readOnlyNames.length === 0) return;
 	const { prefix, verbs } = run.settings;
 	const actions = actionsOf(recordType, verbs).map(({ option }) => option.value).join(', ');

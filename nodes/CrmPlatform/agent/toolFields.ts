@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { Connection } from '../api/connection';
-import type { Field } from '../fields/field';
+import { allCustomFields, customFieldPrefix, customKeyOf, type Field } from '../fields/field';
 import { isBlank } from '../values/blank';
 import { listed } from '../values/listed';
 import { isPlainObject } from '../base/ownMembers';
@@ -17,9 +17,9 @@ export async function fieldsOfRecordType(run: ToolRun, recordType: RecordType): 
 	// Only a new record requires such a field.
 	const fields = [...(create?.fields ?? []), ...(update?.fields ?? [])];
 	const distinctFields = fields.filter((field, i) => fields.findIndex(({ name }) => name === field.name) === i);
-	if (!distinctFields.some(({ name }) => name === 'custom_fields')) return distinctFields;
+	if (!distinctFields.some(({ name }) => name === allCustomFields)) return distinctFields;
 	const custom = await customFieldsOnce(run.api, toolCollection(recordType));
-	return [...distinctFields.filter(({ name }) => name !== 'custom_fields'), ...(custom?.fields ?? [])];
+	return [...distinctFields.filter(({ name }) => name !== allCustomFields), ...(custom?.fields ?? [])];
 }
 
 /** The names of a field: `company_id` is also called `company`. */
@@ -31,10 +31,10 @@ const shortName = (name: string): string => name.replace(/_ids?$/, '');
  * @throws Error in the model's words, with the available names
  */
 export function matchByName<Entry extends { name: string; label: string }>(all: Entry[], requestedName: string, entryType: string): Entry {
-	const exact = all.find(({ name }) => name === requestedName || name === `custom_fields.${requestedName}`);
+	const exact = all.find(({ name }) => name === requestedName || name === customFieldPrefix + requestedName);
 	if (exact) return exact;
 	const words = wordsOf(requestedName);
-	const aliasesOf = ({ name, label }: Entry) => [name, shortName(name), label, name.replace(/^custom_fields\./, '')];
+	const aliasesOf = ({ name, label }: Entry) => [name, shortName(name), label, customKeyOf(name) ?? name];
 	const matches = all.filter((entry) => aliasesOf(entry).some((alias) => wordsOf(alias) === words));
 	const [only] = matches;
 	if (only && matches.length === 1) return only;
@@ -81,7 +81,7 @@ const namesIn = (values: IDataObject, before = ''): string[] =>
 
 /** Finds the only field with this name, in any spelling; without one, returns the words of the name. */
 function fieldCalled(requestedName: string, fields: Field[]): string {
-	const bare = (name: string) => wordsOf(name.replace(/^custom_fields\./, ''));
+	const bare = (name: string) => wordsOf(customKeyOf(name) ?? name);
 	const words = bare(requestedName);
 	const matches = fields.filter(({ name, label }) => [bare(name), bare(shortName(name)), wordsOf(label)].includes(words));
 	const onlyMatch = matches.length === 1 ? matches[0] : undefined;

@@ -5,7 +5,7 @@ import { path } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
 import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
-import { labelFor } from '../fields/field';
+import { customKeyOf, labelFor } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import { isPlainObject, memberAtPath, setAtPath } from '../base/ownMembers';
 import { fieldsOfRecordType, forReading } from './toolFields';
@@ -124,7 +124,7 @@ async function describeChanges(
 	};
 	return leavesOf(body)
 		.flatMap(([path, value]) => {
-			const label = fieldAt(path)?.label ?? labelFor(path.join('.').replace(/^custom_fields\./, ''));
+			const label = fieldAt(path)?.label ?? labelFor(customKeyOf(path.join('.')) ?? path.join('.'));
 			const [from, to] = [valueAt(old, path), valueAt(next, path)];
 			if (!record) return [`${label}: ${displayText(to, maxLength)}`];
 			// Two records may have the same name, and two numbers may look alike, so the values as sent decide.

@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { isBlank } from '../values/blank';
 import { maxAnswerLengthOf } from '../parameters/maxAnswerLength';
-import { readBoolean } from '../values/readers';
+import { readBoolean, readOption } from '../values/readers';
 import type { Operation, Resource } from '../model';
 import { resourceNamed } from '../resources';
 
@@ -43,8 +43,8 @@ export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {
 	const read = (name: string): unknown => n8n.getNodeParameter(name, item, '');
 	const chosen = (name: string): string[] => [read(name) ?? []].flat().map(String).filter((value) => !isBlank(value));
 	const recordTypes = recordTypesNamed(chosen('kinds'));
-	const verbs = new Set(chosen('writes').map((verb) => oneOf(toolVerbs, verb, 'May Write')));
-	const selectedTools = chosen('tools').map((tool) => oneOf(toolNames, tool, 'Tools'));
+	const verbs = new Set(chosen('writes').map((verb) => readOption('May Write', verb, toolVerbs)));
+	const selectedTools = chosen('tools').map((tool) => readOption('Tools', tool, toolNames));
 	const isSelected = (name: ToolName) => selectedTools.length === 0 || selectedTools.includes(name);
 	const offeredTools = toolNames.filter((name) => isSelected(name) && isOffered(name, recordTypes, verbs));
 	if (offeredTools.length === 0) {
@@ -60,12 +60,6 @@ export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {
 		prefix,
 		tools: offeredTools,
 	};
-}
-
-function oneOf<Choice extends string>(all: readonly Choice[], value: string, label: string): Choice {
-	const found = all.find((choice) => choice === value);
-	if (found === undefined) throw new Error(`${label}: ${value} is not one of ${all.join(', ')}.`);
-	return found;
 }
 
 /** @throws Error in the user's words */

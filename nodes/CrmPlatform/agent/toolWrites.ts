@@ -8,8 +8,9 @@ import type { Field } from '../fields/field';
 import { etagOf } from '../writing/replace';
 import type { Execution } from '../model';
 import { outputValue, type OutputField } from '../reading/simplify';
-import { UnclearName } from '../mapping/linkedIds';
+import { matchesNoRecord, UnclearName } from '../mapping/linkedIds';
 import { locatorValue } from '../mapping/locator';
+import { unsentNames } from '../mapping/unsentValues';
 import { isName } from '../lookUp/nameSyntax';
 import { choiceOf, readParts } from '../lookUp/recordParts';
 import { describedWrite } from '../writing/describedOperation';
@@ -118,11 +119,9 @@ async function dryRun(run: ToolRun, write: RequestedWrite): Promise<PlannedWrite
 	const api = withGate(run.api, (request) => {
 		throw new Planned(request);
 	});
-	const before = new Set(run.api.notices);
 	const execution = executionFor({ ...run, api }, write);
 	const outcome = await errorOf(runOperation(execution));
-	const unsent = [...run.api.notices].filter((notice) => !before.has(notice) && notice.startsWith('Not sent'));
-	if (unsent.length > 0) throw new Error(await describeUnsentValues(execution, unsent));
+	if (unsentNames(api).length > 0) throw new Error(await describeUnsentValues(execution));
 	if (!(outcome instanceof Planned)) throw outcome ?? new Error('There is nothing to write. Send values.');
 	const { request } = outcome;
 	await refuseNames(run, write, request);
@@ -149,7 +148,7 @@ async function refuseNames(
 		const { reference, part, label } = field;
 		const name = valueOf(field).find((value) => reference !== undefined && requestedValues.has(value) && isName(field, value));
 		if (name === undefined || reference === undefined) continue;
-		const message = `${label}: there is no record of ${part ?? reference} called ${String(name)}.`;
+		const message = `${label}: “${String(name)}” ${matchesNoRecord(part ?? reference)}`;
 		if (part === undefined) throw new UnclearName(message, reference, String(name), []);
 		const owner = all.find((other) => other.reference === reference && other.part === undefined);
 		throw new Error(
@@ -159,10 +158,11 @@ async function refuseNames(
 }
 
 /** Explains to a model which values were not sent: other operations may accept the field. */
-async function describeUnsentValues(execution: Execution, unsent: string[]): Promise<string> {
+async function describeUnsentValues(execution: Execution): Promise<string> {
 	const { name } = execution.operation.option;
 	const fieldNames = (await describedWrite(execution)).fields.map((field) => field.name);
-	const explanations = unsent.map((notice) => notice.replace(/^Not sent because the CRM has no such field: (.*)\. Correct the names.*$/, `${name} does not take $1.`));
+	const explanations = unsentNames(execution.api).map(({ reason, names, notice }) =>
+		(reason === 'unknown' ? `${name} does not take ${names}.` : notice));
 	return `${explanations.join(' ')} ${name} takes ${fieldNames.slice(0, 60).join(', ')}.`;
 }
 

@@ -71,7 +71,7 @@ export async function executeTool(n8n: IExecuteFunctions): Promise<INodeExecutio
 	const onlyTool = settings.tools.length === 1 && tool === undefined ? settings.tools[0] : undefined;
 	const name = settings.tools.find((toolName) => toolName === calledName) ?? onlyTool;
 	const answer = name === undefined
-		? [{ note: `There is no tool ${String(tool)}. There are ${settings.tools.map((toolName) => `${settings.prefix}_${toolName}`).join(', ')}.` }]
+		? [{ note: `${tool === undefined ? 'The call does not name a tool' : `There is no tool ${String(tool)}`}. There are ${settings.tools.map((toolName) => `${settings.prefix}_${toolName}`).join(', ')}.` }]
 		: await answerCall(n8n, settings, name, rawArgs);
 	return [answer.map((json) => ({ json, pairedItem: { item: 0 } }))];
 }

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
@@ -7,6 +5,7 @@ import type { Connection } from '../api/connection';
 import { actorOf, originOfEvent, type CrmEvent } from '../api/crmEvent';
 import { NoEventLog, openEventLog } from '../api/eventLog';
 import { findRecord, isAnsweredWith, isWebPage } from '../api/fetchRecord';
+import { sha256 } from '../base/digest';
 import { idText } from '../base/json';
 import { path } from '../api/http/path';
 import { notFound, unsupported } from '../api/http/statuses';
@@ -38,7 +37,7 @@ export function waitingRequest(n8n: IWebhookFunctions): ApprovalRequest | undefi
 
 /** Digest of the text to approve, which others may change meanwhile. A form of the service may rewrap its lines. */
 export const textDigest = ({ title, description }: IDataObject): string =>
-	createHash('sha256').update(`${String(title)} ${String(description)}`.replace(/\s+/g, ' ').trim()).digest('hex').slice(0, 16);
+	sha256(`${String(title)} ${String(description)}`.replace(/\s+/g, ' ').trim()).slice(0, 16);
 
 export const tasksPath = '/v1/tasks';
 

@@ -70,6 +70,10 @@ export const allCustomFields = 'custom_fields';
 /** Prefix of the names of custom fields: `custom_fields.<key>`. */
 export const customFieldPrefix = `${allCustomFields}.`;
 
+/** The key in the name of a custom field; undefined for other fields. */
+export const customKeyOf = (name: string): string | undefined =>
+	name.startsWith(customFieldPrefix) ? name.slice(customFieldPrefix.length) : undefined;
+
 /** A field and its mapped value. */
 export interface FieldValue {
 	field: Field;

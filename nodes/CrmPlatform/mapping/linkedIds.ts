@@ -195,5 +195,7 @@ function recordProblem(reference: string, name: string, outcome: NamedId, use: R
 		return `may match several records of ${reference}, such as ${ids}. Use the ID of the right one.`;
 	}
 	const otherwise = use === 'filter' ? 'or use the ID' : 'create the record first, or use its ID';
-	return `does not match any record of ${reference}. Correct it, ${otherwise}.`;
+	return `${matchesNoRecord(reference)} Correct it, ${otherwise}.`;
 }
+
+export const matchesNoRecord = (collection: string): string => `does not match any record of ${collection}.`;

@@ -4,7 +4,7 @@ import { getOrCreate } from '../base/maps';
 import { matchesEventPattern } from '../api/crmEvent';
 import { connect, type Connection } from '../api/connection';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
-import { labelFor } from '../fields/field';
+import { allCustomFields, labelFor } from '../fields/field';
 
 /** Fields of the records that the chosen events are about, by the names that events use. */
 export async function getChangedFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
@@ -34,10 +34,10 @@ async function fieldOptions(api: Connection, collection: string): Promise<Array<
 	const relevantFields = fields.filter(({ name }) => !alwaysChanged.includes(name));
 	// Custom fields of custom objects belong to one object each, which the collection does not name.
 	if (collection.includes('{')) return relevantFields;
-	const hasCustom = relevantFields.some(({ name }) => name === 'custom_fields');
+	const hasCustom = relevantFields.some(({ name }) => name === allCustomFields);
 	const custom = hasCustom ? ((await readCustomFieldsIfAllowed(api, `/v1${collection}`))?.fields ?? []) : [];
-	const all = { name: 'custom_fields', label: `All ${labelFor('custom_fields')}` };
-	return [...relevantFields.filter(({ name }) => name !== 'custom_fields'), ...(hasCustom ? [all] : []), ...custom];
+	const all = { name: allCustomFields, label: `All ${labelFor(allCustomFields)}` };
+	return [...relevantFields.filter(({ name }) => name !== allCustomFields), ...(hasCustom ? [all] : []), ...custom];
 }
 
 /** `custom.{key}.created` stands for `custom.machine.created`. */

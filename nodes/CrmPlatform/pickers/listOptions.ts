@@ -1,14 +1,14 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
 import { customFieldsOf } from './customFieldsOf';
-import { labelFor } from '../fields/field';
+import { allCustomFields, labelFor } from '../fields/field';
 import { editorContext } from './editorContext';
 
 /** The fields of a record that can be output, with each custom field as one of them. */
 export async function getOutputFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const { api, description, collection } = await editorContext(this);
 	const options = description.fields.map(({ name, label }) => ({ name: label, value: name }));
-	if (!options.some(({ value }) => value === 'custom_fields')) return options;
+	if (!options.some(({ value }) => value === allCustomFields)) return options;
 	const custom = (await customFieldsOf(api, collection))?.fields ?? [];
 	return [...options, ...custom.map(({ name, label }) => ({ name: label, value: name }))];
 }

@@ -4,7 +4,7 @@ import { NodeOperationError, type IDataObject, type IExecuteFunctions, type INod
 
 import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Query } from '../api/http/path';
-import { idField, type Field, type FieldValue } from '../fields/field';
+import { allCustomFields, idField, type Field, type FieldValue } from '../fields/field';
 import { filtersQuery, readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/collectionPath';
 import { prepareValues } from '../mapping/prepareValues';
@@ -66,7 +66,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	api.requireDescription('Sync');
 	const upsert = await describedOperation(execution, 'upsert');
 	const path = collectionPath(execution, 0);
-	const custom = upsert.fields.some(({ name }) => name === 'custom_fields')
+	const custom = upsert.fields.some(({ name }) => name === allCustomFields)
 		? ((await readCustomFieldsIfAllowed(api, path))?.fields ?? [])
 		: [];
 	const fields = [...upsert.fields, ...custom];

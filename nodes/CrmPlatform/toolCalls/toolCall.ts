@@ -1,7 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 import { NodeOperationError, type IExecuteFunctions, type INode } from 'n8n-workflow';
 
+import { sha256 } from '../base/digest';
 import { RecentMap } from '../base/maps';
 import type { WriteIdentity } from '../api/http/idempotency';
 import { isToolCall } from '../api/toolNode';
@@ -104,7 +105,7 @@ function nameOf(n8n: IExecuteFunctions): string {
 export function nameOfCall(n8n: IExecuteFunctions, callContent: unknown[]): string {
 	const { name, parameters, credentials = {} } = n8n.getNode();
 	const parts = [n8n.getInstanceId(), n8n.getWorkflow().id, name, parameters, credentials, ...callContent];
-	return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+	return sha256(JSON.stringify(parts));
 }
 
 /** The item that expressions read as `$json`, without the ID of the call, which n8n adds and which differs for each attempt. */

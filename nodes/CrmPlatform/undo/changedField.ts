@@ -2,11 +2,12 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../base/json';
 import { memberAtPath, ownMember } from '../base/ownMembers';
+import { allCustomFields, customFieldPrefix, customKeyOf } from '../fields/field';
 
 /** The path of a field in a record, from the name that events give the field: `custom_fields.<key>` for a custom field. */
-function pathOf(name: string): [string] | ['custom_fields', string] {
-	const key = /^custom_fields\.(.+)$/s.exec(name)?.[1];
-	return key === undefined ? [name] : ['custom_fields', key];
+function pathOf(name: string): [member: string] | [member: string, key: string] {
+	const key = customKeyOf(name);
+	return key === undefined ? [name] : [allCustomFields, key];
 }
 
 /** The member of a record that contains a field: `custom_fields` for a custom field. */
@@ -29,7 +30,7 @@ export function setField(record: IDataObject, name: string, value: unknown): voi
 }
 
 /** The fields of a record, by the names that events give them. */
-export const fieldValues = ({ custom_fields: custom, ...record }: IDataObject): Array<[name: string, value: unknown]> => [
+export const fieldValues = ({ [allCustomFields]: custom, ...record }: IDataObject): Array<[name: string, value: unknown]> => [
 	...Object.entries(record),
-	...Object.entries((custom ?? {}) as IDataObject).map(([key, value]): [string, unknown] => [`custom_fields.${key}`, value]),
+	...Object.entries((custom ?? {}) as IDataObject).map(([key, value]): [string, unknown] => [customFieldPrefix + key, value]),
 ];

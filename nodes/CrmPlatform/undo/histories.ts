@@ -12,10 +12,10 @@ import {
 	addUpdateToUndo,
 	newHistory,
 	partOfRecord,
-	recordKey,
 	type RecordHistory,
 	type Recreation,
 } from './recordHistory';
+import { recordKey } from './recordIds';
 import { compareStates, recordStateOf, type RecordState } from './recordState';
 import type { RecordUndo } from './recordUndo';
 

@@ -1,8 +1,7 @@
 import type { CrmEvent } from '../api/crmEvent';
-import { scalarsIn } from '../base/json';
 import { fieldValues, hasField } from './changedField';
 import type { EventMeaning } from './eventMeaning';
-import { recordKey } from './recordHistory';
+import { possibleIdsIn, recordKey } from './recordIds';
 import type { RecordUndo } from './recordUndo';
 
 /** Decides which links count. */
@@ -39,7 +38,8 @@ export class LinksToCreated {
 			if (!hasField(object, name)) byField.set(name, ids);
 		}
 		for (const [name, value] of change === 'deleted' ? [] : fieldValues(object)) {
-			const ids = name === 'id' ? [] : this.createdIdsIn(value);
+			// A version may be the same number as an id.
+			const ids = name === 'id' || name === 'version' ? [] : this.createdIdsIn(value);
 			if (ids.length > 0) byField.set(name, ids);
 		}
 		if (byField.size > 0) this.linksByRecord.set(record, { sequence, byField });
@@ -81,7 +81,7 @@ export class LinksToCreated {
 
 	/** The ids of created records in a value. */
 	private createdIdsIn(value: unknown): string[] {
-		return scalarsIn(value).filter((scalar): scalar is string => this.createdIds.has(scalar as string));
+		return possibleIdsIn(value).filter((id) => this.createdIds.has(id));
 	}
 }
 

@@ -6,10 +6,11 @@ import { isAnsweredWith } from '../api/fetchRecord';
 import { idText, isObject } from '../base/json';
 import { notReadable } from '../api/http/statuses';
 import { withReplacedIds } from '../api/openapi/linkFields';
-import type { Field } from '../fields/field';
+import { allCustomFields, customFieldPrefix, type Field } from '../fields/field';
 import { recordsById } from './currentRecords';
 import type { PlanFields } from './planFields';
-import { recordKey, type RecordHistory } from './recordHistory';
+import type { RecordHistory } from './recordHistory';
+import { linkKey, recordKey, withNewId } from './recordIds';
 import { restoresValues, type RecordUndo } from './recordUndo';
 
 /** The links that a plan restores: which of the linked records exist, and which have another id now. */
@@ -79,10 +80,10 @@ export class LiveLinks {
 	withLiveLinks(field: Field, value: unknown): { value?: unknown; lacksLink: boolean } {
 		let lacksLink = false;
 		const replacedValue = withReplacedIds(field, value, (collection, id) => {
-			const key = recordKey({ collection: `/${collection}`, id: idText(id) ?? '' });
+			const key = linkKey(collection, id);
 			const isMissing = this.isMissing(key);
 			lacksLink ||= isMissing;
-			return isMissing ? undefined : (this.newIds.get(key) ?? id);
+			return isMissing ? undefined : withNewId(id, this.newIds.get(key));
 		});
 		if (Array.isArray(replacedValue)) {
 			const idOf = (entry: unknown) => (field.reference === undefined ? (entry as IDataObject)?.id : entry);
@@ -120,4 +121,4 @@ export class LiveLinks {
 
 /** The fields in a change, with their values: a record that is created again has all custom fields in one change. */
 export const partsOf = (field: string, to: unknown): Array<[name: string, value: unknown]> =>
-	field === 'custom_fields' && isObject(to) ? Object.entries(to).map(([key, value]) => [`custom_fields.${key}`, value]) : [[field, to]];
+	field === allCustomFields && isObject(to) ? Object.entries(to).map(([key, value]) => [customFieldPrefix + key, value]) : [[field, to]];

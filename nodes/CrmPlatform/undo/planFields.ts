@@ -3,7 +3,8 @@ import type { Connection } from '../api/connection';
 import { readCustomFieldsIfAllowed, type CustomFields } from '../api/customFields';
 import type { ResourceDescription } from '../api/openapi/description';
 import { refersToRecords } from '../api/openapi/linkFields';
-import type { Field } from '../fields/field';
+import { allCustomFields, type Field } from '../fields/field';
+import { topLevelName } from './changedField';
 import type { RecordUndo } from './recordUndo';
 
 /** The descriptions of the record types, by collection; undefined if the service does not describe one. */
@@ -19,7 +20,7 @@ export class PlanFields {
 	static async read(api: Connection, descriptions: Descriptions, writtenUndos: RecordUndo[]): Promise<PlanFields> {
 		const customFields = new Map<string, CustomFields | undefined>();
 		for (const { changes, history: { collection } } of writtenUndos) {
-			if (customFields.has(collection) || !changes.some(({ field }) => /^custom_fields(\.|$)/.test(field))) continue;
+			if (customFields.has(collection) || !changes.some(({ field }) => topLevelName(field) === allCustomFields)) continue;
 			customFields.set(collection, await readCustomFieldsIfAllowed(api, `/v1${collection}`));
 		}
 		return new PlanFields(descriptions, customFields);

@@ -1,11 +1,13 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { CrmEvent } from '../api/crmEvent';
-import { isObject, scalarsIn } from '../base/json';
+import { isObject } from '../base/json';
+import { allCustomFields, customKeyOf } from '../fields/field';
 import { fieldValue, fieldValues, hasField, topLevelName } from './changedField';
 import { addEquivalentFields, type EquivalentFields } from './equivalentFields';
 import type { EventMeaning } from './eventMeaning';
 import { noteChangeByOthers, withChangeToUndo, type FieldHistory } from './fieldHistory';
+import { possibleIdsIn } from './recordIds';
 import type { RecordState } from './recordState';
 import { hasSameValue } from './sameValue';
 
@@ -64,9 +66,6 @@ export const newHistory = ({ kind, collection, template }: EventMeaning, id: str
 	isChangedByOthers: false,
 });
 
-/** Identifies a record among the records of all types. */
-export const recordKey = ({ collection, id }: Pick<RecordHistory, 'collection' | 'id'>): string => `${collection}/${id}`;
-
 /** Adds an update that is to be undone. */
 export function addUpdateToUndo(history: RecordHistory, { sequence, data: { object, previous, changed } }: CrmEvent): void {
 	// Some services list only a part of the changed fields in `changed`, and all of them in `previous`.
@@ -111,14 +110,14 @@ export function addChangeByOthers(history: RecordHistory, { sequence, data }: Cr
 
 /** Whether a record has custom fields, but not this one: a service may leave out empty ones. */
 const isOmitted = (record: IDataObject, name: string): boolean =>
-	name.startsWith('custom_fields.') && isObject(record['custom_fields']) && !hasField(record, name);
+	customKeyOf(name) !== undefined && isObject(record[allCustomFields]) && !hasField(record, name);
 
 /** Returns a function that checks whether a value contains the id of a record whose deletion is to be undone. */
 export function linksToDeletedRecords(histories: RecordHistory[]): (value: unknown) => boolean {
 	const deletedIds = new Set(histories.flatMap(({ deletion, isCreated, id }) => (deletion && !isCreated ? [id] : [])));
-	return (value) => scalarsIn(value).some((scalar) => deletedIds.has(scalar as string));
+	return (value) => possibleIdsIn(value).some((id) => deletedIds.has(id));
 }
 
 export const partOfRecord = 'The CRM reports only a part of the record that was deleted.';
-const noPreviousValues = 'The CRM does not report the earlier values.';
-const partOfPreviousValue = (name: string) => `The CRM reports only a part of the earlier value of ${name}.`;
+const noPreviousValues = 'The CRM does not report the previous values.';
+const partOfPreviousValue = (name: string) => `The CRM reports only a part of the previous value of ${name}.`;

@@ -1,4 +1,5 @@
 import { isObject } from '../base/json';
+import { allCustomFields, customKeyOf } from '../fields/field';
 import { partsOf, type LiveLinks } from './liveLinks';
 import type { PlanFields } from './planFields';
 import { allKept, restoresValues, type FieldUndo, type RecordUndo } from './recordUndo';
@@ -49,7 +50,7 @@ export function resolveLinks(undo: RecordUndo, links: LiveLinks, fields: PlanFie
 }
 
 function livePart(undo: RecordUndo, name: string, value: unknown, links: LiveLinks, fields: PlanFields): LivePart {
-	if (name.startsWith('custom_fields.') && !fields.canWriteCustomField(undo, name)) return { name, isUnwritable: true };
+	if (customKeyOf(name) !== undefined && !fields.canWriteCustomField(undo, name)) return { name, isUnwritable: true };
 	const field = fields.linkFieldsOf(undo).get(name);
 	if (!field || (value ?? null) === null) return { name, value };
 	const live = links.withLiveLinks(field, value);
@@ -59,7 +60,7 @@ function livePart(undo: RecordUndo, name: string, value: unknown, links: LiveLin
 function changesFrom(undo: RecordUndo, change: FieldUndo, parts: LivePart[]): FieldUndo[] {
 	const liveParts = parts.filter(({ value }) => value !== undefined);
 	if (parts.length > 0 && liveParts.length === 0) return undo.action === 'create' ? [] : [{ ...change, kept: true }];
-	if (change.field !== 'custom_fields' || !isObject(change.to)) return [{ ...change, to: liveParts[0]?.value }];
-	const customFields = liveParts.map(({ name, value }): [string, unknown] => [name.slice('custom_fields.'.length), value]);
+	if (change.field !== allCustomFields || !isObject(change.to)) return [{ ...change, to: liveParts[0]?.value }];
+	const customFields = liveParts.map(({ name, value }): [string, unknown] => [customKeyOf(name)!, value]);
 	return [{ ...change, to: Object.fromEntries(customFields) }];
 }

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../base/json';
+import type { Field } from '../fields/field';
 import { fieldValue, fieldValues, setField, topLevelName } from './changedField';
 import type { CurrentRecords, LivingRecreation } from './currentRecords';
 import { withTiedFields } from './equivalentFields';
@@ -15,8 +16,8 @@ export interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSigh
 	current: CurrentRecords;
 	/** The writable fields, by collection. */
 	writableFields: ReadonlyMap<string, WritableFields>;
-	/** Replaces the ids of records that were created again. */
-	withNewIds(value: unknown): unknown;
+	/** Replaces the ids of records that were created again in a value of a field. @param linkField the field, if it is a link */
+	withNewIds(value: unknown, linkField: Field | undefined): unknown;
 	/** Whether a value contains the id of a record whose deletion is undone. */
 	linksToDeleted(value: unknown): boolean;
 }
@@ -49,7 +50,7 @@ function recordBeforeChanges(history: RecordHistory, writable: WritableFields, {
 	const othersFields = withTiedFields(fieldsOfOthers(history, writable), history, writable);
 	for (const [name, field] of history.fields) {
 		const deletedValue = fieldValue(record, name);
-		if (writable.isLink(name) && Array.isArray(deletedValue) && field.othersSequence !== undefined) {
+		if (writable.linkField(name) && Array.isArray(deletedValue) && field.othersSequence !== undefined) {
 			setField(record, name, withEntriesUndone(deletedValue, field, (value) => value, takesPrecedence).list);
 		} else if (!othersFields.has(name)) setField(record, name, field.before);
 	}
@@ -62,11 +63,12 @@ function planRecreationUpdate(history: RecordHistory, rules: UndoRules, recreati
 	const writable = rules.writableFields.get(history.collection)!;
 	const { id, isToBeUndone, record } = recreation;
 	const missingValues = [...history.fields].flatMap(([field, { before, after, isChangedByOthers }]): FieldUndo[] => {
-		const [from, to] = [fieldValue(record, field) ?? null, withNewIds(before)];
+		const linkField = writable.linkField(field);
+		const [from, to] = [fieldValue(record, field) ?? null, withNewIds(before, linkField)];
 		const isSame = hasSameValue(from, to) || (hasNoValue(from) && hasNoValue(to));
 		if (isChangedByOthers || isSame || !writable.canCreate(topLevelName(field))) return [];
 		// If only the deletion was undone before, the record still has the workflow's value.
-		const isWritten = !isToBeUndone && writable.canUpdate(topLevelName(field)) && (takesPrecedence || hasSameValue(from, withNewIds(after)));
+		const isWritten = !isToBeUndone && writable.canUpdate(topLevelName(field)) && (takesPrecedence || hasSameValue(from, withNewIds(after, linkField)));
 		return [{ field, from, to, ...(!isWritten && { kept: true }) }];
 	});
 	const changes = [
@@ -94,7 +96,7 @@ function missingLinks(
 	return fieldValues(history.deletion!.record).flatMap(([field, value]): FieldUndo[] => {
 		const from = fieldValue(record, field) ?? null;
 		const isMissing = linksToDeleted(value) && hasNoValue(from) && writable.canUpdate(topLevelName(field)) && !history.fields.has(field);
-		return isMissing ? [{ field, from, to: withNewIds(value) }] : [];
+		return isMissing ? [{ field, from, to: withNewIds(value, writable.linkField(field)) }] : [];
 	});
 }
 
@@ -106,8 +108,8 @@ function fieldsOfOthers(history: RecordHistory, writable: WritableFields): strin
 	const { fields } = history;
 	const changedSince = [...fields].flatMap(([name, { isChangedByOthers }]) => (isChangedByOthers ? [name] : []));
 	const tied = [...fields].flatMap(([name, { othersSequence }]) => {
-		if (othersSequence === undefined || writable.isLink(name)) return [];
-		const isAffected = (other: string) => !writable.isLink(other) && othersSequence > (fields.get(other)?.firstSequence ?? Infinity);
+		if (othersSequence === undefined || writable.linkField(name)) return [];
+		const isAffected = (other: string) => !writable.linkField(other) && othersSequence > (fields.get(other)?.firstSequence ?? Infinity);
 		return [...withTiedFields([name], history, writable)].filter(isAffected);
 	});
 	return [...new Set([...changedSince, ...tied])];
@@ -152,15 +154,17 @@ function fieldChanges(
 	const changes = [...history.fields].flatMap(([field, values]): FieldUndo[] => {
 		if (!writable.canUpdate(topLevelName(field))) return [];
 		const from = fieldValue(record, field) ?? null;
-		const isChangedSince = othersFields.includes(field) || !hasSameValue(from, withNewIds(values.after));
-		if ((isChangedSince || values.othersSequence !== undefined) && writable.isLink(field) && Array.isArray(from)) {
-			const { list, hasKeptEntries } = withEntriesUndone(from, values, withNewIds, takesPrecedence);
+		const linkField = writable.linkField(field);
+		const isChangedSince = othersFields.includes(field) || !hasSameValue(from, withNewIds(values.after, linkField));
+		if ((isChangedSince || values.othersSequence !== undefined) && linkField && Array.isArray(from)) {
+			const replaceIds = (entry: unknown) => withNewIds(entry, linkField);
+			const { list, hasKeptEntries } = withEntriesUndone(from, values, replaceIds, takesPrecedence);
 			undoneLists.set(field, list);
 			if (!hasSameValue(from, list)) return [{ field, from, to: list }];
 			// Others have since decided about all entries that the workflow has changed.
-			return hasKeptEntries ? [{ field, from, to: withEntriesUndone(from, values, withNewIds, true).list, kept: true }] : [];
+			return hasKeptEntries ? [{ field, from, to: withEntriesUndone(from, values, replaceIds, true).list, kept: true }] : [];
 		}
-		const to = withNewIds(values.before);
+		const to = withNewIds(values.before, linkField);
 		if (hasSameValue(from, to)) return [];
 		return [{ field, from, to, ...(isChangedSince && !takesPrecedence && { kept: true as const }) }];
 	});
@@ -175,7 +179,7 @@ const isId = (value: unknown): boolean => typeof value === 'string' || typeof va
 const withoutNulls = (value: IDataObject): IDataObject =>
 	Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
 
-const hasValues = 'The record already has its earlier values.';
+const hasValues = 'The record already has its previous values.';
 const createdAgain = (id: string) => `It was created again as ${id}.`;
 const recreationDiffers = (id: string) => `It was created again as ${id}. Its values differ from those before the changes, and were kept.`;
 const recreationGone = (id: string) => `It was created again as ${id}, which has been deleted since.`;

@@ -14,10 +14,10 @@ import { restoresValues, type RecordUndo } from './recordUndo';
 import { resolveLinks } from './resolveLinks';
 import { readUndoChoices, type UndoChoices } from './undoChoices';
 import { checkMaximum, planUndo, withLinkedRecordsKept } from './undoPlan';
-import { UndoRun } from './undoRun';
+import { UndoOrder } from './undoOrder';
 import { UndoWriter } from './undoWriter';
 import { writableFieldsOf } from './writableFields';
-import { warnIfUnprotected } from './writeUndo';
+import { warnIfUnprotected } from './undoRequests';
 
 /**
  * Undoes what an execution, a workflow or a user has written: reads the log, compares it with the current records,
@@ -56,7 +56,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		return resolvedPlan.map((undo) => outputItem(undo, true));
 	}
 	const writer = new UndoWriter(execution, fields, links, planned);
-	const undone = await new UndoRun(execution, choices, { log, histories }, writer).run();
+	const undone = await new UndoOrder(execution, choices, { log, histories }, writer).run();
 	return undone.map((undo) => outputItem(undo, false));
 }
 

@@ -1,6 +1,8 @@
+import { withReplacedIds } from '../api/openapi/linkFields';
 import type { CurrentRecords } from './currentRecords';
 import { duplicateUndos, keptAsLinked } from './duplicateRecreations';
 import { linksToDeletedRecords, type RecordHistory } from './recordHistory';
+import { isNumericId, linkKey, recordKey, withNewId } from './recordIds';
 import { compareStates, recordStateOf } from './recordState';
 import { allKept, withoutWrite, type RecordUndo } from './recordUndo';
 import { existsAgain, planRecreation, planUpdate, type UndoRules } from './restorePlan';
@@ -38,10 +40,16 @@ export function withLinkedRecordsKept(undos: RecordUndo[], linkedAfterUndo: (und
 function newIdsIn(histories: RecordHistory[], current: CurrentRecords): UndoRules['withNewIds'] {
 	const newIds = new Map(histories.flatMap((history): Array<[string, string]> => {
 		const recreation = current.livingRecreation(history);
-		return recreation ? [[history.id, recreation.id]] : [];
+		// A number is an id only in a link to records of its collection.
+		return recreation ? [[isNumericId(history.id) ? recordKey(history) : history.id, recreation.id]] : [];
 	}));
-	const replaceId = (_: string, member: unknown): unknown => (typeof member === 'string' ? (newIds.get(member) ?? member) : member);
-	return (value) => (newIds.size === 0 ? (value ?? null) : (JSON.parse(JSON.stringify(value ?? null), replaceId) as unknown));
+	const replaceLink = (collection: string, id: unknown) => withNewId(id, newIds.get(linkKey(collection, id)));
+	const replaceText = (_: string, member: unknown): unknown => (typeof member === 'string' ? (newIds.get(member) ?? member) : member);
+	return (value, linkField) => {
+		if (newIds.size === 0) return value ?? null;
+		const replaced = linkField ? withReplacedIds(linkField, value, replaceLink) : value;
+		return JSON.parse(JSON.stringify(replaced ?? null), replaceText) as unknown;
+	};
 }
 
 function planRecord(history: RecordHistory, rules: UndoRules): RecordUndo {

@@ -5,10 +5,11 @@ import { outdatedVersion } from '../api/http/statuses';
 import { idText, isObject, scalarsIn } from '../base/json';
 import { ownMember } from '../base/ownMembers';
 import type { Reason } from '../api/http/problemBody';
+import { allCustomFields, customFieldPrefix } from '../fields/field';
 import { fieldValue, hasField } from './changedField';
 import { allKept, type FieldUndo, type RecordUndo } from './recordUndo';
 import { hasNoValue } from './sameValue';
-import type { WriteAnswer } from './writeUndo';
+import type { WriteAnswer } from './undoRequests';
 
 /** Returns the outcome of an undo, according to the service's answer to its write. */
 export function afterWrite(undo: RecordUndo, answer: WriteAnswer): RecordUndo {
@@ -29,12 +30,13 @@ function afterRefusal(undo: RecordUndo, refused: Error): RecordUndo {
 	if (isAnsweredWith(refused, outdatedVersion)) {
 		return { ...rest, result: 'conflict', reason: 'Someone else changed the record while the undo ran. Nothing was overwritten.' };
 	}
-	const { code, existing_id: holder } = refusalDetails(refused);
+	const { code, existing_id: existingId } = refusalDetails(refused);
+	const holder = idText(existingId);
 	const isDuplicate = code === 'duplicate';
 	const nextAttempt = withoutRefusedValues(undo, refused);
 	return {
 		...rest,
-		...(isDuplicate && { isDuplicate: true as const, ...(typeof holder === 'string' && { holder }) }),
+		...(isDuplicate && { isDuplicate: true as const, ...(holder !== undefined && { holder }) }),
 		...(nextAttempt && { nextAttempt }),
 		result: 'cannot_be_undone',
 		reason: isDuplicate && action === 'update' ? duplicateValue : ['The CRM refused it:', ...textsOfRefusal(refused)].join(' '),
@@ -56,7 +58,7 @@ function afterUpdate(undo: RecordUndo, record: IDataObject): RecordUndo {
 
 function reportStoredOtherwise(undo: RecordUndo, fields: string[]): RecordUndo {
 	const changes = undo.changes.map((change): FieldUndo => (fields.includes(change.field) ? { ...change, kept: true } : change));
-	const message = `The CRM stored other values than the earlier ones in ${fields.join(', ')}. Check the record.`;
+	const message = `The CRM stored other values than the previous ones in ${fields.join(', ')}. Check the record.`;
 	return { ...undo, changes, reason: [undo.reason, message].filter(Boolean).join(' '), result: 'cannot_be_undone' };
 }
 
@@ -93,9 +95,9 @@ function withoutRefusedValues(undo: RecordUndo, refused: Error): RecordUndo | un
 			return { ...change, kept: true };
 		}
 		// A record that is created has all custom fields in one change.
-		const omittedKeys = field === 'custom_fields' && isObject(to) ? Object.keys(to).filter((key) => namedFields.has(`${field}.${key}`)) : [];
+		const omittedKeys = field === allCustomFields && isObject(to) ? Object.keys(to).filter((key) => namedFields.has(customFieldPrefix + key)) : [];
 		if (omittedKeys.length === 0) return change;
-		omittedFields.push(...omittedKeys.map((key) => `${field}.${key}`));
+		omittedFields.push(...omittedKeys.map((key) => customFieldPrefix + key));
 		return { ...change, to: Object.fromEntries(Object.entries(to as IDataObject).filter(([key]) => !omittedKeys.includes(key))) };
 	});
 	if (omittedFields.length === 0 || changes.every(({ kept }) => kept)) return undefined;
@@ -108,7 +110,7 @@ function withoutRefusedValues(undo: RecordUndo, refused: Error): RecordUndo | un
 function fieldNameIn(pointer: string): string {
 	const path = pointer.replace(/^#?\//, '').replace(/^items\/\d+\//, '');
 	const [first = '', second] = path.split('/').map((step) => step.replace(/~1/g, '/').replace(/~0/g, '~'));
-	return first === 'custom_fields' && second !== undefined ? `${first}.${second}` : first;
+	return first === allCustomFields && second !== undefined ? customFieldPrefix + second : first;
 }
 
 /** The members of the problem (RFC 9457) that the service reported. */
@@ -122,4 +124,4 @@ function textsOfRefusal(refused: Error): string[] {
 }
 
 const formAdvice = /^(To change .* instead, use Create or Update\.|Correct th(e|at) .*)$/;
-const duplicateValue = 'Another record now has one of the earlier values, which must be unique.';
+const duplicateValue = 'Another record now has one of the previous values, which must be unique.';

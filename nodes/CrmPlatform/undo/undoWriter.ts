@@ -7,7 +7,7 @@ import type { RecordUndo, UndoAction } from './recordUndo';
 import { resolveLinks } from './resolveLinks';
 import { hasSameValue } from './sameValue';
 import { afterWrite } from './undoRefusals';
-import { sendWrites, writeFor } from './writeUndo';
+import { sendWrites, writeFor } from './undoRequests';
 
 /** Writes the undos of a plan, and holds the outcome of each. */
 export class UndoWriter {

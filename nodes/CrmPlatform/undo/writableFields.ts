@@ -14,8 +14,8 @@ export interface WritableFields {
 	canCreate(name: string): boolean;
 	/** Whether a client can write a field in any way. The name is the one that events use. */
 	canWrite(name: string): boolean;
-	/** Whether a field links to other records. */
-	isLink(name: string): boolean;
+	/** The field of this name, if it links to other records. */
+	linkField(name: string): Field | undefined;
 	/** The fields that only have a meaning together with this one, such as a stage and its pipeline. */
 	dependentFields(name: string): string[];
 	/** Whether a record has all writable fields, even if empty: otherwise, the event contains only a part of it. */
@@ -34,13 +34,13 @@ export function writableFieldsOf(execution: Execution, description: ResourceDesc
 	const members = (create?.fields ?? []).flatMap(({ path: [name = '', member, ...deeper] }): Array<[string, string]> =>
 		member !== undefined && deeper.length === 0 && readable.includes(name) ? [[name, member]] : [],
 	);
-	const links = new Set((update?.fields ?? []).filter(refersToRecords).map(({ name }) => name));
+	const links = new Map((update?.fields ?? []).filter(refersToRecords).map((field) => [field.name, field]));
 	const pairs = dependentPairs(update?.fields ?? []);
 	return {
 		canUpdate: (name) => updatable.has(name),
 		canCreate: (name) => creatable.has(name),
 		canWrite: (name) => [updatable, creatable].some((names) => names.has(topLevelName(name))),
-		isLink: (name) => links.has(name),
+		linkField: (name) => links.get(name),
 		dependentFields: (name) => pairs.filter((pair) => pair.includes(name)).flatMap((pair) => pair.filter((other) => other !== name)),
 		isComplete: (record) =>
 			readable.every((name) => Object.hasOwn(record, name)) &&

@@ -1,4 +1,5 @@
 import { isObject } from '../../base/json';
+import { customFieldPrefix } from '../../fields/field';
 
 /** The part of a JSON Schema (OpenAPI 3.0 and 3.1) that the connector reads. */
 export interface Schema {
@@ -129,7 +130,7 @@ const reference = { $ref: text };
 const content = recordOf(object({ schema: optionalSchema }));
 
 /** Ours: the names of the account's custom fields, which are accepted in addition to the documented names. */
-const customFieldNames = (json: unknown) => (json === 'custom_fields.{key}' ? json : undefined);
+const customFieldNames = (json: unknown) => (json === `${customFieldPrefix}{key}` ? json : undefined);
 
 const parameter = object({
 	...reference,

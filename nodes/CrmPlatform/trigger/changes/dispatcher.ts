@@ -6,7 +6,7 @@ import { storeState, type StateVersion } from '../storedState';
 import { hasExecution, storeOnly } from '../unwritable';
 import type { DispatchOptions } from './eventChoice';
 import { reportAbandonedGroups } from './abandonedGroups';
-import { DeferredGroups } from './deferredGroups';
+import { WaitingGroups } from './waitingGroups';
 import { identitiesOf, splitOff } from './group';
 import type { Loaded, LoadFailure } from './loadGroup';
 import { advanceGroup, delayAfter, firstOfRecords, isBehind, maxRefusals } from './startOrder';
@@ -36,7 +36,7 @@ export class Dispatcher {
 	private readonly clock: Clock;
 	/** The executions under way. */
 	private readonly running: Starts;
-	private readonly deferred = new DeferredGroups();
+	private readonly waiting = new WaitingGroups();
 	private storedVersion: StateVersion = { takeover: 0, revision: 0 };
 	private isStored = true;
 	private closedAt = 0;
@@ -95,7 +95,7 @@ export class Dispatcher {
 
 	/** When the next group that failed is due, later than this instant (Unix epoch ms); Infinity if none waits. */
 	nextDue(after: number): number {
-		return this.deferred.nextDue(after);
+		return this.waiting.nextDue(after);
 	}
 
 	/** Notes a change of the position that no start has stored yet. */
@@ -114,18 +114,18 @@ export class Dispatcher {
 	async startDue(load: (group: Group, tries: number) => Promise<Loaded>, signal: AbortSignal): Promise<void> {
 		if (signal.aborted) return;
 		this.running.check(this.n8n);
-		const { n8n, options, position, running, clock, deferred } = this;
+		const { n8n, options, position, running, clock, waiting } = this;
 		const isRunning = ({ name }: Group) => running.has(name);
 		const abandoned = await reportAbandonedGroups({ n8n, position, isRunning, options, clock, signal });
 		for (const { group, isStarted } of abandoned) this.finish(group, isStarted);
 		if (signal.aborted) return;
 		for (const group of this.startable()) {
 			if (this.running.size >= this.options.atOnce) return;
-			if (this.options.doneWhen === 'ended' && isBehind(group, this.position.open, deferred.failedReadings)) return;
-			const { items, failures } = await load(group, deferred.failedReadings.get(group.name) ?? 0);
+			if (this.options.doneWhen === 'ended' && isBehind(group, this.position.open, waiting.failedReadings)) return;
+			const { items, failures } = await load(group, waiting.failedReadings.get(group.name) ?? 0);
 			// If the trigger was published again meanwhile, it may have started the group already.
 			if (signal.aborted) return;
-			deferred.endWait(group.name, failures.length === 0);
+			waiting.endWait(group.name, failures.length === 0);
 			const rest = failures.length === 0 ? group : await this.without(group, failures, signal);
 			if (signal.aborted) return;
 			if (rest === undefined) continue;
@@ -136,7 +136,7 @@ export class Dispatcher {
 
 	private startable(): Group[] {
 		const now = this.clock.now();
-		const isDue = ({ name }: Group) => !this.running.has(name) && this.deferred.isDue(name, now);
+		const isDue = ({ name }: Group) => !this.running.has(name) && this.waiting.isDue(name, now);
 		return firstOfRecords(this.position.open, isDue);
 	}
 
@@ -164,16 +164,16 @@ export class Dispatcher {
 	 * @returns the group of what could be read; undefined if there is none
 	 */
 	private async without(group: Group, failures: LoadFailure[], signal: AbortSignal): Promise<Group | undefined> {
-		const { n8n, clock, deferred } = this;
+		const { n8n, clock, waiting } = this;
 		const left = group.ids.filter((id) => !failures.some(({ ids }) => ids.includes(id)));
-		const tries = (deferred.failedReadings.get(group.name) ?? 0) + 1;
+		const tries = (waiting.failedReadings.get(group.name) ?? 0) + 1;
 		const isRefused = failures.every(({ isFinal }) => isFinal);
-		if (!isRefused && tries >= maxRefusals && deferred.reportOnce(group.name)) {
+		if (!isRefused && tries >= maxRefusals && waiting.reportOnce(group.name)) {
 			reportFailure(n8n, unreadError(n8n.getNode(), group, failures, 'waits'));
 		}
 		// At first a group is read as a whole, then without its unreadable part.
 		if (tries < maxRefusals || (left.length === 0 && !isRefused)) {
-			deferred.deferReading(group.name, tries, clock.now() + delayAfter(tries));
+			waiting.postponeReading(group.name, tries, clock.now() + delayAfter(tries));
 			return undefined;
 		}
 		// The group may have been started before n8n was killed, when all of it was readable.
@@ -192,15 +192,15 @@ export class Dispatcher {
 		const { open } = this.position;
 		const [rest, ...others] = splitOff(group, left, failures.map(({ ids }) => ids));
 		open.splice(open.indexOf(group), 1, rest!, ...others);
-		deferred.failedReadings.delete(group.name);
-		for (const { name } of others) deferred.deferReading(name, tries, clock.now() + delayAfter(tries));
+		waiting.failedReadings.delete(group.name);
+		for (const { name } of others) waiting.postponeReading(name, tries, clock.now() + delayAfter(tries));
 		this.isStored = false;
 		return rest;
 	}
 
 	private start(group: Group, items: INodeExecutionData[]): void {
 		const { n8n } = this;
-		this.deferred.failedReadings.delete(group.name);
+		this.waiting.failedReadings.delete(group.name);
 		this.isStored = true;
 		const wasEmitted = group.isEmitted;
 		group.isEmitted = true;
@@ -218,7 +218,7 @@ export class Dispatcher {
 		} else if (next === 'set aside') {
 			this.setAside(group, outcome);
 		} else {
-			this.deferred.defer(group.name, this.clock.now() + next);
+			this.waiting.postpone(group.name, this.clock.now() + next);
 		}
 		if (this.signal.aborted) this.storeWhenIdle();
 		this.onSettled();
@@ -228,7 +228,7 @@ export class Dispatcher {
 	private finish(group: Group, hasExecution = true): void {
 		if (!hasExecution) for (const identity of identitiesOf(group)) this.read.delete(identity);
 		this.position.open = this.position.open.filter((openGroup) => openGroup !== group);
-		this.deferred.remove(group.name);
+		this.waiting.remove(group.name);
 		this.isStored = false;
 	}
 

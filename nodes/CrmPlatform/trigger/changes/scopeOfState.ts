@@ -5,6 +5,7 @@ import type { CrmEvent } from '../../api/crmEvent';
 import type { Query } from '../../api/http/path';
 import { comparedBy, type Comparison } from '../../api/openapi/filteredFields';
 import { unaccentedText } from '../../values/foldedText';
+import { allCustomFields } from '../../fields/field';
 
 /** The record before and after an event. */
 export function statesOf({ type, data: { object, previous } }: CrmEvent): IDataObject[] {
@@ -13,8 +14,9 @@ export function statesOf({ type, data: { object, previous } }: CrmEvent): IDataO
 		return type.endsWith('.created') || type.endsWith('.deleted') ? [object] : [object, {}];
 	}
 	const before = { ...object, ...previous };
-	if (isObject(object.custom_fields) && isObject(previous.custom_fields)) {
-		before.custom_fields = { ...object.custom_fields, ...previous.custom_fields };
+	const [customValues, previousValues] = [object[allCustomFields], previous[allCustomFields]];
+	if (isObject(customValues) && isObject(previousValues)) {
+		before[allCustomFields] = { ...customValues, ...previousValues };
 	}
 	return [before, object];
 }

@@ -20,7 +20,7 @@ interface LoggedChanges {
  * has it is undone, a created record can be deleted when nothing links to it any more, and a record can be linked to
  * when it was created again. The log shows what others do meanwhile.
  */
-export class UndoRun {
+export class UndoOrder {
 	private readonly execution: Execution;
 	private readonly choices: UndoChoices;
 	private readonly log: EventLog;

@@ -1,5 +1,5 @@
 /** The groups that wait for their next start or reading. This process forgets them when it ends. */
-export class DeferredGroups {
+export class WaitingGroups {
 	/** How often the items of a group could not be read, by the name of the group. */
 	readonly failedReadings = new Map<string, number>();
 	/** When a group may be started next (Unix epoch ms), by the name of the group. */
@@ -18,13 +18,13 @@ export class DeferredGroups {
 		return Math.min(...[...this.dueTimes.values()].filter((time) => time > after));
 	}
 
-	defer(name: string, until: number): void {
+	postpone(name: string, until: number): void {
 		this.dueTimes.set(name, until);
 	}
 
-	deferReading(name: string, failedReadings: number, until: number): void {
+	postponeReading(name: string, failedReadings: number, until: number): void {
 		this.failedReadings.set(name, failedReadings);
-		this.defer(name, until);
+		this.postpone(name, until);
 	}
 
 	/** Notes that a reading of the group has ended. */
