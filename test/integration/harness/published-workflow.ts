@@ -55,7 +55,9 @@ export class Published {
 	workflowId = 'workflow-1';
 	timezone = 'America/Sao_Paulo';
 	storedStaticData = '{}';
-	private response: ITriggerResponse | undefined;
+	/** Executions under way, until the trigger has learned of their ends. */
+	underWay = 0;
+	private published: { workflow: Workflow; response: ITriggerResponse } | undefined;
 	/** Counts the starts of n8n: work that an earlier process has left behind has no effect. */
 	private process = 0;
 
@@ -68,21 +70,26 @@ export class Published {
 	/** Publishes the workflow, or starts n8n with it. */
 	async activate(): Promise<void> {
 		const loaded = this.load();
-		this.response = await startChangeTrigger(this.context(loaded, 'trigger'), this.setup.clock);
+		const response = await startChangeTrigger(this.context(loaded, 'trigger'), this.setup.clock);
+		this.published = { workflow: loaded.workflow, response };
 		this.write(loaded.workflow);
 	}
 
+	/** Unpublishes the workflow, after which n8n stores its static data. */
 	async deactivate(): Promise<void> {
-		await this.response?.closeFunction?.();
-		this.response = undefined;
+		const { published } = this;
+		if (!published) return;
+		await published.response.closeFunction?.();
+		this.write(published.workflow);
+		this.published = undefined;
 	}
 
 	/** Kills n8n: running executions crash, and the trigger does not learn of it. */
 	kill(): void {
 		this.process += 1;
 		forgetDispatchers();
-		void this.response?.closeFunction?.();
-		this.response = undefined;
+		void this.published?.response.closeFunction?.();
+		this.published = undefined;
 		for (const execution of this.executions) {
 			if (execution.status === 'running') execution.status = 'crashed';
 		}
@@ -127,7 +134,13 @@ export class Published {
 		return context as unknown as ITriggerFunctions;
 	}
 
-	private async start(
+	/** Starts an execution, which is under way until the trigger has learned of its end. */
+	private async start(...execution: Parameters<Published['run']>): Promise<void> {
+		this.underWay += 1;
+		await this.run(...execution).finally(() => setImmediate(() => (this.underWay -= 1)));
+	}
+
+	private async run(
 		workflow: Workflow,
 		process: number,
 		items: INodeExecutionData[],
