@@ -12,7 +12,7 @@ import { UnclearName } from '../mapping/linkedIds';
 import { locatorValue } from '../mapping/locator';
 import { isName } from '../lookUp/nameSyntax';
 import { choiceOf, readParts } from '../lookUp/recordParts';
-import { describedWrite } from '../writing/describedOperation';
+import { requireWrite } from '../writing/requireWrite';
 import { nodeFailure } from '../failure';
 import { nameExisting } from '../writing/existingRecord';
 import { checkedToken, isServiceVersion, isUnchanged, tokenFor } from './previewToken';
@@ -161,7 +161,7 @@ async function refuseNames(
 /** Explains to a model which values were not sent: other operations may accept the field. */
 async function describeUnsentValues(execution: Execution, unsent: string[]): Promise<string> {
 	const { name } = execution.operation.option;
-	const fieldNames = (await describedWrite(execution)).fields.map((field) => field.name);
+	const fieldNames = (await requireWrite(execution)).fields.map((field) => field.name);
 	const explanations = unsent.map((notice) => notice.replace(/^Not sent because the CRM has no such field: (.*)\. Correct the names.*$/, `${name} does not take $1.`));
 	return `${explanations.join(' ')} ${name} takes ${fieldNames.slice(0, 60).join(', ')}.`;
 }
@@ -201,7 +201,7 @@ async function sendOne(
 ): Promise<{ record: IDataObject; isRepeated: boolean }> {
 	const numbered = place === 0 ? run.identity : { ...run.identity, run: `${run.identity.run}/${place}` };
 	const isConditional = version !== undefined && write.target !== undefined;
-	const { takesIfMatch } = await describedWrite(executionFor(run, write));
+	const { takesIfMatch } = await requireWrite(executionFor(run, write));
 	const byService = isConditional && takesIfMatch === true && isServiceVersion(write, version);
 	if (isConditional && !byService && !isUnchanged(write, version)) throw new ChangedSince();
 	let isRepeated = false;

@@ -1,7 +1,7 @@
 import type { Field } from '../fields/field';
 import type { Operation } from '../model';
 import { path } from '../api/http/path';
-import { describedWrite } from '../writing/describedOperation';
+import { requireWrite } from '../writing/requireWrite';
 import { pickedProperty, pickedValues, type PickedField } from '../parameters/pickedField';
 import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { outputOption, simplifyProperty } from '../parameters/outputParameters';
@@ -24,7 +24,7 @@ export function tagOperation(name: string, value: 'addTag' | 'removeTag', descri
 				const record = recordAt(execution, item);
 				return { ...record, path: record.path + path`/tags/${String(tagOf(item).tag_ids)}` };
 			};
-			return writeRecords(execution, await describedWrite(execution), write, await simplifyWritten(execution));
+			return writeRecords(execution, await requireWrite(execution), write, await simplifyWritten(execution));
 		},
 	};
 }

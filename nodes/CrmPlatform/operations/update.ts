@@ -10,7 +10,7 @@ import { pickedProperty, pickedValues, type PickedField } from '../parameters/pi
 import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
-import { describedOperation, describedWrite } from '../writing/describedOperation';
+import { requireDescribed, requireWrite } from '../writing/requireWrite';
 import { applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/presets';
 
 /** @param label the entry in n8n's list of actions, such as `Update a contact` */
@@ -51,11 +51,11 @@ export function presetUpdate(
 		write: (description) => applyPresets(description.update, { preset, only, without, required }),
 
 		async prepare(execution) {
-			const description = await describedWrite(execution);
+			const description = await requireWrite(execution);
 			const bodyOf = asks
 				? await prepareValues(execution, storedFields(execution.n8n, 'fields'), description.fields, 'clear')
 				: (): IDataObject => ({});
-			const { fields: all } = await describedOperation(execution, 'update');
+			const { fields: all } = await requireDescribed(execution, 'update');
 			const pickedOf = await pickedValues(execution, picked, all);
 			const writeOf = (item: number) => {
 				// The picked record is the one to change; an item's own id names the record it came from.

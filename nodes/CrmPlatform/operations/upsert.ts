@@ -11,7 +11,7 @@ import { simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { foldedText } from '../values/foldedText';
 import { writeRecords } from '../writing/batches';
-import { describedWrite } from '../writing/describedOperation';
+import { requireWrite } from '../writing/requireWrite';
 import { fieldToMatchOn, matchValue, noMatchValue } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
 import { requireAnyValue } from '../writing/presets';
@@ -37,7 +37,7 @@ export function upsert(label: string): Operation {
 		write: (description) => description.upsert,
 
 		async prepare(execution) {
-			const description = await describedWrite(execution);
+			const description = await requireWrite(execution);
 			const { match, fields } = description;
 			const bodyOf = await prepareValues(execution, storedFields(execution.n8n, 'fields'), fields, 'clear');
 			const column = new MatchingColumn(execution.n8n, 'fieldsMatchOn', 'fields');
