@@ -132,7 +132,7 @@ export function customFilters(
 	return fields.flatMap((field): Field[] => {
 		const { name, label, description, kind, type = '' } = field;
 		const filter: Field = { ...field, path: [name], required: false };
-		const equal: Field = customLists.includes(type) ? { ...filter, kind: 'list' } : filter;
+		const equal: Field = customLists.includes(type) && kind !== 'list' ? { ...filter, kind: 'list', items: kind } : filter;
 		const supportedComparisons = described ? (described[type] ?? []) : fieldKinds[kind].order ? bounds : [];
 		const compared = comparisons.filter((comparison) => supportedComparisons.includes(comparison)).map((comparison): Field => {
 			const parameter = `${name}[${comparison}]`;
