@@ -3,7 +3,7 @@ import { DateTime } from 'luxon';
 import { customFilters } from '../../nodes/CrmPlatform/api/customFields.ts';
 import type { ListDescription } from '../../nodes/CrmPlatform/api/openapi/listing.ts';
 import { filterValue } from '../../nodes/CrmPlatform/fields/apiValue.ts';
-import type { Field } from '../../nodes/CrmPlatform/fields/field.ts';
+import { fieldNamed, type Field } from '../../nodes/CrmPlatform/fields/field.ts';
 
 const zone = 'Europe/Berlin';
 
@@ -13,7 +13,7 @@ test.each<[kind: Field['kind'], value: unknown, converted: unknown]>([
 	['boolean', ['true', false], [true, false]],
 	['list', ['A', 'B'], ['A', 'B']],
 ])('a filter by several values of a custom field converts each like one value: %s', (kind, value, converted) => {
-	const field: Field = { name: 'custom_fields.x', path: ['custom_fields', 'x'], label: 'X', description: '', kind, required: false, type: 'of_test' };
+	const field = fieldNamed('custom_fields.x', { kind, type: 'of_test' });
 	const [filter] = customFilters({ customLists: ['of_test'] } as ListDescription, [field]);
 	expect(filterValue(filter!, value, zone)).toEqual(converted);
 });

@@ -76,6 +76,11 @@ export interface FieldValue {
 	value: unknown;
 }
 
+/** A field that no description has: of text and optional, except for `more`. */
+export function fieldNamed(name: string, more: Partial<Field> = {}): Field {
+	return { name, path: name.split('.'), label: name, description: '', kind: 'text', required: false, ...more };
+}
+
 /** Whether the form requires a value: a linked record may be picked beside the form instead. */
 export const isRequiredInForm = ({ required, reference, linksTo }: Field): boolean =>
 	required && reference === undefined && !linksTo;
@@ -102,12 +107,4 @@ export function labelFor(name: string): string {
 }
 
 /** The field for a record's id, by which operations find records: descriptions do not list it among the fields to write. */
-export const idField: Field = {
-	name: 'id',
-	path: ['id'],
-	label: 'ID',
-	description: '',
-	kind: 'text',
-	required: false,
-	unique: true,
-};
+export const idField: Field = fieldNamed('id', { label: 'ID', unique: true });

@@ -6,7 +6,7 @@ import { asSentence } from '../api/http/errorWords';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
 import { apiValue, filterValue } from '../fields/apiValue';
-import type { Field, FieldValue } from '../fields/field';
+import { fieldNamed, type Field, type FieldValue } from '../fields/field';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';
 import { lookUpNames, type NamedId } from '../lookUp/nameLookUp';
 import { hasNumbers, hasText, isName, mayBeId, parseName } from '../lookUp/nameSyntax';
@@ -162,8 +162,8 @@ export class UnclearName extends Error {
 }
 
 /** @throws Error in the user's words if the id is not a number */
-function numericId({ name, path, label, description, required }: Field, id: string, use: ReferenceUse): unknown {
-	const field: Field = { name, path, label, description, required, kind: 'number' };
+function numericId({ name, label }: Field, id: string, use: ReferenceUse): unknown {
+	const field = fieldNamed(name, { label, kind: 'number' });
 	return use === 'filter' ? filterValue(field, id, 'utc') : apiValue(field, id, 'utc');
 }
 

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { isObject, parseJson } from '../base/json';
 import { isPlainObject } from '../base/ownMembers';
 import { isBlankFor } from '../fields/decideValue';
-import type { Field, FieldValue } from '../fields/field';
+import { fieldNamed, type Field, type FieldValue } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import { isBlank } from '../values/blank';
 import { FieldNames, meaningText, type Meaning } from './fieldNames';
@@ -92,7 +92,4 @@ function add({ values, isSkipped }: FoundValues, field: Field, name: string, val
 const canHold = ({ kind }: Field, value: IDataObject): boolean => fieldKinds[kind].mayHold.includes('objects') || !isPlainObject(value);
 
 /** A field for an object whose members are fields, to clear it as a whole. */
-function groupField(name: string): Field {
-	const path = name.split('.');
-	return { name, path, label: name, description: '', kind: 'json', required: false };
-}
+const groupField = (name: string): Field => fieldNamed(name, { kind: 'json' });

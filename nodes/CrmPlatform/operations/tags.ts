@@ -1,4 +1,4 @@
-import type { Field } from '../fields/field';
+import { fieldNamed } from '../fields/field';
 import type { Operation } from '../model';
 import { path } from '../api/http/path';
 import { requireWrite } from '../writing/requireWrite';
@@ -9,7 +9,7 @@ import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 
 const pickedTag: PickedField = { field: 'tag_ids', name: 'tagId', displayName: 'Tag', method: 'searchTags' };
-const tagField: Field = { name: 'tag_ids', path: [], label: 'Tag', description: '', kind: 'text', required: true, reference: 'tags' };
+const tagField = fieldNamed('tag_ids', { label: 'Tag', reference: 'tags' });
 
 export function tagOperation(name: string, value: 'addTag' | 'removeTag', description: string): Operation {
 	return {

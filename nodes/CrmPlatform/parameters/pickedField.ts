@@ -1,6 +1,6 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import type { Field, FieldValue } from '../fields/field';
+import { fieldNamed, type Field, type FieldValue } from '../fields/field';
 import { lookUpReferences } from '../mapping/linkedIds';
 import { isListed, pickedId } from '../mapping/locator';
 import { asId } from '../lookUp/nameSyntax';
@@ -41,11 +41,10 @@ export async function pickedValues(
 	fields: Field[],
 ): Promise<(item: number) => IDataObject> {
 	const { n8n } = execution;
-	const undescribedField = ({ field, displayName }: PickedField) => ({ name: field, label: displayName, kind: 'text' }) as Field;
 	const pickedFields = picked.map((pickedField) => ({
 		...pickedField,
 		isListed: isListed(n8n, pickedField.name),
-		field: fields.find(({ name }) => name === pickedField.field) ?? undescribedField(pickedField),
+		field: fields.find(({ name }) => name === pickedField.field) ?? fieldNamed(pickedField.field, { label: pickedField.displayName }),
 	}));
 	const valuesOf = (item: number): FieldValue[] =>
 		pickedFields.flatMap(({ field, name, displayName, isOptional, isListed: isFromList }): FieldValue[] => {
