@@ -7,7 +7,7 @@ const names = new Set([...fields.map(({ name }) => name), 'emails', 'created_at'
 
 const isOutside = (filter: Field, filterValue: unknown, value: unknown) => {
 	const record = { id: '1', [filter.name.replace(/\[.*/, '')]: value } as never;
-	return scopeCheck([record], scopedFields([{ field: filter, value: filterValue }], fields, names))(record) !== undefined;
+	return scopeCheck([record], scopedFields([{ field: filter, converted: filterValue }], fields, names))(record) !== undefined;
 };
 
 const time = (comparison: string) => fieldNamed(`created_at[${comparison}]`, { kind: 'dateTime' });
@@ -40,16 +40,16 @@ test.each<[string, Field, unknown, unknown[], unknown[]]>([
 
 test('a record meets a filter by any of its addresses', () => {
 	const record = { id: '1', email: 'a@x.example', emails: [{ value: 'b@x.example' }] } as never;
-	expect(scopeCheck([record], scopedFields([{ field: fieldNamed('email'), value: 'b@x.example' }], fields, names))(record)).toBeUndefined();
+	expect(scopeCheck([record], scopedFields([{ field: fieldNamed('email'), converted: 'b@x.example' }], fields, names))(record)).toBeUndefined();
 });
 
 test('a filter by a field that the records do not have cannot be checked', () => {
 	const record = { id: '1' } as never;
-	expect(scopeCheck([record], scopedFields([{ field: fieldNamed('name'), value: 'x' }], fields, new Set()))(record)).toBeUndefined();
+	expect(scopeCheck([record], scopedFields([{ field: fieldNamed('name'), converted: 'x' }], fields, new Set()))(record)).toBeUndefined();
 });
 
 test.each(['custom_fields.tier', 'custom_fields[tier]'])('a member of an open object is compared with %s', (name) => {
-	const scoped = scopedFields([{ field: fieldNamed(name, { path: [name] }), value: 'gold' }], fields, new Set(['custom_fields']));
+	const scoped = scopedFields([{ field: fieldNamed(name, { path: [name] }), converted: 'gold' }], fields, new Set(['custom_fields']));
 	const reasons = ['gold', 'lead'].map((tier) => scopeCheck([], scoped)({ id: '1', custom_fields: { tier } }) !== undefined);
 	expect(reasons).toEqual([false, true]);
 });

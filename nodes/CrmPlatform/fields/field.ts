@@ -70,10 +70,16 @@ export const allCustomFields = 'custom_fields';
 /** Prefix of the names of custom fields: `custom_fields.<key>`. */
 export const customFieldPrefix = `${allCustomFields}.`;
 
-/** A field and its mapped value. */
-export interface FieldValue {
+/** A value from the user or an input item, and its field. */
+export interface InputValue {
 	field: Field;
 	value: unknown;
+}
+
+/** A value in the form that the service takes, and its field. A name of a record may still stand for its id. */
+export interface ConvertedValue {
+	field: Field;
+	converted: unknown;
 }
 
 /** A field that no description has: of text and optional, except for `more`. */

@@ -5,7 +5,7 @@ import { parseJson } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { refersToOthers } from '../api/openapi/linkFields';
 import { decideValue, type EvaluatedValue, type ValueOrigin } from '../fields/decideValue';
-import type { Field, FieldValue } from '../fields/field';
+import type { Field, InputValue } from '../fields/field';
 import { readOption } from '../values/readers';
 import { customNamesake, OncePerFields, type AcceptedFields } from './acceptedFields';
 import { Evaluation } from './expressions/evaluation';
@@ -25,7 +25,7 @@ interface EvaluatedFields {
 	 *
 	 * @throws the error that `values` throws, too
 	 */
-	references(item: number, accepted: AcceptedFields): FieldValue[];
+	references(item: number, accepted: AcceptedFields): InputValue[];
 	/**
 	 * All values; picked records come last.
 	 *
@@ -65,12 +65,12 @@ class FormValues implements EvaluatedFields {
 		return this.allNames;
 	}
 
-	references(item: number, accepted: AcceptedFields): FieldValue[] {
+	references(item: number, accepted: AcceptedFields): InputValue[] {
 		const { rows, picked, evaluated, mayRefer } = this.form.for(accepted);
 		const ofPicked = picked.references(item);
 		if (!mayRefer) return ofPicked;
 		const evaluatedRows = evaluated.readEarly(item);
-		const ofForm = rows.flatMap(({ field }, i): FieldValue[] => (refersToOthers(field) ? [{ field, value: evaluatedRows[i] }] : []));
+		const ofForm = rows.flatMap(({ field }, i): InputValue[] => (refersToOthers(field) ? [{ field, value: evaluatedRows[i] }] : []));
 		return [...ofForm, ...ofPicked];
 	}
 
@@ -142,7 +142,7 @@ class ObjectValues implements EvaluatedFields {
 		}
 	}
 
-	references(item: number, accepted: AcceptedFields): FieldValue[] {
+	references(item: number, accepted: AcceptedFields): InputValue[] {
 		const { reader, picked, plainNames } = this.reading.for(accepted);
 		const ofPicked = picked.references(item);
 		const object = this.objects.readEarly(item);
@@ -183,7 +183,7 @@ class ObjectValues implements EvaluatedFields {
 function noteUnknownNames(
 	object: IDataObject,
 	names: string[],
-	values: FieldValue[],
+	values: InputValue[],
 	accepted: AcceptedFields,
 	unsent: UnsentValues,
 ): void {

@@ -12,7 +12,7 @@ import {
 	type FilterOperator,
 } from '../api/openapi/filterOperators';
 import { isToolCall } from '../api/toolNode';
-import type { Field, FieldValue } from '../fields/field';
+import type { Field, InputValue } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { asId } from '../lookUp/nameSyntax';
 import { isBlank } from '../values/blank';
@@ -67,7 +67,7 @@ export class FilterRows {
 	 * @throws Error in the user's words for a field or an operator that the service does not have, and for a row without a
 	 * value
 	 */
-	valuesOf(item: number): FieldValue[] {
+	valuesOf(item: number): InputValue[] {
 		const fields = this.fields.for(this.accepted.of(item));
 		const cells = this.evaluation.valuesOf(item);
 		const isLeftOut = (value: unknown) => this.isLeftOut(value);
@@ -100,7 +100,7 @@ function rowValues(
 	fields: Map<string, FilteredField>,
 	zone: string,
 	isLeftOut: (value: unknown) => boolean,
-): FieldValue[] {
+): InputValue[] {
 	const name = String(evaluatedRow.field ?? '').trim();
 	if (name === '') throw new Error('A filter has no field. Choose a field or remove the filter.');
 	const field = fields.get(name) ?? refuseFilter(name);
@@ -112,7 +112,7 @@ function rowValues(
 	const missing = requiredKeys.filter((key) => isBlank(evaluatedRow[key]));
 	if (missing.some((key) => !isLeftOut(stored[key]))) throw noFilterValue(field);
 
-	return operator.filters.flatMap(([comparison, source]): FieldValue[] => {
+	return operator.filters.flatMap(([comparison, source]): InputValue[] => {
 		if (typeof source === 'boolean') {
 			const filter = field.filters.get(comparison)!;
 			return [{ field: filter, value: constantOf(filter, source) }];

@@ -2,7 +2,7 @@ import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
 import { linksOf, type Link } from '../api/openapi/linkFields';
 import type { EvaluatedValue } from '../fields/decideValue';
-import type { Field, FieldValue } from '../fields/field';
+import type { Field, InputValue } from '../fields/field';
 import { isBlank } from '../values/blank';
 import { Evaluation } from './expressions/evaluation';
 import { OncePerItem } from './oncePerItem';
@@ -49,7 +49,7 @@ export class PickedValues {
 	}
 
 	/** The values that may be names, read before the item's turn. */
-	references(item: number): FieldValue[] {
+	references(item: number): InputValue[] {
 		if (!this.picked.some(({ mayBeName }) => mayBeName)) return [];
 		return byField(this.withResults(this.evaluated.readEarly(item)).filter(({ mayBeName }) => mayBeName));
 	}
@@ -80,7 +80,7 @@ interface EvaluatedRecord extends PreparedRecord {
 	result: unknown;
 }
 
-function byField(records: EvaluatedRecord[]): FieldValue[] {
+function byField(records: EvaluatedRecord[]): InputValue[] {
 	const values = new Map<Field, unknown>();
 	for (const { link, value, result } of records) {
 		const ids = idsIn(result);

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { setAtPath } from '../base/ownMembers';
 import { writtenValue } from '../fields/apiValue';
 import { decideValue, type EvaluatedValue, type WhenCleared } from '../fields/decideValue';
-import type { Field, FieldValue } from '../fields/field';
+import type { ConvertedValue, Field } from '../fields/field';
 import type { Execution } from '../model';
 import { fieldsWithCustom } from './acceptedFields';
 import { evaluatedFields } from './evaluatedFields';
@@ -51,21 +51,21 @@ export async function prepareValues(
 function convert(
 	values: EvaluatedValue[],
 	{ whenCleared, zone, isForm, unsent }: { whenCleared: WhenCleared; zone: string; isForm: boolean; unsent: UnsentValues },
-): FieldValue[] {
+): ConvertedValue[] {
 	const decisions = values.map((value) => ({ field: value.field, ...decideValue(value, whenCleared) }));
 	const skipped = decisions.filter((decision) => decision.action === 'skip');
 	for (const { field, reason } of skipped) if (reason === 'undefined') unsent.noValue(field);
 	const isBlankItem = decisions.length > 0 && skipped.filter(({ reason }) => reason === 'blank').length === decisions.length;
 	if (isBlankItem && !isForm) throw onlyBlanks(decisions.map(({ field }) => field.label));
-	return decisions.flatMap((decision): FieldValue[] => {
+	return decisions.flatMap((decision): ConvertedValue[] => {
 		if (decision.action === 'skip') return [];
 		const { field } = decision;
-		return [{ field, value: decision.action === 'clear' ? null : writtenValue(field, decision.value, zone) }];
+		return [{ field, converted: decision.action === 'clear' ? null : writtenValue(field, decision.value, zone) }];
 	});
 }
 
-function bodyFrom(converted: FieldValue[], linkedIds: LinkedIds): IDataObject {
+function bodyFrom(values: ConvertedValue[], linkedIds: LinkedIds): IDataObject {
 	const body: IDataObject = {};
-	for (const { field, value } of converted) setAtPath(body, field.path, linkedIds.replaceNames(field, value, converted));
+	for (const value of values) setAtPath(body, value.field.path, linkedIds.replaceNames(value, values));
 	return body;
 }

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import { fieldNamed, type Field, type FieldValue } from '../fields/field';
+import { fieldNamed, type ConvertedValue, type Field, type InputValue } from '../fields/field';
 import { lookUpReferences } from '../mapping/linkedIds';
 import { isListed, pickedId } from '../mapping/locator';
 import { asId } from '../lookUp/nameSyntax';
@@ -46,8 +46,8 @@ export async function pickedValues(
 		isListed: isListed(n8n, pickedField.name),
 		field: fields.find(({ name }) => name === pickedField.field) ?? fieldNamed(pickedField.field, { label: pickedField.displayName }),
 	}));
-	const valuesOf = (item: number): FieldValue[] =>
-		pickedFields.flatMap(({ field, name, displayName, isOptional, isListed: isFromList }): FieldValue[] => {
+	const valuesOf = (item: number): InputValue[] =>
+		pickedFields.flatMap(({ field, name, displayName, isOptional, isListed: isFromList }): InputValue[] => {
 			const id = pickedId(n8n, name, item);
 			if (id !== '') return [{ field, value: isFromList ? asId(field, id) : id }];
 			if (isOptional) return [];
@@ -55,8 +55,9 @@ export async function pickedValues(
 		});
 	const linkedIds = await lookUpReferences(execution, valuesOf, 'written');
 	return (item) => {
-		const values = valuesOf(item);
-		const ids = values.map(({ field, value }) => [field.name, linkedIds.replaceNames(field, value, values)]);
+		// A picked id or name is text, and needs no conversion.
+		const values = valuesOf(item).map(({ field, value }): ConvertedValue => ({ field, converted: value }));
+		const ids = values.map((value) => [value.field.name, linkedIds.replaceNames(value, values)]);
 		return Object.fromEntries(ids) as IDataObject;
 	};
 }

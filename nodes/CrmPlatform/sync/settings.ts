@@ -4,7 +4,7 @@ import { NodeOperationError, type IDataObject, type IExecuteFunctions, type INod
 
 import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Query } from '../api/http/path';
-import { idField, type Field, type FieldValue } from '../fields/field';
+import { idField, type Field, type ConvertedValue } from '../fields/field';
 import { filtersQuery, readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/collectionPath';
 import { prepareValues } from '../mapping/prepareValues';
@@ -41,7 +41,7 @@ export interface SyncSettings {
 	collection: Collection;
 	scope: Query;
 	/** The filters of the scope, as values. */
-	filters: FieldValue[];
+	filters: ConvertedValue[];
 	rules: SyncRules;
 	fields: Field[];
 	match: Field[];
