@@ -70,11 +70,11 @@ export async function readFieldsOfItems(
 		return await getOrCreate(reading, path, () => read(path));
 	};
 
-	const accepted: Array<AcceptedFields | Error> = [];
+	const byItem: Array<AcceptedFields | Error> = [];
 	for (const item of execution.n8n.getInputData().keys()) {
-		accepted.push(needs(item) ? await ofItem(item).catch((error: Error) => error) : usual);
+		byItem.push(needs(item) ? await ofItem(item).catch((error: Error) => error) : usual);
 	}
-	return new FieldsOfItems(usual, accepted);
+	return new FieldsOfItems(usual, byItem);
 }
 
 /** The custom field with the name of a read-only field. */
@@ -90,7 +90,7 @@ const isCustom = (name: string) => name === allCustomFields || name.startsWith(c
  * @param namesOf the names for which an item has values
  * @param fields the fields in the service's description
  */
-export async function fieldsWithCustom(
+export async function acceptedFields(
 	execution: Execution,
 	mode: StoredFields['mode'],
 	namesOf: (item: number) => string[],

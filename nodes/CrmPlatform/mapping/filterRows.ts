@@ -43,16 +43,16 @@ export class FilterRows {
 	private readonly n8n: IExecuteFunctions;
 	private readonly rows: FilterRow[];
 	private readonly mayLeaveOut: MayLeaveOut;
-	private readonly accepted: FieldsOfItems;
+	private readonly fieldsOfItems: FieldsOfItems;
 	private readonly fields = new OncePerFields(({ fields }) => filteredFieldsByName(fields));
 	private readonly evaluation: Evaluation;
 
-	/** @param accepted the filters of each item's list */
-	constructor(n8n: IExecuteFunctions, rows: FilterRow[], mayLeaveOut: MayLeaveOut, accepted: FieldsOfItems) {
+	/** @param fieldsOfItems the filters of each item's list */
+	constructor(n8n: IExecuteFunctions, rows: FilterRow[], mayLeaveOut: MayLeaveOut, fieldsOfItems: FieldsOfItems) {
 		this.n8n = n8n;
 		this.rows = rows;
 		this.mayLeaveOut = mayLeaveOut;
-		this.accepted = accepted;
+		this.fieldsOfItems = fieldsOfItems;
 		const cells = rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[key]) })));
 		this.evaluation = new Evaluation(n8n, cells);
 	}
@@ -68,7 +68,7 @@ export class FilterRows {
 	 * value
 	 */
 	valuesOf(item: number): InputValue[] {
-		const fields = this.fields.for(this.accepted.of(item));
+		const fields = this.fields.for(this.fieldsOfItems.of(item));
 		const cells = this.evaluation.valuesOf(item);
 		const isLeftOut = (value: unknown) => this.isLeftOut(value);
 		return this.rows.flatMap((row, i) => {

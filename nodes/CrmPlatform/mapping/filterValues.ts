@@ -26,8 +26,8 @@ export async function readFilters(
 	mayLeaveOut: MayLeaveOut = 'model',
 ): Promise<ListFilters> {
 	const rows = storedRows(execution.n8n, parameter);
-	const accepted = await readFilterFields(execution, rows, list);
-	const filterRows = new FilterRows(execution.n8n, rows, mayLeaveOut, accepted);
+	const fieldsOfItems = await readFilterFields(execution, rows, list);
+	const filterRows = new FilterRows(execution.n8n, rows, mayLeaveOut, fieldsOfItems);
 	const referencesOf = (item: number) => filterRows.valuesOf(item).filter(({ field }) => field.reference !== undefined);
 	const linkedIds = await lookUpReferences(execution, referencesOf, 'filter');
 	return new ListFilters(execution, list, filterRows, linkedIds);

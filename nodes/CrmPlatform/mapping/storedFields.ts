@@ -8,7 +8,7 @@ import { isByName, locatorValue } from './locator';
 /** The fields and values in the parameters as stored: no expression is evaluated. */
 export type StoredFields = {
 	/** Records picked from lists beside the values, in the order shown. */
-	picked: StoredPickedRecord[];
+	linked: StoredLinkedRecord[];
 } & (
 	/** A row of the form for each field. A blank row maps nothing, whatever its field, and is left out. */
 	| { mode: 'each'; rows: Array<[name: string, value: unknown]> }
@@ -21,8 +21,8 @@ export type StoredFields = {
 /** Whether an empty value of an item leaves the field unchanged, or clears it. */
 export type EmptyCells = 'leave' | 'clear';
 
-/** A record that the user picked, and the Link that refers to it. */
-export interface StoredPickedRecord {
+/** A record that the user linked, and the Link that refers to it. */
+export interface StoredLinkedRecord {
 	/** Name of a Link, or an expression. */
 	linkName: unknown;
 	/** Id of the record or, if it may be named, its name; or an expression. */
@@ -42,19 +42,19 @@ interface StoredMapper {
  * `fieldsJson` and `fieldsLinked`.
  */
 export function storedFields(n8n: IExecuteFunctions, parameter: string): StoredFields {
-	const picked = pickedRecordsIn(n8n, parameter);
+	const linked = linkedRecordsIn(n8n, parameter);
 	const mode = modeOf(n8n, parameter);
-	if (mode === 'json') return { picked, mode, json: stored(n8n, `${parameter}Json`) };
+	if (mode === 'json') return { linked, mode, json: stored(n8n, `${parameter}Json`) };
 	const { mappingMode, value } = mapperOf(n8n, parameter);
 	// n8n's own nodes use the second form, and so do workflows generated outside the editor.
 	if (mode === 'automatic' || mappingMode === 'autoMapInputData') {
-		return { picked, mode: 'automatic', emptyCells: stored(n8n, 'options.emptyCells', 'leave') };
+		return { linked, mode: 'automatic', emptyCells: stored(n8n, 'options.emptyCells', 'leave') };
 	}
-	return { picked, mode, rows: Object.entries(value ?? {}).filter(([, fieldValue]) => !isBlank(fieldValue)) };
+	return { linked, mode, rows: Object.entries(value ?? {}).filter(([, fieldValue]) => !isBlank(fieldValue)) };
 }
 
 /** Reads the records that the user picked beside `parameter`. */
-function pickedRecordsIn(n8n: IExecuteFunctions, parameter: string): StoredPickedRecord[] {
+function linkedRecordsIn(n8n: IExecuteFunctions, parameter: string): StoredLinkedRecord[] {
 	const rows = stored(n8n, `${parameter}Linked.records`, []) as Array<{ field?: unknown; record?: unknown }>;
 	return rows.flatMap(({ field: linkName = '', record: locator }) => {
 		const record = locatorValue(locator);
