@@ -9,11 +9,12 @@ import type { Field, InputValue } from '../fields/field';
 import { readOption } from '../values/readers';
 import { customNamesake, OncePerFields, type AcceptedFields } from './acceptedFields';
 import { Evaluation } from './expressions/evaluation';
+import { isFilledByModel } from './expressions/fromAI';
 import { wordsOf } from './fieldNames';
 import { ObjectReader } from './objectFields';
 import { OncePerItem } from './oncePerItem';
 import { linkedRecords, LinkedRecordValues, type LinkedRecord } from './linkedRecords';
-import { isFilledByModel, type StoredFields } from './storedFields';
+import type { StoredFields } from './storedFields';
 import { inventedFields, nothingToSend, type UnsentValues } from './unsentValues';
 
 /** Evaluates the stored fields for each item: each expression once. */

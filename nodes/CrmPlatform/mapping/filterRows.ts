@@ -19,8 +19,9 @@ import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { OncePerFields, type FieldsOfItems } from './acceptedFields';
 import { Evaluation } from './expressions/evaluation';
+import { isFilledByModel } from './expressions/fromAI';
 import { locatorValue, isFromList } from './locator';
-import { isFilledByModel } from './storedFields';
+import { storedParameter } from './storedParameter';
 
 /** A row of the user's filters, as stored in the workflow: expressions are not evaluated. */
 export type FilterRow = Partial<Record<RowKey, unknown>>;
@@ -30,7 +31,7 @@ type RowKey = (typeof rowKeys)[number];
 
 /** The filters of the parameter `parameter`. */
 export const storedRows = (n8n: IExecuteFunctions, parameter: string): FilterRow[] =>
-	n8n.getNodeParameter(`${parameter}.rows`, 0, [], { rawExpressions: true }) as FilterRow[];
+	storedParameter(n8n, `${parameter}.rows`, []) as FilterRow[];
 
 /** Who may leave a filter without a value. Such a filter is ignored, so that more records are listed. */
 export type MayLeaveOut = 'model' | 'nobody';

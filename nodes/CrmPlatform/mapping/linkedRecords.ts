@@ -5,8 +5,9 @@ import type { EvaluatedValue } from '../fields/decideValue';
 import type { Field, InputValue } from '../fields/field';
 import { isBlank } from '../values/blank';
 import { Evaluation } from './expressions/evaluation';
+import { isFilledByModel } from './expressions/fromAI';
 import { OncePerItem } from './oncePerItem';
-import { isFilledByModel, type StoredLinkedRecord } from './storedFields';
+import type { StoredLinkedRecord } from './storedFields';
 import type { UnsentValues } from './unsentValues';
 
 /** A record that the user linked, and the name of its Link. */

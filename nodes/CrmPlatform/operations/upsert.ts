@@ -2,8 +2,9 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { outcomeField } from '../api/answeredRecord';
 import { collectionPath } from '../mapping/collectionPath';
+import { MatchingColumn } from '../mapping/matchingColumn';
 import { prepareValues } from '../mapping/prepareValues';
-import { MatchingColumn, storedFields } from '../mapping/storedFields';
+import { storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
 import { blankNotices, emptyCellsOption, fieldsMatchOn, fieldsProperties } from '../parameters/fieldParameters';
