@@ -40,10 +40,11 @@ export function create(
 			const description = await requireWrite(execution);
 			const stored = storedFields(execution.n8n, 'fields');
 			// n8n does not check a form that shows no errors before anything is entered.
-			const requiredNames = stored.mode === 'each' ? requiredByForm(description) : required;
+			const requiredNames = [...(stored.mode === 'each' ? requiredByForm(description) : []), ...(required ?? [])];
 			const bodyOf = await prepareValues(execution, stored, description.fields, 'skip');
 			const writeOf = (item: number) => {
 				const path = collectionPath(execution, item);
+				// The preset alone, such as the state of a message, is not a record.
 				const values = requireAnyValue(bodyOf(item));
 				const body = requireValues({ ...values, ...preset }, description, requiredNames);
 				return { collection: path, path, body };

@@ -2,7 +2,8 @@ import { fieldNamed } from '../fields/field';
 import type { Operation } from '../model';
 import { path } from '../api/http/path';
 import { requireWrite } from '../writing/requireWrite';
-import { pickedProperty, pickedValues, type PickedField } from '../parameters/pickedField';
+import { preparePickedIds, type PickedField } from '../mapping/pickedFields';
+import { pickedProperty } from '../parameters/pickedField';
 import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { outputOption, simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
@@ -19,7 +20,7 @@ export function tagOperation(name: string, value: 'addTag' | 'removeTag', descri
 		write: (writes) => writes[value],
 
 		async prepare(execution) {
-			const tagOf = await pickedValues(execution, [pickedTag], [tagField]);
+			const tagOf = await preparePickedIds(execution, [pickedTag], [tagField]);
 			const write = (item: number) => {
 				const record = recordAt(execution, item);
 				return { ...record, path: record.path + path`/tags/${String(tagOf(item).tag_ids)}` };

@@ -6,7 +6,8 @@ import type { Operation } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
 import { blankNotices, emptyCellsOption, fieldsProperties } from '../parameters/fieldParameters';
 import { outputOption, simplifyProperty } from '../parameters/outputParameters';
-import { pickedProperty, pickedValues, type PickedField } from '../parameters/pickedField';
+import { preparePickedIds, type PickedField } from '../mapping/pickedFields';
+import { pickedProperty } from '../parameters/pickedField';
 import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
@@ -56,11 +57,12 @@ export function presetUpdate(
 				? await prepareValues(execution, storedFields(execution.n8n, 'fields'), description.fields, 'clear')
 				: (): IDataObject => ({});
 			const { fields: all } = await requireDescribed(execution, 'update');
-			const pickedOf = await pickedValues(execution, picked, all);
+			const pickedOf = await preparePickedIds(execution, picked, all);
 			const writeOf = (item: number) => {
 				// The picked record is the one to change; an item's own id names the record it came from.
 				const { id: _id, ...fields } = bodyOf(item);
 				const values = { ...fields, ...pickedOf(item), ...preset };
+				// The preset alone, such as the state of a ticket, is a change.
 				const body = requireValues(requireAnyValue(values), description, required);
 				return { ...recordAt(execution, item), body };
 			};
