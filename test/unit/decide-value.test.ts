@@ -1,12 +1,11 @@
-import type { Field, FieldKind } from '../../nodes/CrmPlatform/fields/field';
+import { fieldNamed, type Field, type FieldKind } from '../../nodes/CrmPlatform/fields/field';
 import { isBlank } from '../../nodes/CrmPlatform/values/blank';
 import { decideValue, type ValueDecision, type ValueOrigin, type WhenCleared } from '../../nodes/CrmPlatform/fields/decideValue';
-import { fieldOf } from './field-of.ts';
 
 // The table under *Fields* in docs/writing.md, row by row, for what an update does.
 
 const decided = (kind: FieldKind, value: unknown, origin: ValueOrigin, whenCleared: WhenCleared = 'clear', more: Partial<Field> = {}): ValueDecision =>
-	decideValue({ field: fieldOf('x', { kind, ...more }), value, origin }, whenCleared);
+	decideValue({ field: fieldNamed('x', { kind, ...more }), value, origin }, whenCleared);
 
 const write = (value: unknown): ValueDecision => ({ action: 'write', value });
 const clear: ValueDecision = { action: 'clear' };

@@ -1,7 +1,7 @@
 import { ObjectReader } from '../../nodes/CrmPlatform/mapping/objectFields';
-import { fieldOf } from './field-of.ts';
+import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 
-const fields = ['name', 'address.city', 'address.zip', 'emails', 'custom_fields.tier'].map((name) => fieldOf(name));
+const fields = ['name', 'address.city', 'address.zip', 'emails', 'custom_fields.tier'].map((name) => fieldNamed(name));
 
 const read = (json: object) => {
 	const { values, ...others } = new ObjectReader(fields).read(json as never);
@@ -46,14 +46,14 @@ test('an undefined value counts as missing', () => {
 
 describe('a column of a spreadsheet', () => {
 	const contact = [
-		fieldOf('first_name', { label: 'First Name' }),
-		fieldOf('email', { label: 'Email' }),
-		fieldOf('company_id', { label: 'Company', reference: 'companies' }),
-		fieldOf('address.city', { label: 'Address: City' }),
-		fieldOf('custom_fields.vip', { label: 'Very Important' }),
-		fieldOf('custom_fields.first', { label: 'Twin' }),
-		fieldOf('custom_fields.second', { label: 'Twin' }),
-		fieldOf('custom_fields.name', { label: 'Full Name' }),
+		fieldNamed('first_name', { label: 'First Name' }),
+		fieldNamed('email', { label: 'Email' }),
+		fieldNamed('company_id', { label: 'Company', reference: 'companies' }),
+		fieldNamed('address.city', { label: 'Address: City' }),
+		fieldNamed('custom_fields.vip', { label: 'Very Important' }),
+		fieldNamed('custom_fields.first', { label: 'Twin' }),
+		fieldNamed('custom_fields.second', { label: 'Twin' }),
+		fieldNamed('custom_fields.name', { label: 'Full Name' }),
 	];
 	const readContact = (json: object) => {
 		const { values, unknown } = new ObjectReader(contact, new Set(['id', 'name', 'first_name'])).read(json as never);

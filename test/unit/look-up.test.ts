@@ -2,10 +2,9 @@ import fc from 'fast-check';
 
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
-import type { FieldKind } from '../../nodes/CrmPlatform/fields/field';
+import { fieldNamed, type FieldKind } from '../../nodes/CrmPlatform/fields/field';
 import { lookUp, type Collection, type LookUpOutcome } from '../../nodes/CrmPlatform/lookUp/lookUp';
 import { randomRuns } from '../random-runs.ts';
-import { fieldOf } from './field-of.ts';
 import { httpError } from './http-error.ts';
 
 
@@ -28,12 +27,12 @@ function serviceOf({ kind, records, refuses }: Service): { collection: Collectio
 		const data = records.filter((record) => values.includes(record.code));
 		return await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: null } });
 	};
-	const list = { cursor: 'cursor', filters: [fieldOf('code', { kind })] };
+	const list = { cursor: 'cursor', filters: [fieldNamed('code', { kind })] };
 	const api = { send } as unknown as Connection;
 	return { collection: { api, path: '/v1/things', list, filters: list.filters, fields: [] }, requests };
 }
 
-const field = fieldOf('code');
+const field = fieldNamed('code');
 const outcomeText = (outcome: LookUpOutcome): string =>
 	'found' in outcome ? outcome.found.id : 'several' in outcome ? outcome.several.map(({ id }) => id).join() : Object.keys(outcome).join();
 

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 import { lookUpNames } from '../../nodes/CrmPlatform/lookUp/nameLookUp';
-import { fieldOf } from './field-of.ts';
+import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 import { httpError } from './http-error.ts';
 
 
@@ -20,7 +20,7 @@ function serviceOf(records: IDataObject[], kinds: Record<string, 'list' | 'text'
 		const data = isFiltered ? records.filter((record) => values.includes(String(record[name]))) : [...others, ...records];
 		return await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: isFiltered ? null : `${requests.length}` } });
 	};
-	const list = { cursor: 'cursor', filters: Object.entries(kinds).map(([name, kind]) => fieldOf(name, { kind })) };
+	const list = { cursor: 'cursor', filters: Object.entries(kinds).map(([name, kind]) => fieldNamed(name, { kind })) };
 	const description = { list, fields: [] };
 	const api = { send, describe: async () => await Promise.resolve(description), requireDescription: () => undefined } as unknown as Connection;
 	return { api, requests };

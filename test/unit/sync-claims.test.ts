@@ -1,9 +1,9 @@
 import { claimsOf } from '../../nodes/CrmPlatform/sync/claims';
 import type { PlannedChange } from '../../nodes/CrmPlatform/sync/plannedChange';
 import { uniqueValueIn } from '../../nodes/CrmPlatform/sync/presence';
-import { fieldOf } from './field-of.ts';
+import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 
-const email = fieldOf('email', { label: 'Email' });
+const email = fieldNamed('email', { label: 'Email' });
 
 test.each([
 	['texts', ['a@x.example', 'b@x.example'], 'a@x.example'],

@@ -1,17 +1,17 @@
 import { mergePatch } from '../../nodes/CrmPlatform/api/answeredRecord';
 import { matchKey } from '../../nodes/CrmPlatform/fields/keys';
 import { comparison } from '../../nodes/CrmPlatform/sync/compare';
-import { fieldOf } from './field-of.ts';
+import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 
 const { difference: compare, isSame } = comparison([
-	fieldOf('email', { lowerCase: [''] }),
-	fieldOf('emails', { kind: 'json', lowerCase: ['*.value'] }),
-	fieldOf('name'),
-	fieldOf('address.city'),
-	fieldOf('amount', { kind: 'number' }),
-	fieldOf('due_at', { kind: 'dateTime' }),
-	fieldOf('tag_ids', { kind: 'list' }),
-	fieldOf('website', { isUrl: true }),
+	fieldNamed('email', { lowerCase: [''] }),
+	fieldNamed('emails', { kind: 'json', lowerCase: ['*.value'] }),
+	fieldNamed('name'),
+	fieldNamed('address.city'),
+	fieldNamed('amount', { kind: 'number' }),
+	fieldNamed('due_at', { kind: 'dateTime' }),
+	fieldNamed('tag_ids', { kind: 'list' }),
+	fieldNamed('website', { isUrl: true }),
 ]);
 
 test.each([
@@ -50,9 +50,9 @@ test('only the parts of an object that differ are sent', () => {
 });
 
 test('a key is equal for values that the CRM treats as equal', () => {
-	const email = fieldOf('email', { lowerCase: [''] });
+	const email = fieldNamed('email', { lowerCase: [''] });
 	expect(matchKey(email, 'ADA@x.example')).toBe(matchKey(email, 'ada@x.example'));
-	expect(matchKey(fieldOf('code'), 'A')).not.toBe(matchKey(fieldOf('code'), 'a'));
+	expect(matchKey(fieldNamed('code'), 'A')).not.toBe(matchKey(fieldNamed('code'), 'a'));
 	expect(matchKey(email, '')).toBeUndefined();
 });
 
@@ -60,7 +60,7 @@ test.each([
 	['a space after it', 'K 1 ', 'K 1'],
 	['the composition of its accents', 'Zoe\u0308', 'Zo\u00eb'],
 ])('a key does not depend on %s', (_, first, second) => {
-	expect(matchKey(fieldOf('code'), first)).toBe(matchKey(fieldOf('code'), second));
+	expect(matchKey(fieldNamed('code'), first)).toBe(matchKey(fieldNamed('code'), second));
 });
 
 test('texts are equal however their accents are composed', () => {

@@ -5,9 +5,9 @@ import { indexRecords, matchesOf, type CrmRecord, type SourceRecord } from '../.
 import { planChanges } from '../../nodes/CrmPlatform/sync/syncPlan';
 import type { Context, PlannedChange, SyncRules } from '../../nodes/CrmPlatform/sync/plannedChange';
 import { listed } from '../../nodes/CrmPlatform/values/listed';
-import { fieldOf } from './field-of.ts';
+import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 
-const [email, code, name] = [fieldOf('email'), fieldOf('code'), fieldOf('name')];
+const [email, code, name] = [fieldNamed('email'), fieldNamed('code'), fieldNamed('name')];
 
 const usual: SyncRules = { missingInCrm: 'create', differing: 'update', missingInSource: 'leave', bothChanged: 'conflict', checksVersions: false };
 
@@ -76,7 +76,7 @@ test.each([
 });
 
 test('an ID that the CRM no longer has is created again only under another key, which then finds it', () => {
-	const id = fieldOf('id');
+	const id = fieldNamed('id');
 	const gone = (keys: Array<string | undefined>) => ({ email: 'gone@x.example', of: { id: 'con_9', keys } });
 	const [conflict] = plan([gone(['con_9', undefined])], [], { match: [id, email] });
 	expect(conflict).toMatchObject({ action: 'conflict', reason: expect.stringContaining('no longer has record con_9'), values: { email: 'gone@x.example' } });
@@ -136,7 +136,7 @@ test('a record found by its second key is a different one if its first key diffe
 	expect(plan([{ email: ada.email, code: 'B' }], [record], { match: [email, code] })[0]!.action).toBe('update');
 	expect(plan([{ email: 'other@x.example', code: 'A' }], [{ ...record, email: null }], { match: [email, code] })[0]!.action).toBe('update');
 	// An unknown ID belongs to a deleted record.
-	expect(plan([{ id: 'con_9', email: ada.email, name: 'Ada B' }], [ada], { match: [fieldOf('id'), email] })[0]!.action).toBe('update');
+	expect(plan([{ id: 'con_9', email: ada.email, name: 'Ada B' }], [ada], { match: [fieldNamed('id'), email] })[0]!.action).toBe('update');
 });
 
 describe('a record that the source does not have', () => {

@@ -1,14 +1,13 @@
 import { DateTime } from 'luxon';
 
-import type { Field, FieldKind } from '../../nodes/CrmPlatform/fields/field';
+import { fieldNamed, type Field, type FieldKind } from '../../nodes/CrmPlatform/fields/field';
 import { apiValue, filterValue } from '../../nodes/CrmPlatform/fields/apiValue';
 import { fieldKinds } from '../../nodes/CrmPlatform/fields/fieldKinds';
-import { fieldOf } from './field-of.ts';
 
 const zone = 'America/New_York';
 
 const convert = (kind: FieldKind, value: unknown, more: Partial<Field> = {}) =>
-	apiValue(fieldOf('x', { label: 'Label', kind, ...more }), value, zone);
+	apiValue(fieldNamed('x', { label: 'Label', kind, ...more }), value, zone);
 
 const kinds = Object.keys(fieldKinds) as FieldKind[];
 
@@ -180,7 +179,7 @@ test('a moment in a text field is its ISO text, without quotation marks', () => 
 });
 
 test('a filter by several whole numbers sends every digit of each', () => {
-	const numbers = fieldOf('x', { kind: 'list', items: 'number' });
+	const numbers = fieldNamed('x', { kind: 'list', items: 'number' });
 	for (const value of [['9007199254740993', 7], '["9007199254740993","7"]', '9007199254740993, 7']) {
 		expect(filterValue(numbers, value, zone)).toEqual(['9007199254740993', 7]);
 	}

@@ -13,7 +13,7 @@ import { locatorValue } from '../mapping/locator';
 import { unsentNames } from '../mapping/unsentValues';
 import { isName } from '../lookUp/nameSyntax';
 import { choiceOf, readParts } from '../lookUp/recordParts';
-import { describedWrite } from '../writing/describedOperation';
+import { requireWrite } from '../writing/requireWrite';
 import { nodeFailure } from '../failure';
 import { nameExisting } from '../writing/existingRecord';
 import { checkedToken, isServiceVersion, isUnchanged, tokenFor } from './previewToken';
@@ -160,7 +160,7 @@ async function refuseNames(
 /** Explains to a model which values were not sent: other operations may accept the field. */
 async function describeUnsentValues(execution: Execution): Promise<string> {
 	const { name } = execution.operation.option;
-	const fieldNames = (await describedWrite(execution)).fields.map((field) => field.name);
+	const fieldNames = (await requireWrite(execution)).fields.map((field) => field.name);
 	const explanations = unsentNames(execution.api).map(({ reason, names, notice }) =>
 		(reason === 'unknown' ? `${name} does not take ${names}.` : notice));
 	return `${explanations.join(' ')} ${name} takes ${fieldNames.slice(0, 60).join(', ')}.`;
@@ -201,7 +201,7 @@ async function sendOne(
 ): Promise<{ record: IDataObject; isRepeated: boolean }> {
 	const numbered = place === 0 ? run.identity : { ...run.identity, run: `${run.identity.run}/${place}` };
 	const isConditional = version !== undefined && write.target !== undefined;
-	const { takesIfMatch } = await describedWrite(executionFor(run, write));
+	const { takesIfMatch } = await requireWrite(executionFor(run, write));
 	const byService = isConditional && takesIfMatch === true && isServiceVersion(write, version);
 	if (isConditional && !byService && !isUnchanged(write, version)) throw new ChangedSince();
 	let isRepeated = false;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import type { Connection } from './connection';
 import { isAnsweredWith } from './fetchRecord';
-import { allCustomFields, customFieldPrefix, labelFor, type Field } from '../fields/field';
+import { allCustomFields, customFieldPrefix, fieldNamed, labelFor, type Field } from '../fields/field';
 import { fieldKinds, kindOfCustomType } from '../fields/fieldKinds';
 import { comparisons } from './openapi/filteredFields';
 import type { ListDescription } from './openapi/listing';
@@ -132,14 +132,13 @@ export function customFilters(
 	return fields.flatMap((field): Field[] => {
 		const { name, label, description, kind, type = '' } = field;
 		const filter: Field = { ...field, path: [name], required: false };
-		const equal: Field = customLists.includes(type) ? { ...filter, kind: 'list' } : filter;
+		const equal: Field = customLists.includes(type) && kind !== 'list' ? { ...filter, kind: 'list', items: kind } : filter;
 		const supportedComparisons = described ? (described[type] ?? []) : fieldKinds[kind].order ? bounds : [];
 		const compared = comparisons.filter((comparison) => supportedComparisons.includes(comparison)).map((comparison): Field => {
 			const parameter = `${name}[${comparison}]`;
-			const place = { name: parameter, path: [parameter] };
-			if (bounds.includes(comparison)) return { ...filter, ...place };
+			if (bounds.includes(comparison)) return { ...filter, name: parameter, path: [parameter] };
 			const valueKind = comparison === 'empty' ? 'boolean' : 'text';
-			return { ...place, label, description, kind: valueKind, required: false };
+			return fieldNamed(parameter, { path: [parameter], label, description, kind: valueKind });
 		});
 		return [equal, ...compared];
 	});

@@ -47,7 +47,7 @@ function expected(field: Field, value: unknown): string | undefined {
 		if (choices.some((choice) => choice.value === value)) return undefined;
 		return `one of: ${listed(choices.map(({ label }) => label))}`;
 	}
-	const requirement = kind && fieldKinds[kind].requiredInFile;
+	const requirement = kind && fieldKinds[kind].onlyValid;
 	if (requirement) return requirement.isValid(value) ? undefined : requirement.description;
 	if (typeof value !== 'string') return undefined;
 	if (matchesPattern(field, value) === false) return `in the format that the CRM accepts${descriptionOf(field)}`;

@@ -1,10 +1,10 @@
 import { isPlainObject } from '../base/ownMembers';
 import { isBlank, withoutBlanks } from '../values/blank';
-import { allCustomFields, type Field, type FieldValue } from './field';
+import { allCustomFields, type Field, type InputValue } from './field';
 import { fieldKinds } from './fieldKinds';
 
 /** A value of an item, evaluated but not yet converted. */
-export interface EvaluatedValue extends FieldValue {
+export interface EvaluatedValue extends InputValue {
 	origin: ValueOrigin;
 }
 

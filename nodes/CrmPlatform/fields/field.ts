@@ -74,10 +74,21 @@ export const customFieldPrefix = `${allCustomFields}.`;
 export const customKeyOf = (name: string): string | undefined =>
 	name.startsWith(customFieldPrefix) ? name.slice(customFieldPrefix.length) : undefined;
 
-/** A field and its mapped value. */
-export interface FieldValue {
+/** A value from the user or an input item, and its field. */
+export interface InputValue {
 	field: Field;
 	value: unknown;
+}
+
+/** A value in the form that the service takes, and its field. A name of a record may still stand for its id. */
+export interface ConvertedValue {
+	field: Field;
+	converted: unknown;
+}
+
+/** A field that no description has: of text and optional, except for `more`. */
+export function fieldNamed(name: string, more: Partial<Field> = {}): Field {
+	return { name, path: name.split('.'), label: name, description: '', kind: 'text', required: false, ...more };
 }
 
 /** Whether the form requires a value: a linked record may be picked beside the form instead. */
@@ -106,12 +117,4 @@ export function labelFor(name: string): string {
 }
 
 /** The field for a record's id, by which operations find records: descriptions do not list it among the fields to write. */
-export const idField: Field = {
-	name: 'id',
-	path: ['id'],
-	label: 'ID',
-	description: '',
-	kind: 'text',
-	required: false,
-	unique: true,
-};
+export const idField: Field = fieldNamed('id', { label: 'ID', unique: true });

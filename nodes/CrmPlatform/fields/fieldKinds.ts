@@ -5,65 +5,12 @@ import { isBlank, listIn, withoutBlanks } from '../values/blank';
 import { calendarDate, instant } from '../values/dates';
 import { toAny, toBoolean, toChoice, toList, toMoment, toNumber, toStructure, toText } from './conversions';
 import { kindsByPrecedence, type Field, type FieldKind } from './field';
-
-/** What a schema says about its values. */
-export interface ValueSchema {
-	/** Its JSON type, if it has one; an integer is a number. */
-	type: string | undefined;
-	format?: string | undefined;
-	/** The kind of the values of an array. */
-	items?: FieldKind | undefined;
-	/** Whether it lists its values (`enum`, `const`). */
-	isEnumerated: boolean;
-	hasMembers: boolean;
-	/** Whether it has keywords of text. */
-	isTextual: boolean;
-}
-
-type Conversion = (field: Field, value: unknown, zone: string) => unknown;
-
-/** What a kind of field decides. */
-interface Kind {
-	/** Whether a schema describes such values. The first such kind of `kindsByPrecedence` is used. */
-	isDescribedBy(schema: ValueSchema): boolean;
-	/** The types of custom fields that are of this kind; all others are text. */
-	customTypes: string[];
-	/** The control of n8n's mapper, and the hint on the format in its label; for a reference, `Name or ID`. */
-	control: 'string' | 'options' | 'dateTime';
-	formatHint: string | undefined;
-	/** What a value consists of; an open one may be anything. */
-	shape: 'single' | 'list' | 'object' | 'open';
-	/** The JSON type of each value, if there is only one. */
-	type: 'text' | 'number' | 'boolean' | undefined;
-	/** How values are ordered: ordered values can be filtered by bounds, numbers can be summed, and times are bounded by whole days. */
-	order: 'number' | 'day' | 'instant' | undefined;
-	/** The roles that a list's parameter with such values may have, if its name fits, too. */
-	listRoles: ListRole[];
-	/** Whether it may identify records, if the description does not say which fields do. */
-	mayIdentify: boolean;
-	/** What white space alone means. */
-	whiteSpace: 'blank' | 'text';
-	/** Values allowed besides plain ones: names of other records, objects. */
-	mayHold: Array<'names' | 'objects'>;
-	/** Whether a value counts as blank. */
-	isBlank(value: unknown): boolean;
-	/** The value that the service takes; `convertElement` converts each element of a list. @throws Error in the user's words */
-	convert(field: Field, value: unknown, zone: string, convertElement: Conversion): unknown;
-	/** The canonical form for comparisons, in which different notations of a value are equal. */
-	compared(text: string): unknown;
-	/** The check of a value in a file, if only one type is valid. */
-	requiredInFile: { isValid(value: unknown): boolean; description: string } | undefined;
-	/** Whether it can be a member of an object in a list, which a form then shows. */
-	mayBeMember: boolean;
-}
-
-/** What a parameter of a list does, unless it is a filter. */
-export type ListRole = 'cursor' | 'pageSize' | 'sort' | 'search' | 'fields';
+import type { KindProperties, ValueSchema } from './kind';
 
 const asText = (text: string): string => text;
 
 /** Everything that differs between kinds of fields. */
-export const fieldKinds: Record<FieldKind, Kind> = {
+export const fieldKinds: Record<FieldKind, KindProperties> = {
 	list: {
 		isDescribedBy: ({ type, items }) => type === 'array' && !(items && ['list', 'object'].includes(fieldKinds[items].shape)),
 		customTypes: ['multi_select'],
@@ -81,7 +28,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		convert: (field, value, zone, convertElement) =>
 			toList(value).map((element) => convertElement({ ...field, kind: field.items ?? 'choice' }, element, zone)),
 		compared: asText,
-		requiredInFile: undefined,
+		onlyValid: undefined,
 		mayBeMember: false,
 	},
 	boolean: {
@@ -100,7 +47,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: toBoolean,
 		compared: asText,
-		requiredInFile: { isValid: (value) => typeof value === 'boolean', description: 'true or false' },
+		onlyValid: { isValid: (value) => typeof value === 'boolean', description: 'true or false' },
 		mayBeMember: true,
 	},
 	choice: {
@@ -118,7 +65,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: toChoice,
 		compared: asText,
-		requiredInFile: undefined,
+		onlyValid: undefined,
 		mayBeMember: true,
 	},
 	number: {
@@ -137,7 +84,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		convert: toNumber,
 		// Some services write decimals as text.
 		compared: (text) => exactNumber(text) ?? text,
-		requiredInFile: { isValid: (value) => typeof value === 'number', description: 'a number such as 12.5' },
+		onlyValid: { isValid: (value) => typeof value === 'number', description: 'a number such as 12.5' },
 		mayBeMember: true,
 	},
 	json: {
@@ -158,7 +105,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		},
 		convert: toStructure,
 		compared: asText,
-		requiredInFile: undefined,
+		onlyValid: undefined,
 		mayBeMember: false,
 	},
 	date: {
@@ -177,7 +124,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: (field, value, zone) => toMoment(field, value, zone, calendarDate),
 		compared: asText,
-		requiredInFile: undefined,
+		onlyValid: undefined,
 		mayBeMember: false,
 	},
 	dateTime: {
@@ -195,7 +142,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: (field, value, zone) => toMoment(field, value, zone, instant),
 		compared: (text) => (Number.isNaN(Date.parse(text)) ? text : Date.parse(text)),
-		requiredInFile: undefined,
+		onlyValid: undefined,
 		mayBeMember: false,
 	},
 	text: {
@@ -213,7 +160,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: toText,
 		compared: asText,
-		requiredInFile: undefined,
+		onlyValid: undefined,
 		mayBeMember: true,
 	},
 	any: {
@@ -231,7 +178,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: toAny,
 		compared: asText,
-		requiredInFile: undefined,
+		onlyValid: undefined,
 		mayBeMember: false,
 	},
 };
@@ -245,4 +192,4 @@ export const kindOfCustomType = (type: string): FieldKind =>
 	kindsByPrecedence.find((kind) => fieldKinds[kind].customTypes.includes(type)) ?? 'text';
 
 /** What the values of a field consist of. */
-export const valueShape = ({ kind }: Pick<Field, 'kind'>): Kind['shape'] => fieldKinds[kind].shape;
+export const valueShape = ({ kind }: Pick<Field, 'kind'>): KindProperties['shape'] => fieldKinds[kind].shape;

@@ -1,29 +1,7 @@
 import type { IDataObject, INodeListSearchItems } from 'n8n-workflow';
 
-import type { Connection } from '../api/connection';
 import { occurrences } from '../base/maps';
-import { readPages } from '../api/lists/pages';
 import { recordName, firstText } from '../api/recordName';
-
-/** The longest list that helps a person. */
-const maxShown = 1_000;
-
-/** The first records at a path such as `/pipelines`, for lists that cannot be searched. */
-export async function firstRecords(api: Connection, path: string): Promise<IDataObject[]> {
-	const list = (await api.describe(path))?.list;
-	if (!list) return [];
-	const records: IDataObject[] = [];
-	for await (const page of readPages(api.send, { path: `/v1${path}`, list, query: {}, limit: maxShown })) {
-		records.push(...page.records);
-	}
-	return records;
-}
-
-/** The items whose names contain the filter, ignoring case; all items without a filter. */
-export function matchingName<Item extends { name: string }>(items: Item[], filter = ''): Item[] {
-	const searchText = filter.toLowerCase();
-	return items.filter(({ name }) => name.toLowerCase().includes(searchText));
-}
 
 /**
  * The list item of a record: its title, and details that distinguish it from others with the same title.

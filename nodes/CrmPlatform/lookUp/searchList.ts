@@ -5,7 +5,8 @@ import type { Query } from '../api/http/path';
 import { readPage, requestPage } from '../api/lists/page';
 import type { ListDescription } from '../api/openapi/listing';
 import { fieldKinds } from '../fields/fieldKinds';
-import { distinctListItems, matchingName } from './recordLabels';
+import { matchingName } from './matchingName';
+import { distinctListItems } from './recordLabels';
 
 /** Number of records that a list loads at a time. */
 const pageSize = 100;

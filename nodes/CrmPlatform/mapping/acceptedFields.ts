@@ -2,7 +2,7 @@ import { getOrCreate } from '../base/maps';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { linksOf } from '../api/openapi/linkFields';
-import { allCustomFields, customFieldPrefix, type Field } from '../fields/field';
+import { allCustomFields, customFieldPrefix, fieldNamed, type Field } from '../fields/field';
 import type { Execution } from '../model';
 import { wordsOf } from './fieldNames';
 import { collectionPath } from './collectionPath';
@@ -70,11 +70,11 @@ export async function readFieldsOfItems(
 		return await getOrCreate(reading, path, () => read(path));
 	};
 
-	const accepted: Array<AcceptedFields | Error> = [];
+	const byItem: Array<AcceptedFields | Error> = [];
 	for (const item of execution.n8n.getInputData().keys()) {
-		accepted.push(needs(item) ? await ofItem(item).catch((error: Error) => error) : usual);
+		byItem.push(needs(item) ? await ofItem(item).catch((error: Error) => error) : usual);
 	}
-	return new FieldsOfItems(usual, accepted);
+	return new FieldsOfItems(usual, byItem);
 }
 
 /** The custom field with the name of a read-only field. */
@@ -90,7 +90,7 @@ const isCustom = (name: string) => name === allCustomFields || name.startsWith(c
  * @param namesOf the names for which an item has values
  * @param fields the fields in the service's description
  */
-export async function fieldsWithCustom(
+export async function acceptedFields(
 	execution: Execution,
 	mode: StoredFields['mode'],
 	namesOf: (item: number) => string[],
@@ -135,16 +135,11 @@ function merged(mode: StoredFields['mode'], fields: Field[], custom: Field[]): F
 /** The custom fields that the items name, if the credential may not read their definitions. */
 function untypedFields({ n8n }: Execution, namesOf: (item: number) => string[]): Field[] {
 	const names = new Set([...n8n.getInputData().keys()].flatMap(namesOf));
-	return [...names].filter((name) => name.startsWith(customFieldPrefix)).map((name) => ({
-		name,
-		path: [allCustomFields, name.slice(customFieldPrefix.length)],
-		label: name,
-		description: '',
-		kind: 'any',
-		required: false,
+	return [...names].filter((name) => name.startsWith(customFieldPrefix)).map((name) => {
+		const path = [allCustomFields, name.slice(customFieldPrefix.length)];
 		// A record may be picked for any of them; its collection is unknown.
-		reference: '',
-	}));
+		return fieldNamed(name, { path, kind: 'any', reference: '' });
+	});
 }
 
 /** The names that cannot mean custom fields. */

@@ -5,15 +5,16 @@ import { parseJson } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { refersToOthers } from '../api/openapi/linkFields';
 import { decideValue, type EvaluatedValue, type ValueOrigin } from '../fields/decideValue';
-import type { Field, FieldValue } from '../fields/field';
+import type { Field, InputValue } from '../fields/field';
 import { readOption } from '../values/readers';
 import { customNamesake, OncePerFields, type AcceptedFields } from './acceptedFields';
 import { Evaluation } from './expressions/evaluation';
+import { isFilledByModel } from './expressions/fromAI';
 import { wordsOf } from './fieldNames';
 import { ObjectReader } from './objectFields';
 import { OncePerItem } from './oncePerItem';
-import { pickedRecords, PickedValues, type PickedRecord } from './pickedRecords';
-import { isFilledByModel, type StoredFields } from './storedFields';
+import { linkedRecords, LinkedRecordValues, type LinkedRecord } from './linkedRecords';
+import type { StoredFields } from './storedFields';
 import { inventedFields, nothingToSend, type UnsentValues } from './unsentValues';
 
 /** Evaluates the stored fields for each item: each expression once. */
@@ -25,9 +26,9 @@ interface EvaluatedFields {
 	 *
 	 * @throws the error that `values` throws, too
 	 */
-	references(item: number, accepted: AcceptedFields): FieldValue[];
+	references(item: number, accepted: AcceptedFields): InputValue[];
 	/**
-	 * All values; picked records come last.
+	 * All values; linked records come last.
 	 *
 	 * @throws Error in the user's words if none of the item's values belongs to a field
 	 */
@@ -36,8 +37,8 @@ interface EvaluatedFields {
 
 /** @param unsent collects the values that are left out */
 export function evaluatedFields(n8n: IExecuteFunctions, stored: StoredFields, unsent: UnsentValues): EvaluatedFields {
-	const picked = pickedRecords(n8n, stored.picked);
-	return stored.mode === 'each' ? new FormValues(n8n, stored, picked, unsent) : new ObjectValues(n8n, stored, picked, unsent);
+	const linked = linkedRecords(n8n, stored.linked);
+	return stored.mode === 'each' ? new FormValues(n8n, stored, linked, unsent) : new ObjectValues(n8n, stored, linked, unsent);
 }
 
 type Stored<Mode> = Extract<StoredFields, { mode: Mode }>;
@@ -47,14 +48,14 @@ class FormValues implements EvaluatedFields {
 	private readonly allNames: string[];
 	private readonly form: OncePerFields<PreparedForm>;
 
-	constructor(n8n: IExecuteFunctions, { rows }: Stored<'each'>, picked: PickedRecord[], unsent: UnsentValues) {
-		this.allNames = [...rows.map(([name]) => name), ...picked.map(({ linkName }) => linkName)];
+	constructor(n8n: IExecuteFunctions, { rows }: Stored<'each'>, linked: LinkedRecord[], unsent: UnsentValues) {
+		this.allNames = [...rows.map(([name]) => name), ...linked.map(({ linkName }) => linkName)];
 		this.form = new OncePerFields(({ fields }) => {
 			const formRows = formRowsOf(rows, fields, unsent);
 			const evaluation = new Evaluation(n8n, formRows);
 			return {
 				rows: formRows,
-				picked: new PickedValues(n8n, picked, fields, unsent),
+				linkedValues: new LinkedRecordValues(n8n, linked, fields, unsent),
 				evaluated: new OncePerItem((item) => evaluation.valuesOf(item)),
 				mayRefer: formRows.some(({ field }) => refersToOthers(field)),
 			};
@@ -65,27 +66,27 @@ class FormValues implements EvaluatedFields {
 		return this.allNames;
 	}
 
-	references(item: number, accepted: AcceptedFields): FieldValue[] {
-		const { rows, picked, evaluated, mayRefer } = this.form.for(accepted);
-		const ofPicked = picked.references(item);
-		if (!mayRefer) return ofPicked;
+	references(item: number, accepted: AcceptedFields): InputValue[] {
+		const { rows, linkedValues, evaluated, mayRefer } = this.form.for(accepted);
+		const ofLinked = linkedValues.references(item);
+		if (!mayRefer) return ofLinked;
 		const evaluatedRows = evaluated.readEarly(item);
-		const ofForm = rows.flatMap(({ field }, i): FieldValue[] => (refersToOthers(field) ? [{ field, value: evaluatedRows[i] }] : []));
-		return [...ofForm, ...ofPicked];
+		const ofForm = rows.flatMap(({ field }, i): InputValue[] => (refersToOthers(field) ? [{ field, value: evaluatedRows[i] }] : []));
+		return [...ofForm, ...ofLinked];
 	}
 
 	values(item: number, accepted: AcceptedFields): EvaluatedValue[] {
-		const { rows, picked, evaluated } = this.form.for(accepted);
+		const { rows, linkedValues, evaluated } = this.form.for(accepted);
 		const evaluatedRows = evaluated.readInTurn(item);
 		const ofForm = rows.map(({ field, origin }, i): EvaluatedValue => ({ field, value: evaluatedRows[i], origin }));
-		return [...ofForm, ...picked.all(item)];
+		return [...ofForm, ...linkedValues.all(item)];
 	}
 }
 
 /** A form with the accepted fields. */
 interface PreparedForm {
 	rows: FormRow[];
-	picked: PickedValues;
+	linkedValues: LinkedRecordValues;
 	evaluated: OncePerItem<unknown[]>;
 	mayRefer: boolean;
 }
@@ -110,27 +111,27 @@ function formRowsOf(rows: Stored<'each'>['rows'], fields: Field[], unsent: Unsen
 /** The members of an object: of the input item, or of JSON. */
 class ObjectValues implements EvaluatedFields {
 	private readonly stored: Stored<'automatic' | 'json'>;
-	private readonly picked: PickedRecord[];
+	private readonly linked: LinkedRecord[];
 	private readonly unsent: UnsentValues;
 	private readonly objects: OncePerItem<IDataObject>;
 	private readonly emptyCells: Evaluation;
-	private readonly reading: OncePerFields<{ reader: ObjectReader; picked: PickedValues; plainNames: ReadonlySet<string> }>;
+	private readonly reading: OncePerFields<{ reader: ObjectReader; linkedValues: LinkedRecordValues; plainNames: ReadonlySet<string> }>;
 
-	constructor(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'json'>, picked: PickedRecord[], unsent: UnsentValues) {
+	constructor(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'json'>, linked: LinkedRecord[], unsent: UnsentValues) {
 		this.stored = stored;
-		this.picked = picked;
+		this.linked = linked;
 		this.unsent = unsent;
 		this.objects = stored.mode === 'json' ? jsonObjects(n8n, stored.json) : inputObjects(n8n);
 		this.emptyCells = new Evaluation(n8n, [{ label: 'Empty Cells', value: stored.mode === 'json' ? 'leave' : stored.emptyCells }]);
 		this.reading = new OncePerFields(({ fields, recordNames }) => ({
 			reader: new ObjectReader(fields, recordNames),
-			picked: new PickedValues(n8n, picked, fields, unsent),
+			linkedValues: new LinkedRecordValues(n8n, linked, fields, unsent),
 			plainNames: new Set(fields.filter((field) => !refersToOthers(field)).map(({ name }) => name)),
 		}));
 	}
 
 	names(item: number): string[] {
-		return [...this.ownNames(item), ...this.picked.map(({ linkName }) => linkName)];
+		return [...this.ownNames(item), ...this.linked.map(({ linkName }) => linkName)];
 	}
 
 	private ownNames(item: number): string[] {
@@ -142,16 +143,16 @@ class ObjectValues implements EvaluatedFields {
 		}
 	}
 
-	references(item: number, accepted: AcceptedFields): FieldValue[] {
-		const { reader, picked, plainNames } = this.reading.for(accepted);
-		const ofPicked = picked.references(item);
+	references(item: number, accepted: AcceptedFields): InputValue[] {
+		const { reader, linkedValues, plainNames } = this.reading.for(accepted);
+		const ofLinked = linkedValues.references(item);
 		const object = this.objects.readEarly(item);
-		if (Object.keys(object).every((name) => plainNames.has(name))) return ofPicked;
-		return [...reader.read(object, this.isSkippedIn(item)).values.filter(({ field }) => refersToOthers(field)), ...ofPicked];
+		if (Object.keys(object).every((name) => plainNames.has(name))) return ofLinked;
+		return [...reader.read(object, this.isSkippedIn(item)).values.filter(({ field }) => refersToOthers(field)), ...ofLinked];
 	}
 
 	values(item: number, accepted: AcceptedFields): EvaluatedValue[] {
-		const { reader, picked } = this.reading.for(accepted);
+		const { reader, linkedValues } = this.reading.for(accepted);
 		const object = this.objects.readInTurn(item);
 		const { values, unknown, notObjects } = reader.read(object, this.isSkippedIn(item));
 		// A model would take a success to cover everything it has sent.
@@ -161,7 +162,7 @@ class ObjectValues implements EvaluatedFields {
 		for (const name of notObjects) this.unsent.notObject(name);
 		noteUnknownNames(object, unknown, values, accepted, this.unsent);
 		const origin = this.originOf(item);
-		const all = [...values.map((fieldValue): EvaluatedValue => ({ ...fieldValue, origin })), ...picked.all(item)];
+		const all = [...values.map((fieldValue): EvaluatedValue => ({ ...fieldValue, origin })), ...linkedValues.all(item)];
 		const names = Object.keys(object);
 		if (all.length === 0 && names.length > 0) throw nothingToSend(names, accepted.fields);
 		return all;
@@ -183,7 +184,7 @@ class ObjectValues implements EvaluatedFields {
 function noteUnknownNames(
 	object: IDataObject,
 	names: string[],
-	values: FieldValue[],
+	values: InputValue[],
 	accepted: AcceptedFields,
 	unsent: UnsentValues,
 ): void {

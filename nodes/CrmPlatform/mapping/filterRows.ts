@@ -12,15 +12,16 @@ import {
 	type FilterOperator,
 } from '../api/openapi/filterOperators';
 import { isToolCall } from '../api/toolNode';
-import type { Field, FieldValue } from '../fields/field';
+import type { Field, InputValue } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { asId } from '../lookUp/nameSyntax';
 import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { OncePerFields, type FieldsOfItems } from './acceptedFields';
 import { Evaluation } from './expressions/evaluation';
+import { isFilledByModel } from './expressions/fromAI';
 import { locatorValue, isFromList } from './locator';
-import { isFilledByModel } from './storedFields';
+import { storedParameter } from './storedParameter';
 
 /** A row of the user's filters, as stored in the workflow: expressions are not evaluated. */
 export type FilterRow = Partial<Record<RowKey, unknown>>;
@@ -30,7 +31,7 @@ type RowKey = (typeof rowKeys)[number];
 
 /** The filters of the parameter `parameter`. */
 export const storedRows = (n8n: IExecuteFunctions, parameter: string): FilterRow[] =>
-	n8n.getNodeParameter(`${parameter}.rows`, 0, [], { rawExpressions: true }) as FilterRow[];
+	storedParameter(n8n, `${parameter}.rows`, []) as FilterRow[];
 
 /** Who may leave a filter without a value. Such a filter is ignored, so that more records are listed. */
 export type MayLeaveOut = 'model' | 'nobody';
@@ -43,16 +44,16 @@ export class FilterRows {
 	private readonly n8n: IExecuteFunctions;
 	private readonly rows: FilterRow[];
 	private readonly mayLeaveOut: MayLeaveOut;
-	private readonly accepted: FieldsOfItems;
+	private readonly fieldsOfItems: FieldsOfItems;
 	private readonly fields = new OncePerFields(({ fields }) => filteredFieldsByName(fields));
 	private readonly evaluation: Evaluation;
 
-	/** @param accepted the filters of each item's list */
-	constructor(n8n: IExecuteFunctions, rows: FilterRow[], mayLeaveOut: MayLeaveOut, accepted: FieldsOfItems) {
+	/** @param fieldsOfItems the filters of each item's list */
+	constructor(n8n: IExecuteFunctions, rows: FilterRow[], mayLeaveOut: MayLeaveOut, fieldsOfItems: FieldsOfItems) {
 		this.n8n = n8n;
 		this.rows = rows;
 		this.mayLeaveOut = mayLeaveOut;
-		this.accepted = accepted;
+		this.fieldsOfItems = fieldsOfItems;
 		const cells = rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[key]) })));
 		this.evaluation = new Evaluation(n8n, cells);
 	}
@@ -67,8 +68,8 @@ export class FilterRows {
 	 * @throws Error in the user's words for a field or an operator that the service does not have, and for a row without a
 	 * value
 	 */
-	valuesOf(item: number): FieldValue[] {
-		const fields = this.fields.for(this.accepted.of(item));
+	valuesOf(item: number): InputValue[] {
+		const fields = this.fields.for(this.fieldsOfItems.of(item));
 		const cells = this.evaluation.valuesOf(item);
 		const isLeftOut = (value: unknown) => this.isLeftOut(value);
 		return this.rows.flatMap((row, i) => {
@@ -100,7 +101,7 @@ function rowValues(
 	fields: Map<string, FilteredField>,
 	zone: string,
 	isLeftOut: (value: unknown) => boolean,
-): FieldValue[] {
+): InputValue[] {
 	const name = String(evaluatedRow.field ?? '').trim();
 	if (name === '') throw new Error('A filter has no field. Choose a field or remove the filter.');
 	const field = fields.get(name) ?? refuseFilter(name);
@@ -112,7 +113,7 @@ function rowValues(
 	const missing = requiredKeys.filter((key) => isBlank(evaluatedRow[key]));
 	if (missing.some((key) => !isLeftOut(stored[key]))) throw noFilterValue(field);
 
-	return operator.filters.flatMap(([comparison, source]): FieldValue[] => {
+	return operator.filters.flatMap(([comparison, source]): InputValue[] => {
 		if (typeof source === 'boolean') {
 			const filter = field.filters.get(comparison)!;
 			return [{ field: filter, value: constantOf(filter, source) }];

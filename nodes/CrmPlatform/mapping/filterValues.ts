@@ -7,7 +7,7 @@ import type { ListDescription } from '../api/openapi/listing';
 import { pagingParameters } from '../api/openapi/paging';
 import { filterValue } from '../fields/apiValue';
 import { whyRefused } from '../fields/checks';
-import { customFieldPrefix, type Field, type FieldValue } from '../fields/field';
+import { customFieldPrefix, type ConvertedValue, type Field } from '../fields/field';
 import type { Execution } from '../model';
 import { isUnset } from '../values/blank';
 import { readFieldsOfItems, type AcceptedFields, type FieldsOfItems } from './acceptedFields';
@@ -26,8 +26,8 @@ export async function readFilters(
 	mayLeaveOut: MayLeaveOut = 'model',
 ): Promise<ListFilters> {
 	const rows = storedRows(execution.n8n, parameter);
-	const accepted = await readFilterFields(execution, rows, list);
-	const filterRows = new FilterRows(execution.n8n, rows, mayLeaveOut, accepted);
+	const fieldsOfItems = await readFilterFields(execution, rows, list);
+	const filterRows = new FilterRows(execution.n8n, rows, mayLeaveOut, fieldsOfItems);
 	const referencesOf = (item: number) => filterRows.valuesOf(item).filter(({ field }) => field.reference !== undefined);
 	const linkedIds = await lookUpReferences(execution, referencesOf, 'filter');
 	return new ListFilters(execution, list, filterRows, linkedIds);
@@ -66,32 +66,33 @@ class ListFilters {
 	}
 
 	/** The filters with their values, before they become query parameters. @throws as `query` */
-	values(item: number): FieldValue[] {
+	values(item: number): ConvertedValue[] {
 		const { n8n, api } = this.execution;
 		const zone = n8n.getTimezone();
-		const converted = this.rows
+		const values = this.rows
 			.valuesOf(item)
-			.map(({ field, value }): FieldValue => ({ field, value: filterValue(field, value, zone) }));
-		const twice = converted.find(({ field: { name } }, i) => converted.findIndex(({ field }) => field.name === name) < i);
+			.map(({ field, value }): ConvertedValue => ({ field, converted: filterValue(field, value, zone) }));
+		const twice = values.find(({ field: { name } }, i) => values.findIndex(({ field }) => field.name === name) < i);
 		if (twice) throw setTwice(twice.field, twice.field.name);
-		if (this.rows.hasRows && converted.length === 0) api.notices.add(unfiltered);
-		return converted.map(({ field: filter, value }): FieldValue => {
+		if (this.rows.hasRows && values.length === 0) api.notices.add(unfiltered);
+		return values.map((value): ConvertedValue => {
+			const { field: filter, converted } = value;
 			api.requireDescription(`Filter ${filter.label}`);
 			// The packaged description may lack choices of this service.
-			const refusal = filter.choices && api.isSelfDescribed() ? whyRefused(filter, value) : undefined;
+			const refusal = filter.choices && api.isSelfDescribed() ? whyRefused(filter, converted) : undefined;
 			if (refusal !== undefined) throw new Error(refusal);
-			const valueWithIds = this.linkedIds.replaceNames(filter, value, converted);
+			const valueWithIds = this.linkedIds.replaceNames(value, values);
 			if (isUnset(valueWithIds)) throw noFilterValue(filter);
-			return { field: filter, value: valueWithIds };
+			return { field: filter, converted: valueWithIds };
 		});
 	}
 }
 
 /** @throws as `ListFilters.query` */
-export function filtersQuery(values: FieldValue[], list: ListDescription): IDataObject {
+export function filtersQuery(values: ConvertedValue[], list: ListDescription): IDataObject {
 	const query: IDataObject = {};
-	for (const { field: filter, value } of values) {
-		const parameters = Object.entries(filterQuery(filter, value));
+	for (const { field: filter, converted } of values) {
+		const parameters = Object.entries(filterQuery(filter, converted));
 		if (parameters.length === 0) throw noFilterValue(filter);
 		for (const [name, text] of parameters) {
 			if (pagingParameters(list).includes(name)) throw setByPages(filter, name);

@@ -6,7 +6,7 @@ import { asSentence } from '../api/http/errorWords';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
 import { apiValue, filterValue } from '../fields/apiValue';
-import type { Field, FieldValue } from '../fields/field';
+import { fieldNamed, type ConvertedValue, type Field, type InputValue } from '../fields/field';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';
 import { lookUpNames, type NamedId } from '../lookUp/nameLookUp';
 import { hasNumbers, hasText, isName, mayBeId, parseName } from '../lookUp/nameSyntax';
@@ -37,7 +37,7 @@ interface NamesToFind {
  */
 export async function lookUpReferences(
 	{ n8n, api }: Pick<Execution, 'n8n' | 'api'>,
-	referencesOf: (item: number) => FieldValue[],
+	referencesOf: (item: number) => InputValue[],
 	use: ReferenceUse,
 ): Promise<LinkedIds> {
 	const toFind: NamesToFind = { names: new Map(), parts: new Set() };
@@ -98,11 +98,11 @@ export class LinkedIds {
 	 * @param values all values of the item
 	 * @throws Error in the user's words if no record has the name, or several have it
 	 */
-	replaceNames(field: Field, value: unknown, values: FieldValue[]): unknown {
-		if (field.part === undefined) return refersToRecords(field) ? this.withIds(field, value, []) : value;
+	replaceNames({ field, converted }: ConvertedValue, values: ConvertedValue[]): unknown {
+		if (field.part === undefined) return refersToRecords(field) ? this.withIds(field, converted, []) : converted;
 		const owner = values.findLast(({ field: other }) => other.reference === field.reference && other.part === undefined);
-		const owners = owner ? [this.withIds(owner.field, owner.value, [])].flat().filter((id) => id !== undefined && id !== null) : [];
-		return this.withIds(field, value, owners);
+		const owners = owner ? [this.withIds(owner.field, owner.converted, [])].flat().filter((id) => id !== undefined && id !== null) : [];
+		return this.withIds(field, converted, owners);
 	}
 
 	/** @param owners ids of the records to which a part may belong; empty if unknown */
@@ -162,8 +162,8 @@ export class UnclearName extends Error {
 }
 
 /** @throws Error in the user's words if the id is not a number */
-function numericId({ name, path, label, description, required }: Field, id: string, use: ReferenceUse): unknown {
-	const field: Field = { name, path, label, description, required, kind: 'number' };
+function numericId({ name, label }: Field, id: string, use: ReferenceUse): unknown {
+	const field = fieldNamed(name, { label, kind: 'number' });
 	return use === 'filter' ? filterValue(field, id, 'utc') : apiValue(field, id, 'utc');
 }
 

@@ -5,6 +5,7 @@ import { isObject } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { labelFor } from '../fields/field';
 import { Evaluation } from './expressions/evaluation';
+import { storedParameter } from './storedParameter';
 
 /** The id inside a stored resource locator. The id or the whole locator may be an expression. */
 export function locatorValue(picked: unknown): unknown {
@@ -21,7 +22,7 @@ export const isFromList = (picked: unknown): boolean =>
 
 /** Whether the resource locator `parameter` contains the id of a record that was picked from its list. */
 export const isListed = (n8n: IExecuteFunctions, parameter: string): boolean =>
-	isFromList(n8n.getNodeParameter(parameter, 0, '', { rawExpressions: true }));
+	isFromList(storedParameter(n8n, parameter, ''));
 
 /** The id or name in a resource locator; empty if nothing was picked. */
 export function pickedId(n8n: IExecuteFunctions, parameter: string, item: number): string {
@@ -39,8 +40,7 @@ function evaluationOf(n8n: IExecuteFunctions, parameter: string): Evaluation {
 }
 
 function newEvaluation(n8n: IExecuteFunctions, parameter: string): Evaluation {
-	const stored: unknown = n8n.getNodeParameter(parameter, 0, '', { rawExpressions: true });
-	return new Evaluation(n8n, [{ label: labelOf(parameter), value: locatorValue(stored) }]);
+	return new Evaluation(n8n, [{ label: labelOf(parameter), value: locatorValue(storedParameter(n8n, parameter, '')) }]);
 }
 
 const labelOf = (parameter: string): string => labelFor(parameter.replace(/(Id|Key)$/, ''));

@@ -3,14 +3,14 @@ import type { IDataObject } from 'n8n-workflow';
 import { isObject, parseJson } from '../base/json';
 import { isPlainObject } from '../base/ownMembers';
 import { isBlankFor } from '../fields/decideValue';
-import type { Field, FieldValue } from '../fields/field';
+import { fieldNamed, type Field, type InputValue } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import { isBlank } from '../values/blank';
 import { FieldNames, meaningText, type Meaning } from './fieldNames';
 
 /** The values of an object for a list of fields. */
 interface ObjectFields {
-	values: FieldValue[];
+	values: InputValue[];
 	/** Names that belong to no field. */
 	unknown: string[];
 	/** Names of objects whose members are fields, but whose value is not an object. */
@@ -37,7 +37,7 @@ export class ObjectReader {
 		const found: FoundValues = { values: new Map(), unknown: [], notObjects: [], isSkipped };
 		this.readMembers(object, '', found);
 		const { values, unknown, notObjects } = found;
-		return { values: [...values.values()].map(({ field, value }): FieldValue => ({ field, value })), unknown, notObjects };
+		return { values: [...values.values()].map(({ field, value }): InputValue => ({ field, value })), unknown, notObjects };
 	}
 
 	private readMembers(object: IDataObject, prefix: string, found: FoundValues): void {
@@ -92,7 +92,4 @@ function add({ values, isSkipped }: FoundValues, field: Field, name: string, val
 const canHold = ({ kind }: Field, value: IDataObject): boolean => fieldKinds[kind].mayHold.includes('objects') || !isPlainObject(value);
 
 /** A field for an object whose members are fields, to clear it as a whole. */
-function groupField(name: string): Field {
-	const path = name.split('.');
-	return { name, path, label: name, description: '', kind: 'json', required: false };
-}
+const groupField = (name: string): Field => fieldNamed(name, { kind: 'json' });

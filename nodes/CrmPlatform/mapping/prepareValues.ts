@@ -3,9 +3,9 @@ import type { IDataObject } from 'n8n-workflow';
 import { setAtPath } from '../base/ownMembers';
 import { writtenValue } from '../fields/apiValue';
 import { decideValue, type EvaluatedValue, type WhenCleared } from '../fields/decideValue';
-import type { Field, FieldValue } from '../fields/field';
+import type { ConvertedValue, Field } from '../fields/field';
 import type { Execution } from '../model';
-import { fieldsWithCustom } from './acceptedFields';
+import { acceptedFields } from './acceptedFields';
 import { evaluatedFields } from './evaluatedFields';
 import { lookUpReferences, type LinkedIds } from './linkedIds';
 import type { StoredFields } from './storedFields';
@@ -15,12 +15,17 @@ import { onlyBlanks, UnsentValues } from './unsentValues';
 export type BodyOf = (item: number) => IDataObject;
 
 /**
- * Prepares the conversion of input items into bodies. The stored parameters (`storedFields`) become evaluated values of
- * the item (`evaluatedFields`), and these become values that the service takes (`convert`), with ids instead of names
- * (`LinkedIds`). Everything that items share is read once, before the first item.
+ * Prepares the conversion of input items into bodies, in two passes over the items:
  *
- * A picked record takes precedence over a mapped value. Names in a field that holds the id of another record
- * are replaced by the id.
+ * 1. Before the first item: the fields of each item (`acceptedFields`), and the names of other records in its values,
+ *    which are looked up together (`lookUpReferences`). For these, values may be evaluated early.
+ * 2. In an item's turn: its stored parameters (`storedFields`) become evaluated values (`evaluatedFields`), and these
+ *    become values that the service takes (`convert`), with ids instead of names (`LinkedIds`).
+ *
+ * `OncePerItem` keeps an early value until its turn, so that no expression runs twice. `OncePerFields` keeps what depends
+ * only on the fields, which are the same for most items.
+ *
+ * A linked record takes precedence over a mapped value.
  *
  * @param fields the fields that the service takes
  * @param whenCleared what clearing a field does in this operation
@@ -39,10 +44,11 @@ export async function prepareValues(
 	const zone = n8n.getTimezone();
 	const unsent = new UnsentValues(api, new Set(otherNames));
 	const evaluated = evaluatedFields(n8n, stored, unsent);
-	const accepted = await fieldsWithCustom(execution, stored.mode, (item) => evaluated.names(item), fields);
-	const linkedIds = await lookUpReferences(execution, (item) => evaluated.references(item, accepted.of(item)), 'written');
+	const fieldsOfItems = await acceptedFields(execution, stored.mode, (item) => evaluated.names(item), fields);
+	const linkedIds = await lookUpReferences(execution, (item) => evaluated.references(item, fieldsOfItems.of(item)), 'written');
+
 	return (item) => {
-		const values = evaluated.values(item, accepted.of(item));
+		const values = evaluated.values(item, fieldsOfItems.of(item));
 		return bodyFrom(convert(values, { whenCleared, zone, isForm: stored.mode === 'each', unsent }), linkedIds);
 	};
 }
@@ -51,21 +57,21 @@ export async function prepareValues(
 function convert(
 	values: EvaluatedValue[],
 	{ whenCleared, zone, isForm, unsent }: { whenCleared: WhenCleared; zone: string; isForm: boolean; unsent: UnsentValues },
-): FieldValue[] {
+): ConvertedValue[] {
 	const decisions = values.map((value) => ({ field: value.field, ...decideValue(value, whenCleared) }));
 	const skipped = decisions.filter((decision) => decision.action === 'skip');
 	for (const { field, reason } of skipped) if (reason === 'undefined') unsent.noValue(field);
 	const isBlankItem = decisions.length > 0 && skipped.filter(({ reason }) => reason === 'blank').length === decisions.length;
 	if (isBlankItem && !isForm) throw onlyBlanks(decisions.map(({ field }) => field.label));
-	return decisions.flatMap((decision): FieldValue[] => {
+	return decisions.flatMap((decision): ConvertedValue[] => {
 		if (decision.action === 'skip') return [];
 		const { field } = decision;
-		return [{ field, value: decision.action === 'clear' ? null : writtenValue(field, decision.value, zone) }];
+		return [{ field, converted: decision.action === 'clear' ? null : writtenValue(field, decision.value, zone) }];
 	});
 }
 
-function bodyFrom(converted: FieldValue[], linkedIds: LinkedIds): IDataObject {
+function bodyFrom(values: ConvertedValue[], linkedIds: LinkedIds): IDataObject {
 	const body: IDataObject = {};
-	for (const { field, value } of converted) setAtPath(body, field.path, linkedIds.replaceNames(field, value, converted));
+	for (const value of values) setAtPath(body, value.field.path, linkedIds.replaceNames(value, values));
 	return body;
 }

@@ -1,14 +1,14 @@
-import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { isBlank } from '../values/blank';
 import { readOption } from '../values/readers';
-import { Evaluation } from './expressions/evaluation';
 import { isByName, locatorValue } from './locator';
+import { storedParameter } from './storedParameter';
 
 /** The fields and values in the parameters as stored: no expression is evaluated. */
 export type StoredFields = {
 	/** Records picked from lists beside the values, in the order shown. */
-	picked: StoredPickedRecord[];
+	linked: StoredLinkedRecord[];
 } & (
 	/** A row of the form for each field. A blank row maps nothing, whatever its field, and is left out. */
 	| { mode: 'each'; rows: Array<[name: string, value: unknown]> }
@@ -21,8 +21,8 @@ export type StoredFields = {
 /** Whether an empty value of an item leaves the field unchanged, or clears it. */
 export type EmptyCells = 'leave' | 'clear';
 
-/** A record that the user picked, and the Link that refers to it. */
-export interface StoredPickedRecord {
+/** A record that the user linked, and the Link that refers to it. */
+export interface StoredLinkedRecord {
 	/** Name of a Link, or an expression. */
 	linkName: unknown;
 	/** Id of the record or, if it may be named, its name; or an expression. */
@@ -42,20 +42,20 @@ interface StoredMapper {
  * `fieldsJson` and `fieldsLinked`.
  */
 export function storedFields(n8n: IExecuteFunctions, parameter: string): StoredFields {
-	const picked = pickedRecordsIn(n8n, parameter);
+	const linked = linkedRecordsIn(n8n, parameter);
 	const mode = modeOf(n8n, parameter);
-	if (mode === 'json') return { picked, mode, json: stored(n8n, `${parameter}Json`) };
+	if (mode === 'json') return { linked, mode, json: storedParameter(n8n, `${parameter}Json`) };
 	const { mappingMode, value } = mapperOf(n8n, parameter);
 	// n8n's own nodes use the second form, and so do workflows generated outside the editor.
 	if (mode === 'automatic' || mappingMode === 'autoMapInputData') {
-		return { picked, mode: 'automatic', emptyCells: stored(n8n, 'options.emptyCells', 'leave') };
+		return { linked, mode: 'automatic', emptyCells: storedParameter(n8n, 'options.emptyCells', 'leave') };
 	}
-	return { picked, mode, rows: Object.entries(value ?? {}).filter(([, fieldValue]) => !isBlank(fieldValue)) };
+	return { linked, mode, rows: Object.entries(value ?? {}).filter(([, fieldValue]) => !isBlank(fieldValue)) };
 }
 
 /** Reads the records that the user picked beside `parameter`. */
-function pickedRecordsIn(n8n: IExecuteFunctions, parameter: string): StoredPickedRecord[] {
-	const rows = stored(n8n, `${parameter}Linked.records`, []) as Array<{ field?: unknown; record?: unknown }>;
+function linkedRecordsIn(n8n: IExecuteFunctions, parameter: string): StoredLinkedRecord[] {
+	const rows = storedParameter(n8n, `${parameter}Linked.records`, []) as Array<{ field?: unknown; record?: unknown }>;
 	return rows.flatMap(({ field: linkName = '', record: locator }) => {
 		const record = locatorValue(locator);
 		if (isBlank(record)) return [];
@@ -63,39 +63,8 @@ function pickedRecordsIn(n8n: IExecuteFunctions, parameter: string): StoredPicke
 	});
 }
 
-/** Whether a model fills in the value. A model has to fill in every field, even one that it has no value for. */
-export function isFilledByModel(value: unknown): boolean {
-	return typeof value === 'string' && /\$fromAI\s*\(/i.test(value.replace(comment, ' '));
-}
-
-/** Also matches after the slashes of a URL: such a value is treated as the user's. */
-const comment = /\/\*[^]*?\*\/|\/\/.*/g;
-
-/** The field the user chose to match on (upsert). */
-export class MatchingColumn {
-	/** Whether it is an expression, which may return a different field for each item. */
-	readonly mayDiffer: boolean;
-	private readonly evaluation: Evaluation;
-
-	/**
-	 * @param parameter the parameter with the field, such as `matchOn`
-	 * @param mapper a mapper that may have the field, too
-	 */
-	constructor(n8n: IExecuteFunctions, parameter: string, mapper?: string) {
-		const value = stored(n8n, parameter, '') || (mapper === undefined ? '' : matchedByMapper(n8n, mapper));
-		// n8n stores a single equals sign for an empty expression.
-		this.mayDiffer = isExpression(value) && value.slice(1).trim() !== '';
-		this.evaluation = new Evaluation(n8n, [{ label: 'Match On', value }]);
-	}
-
-	/** Undefined if no field is chosen or the expression returns nothing. */
-	of(item: number): string | undefined {
-		return String(this.evaluation.valuesOf(item)[0] ?? '').trim() || undefined;
-	}
-}
-
-/** The notation of n8n's own nodes, and of workflows generated outside the editor. */
-function matchedByMapper(n8n: IExecuteFunctions, parameter: string): string {
+/** The field that a mapper matches on, in the notation of n8n's own nodes and of workflows generated outside the editor. */
+export function matchedByMapper(n8n: IExecuteFunctions, parameter: string): string {
 	return modeOf(n8n, parameter) === 'each' ? (mapperOf(n8n, parameter).matchingColumns?.[0] ?? '') : '';
 }
 
@@ -105,9 +74,5 @@ function modeOf(n8n: IExecuteFunctions, parameter: string): 'each' | 'automatic'
 }
 
 function mapperOf(n8n: IExecuteFunctions, parameter: string): StoredMapper {
-	return stored(n8n, parameter) as StoredMapper;
-}
-
-function stored(n8n: IExecuteFunctions, parameter: string, absent: object | string = {}): unknown {
-	return n8n.getNodeParameter(parameter, 0, absent, { rawExpressions: true });
+	return storedParameter(n8n, parameter) as StoredMapper;
 }

@@ -9,7 +9,7 @@ import { fieldsProperties } from '../parameters/fieldParameters';
 import { simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
-import { describedWrite } from '../writing/describedOperation';
+import { requireWrite } from '../writing/requireWrite';
 import { writeOncePerOption } from '../writing/oncePer';
 import { applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/presets';
 
@@ -37,13 +37,14 @@ export function create(
 		write: ({ create }) => applyPresets(create, { preset, only, without, required }),
 
 		async prepare(execution) {
-			const description = await describedWrite(execution);
+			const description = await requireWrite(execution);
 			const stored = storedFields(execution.n8n, 'fields');
 			// n8n does not check a form that shows no errors before anything is entered.
-			const requiredNames = stored.mode === 'each' ? requiredByForm(description) : required;
+			const requiredNames = [...(stored.mode === 'each' ? requiredByForm(description) : []), ...(required ?? [])];
 			const bodyOf = await prepareValues(execution, stored, description.fields, 'skip');
 			const writeOf = (item: number) => {
 				const path = collectionPath(execution, item);
+				// The preset alone, such as the state of a message, is not a record.
 				const values = requireAnyValue(bodyOf(item));
 				const body = requireValues({ ...values, ...preset }, description, requiredNames);
 				return { collection: path, path, body };

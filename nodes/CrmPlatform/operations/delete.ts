@@ -1,6 +1,6 @@
 import type { Operation } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
-import { describedWrite } from '../writing/describedOperation';
+import { requireWrite } from '../writing/requireWrite';
 import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { writeRecords } from '../writing/batches';
 
@@ -16,7 +16,7 @@ export function deleteRecord(action: string): Operation {
 
 		async prepare(execution) {
 			const read = (item: number) => recordAt(execution, item);
-			return writeRecords(execution, await describedWrite(execution), read, () => ({ deleted: true }));
+			return writeRecords(execution, await requireWrite(execution), read, () => ({ deleted: true }));
 		},
 	};
 }

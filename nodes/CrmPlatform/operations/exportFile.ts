@@ -20,7 +20,7 @@ import { checkExported } from '../reading/exportedRecords';
 import { linkedKeys } from '../reading/linkedKeys';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';
 import { readJobResults, endReason, startBackgroundJob, statedCount, waitForJob, type StartedJob } from '../writing/backgroundJob';
-import { describedOperation } from '../writing/describedOperation';
+import { requireDescribed } from '../writing/requireWrite';
 
 const formatProperty = fileFormatProperty(
 	['csv', 'ndjson'],
@@ -96,8 +96,8 @@ export function exportFile(): Operation {
 		isOnceForAll: true,
 
 		async prepare(execution) {
-			const list = await describedOperation(execution, 'list');
-			const fields = await describedOperation(execution, 'fields');
+			const list = await requireDescribed(execution, 'list');
+			const fields = await requireDescribed(execution, 'fields');
 			const filters = await readFilters(execution, 'filters', list);
 			return async (item) => {
 				const path = collectionPath(execution, item);

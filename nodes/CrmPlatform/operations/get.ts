@@ -1,7 +1,7 @@
 import { otherId } from '../api/answeredRecord';
 import { readRecord } from '../api/fetchRecord';
 import type { Operation, Result } from '../model';
-import { describedOperation } from '../writing/describedOperation';
+import { requireDescribed } from '../writing/requireWrite';
 import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { outputFieldsOption, simplifyProperty } from '../parameters/outputParameters';
 import { chosenFields, simplify, summaryFields } from '../reading/simplify';
@@ -18,8 +18,8 @@ export function get(action: string): Operation {
 		options: [outputFieldsOption],
 
 		async prepare(execution) {
-			const fields = await describedOperation(execution, 'fields');
-			const summary = await describedOperation(execution, 'summary');
+			const fields = await requireDescribed(execution, 'fields');
+			const summary = await requireDescribed(execution, 'summary');
 			const summaryOf = summaryFields(execution, { summary, fields });
 			const read = async (item: number): Promise<Result> => {
 				const { id, path } = recordAt(execution, item);

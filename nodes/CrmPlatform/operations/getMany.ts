@@ -8,7 +8,7 @@ import { readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/collectionPath';
 import type { Operation } from '../model';
 import { listOptions, listProperties, type ListAbilities } from '../parameters/listParameters';
-import { describedOperation } from '../writing/describedOperation';
+import { requireDescribed } from '../writing/requireWrite';
 import { withNeededFields, recordOutput, listQueryOf, type ListQuery } from '../reading/query';
 
 /**
@@ -29,9 +29,9 @@ export function getMany(action: string, abilities: ListAbilities = {}): Operatio
 		isOnceForAll: true,
 
 		async prepare(execution) {
-			const list = await describedOperation(execution, 'list');
-			const fields = await describedOperation(execution, 'fields');
-			const summary = await describedOperation(execution, 'summary');
+			const list = await requireDescribed(execution, 'list');
+			const fields = await requireDescribed(execution, 'fields');
+			const summary = await requireDescribed(execution, 'summary');
 			const filters = await readFilters(execution, 'filters', list);
 			return async (item) => {
 				const path = collectionPath(execution, item);

@@ -5,7 +5,7 @@ import { ItemWithFiles } from '../files/itemWithFiles';
 import { readRecords } from '../files/rows';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import { collectionPath } from '../mapping/collectionPath';
-import { MatchingColumn } from '../mapping/storedFields';
+import { MatchingColumn } from '../mapping/matchingColumn';
 import type { Execution, Operation } from '../model';
 import { chosenOption } from '../parameters/optionText';
 import { columnMapping } from '../parameters/columns';

@@ -8,7 +8,7 @@ import { outputOption, simplifyProperty } from '../parameters/outputParameters';
 import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
-import { describedWrite } from '../writing/describedOperation';
+import { requireWrite } from '../writing/requireWrite';
 
 /**
  * An action on one record other than changing its values, such as winning a deal.
@@ -39,7 +39,7 @@ export function recordAction(
 		write: ({ actions }) => actions[actionName],
 
 		async prepare(execution) {
-			const description = await describedWrite(execution);
+			const description = await requireWrite(execution);
 			const bodyOf = takesValues
 				? await prepareValues(execution, storedFields(execution.n8n, 'fields'), description.fields, 'skip')
 				: undefined;

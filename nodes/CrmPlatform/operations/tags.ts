@@ -1,15 +1,16 @@
-import type { Field } from '../fields/field';
+import { fieldNamed } from '../fields/field';
 import type { Operation } from '../model';
 import { path } from '../api/http/path';
-import { describedWrite } from '../writing/describedOperation';
-import { pickedProperty, pickedValues, type PickedField } from '../parameters/pickedField';
+import { requireWrite } from '../writing/requireWrite';
+import { preparePickedIds, type PickedField } from '../mapping/pickedFields';
+import { pickedProperty } from '../parameters/pickedField';
 import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { outputOption, simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 
 const pickedTag: PickedField = { field: 'tag_ids', name: 'tagId', displayName: 'Tag', method: 'searchTags' };
-const tagField: Field = { name: 'tag_ids', path: [], label: 'Tag', description: '', kind: 'text', required: true, reference: 'tags' };
+const tagField = fieldNamed('tag_ids', { label: 'Tag', reference: 'tags' });
 
 export function tagOperation(name: string, value: 'addTag' | 'removeTag', description: string): Operation {
 	return {
@@ -19,12 +20,12 @@ export function tagOperation(name: string, value: 'addTag' | 'removeTag', descri
 		write: (writes) => writes[value],
 
 		async prepare(execution) {
-			const tagOf = await pickedValues(execution, [pickedTag], [tagField]);
+			const tagOf = await preparePickedIds(execution, [pickedTag], [tagField]);
 			const write = (item: number) => {
 				const record = recordAt(execution, item);
 				return { ...record, path: record.path + path`/tags/${String(tagOf(item).tag_ids)}` };
 			};
-			return writeRecords(execution, await describedWrite(execution), write, await simplifyWritten(execution));
+			return writeRecords(execution, await requireWrite(execution), write, await simplifyWritten(execution));
 		},
 	};
 }

@@ -6,11 +6,12 @@ import type { Operation } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
 import { blankNotices, emptyCellsOption, fieldsProperties } from '../parameters/fieldParameters';
 import { outputOption, simplifyProperty } from '../parameters/outputParameters';
-import { pickedProperty, pickedValues, type PickedField } from '../parameters/pickedField';
+import { preparePickedIds, type PickedField } from '../mapping/pickedFields';
+import { pickedProperty } from '../parameters/pickedField';
 import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
-import { describedOperation, describedWrite } from '../writing/describedOperation';
+import { requireDescribed, requireWrite } from '../writing/requireWrite';
 import { applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/presets';
 
 /** @param label the entry in n8n's list of actions, such as `Update a contact` */
@@ -51,16 +52,17 @@ export function presetUpdate(
 		write: (description) => applyPresets(description.update, { preset, only, without, required }),
 
 		async prepare(execution) {
-			const description = await describedWrite(execution);
+			const description = await requireWrite(execution);
 			const bodyOf = asks
 				? await prepareValues(execution, storedFields(execution.n8n, 'fields'), description.fields, 'clear')
 				: (): IDataObject => ({});
-			const { fields: all } = await describedOperation(execution, 'update');
-			const pickedOf = await pickedValues(execution, picked, all);
+			const { fields: all } = await requireDescribed(execution, 'update');
+			const pickedOf = await preparePickedIds(execution, picked, all);
 			const writeOf = (item: number) => {
 				// The picked record is the one to change; an item's own id names the record it came from.
 				const { id: _id, ...fields } = bodyOf(item);
 				const values = { ...fields, ...pickedOf(item), ...preset };
+				// The preset alone, such as the state of a ticket, is a change.
 				const body = requireValues(requireAnyValue(values), description, required);
 				return { ...recordAt(execution, item), body };
 			};

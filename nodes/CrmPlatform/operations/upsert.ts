@@ -2,8 +2,9 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { outcomeField } from '../api/answeredRecord';
 import { collectionPath } from '../mapping/collectionPath';
+import { MatchingColumn } from '../mapping/matchingColumn';
 import { prepareValues } from '../mapping/prepareValues';
-import { MatchingColumn, storedFields } from '../mapping/storedFields';
+import { storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
 import { blankNotices, emptyCellsOption, fieldsMatchOn, fieldsProperties } from '../parameters/fieldParameters';
@@ -11,7 +12,7 @@ import { simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { foldedText } from '../values/foldedText';
 import { writeRecords } from '../writing/batches';
-import { describedWrite } from '../writing/describedOperation';
+import { requireWrite } from '../writing/requireWrite';
 import { fieldToMatchOn, matchValue, noMatchValue } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
 import { requireAnyValue } from '../writing/presets';
@@ -37,7 +38,7 @@ export function upsert(label: string): Operation {
 		write: (description) => description.upsert,
 
 		async prepare(execution) {
-			const description = await describedWrite(execution);
+			const description = await requireWrite(execution);
 			const { match, fields } = description;
 			const bodyOf = await prepareValues(execution, storedFields(execution.n8n, 'fields'), fields, 'clear');
 			const column = new MatchingColumn(execution.n8n, 'fieldsMatchOn', 'fields');

@@ -1,63 +1,10 @@
-import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 
-import type { Field, FieldValue } from '../fields/field';
-import { lookUpReferences } from '../mapping/linkedIds';
-import { isListed, pickedId } from '../mapping/locator';
-import { asId } from '../lookUp/nameSyntax';
-import type { Execution } from '../model';
+import type { PickedField } from '../mapping/pickedFields';
 import { byNameOrId, pickerProperty } from './recordParameters';
-
-/** A field that holds the id of another record, picked from a searchable list. */
-export interface PickedField {
-	/** Name of the field: `assignee_id`. */
-	field: string;
-	/** Name of the node's parameter: `assigneeId`. */
-	name: string;
-	displayName: string;
-	/** The method that searches the records. */
-	method: string;
-	/** Whether the user may leave it empty. */
-	isOptional?: boolean;
-	description?: string;
-}
 
 export function pickedProperty(field: PickedField): INodeProperties {
 	const { displayName, name, method, isOptional = false, description } = field;
 	const property = pickerProperty(displayName, name, method, { isOptional, by: byNameOrId });
 	return description === undefined ? property : { ...property, description };
-}
-
-/**
- * Reads the records that are picked or named for the items, as ids.
- *
- * @param fields the fields of the service, which refer to the records
- * @returns a function that returns the ids for an item, by field
- * @throws Error from the returned function, in the user's words, if a required record is not picked, or if a name
- * does not belong to exactly one record
- */
-export async function pickedValues(
-	execution: Execution,
-	picked: PickedField[],
-	fields: Field[],
-): Promise<(item: number) => IDataObject> {
-	const { n8n } = execution;
-	const undescribedField = ({ field, displayName }: PickedField) => ({ name: field, label: displayName, kind: 'text' }) as Field;
-	const pickedFields = picked.map((pickedField) => ({
-		...pickedField,
-		isListed: isListed(n8n, pickedField.name),
-		field: fields.find(({ name }) => name === pickedField.field) ?? undescribedField(pickedField),
-	}));
-	const valuesOf = (item: number): FieldValue[] =>
-		pickedFields.flatMap(({ field, name, displayName, isOptional, isListed: isFromList }): FieldValue[] => {
-			const id = pickedId(n8n, name, item);
-			if (id !== '') return [{ field, value: isFromList ? asId(field, id) : id }];
-			if (isOptional) return [];
-			throw new Error(`${displayName} is empty. Choose from the list, or enter a name or an ID.`);
-		});
-	const linkedIds = await lookUpReferences(execution, valuesOf, 'written');
-	return (item) => {
-		const values = valuesOf(item);
-		const ids = values.map(({ field, value }) => [field.name, linkedIds.replaceNames(field, value, values)]);
-		return Object.fromEntries(ids) as IDataObject;
-	};
 }

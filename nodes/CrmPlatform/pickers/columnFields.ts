@@ -1,12 +1,12 @@
 import type { ILoadOptionsFunctions, ResourceMapperFields } from 'n8n-workflow';
 
 import type { ResourceDescription } from '../api/openapi/description';
-import type { Field } from '../fields/field';
+import { idField, type Field } from '../fields/field';
 import { editorContext } from './editorContext';
 import { fieldsToWrite, orNotice, withFirst } from './mapperFields';
 import { mapperField } from './mapperField';
 
-const id = mapperField({ name: 'id', path: ['id'], label: 'ID', description: '', kind: 'text', required: true }, undefined);
+const id = mapperField({ ...idField, required: true }, undefined);
 
 /**
  * The fields that an import fills. Each takes the name of a column as text, since the columns of the file are unknown

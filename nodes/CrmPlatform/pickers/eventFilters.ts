@@ -1,7 +1,8 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
 import { connect } from '../api/connection';
-import { firstRecords, listItem } from '../lookUp/recordLabels';
+import { firstRecords } from '../lookUp/firstRecords';
+import { listItem } from '../lookUp/recordLabels';
 
 /** The users, who can own records. */
 export async function getOwners(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {

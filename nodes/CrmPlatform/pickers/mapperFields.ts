@@ -7,7 +7,7 @@ import type {
 
 import type { Connection } from '../api/connection';
 import { isToolCall } from '../api/toolNode';
-import { allCustomFields, labelFor, type Field } from '../fields/field';
+import { allCustomFields, fieldNamed, labelFor, type Field } from '../fields/field';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';
 import type { MatchDescription } from '../api/openapi/match';
 import { customFieldsOf } from './customFieldsOf';
@@ -143,8 +143,7 @@ function completed(
 	const names = new Set(fields.map(({ id }) => id));
 	const missing = Object.keys(stored).filter((name) => !names.has(name));
 	const mapped = missing.map((name) => {
-		const field: Field = { name, path: [name], label: labelFor(name), description: '', kind: 'text', required: false };
-		return mapperField(field, undefined, { removed: false });
+		return mapperField(fieldNamed(name, { label: labelFor(name) }), undefined, { removed: false });
 	});
 	return [...fields, ...mapped];
 }

@@ -4,7 +4,7 @@ import { isAnsweredWith } from '../api/fetchRecord';
 import { notReadable, unauthorized } from '../api/http/statuses';
 import { resources } from '../resources';
 import { editorConnection } from './editorContext';
-import { firstRecords } from '../lookUp/recordLabels';
+import { firstRecords } from '../lookUp/firstRecords';
 
 const customObjects = '/custom-objects';
 

@@ -4,7 +4,7 @@ import { connect } from '../api/connection';
 import { actorOf, originOfEvent } from '../api/crmEvent';
 import { openEventLog } from '../api/eventLog';
 import { originOf, type KeyOrigin } from '../api/http/idempotency';
-import { matchingName } from '../lookUp/recordLabels';
+import { matchingName } from '../lookUp/matchingName';
 
 /** Maximum number of events for a list, the newest first: reading them takes a second or two. */
 const maxEvents = 10_000;

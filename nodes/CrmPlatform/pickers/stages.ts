@@ -5,7 +5,8 @@ import type {
 } from 'n8n-workflow';
 
 import { connect, type Connection } from '../api/connection';
-import { firstRecords, matchingName } from '../lookUp/recordLabels';
+import { firstRecords } from '../lookUp/firstRecords';
+import { matchingName } from '../lookUp/matchingName';
 import { recordOptions } from './referenceFields';
 
 /** The stages of all pipelines. */

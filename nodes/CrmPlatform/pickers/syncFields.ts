@@ -1,5 +1,6 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions, ResourceMapperFields } from 'n8n-workflow';
 
+import { idField } from '../fields/field';
 import { editorContext } from './editorContext';
 import { fieldsToWrite, getFields, getMatchFields, orNotice, withFirst } from './mapperFields';
 import { mapperField } from './mapperField';
@@ -29,9 +30,8 @@ async function matchFieldsAfter(this: ILoadOptionsFunctions, unset: string): Pro
 export async function getSyncFields(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
 	const offered = await getFields.call(this);
 	const chosen = ['matchOn', 'alsoMatchOn'].map((name) => this.getCurrentNodeParameter(name));
-	const id = { name: byId.value, path: [byId.value], label: 'ID (to match on)', description: '' };
 	const isChosen = chosen.includes(byId.value);
-	const field = mapperField({ ...id, kind: 'text', required: false }, undefined, { required: isChosen, removed: !isChosen });
+	const field = mapperField({ ...idField, label: 'ID (to match on)' }, undefined, { required: isChosen, removed: !isChosen });
 	return { ...offered, fields: field.removed ? [...offered.fields, field] : withFirst(field, offered.fields) };
 }
 

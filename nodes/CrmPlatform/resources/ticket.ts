@@ -1,6 +1,6 @@
 import type { Resource } from '../model';
 import { recordOperations, tagOperations } from '../operations/recordOperations';
-import type { PickedField } from '../parameters/pickedField';
+import type { PickedField } from '../mapping/pickedFields';
 import { presetUpdate } from '../operations/update';
 
 const assignee: PickedField = {

@@ -13,7 +13,7 @@ import { runAll } from '../schedule';
 import type { Collection } from '../lookUp/lookUp';
 import { writeRecords } from '../writing/batches';
 import { isWithoutRecord } from '../writing/writeOne';
-import { describedOperation } from '../writing/describedOperation';
+import { requireDescribed } from '../writing/requireWrite';
 import type { Write } from '../writing/writeOrder';
 import { protectionOf, versionOf } from '../writing/replace';
 import { UnsafeDeletions, withoutRecord } from './unsafeDeletions';
@@ -55,7 +55,7 @@ export async function describedWrites(
 	const described = new Map<WriteAction, WriteDescription>();
 	for (const action of ['update', 'create', 'delete'] as const) {
 		if (!planned.some((change) => change.action === action)) continue;
-		const description = await describedOperation(execution, action);
+		const description = await requireDescribed(execution, action);
 		if (description.refusal !== undefined) throw new Error(description.refusal);
 		described.set(action, description);
 	}

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { exactNumber } from '../base/numbers';
 import { isObject } from '../base/json';
-import { idField, type Field, type FieldValue } from '../fields/field';
+import { idField, type ConvertedValue, type Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import { comparedBy, type Comparison } from '../api/openapi/filteredFields';
 import { isBlank, isUnset } from '../values/blank';
@@ -26,8 +26,8 @@ interface ScopedField {
  *
  * @param recordFields the names of the members of records; empty if the service does not describe them
  */
-export function scopedFields(scope: FieldValue[], fields: Field[], recordFields: ReadonlySet<string>): ScopedField[] {
-	return scope.flatMap(({ field: filter, value: filterValue }): ScopedField[] => {
+export function scopedFields(scope: ConvertedValue[], fields: Field[], recordFields: ReadonlySet<string>): ScopedField[] {
+	return scope.flatMap(({ field: filter, converted: filterValue }): ScopedField[] => {
 		const { name, comparison } = comparedBy(filter.name);
 		const knownField = name === 'ids' ? idField : fields.find((candidate) => candidate.name === name);
 		const path = name.split(/[.[\]]+/).filter((part) => part !== '');

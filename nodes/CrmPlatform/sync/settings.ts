@@ -4,7 +4,7 @@ import { NodeOperationError, type IDataObject, type IExecuteFunctions, type INod
 
 import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Query } from '../api/http/path';
-import { allCustomFields, idField, type Field, type FieldValue } from '../fields/field';
+import { allCustomFields, idField, type ConvertedValue, type Field } from '../fields/field';
 import { filtersQuery, readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/collectionPath';
 import { prepareValues } from '../mapping/prepareValues';
@@ -13,7 +13,7 @@ import type { Execution } from '../model';
 import { chosenOption, parameterText } from '../parameters/optionText';
 import { readPercent, readPreview, readWholeNumber } from '../values/readers';
 import { resourceNamed } from '../resources';
-import { describedOperation } from '../writing/describedOperation';
+import { requireDescribed } from '../writing/requireWrite';
 import { originalExecution } from '../writing/runState';
 import type { DeletionLimits } from './guards';
 import { missingInSource as missingInSourceProperty, maxDeletions, maxDeletionsShare } from './missingInSource';
@@ -41,7 +41,7 @@ export interface SyncSettings {
 	collection: Collection;
 	scope: Query;
 	/** The filters of the scope, as values. */
-	filters: FieldValue[];
+	filters: ConvertedValue[];
 	rules: SyncRules;
 	fields: Field[];
 	match: Field[];
@@ -62,9 +62,9 @@ export interface SyncSettings {
 export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	const { n8n, api, resource } = execution;
 	refuseDiffering(n8n, settingsForAll());
-	const list = await describedOperation(execution, 'list');
+	const list = await requireDescribed(execution, 'list');
 	api.requireDescription('Sync');
-	const upsert = await describedOperation(execution, 'upsert');
+	const upsert = await requireDescribed(execution, 'upsert');
 	const path = collectionPath(execution, 0);
 	const custom = upsert.fields.some(({ name }) => name === allCustomFields)
 		? ((await readCustomFieldsIfAllowed(api, path))?.fields ?? [])

@@ -104,10 +104,10 @@ async function sendGroup(
 	group: UndoWrite[],
 	answers: WriteAnswer[],
 ): Promise<Error | undefined> {
-	const { identity, operation, n8n } = execution;
+	const { identity, n8n } = execution;
 	// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
 	const freshIdentity = { ...identity, run: randomUUID() };
-	const freshExecution: Execution = { ...execution, operation: { ...operation, options: [] }, identity: freshIdentity };
+	const freshExecution: Execution = { ...execution, identity: freshIdentity };
 	const planWrites = group[0]?.action === 'create' ? creationsOneByOne : changesInBatches;
 	const plan = planWrites(freshExecution, description, group);
 	const signal = n8n.getExecutionCancelSignal();

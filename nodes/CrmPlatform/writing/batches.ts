@@ -6,14 +6,14 @@ import { RecordWriter, type ResultFrom } from './recordWriter';
 import { batchingOf, type SentRequests } from './runState';
 import { groupByRequest, affectedRecords, type Write } from './writeOrder';
 
-/** Further properties of the writes. */
-interface Circumstances {
+/** How an operation's writes differ from one unconditional write for each input item. */
+interface WriteOptions {
 	/** Number of writes; by default, one for each input item. */
 	count?: number;
 	/** Whether each write applies only to the version that it names. */
 	isVersioned?: boolean;
 	/** Whether some writes apply only to the record as read, because its list returns no version. */
-	isReadFirst?: boolean;
+	areReadFirst?: boolean;
 	/** The result of an item whose write failed; by default the error. */
 	onRefusal?(error: Error, item: number): Result | Error;
 }
@@ -23,6 +23,9 @@ interface Circumstances {
  * a time. If the service replaces whole records, each is read, changed and written. If the user turned batches off,
  * requests are sent one after another.
  *
+ * The items are divided into slices of as many items as one batch may have. The items of a slice usually share one
+ * request; those of another collection or query need a further one (`groupByRequest`).
+ *
  * @param writeOf reads the write of an item; throws Error in the user's words
  */
 export function writeRecords(
@@ -30,14 +33,12 @@ export function writeRecords(
 	description: WriteDescription,
 	writeOf: (item: number) => Write,
 	resultFrom: ResultFrom,
-	circumstances: Circumstances = {},
+	options: WriteOptions = {},
 ): Run | Sliced {
-	const { count = execution.n8n.getInputData().length, isVersioned = false, isReadFirst = false } = circumstances;
-	const { onRefusal = (error) => error } = circumstances;
+	const { count = execution.n8n.getInputData().length, onRefusal = (error) => error } = options;
 	const isOncePer = hasWriteOncePer(execution);
 	const requestedSize = isOncePer ? 1 : batchSizeOption(execution);
-	const mayBatch = !isReadFirst && (!isVersioned || description.batch?.takesVersion || !description.takesIfMatch);
-	const { size, batch } = batchingOf(execution, mayBatch ? description.batch : undefined, requestedSize);
+	const { size, batch } = batchingOf(execution, mayShareRequest(description, options) ? description.batch : undefined, requestedSize);
 	const usesBatches = size > 1;
 	const writer = new RecordWriter(execution, description, { batch, usesBatches, resultFrom, onRefusal });
 
@@ -58,6 +59,10 @@ export function writeRecords(
 		},
 	};
 }
+
+/** Whether one request may carry several writes. A record that is read first, or whose version is a header, needs its own. */
+const mayShareRequest = ({ batch, takesIfMatch }: WriteDescription, { isVersioned, areReadFirst }: WriteOptions): boolean =>
+	areReadFirst !== true && (isVersioned !== true || batch?.takesVersion === true || takesIfMatch !== true);
 
 /** Sends the items of a slice in as many requests as they need. */
 function sendingOf(writer: RecordWriter, items: number[], writes: Array<Write | Error>): Slice['send'] {

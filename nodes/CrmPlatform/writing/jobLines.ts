@@ -37,7 +37,7 @@ export async function readJobLines(
 	const fields = isUpdate ? [idField, ...write.fields.filter(({ name }) => name !== 'id')] : write.fields;
 	const { parents: _parents, ...resource } = { ...execution.resource, path };
 	const whenCleared = operation === 'create' ? 'skip' : 'clear';
-	const read = await prepareValues({ ...execution, resource }, { mode: 'automatic', emptyCells, picked: [] }, fields, whenCleared);
+	const read = await prepareValues({ ...execution, resource }, { mode: 'automatic', emptyCells, linked: [] }, fields, whenCleared);
 	return (item) => {
 		const line = read(item);
 		if (!isUpdate) return requireAnyValue(line);

@@ -5,7 +5,7 @@ import type { Connection } from '../api/connection';
 import { ownMember } from '../base/ownMembers';
 import type { MatchDescription } from '../api/openapi/match';
 import { valueIn } from '../fields/keys';
-import type { MatchingColumn } from '../mapping/storedFields';
+import type { MatchingColumn } from '../mapping/matchingColumn';
 import type { Execution } from '../model';
 
 /**

@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { checkExact } from '../base/numbers';
+import { storedParameter } from '../mapping/storedParameter';
 import type { Execution } from '../model';
 
 /** Option for writes that must happen once across all executions. */
@@ -13,12 +14,10 @@ export const writeOncePerOption: INodeProperties = {
 	description: 'A value that identifies the item or file, such as an order number. For about a day, each value is written once, even across executions.',
 };
 
-/** Whether the user has set Write Once Per. n8n keeps options of a previously chosen operation. */
-export function hasWriteOncePer({ n8n, operation }: Execution): boolean {
-	if (!operation.options?.some(({ name }) => name === writeOncePerOption.name)) return false;
-	const { options } = n8n.getNode().parameters as { options?: { writeOncePer?: unknown } };
-	const raw = options?.writeOncePer;
-	return raw !== undefined && raw !== null && raw !== '';
+/** Whether the user has set Write Once Per. */
+export function hasWriteOncePer({ n8n }: Execution): boolean {
+	const stored = storedParameter(n8n, 'options.writeOncePer', '');
+	return stored !== null && stored !== '';
 }
 
 /**

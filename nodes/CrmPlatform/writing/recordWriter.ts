@@ -6,7 +6,7 @@ import { rateLimited, tooLarge, unavailable } from '../api/http/statuses';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import type { Execution, MayContinue, Result, Results } from '../model';
 import { etagOf, isReadFirst, writeAsRead } from './replace';
-import { fixBatching, keyHeaderOf, sentRequests, type SentRequests } from './runState';
+import { pinBatching, keyHeaderOf, sentRequests, type SentRequests } from './runState';
 import { idempotencyOf, warnOfRetries, writeOne, writtenRecord } from './writeOne';
 import { sharesRecord, type Write } from './writeOrder';
 
@@ -42,7 +42,7 @@ export class RecordWriter {
 		const { execution, description } = this;
 		const { batch, resultFrom, onRefusal } = this.options;
 		const { version, body } = write;
-		fixBatching(execution);
+		pinBatching(execution);
 		try {
 			if (isReadFirst(description, write)) {
 				const { record, status } = await writeAsRead(execution, description, write, [item]);
@@ -50,7 +50,7 @@ export class RecordWriter {
 			}
 			const needsBatchForVersion = version !== undefined && !description.takesIfMatch && batch?.takesVersion;
 			if (needsBatchForVersion) {
-				const [answer] = await this.sendBatch(batch, [write], [item]);
+				const [answer] = await this.answersTo(batch, [write], [item]);
 				return this.resultOf(answer!, write, item);
 			}
 			const headers = version !== undefined && description.takesIfMatch ? { headers: { 'if-match': etagOf(version) } } : {};
@@ -66,11 +66,11 @@ export class RecordWriter {
 		const [first] = writes;
 		if (!first) return [];
 		const { batch, usesBatches, onRefusal } = this.options;
-		fixBatching(this.execution);
+		pinBatching(this.execution);
 		if (usesBatches) this.requestLog.add(items);
 		try {
 			if (!batch || writes.length === 1) return [await this.writeAlone(first, items[0] ?? 0)];
-			return await this.resultsOf(await this.sendBatch(batch, writes, items), writes, items, mayContinue);
+			return await this.resultsOf(await this.answersTo(batch, writes, items), writes, items, mayContinue);
 		} catch (error) {
 			if (!isAnsweredWith(error, tooLarge) || writes.length === 1) return items.map((item) => onRefusal(error as Error, item));
 			this.requestLog.remove(items);
@@ -85,7 +85,7 @@ export class RecordWriter {
 		return [...results, ...(await this.writeTogether(writes.slice(half), items.slice(half), mayContinue))];
 	}
 
-	private async sendBatch(batch: BatchDescription, writes: Write[], items: number[]): Promise<Array<BatchAnswer | Error>> {
+	private async answersTo(batch: BatchDescription, writes: Write[], items: number[]): Promise<Array<BatchAnswer | Error>> {
 		const { execution, description } = this;
 		const [first] = writes;
 		const path = first!.collection + batch.path;

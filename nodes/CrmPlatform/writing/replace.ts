@@ -36,7 +36,7 @@ export function protectionOf(
 	{ api }: Execution,
 	description: WriteDescription,
 	records: Array<IDataObject | undefined>,
-): { isVersioned: boolean; isReadFirst: boolean } {
+): { isVersioned: boolean; areReadFirst: boolean } {
 	const { replaces, takesIfMatch, batch } = description;
 	const versioned = records.filter((record) => versionOf(record) !== undefined).length;
 	const areCreated = records[0] === undefined;
@@ -45,7 +45,7 @@ export function protectionOf(
 	const areReadFirst = !areCreated && !replaces && takesIfMatch === true && versioned < records.length;
 	const areProtected = replaces || areReadFirst || (versioned === records.length && (takesIfMatch ?? batch?.takesVersion));
 	if (!areCreated && !areProtected) api.notices.add(unprotected);
-	return { isVersioned: versioned > 0, isReadFirst: areReadFirst };
+	return { isVersioned: versioned > 0, areReadFirst };
 }
 
 /**

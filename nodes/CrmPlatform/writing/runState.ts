@@ -136,8 +136,8 @@ export function batchingOf(
 	return { size: state.size, batch: { ...batch, path, items, maximum: state.size } };
 }
 
-/** Fixes how this run divides its items. Call this before the first item is sent. */
-export function fixBatching(execution: Execution): void {
+/** Makes later attempts divide the items as this one does. Call this before the first item is sent. */
+export function pinBatching(execution: Execution): void {
 	runState(execution).hasSent = true;
 }
 

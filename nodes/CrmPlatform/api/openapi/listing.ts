@@ -1,5 +1,6 @@
 import { allCustomFields, labelFor, type Field, type ParameterEncoding } from '../../fields/field';
-import { fieldKinds, type ListRole } from '../../fields/fieldKinds';
+import { fieldKinds } from '../../fields/fieldKinds';
+import type { ListRole } from '../../fields/kind';
 import { field } from './schemaFields';
 import { comparedBy } from './filteredFields';
 import type { JobDescription } from './jobs';

@@ -1,4 +1,4 @@
-import type { ListRole } from '../../fields/fieldKinds';
+import type { ListRole } from '../../fields/kind';
 import type { OpenApiDocument, OpenApiOperation } from './openapi';
 import { readPart, resolve, stepsOf, successOf } from './documentParts';
 

@@ -7,7 +7,7 @@ import type { Execution, Resource } from '../model';
  *
  * @throws Error in the user's words if the service does not offer it
  */
-export async function describedOperation<Verb extends keyof ResourceDescription>(
+export async function requireDescribed<Verb extends keyof ResourceDescription>(
 	{ api, resource }: Execution,
 	verb: Verb,
 ): Promise<NonNullable<ResourceDescription[Verb]>> {
@@ -21,7 +21,7 @@ export async function describedOperation<Verb extends keyof ResourceDescription>
  *
  * @throws Error in the user's words if the service does not offer it, or only in a format that the node cannot send
  */
-export async function describedWrite({ api, resource, operation }: Execution): Promise<WriteDescription> {
+export async function requireWrite({ api, resource, operation }: Execution): Promise<WriteDescription> {
 	const description = await api.describe(resource.path);
 	const write = description && operation.write?.(description);
 	if (write?.refusal !== undefined) throw new Error(`${operation.option.name}: ${write.refusal}`);

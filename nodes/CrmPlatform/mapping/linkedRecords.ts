@@ -2,20 +2,21 @@ import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
 import { linksOf, type Link } from '../api/openapi/linkFields';
 import type { EvaluatedValue } from '../fields/decideValue';
-import type { Field, FieldValue } from '../fields/field';
+import type { Field, InputValue } from '../fields/field';
 import { isBlank } from '../values/blank';
 import { Evaluation } from './expressions/evaluation';
+import { isFilledByModel } from './expressions/fromAI';
 import { OncePerItem } from './oncePerItem';
-import { isFilledByModel, type StoredPickedRecord } from './storedFields';
+import type { StoredLinkedRecord } from './storedFields';
 import type { UnsentValues } from './unsentValues';
 
-/** A record that the user picked, and the name of its Link. */
-export interface PickedRecord extends StoredPickedRecord {
+/** A record that the user linked, and the name of its Link. */
+export interface LinkedRecord extends StoredLinkedRecord {
 	linkName: string;
 }
 
 /** @throws Error in the user's words if the field of a record differs between items */
-export const pickedRecords = (n8n: IExecuteFunctions, stored: StoredPickedRecord[]): PickedRecord[] =>
+export const linkedRecords = (n8n: IExecuteFunctions, stored: StoredLinkedRecord[]): LinkedRecord[] =>
 	stored.map((record) => ({ ...record, linkName: linkNameForAll(n8n, record.linkName) }));
 
 function linkNameForAll(n8n: IExecuteFunctions, linkName: unknown): string {
@@ -28,29 +29,29 @@ function linkNameForAll(n8n: IExecuteFunctions, linkName: unknown): string {
 }
 
 /** The records picked beside the values, as values of the fields that refer to them; records of one list become one value. */
-export class PickedValues {
+export class LinkedRecordValues {
 	private readonly unsent: UnsentValues;
-	private readonly picked: PreparedRecord[];
+	private readonly prepared: PreparedRecord[];
 	private readonly evaluated: OncePerItem<unknown[]>;
 
 	/** @throws Error in the user's words if no field was chosen, or too many records */
-	constructor(n8n: IExecuteFunctions, picked: PickedRecord[], fields: Field[], unsent: UnsentValues) {
+	constructor(n8n: IExecuteFunctions, records: LinkedRecord[], fields: Field[], unsent: UnsentValues) {
 		const links = new Map(linksOf(fields).map((link) => [link.name, link]));
 		this.unsent = unsent;
-		this.picked = picked.flatMap(({ linkName, record, mayBeName }) => {
+		this.prepared = records.flatMap(({ linkName, record, mayBeName }) => {
 			if (linkName === '') throw new Error('Linked Records: choose a field for the selected record.');
 			const link = links.get(linkName);
 			if (!link) unsent.unknown(linkName);
 			return link ? [{ link, label: link.label, value: record, mayBeName }] : [];
 		});
-		refuseSeveral(this.picked.map(({ link }) => link));
-		const evaluation = new Evaluation(n8n, this.picked);
+		refuseSeveral(this.prepared.map(({ link }) => link));
+		const evaluation = new Evaluation(n8n, this.prepared);
 		this.evaluated = new OncePerItem((item) => evaluation.valuesOf(item));
 	}
 
 	/** The values that may be names, read before the item's turn. */
-	references(item: number): FieldValue[] {
-		if (!this.picked.some(({ mayBeName }) => mayBeName)) return [];
+	references(item: number): InputValue[] {
+		if (!this.prepared.some(({ mayBeName }) => mayBeName)) return [];
 		return byField(this.withResults(this.evaluated.readEarly(item)).filter(({ mayBeName }) => mayBeName));
 	}
 
@@ -63,7 +64,7 @@ export class PickedValues {
 	}
 
 	private withResults(results: unknown[]): EvaluatedRecord[] {
-		return this.picked.map((record, i) => ({ ...record, result: results[i] }));
+		return this.prepared.map((record, i) => ({ ...record, result: results[i] }));
 	}
 }
 
@@ -80,7 +81,7 @@ interface EvaluatedRecord extends PreparedRecord {
 	result: unknown;
 }
 
-function byField(records: EvaluatedRecord[]): FieldValue[] {
+function byField(records: EvaluatedRecord[]): InputValue[] {
 	const values = new Map<Field, unknown>();
 	for (const { link, value, result } of records) {
 		const ids = idsIn(result);
