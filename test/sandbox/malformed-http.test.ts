@@ -71,3 +71,19 @@ test.each([
 	}
 	agent.destroy();
 });
+
+test.each(['/v1/jobs?resource=nothing&operation=create', '/v1/contacts/batch/create?nope=1'])(
+	'a refused request to %s whose body arrives slowly is answered after it, and the next request on the connection is, too',
+	async (path) => {
+		const socket = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
+		let text = '';
+		socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+		const headers = 'Host: x\r\nAuthorization: Bearer KEY\r\n';
+		socket.write(`POST ${path} HTTP/1.1\r\n${headers}Content-Type: application/x-ndjson\r\nContent-Length: 20\r\n\r\n{"last_name"`);
+		// Longer than @hono/node-server receives the rest of a request that it has answered.
+		await new Promise((resolve) => setTimeout(resolve, 800));
+		socket.write(`:"x"}\n\n\nGET /v1/contacts HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`);
+		await once(socket, 'close');
+		expect([...text.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status)).toEqual(['400', '200']);
+	},
+);

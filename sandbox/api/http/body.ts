@@ -29,7 +29,7 @@ function limitTo(maxSize: number, detail: string): MiddlewareHandler<Env> {
 	return async (c, next) => {
 		if (!isCompressed(c)) {
 			const response = await limit(c, next);
-			await receiveRest(c);
+			await receiveRest(c, maxSize);
 			return response;
 		}
 		const { url, method, headers } = c.req.raw;
@@ -40,13 +40,28 @@ function limitTo(maxSize: number, detail: string): MiddlewareHandler<Env> {
 }
 
 /**
- * Receives the rest of a refused body, whose size has been checked. Otherwise the connection would be destroyed
- * during the client's next request, or before the client has the answer.
+ * Receives the rest of a refused body. Otherwise the connection would be destroyed during the client's next request,
+ * or before the client has the answer.
  */
-async function receiveRest(c: Context<Env>): Promise<void> {
+async function receiveRest(c: Context<Env>, maxSize: number): Promise<void> {
 	if (c.env?.incoming?.complete !== false || c.req.raw.bodyUsed) return;
-	await c.req.raw.body?.pipeTo(new WritableStream()).catch(() => c.res.headers.set('Connection', 'close'));
+	let size = 0;
+	const rest = new WritableStream<Uint8Array>({
+		write(chunk) {
+			size += chunk.length;
+			if (size > maxSize) throw new Error('The rest is too large to be received.');
+		},
+	});
+	await c.req.raw.body?.pipeTo(rest).catch(() => c.res.headers.set('Connection', 'close'));
 }
+
+/** For a handler that reads the body itself, and may refuse the request before. */
+export const receiveUnread =
+	(maxSize: number): MiddlewareHandler<Env> =>
+	async (c, next) => {
+		await next();
+		await receiveRest(c, maxSize);
+	};
 
 async function readUpTo(
 	body: AsyncIterable<Uint8Array>,

@@ -9,6 +9,7 @@ import { noContent, success } from '../endpoint/responses.ts';
 import { readEndpoints } from '../collection/record-routes.ts';
 import { existingRecord } from '../../domain/records/write.ts';
 import { recheckRights, requireScope } from '../../domain/access/authentication.ts';
+import { receiveUnread } from '../http/body.ts';
 import { keyedRequest, runOnce } from '../http/idempotency.ts';
 import { scopeForRecordsOf } from '../../domain/access/scopes.ts';
 import { type Job, jobLimits, jobs } from '../../core/schemas/jobs.ts';
@@ -66,8 +67,8 @@ const createJob = (service: Service, wake: () => void): ApiRoute =>
 				},
 			},
 		},
-		// Lines are counted as they arrive.
-		middleware: (_, next) => next(),
+		// The handler limits the lines as they arrive.
+		middleware: receiveUnread(jobLimits.bytes),
 		answers: {
 			202: {
 				...success('The job, queued.', 'Job', 'ETag', 'Location'),
