@@ -19,7 +19,7 @@ const hours = (parameters: IDataObject) => recoverHours(triggerWith(parameters))
 
 describe('A trigger is not published with a value that its parameter does not offer:', () => {
 	test.each([
-		['Trigger On: enter one of events, records instead of “both”.', changeChoice, { source: 'both' }],
+		['Start On: enter one of events, records instead of “both”.', changeChoice, { source: 'both' }],
 		['Mark as Done When: enter one of started, ended, succeeded instead of “finished”.', changeChoice, { doneWhen: 'finished' }],
 		['Executions: enter one of each, group instead of “all”.', changeChoice, { grouping: 'all' }],
 		['Start From: enter one of now, date instead of “yesterday”.', changeChoice, { start: 'yesterday' }],

@@ -40,7 +40,7 @@ export interface ChangeChoice extends DispatchOptions {
 /** @throws Error in the user's words if a parameter has a value that it does not offer */
 export function readChangeChoice(n8n: ITriggerFunctions): ChangeChoice {
 	const { afterCrash, atOnce, interval } = n8n.getNodeParameter('options', {}) as IDataObject;
-	const source = readOption('Trigger On', n8n.getNodeParameter('source', 'events'), sources);
+	const source = readOption('Start On', n8n.getNodeParameter('source', 'events'), sources);
 	const doneWhen = readOption('Mark as Done When', n8n.getNodeParameter('doneWhen', 'started'), conditions);
 	const grouping = readOption('Executions', n8n.getNodeParameter('grouping', 'each'), ['each', 'group']);
 	return {

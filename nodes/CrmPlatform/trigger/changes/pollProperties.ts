@@ -16,7 +16,8 @@ const showFor = (chosen: Resource[]) => ({ show: { source: ['records'], resource
 /** The parameters of the Poll Trigger. */
 export const changeProperties: INodeProperties[] = [
 	{
-		displayName: 'Trigger On',
+		// Not “Trigger On”: under this label, n8n's node creator offers the options as separate triggers (2.41).
+		displayName: 'Start On',
 		name: 'source',
 		type: 'options',
 		noDataExpression: true,
