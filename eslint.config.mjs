@@ -12,6 +12,8 @@ const memberNames = ['kept'];
  * @param {{ selector: string | string[], modifiers?: string[] }} selector
  */
 const without = (names, selector) => ({ ...selector, format: null, custom: { regex: `^(${names.join('|')})$`, match: false } });
+/** Constants are in camelCase, as all variables. */
+const capitals = '[A-Z][A-Z0-9_]+';
 const emptyMemberNames = emptyNames.filter((name) => !memberNames.includes(name));
 
 export default defineConfig(
@@ -56,10 +58,13 @@ export default defineConfig(
 	},
 	{
 		files: ['**/*.{ts,mjs}'],
+		// The names of another package.
+		ignores: ['**/*.d.ts'],
 		rules: {
 			'@typescript-eslint/naming-convention': [
 				'error',
 				without(emptyNames, { selector: 'default' }),
+				without([...emptyNames, capitals], { selector: 'variable' }),
 				without(emptyMemberNames, { selector: 'property' }),
 				without(emptyMemberNames, { selector: ['variable', 'parameter'], modifiers: ['destructured'] }),
 			],

@@ -7,11 +7,11 @@ import type { Step } from '../tools/steps.ts';
 import { chromium, installProgram, postgres, redis } from '../tools/system-program.ts';
 import { dailyFiles } from './daily.ts';
 import { helpersIn } from './versions/version-steps.ts';
-import { OLDEST } from './versions/versions.ts';
+import { oldestVersion } from './versions/versions.ts';
 
-const CONFORMANCE_CONFIG = 'test/conformance/jest.config.cjs';
-const E2E_CONFIG = 'test/e2e/jest.config.cjs';
-const QUEUE_CONFIG = 'test/queue/jest.config.cjs';
+const conformanceConfig = 'test/conformance/jest.config.cjs';
+const e2eConfig = 'test/e2e/jest.config.cjs';
+const queueConfig = 'test/queue/jest.config.cjs';
 
 /** In parallel, since each keeps one core busy; both print their findings at the end. */
 const lintAndTypesWith = (lintArguments: string[]): Step => ({
@@ -49,7 +49,7 @@ const runWithout = async (name: string, patterns: string[]) =>
 
 /** The tests that also run against the contract, which checks more. */
 const withContract = (): string[] => {
-	const { testMatch } = createRequire(import.meta.url)(resolve(CONFORMANCE_CONFIG)) as { testMatch: string[] };
+	const { testMatch } = createRequire(import.meta.url)(resolve(conformanceConfig)) as { testMatch: string[] };
 	return testMatch.map((pattern) => pattern.replace('<rootDir>', '').replace('*.test.ts', ''));
 };
 
@@ -73,7 +73,7 @@ export const gateUnitAndSandbox: Step = {
 };
 
 /** The oldest n8n that is supported; the newest is the one all other tests run in. */
-export const oldestN8n: Step = helpersIn(OLDEST);
+export const oldestN8n: Step = helpersIn(oldestVersion);
 
 /** Checks the contract, then the service against it: Prism reads every request and answer of the integration tests. */
 export const conformance: Step = {
@@ -81,7 +81,7 @@ export const conformance: Step = {
 	async run() {
 		const redocly = resolve('node_modules', '@redocly', 'cli', 'bin', 'cli.js');
 		const isValid = await runNode([redocly, 'lint', 'contract/openapi.json']);
-		const { ok, tests } = await runJest('conformance', ['--config', CONFORMANCE_CONFIG]);
+		const { ok, tests } = await runJest('conformance', ['--config', conformanceConfig]);
 		return { ok: isValid && ok, ...(tests && { tests }) };
 	},
 };
@@ -97,7 +97,7 @@ export const endToEnd: Step = {
 	needs: ['build'],
 	async run() {
 		const reason = await installProgram(chromium);
-		return { ...(await runJest('e2e', ['--config', E2E_CONFIG])), reason };
+		return { ...(await runJest('e2e', ['--config', e2eConfig])), reason };
 	},
 };
 
@@ -109,7 +109,7 @@ export const pictures: Step = {
 		const reason = await installProgram(chromium);
 		const tests = ['pictures', 'assistant', 'newcomer', 'oauth2', 'sandbox-pages'].map((name) => `test/e2e/${name}\\.test`);
 		const env = { ...process.env, PICTURES: resolve('docs', 'pictures') };
-		return { ...(await runJest('pictures', ['--config', E2E_CONFIG, '--runInBand', ...tests], env)), reason };
+		return { ...(await runJest('pictures', ['--config', e2eConfig, '--runInBand', ...tests], env)), reason };
 	},
 };
 
@@ -120,7 +120,7 @@ export const queueMode: Step = {
 	async run() {
 		// PostgreSQL and Redis are installed one after the other, by the same apt-get.
 		const reasons = [await installProgram(redis), await installProgram(postgres)];
-		const result = await runJest('queue', ['--config', QUEUE_CONFIG, '--runInBand']);
+		const result = await runJest('queue', ['--config', queueConfig, '--runInBand']);
 		return { ...result, reason: reasons.filter(Boolean).join(' ') || undefined };
 	},
 };

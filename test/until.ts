@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Less than the limit of a test (jest.config.js), whose error would not say what the test waited for. */
-const MAX_WAIT_MS = 240_000;
+const maxWaitMs = 240_000;
 
 /** A limit for a hundred thousand records, thousands of events, and many kills. */
-export const HOUR_MS = 3_600_000;
+export const hourMs = 3_600_000;
 
 /** Pauses between two looks grow. */
-const FIRST_PAUSE_MS = 2;
-const MAX_PAUSE_MS = 200;
-const PAUSE_GROWTH = 1.1;
+const firstPauseMs = 2;
+const maxPauseMs = 200;
+const pauseGrowth = 1.1;
 
 /**
  * Waits until a condition is met.
@@ -20,11 +20,11 @@ const PAUSE_GROWTH = 1.1;
  */
 export async function until<T>(
 	look: () => T | Promise<T>,
-	maxMs = MAX_WAIT_MS,
+	maxMs = maxWaitMs,
 ): Promise<Exclude<T, undefined | null | false>> {
 	// Some tests set the clock.
 	const begun = performance.now();
-	for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * PAUSE_GROWTH, MAX_PAUSE_MS)) {
+	for (let pause = firstPauseMs; ; pause = Math.min(pause * pauseGrowth, maxPauseMs)) {
 		const found = await look();
 		if (found) return found as Exclude<T, undefined | null | false>;
 		if (performance.now() - begun > maxMs) throw new Error(`This never came: ${look}`);

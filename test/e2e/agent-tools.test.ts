@@ -5,13 +5,13 @@ import { type Move, type ScriptedModel, startModel, type Turn } from '../../demo
 import { connectionTo, workflowNode as node } from '../../demo/workflow-node.ts';
 import { mcpClient, publishTool } from './harness/mcp.ts';
 import { byId } from '../integration/harness/parameters.ts';
-import { TRIGGER } from './harness/run-node.ts';
+import { triggerName } from './harness/run-node.ts';
 import { callSandbox, clearFaults, createRecord, setFaults } from './harness/sandbox-calls.ts';
 import { answersIn, tokenIn } from './harness/tool-answers.ts';
 
 const langchain = '@n8n/n8n-nodes-langchain';
-const TOOLS = 'n8n-nodes-crm-platform.crmPlatformTools';
-const AGENT = 'AI Agent';
+const toolsType = 'n8n-nodes-crm-platform.crmPlatformTools';
+const agentName = 'AI Agent';
 
 const writes = { writes: ['create', 'update', 'delete', 'act'] };
 
@@ -32,14 +32,14 @@ describe.each([2.2, 3.1])('In a real n8n, CRM Platform Tools with an AI agent of
 			name: `Agent ${randomUUID()}`,
 			settings: { executionOrder: 'v1' },
 			nodes: [
-				node(TRIGGER, 'n8n-nodes-base.manualTrigger', 1, {}),
-				node(AGENT, `${langchain}.agent`, version, { promptType: 'define', text: 'Do it.' }),
+				node(triggerName, 'n8n-nodes-base.manualTrigger', 1, {}),
+				node(agentName, `${langchain}.agent`, version, { promptType: 'define', text: 'Do it.' }),
 				node('Model', `${langchain}.lmChatOpenAi`, 1.2, { model: byId('scripted') }, { credentials: await ofModel(model) }),
-				node('CRM', TOOLS, 1, parameters, { credentials: await ofSandbox() }),
+				node('CRM', toolsType, 1, parameters, { credentials: await ofSandbox() }),
 			],
-			connections: { [TRIGGER]: connectionTo(AGENT), Model: connectionTo(AGENT, 'ai_languageModel'), CRM: connectionTo(AGENT, 'ai_tool') },
+			connections: { [triggerName]: connectionTo(agentName), Model: connectionTo(agentName, 'ai_languageModel'), CRM: connectionTo(agentName, 'ai_tool') },
 		});
-		const { status, data: ran } = await n8n.runWorkflow(id, TRIGGER);
+		const { status, data: ran } = await n8n.runWorkflow(id, triggerName);
 		expect({ status, error: ran.resultData.error?.message }).toEqual({ status: 'success' });
 		return answersIn(model.turns.at(-1)!);
 	}
@@ -110,7 +110,7 @@ describe.each([2.2, 3.1])('In a real n8n, CRM Platform Tools with an AI agent of
 });
 
 test('In a real n8n, an MCP client has the six tools, and writes after a preview', async () => {
-	const path = await publishTool(node('CRM', TOOLS, 1, writes, { credentials: await ofSandbox() }));
+	const path = await publishTool(node('CRM', toolsType, 1, writes, { credentials: await ofSandbox() }));
 	const client = mcpClient(path);
 	const tools = await client.listTools();
 	expect([...tools.matchAll(/"name":"(crm_\w+)"/g)].map(([, name]) => name)).toHaveLength(6);

@@ -6,11 +6,11 @@ import { type ScriptedModel, startModel, type Turn } from '../../demo/scripted-m
 import { connectionTo, workflowNode as node } from '../../demo/workflow-node.ts';
 import { byId, mapped } from '../integration/harness/parameters.ts';
 import { filterBy } from './harness/resources.ts';
-import { itemsOf, TRIGGER } from './harness/run-node.ts';
+import { itemsOf, triggerName } from './harness/run-node.ts';
 import { callSandbox, clearFaults, setFaults } from './harness/sandbox-calls.ts';
 import { answersIn } from './harness/tool-answers.ts';
 
-const AGENT = 'AI Agent';
+const agentName = 'AI Agent';
 
 describe.each([2.2, 3.1])('In a real n8n, an AI agent of version %s', (version) => {
 	const n8n = theN8n();
@@ -41,7 +41,7 @@ describe.each([2.2, 3.1])('In a real n8n, an AI agent of version %s', (version) 
 		]);
 
 		const id = await n8n.createWorkflow(await workflowWith(model));
-		const { status, data } = await n8n.runWorkflow(id, TRIGGER);
+		const { status, data } = await n8n.runWorkflow(id, triggerName);
 
 		expect({ status, error: data.resultData.error?.message }).toEqual({ status: 'success' });
 		const { body } = await callSandbox('GET', `/v1/contacts?email=${email}`);
@@ -49,7 +49,7 @@ describe.each([2.2, 3.1])('In a real n8n, an AI agent of version %s', (version) 
 		const answers = answersIn(model.turns.at(-1)!);
 		expect(answers).toHaveLength(2);
 		for (const answer of answers) expect(answer).toContain(body.data[0]!.id);
-		expect(itemsOf(data, AGENT)[0]?.json).toMatchObject({ output: 'Done.' });
+		expect(itemsOf(data, agentName)[0]?.json).toMatchObject({ output: 'Done.' });
 	});
 
 	test('learns why a call failed, and writes once when it repeats the call', async () => {
@@ -67,7 +67,7 @@ describe.each([2.2, 3.1])('In a real n8n, an AI agent of version %s', (version) 
 		const id = await n8n.createWorkflow(await workflowWith(model));
 		// The first call is refused, and the response to the second is lost.
 		await setFaults({ path: '/v1/contacts', method: 'POST', after: 1, drop: 'after', times: 1 });
-		const { data } = await n8n.runWorkflow(id, TRIGGER);
+		const { data } = await n8n.runWorkflow(id, triggerName);
 
 		expect(data.resultData.error?.message).toBeUndefined();
 		const answers = answersIn(model.turns.at(-1)!);
@@ -86,8 +86,8 @@ describe.each([2.2, 3.1])('In a real n8n, an AI agent of version %s', (version) 
 		const fields = mapped({ email, last_name: "={{ $fromAI('Last_Name', 'The family name', 'string') }}" });
 		const find = { resource: 'contact', operation: 'getMany', returnAll: false, limit: 5, filters: filterBy('email', email) };
 		const nodes = [
-			node(TRIGGER, 'n8n-nodes-base.manualTrigger', 1, {}),
-			node(AGENT, `${langchain}.agent`, version, { promptType: 'define', text: 'Add Ada Lovelace, then find her.' }),
+			node(triggerName, 'n8n-nodes-base.manualTrigger', 1, {}),
+			node(agentName, `${langchain}.agent`, version, { promptType: 'define', text: 'Add Ada Lovelace, then find her.' }),
 			node('Model', `${langchain}.lmChatOpenAi`, 1.2, { model: byId('scripted') }, { credentials: await ofModel(of) }),
 			node('Add contacts', tool, 1, { resource: 'contact', operation: 'create', options: { maxWait: 0 }, fields }, { credentials }),
 			node('Find contacts', tool, 1, find, { credentials }),
@@ -98,10 +98,10 @@ describe.each([2.2, 3.1])('In a real n8n, an AI agent of version %s', (version) 
 			settings: { executionOrder: 'v1' },
 			nodes,
 			connections: {
-				[TRIGGER]: connectionTo(AGENT),
-				Model: connectionTo(AGENT, 'ai_languageModel'),
-				'Add contacts': connectionTo(AGENT, 'ai_tool'),
-				'Find contacts': connectionTo(AGENT, 'ai_tool'),
+				[triggerName]: connectionTo(agentName),
+				Model: connectionTo(agentName, 'ai_languageModel'),
+				'Add contacts': connectionTo(agentName, 'ai_tool'),
+				'Find contacts': connectionTo(agentName, 'ai_tool'),
 			},
 		};
 	}

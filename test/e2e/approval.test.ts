@@ -9,7 +9,7 @@ import { listen } from '../listen.ts';
 import { until } from '../until.ts';
 import { ofModel, ofSandbox, theN8n, theWorld } from './harness/access.ts';
 import { byId } from '../integration/harness/parameters.ts';
-import { itemsOf, TRIGGER } from './harness/run-node.ts';
+import { itemsOf, triggerName } from './harness/run-node.ts';
 import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
 
 const langchain = '@n8n/n8n-nodes-langchain';
@@ -27,8 +27,8 @@ async function completeAsPerson(id: string): Promise<void> {
 
 const start = async (name: string, nodes: INode[], connections: IConnections) => {
 	const n8n = theN8n();
-	const id = await n8n.createWorkflow({ name: `${name} ${randomUUID()}`, settings: { executionOrder: 'v1' }, nodes: [node(TRIGGER, 'n8n-nodes-base.manualTrigger', 1, {}), ...nodes], connections });
-	return await n8n.startWorkflow(id, TRIGGER);
+	const id = await n8n.createWorkflow({ name: `${name} ${randomUUID()}`, settings: { executionOrder: 'v1' }, nodes: [node(triggerName, 'n8n-nodes-base.manualTrigger', 1, {}), ...nodes], connections });
+	return await n8n.startWorkflow(id, triggerName);
 };
 
 const approver = async () => (await callSandbox('GET', '/v1/users?role=admin&status=active')).body.data[0]!.id;
@@ -36,7 +36,7 @@ const approver = async () => (await callSandbox('GET', '/v1/users?role=admin&sta
 test('In a real n8n, a workflow waits for a task and continues once a person has completed it', async () => {
 	const message = `Discount ${randomUUID()}`;
 	const parameters = { resource: 'task', operation: 'sendAndWait', message, approverId: byId(await approver()) };
-	const execution = await start('Approval', [node('Ask', `${ours}.crmPlatform`, 1, parameters, { credentials: await ofSandbox() })], { [TRIGGER]: connectionTo('Ask') });
+	const execution = await start('Approval', [node('Ask', `${ours}.crmPlatform`, 1, parameters, { credentials: await ofSandbox() })], { [triggerName]: connectionTo('Ask') });
 	const task = await taskAsking(message);
 	const link = /open (http\S+)/.exec(String(task['description']))![1]!;
 	const page = await until(async () => {
@@ -61,7 +61,7 @@ test('In a real n8n, a workflow continues once, however many calls and visits of
 	const message = `Once ${randomUUID()}`;
 	const parameters = { resource: 'task', operation: 'sendAndWait', message, approverId: byId(await approver()) };
 	const nodes = [node('Ask', `${ours}.crmPlatform`, 1, parameters, { credentials: await ofSandbox() }), node('After', 'n8n-nodes-base.httpRequest', 4.2, { url })];
-	const execution = await start('Once', nodes, { [TRIGGER]: connectionTo('Ask'), Ask: connectionTo('After') });
+	const execution = await start('Once', nodes, { [triggerName]: connectionTo('Ask'), Ask: connectionTo('After') });
 	const task = await taskAsking(message);
 	const link = /open (http\S+)/.exec(String(task['description']))![1]!;
 	await until(async () => (await (await fetch(link)).text()).includes('decided yet') || undefined);
@@ -86,7 +86,7 @@ async function startReviewedAgent(message: string, move: Move, review: object = 
 			node('CRM', `${ours}.crmPlatformTools`, 1, { writes: ['update'], askBeforeWriting: false, tools: ['change'] }, { credentials }),
 		],
 		{
-			[TRIGGER]: connectionTo('Agent'),
+			[triggerName]: connectionTo('Agent'),
 			Model: connectionTo('Agent', 'ai_languageModel'),
 			Review: connectionTo('Agent', 'ai_tool'),
 			CRM: connectionTo('Review', 'ai_tool'),

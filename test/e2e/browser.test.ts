@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 import { ofSandbox, sandboxCredential, theN8n } from './harness/access.ts';
 import { inBrowser, useEditor } from './harness/browser.ts';
-import { ACTION_NODE, workflowWith } from './harness/run-node.ts';
+import { actionNode, workflowWith } from './harness/run-node.ts';
 import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
 
 inBrowser.describe('In n8n in a browser,', () => {
@@ -11,7 +11,7 @@ inBrowser.describe('In n8n in a browser,', () => {
 
 	async function openNode(parameters: IDataObject): Promise<void> {
 		const id = await n8n.createWorkflow(workflowWith({ credentials: await ofSandbox(), parameters }));
-		await editor.openNode(id, ACTION_NODE);
+		await editor.openNode(id, actionNode);
 	}
 
 	test('a contact is created from the fields the CRM offers', async () => {

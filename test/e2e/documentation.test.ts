@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { theWorld } from './harness/access.ts';
-import { inBrowser, launchBrowser, openPage, OUTPUT } from './harness/browser.ts';
+import { inBrowser, launchBrowser, openPage, outputFolder } from './harness/browser.ts';
 
 const { sandboxUrl, apiKey } = theWorld();
 
@@ -24,7 +24,7 @@ inBrowser.describe('The documentation in a browser', () => {
 	});
 
 	afterEach(async () => {
-		await page.screenshot({ path: join(OUTPUT, `${expect.getState().currentTestName}.png`) });
+		await page.screenshot({ path: join(outputFolder, `${expect.getState().currentTestName}.png`) });
 	});
 
 	afterAll(async () => {

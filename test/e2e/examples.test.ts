@@ -9,30 +9,30 @@ import { mcpClient } from './harness/mcp.ts';
 import { itemsOf } from './harness/run-node.ts';
 import { callSandbox, createRecord, testWebhooks } from './harness/sandbox-calls.ts';
 
-const CHAT = '@n8n/n8n-nodes-langchain.chatTrigger';
-const MODEL = '@n8n/n8n-nodes-langchain.lmChatOpenAi';
-const WEBHOOK_TRIGGER = 'n8n-nodes-crm-platform.crmPlatformTrigger';
-const OF_THE_CRM = [WEBHOOK_TRIGGER, 'n8n-nodes-crm-platform.crmPlatformPollTrigger'];
+const chatType = '@n8n/n8n-nodes-langchain.chatTrigger';
+const modelType = '@n8n/n8n-nodes-langchain.lmChatOpenAi';
+const webhookTrigger = 'n8n-nodes-crm-platform.crmPlatformTrigger';
+const crmTriggers = [webhookTrigger, 'n8n-nodes-crm-platform.crmPlatformPollTrigger'];
 
 /** The triggers that n8n's editor prefers, the first one most (findTriggerNodeToAutoSelect, n8n 2.41). */
-const PREFERRED = [
+const preferredNodes = [
 	'n8n-nodes-base.formTrigger',
 	'n8n-nodes-base.webhook',
-	...OF_THE_CRM,
+	...crmTriggers,
 	'n8n-nodes-base.scheduleTrigger',
 	'n8n-nodes-base.manualTrigger',
-	CHAT,
+	chatType,
 ];
 
-const MCP = '@n8n/n8n-nodes-langchain.mcpTrigger';
+const mcpType = '@n8n/n8n-nodes-langchain.mcpTrigger';
 const nodesOf = (file: string): INode[] => readExample(file, { type: '', id: '', name: '' }).nodes;
-const usesMcp = (file: string): boolean => nodesOf(file).some(({ type }) => type === MCP);
+const usesMcp = (file: string): boolean => nodesOf(file).some(({ type }) => type === mcpType);
 
-const isTrigger = ({ type }: INode): boolean => PREFERRED.includes(type);
+const isTrigger = ({ type }: INode): boolean => preferredNodes.includes(type);
 
 /** The trigger that the large button starts. */
 const startOf = (nodes: INode[]): INode | undefined =>
-	nodes.filter(isTrigger).sort((a, b) => PREFERRED.indexOf(a.type) - PREFERRED.indexOf(b.type))[0];
+	nodes.filter(isTrigger).sort((a, b) => preferredNodes.indexOf(a.type) - preferredNodes.indexOf(b.type))[0];
 
 const eventOf = ({ parameters }: INode): string => (parameters['events'] as string[])[0]!;
 
@@ -55,8 +55,8 @@ const outputOf = (data: IRunExecutionData): number => itemsOf(data, data.resultD
 
 /** Gives an agent's workflow a model, and a chat a message. */
 async function withModel(workflow: Workflow): Promise<Workflow> {
-	if (!workflow.nodes.some(({ type }) => type === MODEL)) return workflow;
-	const chat = workflow.nodes.find(({ type }) => type === CHAT);
+	if (!workflow.nodes.some(({ type }) => type === modelType)) return workflow;
+	const chat = workflow.nodes.find(({ type }) => type === chatType);
 	const move = chat
 		? { tool: 'crm_search', input: { kind: 'contact', query: 'Altamira' } }
 		: { tool: 'crm_change', input: { kind: 'ticket', action: 'create', values: { subject: 'No hot water', type: 'incident', priority: 'high' } } };
@@ -64,7 +64,7 @@ async function withModel(workflow: Workflow): Promise<Workflow> {
 		messages.at(-1)?.role === 'tool' ? { say: String(messages.at(-1)!.content) } : move,
 	);
 	const credentials = await ofModel(model);
-	const nodes = workflow.nodes.map((node) => (node.type === MODEL ? { ...node, credentials } : node));
+	const nodes = workflow.nodes.map((node) => (node.type === modelType ? { ...node, credentials } : node));
 	if (!chat) return { ...workflow, nodes };
 	const chatInput = 'Which contacts work at Altamira?';
 	const message = { json: { sessionId: randomUUID(), action: 'sendMessage', chatInput } };
@@ -86,11 +86,11 @@ async function importExample(file: string, change = async (example: Workflow) =>
 /** Starts a workflow as the editor's large button does. A webhook listens until something happens. */
 async function pressButton({ workflowId, nodes }: Published, count: number): Promise<Execution> {
 	const start = startOf(nodes)!;
-	const isWebhook = start.type === WEBHOOK_TRIGGER;
+	const isWebhook = start.type === webhookTrigger;
 	if (isWebhook) await theN8n().listenForTest(workflowId, start.name);
 	// A test of the Poll Trigger shows the latest five, of which other tests may have deleted the deals.
 	const howOften = isWebhook ? 1 : 5;
-	if (OF_THE_CRM.includes(start.type)) for (let i = 0; i < howOften; i++) await deeds[eventOf(start)]!();
+	if (crmTriggers.includes(start.type)) for (let i = 0; i < howOften; i++) await deeds[eventOf(start)]!();
 	if (!isWebhook) return await theN8n().runWorkflow(workflowId, start.name);
 	const executions = await theN8n().executionsOf(workflowId, count);
 	// n8n starts the workflow before it ends the subscription.
@@ -110,7 +110,7 @@ test.each(listExamples().filter((file) => !usesMcp(file)))('The example %s works
 
 const started = listExamples().filter((file) => {
 	const nodes = nodesOf(file);
-	return OF_THE_CRM.includes(startOf(nodes)?.type ?? '') && nodes.filter(isTrigger).length === 1;
+	return crmTriggers.includes(startOf(nodes)?.type ?? '') && nodes.filter(isTrigger).length === 1;
 });
 
 test.each(started)('The example %s starts by itself once it is published', async (file) => {
@@ -129,7 +129,7 @@ test('Your CRM as an MCP server answers an MCP client once it is published', asy
 	const credentials = { httpBearerAuth: { id, name: 'MCP clients' } };
 	const { workflowId } = await importExample('crm-as-mcp-server.json', async (example) => ({
 		...example,
-		nodes: example.nodes.map((node) => (node.type === MCP ? { ...node, credentials, webhookId: path, parameters: { ...node.parameters, path } } : node)),
+		nodes: example.nodes.map((node) => (node.type === mcpType ? { ...node, credentials, webhookId: path, parameters: { ...node.parameters, path } } : node)),
 	}));
 	await theN8n().activateWorkflow(workflowId);
 	await expect(mcpClient(path).listTools()).rejects.toThrow(/401|403|[Aa]uthori/);

@@ -5,7 +5,7 @@ import { inARow } from '../../demo/workflow-node.ts';
 import { until } from '../until.ts';
 import { ofSandbox, theN8n, theWorld } from './harness/access.ts';
 import { baseNode } from './harness/killable-n8n.ts';
-import { ACTION_NODE, itemsOf, TRIGGER, workflowWith } from './harness/run-node.ts';
+import { actionNode, itemsOf, triggerName, workflowWith } from './harness/run-node.ts';
 import { callSandbox, clearFaults, setFaults } from './harness/sandbox-calls.ts';
 
 const n8n = theN8n();
@@ -34,7 +34,7 @@ test('An import that a user stops starts no further job, and continues where it 
 	// The service takes two jobs, of 5,000 rows each.
 	const refusal = { status: 503, headers: { 'Retry-After': '30' } };
 	await setFaults({ path: '/v1/jobs', method: 'POST', after: 2, ...refusal });
-	const stopped = n8n.runWorkflow(id, TRIGGER);
+	const stopped = n8n.runWorkflow(id, triggerName);
 	await until(async () => (await found()) >= 10_000);
 	const [execution = ''] = await n8n.listExecutions(id);
 	await n8n.stopExecution(execution);
@@ -43,7 +43,7 @@ test('An import that a user stops starts no further job, and continues where it 
 	await clearFaults();
 	expect(await found()).toBe(10_000);
 
-	const { data } = await n8n.runWorkflow(id, TRIGGER);
-	expect(itemsOf(data, ACTION_NODE)[0]?.json).toMatchObject({ complete: true, done: rows, failed: 0 });
+	const { data } = await n8n.runWorkflow(id, triggerName);
+	expect(itemsOf(data, actionNode)[0]?.json).toMatchObject({ complete: true, done: rows, failed: 0 });
 	expect(await found()).toBe(rows);
 });

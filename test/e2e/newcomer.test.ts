@@ -7,7 +7,7 @@ import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
 import { inBrowser, useEditor } from './harness/browser.ts';
 import { countClicks, type Clicks } from './harness/clicks.ts';
 import { addEntry, newCredential, setMockData } from './harness/first-steps.ts';
-import { TRIGGER, workflowWith } from './harness/run-node.ts';
+import { triggerName, workflowWith } from './harness/run-node.ts';
 import { callSandbox, createRecord, testWebhooks } from './harness/sandbox-calls.ts';
 import { signIn } from './harness/sign-in.ts';
 import { doTask, documentedTasks, writeTasks, type TaskClicks } from './harness/tasks.ts';
@@ -156,7 +156,7 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 		const fields = { mappingMode: 'autoMapInputData', value: null };
 		const parameters = { resource: 'contact', operation: 'upsert', fieldsMatchOn: 'email', fields };
 		const wrong = await n8n.createWorkflow(workflowWith({ credentials, parameters, input }));
-		const execution = await n8n.startWorkflow(wrong, TRIGGER);
+		const execution = await n8n.startWorkflow(wrong, triggerName);
 		expect(await n8n.waitForExecution(execution)).toMatchObject({ status: 'success' });
 		const after = await contacts();
 		expect(after).toEqual([...input.slice(1), input[0]]);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 import { ofSandbox, theN8n, theWorld } from './harness/access.ts';
-import { calledWorkflow, TRIGGER, workflowWith } from './harness/run-node.ts';
+import { calledWorkflow, triggerName, workflowWith } from './harness/run-node.ts';
 import { callSandbox, clearFaults, setFaults } from './harness/sandbox-calls.ts';
 
 const path = '/v1/contacts';
@@ -23,7 +23,7 @@ test('Retry in the list of executions does not write again what the failed execu
 	const id = await n8n.createWorkflow(workflowWith({ credentials: await ofSandbox(), parameters, input }));
 	await setFaults({ path: `${path}/batch`, method: 'POST', after: 1, times: 2, status: 422 });
 
-	expect(await n8n.runWorkflow(id, TRIGGER)).toMatchObject({ status: 'error' });
+	expect(await n8n.runWorkflow(id, triggerName)).toMatchObject({ status: 'error' });
 	expect((await found(name)).total).toBe(2);
 	const [failed = ''] = await n8n.listExecutions(id);
 	await clearFaults();

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 import { ofSandbox, theN8n } from './harness/access.ts';
-import { ACTION_NODE, TRIGGER, workflowWith } from './harness/run-node.ts';
+import { actionNode, triggerName, workflowWith } from './harness/run-node.ts';
 
 /** The items of each output of CRM Platform Sync: Created, Updated, Deleted, Conflict, Unchanged, Error. */
 async function outputsOf(input: IDataObject[], changed: Record<string, string> = {}) {
 	const n8n = theN8n();
 	const parameters = { resource: 'contact', matchOn: 'email', fieldsMode: 'automatic', preview: false, options: {} };
 	const workflow = workflowWith({ credentials: await ofSandbox(changed), parameters, input, onError: 'continueErrorOutput' });
-	for (const node of workflow.nodes) if (node.name === ACTION_NODE) node.type += 'Sync';
-	const { status, data } = await n8n.runWorkflow(await n8n.createWorkflow(workflow), TRIGGER);
-	const main = data.resultData.runData[ACTION_NODE]?.[0]?.data?.['main'] ?? [];
+	for (const node of workflow.nodes) if (node.name === actionNode) node.type += 'Sync';
+	const { status, data } = await n8n.runWorkflow(await n8n.createWorkflow(workflow), triggerName);
+	const main = data.resultData.runData[actionNode]?.[0]?.data?.['main'] ?? [];
 	return { status, outputs: main.map((items) => (items ?? []).map(({ json }) => json)) };
 }
 

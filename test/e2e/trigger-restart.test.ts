@@ -2,8 +2,8 @@ import { until } from '../until.ts';
 import { type ServicePage, type SingleN8n, startKillableN8n } from './harness/killable-n8n.ts';
 import { eventsOf, recordOfEvent, triggerWorkflow } from './harness/trigger-workflow.ts';
 
-const MISSED = 20;
-const BURST = 60;
+const missedCount = 20;
+const burstCount = 60;
 
 let n8n: SingleN8n;
 beforeAll(async () => void (n8n = await startKillableN8n()));
@@ -23,21 +23,21 @@ test('each event that happens while n8n is down, or in a burst, starts the workf
 	await eventsOf(client, id, 1);
 
 	await n8n.stop();
-	for (const name of numbered(MISSED, 'down')) await happen(name);
+	for (const name of numbered(missedCount, 'down')) await happen(name);
 	await until(async () => (await subscriptions())[0]!['failing_since'] !== null);
 	await n8n.start();
 	// The service would retry in five minutes; a new delivery makes it retry immediately.
 	await happen('up again');
-	const events = await eventsOf(client, id, MISSED + 2);
+	const events = await eventsOf(client, id, missedCount + 2);
 	const names = events.map((event) => recordOfEvent(event)['last_name']);
 	// The service itself may have retried some before: each is there once, in any order.
-	expect(names.sort()).toEqual(['before', 'up again', ...numbered(MISSED, 'down')].sort());
+	expect(names.sort()).toEqual(['before', 'up again', ...numbered(missedCount, 'down')].sort());
 	expect((await subscriptions()).map((activeSubscription) => activeSubscription['id'])).toEqual([subscription!['id']]);
 
-	const burst = numbered(BURST, 'burst');
+	const burst = numbered(burstCount, 'burst');
 	await n8n.call('POST', '/v1/contacts/batch/create', { items: burst.map((last_name) => ({ last_name })) });
-	const all = await eventsOf(client, id, MISSED + 2 + BURST);
-	const last = all.slice(MISSED + 2).map((event) => String(recordOfEvent(event)['last_name']));
+	const all = await eventsOf(client, id, missedCount + 2 + burstCount);
+	const last = all.slice(missedCount + 2).map((event) => String(recordOfEvent(event)['last_name']));
 	expect(last.sort()).toEqual(burst.sort());
 	expect((await subscriptions())[0]).toMatchObject({ id: subscription!['id'], status: 'active' });
 	await client.deactivateWorkflow(id);

@@ -4,7 +4,7 @@ import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
 import { until } from '../until.ts';
 import { sandboxCredential, theN8n } from './harness/access.ts';
 import { serviceCaller, type ServicePage } from './harness/killable-n8n.ts';
-import { eventsOf, TRIGGER_NODE, recordOfEvent, triggerWorkflow } from './harness/trigger-workflow.ts';
+import { eventsOf, triggerNode, recordOfEvent, triggerWorkflow } from './harness/trigger-workflow.ts';
 
 describe('The trigger in a real n8n', () => {
 	const n8n = theN8n();
@@ -82,7 +82,7 @@ describe('The trigger in a real n8n', () => {
 	test('however often it is activated and renamed, there is one subscription', async () => {
 		const nodeId = crypto.randomUUID();
 		const named = (name: string) => triggerWorkflow(credentialId, parameters, name, nodeId);
-		const id = await n8n.createWorkflow(named(TRIGGER_NODE));
+		const id = await n8n.createWorkflow(named(triggerNode));
 		await n8n.activateWorkflow(id);
 		await n8n.deactivateWorkflow(id);
 		await happen('while inactive');
@@ -105,7 +105,7 @@ describe('The trigger in a real n8n', () => {
 		const id = await n8n.createWorkflow(triggerWorkflow(credentialId, parameters));
 		await n8n.activateWorkflow(id);
 		const [subscription] = await subscriptions();
-		await n8n.listenForTest(id, TRIGGER_NODE);
+		await n8n.listenForTest(id, triggerNode);
 		expect(await subscriptions()).toHaveLength(2);
 		await happen('Moreno');
 		await eventsOf(n8n, id, 2);

@@ -1,5 +1,5 @@
 import { ofSandbox, theN8n } from '../e2e/harness/access.ts';
-import { calledWorkflow, TRIGGER, workflowWith } from '../e2e/harness/run-node.ts';
+import { calledWorkflow, triggerName, workflowWith } from '../e2e/harness/run-node.ts';
 import { describeInQueueMode, doneByWorkers, theQueue } from './harness/queue-access.ts';
 
 describeInQueueMode('In queue mode', () => {
@@ -9,7 +9,7 @@ describeInQueueMode('In queue mode', () => {
 		const n8n = theN8n();
 		const id = await n8n.createWorkflow(workflowWith({ credentials: await ofSandbox(), parameters: few }));
 
-		const { status } = await n8n.runWorkflow(id, TRIGGER);
+		const { status } = await n8n.runWorkflow(id, triggerName);
 
 		expect(status).toBe('success');
 		const ids = await n8n.listExecutions(id);

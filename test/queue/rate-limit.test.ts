@@ -9,19 +9,19 @@ import { requestsTo } from '../e2e/harness/sandbox-calls.ts';
 import { describeInQueueMode } from './harness/queue-access.ts';
 
 /** As many executions as the workers do at once, and more requests than a window allows. */
-const EXECUTIONS = 10;
-const ITEMS = 7;
-const PLAN = 40;
+const executionCount = 10;
+const itemCount = 7;
+const planLimit = 40;
 
 /** The part of the first window's minute that the test skips. The rest is enough to use up the window. */
-const SPENT_MS = 48_000;
+const spentMs = 48_000;
 
 describeInQueueMode('In queue mode', () => {
-	const clock = { behind: SPENT_MS };
+	const clock = { behind: spentMs };
 	let sandbox: Sandbox;
 	beforeAll(async () => {
 		const now = () => Date.now() - clock.behind;
-		sandbox = await startSandbox({ contacts: 0, requestsPerMinute: PLAN, faults: true, now });
+		sandbox = await startSandbox({ contacts: 0, requestsPerMinute: planLimit, faults: true, now });
 	});
 	afterAll(async () => {
 		await sandbox?.close();
@@ -42,8 +42,8 @@ describeInQueueMode('In queue mode', () => {
 		const credentials = await ofSandbox({ baseUrl, apiKey });
 		const options = { batchSize: 1 };
 		const parameters = { resource: 'contact', operation: 'create', fields: fromInput, options };
-		const inputs = Array.from({ length: EXECUTIONS }, () =>
-			Array.from({ length: ITEMS }, () => ({ email: `${randomUUID()}@example.com` })),
+		const inputs = Array.from({ length: executionCount }, () =>
+			Array.from({ length: itemCount }, () => ({ email: `${randomUUID()}@example.com` })),
 		);
 
 		const [runs] = await Promise.all([
@@ -54,7 +54,7 @@ describeInQueueMode('In queue mode', () => {
 		expect(runs.map(({ status }) => status)).toEqual(runs.map(() => 'success'));
 		// A worker that does not learn in time that the other one has used up the window is refused, and waits for the next.
 		const refused = (await statuses()).filter((status) => status === 429);
-		expect(refused.length).toBeLessThanOrEqual(EXECUTIONS);
+		expect(refused.length).toBeLessThanOrEqual(executionCount);
 		const contacts = await listAll<{ email: string }>(serviceCaller(sandbox), '/v1/contacts', '');
 		const emails = inputs.flat().map(({ email }) => email);
 		expect(contacts.map(({ email }) => email).sort()).toEqual(emails.sort());

@@ -6,7 +6,7 @@ import { expectInStep, twoWayExample } from '../e2e/harness/two-way.ts';
 import { describeInQueueMode, doneByWorkers, theQueue } from './harness/queue-access.ts';
 import { EditedPostgres } from './harness/edited-postgres.ts';
 import { inPostgres } from './harness/in-postgres.ts';
-import { DATABASE_USER } from './harness/postgres.ts';
+import { databaseUser } from './harness/postgres.ts';
 
 // SYNC_EDITS=1000 npx jest --config test/queue/jest.config.cjs sync-two-way
 const edits = Number(process.env['SYNC_EDITS'] ?? 30);
@@ -29,7 +29,7 @@ describeInQueueMode('In queue mode', () => {
 				host: '127.0.0.1',
 				port: postgresPort,
 				database: 'postgres',
-				user: DATABASE_USER,
+				user: databaseUser,
 				password: 'none is asked for',
 				ssl: 'disable',
 			},

@@ -8,7 +8,7 @@ import { type Received, type Receiver, startReceiver } from '../sandbox/harness/
 import { describeInQueueMode, doneByWorkers, theQueue } from './harness/queue-access.ts';
 
 /** More than the workers do at once. */
-const EVENTS = 12;
+const eventCount = 12;
 
 /** As in the example Greet new contacts. */
 const eachEventOnce = baseNode('removeDuplicates', 2, 'Each event once', {
@@ -78,11 +78,11 @@ describeInQueueMode('The trigger in queue mode', () => {
 		const [subscription] = await subscriptions();
 		expect(subscription!['url']).toMatch(theQueue().webhookUrls[0]!);
 		balance(await redirected());
-		const names = Array.from({ length: EVENTS }, (_, i) => `Moreno ${i}`);
+		const names = Array.from({ length: eventCount }, (_, i) => `Moreno ${i}`);
 		const items = names.map((last_name) => ({ last_name }));
 		await callSandbox('POST', '/v1/contacts/batch/create', { items });
 
-		const events = await eventsOf(n8n, id, EVENTS);
+		const events = await eventsOf(n8n, id, eventCount);
 
 		expect(events.map((event) => recordOfEvent(event)['last_name']).sort()).toEqual(names.sort());
 		const ids = await n8n.listExecutions(id);

@@ -1,17 +1,17 @@
 import { globSync, readFileSync } from 'node:fs';
-import { BETWEEN, newest, OLDEST, TOO_OLD } from '../versions/versions.ts';
+import { versionsBetween, newest, oldestVersion, tooOldVersion } from '../versions/versions.ts';
 
 const minorOf = (version: string) => Number(version.split('.')[1]);
 
 test('at least four minor versions of n8n are tested, the oldest and the newest among them', () => {
-	const minors = [TOO_OLD, OLDEST, ...BETWEEN, newest()].map(minorOf);
+	const minors = [tooOldVersion, oldestVersion, ...versionsBetween, newest()].map(minorOf);
 	expect(minors).toEqual([...new Set(minors)].sort((a, b) => a - b));
 	expect(minors.length).toBeGreaterThan(4);
 });
 
 test('the page about versions of n8n lists each of them', () => {
 	const page = readFileSync('docs/n8n-versions.md', 'utf8');
-	for (const version of [TOO_OLD, OLDEST, ...BETWEEN, newest()]) expect(page).toContain(`| ${version} |`);
+	for (const version of [tooOldVersion, oldestVersion, ...versionsBetween, newest()]) expect(page).toContain(`| ${version} |`);
 });
 
 test('no example uses a node that n8n 3 removes', () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseChangelog } from '../../tools/changelog.ts';
 import { refusals, type ReleaseState } from '../../tools/release-refusals.ts';
 
-const CHANGELOG = `# Changelog
+const changelogText = `# Changelog
 
 ## [Unreleased]
 
@@ -23,7 +23,7 @@ const CHANGELOG = `# Changelog
 
 describe('A changelog', () => {
 	test('has an entry for each version, with its date and notes', () => {
-		expect(parseChangelog(CHANGELOG)).toEqual([
+		expect(parseChangelog(changelogText)).toEqual([
 			{ version: 'Unreleased', date: undefined, notes: '' },
 			{ version: '1.1.0', date: '2026-12-01', notes: '### Added\n\n- Deals.' },
 			{ version: '1.0.0', date: '2026-11-22', notes: '### Added\n\n- Contacts.' },
@@ -31,7 +31,7 @@ describe('A changelog', () => {
 	});
 
 	test('is the same with Windows line ends', () => {
-		const versions = parseChangelog(CHANGELOG.replaceAll('\n', '\r\n')).map(({ version }) => version);
+		const versions = parseChangelog(changelogText.replaceAll('\n', '\r\n')).map(({ version }) => version);
 		expect(versions).toEqual(['Unreleased', '1.1.0', '1.0.0']);
 	});
 });
@@ -44,7 +44,7 @@ describe('A release', () => {
 		tag: undefined,
 		tags: { head: [], others: ['v1.0.0'] },
 		changedFiles: [],
-		changelog: parseChangelog(CHANGELOG),
+		changelog: parseChangelog(changelogText),
 	};
 
 	test('is made from a clean main branch with a changelog entry', () => {

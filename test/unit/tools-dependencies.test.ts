@@ -4,12 +4,12 @@ import { dirname } from 'node:path';
 import { areDependenciesCurrent } from '../../tools/dependencies.mjs';
 import { useFolder } from '../temporary-folder.ts';
 
-const LOCK = '{ "lockfileVersion": 3 }';
-const stamp = createHash('sha256').update(LOCK).digest('hex');
+const lockText = '{ "lockfileVersion": 3 }';
+const stamp = createHash('sha256').update(lockText).digest('hex');
 
 describe("The project's packages", () => {
 	const inFolder = useFolder();
-	beforeEach(() => write('package-lock.json', LOCK, 0));
+	beforeEach(() => write('package-lock.json', lockText, 0));
 
 	/** Writes a file as it would have been that many minutes after the lock file. */
 	function write(name: string, text: string, minutes: number): void {

@@ -13,8 +13,8 @@ import { onStopSignal } from '../../tools/stop.mjs';
 import type { Step } from '../../tools/steps.ts';
 import { useNode } from './use-node.ts';
 
-const IMAGE = 'docker.n8n.io/n8nio/n8n';
-const START_TIMEOUT_MS = 180_000;
+const imageName = 'docker.n8n.io/n8nio/n8n';
+const startTimeoutMs = 180_000;
 
 /** Runs a workflow in n8n's Docker image: how n8n 3 is published, which npm does not have. */
 export const docker = (tag: string): Step => ({
@@ -33,7 +33,7 @@ export const docker = (tag: string): Step => ({
 			const tarball = await packPackage(join(folder, 'package'));
 			await installCommunityPackage(folder, 'n8n-nodes-crm-platform', tarball);
 			const port = await freePort();
-			startContainer(name, `${IMAGE}:${tag}`, folder, port, await freePort());
+			startContainer(name, `${imageName}:${tag}`, folder, port, await freePort());
 			await whenReady(n8nUrl(port), name);
 			await useNode(n8nUrl(port), sandbox);
 			return { ok: true };
@@ -71,7 +71,7 @@ function startContainer(name: string, image: string, folder: string, port: numbe
 }
 
 async function whenReady(url: string, name: string): Promise<void> {
-	const deadline = Date.now() + START_TIMEOUT_MS;
+	const deadline = Date.now() + startTimeoutMs;
 	while (Date.now() < deadline) {
 		const response = await fetch(`${url}/healthz/readiness`).catch(() => undefined);
 		if (response?.ok) return;

@@ -4,9 +4,9 @@ import { reportFailure } from '../../tools/failure.mjs';
 import { runSteps } from '../../tools/steps.ts';
 import { docker } from './docker.ts';
 import { endToEndInOldest, integrationIn, refusalIn } from './version-steps.ts';
-import { BETWEEN, newest, OLDEST } from './versions.ts';
+import { versionsBetween, newest, oldestVersion } from './versions.ts';
 
-const HELP = `
+const helpText = `
 npm run matrix                    The integration tests in every version of n8n that is supported.
 npm run matrix -- --n8n 2.25.0    The same in that one.
 npm run matrix -- --end-to-end    The end-to-end tests in the oldest n8n.
@@ -22,8 +22,8 @@ async function main(): Promise<void> {
 			help: { type: 'boolean', default: false },
 		},
 	});
-	if (values.help) return console.log(HELP);
-	const versions = values.n8n ? [values.n8n] : [OLDEST, ...BETWEEN, newest()];
+	if (values.help) return console.log(helpText);
+	const versions = values.n8n ? [values.n8n] : [oldestVersion, ...versionsBetween, newest()];
 	const refusal = values.n8n ? [] : [refusalIn()];
 	const steps = values.docker
 		? [build, docker(values.docker)]

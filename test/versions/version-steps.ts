@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import { runJest } from '../../tools/jest.ts';
 import type { Step } from '../../tools/steps.ts';
 import { installCore } from './install-core.ts';
-import { TOO_OLD } from './versions.ts';
+import { tooOldVersion } from './versions.ts';
 
-const CONFIG = 'test/versions/jest.config.cjs';
+const jestConfig = 'test/versions/jest.config.cjs';
 
 /** The tests of what differs between versions: n8n's helpers, credentials, triggers, agents. */
-const OF_HELPERS = [
+const helperTests = [
 	'agent',
 	'api-request',
 	'batch-failures',
@@ -28,14 +28,14 @@ const OF_HELPERS = [
 
 /** The integration tests of what n8n's helpers do, in a version of n8n-core. */
 export const helpersIn = (version: string): Step =>
-	testsIn(version, [...OF_HELPERS, '--testPathIgnorePatterns', 'too-old']);
+	testsIn(version, [...helperTests, '--testPathIgnorePatterns', 'too-old']);
 
 /** All integration tests in a version of n8n-core. */
 export const integrationIn = (version: string): Step =>
 	testsIn(version, ['test/integration', '--testPathIgnorePatterns', 'too-old']);
 
 /** The tests of the node in an n8n that is too old for it. */
-export const refusalIn = (version = TOO_OLD): Step => testsIn(version, ['test/versions/too-old']);
+export const refusalIn = (version = tooOldVersion): Step => testsIn(version, ['test/versions/too-old']);
 
 /** The tests of a whole n8n that need neither its editor nor later features, in the oldest n8n. */
 export const endToEndInOldest: Step = {
@@ -53,7 +53,7 @@ function testsIn(version: string, tests: string[]): Step {
 		name: `n8n-core ${version}`,
 		async run() {
 			const env = { ...process.env, N8N_CORE_INSTALLATION: await installCore(version) };
-			return await runJest(`n8n-core-${version}`, ['--config', CONFIG, ...tests], env);
+			return await runJest(`n8n-core-${version}`, ['--config', jestConfig, ...tests], env);
 		},
 	};
 }

@@ -6,13 +6,13 @@ import { z } from 'zod/v4';
  * stores the keys of starts, which the Poll Trigger needs.
  */
 
-export const OLDEST = '2.20.6';
+export const oldestVersion = '2.20.6';
 
 /** Each is the first version here with a feature that the node uses if it exists. */
-export const BETWEEN = ['2.30.4', '2.38.2'];
+export const versionsBetween = ['2.30.4', '2.38.2'];
 
 /** In this version, the node reports that n8n is too old. */
-export const TOO_OLD = '2.8.1';
+export const tooOldVersion = '2.8.1';
 
 const Manifest = z.object({ devDependencies: z.object({ 'n8n-core': z.string() }) });
 

@@ -7,14 +7,14 @@ import { theWorld } from './access.ts';
 /** n8n's editor names the parts of its pages by this attribute. */
 selectors.setTestIdAttribute('data-test-id');
 
-export const OUTPUT = resolve('.tmp', 'e2e');
+export const outputFolder = resolve('.tmp', 'e2e');
 
 /** `npm run pictures` puts the pictures of the documentation into docs/pictures. */
-const PICTURES = process.env['PICTURES'] ?? join(OUTPUT, 'pictures');
+const picturesFolder = process.env['PICTURES'] ?? join(outputFolder, 'pictures');
 
-export const pictureFile = (name: string): string => join(PICTURES, `${name}.png`);
+export const pictureFile = (name: string): string => join(picturesFolder, `${name}.png`);
 
-const FLAGS = [
+const chromiumFlags = [
 	'--no-sandbox',
 	'--disable-gpu',
 	'--disable-quic',
@@ -25,13 +25,13 @@ const FLAGS = [
 ];
 
 /** A slow machine takes long to show the first page of n8n's editor. */
-const TIMEOUT_MS = 180_000;
+const timeoutMs = 180_000;
 
 /** How long to wait for a node to open. */
-const LOOK_MS = 10_000;
+const openTimeoutMs = 10_000;
 
 /** How often to reopen a list that closes again. */
-const MAX_TRIES = 30;
+const maxTries = 30;
 
 /** `SLOW_BROWSER=6` makes pages six times slower, to find tests that depend on which of two things comes first. */
 const slowness = Number(process.env['SLOW_BROWSER'] ?? 1);
@@ -43,8 +43,8 @@ function launchOptions() {
 	const { chromium: executablePath } = theWorld();
 	if (!executablePath) throw new Error('Chromium is not installed');
 	// Even with its own profile, Chromium writes to the user's home folder.
-	const env = { ...process.env, XDG_CONFIG_HOME: join(OUTPUT, 'chromium') };
-	return { executablePath, args: FLAGS, env };
+	const env = { ...process.env, XDG_CONFIG_HOME: join(outputFolder, 'chromium') };
+	return { executablePath, args: chromiumFlags, env };
 }
 
 /** Opens a browser. Close it when the test is over. */
@@ -54,7 +54,7 @@ export const launchBrowser = async (): Promise<Browser> => await chromium.launch
 export const openPage = async (browser: Browser, options: BrowserContextOptions = {}) => await pageIn(await browser.newContext(options));
 
 async function pageIn(context: BrowserContext): Promise<Page> {
-	context.setDefaultTimeout(TIMEOUT_MS);
+	context.setDefaultTimeout(timeoutMs);
 	const page = await context.newPage();
 	if (slowness > 1) await (await context.newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: slowness });
 	return page;
@@ -80,7 +80,7 @@ export class Editor {
 		const { n8nUrl, session } = theWorld();
 		const view = { viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' as const };
 		// A worker's test files share only the cache, since loading and compiling n8n's editor takes seconds.
-		const context = await chromium.launchPersistentContext(join(OUTPUT, `profile-${process.env['JEST_WORKER_ID']}`), { ...launchOptions(), ...view });
+		const context = await chromium.launchPersistentContext(join(outputFolder, `profile-${process.env['JEST_WORKER_ID']}`), { ...launchOptions(), ...view });
 		this.context = context;
 		this.page = await pageIn(context);
 		await context.clearCookies();
@@ -104,8 +104,8 @@ export class Editor {
 		const opened = this.page.getByTestId('ndv');
 		await until(async () => {
 			// n8n draws nodes before they can be opened, and may move them between two clicks. A person clicks again.
-			if (!(await opened.isVisible())) await node.dblclick({ timeout: LOOK_MS }).catch(() => undefined);
-			return await opened.waitFor({ timeout: LOOK_MS }).then(() => true, () => false);
+			if (!(await opened.isVisible())) await node.dblclick({ timeout: openTimeoutMs }).catch(() => undefined);
+			return await opened.waitFor({ timeout: openTimeoutMs }).then(() => true, () => false);
 		});
 	}
 
@@ -166,7 +166,7 @@ export class Editor {
 			// Only the list of this parameter: another one may still be closing.
 			const entries = this.page.locator(`[id="${await box.getAttribute('aria-controls')}"] li[role="option"]`);
 			const entry = entries.filter({ has: this.page.getByText(label, { exact: true }), visible: true });
-			if (tries > 0 && (tries === MAX_TRIES || (await entry.isVisible()))) return await entry.click();
+			if (tries > 0 && (tries === maxTries || (await entry.isVisible()))) return await entry.click();
 			// n8n disables a list while it loads, and closes it when it loads again. A person reopens it.
 			if (tries > 0) this.repeatedClicks += 1;
 			await list.click();
@@ -229,7 +229,7 @@ export class Editor {
 	/** Saves a screenshot under .tmp/e2e, for the analysis of failed tests. */
 	async screenshot(name = 'unnamed'): Promise<void> {
 		const file = `${name.replaceAll(/\W+/g, '-')}.png`;
-		await this.page?.screenshot({ path: join(OUTPUT, file) });
+		await this.page?.screenshot({ path: join(outputFolder, file) });
 	}
 
 	/** Takes a picture of the documentation. */

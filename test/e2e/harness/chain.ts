@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject, INodeCredentials, INodeExecutionData } from 'n8n-workflow';
 import type { N8nClient } from '../../../demo/n8n-client.ts';
 import { inARow, workflowNode } from '../../../demo/workflow-node.ts';
-import { itemsOf, nodeTypeFor, TRIGGER } from './run-node.ts';
+import { itemsOf, nodeTypeFor, triggerName } from './run-node.ts';
 
 /** A CRM Platform node of a chain. Later nodes refer to it by its name. */
 export interface Link {
@@ -31,15 +31,15 @@ export async function runChain(
 	links: Link[],
 	input: IDataObject[] = [{}],
 ): Promise<ChainResult> {
-	const trigger = workflowNode(TRIGGER, 'n8n-nodes-base.manualTrigger', 1, {});
+	const trigger = workflowNode(triggerName, 'n8n-nodes-base.manualTrigger', 1, {});
 	const nodes = links.map(({ name, resource, operation, parameters }, place) =>
 		workflowNode(name, nodeTypeFor(resource), 1, { resource, operation, ...parameters }, { position: [220 * (place + 1), 0], credentials }),
 	);
 	const all = [trigger, ...nodes];
-	const pinData = { [TRIGGER]: input.map((json) => ({ json })) };
+	const pinData = { [triggerName]: input.map((json) => ({ json })) };
 	const workflow = { name: `Test ${randomUUID()}`, nodes: all, connections: inARow(all), pinData };
 	const id = await n8n.createWorkflow(workflow);
-	const { status, data } = await n8n.runWorkflow(id, TRIGGER);
+	const { status, data } = await n8n.runWorkflow(id, triggerName);
 	const { error } = data.resultData;
 	const outputs = Object.fromEntries(links.map(({ name }) => [name, itemsOf(data, name)]));
 	return { status, outputs, error: error && `${error.message}\n${error.description ?? ''}` };

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import type { IDataObject } from 'n8n-workflow';
 import { listen } from '../../listen.ts';
-import { HOUR_MS, until } from '../../until.ts';
+import { hourMs, until } from '../../until.ts';
 import { baseNode, listAll, pollingWorkflow, type KillableN8n, type ServicePage } from './killable-n8n.ts';
 
 /** The copy of the service's records that a workflow keeps. */
@@ -91,11 +91,11 @@ export async function copyUnderKills(
 		};
 		const writers = Promise.all([0, 1, 2, 3].map(write));
 		for (let kill = 1; kill <= kills; kill++) {
-			await until(() => copy.existing >= (records * kill) / (kills + 1), HOUR_MS);
+			await until(() => copy.existing >= (records * kill) / (kills + 1), hourMs);
 			await n8n.killAndStart();
 		}
 		await writers;
-		await until(async () => await isEqual(n8n, copy), HOUR_MS);
+		await until(async () => await isEqual(n8n, copy), hourMs);
 		await client.deactivateWorkflow(id);
 		return { existing: copy.existing, writes };
 	} finally {

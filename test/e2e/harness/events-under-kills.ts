@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HOUR_MS, until } from '../../until.ts';
+import { hourMs, until } from '../../until.ts';
 import { baseNode, listAll, pollingWorkflow, type ExecutionRow, type KillableN8n, type TriggerReport } from './killable-n8n.ts';
 import { recordOfEvent } from './trigger-workflow.ts';
 
@@ -63,7 +63,7 @@ export async function countUnderKills(
 		}
 		if (part === kills) break;
 		const target = n8n.countRows() + Math.floor(random() * items.length * names.length);
-		await until(() => n8n.countRows() >= target, HOUR_MS);
+		await until(() => n8n.countRows() >= target, hourMs);
 		await sleep(random() * 50);
 		await n8n.killAndStart();
 		for (const id of ids.values()) {
@@ -94,7 +94,7 @@ export async function countUnderKills(
 			setAside.untold.length === 0
 		);
 	};
-	await until(isDone, HOUR_MS);
+	await until(isDone, hourMs);
 	// Long enough for a superfluous start.
 	await sleep(3_000);
 	for (const id of ids.values()) await client.deactivateWorkflow(id);

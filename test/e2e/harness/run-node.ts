@@ -4,8 +4,8 @@ import type { N8nClient, Workflow } from '../../../demo/n8n-client.ts';
 import { inARow, workflowNode } from '../../../demo/workflow-node.ts';
 import { adminMenu } from '../../../nodes/CrmPlatform/resources';
 
-export const TRIGGER = 'Start';
-export const ACTION_NODE = 'CRM Platform';
+export const triggerName = 'Start';
+export const actionNode = 'CRM Platform';
 
 /** The type of the node that has the resource in its menu. */
 export const nodeTypeFor = (resource: string): string => {
@@ -36,11 +36,11 @@ export const itemsOf = ({ resultData: { runData } }: IRunExecutionData, node: st
 /** Runs the CRM Platform node once, in a workflow of its own, and returns its output. */
 export async function runNode(n8n: N8nClient, run: NodeRun): Promise<NodeResult> {
 	const id = await n8n.createWorkflow(workflowWith(run));
-	const { status, data } = await n8n.runWorkflow(id, TRIGGER);
+	const { status, data } = await n8n.runWorkflow(id, triggerName);
 	const { error } = data.resultData;
 	return {
 		status,
-		items: itemsOf(data, ACTION_NODE),
+		items: itemsOf(data, actionNode),
 		error: error && { message: error.message, description: error.description ?? undefined },
 	};
 }
@@ -49,14 +49,14 @@ export async function runNode(n8n: N8nClient, run: NodeRun): Promise<NodeResult>
 export function workflowWith(run: NodeRun): Workflow {
 	const { credentials, parameters, input = [{}], onError } = run;
 	const nodes = [
-		workflowNode(TRIGGER, 'n8n-nodes-base.manualTrigger', 1, {}),
-		workflowNode(ACTION_NODE, nodeTypeFor(String(parameters.resource)), 1, parameters, {
+		workflowNode(triggerName, 'n8n-nodes-base.manualTrigger', 1, {}),
+		workflowNode(actionNode, nodeTypeFor(String(parameters.resource)), 1, parameters, {
 			position: [220, 0],
 			credentials,
 			...(onError ? { onError } : {}),
 		}),
 	];
-	const pinData = { [TRIGGER]: input.map((json) => ({ json })) };
+	const pinData = { [triggerName]: input.map((json) => ({ json })) };
 	return { name: `Test ${randomUUID()}`, nodes, connections: inARow(nodes), pinData };
 }
 

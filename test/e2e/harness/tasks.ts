@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { OUTPUT, type Editor } from './browser.ts';
+import { outputFolder, type Editor } from './browser.ts';
 import type { Clicks } from './clicks.ts';
 
 /** The effort of a task. */
@@ -39,7 +39,7 @@ export async function doTask(
 /** Writes the efforts: into the documentation if its pictures are being taken, otherwise under .tmp. */
 export function writeTasks(tasks: TaskClicks[]): void {
 	const text = withEfforts(tasks, row, ({ task, clicks, boxes, seconds }) => `| ${task} | ${clicks} | ${boxes} | ${seconds} |`);
-	writeFileSync(process.env['PICTURES'] ? page : join(OUTPUT, 'first-workflow.md'), text);
+	writeFileSync(process.env['PICTURES'] ? page : join(outputFolder, 'first-workflow.md'), text);
 }
 
 /** Writes the efforts of the same tasks with the compared node into the documentation. */

@@ -3,13 +3,13 @@ import type { IDataObject } from 'n8n-workflow';
 import type { N8nClient, Workflow } from '../../../demo/n8n-client.ts';
 import { workflowNode } from '../../../demo/workflow-node.ts';
 
-export const TRIGGER_NODE = 'CRM Platform Trigger';
+export const triggerNode = 'CRM Platform Trigger';
 
 /** A workflow with only the trigger, which has a webhook path of its own, as the editor gives it. */
 export function triggerWorkflow(
 	credentialId: string,
 	parameters: IDataObject,
-	name = TRIGGER_NODE,
+	name = triggerNode,
 	id: string = randomUUID(),
 ): Workflow {
 	const more = { id, webhookId: id, credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } } };

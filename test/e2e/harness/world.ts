@@ -5,16 +5,16 @@ import type { World } from './access.ts';
 import { prepareN8n, singleProcess, worldOf } from './new-n8n.ts';
 
 /** More than two of the largest pages. */
-const CONTACTS = 1_200;
+const contactCount = 1_200;
 
 /** n8n's log and the screenshots. They are kept after the run, for the analysis of failed tests. */
-const OUTPUT = resolve('.tmp', 'e2e');
+const outputFolder = resolve('.tmp', 'e2e');
 
 const closers = new AsyncDisposableStack();
 
 /** Starts a new n8n with the package and a new sandbox for each worker of jest. */
 export async function startEndToEnd({ maxWorkers }: { maxWorkers: number }): Promise<void> {
-	await startWorlds(OUTPUT, startWorld, maxWorkers);
+	await startWorlds(outputFolder, startWorld, maxWorkers);
 }
 
 /**
@@ -50,11 +50,11 @@ export async function stopWorlds(): Promise<void> {
 
 /** @param settings further settings of n8n */
 export async function startWorld(closers: AsyncDisposableStack, number = 1, settings: Record<string, string> = {}): Promise<World> {
-	const setup = await prepareN8n(closers, CONTACTS);
+	const setup = await prepareN8n(closers, contactCount);
 	// An old n8n exits if N8N_DISABLED_MODULES names a module that it does not know.
 	const ofOldN8n = process.env['E2E_N8N'] && { N8N_DISABLED_MODULES: '' };
 	const startProcess = await singleProcess(setup, { ...settings, ...ofOldN8n });
-	const log = join(OUTPUT, `n8n-${number}.log`);
+	const log = join(outputFolder, `n8n-${number}.log`);
 	const n8n = startProcess(log);
 	closers.defer(() => n8n.stop());
 	await n8n.ready;

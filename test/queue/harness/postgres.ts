@@ -6,10 +6,10 @@ import { findProgram, postgres } from '../../../tools/system-program.ts';
 import { newFolder, type Server, startServer } from './server.ts';
 
 /** A superuser without a password: the server accepts connections from this machine only. */
-export const DATABASE_USER = 'n8n';
+export const databaseUser = 'n8n';
 
 /** With these, a crash of the machine may lose data, but a kill of the server loses nothing that was committed. */
-const FAST = ['fsync', 'full_page_writes'].flatMap((name) => ['-c', `${name}=off`]);
+const fastSettings = ['fsync', 'full_page_writes'].flatMap((name) => ['-c', `${name}=off`]);
 
 /** Creates a PostgreSQL cluster and serves it; the database is called `postgres`. */
 export async function startPostgres(program: string, log: string): Promise<Server> {
@@ -18,11 +18,11 @@ export async function startPostgres(program: string, log: string): Promise<Serve
 	if (identity) chownSync(folder, identity.uid, identity.gid);
 	const initdb = besideServer(program, 'initdb');
 	const how = ['--auth=trust', '--encoding=UTF8', '--no-locale', '--no-sync'];
-	execFileSync(initdb, ['-D', folder, '-U', DATABASE_USER, ...how], { cwd: folder, stdio: 'pipe', ...identity });
+	execFileSync(initdb, ['-D', folder, '-U', databaseUser, ...how], { cwd: folder, stdio: 'pipe', ...identity });
 	const port = await freePort();
 	const place = ['-D', folder, '-h', '127.0.0.1', '-p', String(port), '-k', ''];
 	const ready = 'database system is ready to accept connections';
-	return await startServer({ program, args: [...place, ...FAST], port, folder, log, ready }, identity);
+	return await startServer({ program, args: [...place, ...fastSettings], port, folder, log, ready }, identity);
 }
 
 /** Another program of the installation. The path of the server may be a link. */
@@ -30,7 +30,7 @@ const besideServer = (program: string, other: string): string => join(dirname(re
 
 /** A command that runs SQL and prints the rows. */
 export function psqlCommand(port: number, sql: string): [program: string, args: string[]] {
-	const place = ['-h', '127.0.0.1', '-p', String(port), '-U', DATABASE_USER, '-d', 'postgres'];
+	const place = ['-h', '127.0.0.1', '-p', String(port), '-U', databaseUser, '-d', 'postgres'];
 	return [besideServer(findProgram(postgres)!, 'psql'), [...place, '-qAtX', '-c', sql]];
 }
 

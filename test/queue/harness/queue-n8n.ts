@@ -5,11 +5,11 @@ import { type N8nProcess, startN8n } from '../../../demo/n8n-process.ts';
 import { freePort } from '../../../demo/ports.ts';
 import { findProgram, postgres, redis } from '../../../tools/system-program.ts';
 import type { N8nSetup } from '../../e2e/harness/new-n8n.ts';
-import { DATABASE_USER, startPostgres } from './postgres.ts';
+import { databaseUser, startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 import type { Server } from './server.ts';
 
-const ENCRYPTION_KEY = 'for one run';
+const encryptionKey = 'for one run';
 
 /** n8n in queue mode: processes that share a database and a queue. */
 interface QueueN8n {
@@ -70,7 +70,7 @@ export async function startQueueN8n(
 			installation,
 			{
 				userFolder,
-				encryptionKey: ENCRYPTION_KEY,
+				encryptionKey,
 				port,
 				brokerPort: await freePort(),
 				settings: { ...settings, QUEUE_HEALTH_CHECK_PORT: String(port) },
@@ -116,7 +116,7 @@ function queueSettings(redisPort: number, postgresPort: number, webhookUrl: stri
 		DB_POSTGRESDB_HOST: '127.0.0.1',
 		DB_POSTGRESDB_PORT: String(postgresPort),
 		DB_POSTGRESDB_DATABASE: 'postgres',
-		DB_POSTGRESDB_USER: DATABASE_USER,
+		DB_POSTGRESDB_USER: databaseUser,
 		OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'true',
 		N8N_DISABLE_PRODUCTION_MAIN_PROCESS: 'true',
 		N8N_WEBHOOK_URL: webhookUrl,

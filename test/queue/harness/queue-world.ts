@@ -4,10 +4,10 @@ import { startWorlds } from '../../e2e/harness/world.ts';
 import { findQueuePrograms, startQueueN8n } from './queue-n8n.ts';
 import type { QueueWorld } from './queue-access.ts';
 
-const CONTACTS = 200;
+const contactCount = 200;
 
 /** The logs. They are kept after the run, for the analysis of failed tests. */
-const OUTPUT = resolve('.tmp', 'queue');
+const outputFolder = resolve('.tmp', 'queue');
 
 /**
  * Starts a new n8n in queue mode with the package, and a new sandbox. Without Redis or PostgreSQL
@@ -16,10 +16,10 @@ const OUTPUT = resolve('.tmp', 'queue');
 export async function startQueueWorld(): Promise<void> {
 	const programs = findQueuePrograms();
 	if (!programs) return;
-	await startWorlds(OUTPUT, async (closers): Promise<QueueWorld> => {
-		const setup = await prepareN8n(closers, CONTACTS);
-		const { mainUrl, webhookUrls, workerLogs, database } = await startQueueN8n(closers, setup, programs, OUTPUT);
-		const world = await worldOf(setup, mainUrl, join(OUTPUT, 'main.log'));
+	await startWorlds(outputFolder, async (closers): Promise<QueueWorld> => {
+		const setup = await prepareN8n(closers, contactCount);
+		const { mainUrl, webhookUrls, workerLogs, database } = await startQueueN8n(closers, setup, programs, outputFolder);
+		const world = await worldOf(setup, mainUrl, join(outputFolder, 'main.log'));
 		return { ...world, webhookUrls, workerLogs, postgresPort: database.port };
 	});
 }

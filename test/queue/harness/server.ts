@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { endOfLog } from '../../../demo/n8n-process.ts';
 import { hasEnded, startGroup, stopGroup } from '../../../tools/child.mjs';
 
-const START_TIMEOUT_MS = 60_000;
-const POLL_MS = 50;
-const STOP_GRACE_MS = 10_000;
+const startTimeoutMs = 60_000;
+const pollMs = 50;
+const stopGraceMs = 10_000;
 
 /** An empty server that n8n needs, for one run. */
 export interface Server {
@@ -40,13 +40,13 @@ export async function startServer(
 		const output = openSync(log, 'w');
 		const started = startGroup(program, args, { ...options, cwd: folder, stdio: ['ignore', output, output] });
 		closeSync(output);
-		const deadline = Date.now() + START_TIMEOUT_MS;
+		const deadline = Date.now() + startTimeoutMs;
 		while (!readFileSync(log, 'utf8').includes(ready)) {
 			if (hasEnded(started) || Date.now() > deadline) {
-				await stopGroup(started, STOP_GRACE_MS);
+				await stopGroup(started, stopGraceMs);
 				throw new Error(`${program} did not start.\n${endOfLog(log)}`);
 			}
-			await sleep(POLL_MS);
+			await sleep(pollMs);
 		}
 		return started;
 	};
@@ -59,12 +59,12 @@ export async function startServer(
 		port,
 		async outage(ms) {
 			child.kill('SIGQUIT');
-			while (!hasEnded(child)) await sleep(POLL_MS);
+			while (!hasEnded(child)) await sleep(pollMs);
 			await sleep(ms);
 			child = await start();
 		},
 		async stop() {
-			await stopGroup(child, STOP_GRACE_MS);
+			await stopGroup(child, stopGraceMs);
 			remove();
 		},
 	};
