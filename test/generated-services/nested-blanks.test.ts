@@ -37,6 +37,14 @@ test('a blank in an object is left as it is automatically, and left out of the o
 	expect(await requestBodyFor(...ways.automatic(inputItem))).toEqual({ name: 'A', places, site: { point: { zip: '1' } } });
 });
 
+test.each([
+	['{"city":"","zip":"1"}', { zip: '1' }],
+	['{"city":"","zip":null}', { zip: null }],
+	['{"city":""}', undefined],
+])('so is a blank in an object that comes as JSON text: %s', async (point, written) => {
+	expect(await requestBodyFor({ name: 'A', 'site.point': point })).toEqual({ name: 'A', ...(written && { site: { point: written } }) });
+});
+
 test.each(['json', 'by expression'] as const)('a blank in an object is cleared %s, and left out of the objects of a list', async (way) => {
 	expect(await requestBodyFor(...ways[way](inputItem))).toEqual({ name: 'A', places, site: { point: { city: null, zip: '1' } } });
 });

@@ -115,11 +115,11 @@ describe('a value that the workflow fixes for a tool', () => {
 		expect(await find({ Why: 'to know' })).toMatchObject({ email });
 	});
 
-	test('is used if the model gives nothing', async () => {
-		const contact = await added({ job_title: 'Countess' });
-		const fields = { job_title: "={{ $fromAI('Title') }}", last_name: "={{ $fromAI('Name') }}" };
-		await tool(updating(contact.id, fields))({ Name: 'King', Title: '' });
-		expect(await read(contact)).toMatchObject({ last_name: 'King', job_title: 'Countess' });
+	test('is used if the model gives nothing, and a field without one stays as it is', async () => {
+		const contact = await added({ job_title: 'Countess', phone: '+4930123456' });
+		const fields = { job_title: "={{ $fromAI('Title') || 'Duchess' }}", phone: "={{ $fromAI('Phone') }}", last_name: "={{ $fromAI('Name') }}" };
+		await tool(updating(contact.id, fields))({ Name: 'King', Title: '', Phone: '' });
+		expect(await read(contact)).toMatchObject({ last_name: 'King', job_title: 'Duchess', phone: '+4930123456' });
 	});
 
 	test('filters even if the model names no record', async () => {

@@ -177,6 +177,11 @@ describe('`a.b` beside `a {b}`', () => {
 		expect(writtenBodies).toEqual([]);
 	});
 
+	test('are one value of a new record if one of them is blank', async () => {
+		await run(setup([{}], { ...create('contact', {}), fieldsMode: 'json', fieldsJson: JSON.stringify(blankAndValue) }));
+		expect(sentRecords()).toEqual([{ a: { c: 'one' } }]);
+	});
+
 	test('are one value if a blank leaves the field as it is', async () => {
 		await run(setup([blankAndValue], update('contact', 'c1', automatic)));
 		expect(sentRecords()).toEqual([{ a: { c: 'one' } }]);

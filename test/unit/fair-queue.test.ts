@@ -4,7 +4,7 @@ interface Named extends QueueEntry {
 	name: string;
 }
 
-const entry = (name: string, workflow = 'a', priority: Priority = 'ordinary', isRetry = false): Named => ({ name, workflow, priority, isRetry });
+const entry = (name: string, workflow = 'a', priority: Priority = 'ordinary', wasDeferred = false): Named => ({ name, workflow, priority, wasDeferred });
 
 function order(entries: Named[]): string[] {
 	const queue = new FairQueue<Named>();

@@ -12,7 +12,7 @@ export const requestAt = (clock: SimulatedClock, more: Partial<QueuedRequest> = 
 	workflow: 'a',
 	timeoutAt: clock.now() + hour,
 	totalTimeout,
-	isRetry: false,
+	wasDeferred: false,
 	reserve: 0,
 	...more,
 });

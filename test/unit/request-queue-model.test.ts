@@ -10,7 +10,7 @@ const queuedRequest = fc.record({
 	at: fc.nat(120_000),
 	priority: fc.constantFrom('awaited', 'ordinary', 'bulk'),
 	workflow: fc.constantFrom('a', 'b', 'c'),
-	isRetry: fc.boolean(),
+	wasDeferred: fc.boolean(),
 	reserve: fc.constantFrom(0, 0.3, 0.9),
 	wait: fc.constantFrom(0, 30_000, 40 * hour),
 	fate: fc.constantFrom('answered', 'answered', 'answered', 'withoutWindow', 'unavailable', 'broken', 'throws', 'hangs'),

@@ -39,7 +39,6 @@ test.each<[string, IAllExecuteFunctions, string]>([
 	['a delivery to a trigger', contextOf(webhookThat()), 'ordinary'],
 	['a schedule', contextOf({ getInputData }), 'ordinary'],
 	['a trigger', contextOf({ emit: () => undefined }), 'ordinary'],
-	['a poll', contextOf({ __emit: () => undefined }), 'ordinary'],
 ])('in the queue, %s has its priority, and becomes bulk only as an execution', (_, n8n, priority) => {
 	const laterPriority = 'getInputData' in n8n ? 'bulk' : priority;
 	expect(queueOptionsOf(n8n)).toEqual({ workflow: 'workflow-1', execution: 'getInputData' in n8n ? 'execution-1' : undefined, priority, laterPriority, maxUnattendedWait: defaultMaxUnattendedWait });

@@ -11,8 +11,6 @@ export const defaultMaxUnattendedWait = 60 * 60_000;
 
 /** Maximum time (ms) that one request may wait. For executions, the option *Maximum Wait*; undefined if that is not set. */
 export function maxWaitOf(n8n: IAllExecuteFunctions): number | undefined {
-	// n8n limits the duration of a poll. At most half of it is spent waiting.
-	if ('getPollBudgetMs' in n8n) return n8n.getPollBudgetMs() / 2;
 	if (!isExecution(n8n)) return retryPolicy.maxWait;
 	const value: unknown = n8n.getNodeParameter('options.maxWait', 0, '');
 	const seconds = readWholeNumber('Maximum Wait', value, { otherwise: -1 });
@@ -36,7 +34,7 @@ export function queueOptionsOf(n8n: IAllExecuteFunctions, maxWait = defaultMaxUn
 }
 
 function priorityOf(n8n: IAllExecuteFunctions): Priority {
-	if (!isExecution(n8n)) return 'emit' in n8n || '__emit' in n8n ? 'ordinary' : 'awaited';
+	if (!isExecution(n8n)) return 'emit' in n8n ? 'ordinary' : 'awaited';
 	// The newest agents run tools as ordinary nodes, with a type that n8n derives from the node's type.
 	if (n8n.isToolExecution() || isToolCall(n8n)) return 'awaited';
 	const mode = n8n.getMode();

@@ -1,3 +1,4 @@
+import { parseJson } from '../base/json';
 import { isPlainObject } from '../base/ownMembers';
 import { isBlank, withoutBlanks } from '../values/blank';
 import { allCustomFields, type Field, type InputValue } from './field';
@@ -43,8 +44,9 @@ export function decideValue({ field, value, origin }: EvaluatedValue, whenCleare
 	const blank: ValueDecision = { action: 'skip', reason: 'blank' };
 	switch (origin) {
 		case 'cellThatLeaves': {
+			const content = contentOf(field, value);
 			// A list with only an object of blanks is blank.
-			const [cleaned] = isPlainObject(value) ? (withoutBlanks([value], 'drop') as unknown[]) : [value];
+			const [cleaned] = isPlainObject(content) ? (withoutBlanks([content], 'drop') as unknown[]) : [value];
 			return cleaned === undefined || isBlankFor(field, value) ? blank : { action: 'write', value: cleaned };
 		}
 		case 'cellThatClears':
@@ -59,7 +61,14 @@ export function decideValue({ field, value, origin }: EvaluatedValue, whenCleare
 	}
 }
 
-/** Whether a value is blank for a field: for a list, also texts such as `[]` and ` , `; for JSON, also objects of blanks. */
+/** A value of a field that holds objects, which may come as JSON text, as from a database or a file. */
+const contentOf = ({ kind }: Field, value: unknown): unknown =>
+	typeof value === 'string' && fieldKinds[kind].mayHold.includes('objects') ? (parseJson(value) ?? value) : value;
+
+/**
+ * Whether a value is blank for a field: for a list, also texts such as `[]` and ` , `; for JSON, also a list of nothing
+ * but objects of blanks. An object is never blank.
+ */
 export const isBlankFor = ({ kind }: Pick<Field, 'kind'>, value: unknown): boolean => fieldKinds[kind].isBlank(value);
 
 /** Whether a text such as `[]` or ` , ` represents a list without values: unlike an empty list, it clears nothing. */

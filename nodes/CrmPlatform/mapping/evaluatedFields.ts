@@ -4,7 +4,7 @@ import { outcomeField } from '../api/answeredRecord';
 import { parseJson } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { refersToOthers } from '../api/openapi/linkFields';
-import { decideValue, type EvaluatedValue, type ValueOrigin } from '../fields/decideValue';
+import { decideValue, type EvaluatedValue, type ValueOrigin, type WhenCleared } from '../fields/decideValue';
 import type { Field, InputValue } from '../fields/field';
 import { readOption } from '../values/readers';
 import { customNamesake, OncePerFields, type AcceptedFields } from './acceptedFields';
@@ -35,10 +35,19 @@ interface EvaluatedFields {
 	values(item: number, accepted: AcceptedFields): EvaluatedValue[];
 }
 
-/** @param unsent collects the values that are left out */
-export function evaluatedFields(n8n: IExecuteFunctions, stored: StoredFields, unsent: UnsentValues): EvaluatedFields {
+/**
+ * @param unsent collects the values that are left out
+ * @param whenCleared what clearing a field does: two values for one field conflict if each would change it
+ */
+export function evaluatedFields(
+	n8n: IExecuteFunctions,
+	stored: StoredFields,
+	unsent: UnsentValues,
+	whenCleared: WhenCleared,
+): EvaluatedFields {
 	const linked = linkedRecords(n8n, stored.linked);
-	return stored.mode === 'each' ? new FormValues(n8n, stored, linked, unsent) : new ObjectValues(n8n, stored, linked, unsent);
+	if (stored.mode === 'each') return new FormValues(n8n, stored, linked, unsent);
+	return new ObjectValues(n8n, stored, linked, unsent, whenCleared);
 }
 
 type Stored<Mode> = Extract<StoredFields, { mode: Mode }>;
@@ -114,15 +123,23 @@ class ObjectValues implements EvaluatedFields {
 	private readonly linked: LinkedRecord[];
 	private readonly unsent: UnsentValues;
 	private readonly objects: OncePerItem<IDataObject>;
-	private readonly emptyCells: Evaluation;
+	private readonly origins: OncePerItem<ValueOrigin>;
+	private readonly whenCleared: WhenCleared;
 	private readonly reading: OncePerFields<{ reader: ObjectReader; linkedValues: LinkedRecordValues; plainNames: ReadonlySet<string> }>;
 
-	constructor(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'json'>, linked: LinkedRecord[], unsent: UnsentValues) {
+	constructor(
+		n8n: IExecuteFunctions,
+		stored: Stored<'automatic' | 'json'>,
+		linked: LinkedRecord[],
+		unsent: UnsentValues,
+		whenCleared: WhenCleared,
+	) {
 		this.stored = stored;
+		this.whenCleared = whenCleared;
 		this.linked = linked;
 		this.unsent = unsent;
 		this.objects = stored.mode === 'json' ? jsonObjects(n8n, stored.json) : inputObjects(n8n);
-		this.emptyCells = new Evaluation(n8n, [{ label: 'Empty Cells', value: stored.mode === 'json' ? 'leave' : stored.emptyCells }]);
+		this.origins = originsOf(n8n, stored);
 		this.reading = new OncePerFields(({ fields, recordNames }) => ({
 			reader: new ObjectReader(fields, recordNames),
 			linkedValues: new LinkedRecordValues(n8n, linked, fields, unsent),
@@ -148,37 +165,39 @@ class ObjectValues implements EvaluatedFields {
 		const ofLinked = linkedValues.references(item);
 		const object = this.objects.readEarly(item);
 		if (Object.keys(object).every((name) => plainNames.has(name))) return ofLinked;
-		return [...reader.read(object, this.isSkippedIn(item)).values.filter(({ field }) => refersToOthers(field)), ...ofLinked];
+		return [...reader.read(object, this.isSkippedFrom(this.origins.readEarly(item))).values.filter(({ field }) => refersToOthers(field)), ...ofLinked];
 	}
 
 	values(item: number, accepted: AcceptedFields): EvaluatedValue[] {
 		const { reader, linkedValues } = this.reading.for(accepted);
 		const object = this.objects.readInTurn(item);
-		const { values, unknown, notObjects } = reader.read(object, this.isSkippedIn(item));
+		const origin = this.origins.readInTurn(item);
+		const { values, unknown, notObjects } = reader.read(object, this.isSkippedFrom(origin));
 		// A model would take a success to cover everything it has sent.
 		const isFromModel = this.stored.mode === 'json' && isFilledByModel(this.stored.json);
 		const invented = isFromModel ? unknown.filter((name) => !accepted.recordNames.has(name)) : [];
 		if (invented.length > 0 && accepted.fields.length > 0) throw inventedFields(invented, accepted.fields);
 		for (const name of notObjects) this.unsent.notObject(name);
 		noteUnknownNames(object, unknown, values, accepted, this.unsent);
-		const origin = this.originOf(item);
 		const all = [...values.map((fieldValue): EvaluatedValue => ({ ...fieldValue, origin })), ...linkedValues.all(item)];
 		const names = Object.keys(object);
 		if (all.length === 0 && names.length > 0) throw nothingToSend(names, accepted.fields);
 		return all;
 	}
 
-	/** Two values for one field conflict if each of them would change it. */
-	private isSkippedIn(item: number) {
-		const origin = this.originOf(item);
-		return (field: Field, value: unknown): boolean => decideValue({ field, value, origin }, 'clear').action === 'skip';
+	private isSkippedFrom(origin: ValueOrigin) {
+		return (field: Field, value: unknown): boolean => decideValue({ field, value, origin }, this.whenCleared).action === 'skip';
 	}
+}
 
-	private originOf(item: number): ValueOrigin {
-		if (this.stored.mode === 'json') return 'chosen';
-		const emptyCells = readOption('Empty Cells', this.emptyCells.valuesOf(item)[0], ['leave', 'clear']);
+/** What the blanks of an item do: the option Empty Cells, whose expression is evaluated once for each item. */
+function originsOf(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'json'>): OncePerItem<ValueOrigin> {
+	if (stored.mode === 'json') return new OncePerItem(() => 'chosen');
+	const evaluation = new Evaluation(n8n, [{ label: 'Empty Cells', value: stored.emptyCells }]);
+	return new OncePerItem((item) => {
+		const emptyCells = readOption('Empty Cells', evaluation.valuesOf(item)[0], ['leave', 'clear']);
 		return emptyCells === 'clear' ? 'cellThatClears' : 'cellThatLeaves';
-	}
+	});
 }
 
 function noteUnknownNames(

@@ -19,8 +19,8 @@ export type BodyOf = (item: number) => IDataObject;
  *
  * 1. Before the first item: the fields of each item (`acceptedFields`), and the names of other records in its values,
  *    which are looked up together (`lookUpReferences`). For these, values may be evaluated early.
- * 2. In an item's turn: its stored parameters (`storedFields`) become evaluated values (`evaluatedFields`), and these
- *    become values that the service takes (`convert`), with ids instead of names (`LinkedIds`).
+ * 2. In an item's turn: the stored values become evaluated ones (`evaluatedFields`), and these become values that the
+ *    service takes (`convert`), with ids instead of names (`LinkedIds`).
  *
  * `OncePerItem` keeps an early value until its turn, so that no expression runs twice. `OncePerFields` keeps what depends
  * only on the fields, which are the same for most items.
@@ -43,7 +43,7 @@ export async function prepareValues(
 	const { n8n, api } = execution;
 	const zone = n8n.getTimezone();
 	const unsent = new UnsentValues(api, new Set(otherNames));
-	const evaluated = evaluatedFields(n8n, stored, unsent);
+	const evaluated = evaluatedFields(n8n, stored, unsent, whenCleared);
 	const fieldsOfItems = await acceptedFields(execution, stored.mode, (item) => evaluated.names(item), fields);
 	const linkedIds = await lookUpReferences(execution, (item) => evaluated.references(item, fieldsOfItems.of(item)), 'written');
 

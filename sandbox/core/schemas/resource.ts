@@ -116,7 +116,7 @@ export interface Definition<F extends Fields> {
 	/** The fields, in the order of forms. */
 	fields: F;
 	/**
-	 * FieldMetadata eight fields that people use first: the required, identifying and most common ones. They
+	 * About eight fields that people use first: the required, identifying and most common ones. They
 	 * are marked `x-important`, like `x-ms-visibility: important` of Power Platform.
 	 */
 	important: Array<Name<F>>;

@@ -10,8 +10,8 @@ export type Priority = (typeof priorities)[number];
 export interface QueueEntry {
 	priority: Priority;
 	workflow: string;
-	/** A retry goes before other requests of its workflow. */
-	isRetry: boolean;
+	/** A request that the service has deferred goes before the others of its workflow. */
+	wasDeferred: boolean;
 }
 
 /** Every tenth turn goes to a lower priority, alternating between the two, so that neither starves. */
@@ -36,7 +36,7 @@ export class FairQueue<T extends QueueEntry> {
 	add(entry: T): void {
 		const workflows = this.workflowsOf(entry);
 		const entries = getOrCreate(workflows, entry.workflow, () => []);
-		if (entry.isRetry) entries.unshift(entry);
+		if (entry.wasDeferred) entries.unshift(entry);
 		else entries.push(entry);
 	}
 

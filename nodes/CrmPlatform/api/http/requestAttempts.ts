@@ -112,7 +112,7 @@ export class RequestAttempts {
 			timeoutAt: enqueuedAt + maxTotalWait - this.waitedBetweenAttempts - this.waitedInQueue,
 			reserve,
 			totalTimeout: http.totalTimeout,
-			isRetry: this.deferrals > 0,
+			wasDeferred: this.deferrals > 0,
 			signal,
 		};
 		const send = async (): Promise<TransportResult> => {
