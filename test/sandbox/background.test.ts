@@ -106,6 +106,9 @@ test('writes are moved into the file by another thread, and not within a request
 	const { store, post, path } = onFile();
 	await post('/v1/contacts', { last_name: 'In the log' });
 	await until(() => readFileSync(path).includes('In the log'));
+	// Soon after that checkpoint, and without other writes behind it.
+	await post('/v1/contacts', { last_name: 'Soon after' });
+	await until(() => readFileSync(path).includes('Soon after'));
 	store.close();
 });
 

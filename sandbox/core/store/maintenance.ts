@@ -10,15 +10,29 @@ const checkpointEveryMs = 2000;
 export function startMaintenance({ store, background }: { store: Store; background: Background }): void {
 	let isUnderWay = false;
 	let wasWritten = true;
-	let lastCheckpoint = 0;
+	let lastCheckpoint = -Infinity;
+	let isCheckpointDue = false;
 	const work = async () => {
 		wasWritten = false;
 		const pieces = store.maintain(() => background.endOfPiece());
 		while (await background.run(() => store.isOpen && !pieces.next().done));
-		if (!store.isOpen || performance.now() - lastCheckpoint < checkpointEveryMs) return;
+		if (!store.isOpen) return;
+		const early = lastCheckpoint + checkpointEveryMs - performance.now();
+		if (early > 0) return checkpointAfter(early);
 		// No background work writes meanwhile, so the log is empty afterwards and is reused from its beginning.
 		await background.run(() => store.checkpoint());
 		lastCheckpoint = performance.now();
+	};
+	// The last writes are checkpointed even if no others follow.
+	const checkpointAfter = (ms: number) => {
+		if (isCheckpointDue) return;
+		isCheckpointDue = true;
+		const begin = () => {
+			isCheckpointDue = false;
+			wasWritten = true;
+			wake();
+		};
+		setTimeout(begin, ms).unref();
 	};
 	const wake = () => {
 		if (isUnderWay || !wasWritten) return;
