@@ -10,13 +10,19 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-/** Sends bytes, ends, and reads the response until the connection closes. */
-async function sendBytes(bytes: string) {
+/** Connects, and collects what is received until the connection closes. */
+function openConnection() {
 	const socket = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
 	let text = '';
 	socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+	return { socket, received: once(socket, 'close').then(() => text) };
+}
+
+/** Sends bytes, ends, and reads the response. */
+async function sendBytes(bytes: string) {
+	const { socket, received } = openConnection();
 	socket.end(bytes, 'latin1');
-	await once(socket, 'close');
+	const text = await received;
 	const [head = '', body = ''] = text.split('\r\n\r\n');
 	const [status = '', ...lines] = head.split('\r\n');
 	const headers = lines.map((line) => line.split(': ') as [string, string]);
@@ -75,15 +81,12 @@ test.each([
 test.each(['/v1/jobs?resource=nothing&operation=create', '/v1/contacts/batch/create?nope=1'])(
 	'a refused request to %s whose body arrives slowly is answered after it, and the next request on the connection is, too',
 	async (path) => {
-		const socket = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
-		let text = '';
-		socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+		const { socket, received } = openConnection();
 		const headers = 'Host: x\r\nAuthorization: Bearer KEY\r\n';
 		socket.write(`POST ${path} HTTP/1.1\r\n${headers}Content-Type: application/x-ndjson\r\nContent-Length: 20\r\n\r\n{"last_name"`);
 		// Longer than @hono/node-server receives the rest of a request that it has answered.
 		await new Promise((resolve) => setTimeout(resolve, 800));
 		socket.write(`:"x"}\n\n\nGET /v1/contacts HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`);
-		await once(socket, 'close');
-		expect([...text.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status)).toEqual(['400', '200']);
+		expect([...(await received).matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status)).toEqual(['400', '200']);
 	},
 );

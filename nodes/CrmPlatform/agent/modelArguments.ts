@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject, parseJson } from '../base/json';
+import { isObject, parseJson, parsedValue } from '../base/json';
 import { isBlank, isUnset } from '../values/blank';
 import { toolTexts } from './toolSchemas';
 import type { RecordType, ToolName, ToolSettings } from './toolSettings';
@@ -54,7 +54,7 @@ export class ModelArguments {
 	object(name: string): IDataObject {
 		const value = this.valueOf(name);
 		if (value === undefined) return {};
-		const parsed = typeof value === 'string' ? parseJson(value) : value;
+		const parsed = parsedValue(value);
 		if (isObject(parsed)) return parsed;
 		throw new Error(`${name} takes an object, such as {"field": "value"}.`);
 	}

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
-
 import { NodeOperationError, type IAllExecuteFunctions } from 'n8n-workflow';
 
+import { sha256 } from '../base/digest';
 import { refuseSeveralAccounts } from './oneAccount';
 import { apiKeyTransport, oauth2Transport, type Transport } from './http/transport';
 
@@ -62,7 +61,7 @@ async function withApiKey(n8n: IAllExecuteFunctions): Promise<SignIn> {
 	const data = { ...credential };
 	const transport = apiKeyTransport(n8n, type, { id: '', name: '', type, data });
 	const secret = credential.apiKey;
-	const view = createHash('sha256').update(secret).digest('base64url');
+	const view = sha256(secret, 'base64url');
 	return { credential, ...identityOf(n8n, type), secret, view, signingKey: secret, transport };
 }
 

@@ -16,6 +16,9 @@ export function parseJson(text: string): unknown {
 	}
 }
 
+/** What a value is if its text may be JSON, as from a database or a file: undefined for a text that is not JSON. */
+export const parsedValue = (value: unknown): unknown => (typeof value === 'string' ? parseJson(value) : value);
+
 /** The values of newline-delimited JSON; undefined if a line is not JSON. */
 export function parseLines(text: string): unknown[] | undefined {
 	const values = text

@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 
-import { parseJson } from '../base/json';
+import { parsedValue } from '../base/json';
 import { exactNumber, isDecimal } from '../base/numbers';
 import { safeRegExp } from '../base/pattern';
 import { isBlank, listIn, withoutBlanks } from '../values/blank';
@@ -103,7 +103,7 @@ export function toList(value: unknown): unknown[] {
 }
 
 export function toStructure(field: Field, value: unknown): unknown {
-	const parsed = typeof value === 'string' ? parseJson(value) : value;
+	const parsed = parsedValue(value);
 	if (typeof parsed === 'object' && parsed !== null) return withoutBlanks(parsed, 'null');
 	throw refusal(field, value, 'JSON such as { "key": "value" }');
 }

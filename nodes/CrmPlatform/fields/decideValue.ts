@@ -1,4 +1,4 @@
-import { parseJson } from '../base/json';
+import { parsedValue } from '../base/json';
 import { isPlainObject } from '../base/ownMembers';
 import { isBlank, withoutBlanks } from '../values/blank';
 import { allCustomFields, type Field, type InputValue } from './field';
@@ -44,7 +44,7 @@ export function decideValue({ field, value, origin }: EvaluatedValue, whenCleare
 	const blank: ValueDecision = { action: 'skip', reason: 'blank' };
 	switch (origin) {
 		case 'cellThatLeaves': {
-			const content = contentOf(field, value);
+			const content = fieldKinds[field.kind].mayHold.includes('objects') ? parsedValue(value) : value;
 			// A list with only an object of blanks is blank.
 			const [cleaned] = isPlainObject(content) ? (withoutBlanks([content], 'drop') as unknown[]) : [value];
 			return cleaned === undefined || isBlankFor(field, value) ? blank : { action: 'write', value: cleaned };
@@ -60,10 +60,6 @@ export function decideValue({ field, value, origin }: EvaluatedValue, whenCleare
 			return clearsField(field, value) ? clear : { action: 'write', value };
 	}
 }
-
-/** A value of a field that holds objects, which may come as JSON text, as from a database or a file. */
-const contentOf = ({ kind }: Field, value: unknown): unknown =>
-	typeof value === 'string' && fieldKinds[kind].mayHold.includes('objects') ? (parseJson(value) ?? value) : value;
 
 /**
  * Whether a value is blank for a field: for a list, also texts such as `[]` and ` , `; for JSON, also a list of nothing

@@ -1,4 +1,4 @@
-import { parseJson } from '../base/json';
+import { parsedValue } from '../base/json';
 import { exactNumber } from '../base/numbers';
 import { isPlainObject } from '../base/ownMembers';
 import { isBlank, listIn, withoutBlanks } from '../values/blank';
@@ -101,7 +101,7 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		mayHold: ['objects'],
 		isBlank: (value) => {
 			if (isPlainObject(value)) return false;
-			return isBlank(withoutBlanks(typeof value === 'string' ? (parseJson(value) ?? value) : value, 'drop'));
+			return isBlank(withoutBlanks(parsedValue(value) ?? value, 'drop'));
 		},
 		convert: toStructure,
 		compared: asText,

@@ -2,7 +2,7 @@ import { getOrCreate } from '../base/maps';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { linksOf } from '../api/openapi/linkFields';
-import { allCustomFields, customFieldPrefix, fieldNamed, type Field } from '../fields/field';
+import { allCustomFields, customFieldPrefix, customKeyOf, fieldNamed, type Field } from '../fields/field';
 import type { Execution } from '../model';
 import { wordsOf } from './fieldNames';
 import { collectionPath } from './collectionPath';
@@ -135,10 +135,10 @@ function merged(mode: StoredFields['mode'], fields: Field[], custom: Field[]): F
 /** The custom fields that the items name, if the credential may not read their definitions. */
 function untypedFields({ n8n }: Execution, namesOf: (item: number) => string[]): Field[] {
 	const names = new Set([...n8n.getInputData().keys()].flatMap(namesOf));
-	return [...names].filter((name) => name.startsWith(customFieldPrefix)).map((name) => {
-		const path = [allCustomFields, name.slice(customFieldPrefix.length)];
+	return [...names].flatMap((name) => {
+		const key = customKeyOf(name);
 		// A record may be picked for any of them; its collection is unknown.
-		return fieldNamed(name, { path, kind: 'any', reference: '' });
+		return key === undefined ? [] : [fieldNamed(name, { path: [allCustomFields, key], kind: 'any', reference: '' })];
 	});
 }
 

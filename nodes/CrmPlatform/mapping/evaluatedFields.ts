@@ -1,7 +1,7 @@
 import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
 import { outcomeField } from '../api/answeredRecord';
-import { parseJson } from '../base/json';
+import { parsedValue } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { refersToOthers } from '../api/openapi/linkFields';
 import { decideValue, type EvaluatedValue, type ValueOrigin, type WhenCleared } from '../fields/decideValue';
@@ -233,7 +233,7 @@ function jsonObjects(n8n: IExecuteFunctions, value: unknown): OncePerItem<IDataO
  * @throws Error in the user's words if the value is not a JSON object
  */
 function jsonObject(value: unknown, isEvaluated: boolean): IDataObject {
-	const parsed = typeof value === 'string' ? parseJson(value) : value;
+	const parsed = parsedValue(value);
 	if (isEvaluated && typeof value === 'string' && parsed !== undefined) checkExact('JSON', JSON.parse(value));
 	if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
 		return parsed as IDataObject;

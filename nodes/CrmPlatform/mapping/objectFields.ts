@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject, parseJson } from '../base/json';
+import { isObject, parsedValue } from '../base/json';
 import { isPlainObject } from '../base/ownMembers';
 import { isBlankFor } from '../fields/decideValue';
 import { fieldNamed, type Field, type InputValue } from '../fields/field';
@@ -52,7 +52,7 @@ export class ObjectReader {
 	}
 
 	private readGroup(name: string, value: unknown, found: FoundValues): void {
-		const members = typeof value === 'string' ? parseJson(value) : value;
+		const members = parsedValue(value);
 		if (isObject(members)) this.readMembers(members, `${name}.`, found);
 		else if (!Array.isArray(value) && isBlank(value)) add(found, groupField(name), name, value);
 		else found.notObjects.push(name);

@@ -1,6 +1,6 @@
 import { isExpression, type IExecuteFunctions, type INodeProperties } from 'n8n-workflow';
 
-import { parseJson } from '../base/json';
+import { parsedValue } from '../base/json';
 import { chosenOption } from './optionText';
 import { mapperProperty, missingFieldsNotice } from './fieldParameters';
 import { fieldsDependOn } from './recordParameters';
@@ -93,7 +93,7 @@ function mappedPairs(n8n: IExecuteFunctions, item: number): Pair[] {
 
 function jsonPairs(n8n: IExecuteFunctions, item: number): Pair[] {
 	const value: unknown = n8n.getNodeParameter('columnsJson', item, '{}');
-	const parsed = typeof value === 'string' ? parseJson(value) : value;
+	const parsed = parsedValue(value);
 	const pairs = typeof parsed === 'object' && parsed && !Array.isArray(parsed) ? Object.entries(parsed) : undefined;
 	if (pairs?.every((pair): pair is Pair => typeof pair[1] === 'string')) {
 		return pairs.map(([column, field]) => [column.trim(), field.trim()]);

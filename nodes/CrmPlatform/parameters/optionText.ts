@@ -1,5 +1,6 @@
 import { isExpression, type IExecuteFunctions, type INodeProperties, type INodePropertyOptions } from 'n8n-workflow';
 
+import { storedParameter } from '../mapping/storedParameter';
 import { readOption, readText } from '../values/readers';
 
 /**
@@ -24,7 +25,7 @@ export function chosenOption<Value extends string>(
  * @throws Error in the user's words if an expression returns no text, which would disable the parameter
  */
 export function parameterText(n8n: IExecuteFunctions, { displayName, name }: INodeProperties): string {
-	const stored = n8n.getNodeParameter(name, 0, '', { rawExpressions: true });
+	const stored = storedParameter(n8n, name, '');
 	const isSet = isExpression(stored) && stored.slice(1).trim() !== '';
 	return readText(displayName, n8n.getNodeParameter(name, 0, ''), isSet ? {} : { otherwise: '' });
 }

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { occurrences } from '../base/maps';
 import type { CustomFields } from '../api/customFields';
 import type { ResourceDescription } from '../api/openapi/description';
-import { allCustomFields, customFieldPrefix, idField, type Field } from '../fields/field';
+import { allCustomFields, customKeyOf, idField, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { FieldNames, meaningText } from '../mapping/fieldNames';
 import type { ListQuery } from './query';
@@ -65,7 +65,7 @@ export function exportColumns(
 		if (members.length === 0) places.set(name, path);
 		for (const member of members) places.set(member.name, member.path as OutputField['path']);
 		const readOnly = name === allCustomFields ? (custom?.readOnly ?? []) : [];
-		for (const readOnlyName of readOnly) places.set(readOnlyName, [allCustomFields, readOnlyName.slice(customFieldPrefix.length)]);
+		for (const readOnlyName of readOnly) places.set(readOnlyName, [allCustomFields, customKeyOf(readOnlyName) ?? readOnlyName]);
 	}
 	const named = [...places].map(([name, path]) => ({ name, path, label: labels.get(name)?.trim() ?? name }));
 	const uses = occurrences(named.map(({ label }) => label));

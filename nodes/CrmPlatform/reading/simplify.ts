@@ -8,6 +8,7 @@ import type { Connection } from '../api/connection';
 import type { ResourceDescription } from '../api/openapi/description';
 import { isBlank } from '../values/blank';
 import { Evaluation } from '../mapping/expressions/evaluation';
+import { storedParameter } from '../mapping/storedParameter';
 import { rememberedName } from '../lookUp/rememberedNames';
 import type { Execution } from '../model';
 import { readBoolean } from '../values/readers';
@@ -73,7 +74,7 @@ export function summaryFields(
 	{ summary, fields: all }: Pick<ResourceDescription, 'summary' | 'fields'>,
 	isWritten = false,
 ): (item: number) => OutputField[] | undefined {
-	const value: unknown = n8n.getNodeParameter('simplify', 0, false, { rawExpressions: true });
+	const value: unknown = storedParameter(n8n, 'simplify', false);
 	const evaluation = new Evaluation(n8n, [{ label: 'Simplify', value }]);
 	const isSimple = (value: unknown) => readBoolean('Simplify', value);
 	const fields = summary.length > 0 ? summary.map((name) => summaryField(name, all, api)) : undefined;

@@ -1,4 +1,5 @@
 import type { Query } from '../api/http/path';
+import { storedParameter } from '../mapping/storedParameter';
 import type { Execution } from '../model';
 import { nodeContext } from '../writing/runState';
 
@@ -15,7 +16,7 @@ export function refusePartialSource({ n8n, resource }: Execution, scope: Query):
 	const isAgain = (runs[JSON.stringify([resource.path, scope])] ??= run) !== run;
 	const isLoop = ({ type, name: loop }: { type: string; name: string }) =>
 		type === 'n8n-nodes-base.splitInBatches' && n8n.getParentNodes(loop).some((parent) => parent.name === name);
-	const filters = n8n.getNodeParameter('filters', 0, {}, { rawExpressions: true });
+	const filters = storedParameter(n8n, 'filters');
 	const isOneScope = !JSON.stringify(filters).includes('"=');
 	if (isAgain || (isOneScope && n8n.getParentNodes(name).some(isLoop))) throw new Error(partOnly);
 }

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject, parseJson } from '../base/json';
+import { isObject, parsedValue } from '../base/json';
 import { ownMember } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { timeSpan, type TimeSpan } from '../values/dates';
@@ -131,7 +131,7 @@ function checkAgreedValues(agreedValues: IDataObject, name: string, values: IDat
 /** @throws Error in the user's words if a value is not an object of values */
 function agreedIn(value: unknown, name: string): IDataObject | undefined {
 	if (isBlank(value)) return undefined;
-	const parsed = typeof value === 'string' ? parseJson(value) : value;
+	const parsed = parsedValue(value);
 	if (isObject(parsed)) return parsed;
 	throw new Error(
 		`${name}: “${String(value).slice(0, 100)}” is not an object of values such as {"last_name": "King"}. Store the values that both agreed on there, or leave it empty.`,

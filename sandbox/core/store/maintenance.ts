@@ -9,11 +9,11 @@ const checkpointEveryMs = 2000;
 /** Background maintenance while there are writes: indexes new rows and checkpoints the write-ahead log. */
 export function startMaintenance({ store, background }: { store: Store; background: Background }): void {
 	let isUnderWay = false;
-	let wasWritten = true;
+	let isNeeded = true;
 	let lastCheckpoint = -Infinity;
 	let isCheckpointDue = false;
 	const work = async () => {
-		wasWritten = false;
+		isNeeded = false;
 		const pieces = store.maintain(() => background.endOfPiece());
 		while (await background.run(() => store.isOpen && !pieces.next().done));
 		if (!store.isOpen) return;
@@ -29,13 +29,13 @@ export function startMaintenance({ store, background }: { store: Store; backgrou
 		isCheckpointDue = true;
 		const begin = () => {
 			isCheckpointDue = false;
-			wasWritten = true;
+			isNeeded = true;
 			wake();
 		};
 		setTimeout(begin, ms).unref();
 	};
 	const wake = () => {
-		if (isUnderWay || !wasWritten) return;
+		if (isUnderWay || !isNeeded) return;
 		isUnderWay = true;
 		const begin = () => {
 			work().catch((error) => store.isOpen && console.error(error)).finally(() => {
@@ -46,7 +46,7 @@ export function startMaintenance({ store, background }: { store: Store; backgrou
 		setTimeout(begin, afterMs).unref();
 	};
 	store.onWritten = () => {
-		wasWritten = true;
+		isNeeded = true;
 		wake();
 	};
 	wake();

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
-
 import type { IDataObject } from 'n8n-workflow';
 
+import { sha256 } from '../../base/digest';
 import type { CrmEvent } from '../../api/crmEvent';
 import { eventIdentity } from '../../api/eventLog';
 import type { Choice, Group, Position } from './position';
@@ -53,7 +52,7 @@ export const identitiesOf = ({ ids, timestamps }: Group): string[] =>
 	timestamps.map((timestamp, i) => eventIdentity({ id: ids[i]!, timestamp }));
 
 function nameOf(kind: Group['kind'], first: string, identity: unknown): string {
-	const hash = createHash('sha256').update(JSON.stringify(identity)).digest('base64url').slice(0, 22);
+	const hash = sha256(JSON.stringify(identity), 'base64url').slice(0, 22);
 	return `${kind}:${first.slice(0, 64)}:${hash}`;
 }
 

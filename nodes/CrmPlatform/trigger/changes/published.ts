@@ -47,9 +47,9 @@ export async function openDispatcher(
 	const isCurrent = existingDispatcher !== undefined && (!stored || isNewestState(n8n, existingDispatcher.version));
 	const latestPosition = isCurrent ? existingDispatcher.position : stored;
 	const isRestart = isStartedByN8n(n8n);
-	const start = { isRestart, now: clock.now() };
+	const activation = { isRestart, now: clock.now() };
 	const newest = await log.newest();
-	const resumed = await resume(log, latestPosition, newest, beginning, start);
+	const resumed = await resume(log, latestPosition, newest, beginning, activation);
 	const { position } = resumed;
 	// Only a publish changes the beginning, so after a restart a different one belongs to an older position.
 	const isOlder = isRestart && latestPosition !== undefined && latestPosition.start !== beginning.start;
