@@ -188,6 +188,7 @@ async function similarRecords({ api }: ToolRun, collection: string, name: string
 /** Adds the records that an unclear name of a linked record may mean to the error. */
 export async function withCandidates(run: ToolRun | undefined, error: Error): Promise<Error> {
 	if (!run || !(error instanceof UnclearName)) return error;
-	const near = await candidateText(run, `/v1/${error.collection}`, error.text, error.ids).catch(() => '');
-	return near === '' ? error : new Error(`${error.message} ${error.ids.length > 0 ? 'They are' : 'There are'} ${near}.`);
+	const { collection, name, ids } = error.lookUp;
+	const near = await candidateText(run, `/v1/${collection}`, name, ids).catch(() => '');
+	return near === '' ? error : new Error(`${error.message} ${ids.length > 0 ? 'They are' : 'There are'} ${near}.`);
 }

@@ -5,6 +5,7 @@ import type { ApiRequest } from '../api/http/request';
 import { outdatedVersion } from '../api/http/statuses';
 import { errorOf } from '../base/errorOf';
 import type { Field } from '../fields/field';
+import { FieldError } from '../fields/fieldError';
 import { etagOf } from '../writing/replace';
 import type { Execution } from '../model';
 import { outputValue, type OutputField } from '../reading/simplify';
@@ -145,15 +146,13 @@ async function refuseNames(
 	const valueOf = (field: Field | undefined): unknown[] =>
 		(field ? [outputValue(body as IDataObject, field.path as OutputField['path'])].flat() : []);
 	for (const field of all) {
-		const { reference, part, label } = field;
+		const { reference, part } = field;
 		const name = valueOf(field).find((value) => reference !== undefined && requestedValues.has(value) && isName(field, value));
 		if (name === undefined || reference === undefined) continue;
-		const message = `${label}: “${String(name)}” ${matchesNoRecord(part ?? reference)}`;
-		if (part === undefined) throw new UnclearName(message, reference, String(name), []);
+		if (part === undefined) throw new UnclearName(field, matchesNoRecord(reference), { collection: reference, name: String(name), ids: [] });
 		const owner = all.find((other) => other.reference === reference && other.part === undefined);
-		throw new Error(
-			`${message} ${choiceOf(await readParts(run.api, reference, part), valueOf(owner).filter((value) => value !== undefined))}`,
-		);
+		const choice = choiceOf(await readParts(run.api, reference, part), valueOf(owner).filter((value) => value !== undefined));
+		throw new FieldError(field, `“${String(name)}” ${matchesNoRecord(part)} ${choice}`);
 	}
 }
 

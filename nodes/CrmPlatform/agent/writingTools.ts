@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { idField } from '../fields/field';
-import { UnclearName } from '../mapping/linkedIds';
+import { matchesNoRecord, UnclearName } from '../mapping/linkedIds';
 import type { Operation } from '../model';
 import { wordsOf } from '../mapping/fieldNames';
 import { lookUpNames } from '../lookUp/nameLookUp';
@@ -141,7 +141,7 @@ async function namedTag(run: ToolRun, tag: string): Promise<NamedRecord> {
 	const recordType: RecordType = { name: 'tag', resource: resourceNamed('tag')! };
 	const outcome = (await lookUpNames(run.api, 'tags', [tag], false)).get(tag);
 	const isKnown = outcome !== undefined && ('found' in outcome || 'several' in outcome);
-	if (!isKnown && isName(idField, tag)) throw new UnclearName(`There is no tag called ${tag}.`, 'tags', tag, []);
+	if (!isKnown && isName(idField, tag)) throw new UnclearName({ name: 'tag', label: 'Tag' }, matchesNoRecord('tags'), { collection: 'tags', name: tag, ids: [] });
 	return await namedRecord(run, recordType, tag);
 }
 

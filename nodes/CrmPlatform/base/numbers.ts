@@ -61,30 +61,31 @@ export const maxLevels = 500;
 
 /**
  * @param label of the value, for the error
- * @throws Error in the user's words if the value is or contains a number that may have lost digits, or is nested too
- * deeply
+ * @throws Error in the user's words if the value has an `exactnessProblem`
  */
 export function checkExact(label: string, value: unknown): void {
-	checkDepth(label, value, (level) => {
-		const rounded = level.find(isRounded);
-		if (rounded === undefined) return;
-		throw new Error(
-			`${label}: ${BigInt(rounded)} is so large that its last digits may already be lost. Pass it as text.`,
-		);
-	});
+	const problem = exactnessProblem(value);
+	if (problem !== undefined) throw new Error(`${label}: ${problem}`);
 }
 
-/**
- * @param visitLevel called with the values of each level
- * @throws Error in the user's words if the value is nested too deeply
- */
-export function checkDepth(label: string, value: unknown, visitLevel: (level: unknown[]) => void = () => undefined): void {
+/** In the user's words: a value is or contains a number that may have lost digits, or is nested too deeply. */
+export const exactnessProblem = (value: unknown): string | undefined =>
+	problemOfLevels(value, (level) => {
+		const rounded = level.find(isRounded);
+		return rounded === undefined ? undefined : `${BigInt(rounded)} is so large that its last digits may already be lost. Pass it as text.`;
+	});
+
+/** In the user's words: a value is nested too deeply. */
+export const depthProblem = (value: unknown): string | undefined => problemOfLevels(value, () => undefined);
+
+function problemOfLevels(value: unknown, problemOf: (level: unknown[]) => string | undefined): string | undefined {
 	let level = [value];
 	for (let depth = 0; level.length > 0; depth += 1) {
-		visitLevel(level);
-		if (depth > maxLevels) throw new Error(`${label}: the value is nested more than ${maxLevels} levels deep.`);
+		const problem = depth > maxLevels ? `the value is nested more than ${maxLevels} levels deep.` : problemOf(level);
+		if (problem !== undefined) return problem;
 		level = level.flatMap((element) => (Array.isArray(element) || isPlainObject(element) ? (Object.values(element) as unknown[]) : []));
 	}
+	return undefined;
 }
 
 /**

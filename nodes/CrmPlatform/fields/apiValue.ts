@@ -1,8 +1,9 @@
-import { checkDepth, checkExact, exactNumber, isDecimal } from '../base/numbers';
+import { depthProblem, exactNumber, exactnessProblem, isDecimal } from '../base/numbers';
 import { isBlank } from '../values/blank';
 import { isWellFormed, notWellFormed } from './conversions';
 import { clearsField } from './decideValue';
 import type { Field } from './field';
+import { FieldError } from './fieldError';
 import { fieldKinds, valueShape } from './fieldKinds';
 
 /**
@@ -11,7 +12,7 @@ import { fieldKinds, valueShape } from './fieldKinds';
  * Empty text becomes null, which clears the field; so does white space, except in text.
  *
  * @param zone IANA time zone of the workflow, for times without one
- * @throws Error in the user's words, the field's label first
+ * @throws FieldError if the value cannot fit the field
  */
 export const apiValue = (field: Field, value: unknown, zone: string): unknown =>
 	clearsField(field, value) ? null : writtenValue(field, value, zone);
@@ -23,11 +24,14 @@ export const apiValue = (field: Field, value: unknown, zone: string): unknown =>
  * @throws as `apiValue`
  */
 export function writtenValue(field: Field, value: unknown, zone: string): unknown {
-	if (typeof value !== 'string') checkExact(field.label, value);
-	else if (!isWellFormed(value)) throw new Error(`${field.label}: ${notWellFormed(value)}`);
+	const refuse = (problem: string | undefined) => {
+		if (problem !== undefined) throw new FieldError(field, problem);
+	};
+	if (typeof value !== 'string') refuse(exactnessProblem(value));
+	else if (!isWellFormed(value)) refuse(notWellFormed(value));
 	const converted = fieldKinds[field.kind].convert(field, value, zone, writtenValue);
 	// A text may be nested JSON.
-	if (typeof value === 'string' && typeof converted === 'object') checkDepth(field.label, converted);
+	if (typeof value === 'string') refuse(depthProblem(converted));
 	return converted;
 }
 

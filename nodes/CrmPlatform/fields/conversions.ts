@@ -8,6 +8,7 @@ import { parseMoment } from '../values/dates';
 import { foldedText } from '../values/foldedText';
 import { booleanIn } from '../values/readers';
 import type { Field } from './field';
+import { FieldError } from './fieldError';
 
 /** Half of a character (a lone surrogate) has no form in UTF-8, and so none in a URL. */
 export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
@@ -124,7 +125,7 @@ export function toMoment(
 	);
 }
 
-function refusal(field: Field, value: unknown, expected: string): Error {
+function refusal(field: Field, value: unknown, expected: string): FieldError {
 	const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-	return new Error(`${field.label}: “${text}” is not ${expected}`);
+	return new FieldError(field, `“${text}” is not ${expected}`);
 }

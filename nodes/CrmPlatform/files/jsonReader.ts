@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../base/json';
-import { checkDepth, maxLevels } from '../base/numbers';
+import { depthProblem, maxLevels } from '../base/numbers';
 import { shortened, type FileRow } from './fileRow';
 import { UnreadableFile } from './unreadableFile';
 
@@ -161,13 +161,9 @@ function rowOf(text: string, row: number): FileRow<IDataObject> {
 		const excerpt = text.trim().slice(0, 60);
 		return { row, text, problem: `“${excerpt}” is not a JSON object such as { "name": "value" }.` };
 	}
-	try {
-		// Each level takes a bracket at its beginning, and one at its end.
-		if (text.length > 2 * maxLevels) checkDepth('The record', content);
-	} catch (error) {
-		return { row, text, problem: (error as Error).message };
-	}
-	return { row, content };
+	// Each level takes a bracket at its beginning, and one at its end.
+	const problem = text.length > 2 * maxLevels ? depthProblem(content) : undefined;
+	return problem === undefined ? { row, content } : { row, text, problem: `The record: ${problem}` };
 }
 
 const notAnArray = (row: number): UnreadableFile =>

@@ -17,20 +17,6 @@ export interface AcceptedFields {
 	recordWords?: ReadonlySet<string>;
 }
 
-/** Caches values that depend only on the accepted fields, which are the same for most items. */
-export class OncePerFields<Prepared> {
-	private readonly prepare: (accepted: AcceptedFields) => Prepared;
-	private readonly cache = new Map<AcceptedFields, Prepared>();
-
-	constructor(prepare: (accepted: AcceptedFields) => Prepared) {
-		this.prepare = prepare;
-	}
-
-	for(accepted: AcceptedFields): Prepared {
-		return getOrCreate(this.cache, accepted, () => this.prepare(accepted));
-	}
-}
-
 /** The fields of each item. Items may belong to different collections, as with records of custom objects. */
 export class FieldsOfItems {
 	private readonly usual: AcceptedFields;
@@ -42,11 +28,18 @@ export class FieldsOfItems {
 		this.byItem = byItem;
 	}
 
-	/** @throws Error in the user's words if the fields of this item could not be read */
-	of(item: number): AcceptedFields {
-		const accepted = this.byItem[item] ?? this.usual;
-		if (accepted instanceof Error) throw accepted;
-		return accepted;
+	/**
+	 * Prepares something for the fields of each item: once for all items with the same fields, as most have.
+	 *
+	 * @throws Error from the returned function, in the user's words, if the fields of the item could not be read
+	 */
+	prepared<Prepared>(prepare: (accepted: AcceptedFields) => Prepared): (item: number) => Prepared {
+		const cache = new Map<AcceptedFields, Prepared>();
+		return (item) => {
+			const accepted = this.byItem[item] ?? this.usual;
+			if (accepted instanceof Error) throw accepted;
+			return getOrCreate(cache, accepted, () => prepare(accepted));
+		};
 	}
 }
 

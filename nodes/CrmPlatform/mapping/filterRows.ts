@@ -17,7 +17,7 @@ import { valueShape } from '../fields/fieldKinds';
 import { asId } from '../lookUp/nameSyntax';
 import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
-import { OncePerFields, type FieldsOfItems } from './acceptedFields';
+import type { FieldsOfItems } from './acceptedFields';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/fromAI';
 import { locatorValue, isFromList } from './locator';
@@ -44,8 +44,7 @@ export class FilterRows {
 	private readonly n8n: IExecuteFunctions;
 	private readonly rows: FilterRow[];
 	private readonly mayLeaveOut: MayLeaveOut;
-	private readonly fieldsOfItems: FieldsOfItems;
-	private readonly fields = new OncePerFields(({ fields }) => filteredFieldsByName(fields));
+	private readonly fieldsOf: (item: number) => Map<string, FilteredField>;
 	private readonly evaluation: Evaluation;
 
 	/** @param fieldsOfItems the filters of each item's list */
@@ -53,7 +52,7 @@ export class FilterRows {
 		this.n8n = n8n;
 		this.rows = rows;
 		this.mayLeaveOut = mayLeaveOut;
-		this.fieldsOfItems = fieldsOfItems;
+		this.fieldsOf = fieldsOfItems.prepared(({ fields }) => filteredFieldsByName(fields));
 		const cells = rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[key]) })));
 		this.evaluation = new Evaluation(n8n, cells);
 	}
@@ -69,7 +68,7 @@ export class FilterRows {
 	 * value
 	 */
 	valuesOf(item: number): InputValue[] {
-		const fields = this.fields.for(this.fieldsOfItems.of(item));
+		const fields = this.fieldsOf(item);
 		const cells = this.evaluation.valuesOf(item);
 		const isLeftOut = (value: unknown) => this.isLeftOut(value);
 		return this.rows.flatMap((row, i) => {

@@ -7,6 +7,7 @@ import { oncePerConnection } from '../api/oncePerConnection';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
 import { apiValue, filterValue } from '../fields/apiValue';
 import { fieldNamed, type ConvertedValue, type Field, type InputValue } from '../fields/field';
+import { FieldError } from '../fields/fieldError';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';
 import { lookUpNames, type NamedId } from '../lookUp/nameLookUp';
 import { hasNumbers, hasText, isName, mayBeId, parseName } from '../lookUp/nameSyntax';
@@ -122,9 +123,9 @@ export class LinkedIds {
 		if ('found' in outcome) return outcome.found;
 		const isCertain = 'several' in outcome || (field.part !== undefined && 'failed' in outcome);
 		if (this.use === 'written' && !isCertain && mayBeId(text) && !hasNumbers(field)) return text;
-		const about = `${field.label}: “${text}” `;
-		if (field.part !== undefined) throw new Error(about + this.partProblem(field, outcome, owners));
-		throw new UnclearName(about + recordProblem(reference, text, outcome, this.use), reference, text, 'several' in outcome ? outcome.several : []);
+		if (field.part !== undefined) throw new FieldError(field, `“${text}” ${this.partProblem(field, outcome, owners)}`);
+		const problem = recordProblem(reference, text, outcome, this.use);
+		throw new UnclearName(field, problem, { collection: reference, name: text, ids: 'several' in outcome ? outcome.several : [] });
 	}
 
 	private outcomeOf(field: Field, reference: string, text: string, owners: unknown[]): NamedId | undefined {
@@ -146,18 +147,18 @@ export class LinkedIds {
 }
 
 /** No record has the name, or several have it. */
-export class UnclearName extends Error {
-	/** The collection of the look-up: `users`. */
-	readonly collection: string;
-	readonly text: string;
-	/** The records that have the name. */
-	readonly ids: unknown[];
+export class UnclearName extends FieldError {
+	readonly lookUp: {
+		/** Where the name was looked up: `users`. */
+		collection: string;
+		name: string;
+		/** The records that have the name. */
+		ids: unknown[];
+	};
 
-	constructor(message: string, collection: string, text: string, ids: unknown[]) {
-		super(message);
-		this.collection = collection;
-		this.text = text;
-		this.ids = ids;
+	constructor(field: Pick<Field, 'name' | 'label'>, problem: string, lookUp: UnclearName['lookUp']) {
+		super(field, `“${lookUp.name}” ${problem}`);
+		this.lookUp = lookUp;
 	}
 }
 

@@ -6,7 +6,6 @@ import type { Field, InputValue } from '../fields/field';
 import { isBlank } from '../values/blank';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/fromAI';
-import { OncePerItem } from './oncePerItem';
 import type { StoredLinkedRecord } from './storedFields';
 import type { UnsentValues } from './unsentValues';
 
@@ -28,11 +27,18 @@ function linkNameForAll(n8n: IExecuteFunctions, linkName: unknown): string {
 	throw new Error('Linked Records: the field must be the same for all items, but its expression returns several. Choose one field, or map the values instead.');
 }
 
+/** The values of an item. */
+export interface EvaluatedItem {
+	values: EvaluatedValue[];
+	/** Those that may name other records. */
+	named: InputValue[];
+}
+
 /** The records picked beside the values, as values of the fields that refer to them; records of one list become one value. */
 export class LinkedRecordValues {
 	private readonly unsent: UnsentValues;
 	private readonly prepared: PreparedRecord[];
-	private readonly evaluated: OncePerItem<unknown[]>;
+	private readonly evaluation: Evaluation;
 
 	/** @throws Error in the user's words if no field was chosen, or too many records */
 	constructor(n8n: IExecuteFunctions, records: LinkedRecord[], fields: Field[], unsent: UnsentValues) {
@@ -45,26 +51,24 @@ export class LinkedRecordValues {
 			return link ? [{ link, label: link.label, value: record, mayBeName }] : [];
 		});
 		refuseSeveral(this.prepared.map(({ link }) => link));
-		const evaluation = new Evaluation(n8n, this.prepared);
-		this.evaluated = new OncePerItem((item) => evaluation.valuesOf(item));
+		this.evaluation = new Evaluation(n8n, this.prepared);
 	}
 
-	/** The values that may be names, read before the item's turn. */
-	references(item: number): InputValue[] {
-		if (!this.prepared.some(({ mayBeName }) => mayBeName)) return [];
-		return byField(this.withResults(this.evaluated.readEarly(item)).filter(({ mayBeName }) => mayBeName));
+	/** Whether a record may be given by name. */
+	get hasNames(): boolean {
+		return this.prepared.some(({ mayBeName }) => mayBeName);
 	}
 
-	all(item: number): EvaluatedValue[] {
-		const records = this.withResults(this.evaluated.readInTurn(item));
+	evaluate(item: number): EvaluatedItem {
+		const results = this.evaluation.valuesOf(item);
+		const records = this.prepared.map((record, i): EvaluatedRecord => ({ ...record, result: results[i] }));
 		for (const { link, value, result } of records) {
 			if (result === undefined && !isFilledByModel(value)) this.unsent.noValue(link.field);
 		}
-		return byField(records).map((fieldValue) => ({ ...fieldValue, origin: 'chosen' }));
-	}
-
-	private withResults(results: unknown[]): EvaluatedRecord[] {
-		return this.prepared.map((record, i) => ({ ...record, result: results[i] }));
+		return {
+			values: byField(records).map((fieldValue) => ({ ...fieldValue, origin: 'chosen' })),
+			named: byField(records.filter(({ mayBeName }) => mayBeName)),
+		};
 	}
 }
 

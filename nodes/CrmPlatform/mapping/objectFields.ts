@@ -4,6 +4,7 @@ import { isObject, parsedValue } from '../base/json';
 import { isPlainObject } from '../base/ownMembers';
 import { isBlankFor } from '../fields/decideValue';
 import { fieldNamed, type Field, type InputValue } from '../fields/field';
+import { FieldError } from '../fields/fieldError';
 import { fieldKinds } from '../fields/fieldKinds';
 import { isBlank } from '../values/blank';
 import { FieldNames, meaningText, type Meaning } from './fieldNames';
@@ -82,9 +83,7 @@ function add({ values, isSkipped }: FoundValues, field: Field, name: string, val
 	if (!other || isSame || isSkipped(field, other.value)) {
 		values.set(pathKey, { field, name, value });
 	} else if (!isSkipped(field, value)) {
-		throw new Error(
-			`${field.label}: “${other.name}” and “${name}” both map to this field, with different values. Remove or rename one of them.`,
-		);
+		throw new FieldError(field, `“${other.name}” and “${name}” both map to this field, with different values. Remove or rename one of them.`);
 	}
 }
 

@@ -6,8 +6,9 @@ import { decideValue, type EvaluatedValue, type WhenCleared } from '../fields/de
 import type { ConvertedValue, Field } from '../fields/field';
 import type { Execution } from '../model';
 import { acceptedFields } from './acceptedFields';
-import { evaluatedFields } from './evaluatedFields';
+import { evaluableFields } from './evaluableFields';
 import { lookUpReferences, type LinkedIds } from './linkedIds';
+import { OncePerItem } from './oncePerItem';
 import type { StoredFields } from './storedFields';
 import { onlyBlanks, UnsentValues } from './unsentValues';
 
@@ -18,12 +19,10 @@ export type BodyOf = (item: number) => IDataObject;
  * Prepares the conversion of input items into bodies, in two passes over the items:
  *
  * 1. Before the first item: the fields of each item (`acceptedFields`), and the names of other records in its values,
- *    which are looked up together (`lookUpReferences`). For these, values may be evaluated early.
- * 2. In an item's turn: the stored values become evaluated ones (`evaluatedFields`), and these become values that the
+ *    which are looked up together (`lookUpReferences`). An item that may have such names is evaluated now, and its
+ *    values wait for its turn (`OncePerItem`).
+ * 2. In an item's turn: its values are evaluated, if they are not yet (`evaluableFields`), and become values that the
  *    service takes (`convert`), with ids instead of names (`LinkedIds`).
- *
- * `OncePerItem` keeps an early value until its turn, so that no expression runs twice. `OncePerFields` keeps what depends
- * only on the fields, which are the same for most items.
  *
  * A linked record takes precedence over a mapped value.
  *
@@ -43,12 +42,15 @@ export async function prepareValues(
 	const { n8n, api } = execution;
 	const zone = n8n.getTimezone();
 	const unsent = new UnsentValues(api, new Set(otherNames));
-	const evaluated = evaluatedFields(n8n, stored, unsent, whenCleared);
-	const fieldsOfItems = await acceptedFields(execution, stored.mode, (item) => evaluated.names(item), fields);
-	const linkedIds = await lookUpReferences(execution, (item) => evaluated.references(item, fieldsOfItems.of(item)), 'written');
+	const evaluable = evaluableFields(n8n, stored, unsent, whenCleared);
+	const fieldsOfItems = await acceptedFields(execution, stored.mode, (item) => evaluable.names(item), fields);
+	const evaluationOf = fieldsOfItems.prepared((accepted) => evaluable.evaluation(accepted));
+	const evaluated = new OncePerItem((item) => evaluationOf(item).evaluate(item));
+	const namedIn = (item: number) => (evaluationOf(item).mayNameRecords(item) ? evaluated.readEarly(item).named : []);
+	const linkedIds = await lookUpReferences(execution, namedIn, 'written');
 
 	return (item) => {
-		const values = evaluated.values(item, fieldsOfItems.of(item));
+		const { values } = evaluated.readInTurn(item);
 		return bodyFrom(convert(values, { whenCleared, zone, isForm: stored.mode === 'each', unsent }), linkedIds);
 	};
 }

@@ -5,6 +5,7 @@ import type { Query } from '../api/http/path';
 import { allCustomFields, type Field } from '../fields/field';
 import type { JobDescription } from '../api/openapi/jobs';
 import { whyRefused } from '../fields/checks';
+import { FieldError } from '../fields/fieldError';
 import type { FileRow } from '../files/fileRow';
 import { UnreadableFile } from '../files/unreadableFile';
 import { isBlank } from '../values/blank';
@@ -113,7 +114,7 @@ async function planRows(
 	const checked = plan.isPreview ? await allFields(execution, plan) : [];
 	const required = requiredFields(plan, checked);
 	let index = 0;
-	const all = rows.map(({ row, content, problem, text }) => {
+	return rows.map(({ row, content, problem, text }) => {
 		const planned: PlannedRow = { row, text: textOf(content), line: undefined, done: undefined, refusal: undefined };
 		if (problem !== undefined) {
 			planned.refusal = { code: 'unreadable_row', message: problem, text };
@@ -124,16 +125,11 @@ async function planRows(
 			planned.line = JSON.stringify(line);
 			planned.refusal = refusalBefore(line, planned.line, required, plan.matchOn) ?? refusedValue(line, checked);
 		} catch (error) {
-			planned.refusal = { code: 'invalid_value', message: readableError(error).message };
+			planned.refusal = { code: 'invalid_value', message: readableError(error).message, ...(error instanceof FieldError && { field: error.field }) };
 		}
 		if (planned.refusal) planned.line = undefined;
 		return planned;
 	});
-	const unnamed = all.flatMap(({ refusal }) => (refusal?.code === 'invalid_value' && refusal.field === undefined ? [refusal] : []));
-	// If the mapping refuses the value of a custom field, it has already read the custom fields.
-	const fields = unnamed.length > 0 ? await allFields(execution, plan) : [];
-	for (const refusal of unnamed) Object.assign(refusal, fieldIn(refusal.message, fields));
-	return all;
 }
 
 /** The fields of the operation, with the account's custom fields. */
@@ -156,13 +152,6 @@ function requiredFields({ operation, fields }: ImportPlan, checked: Field[]): Fi
 	if (operation !== 'create') return [];
 	const isRequired = ({ required, path, type }: Field) => required && (path.length === 1 || type !== undefined);
 	return [...new Set([...fields, ...checked])].filter(isRequired);
-}
-
-/** The field of an error, whose message begins with the field's label. */
-function fieldIn(message: string, fields: Field[]): Pick<Refusal, 'field'> {
-	const named = fields.filter(({ label, name }) => [label, name].some((text) => message.startsWith(`${text}: `)));
-	const [field] = named.sort((a, b) => b.label.length - a.label.length);
-	return field ? { field: field.name } : {};
 }
 
 /** Why the service would refuse a value of the line, according to its description. */

@@ -1,0 +1,226 @@
+import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
+
+import { outcomeField } from '../api/answeredRecord';
+import { parsedValue } from '../base/json';
+import { checkExact } from '../base/numbers';
+import { refersToOthers } from '../api/openapi/linkFields';
+import { decideValue, type EvaluatedValue, type ValueOrigin, type WhenCleared } from '../fields/decideValue';
+import type { Field, InputValue } from '../fields/field';
+import { readOption } from '../values/readers';
+import { customNamesake, type AcceptedFields } from './acceptedFields';
+import { Evaluation } from './expressions/evaluation';
+import { isFilledByModel } from './expressions/fromAI';
+import { wordsOf } from './fieldNames';
+import { ObjectReader } from './objectFields';
+import { OncePerItem } from './oncePerItem';
+import { linkedRecords, LinkedRecordValues, type EvaluatedItem } from './linkedRecords';
+import type { StoredFields } from './storedFields';
+import { inventedFields, nothingToSend, type UnsentValues } from './unsentValues';
+
+/** Evaluates the stored fields of items that accept the same fields. */
+interface FieldsEvaluation {
+	/** Whether `evaluate` can return names of other records. */
+	mayNameRecords(item: number): boolean;
+	/**
+	 * Evaluates the values of an item; linked records come last.
+	 *
+	 * @throws Error in the user's words if none of the item's values belongs to a field
+	 */
+	evaluate(item: number): EvaluatedItem;
+}
+
+/** The stored fields before it is known which fields the items accept. */
+interface EvaluableFields {
+	/** The names for which an item has values; without the names of an unreadable object. */
+	names(item: number): string[];
+	evaluation(accepted: AcceptedFields): FieldsEvaluation;
+}
+
+/**
+ * @param unsent collects the values that are left out
+ * @param whenCleared what clearing a field does: two values for one field conflict if each would change it
+ */
+export function evaluableFields(
+	n8n: IExecuteFunctions,
+	stored: StoredFields,
+	unsent: UnsentValues,
+	whenCleared: WhenCleared,
+): EvaluableFields {
+	const linked = linkedRecords(n8n, stored.linked);
+	const linkNames = linked.map(({ linkName }) => linkName);
+	const linkedValues = ({ fields }: AcceptedFields) => new LinkedRecordValues(n8n, linked, fields, unsent);
+	if (stored.mode === 'each') {
+		const names = [...stored.rows.map(([name]) => name), ...linkNames];
+		return {
+			names: () => names,
+			evaluation: (accepted) => new FormEvaluation(n8n, formRowsOf(stored.rows, accepted.fields, unsent), linkedValues(accepted)),
+		};
+	}
+	const objects = stored.mode === 'json' ? jsonObjects(n8n, stored.json) : inputObjects(n8n);
+	const originOf = originsOf(n8n, stored);
+	// A model would take a success to cover everything it has sent.
+	const refusesUnknown = stored.mode === 'json' && isFilledByModel(stored.json);
+	return {
+		names: (item) => [...namesIn(objects, item), ...linkNames],
+		evaluation: (accepted) =>
+			new ObjectsEvaluation({ objects, originOf, refusesUnknown, unsent, whenCleared, accepted, linkedValues: linkedValues(accepted) }),
+	};
+}
+
+function namesIn(objects: OncePerItem<IDataObject>, item: number): string[] {
+	try {
+		return Object.keys(objects.readEarly(item));
+	} catch {
+		// The item fails with this error in its turn.
+		return [];
+	}
+}
+
+/** The rows of a form. */
+class FormEvaluation implements FieldsEvaluation {
+	private readonly rows: FormRow[];
+	private readonly linkedValues: LinkedRecordValues;
+	private readonly evaluation: Evaluation;
+	private readonly hasNames: boolean;
+
+	constructor(n8n: IExecuteFunctions, rows: FormRow[], linkedValues: LinkedRecordValues) {
+		this.rows = rows;
+		this.linkedValues = linkedValues;
+		this.evaluation = new Evaluation(n8n, rows);
+		this.hasNames = linkedValues.hasNames || rows.some(({ field }) => refersToOthers(field));
+	}
+
+	mayNameRecords(): boolean {
+		return this.hasNames;
+	}
+
+	evaluate(item: number): EvaluatedItem {
+		const results = this.evaluation.valuesOf(item);
+		const values = this.rows.map(({ field, origin }, i): EvaluatedValue => ({ field, value: results[i], origin }));
+		return withLinked(values, this.linkedValues.evaluate(item));
+	}
+}
+
+const withLinked = (values: EvaluatedValue[], linked: EvaluatedItem): EvaluatedItem => ({
+	values: [...values, ...linked.values],
+	named: [...values.filter(({ field }) => refersToOthers(field)), ...linked.named],
+});
+
+type Stored<Mode> = Extract<StoredFields, { mode: Mode }>;
+
+interface FormRow {
+	field: Field;
+	label: string;
+	/** As stored in the workflow. */
+	value: unknown;
+	origin: ValueOrigin;
+}
+
+function formRowsOf(rows: Stored<'each'>['rows'], fields: Field[], unsent: UnsentValues): FormRow[] {
+	const byName = new Map(fields.map((field) => [field.name, field]));
+	for (const [name] of rows) if (!byName.has(name)) unsent.unknown(name);
+	return rows.flatMap(([name, value]): FormRow[] => {
+		const field = byName.get(name);
+		return field ? [{ field, label: field.label, value, origin: isFilledByModel(value) ? 'model' : 'chosen' }] : [];
+	});
+}
+
+interface ObjectsToEvaluate {
+	/** The input items, or what the parameter's JSON is for each of them. */
+	objects: OncePerItem<IDataObject>;
+	originOf: (item: number) => ValueOrigin;
+	/** Whether a name that belongs to no field fails the item; otherwise, a notice names it. */
+	refusesUnknown: boolean;
+	unsent: UnsentValues;
+	whenCleared: WhenCleared;
+	accepted: AcceptedFields;
+	linkedValues: LinkedRecordValues;
+}
+
+/** The members of an object for each item. */
+class ObjectsEvaluation implements FieldsEvaluation {
+	private readonly of: ObjectsToEvaluate;
+	private readonly reader: ObjectReader;
+	private readonly plainNames: ReadonlySet<string>;
+
+	constructor(objects: ObjectsToEvaluate) {
+		const { fields, recordNames } = objects.accepted;
+		this.of = objects;
+		this.reader = new ObjectReader(fields, recordNames);
+		this.plainNames = new Set(fields.filter((field) => !refersToOthers(field)).map(({ name }) => name));
+	}
+
+	mayNameRecords(item: number): boolean {
+		const { objects, linkedValues } = this.of;
+		return linkedValues.hasNames || !Object.keys(objects.readEarly(item)).every((name) => this.plainNames.has(name));
+	}
+
+	evaluate(item: number): EvaluatedItem {
+		const { objects, originOf, refusesUnknown, unsent, whenCleared, accepted, linkedValues } = this.of;
+		const object = objects.readInTurn(item);
+		const origin = originOf(item);
+		const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, origin }, whenCleared).action === 'skip';
+		const { values, unknown, notObjects } = this.reader.read(object, isSkipped);
+		const invented = refusesUnknown ? unknown.filter((name) => !accepted.recordNames.has(name)) : [];
+		if (invented.length > 0 && accepted.fields.length > 0) throw inventedFields(invented, accepted.fields);
+		for (const name of notObjects) unsent.notObject(name);
+		noteUnknownNames(object, unknown, values, accepted, unsent);
+		const ofObject = values.map((fieldValue): EvaluatedValue => ({ ...fieldValue, origin }));
+		const evaluated = withLinked(ofObject, linkedValues.evaluate(item));
+		const names = Object.keys(object);
+		if (evaluated.values.length === 0 && names.length > 0) throw nothingToSend(names, accepted.fields);
+		return evaluated;
+	}
+}
+
+/** What the blanks of an item do: the option Empty Cells. */
+function originsOf(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'json'>): (item: number) => ValueOrigin {
+	if (stored.mode === 'json') return () => 'chosen';
+	const evaluation = new Evaluation(n8n, [{ label: 'Empty Cells', value: stored.emptyCells }]);
+	return (item) => {
+		const emptyCells = readOption('Empty Cells', evaluation.valuesOf(item)[0], ['leave', 'clear']);
+		return emptyCells === 'clear' ? 'cellThatClears' : 'cellThatLeaves';
+	};
+}
+
+function noteUnknownNames(
+	object: IDataObject,
+	names: string[],
+	values: InputValue[],
+	accepted: AcceptedFields,
+	unsent: UnsentValues,
+): void {
+	// A record that was read contains values that only the service sets: ids, times, counters.
+	const isRecord = names.length > 0 && Object.keys(object).some((name) => wordsOf(name) === 'id');
+	const isFromRecord = (name: string) =>
+		accepted.recordNames.has(name) || name === outcomeField || accepted.recordWords?.has(wordsOf(name));
+	for (const name of names) {
+		const namesake: Field | undefined = customNamesake(accepted, name);
+		if (namesake && !values.some(({ field }) => field === namesake)) unsent.readOnly(namesake);
+		else if (!isRecord || !isFromRecord(name)) unsent.unknown(name);
+	}
+}
+
+function inputObjects(n8n: IExecuteFunctions): OncePerItem<IDataObject> {
+	const items = n8n.getInputData();
+	return new OncePerItem((item) => items[item]?.json ?? {});
+}
+
+function jsonObjects(n8n: IExecuteFunctions, value: unknown): OncePerItem<IDataObject> {
+	const evaluation = new Evaluation(n8n, [{ label: 'JSON', value }]);
+	return new OncePerItem((item) => jsonObject(evaluation.valuesOf(item)[0], isExpression(value)));
+}
+
+/**
+ * @param isEvaluated whether an expression returned the value: a number inserted into its text may have lost digits
+ * @throws Error in the user's words if the value is not a JSON object
+ */
+function jsonObject(value: unknown, isEvaluated: boolean): IDataObject {
+	const parsed = parsedValue(value);
+	if (isEvaluated && typeof value === 'string' && parsed !== undefined) checkExact('JSON', JSON.parse(value));
+	if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
+		return parsed as IDataObject;
+	}
+	const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+	throw new Error(`JSON: “${text.slice(0, 200)}” is not an object such as { "name": "value" }`);
+}
