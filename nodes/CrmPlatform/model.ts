@@ -37,7 +37,7 @@ export interface Resource {
 /** An entry of a node's menu of resources: a record type, or operations for which the user picks the record type. */
 export interface MenuEntry extends Omit<Resource, 'path' | 'isUndoable' | 'isPolled'> {
 	/** The record types to pick from, by name. */
-	kinds?: Resource[];
+	recordTypes?: Resource[];
 }
 
 /** A verb, for any resource: its menu entry, its parameters, its effect. */

@@ -11,7 +11,7 @@ import { lookUp, type LookUpOutcome } from '../lookUp/lookUp';
 import { hasText, identifyingFields, isName, parseName, textOfName } from '../lookUp/nameSyntax';
 import { readParts, type Part } from '../lookUp/recordParts';
 
-/** Maximum number of cached linked records per kind: some 10 MB. */
+/** Maximum number of cached linked records per collection: some 10 MB. */
 const maxCachedRecords = 100_000;
 
 /** A value that replaces the id of a record. */
@@ -70,10 +70,10 @@ export function linkedKeys(
 		}
 	};
 
-	const keyOf = (field: Field, keys: Keys | undefined, kind: string, id: unknown): unknown => {
+	const keyOf = (field: Field, keys: Keys | undefined, nouns: string, id: unknown): unknown => {
 		const key = keys?.get(id);
 		if (key) return as === 'names' && isReadAsName(field, key.text) ? key.text : textOfName(key.field, key.text);
-		if (id !== null && id !== undefined) api.notices.add((as === 'keys' ? withoutKey : withoutName)(kind));
+		if (id !== null && id !== undefined) api.notices.add((as === 'keys' ? withoutKey : withoutName)(nouns));
 		return id;
 	};
 	const withKeys = (field: Field, value: unknown): unknown =>
