@@ -24,8 +24,8 @@ export interface Resource {
 	path: `/${string}`;
 	/** Parameters for the parents of the records, which the user picks first. */
 	parents?: INodeProperties[];
-	/** Whether its records refer to others, which the user can pick from lists. */
-	isLinked?: boolean;
+	/** Whether its records link to others, which the user can pick from lists. */
+	hasLinks?: boolean;
 	/** Whether *Undo* can undo changes of its records. */
 	isUndoable: boolean;
 	/** Whether the Poll Trigger offers it, which needs *Get Many*. */

@@ -145,14 +145,14 @@ async function refuseNames(
 	const valueOf = (field: Field | undefined): unknown[] =>
 		(field ? [outputValue(body as IDataObject, field.path as OutputField['path'])].flat() : []);
 	for (const field of all) {
-		const { reference, part, label } = field;
-		const name = valueOf(field).find((value) => reference !== undefined && requestedValues.has(value) && isName(field, value));
-		if (name === undefined || reference === undefined) continue;
-		const message = `${label}: “${String(name)}” ${matchesNoRecord(part ?? reference)}`;
-		if (part === undefined) throw new UnclearName(message, reference, String(name), []);
-		const owner = all.find((other) => other.reference === reference && other.part === undefined);
+		const { collection, part, label } = field;
+		const name = valueOf(field).find((value) => collection !== undefined && requestedValues.has(value) && isName(field, value));
+		if (name === undefined || collection === undefined) continue;
+		const message = `${label}: “${String(name)}” ${matchesNoRecord(part ?? collection)}`;
+		if (part === undefined) throw new UnclearName(message, collection, String(name), []);
+		const owner = all.find((other) => other.collection === collection && other.part === undefined);
 		throw new Error(
-			`${message} ${choiceOf(await readParts(run.api, reference, part), valueOf(owner).filter((value) => value !== undefined))}`,
+			`${message} ${choiceOf(await readParts(run.api, collection, part), valueOf(owner).filter((value) => value !== undefined))}`,
 		);
 	}
 }

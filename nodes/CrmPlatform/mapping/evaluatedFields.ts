@@ -3,7 +3,7 @@ import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-work
 import { outcomeField } from '../api/answeredRecord';
 import { parsedValue } from '../base/json';
 import { checkExact } from '../base/numbers';
-import { refersToOthers } from '../api/openapi/linkFields';
+import { isLink } from '../api/openapi/linkFields';
 import { decideValue, type EvaluatedValue, type ValueOrigin, type WhenCleared } from '../fields/decideValue';
 import type { Field, InputValue } from '../fields/field';
 import { readOption } from '../values/readers';
@@ -22,11 +22,11 @@ interface EvaluatedFields {
 	/** The names for which an item has values; without the names of an unreadable object. */
 	names(item: number): string[];
 	/**
-	 * The values of fields that may name other records, read before the item's turn.
+	 * The values of links, which may be names of records, read before the item's turn.
 	 *
 	 * @throws the error that `values` throws, too
 	 */
-	references(item: number, accepted: AcceptedFields): InputValue[];
+	linkValues(item: number, accepted: AcceptedFields): InputValue[];
 	/**
 	 * All values; linked records come last.
 	 *
@@ -64,9 +64,9 @@ class FormValues implements EvaluatedFields {
 			const evaluation = new Evaluation(n8n, formRows);
 			return {
 				rows: formRows,
-				linkedValues: new LinkedRecordValues(n8n, linked, fields, unsent),
+				pickedRecords: new LinkedRecordValues(n8n, linked, fields, unsent),
 				evaluated: new OncePerItem((item) => evaluation.valuesOf(item)),
-				mayRefer: formRows.some(({ field }) => refersToOthers(field)),
+				hasLinks: formRows.some(({ field }) => isLink(field)),
 			};
 		});
 	}
@@ -75,29 +75,29 @@ class FormValues implements EvaluatedFields {
 		return this.allNames;
 	}
 
-	references(item: number, accepted: AcceptedFields): InputValue[] {
-		const { rows, linkedValues, evaluated, mayRefer } = this.form.for(accepted);
-		const ofLinked = linkedValues.references(item);
-		if (!mayRefer) return ofLinked;
+	linkValues(item: number, accepted: AcceptedFields): InputValue[] {
+		const { rows, pickedRecords, evaluated, hasLinks } = this.form.for(accepted);
+		const ofPicked = pickedRecords.linkValues(item);
+		if (!hasLinks) return ofPicked;
 		const evaluatedRows = evaluated.readEarly(item);
-		const ofForm = rows.flatMap(({ field }, i): InputValue[] => (refersToOthers(field) ? [{ field, value: evaluatedRows[i] }] : []));
-		return [...ofForm, ...ofLinked];
+		const ofForm = rows.flatMap(({ field }, i): InputValue[] => (isLink(field) ? [{ field, value: evaluatedRows[i] }] : []));
+		return [...ofForm, ...ofPicked];
 	}
 
 	values(item: number, accepted: AcceptedFields): EvaluatedValue[] {
-		const { rows, linkedValues, evaluated } = this.form.for(accepted);
+		const { rows, pickedRecords, evaluated } = this.form.for(accepted);
 		const evaluatedRows = evaluated.readInTurn(item);
 		const ofForm = rows.map(({ field, origin }, i): EvaluatedValue => ({ field, value: evaluatedRows[i], origin }));
-		return [...ofForm, ...linkedValues.all(item)];
+		return [...ofForm, ...pickedRecords.all(item)];
 	}
 }
 
 /** A form with the accepted fields. */
 interface PreparedForm {
 	rows: FormRow[];
-	linkedValues: LinkedRecordValues;
+	pickedRecords: LinkedRecordValues;
 	evaluated: OncePerItem<unknown[]>;
-	mayRefer: boolean;
+	hasLinks: boolean;
 }
 
 interface FormRow {
@@ -125,7 +125,7 @@ class ObjectValues implements EvaluatedFields {
 	private readonly objects: OncePerItem<IDataObject>;
 	private readonly origins: OncePerItem<ValueOrigin>;
 	private readonly whenCleared: WhenCleared;
-	private readonly reading: OncePerFields<{ reader: ObjectReader; linkedValues: LinkedRecordValues; plainNames: ReadonlySet<string> }>;
+	private readonly reading: OncePerFields<{ reader: ObjectReader; pickedRecords: LinkedRecordValues; plainNames: ReadonlySet<string> }>;
 
 	constructor(
 		n8n: IExecuteFunctions,
@@ -142,8 +142,8 @@ class ObjectValues implements EvaluatedFields {
 		this.origins = originsOf(n8n, stored);
 		this.reading = new OncePerFields(({ fields, recordNames }) => ({
 			reader: new ObjectReader(fields, recordNames),
-			linkedValues: new LinkedRecordValues(n8n, linked, fields, unsent),
-			plainNames: new Set(fields.filter((field) => !refersToOthers(field)).map(({ name }) => name)),
+			pickedRecords: new LinkedRecordValues(n8n, linked, fields, unsent),
+			plainNames: new Set(fields.filter((field) => !isLink(field)).map(({ name }) => name)),
 		}));
 	}
 
@@ -160,16 +160,16 @@ class ObjectValues implements EvaluatedFields {
 		}
 	}
 
-	references(item: number, accepted: AcceptedFields): InputValue[] {
-		const { reader, linkedValues, plainNames } = this.reading.for(accepted);
-		const ofLinked = linkedValues.references(item);
+	linkValues(item: number, accepted: AcceptedFields): InputValue[] {
+		const { reader, pickedRecords, plainNames } = this.reading.for(accepted);
+		const ofPicked = pickedRecords.linkValues(item);
 		const object = this.objects.readEarly(item);
-		if (Object.keys(object).every((name) => plainNames.has(name))) return ofLinked;
-		return [...reader.read(object, this.isSkippedFrom(this.origins.readEarly(item))).values.filter(({ field }) => refersToOthers(field)), ...ofLinked];
+		if (Object.keys(object).every((name) => plainNames.has(name))) return ofPicked;
+		return [...reader.read(object, this.isSkippedFrom(this.origins.readEarly(item))).values.filter(({ field }) => isLink(field)), ...ofPicked];
 	}
 
 	values(item: number, accepted: AcceptedFields): EvaluatedValue[] {
-		const { reader, linkedValues } = this.reading.for(accepted);
+		const { reader, pickedRecords } = this.reading.for(accepted);
 		const object = this.objects.readInTurn(item);
 		const origin = this.origins.readInTurn(item);
 		const { values, unknown, notObjects } = reader.read(object, this.isSkippedFrom(origin));
@@ -179,7 +179,7 @@ class ObjectValues implements EvaluatedFields {
 		if (invented.length > 0 && accepted.fields.length > 0) throw inventedFields(invented, accepted.fields);
 		for (const name of notObjects) this.unsent.notObject(name);
 		noteUnknownNames(object, unknown, values, accepted, this.unsent);
-		const all = [...values.map((fieldValue): EvaluatedValue => ({ ...fieldValue, origin })), ...linkedValues.all(item)];
+		const all = [...values.map((fieldValue): EvaluatedValue => ({ ...fieldValue, origin })), ...pickedRecords.all(item)];
 		const names = Object.keys(object);
 		if (all.length === 0 && names.length > 0) throw nothingToSend(names, accepted.fields);
 		return all;

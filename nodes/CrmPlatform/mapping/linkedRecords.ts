@@ -28,7 +28,7 @@ function linkNameForAll(n8n: IExecuteFunctions, linkName: unknown): string {
 	throw new Error('Linked Records: the field must be the same for all items, but its expression returns several. Choose one field, or map the values instead.');
 }
 
-/** The records picked beside the values, as values of the fields that refer to them; records of one list become one value. */
+/** The records picked beside the values, as values of the fields that link to them; records of one list become one value. */
 export class LinkedRecordValues {
 	private readonly unsent: UnsentValues;
 	private readonly prepared: PreparedRecord[];
@@ -50,7 +50,7 @@ export class LinkedRecordValues {
 	}
 
 	/** The values that may be names, read before the item's turn. */
-	references(item: number): InputValue[] {
+	linkValues(item: number): InputValue[] {
 		if (!this.prepared.some(({ mayBeName }) => mayBeName)) return [];
 		return byField(this.withResults(this.evaluated.readEarly(item)).filter(({ mayBeName }) => mayBeName));
 	}

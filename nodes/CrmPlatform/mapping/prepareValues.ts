@@ -7,7 +7,7 @@ import type { ConvertedValue, Field } from '../fields/field';
 import type { Execution } from '../model';
 import { acceptedFields } from './acceptedFields';
 import { evaluatedFields } from './evaluatedFields';
-import { lookUpReferences, type LinkedIds } from './linkedIds';
+import { lookUpLinks, type LinkedIds } from './linkedIds';
 import type { StoredFields } from './storedFields';
 import { onlyBlanks, UnsentValues } from './unsentValues';
 
@@ -18,7 +18,7 @@ export type BodyOf = (item: number) => IDataObject;
  * Prepares the conversion of input items into bodies, in two passes over the items:
  *
  * 1. Before the first item: the fields of each item (`acceptedFields`), and the names of other records in its values,
- *    which are looked up together (`lookUpReferences`). For these, values may be evaluated early.
+ *    which are looked up together (`lookUpLinks`). For these, values may be evaluated early.
  * 2. In an item's turn: the stored values become evaluated ones (`evaluatedFields`), and these become values that the
  *    service takes (`convert`), with ids instead of names (`LinkedIds`).
  *
@@ -45,7 +45,7 @@ export async function prepareValues(
 	const unsent = new UnsentValues(api, new Set(otherNames));
 	const evaluated = evaluatedFields(n8n, stored, unsent, whenCleared);
 	const fieldsOfItems = await acceptedFields(execution, stored.mode, (item) => evaluated.names(item), fields);
-	const linkedIds = await lookUpReferences(execution, (item) => evaluated.references(item, fieldsOfItems.of(item)), 'written');
+	const linkedIds = await lookUpLinks(execution, (item) => evaluated.linkValues(item, fieldsOfItems.of(item)), 'written');
 
 	return (item) => {
 		const values = evaluated.values(item, fieldsOfItems.of(item));

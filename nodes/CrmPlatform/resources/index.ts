@@ -61,7 +61,7 @@ const gathered = (name: string, value: string, operationValues: string[]): MenuE
 	name,
 	value,
 	recordTypes: resources.filter(({ operations }) => operations.some(({ option }) => option.value === operationValues[0])),
-	isLinked: true,
+	hasLinks: true,
 	operations: company.operations.filter(({ option }) => operationValues.includes(String(option.value))),
 });
 
