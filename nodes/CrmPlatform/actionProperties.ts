@@ -93,23 +93,23 @@ const formsOf = (resource: OfferedResource) =>
 	resource.operations.map((operation) => ({
 		resource: resource.value,
 		operation: operation.option.value as string,
-		parameters: [...kindProperties(resource), ...operation.properties(resource as Resource), optionsProperty(operation)],
+		parameters: [...recordTypeProperties(resource), ...operation.properties(resource as Resource), optionsProperty(operation)],
 	}));
 
 /** Parameters that identify the records: their type, their parents, or neither. */
-function kindProperties({ kinds, parents = [] }: OfferedResource): INodeProperties[] {
-	if (!kinds) return parents;
-	const kind: INodeProperties = {
+function recordTypeProperties({ recordTypes, parents = [] }: OfferedResource): INodeProperties[] {
+	if (!recordTypes) return parents;
+	const typeProperty: INodeProperties = {
 		displayName: 'Record Type',
 		name: 'kind',
 		type: 'options',
 		noDataExpression: true,
-		options: kinds.map(({ name, value }) => ({ name, value })),
+		options: recordTypes.map(({ name, value }) => ({ name, value })),
 		default: 'contact',
 	};
-	const parentsOf = ({ value, parents: kindParents = [] }: Resource) =>
-		kindParents.map((parent): INodeProperties => ({ ...parent, displayOptions: { show: { kind: [value] } } }));
-	return [kind, ...kinds.flatMap(parentsOf)];
+	const parentsOf = ({ value, parents: parentsOfType = [] }: Resource) =>
+		parentsOfType.map((parent): INodeProperties => ({ ...parent, displayOptions: { show: { kind: [value] } } }));
+	return [typeProperty, ...recordTypes.flatMap(parentsOf)];
 }
 
 /** The collection Options. */

@@ -24,8 +24,8 @@ export interface Resource {
 	path: `/${string}`;
 	/** Parameters for the parents of the records, which the user picks first. */
 	parents?: INodeProperties[];
-	/** Whether its records refer to others, which the user can pick from lists. */
-	isLinked?: boolean;
+	/** Whether its records link to others, which the user can pick from lists. */
+	hasLinks?: boolean;
 	/** Whether *Undo* can undo changes of its records. */
 	isUndoable: boolean;
 	/** Whether the Poll Trigger offers it, which needs *Get Many*. */
@@ -37,7 +37,7 @@ export interface Resource {
 /** An entry of a node's menu of resources: a record type, or operations for which the user picks the record type. */
 export interface MenuEntry extends Omit<Resource, 'path' | 'isUndoable' | 'isPolled'> {
 	/** The record types to pick from, by name. */
-	kinds?: Resource[];
+	recordTypes?: Resource[];
 }
 
 /** A verb, for any resource: its menu entry, its parameters, its effect. */

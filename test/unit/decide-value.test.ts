@@ -48,7 +48,7 @@ test.each(['chosen', 'cellThatClears'] as const)('a new record has nothing to cl
 });
 
 test('white space is not the ID of another record', () => {
-	expect(decided('text', ' ', 'chosen', 'clear', { reference: 'companies' })).toEqual(clear);
+	expect(decided('text', ' ', 'chosen', 'clear', { collection: 'companies' })).toEqual(clear);
 });
 
 test('an empty cell never clears all custom fields at once', () => {

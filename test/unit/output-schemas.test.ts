@@ -9,8 +9,8 @@ const previewOf = (resource: string, operation: string) =>
 
 describe('The output preview', () => {
 	test('exists for every operation whose output is known in advance', () => {
-		const resourcesWithoutKinds = menu.filter(({ kinds }) => !kinds);
-		const operations = resourcesWithoutKinds.flatMap(({ value, operations }) =>
+		const plainEntries = menu.filter(({ recordTypes }) => !recordTypes);
+		const operations = plainEntries.flatMap(({ value, operations }) =>
 			operations
 				.filter(({ output }) => output !== null)
 				.map(({ option }) => `__schema__/v1.0.0/${value}/${String(option.value)}.json`),

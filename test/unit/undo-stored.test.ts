@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { afterWrite } from '../../nodes/CrmPlatform/undo/undoRefusals';
 import type { RecordUndo } from '../../nodes/CrmPlatform/undo/recordUndo';
 
-const history = { collection: '/contacts', id: 'con_1', kind: 'contact' } as RecordUndo['history'];
+const history = { collection: '/contacts', id: 'con_1', recordType: 'contact' } as RecordUndo['history'];
 const update = (values: IDataObject): RecordUndo => ({
 	history,
 	result: 'undone',

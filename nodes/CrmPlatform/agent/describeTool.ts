@@ -52,10 +52,10 @@ async function describeRecordType(run: ToolRun, recordType: RecordType, fields: 
 const actionNames = (recordType: RecordType, { settings }: ToolRun): string =>
 	actionsOf(recordType, settings.verbs).map(({ option }) => option.value).join(', ') || 'none';
 
-async function choicesOf({ api }: ToolRun, { choices, reference, part }: Field): Promise<string[]> {
+async function choicesOf({ api }: ToolRun, { choices, collection, part }: Field): Promise<string[]> {
 	if (choices) return choices.map(({ value }) => String(value));
-	if (reference === undefined || part === undefined) return [];
-	const parts = await readParts(api, reference, part).catch(() => []);
+	if (collection === undefined || part === undefined) return [];
+	const parts = await readParts(api, collection, part).catch(() => []);
 	return [...new Set(parts.map(({ name }) => name))];
 }
 
@@ -69,13 +69,13 @@ async function describeField(run: ToolRun, field: Field): Promise<string> {
 	return field.required ? `${description}, required` : description;
 }
 
-function describeValue({ reference, linksTo, kind }: Field): string {
-	if (reference !== undefined) return `name or id (${reference})`;
+function describeValue({ collection, linksTo, kind }: Field): string {
+	if (collection !== undefined) return `name or id (${collection})`;
 	return linksTo ? `[{resource: ${linksTo.join('|')}, id}]` : kind;
 }
 
 async function fieldDetails(run: ToolRun, field: Field): Promise<IDataObject> {
-	const { name, label, kind, description, required, reference, maxLength, unique } = field;
+	const { name, label, kind, description, required, collection, maxLength, unique } = field;
 	const choices = await choicesOf(run, field);
 	const facts = {
 		name,
@@ -84,7 +84,7 @@ async function fieldDetails(run: ToolRun, field: Field): Promise<IDataObject> {
 		description,
 		required,
 		unique,
-		names_of: reference,
+		names_of: collection,
 		max_length: maxLength,
 		choices: choices.length > 0 ? choices : undefined,
 	};

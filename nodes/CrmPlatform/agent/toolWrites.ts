@@ -146,12 +146,12 @@ async function refuseNames(
 	const valueOf = (field: Field | undefined): unknown[] =>
 		(field ? [outputValue(body as IDataObject, field.path as OutputField['path'])].flat() : []);
 	for (const field of all) {
-		const { reference, part } = field;
-		const name = valueOf(field).find((value) => reference !== undefined && requestedValues.has(value) && isName(field, value));
-		if (name === undefined || reference === undefined) continue;
-		if (part === undefined) throw new UnclearName(field, matchesNoRecord(reference), { collection: reference, name: String(name), ids: [] });
-		const owner = all.find((other) => other.reference === reference && other.part === undefined);
-		const choice = choiceOf(await readParts(run.api, reference, part), valueOf(owner).filter((value) => value !== undefined));
+		const { collection, part } = field;
+		const name = valueOf(field).find((value) => collection !== undefined && requestedValues.has(value) && isName(field, value));
+		if (name === undefined || collection === undefined) continue;
+		if (part === undefined) throw new UnclearName(field, matchesNoRecord(collection), { collection, name: String(name), ids: [] });
+		const owner = all.find((other) => other.collection === collection && other.part === undefined);
+		const choice = choiceOf(await readParts(run.api, collection, part), valueOf(owner).filter((value) => value !== undefined));
 		throw new FieldError(field, `“${String(name)}” ${matchesNoRecord(part)} ${choice}`);
 	}
 }

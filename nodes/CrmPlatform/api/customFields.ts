@@ -107,8 +107,8 @@ function fieldOf(fieldDefinition: Definition): Field {
 	if (type === 'phone') field.pattern = e164;
 	if (type === 'url') field.isUrl = true;
 	if (type === 'email' || type === 'url') field.format = type;
-	const reference = type === 'user' ? 'users' : fieldDefinition.reference_resource;
-	if (reference) field.reference = reference;
+	const linkedCollection = type === 'user' ? 'users' : fieldDefinition.reference_resource;
+	if (linkedCollection) field.collection = linkedCollection;
 	if (options?.length) {
 		field.choices = options.map((option) =>
 			typeof option === 'string'

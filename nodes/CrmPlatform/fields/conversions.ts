@@ -67,7 +67,7 @@ export const isDigits = (text: string): boolean => /^\s*[+-]?\d+\s*$/.test(text)
 
 /** For the id of another record, the value may be its name, which is looked up later. */
 export function toNumber(field: Field, value: unknown): unknown {
-	if (field.reference !== undefined && typeof value === 'string' && !isDigits(value)) return value;
+	if (field.collection !== undefined && typeof value === 'string' && !isDigits(value)) return value;
 	const parsed = typeof value === 'string' ? exactNumber(value) : value;
 	if (typeof parsed === 'number' && Number.isFinite(parsed)) return parsed;
 	if (typeof value === 'string' && isDecimal(value)) throw refusal(field, value, tooLong);

@@ -72,8 +72,8 @@ const isEmptyListText = (field: Pick<Field, 'kind'>, value: unknown): boolean =>
 	typeof value === 'string' && !isBlank(value) && isBlankFor(field, value);
 
 /** Whether a value clears the field. White space is a value of a text, but not of an id; a list is cleared by an empty list. */
-export function clearsField({ kind, reference }: Field, value: unknown): boolean {
-	const isText = fieldKinds[kind].whiteSpace === 'text' && reference === undefined && typeof value === 'string';
+export function clearsField({ kind, collection }: Field, value: unknown): boolean {
+	const isText = fieldKinds[kind].whiteSpace === 'text' && collection === undefined && typeof value === 'string';
 	return isBlank(value) && !Array.isArray(value) && (!isText || value === '');
 }
 

@@ -27,11 +27,11 @@ export interface Field {
 	description: string;
 	kind: FieldKind;
 	required: boolean;
-	/** For ids of other records: their collection, such as `companies`. */
-	reference?: string;
-	/** For ids of parts of other records: the member that lists the parts, such as `stages`. */
+	/** For links: the collection of the linked records, such as `companies`. */
+	collection?: string;
+	/** For links to parts of records: the member that lists the parts, such as `stages`. */
 	part?: string;
-	/** For links to records of several kinds: their collections, such as `contacts` and `deals`. */
+	/** For links such as `{ resource: 'contacts', id }`, to records of several types: their collections. */
 	linksTo?: string[];
 	/** Whether it is one of the fields people use most, if the description says so. */
 	important?: true;
@@ -92,8 +92,8 @@ export function fieldNamed(name: string, more: Partial<Field> = {}): Field {
 }
 
 /** Whether the form requires a value: a linked record may be picked beside the form instead. */
-export const isRequiredInForm = ({ required, reference, linksTo }: Field): boolean =>
-	required && reference === undefined && !linksTo;
+export const isRequiredInForm = ({ required, collection, linksTo }: Field): boolean =>
+	required && collection === undefined && !linksTo;
 
 /** How a query parameter with several values is written (OpenAPI 3.1, section 4.8.12.2). */
 export type ParameterEncoding =

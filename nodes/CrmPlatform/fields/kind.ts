@@ -22,7 +22,7 @@ export interface KindProperties {
 	isDescribedBy(schema: ValueSchema): boolean;
 	/** The types of custom fields that are of this kind; all others are text. */
 	customTypes: string[];
-	/** The control of n8n's mapper, and the hint on the format in its label; for a reference, `Name or ID`. */
+	/** The control of n8n's mapper, and the hint on the format in its label; for a link, `Name or ID`. */
 	control: 'string' | 'options' | 'dateTime';
 	formatHint: string | undefined;
 	/** What a value consists of; an open one may be anything. */

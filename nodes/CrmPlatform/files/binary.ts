@@ -70,7 +70,7 @@ export interface OutputFile {
 }
 
 /** The name and media type of a file. */
-export interface FileKind {
+export interface FileProperties {
 	/** The name, such as `done.csv`. */
 	name: string;
 	/** Media type of the content. */
@@ -80,7 +80,7 @@ export interface FileKind {
 }
 
 /** Begins a file in n8n's binary store. */
-export function outputFile({ helpers }: IExecuteFunctions, { name, type, isCompressed = false }: FileKind): OutputFile {
+export function outputFile({ helpers }: IExecuteFunctions, { name, type, isCompressed = false }: FileProperties): OutputFile {
 	let pending: string[] = [];
 	let length = 0;
 	let isEnded = false;

@@ -1,9 +1,9 @@
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
-import { outputFile, type FileKind, type OutputFile } from './binary';
+import { outputFile, type FileProperties, type OutputFile } from './binary';
 
 /** The properties that the parts of an output share. */
-export interface PartsKind extends FileKind {
+export interface PartsProperties extends FileProperties {
 	/** The beginning of each file. */
 	beginning: string;
 	/** Maximum number of rows per file; Infinity for a single file. */
@@ -28,14 +28,14 @@ interface OutputParts {
 const rowsAtOnce = 100;
 
 /** Begins files in n8n's binary store. */
-export function outputParts(n8n: IExecuteFunctions, { beginning, rowsPerFile, ...kind }: PartsKind): OutputParts {
+export function outputParts(n8n: IExecuteFunctions, { beginning, rowsPerFile, ...properties }: PartsProperties): OutputParts {
 	const parts: OutputPart[] = [];
 	let current: OutputFile | undefined;
 	let rows = 0;
 
 	const begin = async (): Promise<OutputFile> => {
-		const name = rowsPerFile === Infinity ? kind.name : numbered(kind.name, parts.length + 1);
-		current = outputFile(n8n, { ...kind, name });
+		const name = rowsPerFile === Infinity ? properties.name : numbered(properties.name, parts.length + 1);
+		current = outputFile(n8n, { ...properties, name });
 		if (beginning !== '') await current.write(beginning);
 		return current;
 	};

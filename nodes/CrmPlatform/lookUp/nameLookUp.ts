@@ -35,7 +35,8 @@ interface NameToFind {
 }
 
 interface NamedCollection extends Collection {
-	reference: string;
+	/** Its name: `companies`. */
+	collection: string;
 }
 
 /**
@@ -45,9 +46,9 @@ interface NamedCollection extends Collection {
  *
  * @param isFilter whether a name that no record has may be an id in any form
  */
-export async function lookUpNames(api: Connection, reference: string, names: string[], isFilter: boolean): Promise<Map<string, NamedId>> {
-	const description = await api.describe(`/${reference}`);
-	api.requireDescription(reference);
+export async function lookUpNames(api: Connection, collection: string, names: string[], isFilter: boolean): Promise<Map<string, NamedId>> {
+	const description = await api.describe(`/${collection}`);
+	api.requireDescription(collection);
 	const list = description?.list;
 	if (!list && !isFilter) return new Map();
 	if (!list) throw new Error('the CRM does not describe how to list them.');
@@ -58,35 +59,35 @@ export async function lookUpNames(api: Connection, reference: string, names: str
 		return { text, name, fields: field === undefined ? ['id', ...keys] : [field] };
 	});
 	const fields = keys.filter((key) => key === 'name');
-	const collection: NamedCollection = { api, reference, path: `/v1/${reference}`, list, filters: list.filters, fields };
-	const first = await candidatesIn(collection, {});
+	const target: NamedCollection = { api, collection, path: `/v1/${collection}`, list, filters: list.filters, fields };
+	const first = await candidatesIn(target, {});
 	const found = first.isWhole
 		? namesToFind.map((nameToFind) => findIn(first, nameToFind))
-		: await lookUpEach(collection, namesToFind, typeof first.records[0]?.id === 'number');
+		: await lookUpEach(target, namesToFind, typeof first.records[0]?.id === 'number');
 	const outcomes = await inParallel(namesToFind, async ({ text, name, fields }, i): Promise<[string, NamedId]> => {
 		const outcome = found[i]!;
 		const mayHaveId = isFilter && !first.isWhole && fields.includes('id') && !('found' in outcome || 'several' in outcome);
-		return [text, mayHaveId ? await findById(collection, name, outcome) : outcome];
+		return [text, mayHaveId ? await findById(target, name, outcome) : outcome];
 	});
 	return new Map(outcomes);
 }
 
 /** @param hasNumbers whether ids are numbers */
-async function lookUpEach(collection: NamedCollection, namesToFind: NameToFind[], hasNumbers: boolean): Promise<NamedId[]> {
-	const { search } = collection.list;
+async function lookUpEach(target: NamedCollection, namesToFind: NameToFind[], hasNumbers: boolean): Promise<NamedId[]> {
+	const { search } = target.list;
 	const searched = await inParallel(namesToFind, async (nameToFind) =>
-		search === undefined ? undefined : await searchFor(collection, search, nameToFind),
+		search === undefined ? undefined : await searchFor(target, search, nameToFind),
 	);
 	const byField = new Map<string, LookedUp>();
 	for (const name of identifyingFields) {
-		if (valuesPerRequest(collection, { name }) === 0) continue;
+		if (valuesPerRequest(target, { name }) === 0) continue;
 		const field: ComparedField = { name, path: [name], kind: 'text', lowerCase: [''] };
 		const names = namesToFind.filter((nameToFind, i) => isLookedUpIn(nameToFind, name, searched[i])).map(({ name: text }) => text);
-		byField.set(name, await lookUp(collection, field, names).catch(unlessAnswered));
+		byField.set(name, await lookUp(target, field, names).catch(unlessAnswered));
 	}
 	return namesToFind.map((nameToFind, i) => {
 		const lookUps = [...byField].filter(([field]) => isLookedUpIn(nameToFind, field, searched[i]));
-		const outcomes = lookUps.map(([, outcomeOf]) => idsOf(collection, outcomeOf(nameToFind.name), hasNumbers));
+		const outcomes = lookUps.map(([, outcomeOf]) => idsOf(target, outcomeOf(nameToFind.name), hasNumbers));
 		return combineOutcomes(searched[i] ? [searched[i], ...outcomes] : outcomes);
 	});
 }
@@ -96,10 +97,10 @@ const isLookedUpIn = ({ name, fields }: NameToFind, field: string, searched: Nam
 	fields.includes(field) && (shapes[field]?.test(name) ?? true) && (field === unsearched || !isFound(searched));
 
 /** The ids of the outcome, as numbers if the service writes them so: a look-up returns ids as text. */
-function idsOf({ api, reference }: NamedCollection, outcome: LookUpOutcome, areNumbers: boolean): NamedId {
+function idsOf({ api, collection }: NamedCollection, outcome: LookUpOutcome, areNumbers: boolean): NamedId {
 	const idOf = (record: { id: string; name?: unknown }): unknown => {
 		const id = areNumbers ? (exactNumber(record.id) ?? record.id) : record.id;
-		rememberNames(api, reference, [{ ...record, id }]);
+		rememberNames(api, collection, [{ ...record, id }]);
 		return id;
 	};
 	if ('found' in outcome) return { found: idOf(outcome.found) };
@@ -128,9 +129,9 @@ function unlessAnswered(error: Error): LookedUp {
 }
 
 /** @returns undefined if the search finds more than can be read */
-async function searchFor(collection: NamedCollection, search: string, nameToFind: NameToFind): Promise<NamedId | undefined> {
+async function searchFor(target: NamedCollection, search: string, nameToFind: NameToFind): Promise<NamedId | undefined> {
 	if (!isWellFormed(nameToFind.name)) return { refused: new Error(notWellFormed(nameToFind.name)) };
-	const searching = candidatesIn(collection, { [search]: nameToFind.name });
+	const searching = candidatesIn(target, { [search]: nameToFind.name });
 	const refusal = await failureOfValue(searching);
 	if (refusal) return refusal;
 	const candidates = await searching;
@@ -155,14 +156,14 @@ interface Candidates {
 }
 
 async function candidatesIn(
-	{ api, reference, path: collectionPath, list }: NamedCollection,
+	{ api, collection, path: collectionPath, list }: NamedCollection,
 	query: Record<string, string>,
 ): Promise<Candidates> {
 	const records: IDataObject[] = [];
 	let isWhole = true;
 	for await (const page of readPages(api.send, { path: collectionPath, list, query, limit: maxRead })) {
 		records.push(...page.records);
-		rememberNames(api, reference, page.records);
+		rememberNames(api, collection, page.records);
 		isWhole = page.next === undefined;
 	}
 	return { records, isWhole };

@@ -30,15 +30,15 @@ export interface Part {
  * @param part the member that lists them, such as `stages`
  * @throws NodeApiError if the service does not list the records
  */
-export async function readParts(api: Connection, reference: string, part: string): Promise<Part[]> {
-	const list = (await api.describe(`/${reference}`))?.list;
+export async function readParts(api: Connection, collection: string, part: string): Promise<Part[]> {
+	const list = (await api.describe(`/${collection}`))?.list;
 	if (!list) return [];
 	const parts: Part[] = [];
-	for await (const { records } of readPages(api.send, { path: `/v1/${reference}`, list, query: {} })) {
-		rememberNames(api, reference, records);
+	for await (const { records } of readPages(api.send, { path: `/v1/${collection}`, list, query: {} })) {
+		rememberNames(api, collection, records);
 		for (const record of records) parts.push(...partsIn(record, part));
 	}
-	rememberNames(api, `${reference}.${part}`, parts);
+	rememberNames(api, `${collection}.${part}`, parts);
 	return parts;
 }
 

@@ -61,13 +61,13 @@ async function recordsOfCompanies(
 	{ list, collection, query }: { list: ListDescription; collection: string; query: Query },
 	filter: string,
 ): Promise<IDataObject[]> {
-	const { reference, kind } = list.filters.find(({ name }) => name === companyField) ?? {};
-	if (reference === undefined || kind === undefined || fieldKinds[kind].shape !== 'list') return [];
+	const { collection: companyCollection, kind } = list.filters.find(({ name }) => name === companyField) ?? {};
+	if (companyCollection === undefined || kind === undefined || fieldKinds[kind].shape !== 'list') return [];
 	try {
-		const companies = (await describe(`/${reference}`))?.list;
+		const companies = (await describe(`/${companyCollection}`))?.list;
 		if (companies?.search === undefined) return [];
 		const size = companies.pageSize && { [companies.pageSize.name]: companiesSearched };
-		const found = await readPage(send, `/v1/${reference}`, { list: companies, query: { [companies.search]: filter, ...size } });
+		const found = await readPage(send, `/v1/${companyCollection}`, { list: companies, query: { [companies.search]: filter, ...size } });
 		const ids = found.records.slice(0, companiesSearched).map(({ id }) => String(id));
 		if (ids.length === 0) return [];
 		const { [list.search ?? '']: _, ...others } = query;
@@ -84,7 +84,7 @@ async function companyNames(
 	records: IDataObject[],
 ): Promise<Map<unknown, string>> {
 	const ids = [...new Set(records.map(({ [companyField]: id }) => id).filter((id) => typeof id === 'string'))];
-	const resource = filters.find(({ name }) => name === companyField)?.reference;
+	const resource = filters.find(({ name }) => name === companyField)?.collection;
 	if (ids.length === 0 || resource === undefined) return new Map();
 	try {
 		const list = (await api.describe(`/${resource}`))?.list;

@@ -131,7 +131,7 @@ function untypedFields({ n8n }: Execution, namesOf: (item: number) => string[]):
 	return [...names].flatMap((name) => {
 		const key = customKeyOf(name);
 		// A record may be picked for any of them; its collection is unknown.
-		return key === undefined ? [] : [fieldNamed(name, { path: [allCustomFields, key], kind: 'any', reference: '' })];
+		return key === undefined ? [] : [fieldNamed(name, { path: [allCustomFields, key], kind: 'any', collection: '' })];
 	});
 }
 

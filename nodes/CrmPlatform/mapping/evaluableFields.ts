@@ -3,7 +3,7 @@ import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-work
 import { outcomeField } from '../api/answeredRecord';
 import { parsedValue } from '../base/json';
 import { checkExact } from '../base/numbers';
-import { refersToOthers } from '../api/openapi/linkFields';
+import { isLink } from '../api/openapi/linkFields';
 import { decideValue, type EvaluatedValue, type ValueOrigin, type WhenCleared } from '../fields/decideValue';
 import type { Field, InputValue } from '../fields/field';
 import { readOption } from '../values/readers';
@@ -13,7 +13,7 @@ import { isFilledByModel } from './expressions/fromAI';
 import { wordsOf } from './fieldNames';
 import { ObjectReader } from './objectFields';
 import { OncePerItem } from './oncePerItem';
-import { linkedRecords, LinkedRecordValues, type EvaluatedItem } from './linkedRecords';
+import { linkedRecords, LinkedRecordValues } from './linkedRecords';
 import type { StoredFields } from './storedFields';
 import { inventedFields, nothingToSend, type UnsentValues } from './unsentValues';
 
@@ -26,7 +26,7 @@ interface FieldsEvaluation {
 	 *
 	 * @throws Error in the user's words if none of the item's values belongs to a field
 	 */
-	evaluate(item: number): EvaluatedItem;
+	evaluate(item: number): EvaluatedValue[];
 }
 
 /** The stored fields before it is known which fields the items accept. */
@@ -87,24 +87,19 @@ class FormEvaluation implements FieldsEvaluation {
 		this.rows = rows;
 		this.linkedValues = linkedValues;
 		this.evaluation = new Evaluation(n8n, rows);
-		this.hasNames = linkedValues.hasNames || rows.some(({ field }) => refersToOthers(field));
+		this.hasNames = linkedValues.hasNames || rows.some(({ field }) => isLink(field));
 	}
 
 	mayNameRecords(): boolean {
 		return this.hasNames;
 	}
 
-	evaluate(item: number): EvaluatedItem {
+	evaluate(item: number): EvaluatedValue[] {
 		const results = this.evaluation.valuesOf(item);
 		const values = this.rows.map(({ field, origin }, i): EvaluatedValue => ({ field, value: results[i], origin }));
-		return withLinked(values, this.linkedValues.evaluate(item));
+		return [...values, ...this.linkedValues.valuesOf(item)];
 	}
 }
-
-const withLinked = (values: EvaluatedValue[], linked: EvaluatedItem): EvaluatedItem => ({
-	values: [...values, ...linked.values],
-	named: [...values.filter(({ field }) => refersToOthers(field)), ...linked.named],
-});
 
 type Stored<Mode> = Extract<StoredFields, { mode: Mode }>;
 
@@ -147,7 +142,7 @@ class ObjectsEvaluation implements FieldsEvaluation {
 		const { fields, recordNames } = objects.accepted;
 		this.of = objects;
 		this.reader = new ObjectReader(fields, recordNames);
-		this.plainNames = new Set(fields.filter((field) => !refersToOthers(field)).map(({ name }) => name));
+		this.plainNames = new Set(fields.filter((field) => !isLink(field)).map(({ name }) => name));
 	}
 
 	mayNameRecords(item: number): boolean {
@@ -155,7 +150,7 @@ class ObjectsEvaluation implements FieldsEvaluation {
 		return linkedValues.hasNames || !Object.keys(objects.readEarly(item)).every((name) => this.plainNames.has(name));
 	}
 
-	evaluate(item: number): EvaluatedItem {
+	evaluate(item: number): EvaluatedValue[] {
 		const { objects, originOf, refusesUnknown, unsent, whenCleared, accepted, linkedValues } = this.of;
 		const object = objects.readInTurn(item);
 		const origin = originOf(item);
@@ -165,11 +160,10 @@ class ObjectsEvaluation implements FieldsEvaluation {
 		if (invented.length > 0 && accepted.fields.length > 0) throw inventedFields(invented, accepted.fields);
 		for (const name of notObjects) unsent.notObject(name);
 		noteUnknownNames(object, unknown, values, accepted, unsent);
-		const ofObject = values.map((fieldValue): EvaluatedValue => ({ ...fieldValue, origin }));
-		const evaluated = withLinked(ofObject, linkedValues.evaluate(item));
+		const all = [...values.map((fieldValue): EvaluatedValue => ({ ...fieldValue, origin })), ...linkedValues.valuesOf(item)];
 		const names = Object.keys(object);
-		if (evaluated.values.length === 0 && names.length > 0) throw nothingToSend(names, accepted.fields);
-		return evaluated;
+		if (all.length === 0 && names.length > 0) throw nothingToSend(names, accepted.fields);
+		return all;
 	}
 }
 

@@ -127,7 +127,7 @@ function rowValues(
 		if (!filter) throw unknownOperator(field, operator.name);
 		if (bound) return [{ field: filter, value: at.isNextDay ? bound.plus({ days: 1 }) : bound }];
 		const isPicked = first === 'record' ? isFromList(stored.record) : first === 'choices' && Array.isArray(stored.choices);
-		const resolvedValue = isPicked && filter.reference !== undefined ? asId(filter, value) : value;
+		const resolvedValue = isPicked && filter.collection !== undefined ? asId(filter, value) : value;
 		// A list with one value, even if that contains commas.
 		const isOne = ['is', 'isRecord'].includes(operator.value) && valueShape(filter) === 'list' && !Array.isArray(value);
 		return [{ field: filter, value: isOne ? [resolvedValue] : resolvedValue }];

@@ -12,7 +12,7 @@ import type { Execution } from '../model';
 import { isUnset } from '../values/blank';
 import { readFieldsOfItems, type AcceptedFields, type FieldsOfItems } from './acceptedFields';
 import { FilterRows, noFilterValue, storedRows, type FilterRow, type MayLeaveOut } from './filterRows';
-import { lookUpReferences, type LinkedIds } from './linkedIds';
+import { lookUpLinks, type LinkedIds } from './linkedIds';
 
 /**
  * Reads the filters of a list from the rows of `parameter`, including filters by custom fields. Names of records are
@@ -28,8 +28,7 @@ export async function readFilters(
 	const rows = storedRows(execution.n8n, parameter);
 	const fieldsOfItems = await readFilterFields(execution, rows, list);
 	const filterRows = new FilterRows(execution.n8n, rows, mayLeaveOut, fieldsOfItems);
-	const referencesOf = (item: number) => filterRows.valuesOf(item).filter(({ field }) => field.reference !== undefined);
-	const linkedIds = await lookUpReferences(execution, referencesOf, 'filter');
+	const linkedIds = await lookUpLinks(execution, (item) => filterRows.valuesOf(item), 'filter');
 	return new ListFilters(execution, list, filterRows, linkedIds);
 }
 

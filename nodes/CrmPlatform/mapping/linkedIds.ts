@@ -4,7 +4,7 @@ import { getOrCreate } from '../base/maps';
 import type { Connection } from '../api/connection';
 import { asSentence } from '../api/http/errorWords';
 import { oncePerConnection } from '../api/oncePerConnection';
-import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
+import { isLink, isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
 import { apiValue, filterValue } from '../fields/apiValue';
 import { fieldNamed, type ConvertedValue, type Field, type InputValue } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
@@ -15,13 +15,13 @@ import { choiceOf, partNamed, partsWithIds, readParts, type Part } from '../look
 import type { Execution } from '../model';
 
 /**
- * How references are used. If no record has the name, but the value may be an ID, a write sends it and lets the service
+ * How links are used. If no record has the name, but the value may be an ID, a write sends it and lets the service
  * refuse it. A filter would silently find nothing, so it is refused here.
  */
-type ReferenceUse = 'written' | 'filter';
+type LinkUse = 'written' | 'filter';
 
 /** Caches the records found by name in an execution: the rows of a file are looked up some hundred at a time. */
-const foundNames = oncePerConnection<[reference: string], Map<string, NamedId>>(async () => await Promise.resolve(new Map()));
+const foundNames = oncePerConnection<[collection: string], Map<string, NamedId>>(async () => await Promise.resolve(new Map()));
 const readPartsOnce = oncePerConnection(readParts);
 
 /** The names to look up, by collection, and the lists of parts to read. */
@@ -31,43 +31,43 @@ interface NamesToFind {
 }
 
 /**
- * Looks up the records, and parts of records, to which the items refer by name, domain or email instead of an id. A value
+ * Looks up the records, and parts of records, to which the items link by name, domain or email instead of an id. A value
  * that can only be an id is not looked up; `external_id:100123` is looked up only in that field, and `id:acme` is an id.
  *
- * @param referencesOf the values of an item that may be names; each name is looked up once
+ * @param valuesOf the values of an item; each name is looked up once. An item whose values cannot be read fails later
  */
-export async function lookUpReferences(
+export async function lookUpLinks(
 	{ n8n, api }: Pick<Execution, 'n8n' | 'api'>,
-	referencesOf: (item: number) => InputValue[],
-	use: ReferenceUse,
+	valuesOf: (item: number) => InputValue[],
+	use: LinkUse,
 ): Promise<LinkedIds> {
 	const toFind: NamesToFind = { names: new Map(), parts: new Set() };
 	for (const item of n8n.getInputData().keys()) {
 		// Expressions of many items would block n8n.
 		if (item % 1_000 === 999) await sleep(0);
-		for (const { field, value } of valuesOrNone(() => referencesOf(item))) addNames(toFind, field, value);
+		for (const { field, value } of valuesOrNone(() => valuesOf(item))) if (isLink(field)) addNames(toFind, field, value);
 	}
 	const records = new Map<string, Map<string, NamedId>>();
-	for (const [reference, names] of toFind.names) records.set(reference, await lookUpRecords(api, reference, [...names], use));
+	for (const [collection, names] of toFind.names) records.set(collection, await lookUpRecords(api, collection, [...names], use));
 	const parts = new Map<string, Part[] | Error>();
 	for (const key of toFind.parts) parts.set(key, await lookUpParts(api, key).catch((error: Error) => error));
 	return new LinkedIds(records, parts, use);
 }
 
 function addNames({ names, parts }: NamesToFind, field: Field, value: unknown): void {
-	withReplacedIds(field, idsOrNames(field, value), (reference, id) => {
+	withReplacedIds(field, idsOrNames(field, value), (collection, id) => {
 		if (!isName(field, id) || parseName(id).field === 'id') return id;
 		if (field.part !== undefined) parts.add(partsKey(field));
-		else getOrCreate(names, reference, () => new Set<string>()).add(id.trim());
+		else getOrCreate(names, collection, () => new Set<string>()).add(id.trim());
 		return id;
 	});
 }
 
-async function lookUpRecords(api: Connection, reference: string, names: string[], use: ReferenceUse): Promise<Map<string, NamedId>> {
-	const cache = await foundNames(api, reference);
+async function lookUpRecords(api: Connection, collection: string, names: string[], use: LinkUse): Promise<Map<string, NamedId>> {
+	const cache = await foundNames(api, collection);
 	const uncachedNames = names.filter((name) => !cache.has(name));
 	if (uncachedNames.length === 0) return new Map(cache);
-	const outcomes = await lookUpNames(api, reference, uncachedNames, use === 'filter').catch(
+	const outcomes = await lookUpNames(api, collection, uncachedNames, use === 'filter').catch(
 		(error: Error) => new Map(uncachedNames.map((name): [string, NamedId] => [name, { failed: error }])),
 	);
 	for (const [name, outcome] of outcomes) if ('found' in outcome) cache.set(name, outcome);
@@ -75,9 +75,9 @@ async function lookUpRecords(api: Connection, reference: string, names: string[]
 }
 
 async function lookUpParts(api: Connection, key: string): Promise<Part[]> {
-	const [reference = '', part = ''] = JSON.parse(key) as string[];
-	const parts = await readPartsOnce(api, reference, part);
-	api.requireDescription(reference);
+	const [collection = '', part = ''] = JSON.parse(key) as string[];
+	const parts = await readPartsOnce(api, collection, part);
+	api.requireDescription(collection);
 	return parts;
 }
 
@@ -85,64 +85,64 @@ async function lookUpParts(api: Connection, key: string): Promise<Part[]> {
 export class LinkedIds {
 	private readonly records: Map<string, Map<string, NamedId>>;
 	private readonly parts: Map<string, Part[] | Error>;
-	private readonly use: ReferenceUse;
+	private readonly use: LinkUse;
 
-	constructor(records: Map<string, Map<string, NamedId>>, parts: Map<string, Part[] | Error>, use: ReferenceUse) {
+	constructor(records: Map<string, Map<string, NamedId>>, parts: Map<string, Part[] | Error>, use: LinkUse) {
 		this.records = records;
 		this.parts = parts;
 		this.use = use;
 	}
 
 	/**
-	 * Replaces names by ids in the value of a field that refers to other records, or to their parts.
+	 * Replaces names by ids in the value of a link to records, or to their parts.
 	 *
 	 * @param values all values of the item
 	 * @throws Error in the user's words if no record has the name, or several have it
 	 */
 	replaceNames({ field, converted }: ConvertedValue, values: ConvertedValue[]): unknown {
-		if (field.part === undefined) return refersToRecords(field) ? this.withIds(field, converted, []) : converted;
-		const owner = values.findLast(({ field: other }) => other.reference === field.reference && other.part === undefined);
+		if (field.part === undefined) return isRecordLink(field) ? this.withIds(field, converted, []) : converted;
+		const owner = values.findLast(({ field: other }) => other.collection === field.collection && other.part === undefined);
 		const owners = owner ? [this.withIds(owner.field, owner.converted, [])].flat().filter((id) => id !== undefined && id !== null) : [];
 		return this.withIds(field, converted, owners);
 	}
 
 	/** @param owners ids of the records to which a part may belong; empty if unknown */
 	private withIds(field: Field, value: unknown, owners: unknown[]): unknown {
-		return withReplacedIds(field, value, (reference, id) => {
-			if (isName(field, id)) return this.idOf(field, reference, id, owners);
+		return withReplacedIds(field, value, (collection, id) => {
+			if (isName(field, id)) return this.idOf(field, collection, id, owners);
 			return hasText(id) ? id.trim() : id;
 		});
 	}
 
-	private idOf(field: Field, reference: string, idOrName: string, owners: unknown[]): unknown {
+	private idOf(field: Field, collection: string, idOrName: string, owners: unknown[]): unknown {
 		const text = idOrName.trim();
 		const { field: nameField, name } = parseName(text);
 		if (nameField === 'id') return hasNumbers(field) ? numericId(field, name, this.use) : name;
-		const outcome = this.outcomeOf(field, reference, text, owners);
+		const outcome = this.outcomeOf(field, collection, text, owners);
 		if (outcome === undefined) return hasNumbers(field) ? numericId(field, text, this.use) : idOrName;
 		if ('found' in outcome) return outcome.found;
 		const isCertain = 'several' in outcome || (field.part !== undefined && 'failed' in outcome);
 		if (this.use === 'written' && !isCertain && mayBeId(text) && !hasNumbers(field)) return text;
 		if (field.part !== undefined) throw new FieldError(field, `“${text}” ${this.partProblem(field, outcome, owners)}`);
-		const problem = recordProblem(reference, text, outcome, this.use);
-		throw new UnclearName(field, problem, { collection: reference, name: text, ids: 'several' in outcome ? outcome.several : [] });
+		const problem = recordProblem(collection, text, outcome, this.use);
+		throw new UnclearName(field, problem, { collection, name: text, ids: 'several' in outcome ? outcome.several : [] });
 	}
 
-	private outcomeOf(field: Field, reference: string, text: string, owners: unknown[]): NamedId | undefined {
-		if (field.part === undefined) return this.records.get(reference)?.get(text);
+	private outcomeOf(field: Field, collection: string, text: string, owners: unknown[]): NamedId | undefined {
+		if (field.part === undefined) return this.records.get(collection)?.get(text);
 		const parts = this.parts.get(partsKey(field));
 		return parts instanceof Error ? { failed: parts } : parts && partNamed(parts, text, owners);
 	}
 
 	private partProblem(field: Field, outcome: NamedId, owners: unknown[]): string {
-		const { reference, part } = field;
+		const { collection, part } = field;
 		const found = this.parts.get(partsKey(field));
 		const parts = Array.isArray(found) ? found : [];
-		if ('failed' in outcome) return `could not be looked up in ${reference}: ${outcome.failed.message}`;
+		if ('failed' in outcome) return `could not be looked up in ${collection}: ${outcome.failed.message}`;
 		if ('several' in outcome) {
-			return `is the name of several ${part} in ${reference}: ${partsWithIds(parts, outcome.several)}. Also map the field that links to ${reference}, or use the ID of the right one.`;
+			return `is the name of several ${part} in ${collection}: ${partsWithIds(parts, outcome.several)}. Also map the field that links to ${collection}, or use the ID of the right one.`;
 		}
-		return `does not match any of the ${part} in ${reference}. ${choiceOf(parts, owners)}`;
+		return `does not match any of the ${part} in ${collection}. ${choiceOf(parts, owners)}`;
 	}
 }
 
@@ -163,13 +163,13 @@ export class UnclearName extends FieldError {
 }
 
 /** @throws Error in the user's words if the id is not a number */
-function numericId({ name, label }: Field, id: string, use: ReferenceUse): unknown {
+function numericId({ name, label }: Field, id: string, use: LinkUse): unknown {
 	const field = fieldNamed(name, { label, kind: 'number' });
 	return use === 'filter' ? filterValue(field, id, 'utc') : apiValue(field, id, 'utc');
 }
 
-/** The key of the list of parts to which a field refers. */
-const partsKey = ({ reference, part }: Field): string => JSON.stringify([reference, part]);
+/** The key of the list of parts to which a field links. */
+const partsKey = ({ collection, part }: Field): string => JSON.stringify([collection, part]);
 
 /** The ids or names in a value; undefined if the field cannot hold names. */
 function idsOrNames(field: Field, value: unknown): unknown {
@@ -186,17 +186,17 @@ function valuesOrNone<Value>(read: () => Value[]): Value[] {
 	}
 }
 
-function recordProblem(reference: string, name: string, outcome: NamedId, use: ReferenceUse): string {
+function recordProblem(collection: string, name: string, outcome: NamedId, use: LinkUse): string {
 	if ('failed' in outcome) {
-		return `could not be looked up in ${reference}: ${asSentence(outcome.failed.message)} Use the ID; if this is the ID, write id:${name}.`;
+		return `could not be looked up in ${collection}: ${asSentence(outcome.failed.message)} Use the ID; if this is the ID, write id:${name}.`;
 	}
-	if ('refused' in outcome) return `could not be looked up in ${reference}: ${outcome.refused.message}`;
+	if ('refused' in outcome) return `could not be looked up in ${collection}: ${outcome.refused.message}`;
 	if ('several' in outcome) {
 		const ids = outcome.several.slice(0, 5).map(String).join(', ');
-		return `may match several records of ${reference}, such as ${ids}. Use the ID of the right one.`;
+		return `may match several records of ${collection}, such as ${ids}. Use the ID of the right one.`;
 	}
 	const otherwise = use === 'filter' ? 'or use the ID' : 'create the record first, or use its ID';
-	return `${matchesNoRecord(reference)} Correct it, ${otherwise}.`;
+	return `${matchesNoRecord(collection)} Correct it, ${otherwise}.`;
 }
 
 export const matchesNoRecord = (collection: string): string => `does not match any record of ${collection}.`;

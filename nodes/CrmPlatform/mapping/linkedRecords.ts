@@ -3,6 +3,7 @@ import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 import { linksOf, type Link } from '../api/openapi/linkFields';
 import type { EvaluatedValue } from '../fields/decideValue';
 import type { Field, InputValue } from '../fields/field';
+import { asId } from '../lookUp/nameSyntax';
 import { isBlank } from '../values/blank';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/fromAI';
@@ -27,14 +28,7 @@ function linkNameForAll(n8n: IExecuteFunctions, linkName: unknown): string {
 	throw new Error('Linked Records: the field must be the same for all items, but its expression returns several. Choose one field, or map the values instead.');
 }
 
-/** The values of an item. */
-export interface EvaluatedItem {
-	values: EvaluatedValue[];
-	/** Those that may name other records. */
-	named: InputValue[];
-}
-
-/** The records picked beside the values, as values of the fields that refer to them; records of one list become one value. */
+/** The records picked beside the values, as values of the fields that link to them; records of one list become one value. */
 export class LinkedRecordValues {
 	private readonly unsent: UnsentValues;
 	private readonly prepared: PreparedRecord[];
@@ -59,16 +53,13 @@ export class LinkedRecordValues {
 		return this.prepared.some(({ mayBeName }) => mayBeName);
 	}
 
-	evaluate(item: number): EvaluatedItem {
+	valuesOf(item: number): EvaluatedValue[] {
 		const results = this.evaluation.valuesOf(item);
 		const records = this.prepared.map((record, i): EvaluatedRecord => ({ ...record, result: results[i] }));
 		for (const { link, value, result } of records) {
 			if (result === undefined && !isFilledByModel(value)) this.unsent.noValue(link.field);
 		}
-		return {
-			values: byField(records).map((fieldValue) => ({ ...fieldValue, origin: 'chosen' })),
-			named: byField(records.filter(({ mayBeName }) => mayBeName)),
-		};
+		return byField(records).map((fieldValue) => ({ ...fieldValue, origin: 'chosen' }));
 	}
 }
 
@@ -87,11 +78,12 @@ interface EvaluatedRecord extends PreparedRecord {
 
 function byField(records: EvaluatedRecord[]): InputValue[] {
 	const values = new Map<Field, unknown>();
-	for (const { link, value, result } of records) {
-		const ids = idsIn(result);
+	for (const { link, value, mayBeName, result } of records) {
+		const picked = mayBeName ? result : asId(link.field, result);
+		const ids = idsIn(picked);
 		if (result === undefined || (isFilledByModel(value) && ids.length === 0)) continue;
 		const others = (values.get(link.field) ?? []) as unknown[];
-		values.set(link.field, link.isOneOfMany ? [...others, ...ids.map(link.valueFor)] : result);
+		values.set(link.field, link.isOneOfMany ? [...others, ...ids.map(link.valueFor)] : picked);
 	}
 	return [...values].map(([field, value]) => ({ field, value }));
 }

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { fieldNamed, type ConvertedValue, type Field, type InputValue } from '../fields/field';
 import { asId } from '../lookUp/nameSyntax';
 import type { Execution } from '../model';
-import { lookUpReferences } from './linkedIds';
+import { lookUpLinks } from './linkedIds';
 import { isListed, pickedId } from './locator';
 
 /** A field that holds the id of another record, picked from a searchable list. */
@@ -23,7 +23,7 @@ export interface PickedField {
 /**
  * Reads the records that are picked or named for the items, as ids.
  *
- * @param fields the fields of the service, which refer to the records
+ * @param fields the fields of the service that link to the records
  * @returns a function that returns the ids for an item, by field
  * @throws Error from the returned function, in the user's words, if a required record is not picked, or if a name
  * does not belong to exactly one record
@@ -46,7 +46,7 @@ export async function preparePickedIds(
 			if (isOptional) return [];
 			throw new Error(`${displayName} is empty. Choose from the list, or enter a name or an ID.`);
 		});
-	const linkedIds = await lookUpReferences(execution, valuesOf, 'written');
+	const linkedIds = await lookUpLinks(execution, valuesOf, 'written');
 	return (item) => {
 		// A picked id or name is text, and needs no conversion.
 		const values = valuesOf(item).map(({ field, value }): ConvertedValue => ({ field, converted: value }));

@@ -7,7 +7,7 @@ import type { ConvertedValue, Field } from '../fields/field';
 import type { Execution } from '../model';
 import { acceptedFields } from './acceptedFields';
 import { evaluableFields } from './evaluableFields';
-import { lookUpReferences, type LinkedIds } from './linkedIds';
+import { lookUpLinks, type LinkedIds } from './linkedIds';
 import { OncePerItem } from './oncePerItem';
 import type { StoredFields } from './storedFields';
 import { onlyBlanks, UnsentValues } from './unsentValues';
@@ -19,7 +19,7 @@ export type BodyOf = (item: number) => IDataObject;
  * Prepares the conversion of input items into bodies, in two passes over the items:
  *
  * 1. Before the first item: the fields of each item (`acceptedFields`), and the names of other records in its values,
- *    which are looked up together (`lookUpReferences`). An item that may have such names is evaluated now, and its
+ *    which are looked up together (`lookUpLinks`). An item that may have such names is evaluated now, and its
  *    values wait for its turn (`OncePerItem`).
  * 2. In an item's turn: its values are evaluated, if they are not yet (`evaluableFields`), and become values that the
  *    service takes (`convert`), with ids instead of names (`LinkedIds`).
@@ -46,12 +46,12 @@ export async function prepareValues(
 	const fieldsOfItems = await acceptedFields(execution, stored.mode, (item) => evaluable.names(item), fields);
 	const evaluationOf = fieldsOfItems.prepared((accepted) => evaluable.evaluation(accepted));
 	const evaluated = new OncePerItem((item) => evaluationOf(item).evaluate(item));
-	const namedIn = (item: number) => (evaluationOf(item).mayNameRecords(item) ? evaluated.readEarly(item).named : []);
-	const linkedIds = await lookUpReferences(execution, namedIn, 'written');
+	const mayBeNames = (item: number) => (evaluationOf(item).mayNameRecords(item) ? evaluated.readEarly(item) : []);
+	const linkedIds = await lookUpLinks(execution, mayBeNames, 'written');
 
 	return (item) => {
-		const { values } = evaluated.readInTurn(item);
-		return bodyFrom(convert(values, { whenCleared, zone, isForm: stored.mode === 'each', unsent }), linkedIds);
+		const values = convert(evaluated.readInTurn(item), { whenCleared, zone, isForm: stored.mode === 'each', unsent });
+		return bodyFrom(values, linkedIds);
 	};
 }
 

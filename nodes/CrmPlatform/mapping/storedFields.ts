@@ -21,7 +21,7 @@ export type StoredFields = {
 /** Whether an empty value of an item leaves the field unchanged, or clears it. */
 export type EmptyCells = 'leave' | 'clear';
 
-/** A record that the user linked, and the Link that refers to it. */
+/** A record that the user linked, and the name of its Link. */
 export interface StoredLinkedRecord {
 	/** Name of a Link, or an expression. */
 	linkName: unknown;

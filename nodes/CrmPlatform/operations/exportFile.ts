@@ -6,7 +6,7 @@ import type { Query } from '../api/http/path';
 import { jobQuery, type JobDescription } from '../api/openapi/jobs';
 import { csvBeginning, csvRow } from '../files/csvWriter';
 import { ItemWithFiles } from '../files/itemWithFiles';
-import { outputParts, type PartsKind } from '../files/outputParts';
+import { outputParts, type PartsProperties } from '../files/outputParts';
 import { reportNames, type FileFormat } from '../files/rows';
 import { readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/collectionPath';
@@ -116,7 +116,7 @@ interface ExportPlan {
 	columns: ExportColumn[] | undefined;
 	/** Replaces the ids of linked records by names or unique values. */
 	withNames: ReturnType<typeof linkedKeys> | undefined;
-	files: PartsKind;
+	files: PartsProperties;
 	/** The binary field. */
 	field: string;
 }

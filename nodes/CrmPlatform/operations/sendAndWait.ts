@@ -95,8 +95,8 @@ export function sendAndWait(): Operation {
 			refuseSeveralItems(execution);
 			const read = (name: string): string => String(n8n.getNodeParameter(name, 0, '') ?? '').trim();
 			return async (item) => {
-				const storedKind: unknown = n8n.getNodeParameter('aboutKind', item, 'none');
-				const kind = readOption('About', storedKind, Object.keys(collections), { otherwise: 'none' });
+				const storedAbout: unknown = n8n.getNodeParameter('aboutKind', item, 'none');
+				const about = readOption('About', storedAbout, Object.keys(collections), { otherwise: 'none' });
 				const limit: unknown = n8n.getNodeParameter('options.limitWaitHours', item, defaultHours);
 				const hours = readPositiveNumber(limitWaitHours.displayName, limit, { max: maxHours, unit: 'hours' });
 				const message = read('message');
@@ -105,8 +105,8 @@ export function sendAndWait(): Operation {
 					title: read('approvalTitle') || 'Approval required',
 					message,
 					approver: pickedId(n8n, 'approverId', item),
-					collection: collections[kind] ?? '',
-					record: kind === 'none' ? '' : read('aboutRecord'),
+					collection: collections[about] ?? '',
+					record: about === 'none' ? '' : read('aboutRecord'),
 					limit: hours * 60 * 60 * 1000,
 				});
 			};

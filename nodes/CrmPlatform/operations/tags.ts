@@ -10,7 +10,7 @@ import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 
 const pickedTag: PickedField = { field: 'tag_ids', name: 'tagId', displayName: 'Tag', method: 'searchTags' };
-const tagField = fieldNamed('tag_ids', { label: 'Tag', reference: 'tags' });
+const tagField = fieldNamed('tag_ids', { label: 'Tag', collection: 'tags' });
 
 export function tagOperation(name: string, value: 'addTag' | 'removeTag', description: string): Operation {
 	return {

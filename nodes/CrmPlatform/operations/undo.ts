@@ -2,8 +2,8 @@ import type { Operation, Resource } from '../model';
 import { undoChanges } from '../undo/undoChanges';
 import { undoOptions, undoProperties } from '../undo/undoProperties';
 
-/** @param kinds the record types whose changes can be undone */
-export function undo(kinds: Resource[]): Operation {
+/** @param undoableTypes the record types whose changes can be undone */
+export function undo(undoableTypes: Resource[]): Operation {
 	return {
 		option: {
 			name: 'Undo',
@@ -12,7 +12,7 @@ export function undo(kinds: Resource[]): Operation {
 			description: 'Undo what an execution, a workflow or a user has written',
 		},
 		properties: () => undoProperties,
-		options: undoOptions(kinds),
+		options: undoOptions(undoableTypes),
 		output: {
 			type: 'object',
 			properties: {
@@ -28,6 +28,6 @@ export function undo(kinds: Resource[]): Operation {
 		},
 		isOnceForAll: true,
 
-		prepare: (execution) => async (item) => await undoChanges(execution, item, kinds),
+		prepare: (execution) => async (item) => await undoChanges(execution, item, undoableTypes),
 	};
 }

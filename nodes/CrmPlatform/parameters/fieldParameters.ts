@@ -74,7 +74,7 @@ export function fieldsProperties(resource?: Resource, special: Partial<MapperOpt
 		{ ...mapper, displayOptions: { show: { fieldsMode: ['each'] } } },
 		fieldsJson,
 		...choicesNotice(resource),
-		...(resource?.isLinked ? [fieldsLinked] : []),
+		...(resource?.hasLinks ? [fieldsLinked] : []),
 	];
 }
 

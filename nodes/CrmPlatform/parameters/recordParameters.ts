@@ -9,9 +9,9 @@ import type { Execution, MenuEntry, Resource } from '../model';
 export const fieldsDependOn = ['resource', 'kind', 'operation', 'objectKey.value'];
 
 /** The picker of the record that an operation reads or changes. Its list depends on the record type. */
-export function recordProperty({ name, kinds }: Resource & Pick<MenuEntry, 'kinds'>): INodeProperties {
+export function recordProperty({ name, recordTypes }: Resource & Pick<MenuEntry, 'recordTypes'>): INodeProperties {
 	return {
-		...pickerProperty(kinds ? 'Record' : name, 'recordId', 'searchRecords'),
+		...pickerProperty(recordTypes ? 'Record' : name, 'recordId', 'searchRecords'),
 		typeOptions: { loadOptionsDependsOn: ['kind', 'objectKey.value'] },
 		builderHint: { propertyHint: 'The record, by its ID' },
 	};

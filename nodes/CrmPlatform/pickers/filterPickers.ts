@@ -5,11 +5,11 @@ import { customFilters } from '../api/customFields';
 import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
-import { filterOperators, hasTypedOperators, isInstant, isLinked, operatorsOf, type FilterOperator } from '../api/openapi/filterOperators';
+import { filterOperators, hasTypedOperators, isFilteredLink, isInstant, operatorsOf, type FilterOperator } from '../api/openapi/filterOperators';
 import { customFieldsOf } from './customFieldsOf';
 import { editorContext, type EditorContext } from './editorContext';
 import { choiceOptions } from './mapperField';
-import { referencesOf } from './referenceFields';
+import { linkOptionsOf } from './linkOptions';
 
 /** The filters of a list, including those on custom fields. */
 export async function filtersOf({ api, description: { list }, collection }: EditorContext): Promise<Field[]> {
@@ -61,7 +61,7 @@ const linkedDescriptions: Record<string, string> = {
 
 function option({ name, value, filters }: FilterOperator, field: FilteredField, isSearch: boolean): INodePropertyOptions {
 	const baseOption = { name: isSearch ? 'Matches' : name, value };
-	const linked = isLinked(field) ? linkedDescriptions[value] : undefined;
+	const linked = isFilteredLink(field) ? linkedDescriptions[value] : undefined;
 	if (linked !== undefined) return { ...baseOption, description: linked };
 	const [first, ...others] = filters;
 	const [comparison, source] = first ?? [];
@@ -104,6 +104,6 @@ async function choicesOf(api: Connection, { filters }: FilteredField): Promise<I
 	const filter = filters.get('is');
 	if (!filter || valueShape(filter) !== 'list') return [];
 	const describedChoices = choiceOptions(filter);
-	if (describedChoices || filter.reference === undefined) return describedChoices ?? [];
-	return (await referencesOf(api, [filter])).get(filter.name) ?? [];
+	if (describedChoices || filter.collection === undefined) return describedChoices ?? [];
+	return (await linkOptionsOf(api, [filter])).get(filter.name) ?? [];
 }

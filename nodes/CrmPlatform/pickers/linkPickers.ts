@@ -14,14 +14,14 @@ import { filtersOf } from './filterPickers';
 import { searchList } from '../lookUp/searchList';
 import { searchParts } from './stages';
 
-/** The fields of the chosen resource that refer to other records. */
+/** The links that the chosen operation writes. */
 export async function getLinks(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const { fields } = await writableFields(await editorContext(this));
 	return linksOf(fields).map(({ name, label }) => ({ name: label, value: name }));
 }
 
 /**
- * The records that the field chosen in the same row can refer to.
+ * The records to which the field chosen in the same row can link.
  *
  * @param cursor the paginationToken of the previous page
  * @throws Error in the user's words if no field is chosen, or the service does not offer it
@@ -37,14 +37,13 @@ export async function searchLinked(
 	const links = linksOf(fields);
 	const link = links.find(({ name }) => name === chosen);
 	if (!link) throw new Error('The CRM no longer has this field. Choose another one.');
-	const { resource, part } = link;
+	const { collection, part } = link;
 	if (part === undefined) {
-		const records = { resource: `/${resource}`, collection: `/v1/${resource}` };
-		return await searchList(api, records, { filter, cursor });
+		return await searchList(api, { resource: `/${collection}`, collection: `/v1/${collection}` }, { filter, cursor });
 	}
-	const ownerLink = links.find((other) => other.resource === resource && other.part === undefined);
+	const ownerLink = links.find((other) => other.collection === collection && other.part === undefined);
 	const picked = ownerLink && pickedFor(this, ownerLink.name);
-	return await searchParts(api, { resource: `/${resource}`, part }, { picked, filter });
+	return await searchParts(api, { collection: `/${collection}`, part }, { picked, filter });
 }
 
 /** The fields the chosen operation takes, whether it writes them or filters by them. */

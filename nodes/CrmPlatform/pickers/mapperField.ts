@@ -74,8 +74,8 @@ function labelOf(field: Field, isChosen: boolean, isRequired: boolean, isTool: b
 }
 
 /** The format of one value. Plain text needs no explanation, and people need none for the name of a linked record. */
-function formOf({ kind, reference }: Field, isTool: boolean): string {
-	return fieldKinds[kind].formatHint ?? (reference === undefined || !isTool ? '' : 'Name or ID');
+function formOf({ kind, collection }: Field, isTool: boolean): string {
+	return fieldKinds[kind].formatHint ?? (collection === undefined || !isTool ? '' : 'Name or ID');
 }
 
 /** The format of several values: with commas, if the label has room. */

@@ -13,7 +13,7 @@ import type { MatchDescription } from '../api/openapi/match';
 import { customFieldsOf } from './customFieldsOf';
 import { acceptingStored, choiceOptions, mapperField } from './mapperField';
 import { NothingToOffer, beforeCredential, editorContext, type EditorContext } from './editorContext';
-import { referencesOf } from './referenceFields';
+import { linkOptionsOf } from './linkOptions';
 
 /** The fields the chosen operation writes, and which of them can be matched on. */
 export async function getFields(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
@@ -45,7 +45,7 @@ export async function fieldsToWrite(
 	const fields = writable.map(asShown);
 	// n8n's mapper offers no choice of several: these are written with commas.
 	const single = fields.filter((field) => valueShape(field) !== 'list');
-	const references = await referencesOf(api, single);
+	const linkOptions = await linkOptionsOf(api, single);
 	const matchable = write.match ? matchableNames(write.match, writable) : [];
 	const needed = fields.filter(({ required, name }) => required || matchable.includes(name));
 	const initialFields = shownAtFirst(fields, needed);
@@ -55,11 +55,11 @@ export async function fieldsToWrite(
 	const mapped = [...new Set([...needed, ...fields])].map((originalField) => {
 		// An upsert requires these fields for new records only.
 		const field = write.match ? { ...originalField, required: false } : originalField;
-		const options = valueShape(field) === 'list' ? undefined : (references.get(field.name) ?? choiceOptions(field));
+		const options = valueShape(field) === 'list' ? undefined : (linkOptions.get(field.name) ?? choiceOptions(field));
 		const isBeside = isPickedBeside(context, originalField) && options === undefined;
 		// n8n keeps the first answer. Without the service, the number of records is unknown, so the field is
 		// shown and the next answer decides.
-		const isOpen = isBeside && field.reference !== undefined && !isSettled;
+		const isOpen = isBeside && field.collection !== undefined && !isSettled;
 		if (isOpen && initialFields.has(originalField)) return mapperField(field, options, { required: true }, isTool);
 		// Records that are too many for a list are picked beside the mapper.
 		const isFirst = initialFields.has(originalField) && !isBeside;
@@ -70,12 +70,12 @@ export async function fieldsToWrite(
 }
 
 function isPickedBeside(
-	{ resource: { isLinked = false } }: EditorContext,
-	{ reference, linksTo, required }: Field,
+	{ resource: { hasLinks = false } }: EditorContext,
+	{ collection, linksTo, required }: Field,
 ): boolean {
-	if (reference !== undefined) return isLinked && !required;
+	if (collection !== undefined) return hasLinks && !required;
 	// Links would be JSON, which is unnecessary if they can be picked.
-	return isLinked && linksTo !== undefined;
+	return hasLinks && linksTo !== undefined;
 }
 
 /** Number of fields that a form begins with if the description does not mark them: about a screenful. */

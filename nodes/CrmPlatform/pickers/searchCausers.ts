@@ -19,7 +19,7 @@ interface Causer extends Pick<INodeListSearchItems, 'value' | 'url'> {
 
 /** The executions, workflows, users or keys with changes in the log, depending on what the node undoes. */
 export async function searchCausers(this: ILoadOptionsFunctions, filter?: string): Promise<INodeListSearchResult> {
-	const kind = String(this.getCurrentNodeParameter('undoOf'));
+	const causerType = String(this.getCurrentNodeParameter('undoOf'));
 	const ownOrigin = originOf(this.getInstanceId(), String(this.getWorkflow().id));
 	const log = await openEventLog(await connect(this));
 	const found = new Map<string, Causer>();
@@ -27,9 +27,9 @@ export async function searchCausers(this: ILoadOptionsFunctions, filter?: string
 	for await (const event of log.newestCauses(maxEvents)) {
 		read++;
 		const origin = originOfEvent(event);
-		const causer = kind === 'actor'
+		const causer = causerType === 'actor'
 			? actorNamed(actorOf(event))
-			: origin?.instance === ownOrigin.instance ? causerOf(kind, origin, ownOrigin) : undefined;
+			: origin?.instance === ownOrigin.instance ? causerOf(causerType, origin, ownOrigin) : undefined;
 		if (!causer || !/\.(created|updated|deleted)$/.test(event.type)) continue;
 		const entry = found.get(causer.value) ?? { ...causer, last: event.timestamp, changes: 0 };
 		found.set(causer.value, { ...entry, changes: entry.changes + 1 });
@@ -53,9 +53,9 @@ type NamedCauser = Pick<Causer, 'value' | 'workflow' | 'url'>;
 
 const actorNamed = (id: string | undefined): NamedCauser | undefined => (id === undefined ? undefined : { value: id });
 
-function causerOf(kind: string, { workflow, execution }: KeyOrigin, ownOrigin: KeyOrigin): NamedCauser | undefined {
+function causerOf(causerType: string, { workflow, execution }: KeyOrigin, ownOrigin: KeyOrigin): NamedCauser | undefined {
 	const isOwn = workflow === ownOrigin.workflow;
-	if (kind === 'workflow') return { value: workflow, ...(isOwn && { workflow: 'this workflow' }), url: `workflow/${workflow}` };
+	if (causerType === 'workflow') return { value: workflow, ...(isOwn && { workflow: 'this workflow' }), url: `workflow/${workflow}` };
 	// Without an execution, several executions share the write (Write Once Per).
 	if (execution === undefined) return undefined;
 	return { value: execution, workflow: isOwn ? 'this workflow' : `workflow ${workflow}`, url: `workflow/${workflow}/executions/${execution}` };

@@ -7,7 +7,7 @@ import type {
 import { connect, type Connection } from '../api/connection';
 import { firstRecords } from '../lookUp/firstRecords';
 import { matchingName } from '../lookUp/matchingName';
-import { recordOptions } from './referenceFields';
+import { recordOptions } from './linkOptions';
 
 /** The stages of all pipelines. */
 export async function getStages(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
@@ -21,7 +21,7 @@ export async function searchStages(
 	filter?: string,
 ): Promise<INodeListSearchResult> {
 	const picked = this.getCurrentNodeParameter('pipelineId', { extractValue: true });
-	const stages = { resource: '/pipelines', part: 'stages' };
+	const stages = { collection: '/pipelines', part: 'stages' };
 	return await searchParts(await connect(this), stages, { picked, filter });
 }
 
@@ -32,10 +32,10 @@ export async function searchStages(
  */
 export async function searchParts(
 	api: Connection,
-	{ resource, part }: { resource: string; part: string },
+	{ collection, part }: { collection: string; part: string },
 	{ picked, filter }: { picked: unknown; filter: string | undefined },
 ): Promise<INodeListSearchResult> {
-	const owners = await firstRecords(api, resource);
+	const owners = await firstRecords(api, collection);
 	const selectedOwners = picked ? owners.filter(({ id }) => id === picked) : owners;
 	return { results: matchingName(selectedOwners.flatMap((owner) => recordOptions(owner, part)), filter) };
 }

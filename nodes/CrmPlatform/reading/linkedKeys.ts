@@ -5,13 +5,13 @@ import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/fetchRecord';
 import { memberAtPath, withMemberAtPath } from '../base/ownMembers';
 import { idField, type Field } from '../fields/field';
-import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
+import { isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
 import { notReadable } from '../api/http/statuses';
 import { lookUp, type LookUpOutcome } from '../lookUp/lookUp';
 import { hasText, identifyingFields, isName, parseName, textOfName } from '../lookUp/nameSyntax';
 import { readParts, type Part } from '../lookUp/recordParts';
 
-/** Maximum number of cached linked records per kind: some 10 MB. */
+/** Maximum number of cached linked records per collection: some 10 MB. */
 const maxCachedRecords = 100_000;
 
 /** A value that replaces the id of a record. */
@@ -31,7 +31,7 @@ type Keys = Map<unknown, Key | undefined>;
  * With `names`, ids are replaced by names, for people: Import File finds records by name, too, and refuses ambiguous
  * names. If the service does not return names, ids stay.
  *
- * @param fields of the records; the values of fields that refer to other records are replaced
+ * @param fields of the records; the values of links are replaced
  * @returns a function that replaces the ids of some records, and caches the values for the next call
  * @throws Error in the user's words from that function if the service cannot find records by several ids (`keys`)
  */
@@ -40,46 +40,46 @@ export function linkedKeys(
 	fields: Field[],
 	as: 'keys' | 'names',
 ): (records: IDataObject[]) => Promise<IDataObject[]> {
-	const links = fields.filter(refersToRecords);
+	const links = fields.filter(isRecordLink);
 	const parts = fields.filter(({ part }) => part !== undefined);
-	const keysByReference = new Map<string, Keys>();
+	const keysByCollection = new Map<string, Keys>();
 	/** Keys of parts, by the name of the field. */
 	const keysOfParts = new Map<string, Keys>();
 
 	const loadKeys = async (records: IDataObject[]): Promise<void> => {
-		const idsByReference = new Map<string, Set<unknown>>();
+		const idsByCollection = new Map<string, Set<unknown>>();
 		for (const field of links) {
 			for (const record of records) {
-				withReplacedIds(field, memberAtPath(record, field.path), (reference, id) => {
-					getOrCreate(idsByReference, reference, () => new Set<unknown>()).add(id);
+				withReplacedIds(field, memberAtPath(record, field.path), (collection, id) => {
+					getOrCreate(idsByCollection, collection, () => new Set<unknown>()).add(id);
 					return id;
 				});
 			}
 		}
-		for (const [reference, ids] of idsByReference) {
-			const keys = getOrCreate(keysByReference, reference, (): Keys => new Map());
+		for (const [collection, ids] of idsByCollection) {
+			const keys = getOrCreate(keysByCollection, collection, (): Keys => new Map());
 			if (keys.size > maxCachedRecords) keys.clear();
 			const unknownIds = [...ids].filter((id) => !keys.has(id));
-			if (unknownIds.length > 0) await (as === 'keys' ? readKeys : readNames)(api, reference, unknownIds, keys);
+			if (unknownIds.length > 0) await (as === 'keys' ? readKeys : readNames)(api, collection, unknownIds, keys);
 		}
-		for (const { name, reference = '', part = '', path } of parts) {
+		for (const { name, collection = '', part = '', path } of parts) {
 			if (keysOfParts.has(name) || !records.some((record) => memberAtPath(record, path))) continue;
-			const recordParts = await readParts(api, reference, part);
+			const recordParts = await readParts(api, collection, part);
 			const keyOfPart = ({ isUnique, name: text }: Part): Key | undefined => (isUnique ? { field: 'name', text } : undefined);
 			keysOfParts.set(name, new Map(recordParts.map((recordPart) => [recordPart.id, keyOfPart(recordPart)])));
 		}
 	};
 
-	const keyOf = (field: Field, keys: Keys | undefined, kind: string, id: unknown): unknown => {
+	const keyOf = (field: Field, keys: Keys | undefined, nouns: string, id: unknown): unknown => {
 		const key = keys?.get(id);
 		if (key) return as === 'names' && isReadAsName(field, key.text) ? key.text : textOfName(key.field, key.text);
-		if (id !== null && id !== undefined) api.notices.add((as === 'keys' ? withoutKey : withoutName)(kind));
+		if (id !== null && id !== undefined) api.notices.add((as === 'keys' ? withoutKey : withoutName)(nouns));
 		return id;
 	};
 	const withKeys = (field: Field, value: unknown): unknown =>
-		withReplacedIds(field, value, (reference, id) =>
+		withReplacedIds(field, value, (collection, id) =>
 			field.part === undefined
-				? keyOf(field, keysByReference.get(reference), reference, id)
+				? keyOf(field, keysByCollection.get(collection), collection, id)
 				: keyOf(field, keysOfParts.get(field.name), field.part, id),
 		);
 	return async (records) => {
@@ -93,17 +93,16 @@ export function linkedKeys(
 	};
 }
 
-async function readKeys(api: Connection, reference: string, ids: unknown[], keys: Keys): Promise<void> {
-	const { list, upsert } = (await api.describe(`/${reference}`)) ?? {};
+async function readKeys(api: Connection, collection: string, ids: unknown[], keys: Keys): Promise<void> {
+	const { list, upsert } = (await api.describe(`/${collection}`)) ?? {};
 	const unique = (upsert?.match?.values ?? []).filter((name) => identifyingFields.includes(name));
 	if (unique.length === 0) return;
-	const collection = { api, path: `/v1/${reference}`, list, filters: list?.filters ?? [], fields: unique };
-	const outcomeOf = list && (await lookUp({ ...collection, list }, idField, ids));
+	const outcomeOf = list && (await lookUp({ api, path: `/v1/${collection}`, list, filters: list.filters, fields: unique }, idField, ids));
 	for (const id of ids) {
 		const outcome = outcomeOf?.(id);
 		if (!outcome || 'failed' in outcome) {
 			throw new Error(
-				`Linked Records: the CRM cannot find ${reference} by several IDs at once. Choose IDs instead.`,
+				`Linked Records: the CRM cannot find ${collection} by several IDs at once. Choose IDs instead.`,
 			);
 		}
 		keys.set(id, keyIn(outcome, unique));
@@ -111,11 +110,11 @@ async function readKeys(api: Connection, reference: string, ids: unknown[], keys
 }
 
 /** Names are a convenience: if the user may not read the records, the file has their ids. */
-async function readNames(api: Connection, reference: string, ids: unknown[], keys: Keys): Promise<void> {
-	const { list, fields: described = [] } = (await api.describe(`/${reference}`)) ?? {};
+async function readNames(api: Connection, collection: string, ids: unknown[], keys: Keys): Promise<void> {
+	const { list, fields: described = [] } = (await api.describe(`/${collection}`)) ?? {};
 	const fields = identifyingFields.filter((name) => described.some((field) => field.name === name));
 	if (!list || fields.length === 0) return;
-	const reading = lookUp({ api, path: `/v1/${reference}`, list, filters: list.filters, fields }, idField, ids);
+	const reading = lookUp({ api, path: `/v1/${collection}`, list, filters: list.filters, fields }, idField, ids);
 	const outcomeOf = await reading.catch((error: unknown) => {
 		if (isAnsweredWith(error, ...notReadable)) return undefined;
 		throw error;
@@ -132,8 +131,8 @@ function keyIn(outcome: LookUpOutcome, fields: string[]): Key | undefined {
 /** Whether an import reads a text as a name in any field, and not as an id or a name with its field. */
 const isReadAsName = (field: Field, text: string): boolean => isName(field, text) && parseName(text).field === undefined;
 
-const withoutKey = (reference: string): string =>
-	`Some linked ${reference} have no unique value by which Import File can find them. The file has their IDs, which other accounts do not know.`;
+const withoutKey = (collection: string): string =>
+	`Some linked ${collection} have no unique value by which Import File can find them. The file has their IDs, which other accounts do not know.`;
 
-const withoutName = (reference: string): string =>
-	`The names of some linked ${reference} could not be read. The file has their IDs.`;
+const withoutName = (collection: string): string =>
+	`The names of some linked ${collection} could not be read. The file has their IDs.`;

@@ -87,10 +87,10 @@ export function summaryFields(
 /** An account may have dozens of custom fields, of which a record uses few. */
 function summaryField(name: string, all: RecordField[], api: Connection | undefined): OutputField {
 	if (name === allCustomFields) return { ...outputField(name), isFilledOnly: true };
-	const { linked, isPlain } = all.find((field) => field.name === name) ?? {};
+	const { linkTarget, isPlain } = all.find((field) => field.name === name) ?? {};
 	const ofName = name.replace(/(_id|_?Id|ID)?$/, /[a-z]I[dD]$/.test(name) ? 'Name' : '_name');
-	if (!api || linked === undefined || !isPlain || all.some((field) => field.name === ofName)) return outputField(name);
-	return { ...outputField(name), nameField: { name: ofName, of: (id) => rememberedName(api, linked, id) } };
+	if (!api || linkTarget === undefined || !isPlain || all.some((field) => field.name === ofName)) return outputField(name);
+	return { ...outputField(name), nameField: { name: ofName, of: (id) => rememberedName(api, linkTarget, id) } };
 }
 
 /**

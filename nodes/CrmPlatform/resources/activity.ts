@@ -5,7 +5,7 @@ export const activity: Resource = {
 	name: 'Logged Activity',
 	value: 'activity',
 	path: '/activities',
-	isLinked: true,
+	hasLinks: true,
 	isUndoable: true,
 	isPolled: true,
 	operations: [...recordOperations('an activity', 'activities'), ...tagOperations],

@@ -5,7 +5,7 @@ export const company: Resource = {
 	name: 'Company',
 	value: 'company',
 	path: '/companies',
-	isLinked: true,
+	hasLinks: true,
 	isUndoable: true,
 	isPolled: true,
 	operations: [...recordOperations('a company', 'companies'), ...tagOperations],

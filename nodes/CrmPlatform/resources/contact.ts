@@ -5,7 +5,7 @@ export const contact: Resource = {
 	name: 'Contact',
 	value: 'contact',
 	path: '/contacts',
-	isLinked: true,
+	hasLinks: true,
 	isUndoable: true,
 	isPolled: true,
 	operations: [...recordOperations('a contact', 'contacts'), ...tagOperations],

@@ -14,7 +14,7 @@ export const customObjectRecord: Resource = {
 			builderHint: { propertyHint: 'For resource customObjectRecord, and for kind customObjectRecord' },
 		},
 	],
-	isLinked: true,
+	hasLinks: true,
 	isUndoable: true,
 	isPolled: true,
 	operations: [

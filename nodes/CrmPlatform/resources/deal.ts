@@ -7,7 +7,7 @@ export const deal: Resource = {
 	name: 'Deal',
 	value: 'deal',
 	path: '/deals',
-	isLinked: true,
+	hasLinks: true,
 	isUndoable: true,
 	isPolled: true,
 	operations: [

@@ -60,8 +60,8 @@ const gatheredOperations = ['addTag', 'exportFile', 'importFile', 'removeTag'];
 const gathered = (name: string, value: string, operationValues: string[]): MenuEntry => ({
 	name,
 	value,
-	kinds: resources.filter(({ operations }) => operations.some(({ option }) => option.value === operationValues[0])),
-	isLinked: true,
+	recordTypes: resources.filter(({ operations }) => operations.some(({ option }) => option.value === operationValues[0])),
+	hasLinks: true,
 	operations: company.operations.filter(({ option }) => operationValues.includes(String(option.value))),
 });
 
@@ -87,7 +87,7 @@ export const adminMenu: MenuEntry[] = administration.map(single);
  */
 export function chosenResource(read: (parameter: string) => unknown): Resource | undefined {
 	const value = String(read('resource'));
-	const isGathered = everydayMenu.some((menu) => menu.kinds && menu.value === value);
+	const isGathered = everydayMenu.some((menu) => menu.recordTypes && menu.value === value);
 	return resourceNamed(isGathered ? String(read('kind')) : value);
 }
 

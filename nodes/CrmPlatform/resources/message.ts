@@ -13,7 +13,7 @@ export const message: Resource = {
 	name: 'Message',
 	value: 'message',
 	path: '/messages',
-	isLinked: true,
+	hasLinks: true,
 	isUndoable: false,
 	isPolled: true,
 	operations: [

@@ -5,7 +5,7 @@ export const note: Resource = {
 	name: 'Note',
 	value: 'note',
 	path: '/notes',
-	isLinked: true,
+	hasLinks: true,
 	isUndoable: true,
 	isPolled: true,
 	operations: [...recordOperations('a note', 'notes'), ...tagOperations],

@@ -7,7 +7,7 @@ export const task: Resource = {
 	name: 'Task',
 	value: 'task',
 	path: '/tasks',
-	isLinked: true,
+	hasLinks: true,
 	isUndoable: true,
 	isPolled: true,
 	operations: [

@@ -14,7 +14,7 @@ export const ticket: Resource = {
 	name: 'Ticket',
 	value: 'ticket',
 	path: '/tickets',
-	isLinked: true,
+	hasLinks: true,
 	isUndoable: true,
 	isPolled: true,
 	operations: [

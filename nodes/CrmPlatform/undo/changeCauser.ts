@@ -2,37 +2,37 @@ import { actorOf, originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEv
 import { originOf } from '../api/http/idempotency';
 import type { Execution } from '../model';
 
-export const causerKinds = ['execution', 'workflow', 'instance', 'actor'] as const;
-export type CauserKind = (typeof causerKinds)[number];
+export const causerTypes = ['execution', 'workflow', 'instance', 'actor'] as const;
+export type CauserType = (typeof causerTypes)[number];
 
 /** Who or what made the changes to undo. */
 export class ChangeCauser {
-	private readonly kind: CauserKind;
+	private readonly type: CauserType;
 	private readonly id: string;
 	private readonly origin: ReturnType<typeof originOf>;
 	/** The workflow of the execution, according to its first event. */
 	private workflow?: string;
 
 	/** @param id the id of the execution, workflow, user or key; empty for all workflows of this n8n */
-	constructor(kind: CauserKind, id: string, { identity: { instance } }: Execution) {
-		this.kind = kind;
+	constructor(type: CauserType, id: string, { identity: { instance } }: Execution) {
+		this.type = type;
 		this.id = id;
-		this.origin = originOf(instance, kind === 'workflow' ? id : '', kind === 'execution' ? id : '');
+		this.origin = originOf(instance, type === 'workflow' ? id : '', type === 'execution' ? id : '');
 	}
 
 	/** The name for messages. */
 	get label(): string {
-		return this.kind === 'instance' ? 'workflows of this n8n' : `${causerNames[this.kind]} ${this.id}`;
+		return this.type === 'instance' ? 'workflows of this n8n' : `${causerNames[this.type]} ${this.id}`;
 	}
 
 	/** @throws Error in the user's words if the service does not report who caused the event, or if the id is ambiguous */
 	hasCaused(event: CrmEvent): boolean {
-		if (this.kind === 'actor') return actorOf(event) === this.id;
+		if (this.type === 'actor') return actorOf(event) === this.id;
 		if (!tellsOrigin(event)) throw new Error(unknownCauser);
 		const origin = originOfEvent(event);
 		if (origin?.instance !== this.origin.instance) return false;
-		if (this.kind === 'instance') return true;
-		if (this.kind === 'workflow') return origin.workflow === this.origin.workflow;
+		if (this.type === 'instance') return true;
+		if (this.type === 'workflow') return origin.workflow === this.origin.workflow;
 		if (origin.execution !== this.origin.execution) return false;
 		// A new database, or a second one with the same encryption key, counts executions from 1 again.
 		this.workflow ??= origin.workflow;

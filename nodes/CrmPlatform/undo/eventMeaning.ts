@@ -3,7 +3,7 @@ import type { EventCatalog } from '../api/openapi/eventTypes';
 /** The meaning of an event type: the record type and the change. */
 export interface EventMeaning {
 	/** `contact`; `custom.cars` for the records of a custom object. */
-	kind: string;
+	recordType: string;
 	/** Path of its records, without version prefix: `/contacts`, `/custom-objects/cars/records`. */
 	collection: string;
 	/** The path before keys are filled in: `/custom-objects/{key}/records`. */
@@ -34,7 +34,7 @@ export function meaningOfTypes({ types }: EventCatalog): (type: string) => Event
 }
 
 function meaningFrom(type: string, collection: string, template: string): EventMeaning {
-	const [, kind = type, verb = ''] = /^(.+)\.([^.]+)$/.exec(type) ?? [];
+	const [, recordType = type, verb = ''] = /^(.+)\.([^.]+)$/.exec(type) ?? [];
 	const change = (['created', 'updated', 'deleted'] as const).find((candidate) => candidate === verb);
-	return { kind, collection, template, ...(change && { change }) };
+	return { recordType, collection, template, ...(change && { change }) };
 }

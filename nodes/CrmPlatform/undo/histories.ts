@@ -167,7 +167,7 @@ function isNewRecord({ timestamp, data: { object } }: CrmEvent): boolean | undef
 const hasSameState = (state: RecordState, object: IDataObject): boolean =>
 	['same', 'unknown'].includes(compareStates(recordStateOf(object), state));
 
-const unknownMeaning = (type: string): EventMeaning => ({ kind: type, collection: type, template: type });
+const unknownMeaning = (type: string): EventMeaning => ({ recordType: type, collection: type, template: type });
 
 const notCreated =
 	'The CRM reports it as created, but it existed before, and only became visible to this credential. Undo it with a credential that sees all records.';

@@ -86,7 +86,7 @@ export class LiveLinks {
 			return isMissing ? undefined : withNewId(id, this.newIds.get(key));
 		});
 		if (Array.isArray(replacedValue)) {
-			const idOf = (entry: unknown) => (field.reference === undefined ? (entry as IDataObject)?.id : entry);
+			const idOf = (entry: unknown) => (field.collection === undefined ? (entry as IDataObject)?.id : entry);
 			const liveEntries = replacedValue.filter((entry) => idOf(entry) !== undefined);
 			if (liveEntries.length > 0 || !lacksLink) return { value: liveEntries, lacksLink };
 		}

@@ -2,7 +2,7 @@ import { getOrCreate } from '../base/maps';
 import type { Connection } from '../api/connection';
 import { readCustomFieldsIfAllowed, type CustomFields } from '../api/customFields';
 import type { ResourceDescription } from '../api/openapi/description';
-import { refersToRecords } from '../api/openapi/linkFields';
+import { isRecordLink } from '../api/openapi/linkFields';
 import { allCustomFields, type Field } from '../fields/field';
 import { topLevelName } from './changedField';
 import type { RecordUndo } from './recordUndo';
@@ -36,7 +36,7 @@ export class PlanFields {
 		const verb = action === 'create' ? 'create' : 'update';
 		return getOrCreate(this.linkFields, `${verb} ${collection}`, () => {
 			const fields = [...(this.descriptions.get(collection)?.[verb]?.fields ?? []), ...(this.customFields.get(collection)?.fields ?? [])];
-			return new Map(fields.filter(refersToRecords).map((field) => [field.name, field]));
+			return new Map(fields.filter(isRecordLink).map((field) => [field.name, field]));
 		});
 	}
 

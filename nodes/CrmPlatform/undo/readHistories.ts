@@ -11,8 +11,8 @@ import type { UndoChoices } from './undoChoices';
  *
  * @throws Error in the user's words if the log does not reach back to that time
  */
-export async function readHistories({ api }: Execution, log: EventLog, choices: UndoChoices, kinds: Resource[]): Promise<Histories> {
-	const histories = new Histories(meaningOfTypes(await api.describeEvents()), refusalOf(kinds, choices));
+export async function readHistories({ api }: Execution, log: EventLog, choices: UndoChoices, undoableTypes: Resource[]): Promise<Histories> {
+	const histories = new Histories(meaningOfTypes(await api.describeEvents()), refusalOf(undoableTypes, choices));
 	const since = choices.since === undefined ? undefined : new Date(choices.since).toISOString();
 	const [oldest, firstSince] = await Promise.all([log.oldest(), since === undefined ? undefined : log.firstSince(since)]);
 	const first = since === undefined ? oldest : firstSince;
@@ -33,15 +33,15 @@ export async function readHistories({ api }: Execution, log: EventLog, choices: 
 }
 
 /** Returns a function that finds why records of a type cannot be undone; empty for those that are ignored. */
-function refusalOf(kinds: Resource[], choices: UndoChoices): (meaning: EventMeaning) => string | undefined {
-	const resources = new Map(kinds.map((kind) => [withoutParameterNames(kind.path), kind]));
-	return ({ template, kind }) => {
+function refusalOf(undoableTypes: Resource[], choices: UndoChoices): (meaning: EventMeaning) => string | undefined {
+	const resources = new Map(undoableTypes.map((resource) => [withoutParameterNames(resource.path), resource]));
+	return ({ template, recordType }) => {
 		const resource = resources.get(withoutParameterNames(template));
-		if (choices.kinds.length > 0) return resource && choices.kinds.includes(resource.value) ? undefined : '';
+		if (choices.recordTypes.length > 0) return resource && choices.recordTypes.includes(resource.value) ? undefined : '';
 		if (resource) return undefined;
 		// A job stays as a record of what was done. What it wrote has events of its own.
 		if (template === '/jobs') return '';
-		return kind === 'message' ? sentMessage : setupChange;
+		return recordType === 'message' ? sentMessage : setupChange;
 	};
 }
 

@@ -26,7 +26,7 @@ export interface Recreation {
 }
 
 /** The changes of one record. */
-export interface RecordHistory extends Pick<EventMeaning, 'kind' | 'collection' | 'template'> {
+export interface RecordHistory extends Pick<EventMeaning, 'recordType' | 'collection' | 'template'> {
 	id: string;
 	name?: string;
 	/** Whether its creation is to be undone. */
@@ -52,8 +52,8 @@ export interface RecordHistory extends Pick<EventMeaning, 'kind' | 'collection' 
 	problem?: string;
 }
 
-export const newHistory = ({ kind, collection, template }: EventMeaning, id: string): RecordHistory => ({
-	kind,
+export const newHistory = ({ recordType, collection, template }: EventMeaning, id: string): RecordHistory => ({
+	recordType,
 	collection,
 	template,
 	id,

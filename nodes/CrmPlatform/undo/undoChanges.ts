@@ -23,16 +23,16 @@ import { warnIfUnprotected } from './undoRequests';
  * Undoes what an execution, a workflow or a user has written: reads the log, compares it with the current records,
  * and writes the previous values unless it is a preview.
  *
- * @param kinds the record types whose changes can be undone
+ * @param undoableTypes the record types whose changes can be undone
  * @throws Error in the user's words if the log cannot be read or does not reach back; nothing is written then
  * @throws NodeApiError if the service stops answering; the next undo continues
  */
-export async function undoChanges(execution: Execution, item: number, kinds: Resource[]): Promise<IDataObject[]> {
+export async function undoChanges(execution: Execution, item: number, undoableTypes: Resource[]): Promise<IDataObject[]> {
 	const { api } = execution;
-	const choices = readUndoChoices(execution, item, kinds);
+	const choices = readUndoChoices(execution, item, undoableTypes);
 	const log = await openEventLog(api);
 	api.requireDescription('Undo');
-	const histories = await readHistories(execution, log, choices, kinds);
+	const histories = await readHistories(execution, log, choices, undoableTypes);
 	const chosenHistories = chooseHistories(histories, choices, api.notices);
 	if (chosenHistories.length === 0) return [];
 
@@ -85,11 +85,11 @@ async function describeCollections(api: Connection, histories: RecordHistory[]):
 }
 
 function outputItem({ history, result, action, changes, reason, newId }: RecordUndo, isPreview: boolean): IDataObject {
-	const { kind, id, name } = history;
+	const { recordType, id, name } = history;
 	return {
 		result: isPreview && result === 'undone' ? 'to_be_undone' : result,
 		action: action ?? null,
-		kind,
+		kind: recordType,
 		id,
 		name: name ?? null,
 		...(newId !== undefined && { new_id: newId }),

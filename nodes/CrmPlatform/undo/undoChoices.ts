@@ -6,12 +6,12 @@ import { locatorValue } from '../mapping/locator';
 import type { Execution, Resource } from '../model';
 import { isBlank, listIn } from '../values/blank';
 import { readBoolean, readDate, readOption, readPreview, readText, readWholeNumber } from '../values/readers';
-import { causerKinds, causerNames, ChangeCauser, type CauserKind } from './changeCauser';
+import { causerNames, causerTypes, ChangeCauser, type CauserType } from './changeCauser';
 import {
 	allowPartialUndo,
-	kindsOption,
 	maxUndone,
 	onlyRecords,
+	recordTypesOption,
 	since,
 	takesPrecedence,
 	undoId,
@@ -40,13 +40,13 @@ export interface UndoChoices {
 	isSightLimited: boolean;
 	maximum: number;
 	/** The record types; all if empty. */
-	kinds: string[];
+	recordTypes: string[];
 	/** The ids of the records; all if absent. */
 	onlyIds?: ReadonlySet<string>;
 }
 
 /** @throws Error in the user's words for a choice that is missing or invalid */
-export function readUndoChoices(execution: Execution, item: number, kinds: Resource[]): UndoChoices {
+export function readUndoChoices(execution: Execution, item: number, undoableTypes: Resource[]): UndoChoices {
 	const { n8n } = execution;
 	const option = (name: string): unknown => n8n.getNodeParameter(`options.${name}`, item, '');
 	/** Reads a parameter that limits the undo. It may be left empty, but an expression must return a value. */
@@ -60,14 +60,14 @@ export function readUndoChoices(execution: Execution, item: number, kinds: Resou
 		const value = limit(property, path);
 		return value === undefined ? undefined : readDate(property.displayName, value, { zone: n8n.getTimezone() }).toMillis();
 	};
-	const { kind, id } = readCauser(execution, item);
+	const { type, id } = readCauser(execution, item);
 	const begin = time(since, since.name);
 	const allowsPartialUndo = readBoolean(allowPartialUndo.displayName, option(allowPartialUndo.name), { otherwise: false });
-	if (begin === undefined && kind !== 'execution' && !allowsPartialUndo) throw new Error(sinceMissing);
+	if (begin === undefined && type !== 'execution' && !allowsPartialUndo) throw new Error(sinceMissing);
 	const end = time(until);
-	const chosenKinds = limit(kindsOption);
+	const chosenRecordTypes = limit(recordTypesOption);
 	const chosenIds = limit(onlyRecords);
-	const causer = new ChangeCauser(kind, id, execution);
+	const causer = new ChangeCauser(type, id, execution);
 	const isWithin = ({ timestamp }: CrmEvent): boolean => {
 		const eventTime = Date.parse(timestamp);
 		return (begin === undefined || eventTime >= begin) && (end === undefined || eventTime <= end);
@@ -75,7 +75,7 @@ export function readUndoChoices(execution: Execution, item: number, kinds: Resou
 	return {
 		isChosen: (event) => isWithin(event) && causer.hasCaused(event),
 		causerLabel: causer.label,
-		hint: kind === 'execution' ? ' If it is a retry, enter the number of the execution that it retries.' : '',
+		hint: type === 'execution' ? ' If it is a retry, enter the number of the execution that it retries.' : '',
 		...(begin !== undefined && { since: begin }),
 		allowsPartialUndo,
 		isPreview: readPreview(n8n.getNodeParameter(undoPreview.name, item, '')),
@@ -83,18 +83,20 @@ export function readUndoChoices(execution: Execution, item: number, kinds: Resou
 		isSightLimited: n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey',
 		maximum: readWholeNumber(maxUndone.displayName, limit(maxUndone), { otherwise: Number(maxUndone.default) }),
 		...(chosenIds !== undefined && { onlyIds: idsIn(chosenIds) }),
-		kinds: [chosenKinds ?? []].flat().map((value) => readOption(kindsOption.displayName, value, kinds.map((resource) => resource.value))),
+		recordTypes: [chosenRecordTypes ?? []].flat().map((value) =>
+			readOption(recordTypesOption.displayName, value, undoableTypes.map((resource) => resource.value)),
+		),
 	};
 }
 
-function readCauser({ n8n }: Execution, item: number): { kind: CauserKind; id: string } {
+function readCauser({ n8n }: Execution, item: number): { type: CauserType; id: string } {
 	const parameter = (name: string): unknown => n8n.getNodeParameter(name, item, '');
-	const kind = readOption<CauserKind>(undoOf.displayName, parameter(undoOf.name), [...causerKinds]);
-	if (kind === 'instance') return { kind, id: '' };
+	const type = readOption<CauserType>(undoOf.displayName, parameter(undoOf.name), [...causerTypes]);
+	if (type === 'instance') return { type, id: '' };
 	const id = readText(undoId.displayName, locatorValue(parameter(undoId.name)), { otherwise: '' });
-	if (id === '') throw new Error(`Which One: choose the ${causerNames[kind]} whose changes to undo, or enter its ID.`);
+	if (id === '') throw new Error(`Which One: choose the ${causerNames[type]} whose changes to undo, or enter its ID.`);
 	if (/^https?:/i.test(id)) throw new Error(`Which One: enter only the ID at the end of the URL, instead of ${id}.`);
-	return { kind, id };
+	return { type, id };
 }
 
 /** @throws Error in the user's words for a value that is not an id */

@@ -87,16 +87,16 @@ export const onlyRecords: INodeProperties = {
 	description: 'IDs of the records to undo, separated by commas. A preview returns them. Other records stay as they are.',
 };
 
-export const kindsOption = { displayName: 'Record Types', name: 'kinds' };
+export const recordTypesOption = { displayName: 'Record Types', name: 'kinds' };
 
-const kindsProperty = (kinds: Resource[]): INodeProperties => ({
-	...kindsOption,
+const recordTypesProperty = (recordTypes: Resource[]): INodeProperties => ({
+	...recordTypesOption,
 	type: 'multiOptions',
-	options: kinds.map(({ name, value }) => ({ name, value })).sort((a, b) => (a.name < b.name ? -1 : 1)),
+	options: recordTypes.map(({ name, value }) => ({ name, value })).sort((a, b) => (a.name < b.name ? -1 : 1)),
 	default: [],
 	description: 'Undo only changes to records of these types',
 });
 
 export const undoProperties = [undoPreview, undoOf, undoId, since];
-export const undoOptions = (kinds: Resource[]): INodeProperties[] =>
-	[allowPartialUndo, kindsProperty(kinds), maxUndone, onlyRecords, takesPrecedence, until];
+export const undoOptions = (recordTypes: Resource[]): INodeProperties[] =>
+	[allowPartialUndo, recordTypesProperty(recordTypes), maxUndone, onlyRecords, takesPrecedence, until];

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { canMakeKeys, idempotencyKey, originOfKey } from '../api/http/idempotency';
 import { isObject } from '../base/json';
 import type { ResourceDescription } from '../api/openapi/description';
-import { refersToRecords } from '../api/openapi/linkFields';
+import { isRecordLink } from '../api/openapi/linkFields';
 import type { Field } from '../fields/field';
 import type { Execution } from '../model';
 import { topLevelName } from './changedField';
@@ -34,7 +34,7 @@ export function writableFieldsOf(execution: Execution, description: ResourceDesc
 	const members = (create?.fields ?? []).flatMap(({ path: [name = '', member, ...deeper] }): Array<[string, string]> =>
 		member !== undefined && deeper.length === 0 && readable.includes(name) ? [[name, member]] : [],
 	);
-	const links = new Map((update?.fields ?? []).filter(refersToRecords).map((field) => [field.name, field]));
+	const links = new Map((update?.fields ?? []).filter(isRecordLink).map((field) => [field.name, field]));
 	const pairs = dependentPairs(update?.fields ?? []);
 	return {
 		canUpdate: (name) => updatable.has(name),
@@ -55,7 +55,7 @@ const topLevelNames = (fields: Field[] = []): Set<string> => new Set(fields.map(
 function dependentPairs(fields: Field[]): string[][] {
 	const parts = fields.filter(({ part }) => part !== undefined);
 	const owners = fields.filter(({ part }) => part === undefined);
-	return parts.flatMap((part) => owners.filter(({ reference }) => reference === part.reference).map((owner) => [part.name, owner.name]));
+	return parts.flatMap((part) => owners.filter(({ collection }) => collection === part.collection).map((owner) => [part.name, owner.name]));
 }
 
 /** Whether the idempotency key of a creation can name the deletion that it undoes. */

@@ -3,20 +3,20 @@ import { percentDecoded } from '../http/path';
 import { countSteps, leaveOut } from './work';
 import { partReaders, type OpenApiDocument, type OpenApiOperation, type PathItem } from './openapi';
 
-type Referable = { [Kind in keyof typeof partReaders]: NonNullable<ReturnType<(typeof partReaders)[Kind]>> };
+type Referable = { [PartType in keyof typeof partReaders]: NonNullable<ReturnType<(typeof partReaders)[PartType]>> };
 
 // Many operations refer to the same parts. Parsed parts live as long as the document.
 const parsedCache = new WeakMap<object, Map<string, unknown>>();
 
 /** A part of a document, parsed once; undefined if it is unreadable. */
-function parsedAs<Kind extends keyof Referable>(kind: Kind, json: unknown): Referable[Kind] | undefined {
-	if (!isObjectOrList(json)) return parse(kind, json);
-	const parsedByKind = getOrCreate(parsedCache, json, () => new Map<string, unknown>());
-	return getOrCreate(parsedByKind, kind, () => parse(kind, json)) as Referable[Kind] | undefined;
+function parsedAs<PartType extends keyof Referable>(type: PartType, json: unknown): Referable[PartType] | undefined {
+	if (!isObjectOrList(json)) return parse(type, json);
+	const parsedByType = getOrCreate(parsedCache, json, () => new Map<string, unknown>());
+	return getOrCreate(parsedByType, type, () => parse(type, json)) as Referable[PartType] | undefined;
 }
 
-function parse<Kind extends keyof Referable>(kind: Kind, json: unknown): Referable[Kind] | undefined {
-	return isTooDeep(json) ? undefined : (partReaders[kind](json) as Referable[Kind] | undefined);
+function parse<PartType extends keyof Referable>(type: PartType, json: unknown): Referable[PartType] | undefined {
+	return isTooDeep(json) ? undefined : (partReaders[type](json) as Referable[PartType] | undefined);
 }
 
 /** Deeper than any real description, and far from a stack overflow. */
@@ -48,13 +48,13 @@ export const successOf = ({ responses = {} }: OpenApiOperation): unknown =>
 	responses['200'] ?? responses['206'] ?? responses['2XX'] ?? responses.default;
 
 /** Reads a part of the document and follows references; an empty object if it cannot be read. */
-export function readPart<Kind extends keyof Referable>(
+export function readPart<PartType extends keyof Referable>(
 	document: OpenApiDocument,
 	json: unknown,
-	kind: Kind,
-): Referable[Kind] {
+	type: PartType,
+): Referable[PartType] {
 	if (isObjectOrList(json) && !parsedCache.has(json) && isTooDeep(json)) leaveOut(document, `parts nested more than ${maxDepth} levels deep`);
-	return resolve(document, parsedAs(kind, json) ?? {}, kind);
+	return resolve(document, parsedAs(type, json) ?? {}, type);
 }
 
 const resolvedCache = new WeakMap<object, unknown>();
@@ -66,19 +66,19 @@ const resolvedCache = new WeakMap<object, unknown>();
  * @returns an empty object if the reference leads nowhere or in a circle; the target itself, as one object, for
  * references without other members
  */
-export function resolve<Kind extends keyof Referable>(
+export function resolve<PartType extends keyof Referable>(
 	document: OpenApiDocument,
-	value: Referable[Kind],
-	kind: Kind,
-): Referable[Kind] {
+	value: Referable[PartType],
+	type: PartType,
+): Referable[PartType] {
 	const { $ref: reference } = value as { $ref?: string };
 	if (reference === undefined) return value;
 	const cachedPart = resolvedCache.get(value);
 	if (cachedPart) return cachedPart;
-	let current: Referable[Kind] & { $ref?: string | undefined } = value;
+	let current: Referable[PartType] & { $ref?: string | undefined } = value;
 	for (let depth = 0; current.$ref !== undefined; depth++) {
 		const { $ref, ...siblings } = current;
-		const target = depth > maxReferences ? undefined : parsedAs(kind, pointedAt(document, $ref));
+		const target = depth > maxReferences ? undefined : parsedAs(type, pointedAt(document, $ref));
 		const definedSiblings = defined(siblings);
 		current = target && Object.keys(definedSiblings).length === 0 ? target : { ...target, ...definedSiblings };
 	}

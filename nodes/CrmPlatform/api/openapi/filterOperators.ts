@@ -12,19 +12,19 @@ export interface FilterOperator {
 	/** The filters it consists of, each with its value: the user's first or second value, or a constant. */
 	filters: Array<[comparison: Comparison, value: 'first' | 'second' | boolean]>;
 	/** The fields it is for; any if absent. */
-	suits?: (kind: FieldKind | undefined, isLinkedField: boolean) => boolean;
+	suits?: (kind: FieldKind | undefined, isLinkField: boolean) => boolean;
 }
 
 const isTime = (kind?: FieldKind) => kind !== undefined && ['day', 'instant'].includes(fieldKinds[kind].order ?? '');
 const isList = (kind?: FieldKind) => kind !== undefined && fieldKinds[kind].shape === 'list';
 const isBoolean = (kind?: FieldKind) => kind !== undefined && fieldKinds[kind].type === 'boolean';
 const isNotTime = (kind?: FieldKind) => !isTime(kind);
-const isLink = (_kind: FieldKind | undefined, isLinkedField: boolean) => isLinkedField;
+const linksOnly = (_kind: FieldKind | undefined, isLinkField: boolean) => isLinkField;
 
 /** In the order in which forms list them. */
 export const filterOperators: FilterOperator[] = [
 	{ value: 'is', name: 'Is', takes: 'values', filters: [['is', 'first']] },
-	{ value: 'isRecord', name: 'Is (From List)', takes: 'record', filters: [['is', 'first']], suits: isLink },
+	{ value: 'isRecord', name: 'Is (From List)', takes: 'record', filters: [['is', 'first']], suits: linksOnly },
 	{ value: 'isOneOf', name: 'Is One Of', takes: 'values', filters: [['is', 'first']], suits: isList },
 	{ value: 'isOneOfChoices', name: 'Is One Of', takes: 'choices', filters: [['is', 'first']], suits: isList },
 	{ value: 'isTrue', name: 'Is True', filters: [['is', true]], suits: isBoolean },
@@ -79,7 +79,7 @@ export function hasTypedOperators(field: FilteredField): boolean {
 }
 
 /** Whether the values of the field are other records. */
-export const isLinked = ({ filters }: FilteredField): boolean => filters.get('is')?.reference !== undefined;
+export const isFilteredLink = ({ filters }: FilteredField): boolean => filters.get('is')?.collection !== undefined;
 
 /**
  * The comparison with a whole day in a field of instants. A day is a half-open interval: after a day means from the start
@@ -97,7 +97,7 @@ export function operatorsOf(field: FilteredField): FilterOperator[] {
 	const comparison = (filterComparison: Comparison) => (isInstant(field) ? wholeDayBound(filterComparison).comparison : filterComparison);
 	return filterOperators.filter(
 		({ filters, suits }) =>
-			(suits?.(kind, isLinked(field)) ?? true) &&
+			(suits?.(kind, isFilteredLink(field)) ?? true) &&
 			filters.every(([filterComparison, value]) => {
 				const filter = field.filters.get(comparison(filterComparison));
 				return filter && (typeof value !== 'boolean' || constantOf(filter, value) !== undefined);

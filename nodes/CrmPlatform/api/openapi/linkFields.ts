@@ -2,36 +2,36 @@ import { isObject } from '../../base/json';
 import { labelFor, type Field } from '../../fields/field';
 import { fieldKinds } from '../../fields/fieldKinds';
 
-/** A reference from one record to another. */
+/** A field that links a record to others; a field that links to several collections has a Link for each. */
 export interface Link {
 	/** Its name in stored workflows: `company_id`, `links: contacts`. */
 	name: string;
 	label: string;
-	/** The field that holds the reference. */
+	/** The field that holds the ids. */
 	field: Field;
 	/** The other record's collection, such as `companies`. */
-	resource: string;
+	collection: string;
 	/** The member of the other record whose items can be chosen, such as a pipeline's `stages`. */
 	part?: string;
-	/** Whether the field holds several references. */
+	/** Whether the field holds several links. */
 	isOneOfMany: boolean;
 	/** The value of the field for a record. */
 	valueFor(id: unknown): unknown;
 }
 
-/** The references that records with these fields can have. */
+/** The links that records with these fields can have. */
 export function linksOf(fields: Field[]): Link[] {
 	return fields.flatMap((field): Link[] => {
-		const { name, label, kind, reference, part, linksTo = [] } = field;
-		if (reference !== undefined) {
-			const place = { resource: reference, ...(part !== undefined && { part }) };
+		const { name, label, kind, collection, part, linksTo = [] } = field;
+		if (collection !== undefined) {
+			const place = { collection, ...(part !== undefined && { part }) };
 			return [{ name, label, field, ...place, isOneOfMany: fieldKinds[kind].shape === 'list', valueFor: (id) => id }];
 		}
 		return linksTo.map((resource) => ({
 			name: `${name}: ${resource}`,
 			label: `${label}: ${labelFor(resource)}`,
 			field,
-			resource,
+			collection: resource,
 			isOneOfMany: true,
 			valueFor: (id) => ({ resource, id }),
 		}));
@@ -39,28 +39,27 @@ export function linksOf(fields: Field[]): Link[] {
 }
 
 /** Whether the values of a field are ids of other records, not of their parts. */
-export const refersToRecords = ({ reference, part, linksTo }: Field): boolean =>
-	(reference !== undefined && part === undefined) || linksTo !== undefined;
+export const isRecordLink = ({ collection, part, linksTo }: Field): boolean =>
+	(collection !== undefined && part === undefined) || linksTo !== undefined;
 
 /** Whether the values of a field are ids of other records, or of their parts. */
-export const refersToOthers = ({ reference, linksTo }: Field): boolean => reference !== undefined || linksTo !== undefined;
+export const isLink = ({ collection, linksTo }: Field): boolean => collection !== undefined || linksTo !== undefined;
 
 /**
- * A copy of the value of a field that refers to other records, with each id replaced.
+ * A copy of the value of a link, with each id replaced.
  *
  * @param replace called with the collection of the other record, such as `companies`, and the id
  */
 export function withReplacedIds(
-	{ reference, linksTo }: Field,
+	{ collection, linksTo }: Field,
 	value: unknown,
 	replace: (collection: string, id: unknown) => unknown,
 ): unknown {
 	if (value === null || value === undefined) return value;
 	const all = (replaced: (item: unknown) => unknown) => (Array.isArray(value) ? value.map(replaced) : replaced(value));
-	if (reference !== undefined) return all((id) => replace(reference, id));
+	if (collection !== undefined) return all((id) => replace(collection, id));
 	return all((link) => {
-		const collection = isObject(link) ? link.resource : undefined;
-		const isLink = typeof collection === 'string' && linksTo?.includes(collection);
-		return isLink ? { ...(link as object), id: replace(collection, (link as { id?: unknown }).id) } : link;
+		if (!isObject(link) || typeof link.resource !== 'string' || !linksTo?.includes(link.resource)) return link;
+		return { ...link, id: replace(link.resource, link.id) };
 	});
 }

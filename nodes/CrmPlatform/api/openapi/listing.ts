@@ -169,10 +169,10 @@ export interface RecordField {
 	isPlain: boolean;
 	/** Whether only the service sets it. */
 	isReadOnly: boolean;
-	/** Whether it refers to other records. */
+	/** Whether it links to other records. */
 	isLink: boolean;
-	/** The collection of the records, or parts of records, that it refers to: `companies`, `pipelines.stages`. */
-	linked?: string;
+	/** The collection of the records, or parts of records, that it links to: `companies`, `pipelines.stages`. */
+	linkTarget?: string;
 }
 
 /** Names of fields with ids of other records, for descriptions that do not mark them. */
@@ -185,11 +185,11 @@ export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation
 	const record = flatten(document, flatten(document, data).items ?? {});
 	return Object.entries(record.properties ?? {}).map(([name, property]) => {
 		const schema = flatten(document, property);
-		const { kind, label, reference, part, linksTo } = field(document, [name], schema.title ?? labelFor(name), schema, false);
-		const isLink = reference !== undefined || linksTo !== undefined || linkName.test(name);
-		const linked = reference === undefined ? {} : { linked: [reference, part].filter(Boolean).join('.') };
+		const { kind, label, collection, part, linksTo } = field(document, [name], schema.title ?? labelFor(name), schema, false);
+		const isLink = collection !== undefined || linksTo !== undefined || linkName.test(name);
+		const linkTarget = collection === undefined ? {} : { linkTarget: [collection, part].filter(Boolean).join('.') };
 		const isPlain = !['list', 'object'].includes(fieldKinds[kind].shape);
-		return { name, label, isPlain, isReadOnly: schema.readOnly === true, isLink, ...linked };
+		return { name, label, isPlain, isReadOnly: schema.readOnly === true, isLink, ...linkTarget };
 	});
 }
 

@@ -50,13 +50,13 @@ export function field(
 	const chosen = shape === 'list' ? flatten(document, flatSchema.items ?? {}) : flatSchema;
 	const values = namedValues(document, chosen);
 	const [parentCollection, part] = chosen['x-item-of']?.split('.') ?? [];
-	const linksTo = shape === 'object' ? linkedBy(document, flatten(document, flatSchema.items ?? {})) : [];
-	const reference = flatSchema['x-resource'] ?? chosen['x-resource'] ?? parentCollection;
+	const linksTo = shape === 'object' ? linkedCollections(document, flatten(document, flatSchema.items ?? {})) : [];
+	const collection = flatSchema['x-resource'] ?? chosen['x-resource'] ?? parentCollection;
 	const items = shape === 'list' ? kindOf(document, chosen) : undefined;
 	const description = flatSchema.description ?? '';
 	const result: Field = { name: path.join('.'), path, label, description, kind, required };
 	if (chosen.pattern !== undefined && isSafePattern(chosen.pattern)) result.pattern = chosen.pattern;
-	if (reference !== undefined) result.reference = reference;
+	if (collection !== undefined) result.collection = collection;
 	if (part !== undefined) result.part = part;
 	if (items !== undefined) result.items = items;
 	if (shape === 'object' && flatSchema.items) {
@@ -143,8 +143,8 @@ function isTextual({ format, pattern, minLength, maxLength }: Schema): boolean {
 	return !isNumeric && [format, pattern, minLength, maxLength].some((keyword) => keyword !== undefined);
 }
 
-/** The collections that links such as `{ resource: 'contacts', id }` can refer to. */
-function linkedBy(document: OpenApiDocument, { properties: { resource, id, ...more } = {} }: Schema): string[] {
+/** The collections to which links such as `{ resource: 'contacts', id }` can lead. */
+function linkedCollections(document: OpenApiDocument, { properties: { resource, id, ...more } = {} }: Schema): string[] {
 	if (!resource || !id || Object.keys(more).length > 0) return [];
 	return namedValues(document, resource).map(String);
 }

@@ -8,38 +8,37 @@ import { listItem } from '../lookUp/recordLabels';
 /** The longest list to choose from without a search. */
 const maxListLength = 100;
 
-/** The records that a field refers to, by the field's name; absent if they are too many for a list. */
-type References = Map<string, INodePropertyOptions[]>;
-
 /**
- * Reads the records that fields can refer to, if they are few. Each record type is requested once,
- * all at the same time. If a request fails, the fields that refer to it are filled in by id.
+ * Reads the records to which fields can link, if they are few. Each collection is requested once, all at the same time.
+ * If a request fails, the fields that link to it are filled in by id.
+ *
+ * @returns the options by the field's name; none for a field whose records are too many for a list
  */
-export async function referencesOf(api: Connection, fields: Field[]): Promise<References> {
-	const resources = [...new Set(fields.flatMap(({ reference = [] }) => reference))];
+export async function linkOptionsOf(api: Connection, fields: Field[]): Promise<Map<string, INodePropertyOptions[]>> {
+	const collections = [...new Set(fields.flatMap(({ collection = [] }) => collection))];
 	const read = await Promise.all(
-		resources.map(async (resource) => [resource, await fewRecords(api, resource)] as const),
+		collections.map(async (collection) => [collection, await fewRecords(api, collection)] as const),
 	);
 	const records = new Map(read);
-	const references: References = new Map();
-	for (const { name, reference, part } of fields) {
-		const few = reference === undefined ? undefined : records.get(reference);
+	const optionsByField = new Map<string, INodePropertyOptions[]>();
+	for (const { name, collection, part } of fields) {
+		const few = collection === undefined ? undefined : records.get(collection);
 		const options = few?.flatMap((record) => recordOptions(record, part)) ?? [];
 		if (options.length === 0 || options.length > maxListLength) continue;
 		// Parts, such as stages, have an order of their own.
-		references.set(name, part === undefined ? options.sort(byName) : options);
+		optionsByField.set(name, part === undefined ? options.sort(byName) : options);
 	}
-	return references;
+	return optionsByField;
 }
 
 const byName = (a: INodePropertyOptions, b: INodePropertyOptions) =>
 	a.name.localeCompare(b.name, 'en');
 
-async function fewRecords(api: Connection, resource: string): Promise<IDataObject[] | undefined> {
+async function fewRecords(api: Connection, collection: string): Promise<IDataObject[] | undefined> {
 	try {
-		const list = (await api.describe(`/${resource}`))?.list;
+		const list = (await api.describe(`/${collection}`))?.list;
 		if (!list) return undefined;
-		const walk = { path: `/v1/${resource}`, list, query: {}, limit: maxListLength };
+		const walk = { path: `/v1/${collection}`, list, query: {}, limit: maxListLength };
 		const { value: page } = await readPages(api.send, walk).next();
 		return page?.next === undefined ? page?.records : undefined;
 	} catch {
