@@ -82,3 +82,15 @@ test('a number that equals the ID of a deleted record is not replaced', async ()
 	expect((await undone('n4')).results).toEqual({ [deal.id]: 'already_so', [company.id]: 'already_so' });
 	expect(await record('deals', deal.id)).toMatchObject({ amount });
 });
+
+test('a restored link in a custom field is found by a second undo', async () => {
+	await add('custom-fields', { resource: 'contacts', key: 'partner_id', label: 'Partner', type: 'reference', reference_resource: 'companies' });
+	const [company, other] = [await add('companies', { name: 'E' }), await add('companies', { name: 'E0' })];
+	const contact = await add('contacts', { last_name: 'E', custom_fields: { partner_id: company.id } });
+	await as('n5', op.update('contact', contact.id, { custom_fields: { partner_id: other.id } }));
+	await as('n5', op.deleteRecord('company', company.id));
+	const { results, newIds } = await undone('n5');
+	expect(results).toEqual({ [contact.id]: 'undone', [company.id]: 'undone' });
+	expect(await record('contacts', contact.id)).toMatchObject({ custom_fields: { partner_id: newIds[company.id] } });
+	expect((await undone('n5')).results).toEqual({ [contact.id]: 'already_so', [company.id]: 'already_so' });
+});

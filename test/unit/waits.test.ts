@@ -187,3 +187,19 @@ test.each<[string, Priority, number]>([
 	await clock.runUntil(begun + 90 * 60_000);
 	expect(ended).toEqual({ ok: priority !== 'awaited', minutes });
 });
+
+test.each([
+	['a 503', 503, {}],
+	['an earlier attempt in progress', 409, { code: 'idempotency_in_progress' }],
+])('after half an hour of 429s, %s is retried as at any other time', async (_, status, body) => {
+	const clock = new SimulatedClock();
+	const begun = clock.now();
+	const answers = [...Array<number>(30).fill(429), status, 200];
+	const transport = async () => await Promise.resolve({ status: answers.shift() ?? 200, headers: { 'retry-after': '60' }, text: JSON.stringify(body) });
+	const send = senderWith(clock, transport, { queueKey: `refused before ${status}` });
+	let ok: boolean | undefined;
+	const request = { method: 'POST', path: '/v1/contacts', body: {}, idempotency: { header: 'Idempotency-Key', key: 'k' } } as const;
+	void send(request).then((outcome) => ({ ok } = outcome));
+	await clock.runUntil(begun + 50 * 60_000);
+	expect(ok).toBe(true);
+});

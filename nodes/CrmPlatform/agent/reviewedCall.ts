@@ -1,6 +1,7 @@
 import { NodeConnectionTypes, type IDataObject, type IExecuteFunctions, type INode, type INodeExecutionData } from 'n8n-workflow';
 
 import { isPlainObject } from '../base/ownMembers';
+import { withMembers } from '../base/withMembers';
 import { connect } from '../api/connection';
 import { isHumanReview } from '../api/toolNode';
 import { nodeFailure } from '../failure';
@@ -39,13 +40,13 @@ export async function reviewCall(n8n: IExecuteFunctions): Promise<Review> {
 	if (refusal !== undefined) {
 		return { declined: [[{ json: { data: { approved: false, outcome: 'refused', chatInput: refusal } }, pairedItem: { item: 0 } }]] };
 	}
-	const overrides = {
-		getNodeParameter: (name: string, item: number, ...more: unknown[]): unknown => {
+	const context = withMembers(n8n, {
+		getNodeParameter: ((name: string, item: number, ...more: unknown[]): unknown => {
 			const value = (n8n.getNodeParameter as (...all: unknown[]) => unknown).call(n8n, name, item, ...more);
 			return name === 'message' ? [String(value ?? '').trim(), words].filter(Boolean).join('\n\n') : value;
-		},
-	};
-	return { context: Object.assign(Object.create(n8n), overrides) as IExecuteFunctions };
+		}) as IExecuteFunctions['getNodeParameter'],
+	});
+	return { context };
 }
 
 function reviewedCall(n8n: IExecuteFunctions): ReviewedCall | undefined {

@@ -6,6 +6,7 @@ import { allCustomFields, customFieldPrefix, customKeyOf, type Field } from '../
 import { isBlank } from '../values/blank';
 import { listed } from '../values/listed';
 import { isPlainObject } from '../base/ownMembers';
+import { withMembers } from '../base/withMembers';
 import { linkedKeys } from '../reading/linkedKeys';
 import { wordsOf } from '../mapping/fieldNames';
 import { toolCollection, toolDescription, type ToolRun } from './toolRun';
@@ -96,8 +97,7 @@ export async function forReading(api: Connection, fields: Field[], records: IDat
 }
 
 /** Drops notices about links whose names cannot be read: the model sees their ids. */
-const withoutNotices = (api: Connection): Connection =>
-	Object.defineProperty(Object.create(api) as Connection, 'notices', { value: new Set<string>() });
+const withoutNotices = (api: Connection): Connection => withMembers(api, { notices: new Set() });
 
 function withoutBlankMembers(record: IDataObject): IDataObject {
 	const filled = Object.entries(record).flatMap(([name, value]): Array<[string, unknown]> => {

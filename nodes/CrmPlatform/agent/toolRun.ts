@@ -1,7 +1,8 @@
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, NodeParameterValueType } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { filledPath } from '../api/http/path';
+import { withMembers } from '../base/withMembers';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import type { ApiRequest, ApiResponse } from '../api/http/request';
 import type { ResourceDescription } from '../api/openapi/description';
@@ -32,15 +33,14 @@ export interface OperationCall {
 export function executionFor(run: ToolRun, { recordType, operation, parameters, fields = {} }: OperationCall): Execution {
 	const { n8n, api, identity } = run;
 	const all: OperationCall['parameters'] = { ...parameters, objectKey: recordType.objectKey, fieldsMode: 'json', fieldsJson: `=${modelsFields}`, simplify: false };
-	const overrides = {
-		getNodeParameter: (name: string, _item: number, otherwise: unknown) => all[name] ?? otherwise,
+	const view = withMembers(n8n, {
+		getNodeParameter: ((name: string, _item: number, otherwise: unknown) => all[name] ?? otherwise) as IExecuteFunctions['getNodeParameter'],
 		getInputData: () => [{ json: {} }],
 		// Keeps the mapping from reading constant paths such as $json.id without n8n's expression engine.
 		isToolExecution: () => true,
-		evaluateExpression: (expression: string) => (expression === modelsFields ? fields : `=${expression}`),
+		evaluateExpression: (expression: string) => (expression === modelsFields ? fields : `=${expression}`) as NodeParameterValueType,
 		continueOnFail: () => false,
-	};
-	const view = Object.assign(Object.create(n8n), overrides) as IExecuteFunctions;
+	});
 	const shared = { instance: n8n.getInstanceId(), workflow: n8n.getWorkflow().id ?? '', ...identity };
 	return { n8n: view, api, resource: recordType.resource, operation, identity: shared };
 }
@@ -63,9 +63,7 @@ export const toolCollection = ({ resource, objectKey = '' }: RecordType): string
 export const connectionFor = ({ api }: ToolRun, { resource, objectKey }: RecordType): Connection =>
 	objectKey === undefined
 		? api
-		: (Object.assign(Object.create(api), {
-				describe: async (path: string) => await api.describe(path.startsWith('/custom-objects/') ? resource.path : path),
-			}) as Connection);
+		: withMembers(api, { describe: async (path) => await api.describe(path.startsWith('/custom-objects/') ? resource.path : path) });
 
 /** @throws Error in the model's words */
 export async function toolDescription({ api }: ToolRun, { resource, name }: RecordType): Promise<ResourceDescription> {
@@ -93,5 +91,5 @@ export function withGate(
 		onResponse(response);
 		return response;
 	};
-	return Object.assign(Object.create(api), { send }) as Connection;
+	return withMembers(api, { send });
 }

@@ -9,6 +9,7 @@ import {
 
 import { connect } from '../api/connection';
 import { refusedWrite } from '../api/http/statuses';
+import { withMembers } from '../base/withMembers';
 import { isBlank } from '../values/blank';
 import { nodeFailure, type NodeFailure } from '../failure';
 import { answerWithin, failureText, inSentences } from '../toolCalls/toolAnswer';
@@ -88,11 +89,11 @@ const isDeeper = (value: unknown, depth = maxDepth): boolean =>
 /** The answer to a call. It is never an error: AI Agent 2 passes on nothing of an error, and Agent 3 only its message. */
 async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, rawArgs: IDataObject): Promise<IDataObject[]> {
 	const call = namedCall(n8n, nameOfCall(n8n, [name, rawArgs]));
-	const view = Object.assign(Object.create(n8n), {
-		getNodeParameter: (parameter: string, _item: number, otherwise: unknown) =>
-			parameter === 'options.maxWait' ? n8n.getNodeParameter(parameter, 0, maxToolWait) : otherwise,
+	const view = withMembers(n8n, {
+		getNodeParameter: ((parameter: string, _item: number, otherwise: unknown) =>
+			parameter === 'options.maxWait' ? n8n.getNodeParameter(parameter, 0, maxToolWait) : otherwise) as IExecuteFunctions['getNodeParameter'],
 		getInputData: () => [{ json: {} }],
-	}) as IExecuteFunctions;
+	});
 	let run: ToolRun | undefined;
 	let hasSentWrite = false;
 	const isWriting = name === 'change' || name === 'act';

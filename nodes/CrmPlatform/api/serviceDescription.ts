@@ -2,11 +2,10 @@ import { NodeOperationError, type IAllExecuteFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../base/clock';
 import { withoutSecrets } from './http/secrets';
-import { describeRequest } from './openapi/describedRequest';
 import { describeResource, type ResourceDescription } from './openapi/description';
 import { loadDocument, type DocumentSource, type LoadedDocument } from './openapi/document';
 import { readEventCatalog, type EventCatalog } from './openapi/eventTypes';
-import type { IdempotencyHeader } from './openapi/idempotencyHeader';
+import { idempotencyHeaderAt, type IdempotencyHeader } from './openapi/idempotencyHeader';
 import type { OpenApiDocument } from './openapi/openapi';
 import { wrongBaseUrl } from './openapi/paths';
 import { leftOutOf } from './openapi/work';
@@ -16,7 +15,7 @@ export interface ServiceDescription {
 	/** What the service offers for the records at `path` (`/contacts`); undefined if it does not describe that path. */
 	describe(path: string): Promise<ResourceDescription | undefined>;
 	/** How the operation at a path takes idempotency keys; undefined if the service does not describe it. */
-	describeRequest(method: string, path: string): Promise<IdempotencyHeader | undefined>;
+	idempotencyHeaderAt(method: string, path: string): Promise<IdempotencyHeader | undefined>;
 	/** Which events the service reports. */
 	describeEvents(): Promise<EventCatalog>;
 	/** Whether the description is the service's own, not the packaged one; true before it is loaded. */
@@ -48,7 +47,7 @@ export function openDescription(
 			if (wrong !== undefined) throw new NodeOperationError(n8n.getNode(), wrong);
 			return describeResource(document, path);
 		},
-		describeRequest: async (method, path) => describeRequest(await readDocument(), method, path),
+		idempotencyHeaderAt: async (method, path) => idempotencyHeaderAt(await readDocument(), method, path),
 		describeEvents: async () => readEventCatalog(await readDocument()),
 		isSelfDescribed: () => loaded?.isPackaged !== true,
 		requireDescription(feature) {

@@ -1,6 +1,7 @@
 import { isExpression, type IExecuteFunctions, type INodeProperties } from 'n8n-workflow';
 
 import { parsedValue } from '../base/json';
+import { storedParameter } from '../mapping/storedParameter';
 import { chosenOption } from './optionText';
 import { mapperProperty, missingFieldsNotice } from './fieldParameters';
 import { fieldsDependOn } from './recordParameters';
@@ -81,7 +82,7 @@ type Pair = [column: string, field: string];
 function mappedPairs(n8n: IExecuteFunctions, item: number): Pair[] {
 	type Mapper = { value?: Record<string, unknown> | null };
 	const { value } = n8n.getNodeParameter('columns', item) as Mapper;
-	const { value: storedValue } = n8n.getNodeParameter('columns', item, {}, { rawExpressions: true }) as Mapper;
+	const { value: storedValue } = storedParameter(n8n, 'columns') as Mapper;
 	for (const [field, column] of Object.entries(storedValue ?? {})) {
 		if (!isExpression(column) || column.slice(1).trim() === '' || String(value?.[field] ?? '').trim() !== '') continue;
 		throw new Error(`Columns: the expression of “${field}” returned no column, so nothing was written. Correct or remove it.`);

@@ -78,7 +78,7 @@ function withoutService(n8n: ILoadOptionsFunctions, reason: Error): Connection {
 		failure: (problem) => nodeError(n8n, problem),
 		descriptionNotice: () => undefined,
 		describe: async (path) => describeResource(await packagedDocument(), path),
-		describeRequest: async () => undefined,
+		idempotencyHeaderAt: async () => undefined,
 		describeEvents: async () => readEventCatalog(await packagedDocument()),
 		isSelfDescribed: () => false,
 		requireDescription: () => {},

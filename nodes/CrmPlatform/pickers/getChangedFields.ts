@@ -2,13 +2,14 @@ import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
 import { getOrCreate } from '../base/maps';
 import { matchesEventPattern } from '../api/crmEvent';
-import { connect, type Connection } from '../api/connection';
+import type { Connection } from '../api/connection';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { allCustomFields, labelFor } from '../fields/field';
+import { editorConnection } from './editorContext';
 
 /** Fields of the records that the chosen events are about, by the names that events use. */
 export async function getChangedFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const api = await connect(this);
+	const api = await editorConnection(this);
 	const chosen = [this.getCurrentNodeParameter('events') ?? []].flat().map(String);
 	const { types } = await api.describeEvents();
 	const isChosen = (type: string) => chosen.some((pattern) => matchesEventPattern(pattern, type) || isOfTemplate(type, pattern));

@@ -1,10 +1,10 @@
 import type { ILoadOptionsFunctions, INodeListSearchItems, INodeListSearchResult } from 'n8n-workflow';
 
-import { connect } from '../api/connection';
 import { actorOf, originOfEvent } from '../api/crmEvent';
 import { openEventLog } from '../api/eventLog';
 import { originOf, type KeyOrigin } from '../api/http/idempotency';
 import { matchingName } from '../lookUp/matchingName';
+import { editorConnection } from './editorContext';
 
 /** Maximum number of events for a list, the newest first: reading them takes a second or two. */
 const maxEvents = 10_000;
@@ -21,7 +21,7 @@ interface Causer extends Pick<INodeListSearchItems, 'value' | 'url'> {
 export async function searchCausers(this: ILoadOptionsFunctions, filter?: string): Promise<INodeListSearchResult> {
 	const causerType = String(this.getCurrentNodeParameter('undoOf'));
 	const ownOrigin = originOf(this.getInstanceId(), String(this.getWorkflow().id));
-	const log = await openEventLog(await connect(this));
+	const log = await openEventLog(await editorConnection(this));
 	const found = new Map<string, Causer>();
 	let read = 0;
 	for await (const event of log.newestCauses(maxEvents)) {

@@ -1,8 +1,7 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
-import { connect } from '../api/connection';
 import { searchList } from '../lookUp/searchList';
-import { editorContext } from './editorContext';
+import { editorConnection, editorContext } from './editorContext';
 
 /**
  * Finds the records of the chosen resource whose text matches `filter`, one page at a time.
@@ -27,7 +26,7 @@ function searchAt(resource: string, value?: string) {
 	): Promise<INodeListSearchResult> {
 		const searchQuery = { filter, cursor, order: ['name', 'label_plural'], ...(value !== undefined && { value }) };
 		const records = { resource, collection: `/v1${resource}` };
-		return await searchList(await connect(this), records, searchQuery);
+		return await searchList(await editorConnection(this), records, searchQuery);
 	};
 }
 

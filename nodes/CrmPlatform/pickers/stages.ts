@@ -4,14 +4,15 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { connect, type Connection } from '../api/connection';
+import type { Connection } from '../api/connection';
 import { firstRecords } from '../lookUp/firstRecords';
 import { matchingName } from '../lookUp/matchingName';
+import { editorConnection } from './editorContext';
 import { recordOptions } from './linkOptions';
 
 /** The stages of all pipelines. */
 export async function getStages(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const pipelines = await firstRecords(await connect(this), '/pipelines');
+	const pipelines = await firstRecords(await editorConnection(this), '/pipelines');
 	return pipelines.flatMap((pipeline) => recordOptions(pipeline, 'stages'));
 }
 
@@ -22,7 +23,7 @@ export async function searchStages(
 ): Promise<INodeListSearchResult> {
 	const picked = this.getCurrentNodeParameter('pipelineId', { extractValue: true });
 	const stages = { collection: '/pipelines', part: 'stages' };
-	return await searchParts(await connect(this), stages, { picked, filter });
+	return await searchParts(await editorConnection(this), stages, { picked, filter });
 }
 
 /**

@@ -56,27 +56,35 @@ export class Histories {
 		}
 		const currentHistory = this.byRecord.get(key);
 		if (currentHistory) currentHistory.newest = recordStateOf(event.data.object);
-		this.addLaterEvent(event, !isToBeUndone, isToBeUndone);
+		this.addLaterEvent(event, !isToBeUndone);
 	}
 
 	/**
-	 * Adds an event that may have happened during the undo: it may have created a record again, linked to a created
-	 * one, or changed one of these.
+	 * Adds an event that may have happened during the undo. It may have created a record again, changed such a record or
+	 * one to delete, or linked to one to delete.
 	 *
 	 * @param isByOthers whether neither this undo nor the changes to undo have caused the event
 	 * @returns whether the event may prevent the deletion of a record
 	 */
-	addLaterEvent(event: CrmEvent, isByOthers: boolean, isToBeUndone = false): boolean {
+	addLaterEvent(event: CrmEvent, isByOthers: boolean): boolean {
 		const { meaning, id, key } = this.subjectOf(event);
-		const { recreation } = this.byRecreation.get(key) ?? {};
-		if (recreation) recreation.newest = recordStateOf(event.data.object);
-		if (recreation && meaning.change === 'updated') recreation.isChanged = true;
-		if (recreation && meaning.change === 'deleted') recreation.isGone = true;
-		if (meaning.change === 'created' && !isToBeUndone) this.noteRecreation(event, id, false);
+		const isAboutRecreation = this.updateRecreation(key, event, meaning);
+		if (meaning.change === 'created') this.noteRecreation(event, id, false);
 		const history = this.byRecord.get(key);
 		const isChangeOfCreated = meaning.change === 'updated' && isByOthers && history?.isCreated === true;
 		if (isChangeOfCreated) history.isChangedByOthers = true;
-		return this.links.addEvent(key, event, meaning) || recreation !== undefined || isChangeOfCreated;
+		const linksToCreated = this.links.addEvent(key, event, meaning);
+		return linksToCreated || isAboutRecreation || isChangeOfCreated;
+	}
+
+	/** Updates the record of an event if an undo has created it. @returns whether one has */
+	private updateRecreation(key: string, event: CrmEvent, { change }: EventMeaning): boolean {
+		const { recreation } = this.byRecreation.get(key) ?? {};
+		if (!recreation) return false;
+		recreation.newest = recordStateOf(event.data.object);
+		if (change === 'updated') recreation.isChanged = true;
+		if (change === 'deleted') recreation.isGone = true;
+		return true;
 	}
 
 	/** The histories of all records to undo, the last changed record first. */
@@ -140,7 +148,7 @@ export class Histories {
 		this.byDeletion.set(deletionHash(event.id), history);
 	}
 
-	/** Notes a record that an undo has created. @returns the history of the record in whose place it was created */
+	/** Notes a record that an undo has created, once. @returns the history of the record in whose place it was created */
 	private noteRecreation(event: CrmEvent, id: string, isToBeUndone: boolean): RecordHistory | undefined {
 		const { hash = '' } = originOfEvent(event) ?? {};
 		const history = this.byDeletion.get(hash);

@@ -5,22 +5,25 @@ import type { ResourceDescription } from '../api/openapi/description';
 import { isRecordLink } from '../api/openapi/linkFields';
 import { allCustomFields, type Field } from '../fields/field';
 import { topLevelName } from './changedField';
+import type { RecordHistory } from './recordHistory';
 import type { RecordUndo } from './recordUndo';
+import { hasNoValue } from './sameValue';
 
 /** The descriptions of the record types, by collection; undefined if the service does not describe one. */
 export type Descriptions = ReadonlyMap<string, ResourceDescription | undefined>;
 
-/** The fields that a plan writes, as the service and its custom fields describe them. */
+/** The fields that an undo may write, as the service and its custom fields describe them. */
 export class PlanFields {
 	readonly descriptions: Descriptions;
 	private readonly customFields: ReadonlyMap<string, CustomFields | undefined>;
 	private readonly linkFields = new Map<string, ReadonlyMap<string, Field>>();
 
-	/** Reads the custom fields of the record types of which a plan writes some. */
-	static async read(api: Connection, descriptions: Descriptions, writtenUndos: RecordUndo[]): Promise<PlanFields> {
+	/** Reads the custom fields of the record types of which some were changed or deleted. */
+	static async read(api: Connection, descriptions: Descriptions, histories: RecordHistory[]): Promise<PlanFields> {
 		const customFields = new Map<string, CustomFields | undefined>();
-		for (const { changes, history: { collection } } of writtenUndos) {
-			if (customFields.has(collection) || !changes.some(({ field }) => topLevelName(field) === allCustomFields)) continue;
+		for (const history of histories) {
+			const { collection } = history;
+			if (customFields.has(collection) || !concernsCustomFields(history)) continue;
 			customFields.set(collection, await readCustomFieldsIfAllowed(api, `/v1${collection}`));
 		}
 		return new PlanFields(descriptions, customFields);
@@ -31,11 +34,16 @@ export class PlanFields {
 		this.customFields = customFields;
 	}
 
+	/** The custom fields of a record type; empty if they were not changed, or cannot be read. */
+	customFieldsOf(collection: string): Field[] {
+		return this.customFields.get(collection)?.fields ?? [];
+	}
+
 	/** Returns the fields that an undo may write and that link to other records, by name. */
 	linkFieldsOf({ history: { collection }, action }: RecordUndo): ReadonlyMap<string, Field> {
 		const verb = action === 'create' ? 'create' : 'update';
 		return getOrCreate(this.linkFields, `${verb} ${collection}`, () => {
-			const fields = [...(this.descriptions.get(collection)?.[verb]?.fields ?? []), ...(this.customFields.get(collection)?.fields ?? [])];
+			const fields = [...(this.descriptions.get(collection)?.[verb]?.fields ?? []), ...this.customFieldsOf(collection)];
 			return new Map(fields.filter(isRecordLink).map((field) => [field.name, field]));
 		});
 	}
@@ -45,3 +53,7 @@ export class PlanFields {
 		return this.customFields.get(collection)?.fields.some((field) => field.name === name) ?? true;
 	}
 }
+
+const concernsCustomFields = ({ fields, deletion, problem }: RecordHistory): boolean =>
+	problem === undefined &&
+	([...fields.keys()].some((name) => topLevelName(name) === allCustomFields) || !hasNoValue(deletion?.record[allCustomFields]));

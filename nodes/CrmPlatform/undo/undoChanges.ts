@@ -10,7 +10,7 @@ import { LiveLinks } from './liveLinks';
 import { PlanFields, type Descriptions } from './planFields';
 import { readHistories } from './readHistories';
 import type { RecordHistory } from './recordHistory';
-import { restoresValues, type RecordUndo } from './recordUndo';
+import type { RecordUndo } from './recordUndo';
 import { resolveLinks } from './resolveLinks';
 import { readUndoChoices, type UndoChoices } from './undoChoices';
 import { checkMaximum, planUndo, withLinkedRecordsKept } from './undoPlan';
@@ -38,12 +38,12 @@ export async function undoChanges(execution: Execution, item: number, undoableTy
 
 	const current = await readCurrentRecords(api, chosenHistories);
 	const descriptions = await describeCollections(api, chosenHistories);
+	const fields = await PlanFields.read(api, descriptions, chosenHistories);
 	const writableFields = new Map(
-		[...descriptions].map(([collection, description]) => [collection, writableFieldsOf(execution, description)]),
+		[...descriptions].map(([collection, description]) => [collection, writableFieldsOf(execution, description, fields.customFieldsOf(collection))]),
 	);
 	const linkedAfterUndo = (undos: RecordUndo[]) => histories.linkedAfterUndo(undos, choices.takesPrecedence);
 	const planned = planUndo(chosenHistories, { ...choices, current, writableFields }, linkedAfterUndo);
-	const fields = await PlanFields.read(api, descriptions, planned.filter(restoresValues));
 	const links = new LiveLinks(fields, planned);
 	await links.lookUp(api, planned);
 

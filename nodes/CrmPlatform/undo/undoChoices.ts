@@ -3,6 +3,7 @@ import { isExpression, type INodeProperties } from 'n8n-workflow';
 import type { CrmEvent } from '../api/crmEvent';
 import { idText } from '../base/json';
 import { locatorValue } from '../mapping/locator';
+import { storedParameter } from '../mapping/storedParameter';
 import type { Execution, Resource } from '../model';
 import { isBlank, listIn } from '../values/blank';
 import { readBoolean, readDate, readOption, readPreview, readText, readWholeNumber } from '../values/readers';
@@ -53,7 +54,7 @@ export function readUndoChoices(execution: Execution, item: number, undoableType
 	const limit = ({ displayName, name }: Pick<INodeProperties, 'displayName' | 'name'>, path = `options.${name}`): unknown => {
 		const value: unknown = n8n.getNodeParameter(path, item, '');
 		if (!isBlank(value)) return value;
-		if (isExpression(n8n.getNodeParameter(path, item, '', { rawExpressions: true }))) throw new Error(blankLimit(displayName));
+		if (isExpression(storedParameter(n8n, path))) throw new Error(blankLimit(displayName));
 		return undefined;
 	};
 	const time = (property: INodeProperties, path?: string) => {

@@ -25,7 +25,11 @@ export interface WritableFields {
 }
 
 /** The fields that a client can write according to the service's description. */
-export function writableFieldsOf(execution: Execution, description: ResourceDescription | undefined): WritableFields {
+export function writableFieldsOf(
+	execution: Execution,
+	description: ResourceDescription | undefined,
+	customFields: Field[],
+): WritableFields {
 	const { create, update, fields: responseFields = [] } = description ?? {};
 	const [updatable, creatable] = [topLevelNames(update?.fields), topLevelNames(create?.fields)];
 	const responseNames = new Set(responseFields.map(({ name }) => name));
@@ -34,7 +38,7 @@ export function writableFieldsOf(execution: Execution, description: ResourceDesc
 	const members = (create?.fields ?? []).flatMap(({ path: [name = '', member, ...deeper] }): Array<[string, string]> =>
 		member !== undefined && deeper.length === 0 && readable.includes(name) ? [[name, member]] : [],
 	);
-	const links = new Map((update?.fields ?? []).filter(isRecordLink).map((field) => [field.name, field]));
+	const links = new Map([...(update?.fields ?? []), ...customFields].filter(isRecordLink).map((field) => [field.name, field]));
 	const pairs = dependentPairs(update?.fields ?? []);
 	return {
 		canUpdate: (name) => updatable.has(name),

@@ -1,7 +1,8 @@
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { readableError } from '../api/connection';
 import type { Query } from '../api/http/path';
+import { withMembers } from '../base/withMembers';
 import { allCustomFields, type Field } from '../fields/field';
 import type { JobDescription } from '../api/openapi/jobs';
 import { whyRefused } from '../fields/checks';
@@ -109,7 +110,7 @@ async function planRows(
 ): Promise<PlannedRow[]> {
 	const items = rows.flatMap(({ content }) => (content ? [{ json: renamed(content, plan) }] : []));
 	// The mapping reads the rows as if they were the node's input.
-	const n8n = Object.create(execution.n8n, { getInputData: { value: () => items } }) as IExecuteFunctions;
+	const n8n = withMembers(execution.n8n, { getInputData: () => items });
 	const read = await readJobLines({ ...execution, n8n }, plan.path, plan.operation, plan.clearsEmpty ? 'clear' : 'leave');
 	const checked = plan.isPreview ? await allFields(execution, plan) : [];
 	const required = requiredFields(plan, checked);

@@ -52,9 +52,10 @@ export class RequestAttempts {
 	private mayBeDone = false;
 	/** Whether the last attempt may have been carried out: for a repeatable write, only that matters. */
 	private lastMayBeDone = false;
-	/** Milliseconds. */
-	private waitedBetweenAttempts = 0;
-	private waitedInQueue = 0;
+	/** Milliseconds in the queue, and after each 429. */
+	private waitedForRateLimit = 0;
+	/** Milliseconds before all other retries. Separate, since an hour in the queue must not prevent a retry after a 503. */
+	private waitedForRetries = 0;
 	private attempts = 1;
 	/** How often the service has asked to wait. */
 	private deferrals = 0;
@@ -72,8 +73,8 @@ export class RequestAttempts {
 		for (;;) {
 			signal?.throwIfAborted();
 			const priority = this.sender.currentPriority();
-			const maxTotalWait = priority === 'awaited' ? policy.maxWait : (queueOptions?.maxUnattendedWait ?? policy.maxWait);
-			const response = await this.sendQueued(priority, maxTotalWait);
+			const maxRateLimitWait = priority === 'awaited' ? policy.maxWait : (queueOptions?.maxUnattendedWait ?? policy.maxWait);
+			const response = await this.sendQueued(priority, maxRateLimitWait);
 			// Another attempt would only be refused, at the cost of the shared plan.
 			if ('retryAt' in response) return failed(this.problem ? this.finalProblem(this.problem) : rateLimitProblem(), response.retryAt);
 			// A request aborted by a canceled execution is not a connection failure.
@@ -87,14 +88,16 @@ export class RequestAttempts {
 			}
 			const problem = this.recordFailure(failure, answer);
 			const isLast = 'isOverdue' in response || answer.isFinal === true;
-			const decision: RetryDecision = isLast ? { retry: false } : this.decide(failure, maxTotalWait);
+			const decision: RetryDecision = isLast ? { retry: false } : this.decide(failure, maxRateLimitWait);
 			if (!decision.retry) return failed(this.finalProblem(problem), decision.retryAt);
 			if (decision.countsAsAttempt) this.attempts += 1;
 			await this.wait(decision.delay);
+			if (failure.status === rateLimited) this.waitedForRateLimit += decision.delay;
+			else this.waitedForRetries += decision.delay;
 		}
 	}
 
-	private async sendQueued(priority: Priority, maxTotalWait: number): Promise<TransportResult | QueueTimeout> {
+	private async sendQueued(priority: Priority, maxRateLimitWait: number): Promise<TransportResult | QueueTimeout> {
 		const { clock, queue, queueOptions, signal, execution, onWait, transport } = this.sender;
 		const { http } = this.request;
 		const { workflow = '' } = queueOptions ?? {};
@@ -109,7 +112,7 @@ export class RequestAttempts {
 			priority,
 			workflow,
 			execution,
-			timeoutAt: enqueuedAt + maxTotalWait - this.waitedBetweenAttempts - this.waitedInQueue,
+			timeoutAt: enqueuedAt + maxRateLimitWait - this.waitedForRateLimit,
 			reserve,
 			totalTimeout: http.totalTimeout,
 			wasDeferred: this.deferrals > 0,
@@ -117,7 +120,7 @@ export class RequestAttempts {
 		};
 		const send = async (): Promise<TransportResult> => {
 			endWait();
-			this.waitedInQueue += clock.now() - enqueuedAt;
+			this.waitedForRateLimit += clock.now() - enqueuedAt;
 			return await transport(http);
 		};
 		return await queue().enqueue(queuedRequest, send).finally(endWait);
@@ -134,15 +137,16 @@ export class RequestAttempts {
 		return this.problem;
 	}
 
-	/** @param maxTotalWait how long the request may wait for the rate limit: in the queue, and after each 429 */
-	private decide(failure: FailedAttempt, maxTotalWait: number): RetryDecision {
+	private decide(failure: FailedAttempt, maxRateLimitWait: number): RetryDecision {
 		const { clock, policy } = this.sender;
-		const { attempts, deferrals, waitedBetweenAttempts: waited } = this;
+		const { attempts, deferrals } = this;
 		const { isRepeatable, hasKey } = this.request;
+		const isLimited = failure.status === rateLimited;
+		const waited = isLimited ? this.waitedForRateLimit : this.waitedForRetries;
 		return decideRetry(
 			failure,
 			{ attempts, deferrals, waited, isRepeatable, hasKey, now: clock.now(), random: clock.random() },
-			failure.status === rateLimited ? { ...policy, maxWait: maxTotalWait - this.waitedInQueue } : policy,
+			isLimited ? { ...policy, maxWait: maxRateLimitWait } : policy,
 		);
 	}
 
@@ -158,7 +162,6 @@ export class RequestAttempts {
 		const { clock, signal, onWait } = this.sender;
 		const onWaitEnd = onWait?.(ms, 0);
 		await clock.sleep(ms, signal).finally(onWaitEnd);
-		this.waitedBetweenAttempts += ms;
 	}
 }
 

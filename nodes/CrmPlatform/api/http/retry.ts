@@ -8,7 +8,7 @@ export const retryPolicy = {
 	/** Delay before the second attempt; it doubles with each further one. */
 	firstDelay: 500,
 	maxDelay: 15_000,
-	/** Total time one request may wait between its attempts. If it would have to wait longer, it fails at once, with the time to retry. */
+	/** Total time for which one request may wait. A request that would have to wait longer fails at once, with the time to retry. */
 	maxWait: 5 * 60_000,
 	statuses: [408, 425, rateLimited, 500, 502, unavailable, 504] as readonly number[],
 };
@@ -32,7 +32,7 @@ export interface RetryProgress {
 	attempts: number;
 	/** How often the service has asked to wait, including this time. */
 	deferrals: number;
-	/** Milliseconds waited between attempts so far. */
+	/** Milliseconds waited so far: for the rate limit if the response was 429, otherwise before other retries. */
 	waited: number;
 	/** Whether repeating the request has no further effect: a read, an idempotent method, a write under a key. */
 	isRepeatable: boolean;

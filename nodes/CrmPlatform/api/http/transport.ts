@@ -10,6 +10,7 @@ import {
 
 import { decodedText, type DecodedText } from './charset';
 import { timerCanceled } from '../../base/clock';
+import { withMembers } from '../../base/withMembers';
 import { whySignedOut, type SignedOut } from './signedOut';
 
 export interface HttpRequest {
@@ -142,7 +143,7 @@ export function cancelSignalOf(n8n: IAllExecuteFunctions): AbortSignal | undefin
  * signal of the execution (n8n-core 2.41, httpRequestWithAuthentication).
  */
 function abortedBy(signal: AbortSignal, n8n: IAllExecuteFunctions): IAllExecuteFunctions {
-	return Object.create(n8n, { getExecutionCancelSignal: { value: () => signal } }) as IAllExecuteFunctions;
+	return withMembers(n8n, { getExecutionCancelSignal: () => signal });
 }
 
 interface FullResponse {

@@ -1,5 +1,7 @@
 import { canMakeKeys, type KeyFormat } from '../http/idempotency';
+import { operationOf } from './documentParts';
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem } from './openapi';
+import { pathItemAt, templatesFor } from './paths';
 import { flatten, parametersIn, schemaOf } from './schema';
 
 /** How one operation takes idempotency keys. */
@@ -34,6 +36,25 @@ export function idempotencyHeaderOf(
 	if (!parameter.required && !canMakeKeys(idempotencyKey)) return {};
 	const header: IdempotencyHeader = { idempotencyHeader: parameter.name };
 	return Object.keys(idempotencyKey).length > 0 ? { ...header, idempotencyKey } : header;
+}
+
+/**
+ * Reads the idempotency header of the operation at the path of a request, such as `/v1/contacts/con_1`.
+ *
+ * @param method in upper case
+ * @returns undefined if the document does not describe the operation
+ */
+export function idempotencyHeaderAt(document: OpenApiDocument, method: string, path: string): IdempotencyHeader | undefined {
+	const verb = method.toLowerCase() as 'post' | 'put' | 'patch' | 'delete';
+	// The version prefix is part of the document's paths or of its server's address.
+	for (const candidatePath of [path, path.replace(/^\/v1(?=\/)/, '')]) {
+		for (const { key } of templatesFor(document, candidatePath)) {
+			const pathItem = pathItemAt(document, key);
+			const operation = pathItem && operationOf(pathItem, verb);
+			if (pathItem && operation) return idempotencyHeaderOf(document, pathItem, operation);
+		}
+	}
+	return undefined;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { IDataObject, IExecuteFunctions, ITriggerFunctions } from 'n8n-work
 
 import type { Connection } from '../../api/connection';
 import { withoutParameterNames, type Query } from '../../api/http/path';
+import { withMembers } from '../../base/withMembers';
 import { readFilters } from '../../mapping/filterValues';
 import { collectionPath } from '../../mapping/collectionPath';
 import { pickedId } from '../../mapping/locator';
@@ -65,9 +66,10 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 
 /** Reads parameters as in an execution with one empty item: those of a trigger do not depend on an item. */
 function asExecution(n8n: ITriggerFunctions): IExecuteFunctions {
-	const getNodeParameter = (name: string, _item: number, fallback?: unknown, options?: object) =>
-		n8n.getNodeParameter(name, fallback, options);
-	const getInputData = () => [{ json: {} }];
-	const isToolExecution = () => false;
-	return Object.assign(Object.create(n8n), { getNodeParameter, getInputData, isToolExecution }) as IExecuteFunctions;
+	return withMembers(n8n as unknown as IExecuteFunctions, {
+		getNodeParameter: ((name: string, _item: number, fallback?: unknown, options?: object) =>
+			n8n.getNodeParameter(name, fallback, options)) as IExecuteFunctions['getNodeParameter'],
+		getInputData: () => [{ json: {} }],
+		isToolExecution: () => false,
+	});
 }

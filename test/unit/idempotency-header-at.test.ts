@@ -1,4 +1,4 @@
-import { describeRequest } from '../../nodes/CrmPlatform/api/openapi/describedRequest';
+import { idempotencyHeaderAt } from '../../nodes/CrmPlatform/api/openapi/idempotencyHeader';
 import { documentWith } from './described-document.ts';
 
 const key = { name: 'Idempotency-Key', in: 'header', schema: { type: 'string', maxLength: 40 } };
@@ -21,5 +21,5 @@ test.each([
 	['PUT', '/v1/contacts', undefined],
 	['POST', '/v2/contacts/1/more', undefined],
 ])('%s %s uses the key parameter that its own description declares', (method, path, expected) => {
-	expect(describeRequest(document, method, path)).toEqual(expected);
+	expect(idempotencyHeaderAt(document, method, path)).toEqual(expected);
 });
