@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { readAll, timelineOf } from '../api/lists/parallel';
 import { readPage, type Send } from '../api/lists/page';
-import { readPages } from '../api/lists/pages';
+import { readPages } from '../api/lists/pageWalk';
 import type { Query } from '../api/http/path';
 import { readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/collectionPath';

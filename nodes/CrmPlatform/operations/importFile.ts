@@ -12,7 +12,7 @@ import { columnMapping } from '../parameters/columns';
 import { emptyCells } from '../parameters/fieldParameters';
 import { binaryFieldProperty, fileSettingsOf, importAsProperty, importOptions, importProperties } from '../parameters/file';
 import { readPreview } from '../values/readers';
-import { importRows } from '../writing/fileImport';
+import { importRows } from '../writing/importRows';
 import { fieldToMatchOn } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
 import type { ImportPlan } from '../writing/importPlan';
