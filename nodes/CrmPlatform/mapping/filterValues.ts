@@ -62,7 +62,7 @@ class ListFilters {
 
 	/** @throws Error in the user's words for a filter that the service does not have, and for one without a value */
 	query(item: number): IDataObject {
-		return filtersQuery(this.values(item), this.list);
+		return queryOfFilters(this.values(item), this.list);
 	}
 
 	/** The filters with their values, before they become query parameters. @throws as `query` */
@@ -89,7 +89,7 @@ class ListFilters {
 }
 
 /** @throws as `ListFilters.query` */
-export function filtersQuery(values: ConvertedValue[], list: ListDescription): IDataObject {
+export function queryOfFilters(values: ConvertedValue[], list: ListDescription): IDataObject {
 	const query: IDataObject = {};
 	for (const { field: filter, converted } of values) {
 		const parameters = Object.entries(filterQuery(filter, converted));

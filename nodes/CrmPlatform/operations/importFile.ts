@@ -2,7 +2,7 @@ import { customFieldPrefix } from '../fields/field';
 import { jobQuery } from '../api/openapi/jobs';
 import { fileField, readBinary } from '../files/binary';
 import { ItemWithFiles } from '../files/itemWithFiles';
-import { readRecords } from '../files/rows';
+import { readFileRecords } from '../files/rows';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import { collectionPath } from '../mapping/collectionPath';
 import { MatchingColumn } from '../mapping/matchingColumn';
@@ -36,7 +36,7 @@ export function importFile(): Operation {
 			return async (item) => {
 				const plan = await planOf(execution, item);
 				const field = fileField(execution.n8n, item, binaryFieldProperty);
-				const file = await readRecords(readBinary(execution.n8n, item, field), fileSettingsOf(execution.n8n, item));
+				const file = await readFileRecords(readBinary(execution.n8n, item, field), fileSettingsOf(execution.n8n, item));
 				try {
 					checkColumns(plan, file.columns);
 					// Around each name: its quotes, a colon and a comma.
