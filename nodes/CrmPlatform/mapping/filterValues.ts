@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { customFilters, readCustomFields } from '../api/customFields';
+import { currentFields, customFilters, readCustomFields } from '../api/customFields';
 import { setMember } from '../base/ownMembers';
 import { filterQuery } from '../api/lists/filterQuery';
 import type { ListDescription } from '../api/openapi/listing';
@@ -37,8 +37,8 @@ export async function readFilters(
 async function readFilterFields(execution: Execution, rows: FilterRow[], list: ListDescription): Promise<FieldsOfItems> {
 	const standardFields: AcceptedFields = { fields: list.filters, recordNames: new Set() };
 	const withCustom = async (collection: string): Promise<AcceptedFields> => {
-		const { fields, unwritable } = await readCustomFields(execution.api, collection);
-		return { ...standardFields, fields: [...standardFields.fields, ...customFilters(list, [...fields, ...unwritable])] };
+		const custom = currentFields(await readCustomFields(execution.api, collection));
+		return { ...standardFields, fields: [...standardFields.fields, ...customFilters(list, custom)] };
 	};
 	// An expression may return any name.
 	const mayBeCustom = (name: unknown) => ['=', customFieldPrefix].some((start) => String(name).startsWith(start));
