@@ -12,7 +12,7 @@ import { credentials } from './actionProperties';
 import { toolProperties } from './agent/toolProperties';
 import { executeTool, supplyTools } from './agent/toolset';
 import { testCredential } from './pickers/testCredential';
-import { getRecordTypes } from './pickers/recordTypes';
+import { getRecordTypes } from './pickers/getRecordTypes';
 
 export class CrmPlatformTools implements INodeType {
 	description: INodeTypeDescription = {

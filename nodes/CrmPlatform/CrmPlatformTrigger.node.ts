@@ -20,7 +20,7 @@ import { eventProperties } from './trigger/eventProperties';
 import { receive } from './trigger/webhook/receive';
 import { subscriptionLifecycle } from './trigger/webhook/lifecycle';
 import { webhookProperties } from './trigger/webhook/webhookProperties';
-import { watchSubscription } from './trigger/webhook/watch';
+import { watchSubscription } from './trigger/webhook/subscriptionWatch';
 
 export class CrmPlatformTrigger implements INodeType {
 	description: INodeTypeDescription = {

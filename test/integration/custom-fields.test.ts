@@ -5,6 +5,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { getFilterFields } from '../../nodes/CrmPlatform/pickers/filterPickers';
+import { getOutputFields } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { executeContext, nodeRuns, picker } from './harness/node-runs.ts';
 import { automatic, byId, create, getMany, upsert } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
@@ -159,7 +160,7 @@ test('a custom field set individually remains beside all the others set as a who
 	expect(items[0]?.json.custom_fields).toMatchObject({ nps_score: 9, vip: true });
 });
 
-test('a list is filtered by a read-only custom field, and a record is not written to it', async () => {
+test('a list is filtered by a read-only custom field, and outputs it; a record is not written to it', async () => {
 	const key = `computed_${randomUUID().slice(0, 8)}`;
 	await sandbox.create('custom-fields', { resource: 'contacts', key, label: 'Computed', type: 'text', read_only: true });
 	const rows = [{ field: `custom_fields.${key}`, operator: 'isNotEmpty' }];
@@ -167,6 +168,8 @@ test('a list is filtered by a read-only custom field, and a record is not writte
 	expect((await run(parameters)).items).toEqual([]);
 	const offered = await picker(getFilterFields, { credential: sandbox.credential, parameters });
 	expect(offered.map(({ value }) => value)).toContain(`custom_fields.${key}`);
+	const outputs = await picker(getOutputFields, { credential: sandbox.credential, parameters });
+	expect(outputs).toContainEqual({ name: 'Computed', value: `custom_fields.${key}` });
 	const { fields } = await picker(getFields, { credential: sandbox.credential, parameters: { resource: 'contact', operation: 'create' } });
 	expect(fields.map(({ id }) => id)).not.toContain(`custom_fields.${key}`);
 });

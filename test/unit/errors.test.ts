@@ -1,5 +1,5 @@
 import contract from '../../contract/openapi.json';
-import { reportsFailure } from '../../nodes/CrmPlatform/api/http/problemBody';
+import { describesFailure } from '../../nodes/CrmPlatform/api/http/problemBody';
 import { describeError } from '../../nodes/CrmPlatform/api/http/errorWords';
 import { contradictoryProblem, problemOf, unreachableProblem, unreadableProblem } from '../../nodes/CrmPlatform/api/http/problem';
 
@@ -210,7 +210,7 @@ describe('a success response that reports an error', () => {
 		{ errors: 'email is taken' },
 		{ errors: ['email is taken'] },
 	])('is a failure: %j', (body) => {
-		expect(reportsFailure(body)).toBe(true);
+		expect(describesFailure(body)).toBe(true);
 		expect(contradictoryProblem(answer(200, body), true).description).toContain('may have been written');
 	});
 
@@ -223,6 +223,6 @@ describe('a success response that reports an error', () => {
 		undefined,
 		'text',
 	])('is not detected in a record or a list: %j', (body) => {
-		expect(reportsFailure(body)).toBe(false);
+		expect(describesFailure(body)).toBe(false);
 	});
 });

@@ -5,7 +5,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { unescapedCell } from '../../nodes/CrmPlatform/files/csvWriter';
 import type { FileRow } from '../../nodes/CrmPlatform/files/fileRow';
-import { readRecords, type FileSettings } from '../../nodes/CrmPlatform/files/rows';
+import { readFileRecords, type FileSettings } from '../../nodes/CrmPlatform/files/rows';
 import { randomRuns } from '../random-runs.ts';
 
 async function* chunked(bytes: Uint8Array, size: number) {
@@ -15,7 +15,7 @@ async function* chunked(bytes: Uint8Array, size: number) {
 const csv: FileSettings = { format: 'csv', encoding: 'auto' };
 
 async function recordsOf(bytes: Uint8Array, settings: Partial<FileSettings> = {}, size = 64) {
-	const file = await readRecords(chunked(bytes, size), { ...csv, ...settings });
+	const file = await readFileRecords(chunked(bytes, size), { ...csv, ...settings });
 	const rows: Array<FileRow<IDataObject>> = [];
 	let error: Error | undefined;
 	try {

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 import { endingOf, type ReadSoFar } from '../../nodes/CrmPlatform/api/lists/ending';
 import { readPage } from '../../nodes/CrmPlatform/api/lists/page';
-import { readPages } from '../../nodes/CrmPlatform/api/lists/pages';
+import { readPages } from '../../nodes/CrmPlatform/api/lists/pageWalk';
 import { randomRuns } from '../random-runs.ts';
 import { describeContacts, listWith, query } from './described-document.ts';
 

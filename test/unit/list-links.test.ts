@@ -1,6 +1,6 @@
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 import { readPage } from '../../nodes/CrmPlatform/api/lists/page';
-import { readPages } from '../../nodes/CrmPlatform/api/lists/pages';
+import { readPages } from '../../nodes/CrmPlatform/api/lists/pageWalk';
 import { describeContacts, listWith, query } from './described-document.ts';
 
 test.each([

@@ -1,4 +1,4 @@
-import { readPages, type PageWalk } from '../../nodes/CrmPlatform/api/lists/pages';
+import { readPages, type PageWalk } from '../../nodes/CrmPlatform/api/lists/pageWalk';
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 
 /** A list of `total` records, and the requests it was read with. */

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { matchKey, valueIn, type ComparedField } from '../../nodes/CrmPlatform/fields/keys';
 import { comparison } from '../../nodes/CrmPlatform/sync/compare';
-import { indexRecords, matchesOf, type CrmRecord, type SourceRecord } from '../../nodes/CrmPlatform/sync/matching';
+import { indexRecords, matchesOf, type CrmRecord, type SourceRecord } from '../../nodes/CrmPlatform/sync/crmIndex';
 import { planChanges } from '../../nodes/CrmPlatform/sync/syncPlan';
 import type { Context, PlannedChange, SyncRules } from '../../nodes/CrmPlatform/sync/plannedChange';
 import { listed } from '../../nodes/CrmPlatform/values/listed';

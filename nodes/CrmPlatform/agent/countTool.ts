@@ -1,8 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { getOrCreate } from '../base/maps';
+import { currentFields } from '../api/customFields';
 import { readPage } from '../api/lists/page';
-import { readPages } from '../api/lists/pages';
+import { readPages } from '../api/lists/pageWalk';
 import { isBlank } from '../values/blank';
 import { withFields } from '../lookUp/lookUp';
 import { customFieldsOnce } from '../mapping/acceptedFields';
@@ -108,7 +109,7 @@ async function countedFields({ api }: ToolRun, recordType: RecordType, names: st
 	});
 	if (plain.length === names.length) return standardFields;
 	const custom = await customFieldsOnce(api, toolCollection(recordType));
-	return [...standardFields, ...(custom?.fields ?? []), ...(custom?.unwritable ?? [])];
+	return [...standardFields, ...currentFields(custom)];
 }
 
 const valueOf = (record: IDataObject, path: string[]): unknown => outputValue(record, path as OutputField['path']);

@@ -26,7 +26,7 @@ export async function refuseSetByService(run: ToolRun, args: ModelArguments): Pr
 	].map(wordsOf)));
 	const recordNames = (await toolDescription(run, recordType)).fields.map(({ name }) => name);
 	const custom = recordNames.includes(allCustomFields) ? await customFieldsOnce(run.api, toolCollection(recordType)) : undefined;
-	const knownNames = [...recordNames, ...(custom?.readOnly ?? [])];
+	const knownNames = [...recordNames, ...(custom?.unwritableNames ?? [])];
 	const readOnlyNames = names.filter((name) => !words.has(wordsOf(name)) && knownNames.some((knownName) => knownName === name || knownName === customFieldPrefix + name));
 	if (readOnlyNames.length === 0) return;
 	const { prefix, verbs } = run.settings;

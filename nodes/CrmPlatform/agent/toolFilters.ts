@@ -4,7 +4,7 @@ import { isPlainObject } from '../base/ownMembers';
 import { filteredFields, type Comparison, type FilteredField } from '../api/openapi/filteredFields';
 import { isInstant, operatorsOf, type FilterOperator } from '../api/openapi/filterOperators';
 import type { ListDescription } from '../api/openapi/listing';
-import { customFilters } from '../api/customFields';
+import { currentFields, customFilters } from '../api/customFields';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { FilterRow } from '../mapping/filterRows';
 import type { ModelArguments } from './modelArguments';
@@ -16,7 +16,7 @@ import type { RecordType } from './toolSettings';
 /** The fields that a list can be filtered by, including custom fields. */
 export async function toolFiltersOf({ api }: ToolRun, recordType: RecordType, list: ListDescription): Promise<FilteredField[]> {
 	const custom = list.takesCustomFields ? await customFieldsOnce(api, toolCollection(recordType)) : undefined;
-	return filteredFields([...list.filters, ...customFilters(list, [...(custom?.fields ?? []), ...(custom?.unwritable ?? [])])]);
+	return filteredFields([...list.filters, ...customFilters(list, currentFields(custom))]);
 }
 
 /**

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { answersByItem, type ItemAnswer } from './batchResults';
 import { idText } from '../base/json';
 import { problemOfItem, withRequestId, type Problem } from './http/problem';
-import { reportsFailure, saysError } from './http/problemBody';
+import { describesFailure, saysError } from './http/problemBody';
 import type { Query } from './http/path';
 import type { ApiRequest, ApiResponse } from './http/request';
 import { attemptMayBeDone } from './http/retry';
@@ -63,7 +63,7 @@ export async function sendBatch(
 
 function batchAnswer({ id, status, data, error, body }: ItemAnswer, headers: ApiResponse['headers']): BatchAnswer {
 	const isDone = status >= 200 && status < 300;
-	const isFailed = saysError(error) || reportsFailure(body) || (data !== undefined && reportsFailure(data));
+	const isFailed = saysError(error) || describesFailure(body) || (data !== undefined && describesFailure(data));
 	if (isDone && !isFailed) {
 		const record = id === undefined || idText(data?.id) !== undefined ? data : { ...data, id };
 		return { record, status };

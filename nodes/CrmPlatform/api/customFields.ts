@@ -6,7 +6,7 @@ import { allCustomFields, customFieldPrefix, fieldNamed, labelFor, type Field } 
 import { fieldKinds, kindOfCustomType } from '../fields/fieldKinds';
 import { comparisons } from './openapi/filteredFields';
 import type { ListDescription } from './openapi/listing';
-import { readPages } from './lists/pages';
+import { readPages } from './lists/pageWalk';
 import { errorOf } from '../base/errorOf';
 import { notReadable } from './http/statuses';
 
@@ -34,24 +34,24 @@ type Definition = z.infer<typeof definition>;
 
 const definitionsPath = '/custom-fields';
 
-/** The fields that an account has defined for a kind of record. */
+/** The fields that an account has defined for a record type. */
 export interface CustomFields {
 	/** Fields that can be written. */
 	fields: Field[];
-	/** Fields that only the service sets; lists can be filtered by them. */
-	unwritable: Field[];
+	/** Fields that only the service sets. */
+	readOnly: Field[];
 	/** Names of read-only and archived fields, which records have but which cannot be written. */
-	readOnly: string[];
+	unwritableNames: string[];
 }
 
 /**
- * Reads the custom fields of a kind of record: empty if the service has no custom fields.
+ * Reads the custom fields of a record type: empty if the service has no custom fields.
  *
  * @param collection path of the records: `/v1/contacts`, `/v1/custom-objects/cars/records`
  */
 export async function readCustomFields(api: Connection, collection: string): Promise<CustomFields> {
 	const list = (await api.describe(definitionsPath))?.list;
-	const custom: CustomFields = { fields: [], unwritable: [], readOnly: [] };
+	const custom: CustomFields = { fields: [], readOnly: [], unwritableNames: [] };
 	if (!list) return custom;
 	const resource = decodeURIComponent(collection.replace(/^\/v1\//, ''));
 	for await (const { records } of readPages(api.send, { path: `/v1${definitionsPath}`, list, query: { resource } })) {
@@ -60,13 +60,16 @@ export async function readCustomFields(api: Connection, collection: string): Pro
 			if (!parsed.success) continue;
 			const field = fieldOf(parsed.data);
 			const isArchived = Boolean(parsed.data.archived_at);
-			if (isArchived || parsed.data.read_only) custom.readOnly.push(field.name);
+			if (isArchived || parsed.data.read_only) custom.unwritableNames.push(field.name);
 			else custom.fields.push(field);
-			if (!isArchived && parsed.data.read_only) custom.unwritable.push(field);
+			if (!isArchived && parsed.data.read_only) custom.readOnly.push(field);
 		}
 	}
 	return custom;
 }
+
+/** The fields that records have now, which lists can be filtered by: archived ones are left out, read-only ones are not. */
+export const currentFields = (custom: CustomFields | undefined): Field[] => [...(custom?.fields ?? []), ...(custom?.readOnly ?? [])];
 
 /** The notice for a credential that may not read the definitions: values can still be written. */
 const hidden =

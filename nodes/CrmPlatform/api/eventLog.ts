@@ -7,7 +7,7 @@ import { readInRanges } from './eventRanges';
 import { isAnsweredWith } from './fetchRecord';
 import { queryString, type Query } from './http/path';
 import type { Send } from './lists/page';
-import { readPages } from './lists/pages';
+import { readPages } from './lists/pageWalk';
 import type { ListDescription } from './openapi/listing';
 
 /** The newest event of the log, of any type. */

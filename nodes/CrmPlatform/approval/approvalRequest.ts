@@ -9,7 +9,7 @@ import { sha256 } from '../base/digest';
 import { idText } from '../base/json';
 import { path } from '../api/http/path';
 import { notFound, unsupported } from '../api/http/statuses';
-import { compareInstants } from '../values/instants';
+import { compareInstants } from '../values/compareInstants';
 
 /** The outcome of a request for approval. */
 type ApprovalOutcome = 'approved' | 'changed' | 'deleted' | 'expired';

@@ -45,7 +45,7 @@ export interface FileRecords {
  * @throws Error in the user's words, also while the rows are read, if the file is empty, if its header cannot be
  * used, or if it is not text in that encoding and format
  */
-export async function readRecords(
+export async function readFileRecords(
 	bytes: AsyncIterable<Uint8Array>,
 	{ format, encoding, delimiter }: FileSettings,
 ): Promise<FileRecords> {

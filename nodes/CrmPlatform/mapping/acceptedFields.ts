@@ -105,7 +105,7 @@ export async function acceptedFields(
 		return {
 			...standardFields,
 			fields: merged(mode, fields, custom.fields),
-			recordNames: new Set([...described, ...custom.readOnly]),
+			recordNames: new Set([...described, ...custom.unwritableNames]),
 		};
 	};
 	const standardNames = standardNamesOf(standardFields);

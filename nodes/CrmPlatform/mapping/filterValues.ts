@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { customFilters, readCustomFields } from '../api/customFields';
+import { currentFields, customFilters, readCustomFields } from '../api/customFields';
 import { setMember } from '../base/ownMembers';
 import { filterQuery } from '../api/lists/filterQuery';
 import type { ListDescription } from '../api/openapi/listing';
@@ -36,8 +36,8 @@ export async function readFilters(
 async function readFilterFields(execution: Execution, rows: FilterRow[], list: ListDescription): Promise<FieldsOfItems> {
 	const standardFields: AcceptedFields = { fields: list.filters, recordNames: new Set() };
 	const withCustom = async (collection: string): Promise<AcceptedFields> => {
-		const { fields, unwritable } = await readCustomFields(execution.api, collection);
-		return { ...standardFields, fields: [...standardFields.fields, ...customFilters(list, [...fields, ...unwritable])] };
+		const custom = currentFields(await readCustomFields(execution.api, collection));
+		return { ...standardFields, fields: [...standardFields.fields, ...customFilters(list, custom)] };
 	};
 	// An expression may return any name.
 	const mayBeCustom = (name: unknown) => ['=', customFieldPrefix].some((start) => String(name).startsWith(start));
@@ -61,7 +61,7 @@ class ListFilters {
 
 	/** @throws Error in the user's words for a filter that the service does not have, and for one without a value */
 	query(item: number): IDataObject {
-		return filtersQuery(this.values(item), this.list);
+		return queryOfFilters(this.values(item), this.list);
 	}
 
 	/** The filters with their values, before they become query parameters. @throws as `query` */
@@ -88,7 +88,7 @@ class ListFilters {
 }
 
 /** @throws as `ListFilters.query` */
-export function filtersQuery(values: ConvertedValue[], list: ListDescription): IDataObject {
+export function queryOfFilters(values: ConvertedValue[], list: ListDescription): IDataObject {
 	const query: IDataObject = {};
 	for (const { field: filter, converted } of values) {
 		const parameters = Object.entries(filterQuery(filter, converted));

@@ -21,7 +21,7 @@ export const isFromList = (picked: unknown): boolean =>
 	isObject(picked) && picked.mode === 'list' && !isExpression(picked.value);
 
 /** Whether the resource locator `parameter` contains the id of a record that was picked from its list. */
-export const isListed = (n8n: IExecuteFunctions, parameter: string): boolean =>
+export const isPickedFromList = (n8n: IExecuteFunctions, parameter: string): boolean =>
 	isFromList(storedParameter(n8n, parameter, ''));
 
 /** The id or name in a resource locator; empty if nothing was picked. */

@@ -4,7 +4,7 @@ import { fieldNamed, type ConvertedValue, type Field, type InputValue } from '..
 import { asId } from '../lookUp/nameSyntax';
 import type { Execution } from '../model';
 import { lookUpLinks } from './linkedIds';
-import { isListed, pickedId } from './locator';
+import { isPickedFromList, pickedId } from './locator';
 
 /** A field that holds the id of another record, picked from a searchable list. */
 export interface PickedField {
@@ -36,11 +36,11 @@ export async function preparePickedIds(
 	const { n8n } = execution;
 	const pickedFields = picked.map((pickedField) => ({
 		...pickedField,
-		isListed: isListed(n8n, pickedField.name),
+		isFromList: isPickedFromList(n8n, pickedField.name),
 		field: fields.find(({ name }) => name === pickedField.field) ?? fieldNamed(pickedField.field, { label: pickedField.displayName }),
 	}));
 	const valuesOf = (item: number): InputValue[] =>
-		pickedFields.flatMap(({ field, name, displayName, isOptional, isListed: isFromList }): InputValue[] => {
+		pickedFields.flatMap(({ field, name, displayName, isOptional, isFromList }): InputValue[] => {
 			const id = pickedId(n8n, name, item);
 			if (id !== '') return [{ field, value: isFromList ? asId(field, id) : id }];
 			if (isOptional) return [];

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { readAll, timelineOf } from '../api/lists/parallel';
 import { readPage, type Send } from '../api/lists/page';
-import { readPages } from '../api/lists/pages';
+import { readPages } from '../api/lists/pageWalk';
 import type { Query } from '../api/http/path';
 import { readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/collectionPath';
@@ -37,7 +37,7 @@ export function getMany(action: string, abilities: ListAbilities = {}): Operatio
 				const path = collectionPath(execution, item);
 				const query = filters.query(item) as Query;
 				const reading = listQueryOf(execution, item, { path, list, filters: query, fields, summary });
-				if (reading.onePage) return await readOnePage(execution.api.send, reading);
+				if (reading.isOnePage) return await readOnePage(execution.api.send, reading);
 				const isWhole = reading.limit === undefined && reading.cursor === undefined;
 				return await (isWhole ? readCompleteList : readPartOfList)(execution.api.send, reading);
 			};

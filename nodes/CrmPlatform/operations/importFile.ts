@@ -2,7 +2,7 @@ import { customFieldPrefix } from '../fields/field';
 import { jobQuery } from '../api/openapi/jobs';
 import { fileField, readBinary } from '../files/binary';
 import { ItemWithFiles } from '../files/itemWithFiles';
-import { readRecords } from '../files/rows';
+import { readFileRecords } from '../files/rows';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import { collectionPath } from '../mapping/collectionPath';
 import { MatchingColumn } from '../mapping/matchingColumn';
@@ -12,7 +12,7 @@ import { columnMapping } from '../parameters/columns';
 import { emptyCells } from '../parameters/fieldParameters';
 import { binaryFieldProperty, fileSettingsOf, importAsProperty, importOptions, importProperties } from '../parameters/file';
 import { readPreview } from '../values/readers';
-import { importRows } from '../writing/fileImport';
+import { importRows } from '../writing/importRows';
 import { fieldToMatchOn } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
 import type { ImportPlan } from '../writing/importPlan';
@@ -36,7 +36,7 @@ export function importFile(): Operation {
 			return async (item) => {
 				const plan = await planOf(execution, item);
 				const field = fileField(execution.n8n, item, binaryFieldProperty);
-				const file = await readRecords(readBinary(execution.n8n, item, field), fileSettingsOf(execution.n8n, item));
+				const file = await readFileRecords(readBinary(execution.n8n, item, field), fileSettingsOf(execution.n8n, item));
 				try {
 					checkColumns(plan, file.columns);
 					// Around each name: its quotes, a colon and a comma.

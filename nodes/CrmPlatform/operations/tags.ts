@@ -3,7 +3,7 @@ import type { Operation } from '../model';
 import { path } from '../api/http/path';
 import { requireWrite } from '../writing/requireWrite';
 import { preparePickedIds, type PickedField } from '../mapping/pickedFields';
-import { pickedProperty } from '../parameters/pickedField';
+import { pickedProperty } from '../parameters/pickedProperty';
 import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { outputOption, simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';

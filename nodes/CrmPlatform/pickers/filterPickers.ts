@@ -1,7 +1,7 @@
 import { isExpression, type ILoadOptionsFunctions, type INodePropertyOptions } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { customFilters } from '../api/customFields';
+import { currentFields, customFilters } from '../api/customFields';
 import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
@@ -15,7 +15,7 @@ import { linkOptionsOf } from './linkOptions';
 export async function filtersOf({ api, description: { list }, collection }: EditorContext): Promise<Field[]> {
 	if (!list) return [];
 	const custom = list.takesCustomFields ? await customFieldsOf(api, collection) : undefined;
-	return [...list.filters, ...customFilters(list, [...(custom?.fields ?? []), ...(custom?.unwritable ?? [])])];
+	return [...list.filters, ...customFilters(list, currentFields(custom))];
 }
 
 /** The fields a list can be filtered by. */

@@ -3,7 +3,7 @@ import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 import { getOrCreate } from '../base/maps';
 import { matchesEventPattern } from '../api/crmEvent';
 import type { Connection } from '../api/connection';
-import { readCustomFieldsIfAllowed } from '../api/customFields';
+import { currentFields, readCustomFieldsIfAllowed } from '../api/customFields';
 import { allCustomFields, labelFor } from '../fields/field';
 import { editorConnection } from './editorContext';
 
@@ -36,7 +36,7 @@ async function fieldOptions(api: Connection, collection: string): Promise<Array<
 	// Custom fields of custom objects belong to one object each, which the collection does not name.
 	if (collection.includes('{')) return relevantFields;
 	const hasCustom = relevantFields.some(({ name }) => name === allCustomFields);
-	const custom = hasCustom ? ((await readCustomFieldsIfAllowed(api, `/v1${collection}`))?.fields ?? []) : [];
+	const custom = hasCustom ? currentFields(await readCustomFieldsIfAllowed(api, `/v1${collection}`)) : [];
 	const all = { name: allCustomFields, label: `All ${labelFor(allCustomFields)}` };
 	return [...relevantFields.filter(({ name }) => name !== allCustomFields), ...(hasCustom ? [all] : []), ...custom];
 }

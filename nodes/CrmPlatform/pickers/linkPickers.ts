@@ -9,14 +9,14 @@ import type { Connection } from '../api/connection';
 import type { Field } from '../fields/field';
 import { linksOf } from '../api/openapi/linkFields';
 import { editorContext } from './editorContext';
-import { writableFields } from './mapperFields';
+import { fieldsOfWrite } from './mapperFields';
 import { filtersOf } from './filterPickers';
 import { searchList } from '../lookUp/searchList';
 import { searchParts } from './stages';
 
 /** The links that the chosen operation writes. */
 export async function getLinks(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const { fields } = await writableFields(await editorContext(this));
+	const { fields } = await fieldsOfWrite(await editorContext(this));
 	return linksOf(fields).map(({ name, label }) => ({ name: label, value: name }));
 }
 
@@ -49,7 +49,7 @@ export async function searchLinked(
 /** The fields the chosen operation takes, whether it writes them or filters by them. */
 async function linkableFields(n8n: ILoadOptionsFunctions): Promise<{ api: Connection; fields: Field[] }> {
 	const context = await editorContext(n8n);
-	if (context.operation?.write) return await writableFields(context);
+	if (context.operation?.write) return await fieldsOfWrite(context);
 	return { api: context.api, fields: await filtersOf(context) };
 }
 

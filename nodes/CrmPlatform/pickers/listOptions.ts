@@ -1,5 +1,6 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
+import { currentFields } from '../api/customFields';
 import { customFieldsOf } from './customFieldsOf';
 import { allCustomFields, labelFor } from '../fields/field';
 import { editorContext } from './editorContext';
@@ -9,7 +10,7 @@ export async function getOutputFields(this: ILoadOptionsFunctions): Promise<INod
 	const { api, description, collection } = await editorContext(this);
 	const options = description.fields.map(({ name, label }) => ({ name: label, value: name }));
 	if (!options.some(({ value }) => value === allCustomFields)) return options;
-	const custom = (await customFieldsOf(api, collection))?.fields ?? [];
+	const custom = currentFields(await customFieldsOf(api, collection));
 	return [...options, ...custom.map(({ name, label }) => ({ name: label, value: name }))];
 }
 

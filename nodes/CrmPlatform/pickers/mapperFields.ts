@@ -22,7 +22,7 @@ export async function getFields(this: ILoadOptionsFunctions): Promise<ResourceMa
 
 /** The fields an upsert can match on, after its default. */
 export async function getMatchFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const { fields, write } = await writableFields(await editorContext(this));
+	const { fields, write } = await fieldsOfWrite(await editorContext(this));
 	const names = write.match ? matchableNames(write.match, fields) : [];
 	const options = names.map((name) => ({
 		name: fields.find((field) => field.name === name)?.label ?? name,
@@ -41,7 +41,7 @@ export async function fieldsToWrite(
 	parameter = 'fields',
 	asShown = (field: Field): Field => field,
 ): Promise<ResourceMapperFields> {
-	const { api, fields: writable, write } = await writableFields(context);
+	const { api, fields: writable, write } = await fieldsOfWrite(context);
 	const fields = writable.map(asShown);
 	// n8n's mapper offers no choice of several: these are written with commas.
 	const single = fields.filter((field) => valueShape(field) !== 'list');
@@ -97,7 +97,7 @@ function shownAtFirst(fields: Field[], needed: Field[]): ReadonlySet<Field> {
 }
 
 /** The fields that the chosen operation writes, with the custom fields of the account. */
-export async function writableFields({ api, resource, description, operation, collection }: EditorContext) {
+export async function fieldsOfWrite({ api, resource, description, operation, collection }: EditorContext) {
 	const write = operation?.write?.(description);
 	if (!write) throw new NothingToOffer(`The CRM does not support this operation for ${resource.path}.`);
 

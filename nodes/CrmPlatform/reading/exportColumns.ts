@@ -64,8 +64,8 @@ export function exportColumns(
 		const members = isWhole ? written.filter((field) => field.path[0] === name && field.path.length > 1) : [];
 		if (members.length === 0) places.set(name, path);
 		for (const member of members) places.set(member.name, member.path as OutputField['path']);
-		const readOnly = name === allCustomFields ? (custom?.readOnly ?? []) : [];
-		for (const readOnlyName of readOnly) places.set(readOnlyName, [allCustomFields, customKeyOf(readOnlyName) ?? readOnlyName]);
+		const unwritable = name === allCustomFields ? (custom?.unwritableNames ?? []) : [];
+		for (const customName of unwritable) places.set(customName, [allCustomFields, customKeyOf(customName) ?? customName]);
 	}
 	const named = [...places].map(([name, path]) => ({ name, path, label: labels.get(name)?.trim() ?? name }));
 	const uses = occurrences(named.map(({ label }) => label));
@@ -84,7 +84,7 @@ function readBack(
 	{ fields: described, create, update, upsert }: ResourceDescription,
 	custom: CustomFields | undefined,
 ): (label: string, name: string) => boolean {
-	const recordNames = new Set([...described.map(({ name }) => name), ...(custom?.readOnly ?? [])]);
+	const recordNames = new Set([...described.map(({ name }) => name), ...(custom?.unwritableNames ?? [])]);
 	const readers = [create?.fields, upsert?.fields, update && [idField, ...update.fields]].map(
 		(fields = []) => new FieldNames([...fields, ...(custom?.fields ?? [])], recordNames),
 	);

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { problemOfItem } from '../api/http/problem';
-import { reportsFailure } from '../api/http/problemBody';
+import { describesFailure } from '../api/http/problemBody';
 import { idText } from '../base/json';
 
 /** Maximum size of each of two sets of recent ids. That limits memory; a repeated record comes soon after its first occurrence. */
@@ -20,7 +20,7 @@ export function checkExported(haveIds: boolean): (records: IDataObject[]) => voi
 		for (const record of records) {
 			const id = idText(record.id);
 			if (id === undefined) {
-				if (reportsFailure(record)) throw incompleteExport(`an error instead of a record: ${problemOfItem(422, record).message}`);
+				if (describesFailure(record)) throw incompleteExport(`an error instead of a record: ${problemOfItem(422, record).message}`);
 				if (haveIds) throw incompleteExport('a record without an ID');
 				continue;
 			}

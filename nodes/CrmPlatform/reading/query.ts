@@ -27,7 +27,7 @@ export interface ListQuery {
 	/** Where to begin; at the start if absent. */
 	cursor?: string;
 	/** Whether to output a single page, with its cursor. */
-	onePage: boolean;
+	isOnePage: boolean;
 	/** The maximum number of concurrent cursors. */
 	cursors: number;
 	/** The output fields; whole records if absent. */
@@ -74,7 +74,7 @@ export function listQueryOf(
 		path,
 		list,
 		query,
-		onePage: readBoolean('One Page', options.onePage, { otherwise: false }),
+		isOnePage: readBoolean('One Page', options.onePage, { otherwise: false }),
 		cursors: readWholeNumber('Parallel Reads', options.parallelReads, {
 			min: 1,
 			max: maximumCursors,
@@ -82,7 +82,7 @@ export function listQueryOf(
 		}),
 		recordFields: fields.map(({ name }) => name),
 	};
-	if (reading.onePage && isSummary(n8n)) throw new Error(pageIsNoSummary);
+	if (reading.isOnePage && isSummary(n8n)) throw new Error(pageIsNoSummary);
 	if (options.cursor) reading.cursor = options.cursor;
 	if (!readBoolean('Return All', n8n.getNodeParameter('returnAll', item, true))) {
 		reading.limit = readWholeNumber('Limit', n8n.getNodeParameter('limit', item), { min: 1 });

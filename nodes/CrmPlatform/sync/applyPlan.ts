@@ -17,7 +17,7 @@ import { requireDescribed } from '../writing/requireWrite';
 import type { Write } from '../writing/writeOrder';
 import { protectionOf, versionOf } from '../writing/replace';
 import { UnsafeDeletions, withoutRecord } from './unsafeDeletions';
-import type { CrmRecord } from './matching';
+import type { CrmRecord } from './crmIndex';
 import type { SyncFailure } from './syncOutputs';
 import { asConflict, isMissingInSource, type PlannedChange } from './plannedChange';
 

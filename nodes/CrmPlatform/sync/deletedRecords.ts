@@ -1,6 +1,6 @@
 import { isBlank } from '../values/blank';
 import { isNo } from '../values/readers';
-import type { CrmRecord } from './matching';
+import type { CrmRecord } from './crmIndex';
 
 /** Members with a time, or true, in a deleted record that is still listed. */
 const marks = [

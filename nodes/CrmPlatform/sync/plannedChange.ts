@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { TimeSpan } from '../values/dates';
 import type { Change, RecordComparison } from './compare';
-import type { CrmRecord } from './matching';
+import type { CrmRecord } from './crmIndex';
 import type { UniqueField } from './presence';
 
 /** The user's choices. */

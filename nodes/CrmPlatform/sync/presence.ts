@@ -4,7 +4,7 @@ import { getOrCreate } from '../base/maps';
 import { isObject } from '../base/json';
 import { ownMember } from '../base/ownMembers';
 import { looseText, matchKey, valueIn, type ComparedField } from '../fields/keys';
-import type { CrmRecord, SourceRecord } from './matching';
+import type { CrmRecord, SourceRecord } from './crmIndex';
 
 /** A field of which no two records may have the same value. */
 export type UniqueField = ComparedField & { label: string };

@@ -5,7 +5,7 @@ import { NodeOperationError, type IDataObject, type IExecuteFunctions, type INod
 import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Query } from '../api/http/path';
 import { allCustomFields, idField, type ConvertedValue, type Field } from '../fields/field';
-import { filtersQuery, readFilters } from '../mapping/filterValues';
+import { queryOfFilters, readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/collectionPath';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
@@ -96,7 +96,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 			fields: [],
 		},
 		recordFields: new Set(description?.fields.map(({ name }) => name)),
-		scope: filtersQuery(filters, list) as Query,
+		scope: queryOfFilters(filters, list) as Query,
 		filters,
 		rules,
 		fields,

@@ -1,6 +1,6 @@
-import { decideMatched } from './matchedRecords';
+import { decideMatched } from './decideMatched';
 import { isGone } from './deletedRecords';
-import { duplicateKeys, matchesOf, ownersOf, type CrmIndex, type CrmRecord, type SourceRecord } from './matching';
+import { duplicateKeys, matchesOf, ownersOf, type CrmIndex, type CrmRecord, type SourceRecord } from './crmIndex';
 import { asConflict, type Context, type PlannedChange } from './plannedChange';
 import { recordsPointedAt, type Pointer } from './presence';
 import { listed } from '../values/listed';

@@ -7,7 +7,7 @@ import { timeSpan, type TimeSpan } from '../values/dates';
 import type { BodyOf } from '../mapping/prepareValues';
 import type { Execution } from '../model';
 import { matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';
-import type { SourceRecord } from './matching';
+import type { SourceRecord } from './crmIndex';
 
 /** The members that are read from each input item, besides its values. */
 export interface SourceFields {

@@ -13,7 +13,7 @@ import { rememberDecisions, withPreviousDecisions } from './decisions';
 import { guardDeletions } from './guards';
 import { goneFields, isGone } from './deletedRecords';
 import { refusePartialSource } from './partialSource';
-import { indexRecords, type CrmRecord, type SourceRecord } from './matching';
+import { indexRecords, type CrmRecord, type SourceRecord } from './crmIndex';
 import { outputNames, outputOf } from './syncOutputs';
 import { planChanges } from './syncPlan';
 import { asConflict, type PlannedChange } from './plannedChange';

@@ -3,7 +3,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { originOf, type KeyOrigin } from '../api/http/idempotency';
 import { readOption } from '../values/readers';
 import type { EventFilter } from './eventFilter';
-import { ownOrigin, ownOrigins, type IgnoredOrigins } from './origin';
+import { ownOrigin, ownOriginChoices, type IgnoredOrigins } from './origin';
 import { outputShapes, type EventOutput } from './eventOutput';
 
 /** The originators whose changes do not start the workflow. */
@@ -167,7 +167,7 @@ export const readOrigin = (n8n: ParameterReader): KeyOrigin =>
 /** @param filters the values of `ignoreProperties` */
 export function ignoredOrigins(n8n: ParameterReader, { ignore, ignoreUsers }: IDataObject): IgnoredOrigins | undefined {
 	const workflowOrigin = readOrigin(n8n);
-	const origins = texts(ignore).map((origin) => readOption('Ignore Changes Made By', origin, ownOrigins));
+	const origins = texts(ignore).map((origin) => readOption('Ignore Changes Made By', origin, ownOriginChoices));
 	const ignored = { keys: origins.map((origin) => ownOrigin(origin, workflowOrigin)), users: texts(ignoreUsers) };
 	return ignored.keys.length + ignored.users.length > 0 ? ignored : undefined;
 }

@@ -10,10 +10,10 @@ export interface IgnoredOrigins {
 }
 
 /** The originators a user can choose to ignore, besides other users. */
-export const ownOrigins = ['workflow', 'instance'] as const;
+export const ownOriginChoices = ['workflow', 'instance'] as const;
 
 /** The origin of writes to ignore, as their idempotency keys state it. */
-export function ownOrigin(origin: (typeof ownOrigins)[number], workflowOrigin: KeyOrigin): IgnoredOrigins['keys'][number] {
+export function ownOrigin(origin: (typeof ownOriginChoices)[number], workflowOrigin: KeyOrigin): IgnoredOrigins['keys'][number] {
 	return origin === 'workflow' ? workflowOrigin : { instance: workflowOrigin.instance };
 }
 

@@ -30,7 +30,7 @@ export function setField(record: IDataObject, name: string, value: unknown): voi
 }
 
 /** The fields of a record, by the names that events give them. */
-export const fieldValues = ({ [allCustomFields]: custom, ...record }: IDataObject): Array<[name: string, value: unknown]> => [
+export const fieldEntries = ({ [allCustomFields]: custom, ...record }: IDataObject): Array<[name: string, value: unknown]> => [
 	...Object.entries(record),
 	...Object.entries((custom ?? {}) as IDataObject).map(([key, value]): [string, unknown] => [customFieldPrefix + key, value]),
 ];

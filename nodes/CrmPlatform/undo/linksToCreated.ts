@@ -1,5 +1,5 @@
 import type { CrmEvent } from '../api/crmEvent';
-import { fieldValues, hasField } from './changedField';
+import { fieldEntries, hasField } from './changedField';
 import type { EventMeaning } from './eventMeaning';
 import { possibleIdsIn, recordKey } from './recordIds';
 import type { RecordUndo } from './recordUndo';
@@ -37,7 +37,7 @@ export class LinksToCreated {
 		for (const [name, ids] of change === 'updated' ? (this.linksByRecord.get(record)?.byField ?? []) : []) {
 			if (!hasField(object, name)) byField.set(name, ids);
 		}
-		for (const [name, value] of change === 'deleted' ? [] : fieldValues(object)) {
+		for (const [name, value] of change === 'deleted' ? [] : fieldEntries(object)) {
 			// A version may be the same number as an id.
 			const ids = name === 'id' || name === 'version' ? [] : this.createdIdsIn(value);
 			if (ids.length > 0) byField.set(name, ids);

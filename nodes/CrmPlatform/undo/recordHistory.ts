@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { CrmEvent } from '../api/crmEvent';
 import { isObject } from '../base/json';
 import { allCustomFields, customKeyOf } from '../fields/field';
-import { fieldValue, fieldValues, hasField, topLevelName } from './changedField';
+import { fieldEntries, fieldValue, hasField, topLevelName } from './changedField';
 import { addEquivalentFields, type EquivalentFields } from './equivalentFields';
 import type { EventMeaning } from './eventMeaning';
 import { noteChangeByOthers, withChangeToUndo, type FieldHistory } from './fieldHistory';
@@ -69,7 +69,7 @@ export const newHistory = ({ recordType, collection, template }: EventMeaning, i
 /** Adds an update that is to be undone. */
 export function addUpdateToUndo(history: RecordHistory, { sequence, data: { object, previous, changed } }: CrmEvent): void {
 	// Some services list only a part of the changed fields in `changed`, and all of them in `previous`.
-	const differing = fieldValues(previous ?? {}).flatMap(([name, value]) =>
+	const differing = fieldEntries(previous ?? {}).flatMap(([name, value]) =>
 		hasField(object, name) && !hasSameValue(value, fieldValue(object, name)) ? [name] : [],
 	);
 	const unlisted = differing.filter((name) => !changed.includes(topLevelName(name)));

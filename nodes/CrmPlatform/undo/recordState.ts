@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { compareInstants } from '../values/instants';
+import { compareInstants } from '../values/compareInstants';
 
 /** The state of a record, which differs after each change: its version, or the time of its last change. */
 export interface RecordState {

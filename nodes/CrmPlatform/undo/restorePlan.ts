@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../base/json';
 import type { Field } from '../fields/field';
-import { fieldValue, fieldValues, setField, topLevelName } from './changedField';
+import { fieldEntries, fieldValue, setField, topLevelName } from './changedField';
 import type { CurrentRecords, LivingRecreation } from './currentRecords';
 import { withTiedFields } from './equivalentFields';
 import { withEntriesUndone } from './fieldHistory';
@@ -93,7 +93,7 @@ function missingLinks(
 	{ isToBeUndone, isChanged, record }: LivingRecreation,
 ): FieldUndo[] {
 	if (isToBeUndone || isChanged) return [];
-	return fieldValues(history.deletion!.record).flatMap(([field, value]): FieldUndo[] => {
+	return fieldEntries(history.deletion!.record).flatMap(([field, value]): FieldUndo[] => {
 		const from = fieldValue(record, field) ?? null;
 		const isMissing = linksToDeleted(value) && hasNoValue(from) && writable.canUpdate(topLevelName(field)) && !history.fields.has(field);
 		return isMissing ? [{ field, from, to: withNewIds(value, writable.linkField(field)) }] : [];

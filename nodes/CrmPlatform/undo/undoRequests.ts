@@ -62,7 +62,7 @@ function patchedValue(from: unknown, to: unknown): unknown {
  *
  * @returns the answers in the order of the writes, up to the first error that does not concern just one record
  */
-export async function sendWrites(
+export async function sendUndoWrites(
 	execution: Execution,
 	descriptions: Descriptions,
 	writes: UndoWrite[],

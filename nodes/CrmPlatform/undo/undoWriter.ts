@@ -7,7 +7,7 @@ import type { RecordUndo, UndoAction } from './recordUndo';
 import { resolveLinks } from './resolveLinks';
 import { hasSameValue } from './sameValue';
 import { afterWrite } from './undoRefusals';
-import { sendWrites, writeFor } from './undoRequests';
+import { sendUndoWrites, writeFor } from './undoRequests';
 
 /** Writes the undos of a plan, and holds the outcome of each. */
 export class UndoWriter {
@@ -87,7 +87,7 @@ export class UndoWriter {
 			if (!write) this.outcomes.set(undo, attempt);
 			return write ? [{ undo, attempt, write }] : [];
 		});
-		const { answers, error } = await sendWrites(this.execution, this.fields.descriptions, writes.map(({ write }) => write));
+		const { answers, error } = await sendUndoWrites(this.execution, this.fields.descriptions, writes.map(({ write }) => write));
 		for (const [i, answer] of answers.entries()) {
 			const { undo, attempt } = writes[i]!;
 			const outcome = afterWrite(attempt, answer);
@@ -109,7 +109,7 @@ export class UndoWriter {
 			if (!current || outcome.newId === undefined || outcome.result === 'already_so' || missingChanges.length === 0) continue;
 			const changes = missingChanges.map((change) => ({ ...change, from: current[change.field] }));
 			const write = writeFor({ ...resolved, action: 'update', current, changes })!;
-			const { answers: [answer], error } = await sendWrites(this.execution, this.fields.descriptions, [write]);
+			const { answers: [answer], error } = await sendUndoWrites(this.execution, this.fields.descriptions, [write]);
 			if (error) throw error;
 			if (answer && 'record' in answer) this.outcomes.set(undo, { ...resolved, newId: outcome.newId });
 		}

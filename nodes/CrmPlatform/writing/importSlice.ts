@@ -6,7 +6,7 @@ import type { ImportPlan, PlannedRow } from './importPlan';
 import { readImportResults } from './importResults';
 import { hasWriteOncePer } from './oncePer';
 import { itemsIn, rangesOf } from './runState';
-import { startedJobs, type SentJob } from './startedJobs';
+import { sentJobsOf, type SentJob } from './sentJobs';
 
 /** The index of a slice, and what all slices share. */
 interface SliceContext {
@@ -30,7 +30,7 @@ export async function importSlice(
 	rows: PlannedRow[],
 	slice: SliceContext,
 ): Promise<PlannedRow[]> {
-	const sentJobs = startedJobs(execution, plan, slice.index);
+	const sentJobs = sentJobsOf(execution, plan, slice.index);
 	const earlier = sentJobs.length;
 	const isRepeated = earlier > 0;
 	const sentBefore = new Set(sentJobs.flatMap((job) => itemsIn(job.rows)));

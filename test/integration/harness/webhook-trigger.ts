@@ -15,7 +15,7 @@ import type {
 import { CrmPlatformTrigger } from '../../../nodes/CrmPlatform/CrmPlatformTrigger.node';
 import { systemClock } from '../../../nodes/CrmPlatform/base/clock';
 import { forgetStates } from '../../../nodes/CrmPlatform/trigger/storedState';
-import { watchSubscription } from '../../../nodes/CrmPlatform/trigger/webhook/watch';
+import { watchSubscription } from '../../../nodes/CrmPlatform/trigger/webhook/subscriptionWatch';
 import { startLocalServer, type LocalServer } from '../../local-server.ts';
 import { until } from '../../until.ts';
 import { loadTrigger } from './loaded-trigger';

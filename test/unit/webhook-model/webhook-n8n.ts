@@ -5,7 +5,7 @@ import type { IDataObject, IHookFunctions, ITriggerFunctions, ITriggerResponse, 
 import { forgetStates } from '../../../nodes/CrmPlatform/trigger/storedState';
 import { subscriptionLifecycle } from '../../../nodes/CrmPlatform/trigger/webhook/lifecycle';
 import { forgetDeliveries, receive } from '../../../nodes/CrmPlatform/trigger/webhook/receive';
-import { watchSubscription } from '../../../nodes/CrmPlatform/trigger/webhook/watch';
+import { watchSubscription } from '../../../nodes/CrmPlatform/trigger/webhook/subscriptionWatch';
 import { createDeferredPromise } from '../deferred-promise.ts';
 import type { SimulatedClock } from '../../../bench/scale/clock.ts';
 

@@ -7,7 +7,7 @@ import {
 	unreadableProblem,
 	type Problem,
 } from './problem';
-import { reportsFailure } from './problemBody';
+import { describesFailure } from './problemBody';
 import type { FailedAttempt } from './retry';
 import { signedOutProblem } from './signedOut';
 import type { HttpResponse, TransportResult } from './transport';
@@ -56,7 +56,7 @@ export function readAnswer(
 	if (body === undefined && text.trim() !== '') {
 		return { ok: false, problem: unreadableProblem(answer, 'JSON') };
 	}
-	if (reportsFailure(body, contentType)) {
+	if (describesFailure(body, contentType)) {
 		return { ok: false, problem: contradictoryProblem(answer, method !== 'GET'), isFinal: true };
 	}
 	return { ok: true, response: { status, headers, body } };

@@ -67,7 +67,7 @@ export function readProblemBody(json: unknown): ProblemBody {
  *
  * @param contentType of the response
  */
-export function reportsFailure(json: unknown, contentType = ''): boolean {
+export function describesFailure(json: unknown, contentType = ''): boolean {
 	if (/^application\/problem\+(json|xml)/i.test(contentType)) return true;
 	const body = membersOf(json);
 	if (text(body.id) !== undefined || Array.isArray(body.results)) return false;

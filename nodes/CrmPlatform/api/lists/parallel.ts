@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { ListDescription } from '../openapi/listing';
 import type { Page, Send } from './page';
-import { readPages } from './pages';
+import { readPages } from './pageWalk';
 import type { Query } from '../http/path';
 import { divide, isWithin, type Division, type Span, type Timeline } from './timeline';
 

@@ -8,7 +8,7 @@ import {
 
 import type { LoadFailure } from './loadGroup';
 import type { Group } from './position';
-import { neverBegan } from './watchdog';
+import { neverBegan } from './unsettledStarts';
 
 /** The outcome of starting an execution. */
 export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'rejected by n8n' | 'ended before its first node';

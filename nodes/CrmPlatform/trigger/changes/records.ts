@@ -5,7 +5,7 @@ import { getOrCreate } from '../../base/maps';
 import type { Connection } from '../../api/connection';
 import type { CrmEvent } from '../../api/crmEvent';
 import type { Query } from '../../api/http/path';
-import { readPages } from '../../api/lists/pages';
+import { readPages } from '../../api/lists/pageWalk';
 import { readPage, type Page } from '../../api/lists/page';
 import type { ListDescription } from '../../api/openapi/listing';
 import { maxIds } from '../../lookUp/lookUp';

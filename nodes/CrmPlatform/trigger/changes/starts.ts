@@ -14,7 +14,7 @@ import {
 	ranOnWorker,
 	type SeenOfN8n,
 	type UnsettledStart,
-} from './watchdog';
+} from './unsettledStarts';
 
 /**
  * Maximum milliseconds between n8n's answer for an execution and its run. If a worker is faster than the

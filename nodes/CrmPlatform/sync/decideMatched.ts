@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { isObject } from '../base/json';
 import type { TimeSpan } from '../values/dates';
 import type { Change } from './compare';
-import type { CrmRecord, SourceRecord } from './matching';
+import type { CrmRecord, SourceRecord } from './crmIndex';
 import type { Context, PlannedChange, SyncRules } from './plannedChange';
 
 /**

@@ -11,7 +11,7 @@ export interface SentJob {
 }
 
 /** The jobs of this run, by operation, path, and slice of an item's file. */
-interface StartedJobs {
+interface ImportState {
 	run: number | string;
 	jobs?: Record<string, SentJob[]>;
 }
@@ -21,8 +21,8 @@ interface StartedJobs {
  * jobs tell a later attempt which rows were sent, even if it can read more rows, for example because a company exists by
  * now.
  */
-export function startedJobs(execution: Execution, { item, operation, path }: ImportPlan, slice: number): SentJob[] {
-	const state = stateOfRun<StartedJobs>(execution, 'imports');
+export function sentJobsOf(execution: Execution, { item, operation, path }: ImportPlan, slice: number): SentJob[] {
+	const state = stateOfRun<ImportState>(execution, 'imports');
 	state.jobs ??= {};
 	return (state.jobs[`${operation} ${path} ${item}/${slice}`] ??= []);
 }
