@@ -39,7 +39,7 @@ export function guardDeletions(
 ): { planned: PlannedChange[]; reason?: string } {
 	const isGuarded = (change: PlannedChange) =>
 		isMissingInSource(change) && (change.action === 'delete' || change.action === 'update');
-	// Values that the service has stored in another notation were set by an earlier run.
+	// Values that the service has stored in a different format were set by an earlier run.
 	const isNew = ({ changes }: PlannedChange) =>
 		changes.length === 0 || changes.some(({ from, to }) => looseText(from) !== looseText(to));
 	const count = planned.filter((change) => isGuarded(change) && isNew(change)).length;
