@@ -4,7 +4,7 @@ import { filterRows } from '../integration/harness/parameters.ts';
 import { syncIn } from '../integration/harness/sync-node.ts';
 import { useMirrors } from './mirror.ts';
 
-/** Unusual services: filters without effect, keys in another notation, responses with other records. */
+/** Unusual services: filters without effect, keys in a different format, responses with other records. */
 const contacts = useMirrors();
 const same = (keys: string[]) => keys.map((key): IDataObject => ({ external_id: key, last_name: key }));
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `k${from + i}`);
@@ -63,7 +63,7 @@ test.each([' 2.0', "'2", '#2', '02', '+2', '2,0', '\uff12', '2e0'])('an ID writt
 	expect(storedKeys()).toEqual(['a', 'b', 'c']);
 });
 
-test('a key in another notation does not let its record be deleted, unless that is another item’s', async () => {
+test('a key in a different format does not let its record be deleted, unless that is another item’s', async () => {
 	const { run, storedKeys } = contacts(['7', '8', 'K 1']);
 	expect((await run(same(['7.0', '8', 'k-1']))).deleted).toEqual([]);
 	expect(storedKeys()).toEqual(['7', '8', 'K 1', '7.0', 'k-1'].slice(0, 3));
@@ -72,7 +72,7 @@ test('a key in another notation does not let its record be deleted, unless that 
 	expect(other.storedKeys()).toEqual(['07']);
 });
 
-test('a key that the CRM stores in another notation is reported, and nothing is deleted in that run', async () => {
+test('a key that the CRM stores in a different format is reported, and nothing is deleted in that run', async () => {
 	const { run, storedKeys } = contacts(['X'], { keepsCapitals: true });
 	const { created, deleted, conflict } = await run(same(['n']));
 	expect([created, deleted]).toEqual([[], []]);

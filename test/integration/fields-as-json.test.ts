@@ -71,6 +71,6 @@ describe('fields given as JSON', () => {
 	test.each(['', '[1]', 'Ada', '={{ $json.nothing }}'])('are refused if they are %p', async (json) => {
 		const parameters = asJson('contact', 'create', json);
 		const error = await failure(parameters);
-		expect(error.message).toMatch(/JSON: .* is not an object such as/);
+		expect(error.message).toMatch(/Fields \(JSON\): .* is not an object such as/);
 	});
 });

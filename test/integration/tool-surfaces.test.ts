@@ -99,7 +99,7 @@ const promises = (surface: Surface) => () => {
 	test('an empty name of a record is refused with a reason', async () => {
 		const parameters = on('contact', 'delete', "={{ $fromAI('Contact') }}");
 		const [answer] = await surface(setup(parameters), [{ Contact: '' }]);
-		expect(answer).toMatch(/There is no ID/);
+		expect(answer).toMatch(/The ID is empty/);
 	});
 
 	test('a field that does not exist is refused with the existing fields', async () => {

@@ -70,7 +70,7 @@ test('changes of records that the source has are neither counted nor held back',
 	expect(guarded([update], { number: 0 }, { inSource: 0 })).toEqual({ planned: [update] });
 });
 
-test('values that the CRM stores in another notation do not count as changes', () => {
+test('values that the CRM stores in a different format do not count as changes', () => {
 	const set = (id: number, from: unknown, to: unknown): PlannedChange => ({ action: 'update', record: record(id), changes: [{ field: 'phone', from, to }] });
 	const again = [set(1, 'https://left.example', 'HTTPS://Left.example'), set(2, '+4930123', '+49 (30) 123'), set(3, 7, '7.0')];
 	expect(guarded([...again, set(4, null, 'new')], { number: 1 }).reason).toBeUndefined();

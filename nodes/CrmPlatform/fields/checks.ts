@@ -32,7 +32,7 @@ function whyMemberRefused({ label, members = [] }: Field, objects: unknown[]): s
 		.filter((object) => isObject(object))
 		.flatMap((object) => members.map((member) => [member, ownMember(object, member.name)] as const));
 	const empty = checked.find(([{ required }, value]) => required && isBlank(value));
-	if (empty) return `${label}: ${empty[0].label} is empty in one of them.`;
+	if (empty) return `${label}: ${empty[0].label} is empty in one of the entries. Enter a value, or remove the entry.`;
 	return checked.map(([member, value]) => whyRefused({ ...member, label }, value)).find((reason) => reason !== undefined);
 }
 

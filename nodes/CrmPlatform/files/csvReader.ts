@@ -179,7 +179,7 @@ function parseQuoted(text: string, start: number, isEnd: boolean): ParsedCell | 
 	let cell = '';
 	for (let from = start + 1; ; ) {
 		const close = text.indexOf('"', from);
-		if (close < 0) return isEnd ? { problem: 'A quote is opened and never closed.' } : undefined;
+		if (close < 0) return isEnd ? { problem: 'A quote is opened and never closed. Close it or, if it is part of the text, double it ("").' } : undefined;
 		if (close + 1 >= text.length && !isEnd) return undefined;
 		cell += text.slice(from, close);
 		if (text.charCodeAt(close + 1) !== quote) return { cell, end: close + 1 };

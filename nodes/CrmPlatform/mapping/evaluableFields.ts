@@ -200,8 +200,10 @@ function inputObjects(n8n: IExecuteFunctions): OncePerItem<IDataObject> {
 	return new OncePerItem((item) => items[item]?.json ?? {});
 }
 
+const jsonLabel = 'Fields (JSON)';
+
 function jsonObjects(n8n: IExecuteFunctions, value: unknown): OncePerItem<IDataObject> {
-	const evaluation = new Evaluation(n8n, [{ label: 'JSON', value }]);
+	const evaluation = new Evaluation(n8n, [{ label: jsonLabel, value }]);
 	return new OncePerItem((item) => jsonObject(evaluation.valuesOf(item)[0], isExpression(value)));
 }
 
@@ -211,10 +213,10 @@ function jsonObjects(n8n: IExecuteFunctions, value: unknown): OncePerItem<IDataO
  */
 function jsonObject(value: unknown, isEvaluated: boolean): IDataObject {
 	const parsed = parsedValue(value);
-	if (isEvaluated && typeof value === 'string' && parsed !== undefined) checkExact('JSON', JSON.parse(value));
+	if (isEvaluated && typeof value === 'string' && parsed !== undefined) checkExact(jsonLabel, JSON.parse(value));
 	if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
 		return parsed as IDataObject;
 	}
 	const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-	throw new Error(`JSON: “${text.slice(0, 200)}” is not an object such as { "name": "value" }`);
+	throw new Error(`${jsonLabel}: “${text.slice(0, 200)}” is not an object such as { "name": "value" }`);
 }

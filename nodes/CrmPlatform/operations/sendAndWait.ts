@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { askForApproval, refuseSeveralItems } from '../approval/askForApproval';
 import { pickedId } from '../mapping/locator';
 import type { Operation } from '../model';
-import { byNameOrId, pickerProperty } from '../parameters/recordParameters';
+import { pickerProperty, userByNameOrId } from '../parameters/recordParameters';
 import { refuseAsTool } from '../toolCalls/toolCall';
 import { readOption, readPositiveNumber } from '../values/readers';
 
@@ -51,8 +51,8 @@ const properties: INodeProperties[] = [
 		description: 'The record the task is linked to',
 	},
 	{
-		...pickerProperty('Approver', 'approverId', 'searchUsers', { isOptional: true, by: byNameOrId }),
-		description: 'The user who gets the task. If empty, it is the owner of the record.',
+		...pickerProperty('Approver', 'approverId', 'searchUsers', { isOptional: true, by: userByNameOrId }),
+		description: 'The user who gets the task. If empty, the owner of the record gets it.',
 	},
 ];
 

@@ -17,7 +17,7 @@ const columnsMode: INodeProperties = {
 			value: 'automatic',
 			description: 'Each column goes into the field with its name or label',
 		},
-		{ name: 'By Hand', value: 'each', description: 'Enter the column of each field in a form' },
+		{ name: 'Manually', value: 'each', description: 'Enter the column of each field in a form' },
 		{ name: 'Using JSON', value: 'json', description: 'Enter a JSON object of column names and field names' },
 	],
 	default: 'automatic',

@@ -120,7 +120,7 @@ const fieldsMode: INodeProperties = {
 		{
 			name: 'Map Automatically',
 			value: 'automatic',
-			description: 'Send the values of the input items whose names match fields',
+			description: 'Send the input values whose names match fields',
 		},
 		{
 			name: 'Map Each Field',

@@ -64,7 +64,7 @@ const options: INodeProperties[] = [
 		name: 'cursor',
 		type: 'string',
 		default: '',
-		description: 'The next_cursor of the previous page. Keep its filters.',
+		description: 'The next_cursor of the previous page. Keep the same filters and sort order.',
 	},
 	{
 		displayName: 'One Page',

@@ -13,7 +13,7 @@ export const maxAnswerLength: INodeProperties = {
 	typeOptions: { minValue: minAnswerLength },
 	displayOptions: { show: { '@tool': [true], operation: ['getMany'] } },
 	default: defaultLength,
-	description: 'Maximum number of characters in an answer to the model. A longer one is cut and says what was left out.',
+	description: 'Maximum number of characters in an answer to the model. A longer answer is shortened, and says what was left out.',
 };
 
 /** A shorter length is raised to the minimum. @throws Error in the user's words if it is not a whole number */

@@ -24,7 +24,13 @@ const byId = {
 };
 
 /** A mode in which names are looked up. Its name is not `id`, since n8n labels that mode By ID. */
-export const byNameOrId = { name: 'name', displayName: 'By Name or ID', hint: 'A name or ID. For people, also an email; for companies, also a domain.' };
+export const byNameOrId = { name: 'name', displayName: 'By Name or ID' };
+
+/** The same for users, who can also be found by their email. */
+export const userByNameOrId = { ...byNameOrId, hint: 'A name, an email or an ID' };
+
+/** The same for records of any type. */
+const recordByNameOrId = { ...byNameOrId, hint: 'A name or ID. For people, also an email; for companies, also a domain.' };
 
 /**
  * The picker of one record: from a searchable list, or by its id.
@@ -36,7 +42,7 @@ export function pickerProperty(
 	displayName: string,
 	name: string,
 	method: string,
-	{ isOptional = false, by = byId }: { isOptional?: boolean; by?: typeof byId } = {},
+	{ isOptional = false, by = byId }: { isOptional?: boolean; by?: typeof byNameOrId & { hint?: string } } = {},
 ): INodeProperties {
 	return {
 		displayName,
@@ -58,7 +64,7 @@ export function pickerProperty(
 
 /** The picker of a record that the field in the same row links to. Its list depends on that field. */
 export const linkedPicker: INodeProperties = {
-	...pickerProperty('Record', 'record', 'searchLinked', { isOptional: true, by: byNameOrId }),
+	...pickerProperty('Record', 'record', 'searchLinked', { isOptional: true, by: recordByNameOrId }),
 	typeOptions: { loadOptionsDependsOn: ['&field'] },
 };
 

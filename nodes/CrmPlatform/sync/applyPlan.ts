@@ -180,8 +180,8 @@ function conflictIn(error: Error): string | undefined {
 	return isWithoutRecord(error) ? withoutRecord : undefined;
 }
 
-const storedAlready = 'The CRM already had these values; it stores them in another notation.';
+const storedAlready = 'The CRM already had these values; it stores them in a different format.';
 const answeredAsBefore =
-	'The CRM accepted the change but returned the previous version: it stores these values in another notation, or its answer was outdated. The next run shows which.';
+	'The CRM accepted the change but returned the previous version: it stores these values in a different format, or its answer was outdated. The next run shows which.';
 const changedMeanwhile = 'The CRM’s record was changed after this run read it. Nothing was overwritten.';
 const deletedMeanwhile = 'The CRM’s record was deleted after this run read it.';

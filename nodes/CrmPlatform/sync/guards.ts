@@ -39,7 +39,7 @@ export function guardDeletions(
 ): { planned: PlannedChange[]; reason?: string } {
 	const isGuarded = (change: PlannedChange) =>
 		isMissingInSource(change) && (change.action === 'delete' || change.action === 'update');
-	// Values that the service has stored in another notation were set by an earlier run.
+	// Values that the service has stored in a different format were set by an earlier run.
 	const isNew = ({ changes }: PlannedChange) =>
 		changes.length === 0 || changes.some(({ from, to }) => looseText(from) !== looseText(to));
 	const count = planned.filter((change) => isGuarded(change) && isNew(change)).length;
@@ -63,10 +63,10 @@ function refusal(
 		return `${missing}, because the CRM returned only ${inScope} of the ${counted} records it reports.`;
 	}
 	// The condition is written so that a limit of NaN refuses.
-	if (!(count <= number)) return `${missing}, because Maximum Deletions allows ${number}.`;
+	if (!(count <= number)) return `${missing}, because Maximum Deletions allows ${number}. If the source is complete, increase this limit.`;
 	const isFew = count <= fewRecords && count * 2 <= comparable && share > 0;
 	if (!isFew && !(count * 100 <= share * comparable)) {
-		return `${missing}, because Maximum Deletions (%) allows ${share} % of them.`;
+		return `${missing}, because Maximum Deletions (%) allows ${share} % of them. If the source is complete, increase this limit.`;
 	}
 	return undefined;
 }

@@ -64,7 +64,7 @@ export const maxDeletionsShare: INodeProperties = {
 	typeOptions: { minValue: 0, maxValue: 100 },
 	default: 10,
 	displayOptions: ofMissing,
-	description: 'The same limit as a percentage of the records in scope that have a key. Both limits apply. 0 allows none. Any other value allows up to three records if at least as many remain.',
+	description: 'The same limit as a percentage of the records in scope that have a key. Both limits apply. 0 allows none. Any other value allows up to three deletions, provided that at least as many records remain.',
 };
 
 const setNotice = missingFieldsNotice('missingValues', { missingInSource: ['set'] });

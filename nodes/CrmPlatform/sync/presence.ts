@@ -34,7 +34,7 @@ export interface Pointer {
  * Finds the records that a unique value of the source points to, whichever item has it and whatever its outcome: they
  * are not missing in the source.
  *
- * @param isUnmatched whether no record was found for an item, whose key may be in another notation
+ * @param isUnmatched whether no record was found for an item, whose key may be in a different format
  * @returns the first such value of each record, by the record's id
  */
 export function recordsPointedAt(

@@ -106,7 +106,7 @@ export const versionField: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. crm_version',
 	description:
-		'The input field with the version of the CRM record that the source last saw. With it, later changes in the CRM are not overwritten unnoticed.',
+		'The input field with the version of the CRM record that the source last saw. With it, the node notices later changes in the CRM instead of overwriting them.',
 };
 
 export const bothChanged: INodeProperties = {

@@ -63,7 +63,7 @@ export class UnsafeDeletions {
 			valueIn(answered, field) === undefined || matchKey(field, valueIn(answered, field)) === matchKey(field, valueIn(patch, field));
 		const [first] = keys;
 		if (!first || keys.some(isKept)) return undefined;
-		this.general ??= `The CRM stored the key of item ${item} in another notation, so this record may be that item. It was left unchanged.`;
+		this.general ??= `The CRM stored the key of item ${item} in a different format, so this record may be that item. It was left unchanged.`;
 		return otherNotation(first.label, id, String(valueIn(answered, first) ?? ''));
 	}
 

@@ -58,7 +58,7 @@ export const eventProperties: INodeProperties[] = [
 			{
 				name: 'Record',
 				value: 'record',
-				description: 'The record as it was at the time of the event, which is in its field "event"',
+				description: 'The record as it was at the time of the event, with the event in its field "event"',
 			},
 			{
 				name: 'Record as It Is Now',

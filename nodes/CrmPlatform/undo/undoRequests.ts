@@ -75,7 +75,7 @@ export async function sendUndoWrites(
 		const group = writes.slice(start, end);
 		const description = descriptions.get(collection)?.[action];
 		if (!description || description.refusal !== undefined) {
-			const refused = new Error(description?.refusal ?? `The CRM does not offer to ${action} records of ${collection}.`);
+			const refused = new Error(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`);
 			answers.push(...group.map(() => ({ refused })));
 		} else {
 			const error = await sendGroup(execution, description, group, answers);

@@ -177,5 +177,5 @@ function refusalBefore(line: IDataObject, text: string, required: Field[], match
 	}
 	// No UTF-16 code unit takes more than three bytes.
 	if (text.length * 3 <= maxLineLength || Buffer.byteLength(text) <= maxLineLength) return undefined;
-	return { code: 'too_large', message: 'The record is larger than 1 MB.' };
+	return { code: 'too_large', message: 'The record is larger than 1 MB. Shorten its values.' };
 }

@@ -54,4 +54,4 @@ function idOf(object: IDataObject): { id: string } {
 	return { id: id as string };
 }
 
-const noId = () => new Error('The ID is missing, so the record to change is unknown.');
+const noId = () => new Error('The ID is missing, so the record to change is unknown. Fill in the ID.');

@@ -81,7 +81,7 @@ export const isWithoutRecord = (error: Error): boolean =>
 
 const notDeleted = 'The CRM reported that the record was not deleted';
 const accepted =
-	'The CRM has accepted at least one write for later (202): the output and its ID may be those of a job.';
+	'The CRM accepted at least one write but carries it out later (202), so the output and its ID may be those of a job.';
 const noRecords =
 	'The CRM accepted at least one write but returned no record, so its output has no values, not even an ID.';
 

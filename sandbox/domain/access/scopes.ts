@@ -28,7 +28,7 @@ export const scopes: ReadonlyMap<string, string> = new Map([
 	['jobs:write', 'Start and cancel jobs'],
 	['webhooks:read', 'Read webhooks and their deliveries'],
 	['webhooks:write', 'Create, change and delete webhooks'],
-	['events:read', 'Read events of the records it may read'],
+	['events:read', 'Read events of the records that the other scopes give access to'],
 ]);
 
 /** The default scopes of a client that asks for none (RFC 6749, 3.3). */

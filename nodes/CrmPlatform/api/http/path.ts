@@ -7,7 +7,7 @@
 export function path(template: TemplateStringsArray, ...values: string[]): string {
 	return template.reduce((built, literal, i) => {
 		const value = values[i - 1] ?? '';
-		if (value === '') throw new Error('There is no ID. Pick a record from the list or enter its ID.');
+		if (value === '') throw new Error('The ID is empty. Pick a record from the list or enter its ID.');
 		if (value === '.' || value === '..') {
 			throw new Error(`“${value}” is not an ID. Pick a record from the list or enter its ID.`);
 		}

@@ -69,7 +69,7 @@ export function unreadError(node: INode, { kind }: Group, failures: LoadFailure[
 	const reason = failure?.error.message ?? '';
 	if (fate === 'waits') {
 		return new NodeOperationError(node, `${subject} could not be read yet: ${reason}`, {
-			description: `The trigger tries again and continues with the others meanwhile (${ids.join(', ')}).`,
+			description: `The trigger tries again, and meanwhile continues with the others (${ids.join(', ')}).`,
 		});
 	}
 	return new NodeOperationError(node, `${subject} ${wasOrWere(ids)} set aside and started no execution: ${reason}`, {
@@ -81,7 +81,7 @@ export function unreadError(node: INode, { kind }: Group, failures: LoadFailure[
 export function abandonedError(node: INode, records: string[]): NodeOperationError {
 	const subject = `${subjectOf('pending records', records)} ${wasOrWere(records)}`;
 	return new NodeOperationError(node, `${subject} set aside because the trigger now starts from another point`, {
-		description: `No execution starts for them (${records.join(', ')}). To start changes that had no execution, choose Events, and A Date before them under Start From. Retry failed executions in the list, and read the other records by ID.`,
+		description: `No execution starts for them (${records.join(', ')}). To start the workflow for changes that had no execution, set Start On to Events, and Start From to A Date before them. Retry failed executions in the list of executions, and read the other records by ID.`,
 	});
 }
 
