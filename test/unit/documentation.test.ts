@@ -123,8 +123,10 @@ test('every page is reached from the README', () => {
 
 test('every decision is in the index, and has a date and the alternatives', () => {
 	const index = read('docs/decisions/README.md');
-	const decisions = globSync('docs/decisions/*.md', { cwd: root }).map((file) => file.split('/').at(-1)!);
-	expect(decisions.filter((file) => file !== 'README.md' && !index.includes(`(${file})`))).toEqual([]);
+	const names = globSync('docs/decisions/*.md', { cwd: root }).map((file) => file.split('/').at(-1)!);
+	const decisions = names.filter((name) => name !== 'README.md');
+	const links = decisions.flatMap((file) => anchorsOf(`docs/decisions/${file}`).map((anchor, n) => `(${file}${n === 0 ? '' : `#${anchor}`})`));
+	expect(links.filter((link) => !index.includes(link))).toEqual([]);
 	const complete = /^## .+\n\n\d{4}-\d\d-\d\d\. [^]+\*Considered:\*[^]+$/;
 	const parts = decisions.flatMap((file) => read(`docs/decisions/${file}`).split(/\n(?=## )/).slice(1));
 	expect(parts.filter((part) => !complete.test(part) || part.trim().split('\n').length > 7)).toEqual([]);
