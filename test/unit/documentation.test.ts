@@ -28,6 +28,8 @@ test('links lead to pages and pictures that exist', () => {
 	expect(broken).toEqual([]);
 });
 
+const withoutComments = (code: string) => code.replace(/\/\*.*?\*\/|(?<!:)\/\/[^\n]*/gs, '');
+
 const slugOf = (heading: string) => heading.toLowerCase().replace(/[^\w\- ]/g, '').replaceAll(' ', '-');
 
 function anchorsOf(page: string): string[] {
@@ -99,9 +101,8 @@ test('CONTRIBUTING says where names of a CRM are hard-coded', () => {
 	const extensions = [...read(`${folder}api/openapi/openapi.ts`).matchAll(/'(x-[a-z-]+)'/g)].map(([, name]) => name!);
 	// What n8n stores or shows, and what an AI builder reads as an example.
 	const ownNames = /(output|files\/rows|parameters\/\w+|builderHints|writing\/(importPlan|writeOne)|toolCalls\/\w+|api\/signIn)\.ts$/;
-	const code = (text: string) => text.replace(/\/\*.*?\*\/|(?<!:)\/\/.*$/gms, '');
 	const naming = globSync(`${folder}**/*.ts`, { cwd: root })
-		.filter((file) => /\b[a-z]+_[a-z]+\b|'x-[a-z]|'\/[a-z-]+'/.test(code(read(file))))
+		.filter((file) => /\b[a-z]+_[a-z]+\b|'x-[a-z]|'\/[a-z-]+'/.test(withoutComments(read(file))))
 		.filter((file) => !ownNames.test(file));
 	expect(naming.filter((file) => !places.some((place) => file.startsWith(place)))).toEqual([]);
 	expect(places.filter((place) => !existsSync(resolve(root, place)))).toEqual([]);
@@ -153,7 +154,7 @@ test('the page on scopes lists those of every operation; npm run words writes it
 test('the messages under Troubleshooting are messages of the package', () => {
 	const plain = (text: string) => text.replace(/[’‘]/g, "'").replace(/\s+/g, ' ');
 	const sources = plain(
-		globSync('{nodes,credentials}/**/*.ts', { cwd: root }).map(read).join('\n').replace(/['`] \+\n\s*['`]/g, ''),
+		globSync('{nodes,credentials}/**/*.ts', { cwd: root }).map(read).map(withoutComments).join('\n').replace(/['`] \+\n\s*['`]/g, ''),
 	);
 	const rows = read('docs/troubleshooting.md').split('\n').filter((line) => line.startsWith('| ')).slice(1);
 	const messages = rows.map((row) => row.split('|')[1]!.trim());
