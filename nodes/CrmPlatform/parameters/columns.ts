@@ -13,11 +13,11 @@ const columnsMode: INodeProperties = {
 	noDataExpression: true,
 	options: [
 		{
-			name: 'Automatically',
+			name: 'Map Automatically',
 			value: 'automatic',
 			description: 'Each column goes into the field with its name or label',
 		},
-		{ name: 'Manually', value: 'each', description: 'Enter the column of each field in a form' },
+		{ name: 'Map Each Field', value: 'each', description: 'Enter the column of each field in a form' },
 		{ name: 'Using JSON', value: 'json', description: 'Enter a JSON object of column names and field names' },
 	],
 	default: 'automatic',

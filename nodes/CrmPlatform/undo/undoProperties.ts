@@ -13,7 +13,7 @@ export const undoPreview: INodeProperties = {
 };
 
 export const undoOf: INodeProperties = {
-	displayName: 'What to Undo',
+	displayName: 'Undo Changes By',
 	name: 'undoOf',
 	type: 'options',
 	noDataExpression: true,
