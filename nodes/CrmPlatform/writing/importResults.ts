@@ -43,7 +43,7 @@ export async function readImportResults(
 
 function outcomeOf({ operation }: ImportPlan, { status, id, error }: ItemAnswer): Partial<PlannedRow> {
 	if (attemptMayBeDone({ status, headers: {} })) {
-		return { refusal: unknown(`The CRM answered ${status} for this row, so it may have been written.`) };
+		return { refusal: unknown(`The CRM responded with ${status} for this row, so it may have been written.`) };
 	}
 	if (status >= 400) return { refusal: refusalOf(status, error) };
 	if (status < 200 || status >= 300 || error) {
