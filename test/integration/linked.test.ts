@@ -189,6 +189,6 @@ test('records can be picked wherever they can be referred to', () => {
 		);
 		return linksOf(writes.flatMap((write) => write?.fields ?? [])).length > 0;
 	});
-	const offering = resources.filter(({ hasLinks: isLinked }) => isLinked);
+	const offering = resources.filter(({ hasLinks }) => hasLinks);
 	expect(offering.map(({ name }) => name)).toEqual(referring.map(({ name }) => name));
 });

@@ -39,12 +39,12 @@ export async function searchTool(run: ToolRun, args: ModelArguments): Promise<To
 		query: withFields(list, sizedQuery, summaryFields),
 		cursor: args.text('cursor', 2_000),
 	});
-	const { records } = page;
-	const selectedFields = summaryFields.length > 0 ? summaryFields : undefined;
-	const short = records.map((record) => (selectedFields ? Object.fromEntries(selectedFields.map((name) => [name, record[name]])) : record));
+	const { records, total } = page;
+	const short = summaryFields.length > 0
+		? records.map((record) => Object.fromEntries(summaryFields.map((name) => [name, record[name]])))
+		: records;
 	const data = await forReading(run.api, await fieldsOfRecordType(run, recordType), short);
 	if (data.length === 0) return { data, notes: [`No ${recordType.name} matches. Try other words or fewer filters.`] };
-	const total = page.total ?? undefined;
 	const notes = [...(total !== undefined && total > data.length ? [`${total} records match.`] : []), dataNotice];
 	if (page.next === undefined) return { data, notes };
 	return { data, notes, noteIfComplete: `There are more: send the same arguments with cursor ${page.next}, or narrow the search.` };

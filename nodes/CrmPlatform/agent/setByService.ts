@@ -2,7 +2,7 @@ import { customFieldsOnce } from '../mapping/acceptedFields';
 import { wordsOf } from '../mapping/fieldNames';
 import { allCustomFields, customFieldPrefix } from '../fields/field';
 import type { ModelArguments } from './modelArguments';
-import { fieldsOfRecordType } from './toolFields';
+import { fieldsOfRecordType, shortName } from './toolFields';
 import { toolCollection, toolDescription, type ToolRun } from './toolRun';
 import { actionsOf } from './toolSettings';
 
@@ -20,7 +20,7 @@ export async function refuseSetByService(run: ToolRun, args: ModelArguments): Pr
 	const words = new Set(fields.flatMap(({ name, label, path }) => [
 		name,
 		label,
-		name.replace(/_ids?$/, ''),
+		shortName(name),
 		path[0] ?? '',
 		path.slice(1).join('.'),
 	].map(wordsOf)));

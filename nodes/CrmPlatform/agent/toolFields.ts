@@ -23,8 +23,8 @@ export async function fieldsOfRecordType(run: ToolRun, recordType: RecordType): 
 	return [...distinctFields.filter(({ name }) => name !== allCustomFields), ...(custom?.fields ?? [])];
 }
 
-/** The names of a field: `company_id` is also called `company`. */
-const shortName = (name: string): string => name.replace(/_ids?$/, '');
+/** A name that models use for a link: `company` for `company_id`. */
+export const shortName = (name: string): string => name.replace(/_ids?$/, '');
 
 /**
  * Finds the entry that a name refers to, by its name in the API or by its label.

@@ -10,7 +10,7 @@ import { idField } from '../fields/field';
 import { lookUpNames } from '../lookUp/nameLookUp';
 import { isName, parseName } from '../lookUp/nameSyntax';
 import { distinctListItems } from '../lookUp/recordLabels';
-import { searchList } from '../lookUp/searchList';
+import { searchList, type ListedRecords } from '../lookUp/searchList';
 import { UnclearName } from '../mapping/linkedIds';
 import { idBehindName } from './namedIds';
 import { toolCollection, connectionFor, type ToolRun } from './toolRun';
@@ -126,7 +126,7 @@ async function candidates(
 	title: string,
 ): Promise<{ results: string[]; match: IDataObject | undefined }> {
 	const api = connectionFor(run, recordType);
-	const { results } = await nearest(api, recordType.resource.path, toolCollection(recordType), title);
+	const { results } = await nearest(api, { path: recordType.resource.path, collection: toolCollection(recordType) }, title);
 	const first = results.slice(0, maxCandidates);
 	const reading = first.map(async ({ value }) => await findRecord(api, toolCollection(recordType) + path`/${String(value)}`));
 	const records = (await Promise.all(reading)).filter((record) => record !== undefined);
@@ -136,15 +136,15 @@ async function candidates(
 	return { results: first.map(({ name, value }) => `${name} (${value})`), match };
 }
 
-async function searchIn(api: Connection, resource: string, collection: string, filter: string | undefined): Promise<INodeListSearchResult> {
-	return await searchList(api, { resource, collection }, { filter, cursor: undefined }).catch(() => ({ results: [] }));
+async function searchIn(api: Connection, records: ListedRecords, filter: string | undefined): Promise<INodeListSearchResult> {
+	return await searchList(api, records, { filter, cursor: undefined }).catch(() => ({ results: [] }));
 }
 
 /** The records that a search finds by the name or, if there are none, by its longest words: one may be misspelt. */
-async function nearest(api: Connection, resource: string, collection: string, name: string): Promise<INodeListSearchResult> {
+async function nearest(api: Connection, records: ListedRecords, name: string): Promise<INodeListSearchResult> {
 	const words = name.split(/\s+/).filter((word) => word.length > 2 && word !== name);
 	for (const filter of [name, ...words.sort((a, b) => b.length - a.length).slice(0, 2)]) {
-		const found = await searchIn(api, resource, collection, filter);
+		const found = await searchIn(api, records, filter);
 		if (found.results.length > 0) return found;
 	}
 	return { results: [] };
@@ -178,10 +178,10 @@ async function recordsWithIds({ api }: ToolRun, collection: string, ids: unknown
 
 /** Lists all records of a short list, such as users or tags, and none of a long one, such as companies. */
 async function similarRecords({ api }: ToolRun, collection: string, name: string): Promise<INodeListSearchItems[]> {
-	const resource = collection.replace(/^\/v1/, '');
-	const near = await nearest(api, resource, collection, parseName(name).name);
+	const records = { path: collection.replace(/^\/v1/, '') };
+	const near = await nearest(api, records, parseName(name).name);
 	if (near.results.length > 0) return near.results;
-	const all = await searchIn(api, resource, collection, undefined);
+	const all = await searchIn(api, records, undefined);
 	return all.paginationToken === undefined && all.results.length <= maxListed ? all.results : [];
 }
 

@@ -24,7 +24,7 @@ import { withGate, type ToolRun } from './toolRun';
 import { maxToolWait } from './toolProperties';
 import { dataNotice, toolTexts, type ToolTexts } from './toolSchemas';
 import { toolSettings, type ToolName, type ToolSettings } from './toolSettings';
-import { PartlyDone } from './toolWrites';
+import { PartlyDone } from './doWrites';
 import { actTool, changeTool } from './writingTools';
 
 const tools: Record<ToolName, (run: ToolRun, args: ModelArguments) => Promise<ToolAnswer>> = {

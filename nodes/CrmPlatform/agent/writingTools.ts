@@ -23,7 +23,7 @@ import {
 	type ToolChange,
 	type RecordType,
 } from './toolSettings';
-import { doWrites } from './toolWrites';
+import { doWrites } from './doWrites';
 
 /** Maximum number of records that one call deletes. */
 const maxDeleted = 20;

@@ -11,6 +11,14 @@ import { distinctListItems } from './recordLabels';
 /** Number of records that a list loads at a time. */
 const pageSize = 100;
 
+/** The records to list. */
+export interface ListedRecords {
+	/** The path of their record type: `/contacts`, `/custom-objects/{objectKey}/records`. */
+	path: string;
+	/** Their collection with version prefix, if `path` has parameters. */
+	collection?: string;
+}
+
 /** The user's search text, and the page to read. */
 interface SearchQuery {
 	filter: string | undefined;
@@ -21,14 +29,14 @@ interface SearchQuery {
 	value?: string;
 }
 
-/** Reads one page of the records at `collection` as list items. */
+/** Reads one page of the records of a collection as list items. */
 export async function searchList(
 	api: Connection,
-	{ resource, collection }: { resource: string; collection: string },
+	{ path, collection = `/v1${path}` }: ListedRecords,
 	{ filter, cursor, order, value = 'id' }: SearchQuery,
 ): Promise<INodeListSearchResult> {
-	const list = (await api.describe(resource))?.list;
-	if (!list) throw new Error(`The CRM cannot list ${resource}. Enter the ID of the record instead.`);
+	const list = (await api.describe(path))?.list;
+	if (!list) throw new Error(`The CRM cannot list ${path}. Enter the ID of the record instead.`);
 
 	const query: Query = {};
 	if (filter && list.search !== undefined) query[list.search] = filter;

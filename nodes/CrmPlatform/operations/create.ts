@@ -14,11 +14,11 @@ import { writeOncePerOption } from '../writing/oncePer';
 import { applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/presets';
 
 /**
- * @param label the entry in n8n's list of actions, such as `Create a contact`
+ * @param action the entry in n8n's list of actions, such as `Create a contact`
  * @param offer a creation with a name and values of its own, such as sending a message
  */
 export function create(
-	label: string,
+	action: string,
 	offer?: Partial<Operation['option']> & Presets & { leavesTheCrm: boolean },
 ): Operation {
 	const { leavesTheCrm, preset, only, without, required, ...named }: Partial<NonNullable<typeof offer>> = offer ?? {};
@@ -28,7 +28,7 @@ export function create(
 			value: 'create',
 			description: 'Create a new record',
 			...named,
-			action: label,
+			action,
 		},
 		...(leavesTheCrm !== undefined && { leavesTheCrm }),
 

@@ -9,7 +9,7 @@ import { chosenFields, simplify, summaryFields } from '../reading/simplify';
 const otherRecord = (id: string, other: string) =>
 	`For the ID ${id}, the CRM returned record ${other}: they may have been merged.`;
 
-/** @param action as n8n's list of actions shows it, such as `Get a contact` */
+/** @param action the entry in n8n's list of actions, such as `Get a contact` */
 export function get(action: string): Operation {
 	return {
 		option: { name: 'Get', value: 'get', action, description: 'Retrieve a single record' },

@@ -4,7 +4,7 @@ import type { Operation } from '../model';
 /**
  * Reads the one record at a fixed path, such as the user the credential belongs to.
  *
- * @param action as n8n's list of actions shows it, such as `Get the current user`
+ * @param action the entry in n8n's list of actions, such as `Get the current user`
  * @param path without version prefix
  */
 export function getFixed(

@@ -12,7 +12,7 @@ import { requireDescribed } from '../writing/requireWrite';
 import { withNeededFields, recordOutput, listQueryOf, type ListQuery } from '../reading/query';
 
 /**
- * @param action as n8n's list of actions shows it, such as `Get many contacts`
+ * @param action the entry in n8n's list of actions, such as `Get many contacts`
  * @param abilities what the list cannot do, so that the node does not offer it
  */
 export function getMany(action: string, abilities: ListAbilities = {}): Operation {

@@ -13,20 +13,20 @@ import { requireWrite } from '../writing/requireWrite';
 /**
  * An action on one record other than changing its values, such as winning a deal.
  *
- * @param label the entry in n8n's list of actions, such as `Win a deal`
- * @param actionName the last segment of its path: `win` of `POST /deals/{id}/win`
+ * @param action the entry in n8n's list of actions, such as `Win a deal`
+ * @param segment the last segment of its path: `win` of `POST /deals/{id}/win`
  * @param offer its entry in the menu, whether it leaves the CRM, its output unless that is the record, and whether it takes values
  */
 export function recordAction(
-	label: string,
-	actionName: string,
+	action: string,
+	segment: string,
 	offer: Pick<Operation['option'], 'name' | 'value' | 'description'> &
 		Pick<Operation, 'output'> & { leavesTheCrm: boolean; takesValues?: true },
 ): Operation {
 	const { leavesTheCrm, output, takesValues, ...option } = offer;
 	const answersRecord = output === undefined;
 	return {
-		option: { ...option, action: label },
+		option: { ...option, action },
 		leavesTheCrm,
 		...(!answersRecord && { output }),
 
@@ -36,7 +36,7 @@ export function recordAction(
 			...(answersRecord ? [simplifyProperty] : []),
 		],
 		options: [outputOption],
-		write: ({ actions }) => actions[actionName],
+		write: ({ actions }) => actions[segment],
 
 		async prepare(execution) {
 			const description = await requireWrite(execution);
@@ -45,7 +45,7 @@ export function recordAction(
 				: undefined;
 			const writeOf = (item: number) => {
 				const record = recordAt(execution, item);
-				const path = `${record.path}/${actionName}`;
+				const path = `${record.path}/${segment}`;
 				return { ...record, path, ...(bodyOf && { body: bodyOf(item) }) };
 			};
 			const resultFrom = answersRecord ? await simplifyWritten(execution) : (answer: IDataObject) => answer;

@@ -14,9 +14,9 @@ import { writeRecords } from '../writing/batches';
 import { requireDescribed, requireWrite } from '../writing/requireWrite';
 import { applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/presets';
 
-/** @param label the entry in n8n's list of actions, such as `Update a contact` */
-export function update(label: string): Operation {
-	return presetUpdate(label, {
+/** @param action the entry in n8n's list of actions, such as `Update a contact` */
+export function update(action: string): Operation {
+	return presetUpdate(action, {
 		leavesTheCrm: undefined,
 		name: 'Update',
 		value: 'update',
@@ -27,11 +27,11 @@ export function update(label: string): Operation {
 /**
  * A change of some values, under a name of its own.
  *
- * @param label the entry in n8n's list of actions, such as `Close a ticket`
+ * @param action the entry in n8n's list of actions, such as `Close a ticket`
  * @param offer its entry in the menu, its values, and whether it leaves the CRM, which is undefined for a plain update
  */
 export function presetUpdate(
-	label: string,
+	action: string,
 	offer: Pick<Operation['option'], 'name' | 'value'> &
 		Partial<Operation['option']> &
 		Presets & { leavesTheCrm: boolean | undefined; picked?: PickedField[] },
@@ -39,7 +39,7 @@ export function presetUpdate(
 	const { leavesTheCrm, preset, only, without, required, picked = [], ...named } = offer;
 	const asks = only === undefined || only.length > 0;
 	return {
-		option: { ...named, action: label },
+		option: { ...named, action },
 		...(leavesTheCrm !== undefined && { leavesTheCrm }),
 
 		properties: (resource) => [

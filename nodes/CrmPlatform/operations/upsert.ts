@@ -18,13 +18,13 @@ import { writeOncePerOption } from '../writing/oncePer';
 import { requireAnyValue } from '../writing/presets';
 import type { Write } from '../writing/writeOrder';
 
-/** @param label the entry in n8n's list of actions, such as `Create or update a contact` */
-export function upsert(label: string): Operation {
+/** @param action the entry in n8n's list of actions, such as `Create or update a contact` */
+export function upsert(action: string): Operation {
 	return {
 		option: {
 			name: 'Create or Update',
 			value: 'upsert',
-			action: label,
+			action,
 			description: 'Create a new record, or update the current one if it already exists (upsert)',
 		},
 

@@ -39,7 +39,7 @@ export async function searchLinked(
 	if (!link) throw new Error('The CRM no longer has this field. Choose another one.');
 	const { collection, part } = link;
 	if (part === undefined) {
-		return await searchList(api, { resource: `/${collection}`, collection: `/v1/${collection}` }, { filter, cursor });
+		return await searchList(api, { path: `/${collection}` }, { filter, cursor });
 	}
 	const ownerLink = links.find((other) => other.collection === collection && other.part === undefined);
 	const picked = ownerLink && pickedFor(this, ownerLink.name);

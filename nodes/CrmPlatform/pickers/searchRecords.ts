@@ -14,19 +14,18 @@ export async function searchRecords(
 	cursor?: string,
 ): Promise<INodeListSearchResult> {
 	const { api, resource, collection } = await editorContext(this);
-	return await searchList(api, { resource: resource.path, collection }, { filter, cursor });
+	return await searchList(api, { path: resource.path, collection }, { filter, cursor });
 }
 
-/** The picker of the records at `resource` (`/tags`), whatever the node's own resource is. */
-function searchAt(resource: string, value?: string) {
+/** The picker of the records at `path` (`/tags`), whatever the node's own resource is. */
+function searchAt(path: string, value?: string) {
 	return async function (
 		this: ILoadOptionsFunctions,
 		filter?: string,
 		cursor?: string,
 	): Promise<INodeListSearchResult> {
 		const searchQuery = { filter, cursor, order: ['name', 'label_plural'], ...(value !== undefined && { value }) };
-		const records = { resource, collection: `/v1${resource}` };
-		return await searchList(await editorConnection(this), records, searchQuery);
+		return await searchList(await editorConnection(this), { path }, searchQuery);
 	};
 }
 

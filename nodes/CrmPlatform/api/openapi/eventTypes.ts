@@ -12,7 +12,7 @@ export interface EventCatalog {
 	patterns: string[];
 }
 
-/** One kind of event. */
+/** One type of event. */
 export interface EventType {
 	/** `deal.won`; `custom.{key}.created` for the records of every custom object. */
 	type: string;

@@ -8,7 +8,7 @@ import { operationOf, readPart } from './documentParts';
 import { pathItemAt, pathOfPost } from './paths';
 import { flatten, jsonBody, jsonSchema, parametersIn } from './schema';
 
-/** How one kind of record is written. */
+/** How records of one type are written. */
 export interface WriteDescription extends IdempotencyHeader {
 	method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	/** Whether it replaces the whole record and erases fields that are not sent. */
