@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { originOfKey } from './http/idempotency';
-import { isObject } from '../base/json';
+import { idText, isObject } from '../base/json';
 
 /** Something that happened to a record, as the service delivers and logs it. */
 export interface CrmEvent extends IDataObject {
@@ -56,6 +56,5 @@ export const tellsOrigin = ({ request }: CrmEvent): boolean =>
 
 /** The id of the user or key that caused an event; undefined if the service does not report it. */
 export function actorOf({ actor }: IDataObject): string | undefined {
-	const id = (actor as { id?: unknown } | null | undefined)?.id;
-	return typeof id === 'string' ? id : undefined;
+	return idText((actor as { id?: unknown } | null | undefined)?.id);
 }
