@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { originOfKey } from './http/idempotency';
-import { idText, isObject } from '../base/json';
+import { idText, isObject, parseJson } from '../base/json';
 
 /** Something that happened to a record, as the service delivers and logs it. */
 export interface CrmEvent extends IDataObject {
@@ -38,6 +38,9 @@ export function parseEvent(json: unknown): CrmEvent | undefined {
 	if (!isObject(previous ?? {}) || !Array.isArray(changed ?? []) || !((changed ?? []) as unknown[]).every(isText)) return undefined;
 	return { ...json, data: { ...data, previous: previous ?? null, changed: changed ?? [] } } as CrmEvent;
 }
+
+/** The event that the body of a delivery contains, if any. */
+export const deliveredEvent = (body: Buffer): CrmEvent | undefined => parseEvent(parseJson(body.toString('utf8')));
 
 /** Whether an event type matches a pattern: the type itself, or with a wildcard, `deal.*` or `*`. */
 export function matchesEventPattern(pattern: string, type: string): boolean {
