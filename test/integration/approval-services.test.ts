@@ -55,6 +55,19 @@ describe('the approver', () => {
 		expect(task).toMatchObject({ assignee_id: at.user.id });
 	});
 
+	test('is the owner of the record in a service with numeric ids, too', async () => {
+		const id = String(at.user.id);
+		service.alter({
+			request(request) {
+				request.url.href = request.url.href.replace('/users/4711', `/users/${id}`);
+				request.text = request.text.replaceAll('"4711"', `"${id}"`);
+			},
+			answer: (text) => text.replaceAll(`"${id}"`, '4711'),
+		});
+		expect((await ask()).error()).toBeUndefined();
+		expect(await newest()).toMatchObject({ assignee_id: id, owner_id: id });
+	});
+
 	test('is not asked while n8n cannot read whether they are active', async () => {
 		const before = await newest();
 		await faults({ path: `/v1/users/${String(at.user.id)}`, method: 'GET', status: 503, headers: { 'Retry-After': '0' } });

@@ -3,7 +3,7 @@ import { passesFilter } from '../../nodes/CrmPlatform/trigger/eventFilter';
 import { idempotencyKey, originOf } from '../../nodes/CrmPlatform/api/http/idempotency';
 import { madeBy, ownOrigin, type IgnoredOrigins } from '../../nodes/CrmPlatform/trigger/origin';
 
-const event = (idempotency_key: string | null, actor = 'usr_1'): CrmEvent => ({
+const event = (idempotency_key: string | null, actor: string | number = 'usr_1'): CrmEvent => ({
 	id: 'evt_1',
 	type: 'contact.created',
 	timestamp: '2026-01-01T00:00:00Z',
@@ -41,6 +41,7 @@ test('changes of chosen users are ignored, whatever the CRM reports about reques
 	const { request: _, ...plain } = event(null, 'usr_2');
 	expect(passes(plain, [], ['usr_2'])).toBe(false);
 	expect(passes(plain, [], ['usr_3'])).toBe(true);
+	expect(passes(event(null, 7), [], ['7'])).toBe(false);
 });
 
 test('an event tells whether this workflow caused it, another one of this n8n, or somebody else', () => {

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { originOfKey } from './http/idempotency';
-import { isObject } from '../base/json';
+import { idText, isObject, parseJson } from '../base/json';
 
 /** Something that happened to a record, as the service delivers and logs it. */
 export interface CrmEvent extends IDataObject {
@@ -39,6 +39,9 @@ export function parseEvent(json: unknown): CrmEvent | undefined {
 	return { ...json, data: { ...data, previous: previous ?? null, changed: changed ?? [] } } as CrmEvent;
 }
 
+/** The event that the body of a delivery contains, if any. */
+export const deliveredEvent = (body: Buffer): CrmEvent | undefined => parseEvent(parseJson(body.toString('utf8')));
+
 /** Whether an event type matches a pattern: the type itself, or with a wildcard, `deal.*` or `*`. */
 export function matchesEventPattern(pattern: string, type: string): boolean {
 	return pattern === type || (pattern.endsWith('*') && type.startsWith(pattern.slice(0, -1)));
@@ -56,6 +59,5 @@ export const tellsOrigin = ({ request }: CrmEvent): boolean =>
 
 /** The id of the user or key that caused an event; undefined if the service does not report it. */
 export function actorOf({ actor }: IDataObject): string | undefined {
-	const id = (actor as { id?: unknown } | null | undefined)?.id;
-	return typeof id === 'string' ? id : undefined;
+	return idText((actor as { id?: unknown } | null | undefined)?.id);
 }

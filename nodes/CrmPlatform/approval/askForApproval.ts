@@ -134,8 +134,8 @@ async function approverOf(execution: Execution, { approver }: ApprovalQuestion, 
 		refuseInactive(user);
 		return String(user.id);
 	}
-	const owner = about?.owner_id ?? about?.assignee_id;
-	if (typeof owner === 'string' && owner !== '') {
+	const owner = idText(about?.owner_id ?? about?.assignee_id);
+	if (owner !== undefined) {
 		const user = await findRecord(execution.api, `/v1/users${path`/${owner}`}`).catch((error: unknown) => {
 			if (isAnsweredWith(error, 403)) return undefined;
 			throw error;

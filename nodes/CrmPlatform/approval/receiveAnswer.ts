@@ -1,8 +1,7 @@
 import type { IWebhookDescription, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import { connect } from '../api/connection';
-import { parseEvent } from '../api/crmEvent';
-import { parseJson } from '../base/json';
+import { deliveredEvent } from '../api/crmEvent';
 import { answerInCrm, waitingRequest, type ApprovalAnswer, type ApprovalRequest } from './approvalRequest';
 import { endApprovalSubscription } from './approvalSubscription';
 
@@ -54,7 +53,7 @@ const pageTexts: Record<NonNullable<ApprovalAnswer['outcome']>, string> = {
 /** Whether the CRM reports another task: a subscription covers all tasks of the account. */
 function isAboutAnother(n8n: IWebhookFunctions, { taskId }: ApprovalRequest): boolean {
 	const { method, rawBody } = n8n.getRequestObject() as unknown as { method: string; rawBody?: Buffer };
-	const event = method === 'POST' && rawBody ? parseEvent(parseJson(rawBody.toString('utf8'))) : undefined;
+	const event = method === 'POST' && rawBody ? deliveredEvent(rawBody) : undefined;
 	return event !== undefined && String(event.data.object.id) !== taskId;
 }
 

@@ -25,6 +25,10 @@ export function memberAtPath(object: unknown, path: readonly string[]): unknown 
 	return path.reduce<unknown>((value, name) => (Array.isArray(value) ? undefined : memberOf(value, name)), object);
 }
 
+/** The steps of a JSON pointer (RFC 6901), such as `/address/country`, with or without `#`. */
+export const pointerSteps = (pointer: string): string[] =>
+	pointer.replace(/^#?\//, '').split('/').map((step) => step.replace(/~1/g, '/').replace(/~0/g, '~'));
+
 /** The value at a JSON pointer (RFC 6901), which may lead through lists; undefined if a member is missing. */
 export function valueAtPointer(body: unknown, pointer: readonly string[]): unknown {
 	return pointer.reduce<unknown>(memberOf, body);

@@ -2,10 +2,12 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import type { CrmEvent } from '../api/crmEvent';
-import type { EventType } from '../api/openapi/eventTypes';
+import { meaningOfTypes } from '../api/eventMeaning';
 import { findRecord } from '../api/fetchRecord';
 import type { KeyOrigin } from '../api/http/idempotency';
 import { path } from '../api/http/path';
+import type { EventCatalog } from '../api/openapi/eventTypes';
+import { idText } from '../base/json';
 import { madeBy } from './origin';
 
 export const outputShapes = ['record', 'current', 'event'] as const;
@@ -43,26 +45,13 @@ export async function eventOutput(
 
 /** Reads the record; undefined if it no longer exists. */
 async function currentRecord(event: CrmEvent, api: Connection): Promise<IDataObject | undefined> {
-	const { types } = await api.describeEvents();
-	const pathOfRecord = recordPath(event, types);
+	const pathOfRecord = recordPath(event, await api.describeEvents());
 	return pathOfRecord === undefined ? undefined : await findRecord(api, pathOfRecord);
 }
 
 /** The path of the record of an event; undefined if the service does not state it. */
-export function recordPath({ type, data }: CrmEvent, types: EventType[]): string | undefined {
-	const matchingType = types.find((eventType) => matches(eventType.type, type));
-	if (matchingType?.collection === undefined || typeof data.object.id !== 'string') return undefined;
-	// `custom.machines.created` is about a record of `/custom-objects/{key}/records`.
-	const [, key = ''] = type.split('.');
-	const collection = matchingType.collection.replace(/\{\w+\}/, () => path`${key}`);
-	return `/v1${collection}${path`/${data.object.id}`}`;
-}
-
-/** @param template may have a parameter in braces for one part: `custom.{key}.created` */
-function matches(template: string, type: string): boolean {
-	const [expected, actual] = [template.split('.'), type.split('.')];
-	return (
-		expected.length === actual.length &&
-		expected.every((part, i) => part.startsWith('{') || part === actual[i])
-	);
+function recordPath({ type, data }: CrmEvent, catalog: EventCatalog): string | undefined {
+	const { collection } = meaningOfTypes(catalog)(type) ?? {};
+	const id = idText(data.object.id);
+	return collection === undefined || id === undefined ? undefined : `/v1${collection}${path`/${id}`}`;
 }

@@ -38,18 +38,18 @@ export const ignoreProperties: INodeProperties[] = [
 	},
 ];
 
+const choiceOfIds = (displayName: string, name: string, loadOptionsMethod: string): INodeProperties => ({
+	displayName,
+	name,
+	type: 'multiOptions',
+	typeOptions: { loadOptionsMethod },
+	default: [],
+	description: 'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
+});
+
 /** The parameters of both triggers: the events, and their output. */
 export const eventProperties: INodeProperties[] = [
-	{
-		displayName: 'Event Names or IDs',
-		name: 'events',
-		type: 'multiOptions',
-		typeOptions: { loadOptionsMethod: 'getEvents' },
-		default: [],
-		required: true,
-		description:
-			'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
-	},
+	{ ...choiceOfIds('Event Names or IDs', 'events', 'getEvents'), required: true },
 	{
 		displayName: 'Output',
 		name: 'output',
@@ -91,33 +91,9 @@ export const eventProperties: INodeProperties[] = [
 					'Only include changes to at least one of these fields. Events that are not changes, such as new records, are always included. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 			},
 			...ignoreProperties,
-			{
-				displayName: 'Owner Names or IDs',
-				name: 'owners',
-				type: 'multiOptions',
-				typeOptions: { loadOptionsMethod: 'getOwners' },
-				default: [],
-				description:
-					'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
-			},
-			{
-				displayName: 'Pipeline Names or IDs',
-				name: 'pipelines',
-				type: 'multiOptions',
-				typeOptions: { loadOptionsMethod: 'getPipelines' },
-				default: [],
-				description:
-					'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
-			},
-			{
-				displayName: 'Stage Names or IDs',
-				name: 'stages',
-				type: 'multiOptions',
-				typeOptions: { loadOptionsMethod: 'getStages' },
-				default: [],
-				description:
-					'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
-			},
+			choiceOfIds('Owner Names or IDs', 'owners', 'getOwners'),
+			choiceOfIds('Pipeline Names or IDs', 'pipelines', 'getPipelines'),
+			choiceOfIds('Stage Names or IDs', 'stages', 'getStages'),
 		],
 	},
 ];

@@ -1,11 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEvent';
+import type { EventMeaning } from '../api/eventMeaning';
 import { deletionHash } from '../api/http/idempotency';
 import { idText } from '../base/json';
 import { recordName } from '../api/recordName';
 import { hasField } from './changedField';
-import type { EventMeaning } from './eventMeaning';
 import { LinksToCreated } from './linksToCreated';
 import {
 	addChangeByOthers,

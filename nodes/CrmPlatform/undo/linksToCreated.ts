@@ -1,6 +1,6 @@
 import type { CrmEvent } from '../api/crmEvent';
+import type { EventMeaning } from '../api/eventMeaning';
 import { fieldEntries, hasField } from './changedField';
-import type { EventMeaning } from './eventMeaning';
 import { possibleIdsIn, recordKey } from './recordIds';
 import type { RecordUndo } from './recordUndo';
 

@@ -1,8 +1,8 @@
 import type { CrmEvent } from '../api/crmEvent';
+import { meaningOfTypes, type EventMeaning } from '../api/eventMeaning';
 import type { EventLog } from '../api/eventLog';
 import { withoutParameterNames } from '../api/http/path';
 import type { Execution, Resource } from '../model';
-import { meaningOfTypes, type EventMeaning } from './eventMeaning';
 import { Histories } from './histories';
 import type { UndoChoices } from './undoChoices';
 

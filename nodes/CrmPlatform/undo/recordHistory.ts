@@ -1,11 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { CrmEvent } from '../api/crmEvent';
+import type { EventMeaning } from '../api/eventMeaning';
 import { isObject } from '../base/json';
 import { allCustomFields, customKeyOf } from '../fields/field';
 import { fieldEntries, fieldValue, hasField, topLevelName } from './changedField';
 import { addEquivalentFields, type EquivalentFields } from './equivalentFields';
-import type { EventMeaning } from './eventMeaning';
 import { noteChangeByOthers, withChangeToUndo, type FieldHistory } from './fieldHistory';
 import { possibleIdsIn } from './recordIds';
 import type { RecordState } from './recordState';

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { isAnsweredWith, isNotFound } from '../api/fetchRecord';
 import { outdatedVersion } from '../api/http/statuses';
 import { idText, isObject, scalarsIn } from '../base/json';
-import { ownMember } from '../base/ownMembers';
+import { ownMember, pointerSteps } from '../base/ownMembers';
 import type { Reason } from '../api/http/problemBody';
 import { allCustomFields, customFieldPrefix } from '../fields/field';
 import { fieldValue, hasField } from './changedField';
@@ -108,8 +108,7 @@ function withoutRefusedValues(undo: RecordUndo, refused: Error): RecordUndo | un
 
 /** The name of the field in a pointer (RFC 6901), as events name it. */
 function fieldNameIn(pointer: string): string {
-	const path = pointer.replace(/^#?\//, '').replace(/^items\/\d+\//, '');
-	const [first = '', second] = path.split('/').map((step) => step.replace(/~1/g, '/').replace(/~0/g, '~'));
+	const [first = '', second] = pointerSteps(pointer.replace(/^#?\/?items\/\d+(?=\/)/, ''));
 	return first === allCustomFields && second !== undefined ? customFieldPrefix + second : first;
 }
 

@@ -108,12 +108,13 @@ export function originOf(instance: string, workflow: string, execution = ''): Ke
 /** n8n's ids are letters and digits; imported ones may be any text. */
 const plainId = (id: string): string => (/^[\w-]{0,64}$/.test(id) ? id : sha256(id).slice(0, 16));
 
-type From = Pick<WriteIdentity, 'instance' | 'workflow'> & { execution?: string };
+/** Who creates a key, with the ids of n8n. */
+type KeyAuthor = Pick<WriteIdentity, 'instance' | 'workflow'> & { execution?: string };
 
 const hashOf = (parts: unknown[]): string => sha256(JSON.stringify(parts));
 
-function keyOf(from: From, hash: string, format: KeyFormat): string {
-	const fitting = fittingKey(from, hash, format);
+function keyOf(author: KeyAuthor, hash: string, format: KeyFormat): string {
+	const fitting = fittingKey(author, hash, format);
 	if (fitting !== undefined) return fitting;
 	const { maxLength = 255, pattern } = format;
 	const demand =
@@ -125,26 +126,26 @@ function keyOf(from: From, hash: string, format: KeyFormat): string {
 
 /** Whether the node can create keys of this format, as tried with some samples. */
 export function canMakeKeys(format: KeyFormat): boolean {
-	const from = { instance: '', workflow: '' };
-	return Array.from({ length: 8 }, (_, i) => sha256(String(i))).every((hash) => fittingKey(from, hash, format) !== undefined);
+	const author = { instance: '', workflow: '' };
+	return Array.from({ length: 8 }, (_, i) => sha256(String(i))).every((hash) => fittingKey(author, hash, format) !== undefined);
 }
 
-function fittingKey(from: From, hash: string, format: KeyFormat): string | undefined {
-	for (const key of keysFrom(hash, from, format)) if (fits(key, format)) return key;
+function fittingKey(author: KeyAuthor, hash: string, format: KeyFormat): string | undefined {
+	for (const key of keysFrom(hash, author, format)) if (fits(key, format)) return key;
 	return undefined;
 }
 
 /** The forms of one key, the best first, the same for every attempt at a write. Each has at least 122 bits of the hash. */
 function* keysFrom(
 	hash: string,
-	from: From,
+	author: KeyAuthor,
 	{ maxLength = 255, isUuid }: KeyFormat,
 ): Generator<string> {
 	const uuids = () => ['8', '4', '5', '7', '1'].map((version) => uuidOf(hash, version));
 	if (!isUuid) {
-		const { instance, workflow, execution } = originOf(from.instance, from.workflow, from.execution);
-		const ofWorkflow = `n8n/${instance}/${workflow}/`;
-		for (const prefix of [...(execution === undefined ? [] : [`${ofWorkflow}${execution}/`]), ofWorkflow]) {
+		const { instance, workflow, execution } = originOf(author.instance, author.workflow, author.execution);
+		const workflowPrefix = `n8n/${instance}/${workflow}/`;
+		for (const prefix of [...(execution === undefined ? [] : [`${workflowPrefix}${execution}/`]), workflowPrefix]) {
 			const room = Math.min(maxLength, 255) - prefix.length;
 			if (room >= minHashLength) yield prefix + hash.slice(0, room);
 		}

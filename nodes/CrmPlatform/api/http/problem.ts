@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { connectionErrorWords, describeError } from './errorWords';
 import { parseJson } from '../../base/json';
+import { pointerSteps } from '../../base/ownMembers';
 import { readProblemBody, type ProblemBody, type Reason } from './problemBody';
 import { notFound, rateLimited } from './statuses';
 
@@ -164,14 +165,8 @@ function reasonLine({ parameter, pointer = '', detail, code }: Reason): string {
 	return [parameter ?? pointerToName(pointer), detail ?? code].filter(Boolean).join(': ');
 }
 
-/** The dotted name that the node shows for a JSON pointer (RFC 6901). */
-function pointerToName(pointer: string): string {
-	return pointer
-		.replace(/^#?\//, '')
-		.split('/')
-		.map((part) => part.replace(/~1/g, '/').replace(/~0/g, '~'))
-		.join('.');
-}
+/** The dotted name that the node shows for a JSON pointer. */
+const pointerToName = (pointer: string): string => pointerSteps(pointer).join('.');
 
 /** Whether a response is HTML or XML. */
 export function isMarkup(text: string): boolean {

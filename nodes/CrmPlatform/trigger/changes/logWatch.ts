@@ -112,8 +112,8 @@ export class LogWatch {
 		let events: Array<CrmEvent | undefined> = [];
 		const shareAt = (time: string): Share => async (question, ask) => await share(`${time} ${question}`, ask);
 		if (storedNewest) {
-			const { sequence } = storedNewest;
-			events = [await this.eventAt(sequence, shareAt('first')), await this.eventAt(sequence, shareAt('second'))];
+			const lookAgain = async (time: string) => await this.eventAt(storedNewest.sequence, shareAt(time));
+			events = [await lookAgain('first'), await lookAgain('second')];
 		}
 		if (events.includes(undefined)) {
 			this.unsureSince ??= now;

@@ -1,8 +1,7 @@
 import { NodeOperationError, type IDataObject, type IWebhookFunctions, type IWebhookResponseData } from 'n8n-workflow';
 
 import { connect } from '../../api/connection';
-import { matchesEventPattern, parseEvent, tellsOrigin, type CrmEvent } from '../../api/crmEvent';
-import { parseJson } from '../../base/json';
+import { deliveredEvent, matchesEventPattern, tellsOrigin, type CrmEvent } from '../../api/crmEvent';
 import { readBoolean } from '../../values/readers';
 import { passesFilter } from '../eventFilter';
 import { readEventChoice } from '../eventProperties';
@@ -48,7 +47,7 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 		return answer(n8n, 401, forged);
 	}
 	refusals.accept(triggerKey(n8n));
-	const event = eventIn(body);
+	const event = deliveredEvent(body);
 	if (!event) return answer(n8n, 400, 'The body is not an event');
 
 	const ignoredBecause = reasonToIgnore(n8n, event);
@@ -65,7 +64,7 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 /** Whether a delivery may be genuine and the trigger's secret wrong: an event it subscribed to, with nothing wrong but the signature. */
 function isDoubtful(n8n: IWebhookFunctions, forged: string, body: Buffer): boolean {
 	if (isTest(n8n) || !Object.values(doubtful).includes(forged)) return false;
-	const type = eventIn(body)?.type;
+	const type = deliveredEvent(body)?.type;
 	return type !== undefined && isChosen(n8n, type);
 }
 
@@ -120,8 +119,6 @@ interface Response extends DeliveryResponse {
 	writeHead(status: number, headers: Record<string, string>): this;
 	end(body: string): unknown;
 }
-
-const eventIn = (body: Buffer): CrmEvent | undefined => parseEvent(parseJson(body.toString('utf8')));
 
 const requestOf = (n8n: IWebhookFunctions) => n8n.getRequestObject() as unknown as Request;
 const responseOf = (n8n: IWebhookFunctions) => n8n.getResponseObject() as unknown as Response;

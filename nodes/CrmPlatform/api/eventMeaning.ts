@@ -1,4 +1,4 @@
-import type { EventCatalog } from '../api/openapi/eventTypes';
+import type { EventCatalog } from './openapi/eventTypes';
 
 /** The meaning of an event type: the record type and the change. */
 export interface EventMeaning {
