@@ -41,7 +41,7 @@ function limitTo(maxSize: number, detail: string): MiddlewareHandler<Env> {
 
 /**
  * Receives the rest of a refused body. Otherwise the connection would be destroyed during the client's next request,
- * or before the client has the answer.
+ * or before the client has the response.
  */
 async function receiveRest(c: Context<Env>, maxSize: number): Promise<void> {
 	if (c.env?.incoming?.complete !== false || c.req.raw.bodyUsed) return;

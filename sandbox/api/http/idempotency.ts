@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { safeMethods } from '../../domain/access/scopes.ts';
-import type { Answer } from '../../core/foundation/answer.ts';
+import type { ResponseData } from '../../core/foundation/response-data.ts';
 import { invalidParameter, Problem } from '../../core/foundation/problem.ts';
 import type { Env, Service } from '../../core/service.ts';
 
@@ -43,29 +43,29 @@ interface KeyedRequest {
 }
 
 /**
- * Runs `perform` in a transaction, or replays the answer if a request with this key has succeeded
- * before. The answer is stored in the same transaction, so the database keeps both or neither.
+ * Runs `perform` in a transaction, or replays the response if a request with this key has succeeded
+ * before. The response is stored in the same transaction, so the database keeps both or neither.
  *
  * @throws Problem idempotency_key_reused
  */
-export function runOnce({ store, now }: Service, request: KeyedRequest, perform: () => Answer): Answer {
+export function runOnce({ store, now }: Service, request: KeyedRequest, perform: () => ResponseData): ResponseData {
 	return store.transaction(() => {
 		const { key, fingerprint } = request;
 		if (key === undefined) return perform();
-		const storedAnswer = store.answers.find(key, now());
-		if (!storedAnswer) {
-			const answer = perform();
-			store.answers.add(key, fingerprint, answer, now());
-			return answer;
+		const earlier = store.responses.find(key, now());
+		if (!earlier) {
+			const response = perform();
+			store.responses.add(key, fingerprint, response, now());
+			return response;
 		}
-		if (storedAnswer.fingerprint !== fingerprint) {
+		if (earlier.fingerprint !== fingerprint) {
 			throw new Problem(
 				'idempotency_key_reused',
 				'This key was used for a different request. Use a new key for every new request.',
 			);
 		}
-		const headers = { ...storedAnswer.answer.headers, 'Idempotent-Replayed': 'true' };
-		return { ...storedAnswer.answer, headers };
+		const headers = { ...earlier.response.headers, 'Idempotent-Replayed': 'true' };
+		return { ...earlier.response, headers };
 	});
 }
 

@@ -1,9 +1,9 @@
 import { z } from 'zod/v4';
 import type { Context } from 'hono';
-import { recordAnswer } from '../../domain/records/record-answer.ts';
-import { toResponse } from '../../core/foundation/answer.ts';
-import { mayRead, redactAnswer } from '../../domain/access/redaction.ts';
-import { answerWrite, originOf } from '../collection/answer-write.ts';
+import { recordResponse } from '../../domain/records/record-response.ts';
+import { toResponse } from '../../core/foundation/response-data.ts';
+import { mayRead, redactResponse } from '../../domain/access/redaction.ts';
+import { respondToWrite, originOf } from '../collection/respond-to-write.ts';
 import { type ApiRoute, endpoint } from '../endpoint/endpoint.ts';
 import { noContent, success } from '../endpoint/responses.ts';
 import { readEndpoints } from '../collection/record-routes.ts';
@@ -69,7 +69,7 @@ const createJob = (service: Service, wake: () => void): ApiRoute =>
 		},
 		// The handler limits the lines as they arrive.
 		middleware: receiveUnread(jobLimits.bytes),
-		answers: {
+		responses: {
 			202: {
 				...success('The job, queued.', 'Job', 'ETag', 'Location'),
 				links: { job: jobLink('getJob'), results: jobLink('getJobResults'), cancel: jobLink('cancelJob') },
@@ -88,14 +88,14 @@ async function startJob(service: Service, c: Context<Env>, order: JobOrder, wake
 		const upload = await uploadOf(service, c, order, id);
 		recheckRights(service, c);
 		requireScope(c, scopeForRecordsOf(order));
-		const answer = runOnce(service, keyedRequest(c, upload.digest), () => {
+		const response = runOnce(service, keyedRequest(c, upload.digest), () => {
 			const job = newJob(service, c, { ...order, id, total: upload.lines });
 			store.table(jobs.name)!.save(job);
 			const { grant } = c.get('authority')!;
 			if (grant) store.creationGrants.set(id, grant);
-			return recordAnswer(202, job, { Location: `${path}/${id}` });
+			return recordResponse(202, job, { Location: `${path}/${id}` });
 		});
-		return toResponse(redactAnswer(c, jobs.name, answer));
+		return toResponse(redactResponse(c, jobs.name, response));
 	} finally {
 		// The upload of a refused or repeated request belongs to no job.
 		if (store.isOpen && !store.table(jobs.name)!.find(id)) store.jobLines.drop(id);
@@ -111,8 +111,8 @@ const cancelJob = (service: Service, queue: JobQueue): ApiRoute =>
 		tag,
 		summary: 'Cancel a job',
 		description: 'Cancels a job that is queued or processing. Lines that were processed stay processed.',
-		answers: { 200: success('The job, canceled.', 'Job', 'ETag') },
-		handle: (c) => answerWrite(service, jobs, c, false, () => recordAnswer(200, queue.cancel(jobOf(c)))),
+		responses: { 200: success('The job, canceled.', 'Job', 'ETag') },
+		handle: (c) => respondToWrite(service, jobs, c, false, () => recordResponse(200, queue.cancel(jobOf(c)))),
 	});
 
 const getResults = (service: Service): ApiRoute =>
@@ -129,7 +129,7 @@ const getResults = (service: Service): ApiRoute =>
 			'the job. An access token needs the scope that starting the job needs; without the scope to ' +
 			'read the records, results hold only their ids and versions.',
 		query: resultsQuery,
-		answers: {
+		responses: {
 			200: {
 				...noContent('The results, line by line.'),
 				content: { [ndjson]: { schema: { type: 'string', description: 'One JSON object per line.' } } },

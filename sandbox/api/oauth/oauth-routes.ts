@@ -26,7 +26,7 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 			summary: 'Get a token',
 			description: 'Exchanges an authorization code, once, or a refresh token, for new tokens.',
 			body: tokenForm,
-			answers: { 200: success('The tokens.', tokenSchema, 'Cache-Control') },
+			responses: { 200: success('The tokens.', tokenSchema, 'Cache-Control') },
 			async handle(c) {
 				const { client, parameters } = await clientRequest(service, limiter, c);
 				const exchange = grantTypes.get(requiredParameter(parameters, 'grant_type'));
@@ -47,7 +47,7 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 				'Revoking a refresh token revokes the whole grant; revoking an access token revokes only ' +
 				'that token. An unknown token counts as revoked.',
 			body: revocationForm,
-			answers: { 200: noContent('The token is revoked.', 'Cache-Control') },
+			responses: { 200: noContent('The token is revoked.', 'Cache-Control') },
 			async handle(c) {
 				const { client, parameters } = await clientRequest(service, limiter, c);
 				revokeToken(service, client, requiredParameter(parameters, 'token'));
@@ -61,7 +61,7 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 			tag: 'oauth',
 			summary: 'Get the server metadata',
 			description: 'Endpoints, scopes and methods (RFC 8414).',
-			answers: { 200: success('The metadata.', serverMetadataSchema) },
+			responses: { 200: success('The metadata.', serverMetadataSchema) },
 			security: [],
 			handle: (c) => c.json(serverMetadata(issuerOf(c))),
 		}),

@@ -26,7 +26,7 @@ const attemptSchema = z.object({
 	duration_ms: z.int().min(0).meta({ title: 'Duration (Milliseconds)', description: 'How long the delivery took.' }),
 	response_status: z.int().nullable().meta({
 		title: 'Response Status',
-		description: 'The HTTP status that the receiver answered with; null if it did not answer.',
+		description: 'HTTP status of the receiver’s response; null if it did not respond.',
 		examples: [200],
 	}),
 	error: z.string().nullable().meta({ title: 'Error', description: 'Reason for the failure, if any.' }),
@@ -66,7 +66,7 @@ export const deliverySchema = z.object({
 }).meta({ id: 'WebhookDelivery', description: 'The delivery of an event to a webhook.', required: ['id'] });
 
 /** Converts a delivery to the form that the API returns. */
-export const deliveryAnswer = (delivery: Delivery): z.output<typeof deliverySchema> => ({
+export const deliveryJson = (delivery: Delivery): z.output<typeof deliverySchema> => ({
 	id: delivery.id,
 	object: 'delivery',
 	webhook_id: delivery.webhookId,
@@ -88,7 +88,7 @@ export const recoverSchema = z.strictObject({
 	}),
 });
 
-/** The answer to a recovery. */
+/** The response to a recovery. */
 export const recoveredSchema = z.object({
 	recovered: z.int().min(0).meta({
 		description: 'The number of queued events. Those of records that the user no longer sees are not sent.',

@@ -29,7 +29,7 @@ const fields = {
 	}),
 	disabled_reason: z.enum(disabledReasons).nullable().meta({
 		title: 'Disabled Reason',
-		description: 'Reason it was disabled: 5 days without success, or the receiver answered 410.',
+		description: 'Reason it was disabled: 5 days without success, or a response with status 410.',
 		readOnly: true,
 	}),
 	secret_hint: z.string().meta({

@@ -7,7 +7,7 @@ import { changeRecord } from './write.ts';
 
 const actor = { type: 'system', id: 'clock' };
 
-/** Maximum number of steps before a request is answered. */
+/** Maximum number of steps before the response to a request. */
 const stepsOfRequest = 50;
 
 /** Number of steps of a longer backlog that are applied at once, which takes a few milliseconds. */
@@ -20,11 +20,11 @@ const busy = new WeakSet<Store>();
 
 /**
  * Applies the timed transitions that are due, such as sending a scheduled message, in chronological
- * order. There is no timer, so a test can skip days by advancing the clock. Call it before answering a
- * request.
+ * order. There is no timer, so a test can skip days by advancing the clock. Call it before responding to
+ * a request.
  *
- * No request waits for a long backlog, which is processed a few steps at a time while requests are
- * answered. Until then, lists may show earlier states; a single record that is read or changed is brought
+ * No request waits for a long backlog, which is processed a few steps at a time between
+ * requests. Until then, lists may show earlier states; a single record that is read or changed is brought
  * up to date by `applyOwnTransitions`.
  */
 export function applyDueTransitions(service: Service): void {

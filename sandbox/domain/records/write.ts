@@ -7,8 +7,8 @@ import { webhooks } from '../../core/schemas/webhooks.ts';
 import { recordJson } from '../../core/store/records/record-json.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import type { TableView } from '../../core/store/visibility/visible-table.ts';
-import { etag, matchesVersion, recordAnswer } from './record-answer.ts';
-import type { Answer } from '../../core/foundation/answer.ts';
+import { etag, matchesVersion, recordResponse } from './record-response.ts';
+import type { ResponseData } from '../../core/foundation/response-data.ts';
 import { changedValues, duplicateOf } from './change.ts';
 import { refuseDuplicateCustomValues } from './custom-values.ts';
 import { findMatch } from './match.ts';
@@ -18,7 +18,7 @@ import { countTags } from './tag-usage.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 
 /** @param readOnly values of read-only fields */
-export function createRecord(context: WriteContext, body: JsonObject, readOnly: JsonObject = {}): Answer {
+export function createRecord(context: WriteContext, body: JsonObject, readOnly: JsonObject = {}): ResponseData {
 	const { resource, now, actor } = context;
 	const id = context.newId(resource.idPrefix, now);
 	const at = context.store.unrestricted.writeClock.stamp(now);
@@ -31,14 +31,14 @@ export function createRecord(context: WriteContext, body: JsonObject, readOnly: 
 		...firstVersion(actor, at),
 	});
 	save(context, undefined, record, body);
-	return recordAnswer(201, record, { Location: `/v1/${resource.name}/${id}` });
+	return recordResponse(201, record, { Location: `/v1/${resource.name}/${id}` });
 }
 
 /** @param ifMatch the value of the header If-Match, if there is one */
-export function updateRecord(context: WriteContext, id: string, body: JsonObject, ifMatch: string | undefined): Answer {
+export function updateRecord(context: WriteContext, id: string, body: JsonObject, ifMatch: string | undefined): ResponseData {
 	const stored = existingRecord(context.store, context.resource, id);
 	requireVersion(stored, ifMatch);
-	return recordAnswer(200, changeRecord(context, stored, body));
+	return recordResponse(200, changeRecord(context, stored, body));
 }
 
 /**
@@ -46,7 +46,7 @@ export function updateRecord(context: WriteContext, id: string, body: JsonObject
  *
  * @throws Problem in_use
  */
-export function deleteRecord(context: WriteContext, id: string, ifMatch: string | undefined): Answer {
+export function deleteRecord(context: WriteContext, id: string, ifMatch: string | undefined): ResponseData {
 	const stored = existingRecord(context.store, context.resource, id);
 	requireVersion(stored, ifMatch);
 	const { store, resource } = context;
@@ -79,11 +79,11 @@ export function upsertRecord(
 	matchOn: string,
 	body: JsonObject,
 	ifMatch: string | undefined,
-): Answer {
+): ResponseData {
 	const match = findMatch(context.store, context.resource, matchOn, body);
 	if (match) {
 		requireVersion(match, ifMatch);
-		return recordAnswer(200, changeRecord(context, match, body));
+		return recordResponse(200, changeRecord(context, match, body));
 	}
 	if (ifMatch === undefined) return createRecord(context, body);
 	throw new Problem('version_mismatch', `No record has this ${matchOn}, so none was changed or created.`);

@@ -151,12 +151,12 @@ function briefly(value: unknown): string {
 export function deliveryLine({ store }: Visitor, delivery: Delivery): Html {
 	const { status, attempts, nextAttemptAt, webhookId } = delivery;
 	const last = attempts.at(-1);
-	const answer = last?.error ?? (last ? `The receiver responded with ${last.response_status}.` : '');
+	const outcome = last?.error ?? (last ? `The receiver responded with ${last.response_status}.` : '');
 	return html`<p class="delivery">
 		<span class="badge ${toneOf(status)}">${status}</span>
 		to ${linkToRecord(store, webhooks.name, webhookId)}
 		<small>
-			${attempts.length} ${attempts.length === 1 ? 'attempt' : 'attempts'}. ${answer}
+			${attempts.length} ${attempts.length === 1 ? 'attempt' : 'attempts'}. ${outcome}
 			${nextAttemptAt === null ? '' : html`Next attempt ${timeOf(nextAttemptAt)}.`}
 		</small>
 	</p>`;
