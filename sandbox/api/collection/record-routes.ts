@@ -11,7 +11,7 @@ import { filtersOf } from '../../domain/queries/filters.ts';
 import { listPage, pickFields } from '../../domain/queries/read-list.ts';
 import { fieldsQuery, listQueryOf, parseListQuery } from '../../domain/queries/list-query.ts';
 import { recordResponse } from '../../domain/records/record-response.ts';
-import { applyDueTransitions, applyOwnTransitions } from '../../domain/records/due-transitions.ts';
+import { applyDueTransitions, applyTransitionsOf } from '../../domain/records/due-transitions.ts';
 import { matchOnQuery } from '../../domain/records/match.ts';
 import {
 	createRecord,
@@ -80,7 +80,7 @@ function listEndpoint(service: Service, resource: Resource): Endpoint {
 			applyDueTransitions(service);
 			const tableNow = () => {
 				recheckRights(service, c);
-				return existingTable(c.get('store'), resource);
+				return existingTable(c.get('store'), resource.name);
 			};
 			const { data, cursor, total } = await listPage(tableNow, query, store.accountKey);
 			return listResponse(data, cursor, total);
@@ -102,7 +102,7 @@ function getEndpoint(service: Service, resource: Resource): Endpoint<z.ZodObject
 		handle(c, { fields }) {
 			applyDueTransitions(service);
 			const id = c.req.param('id')!;
-			applyOwnTransitions(service, resource, id);
+			applyTransitionsOf(service, resource, id);
 			const record = existingRecord(c.get('store'), resource, id);
 			const response = recordResponse(200, record);
 			return toResponse({ ...response, body: fields ? JSON.stringify(pickFields(record, fields)) : response.body });

@@ -3,10 +3,10 @@ import { parseJsonObject, readBytes } from '../http/body.ts';
 import { idempotencyKeyHeader, keyedRequest, runOnce } from '../http/idempotency.ts';
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
 import type { Env, Service } from '../../core/service.ts';
-import type { RequestOrigin } from '../../core/foundation/origin.ts';
+import type { RequestOrigin } from '../../core/schemas/record.ts';
 import { type ResponseData, toResponse } from '../../core/foundation/response-data.ts';
 import type { JsonObject } from '../../core/foundation/json.ts';
-import { applyDueTransitions, applyOwnTransitions } from '../../domain/records/due-transitions.ts';
+import { applyDueTransitions, applyTransitionsOf } from '../../domain/records/due-transitions.ts';
 import { recheckRights } from '../../domain/access/authentication.ts';
 import { redactResponse } from '../../domain/access/redaction.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
@@ -36,7 +36,7 @@ export async function respondToWrite(
 	const body = hasBody ? parseJsonObject(bytes) : {};
 	const actor = c.get('caller')!;
 	applyDueTransitions(service);
-	applyOwnTransitions(service, resource, c.req.param('id') ?? '');
+	applyTransitionsOf(service, resource, c.req.param('id') ?? '');
 	recheckRights(service, c);
 	const response = runOnce(service, keyedRequest(c, bytes), () => {
 		const by = { actor, request: originOf(c), now: service.now() };

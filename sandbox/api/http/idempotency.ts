@@ -19,7 +19,7 @@ export function refuseConcurrentKeys() {
 			const detail = `${idempotencyKeyHeader} must have 1 to ${maxKeyLength} characters.`;
 			throw invalidParameter(idempotencyKeyHeader, detail);
 		}
-		const callersKey = ownKey(c, key);
+		const callersKey = keyOfCaller(c, key);
 		if (running.has(callersKey)) {
 			throw new Problem(
 				'idempotency_in_progress',
@@ -70,7 +70,7 @@ export function runOnce({ store, now }: Service, request: KeyedRequest, perform:
 }
 
 /** Keys are stored by API key, or by user and application, so that one caller's keys do not affect another's. */
-function ownKey(c: Context<Env>, key: string): string {
+function keyOfCaller(c: Context<Env>, key: string): string {
 	const { caller, application } = c.get('authority')!;
 	return [caller.type, caller.id, application ?? '', key].join('\n');
 }
@@ -81,5 +81,5 @@ export function keyedRequest(c: Context<Env>, body: Uint8Array): KeyedRequest {
 	const { pathname, search } = new URL(c.req.url);
 	const hash = createHash('sha256').update(`${c.req.method} ${pathname}${search}\n`);
 	hash.update(`${c.req.header('If-Match') ?? ''}\n`).update(body);
-	return { key: key && ownKey(c, key), fingerprint: hash.digest('hex') };
+	return { key: key && keyOfCaller(c, key), fingerprint: hash.digest('hex') };
 }

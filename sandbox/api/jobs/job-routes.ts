@@ -17,7 +17,7 @@ import { firstVersion } from '../../core/schemas/record.ts';
 import { arrangeRecord } from '../../core/schemas/resource.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { countExportedRecords } from './export.ts';
-import { exportParameter, type JobOrder, orderOf, orderQuery } from './job-order.ts';
+import { exportParameter, type JobRequest, requestedJob, jobQuery } from './job-request.ts';
 import { JobQueue, jobWorker } from './job-queue.ts';
 import { resultLines } from './job-results.ts';
 import { receiveLines, type Upload } from './upload.ts';
@@ -57,7 +57,7 @@ const createJob = (service: Service, wake: () => void): ApiRoute =>
 			'created_at, the default order, never changes. Five jobs run at a time; others are queued. ' +
 			'Each line is processed exactly once, even if the service restarts. An access token also ' +
 			'needs the scope of the records: write, or read for an export.',
-		query: orderQuery,
+		query: jobQuery,
 		filters: () => [exportParameter],
 		body: {
 			content: {
@@ -76,20 +76,20 @@ const createJob = (service: Service, wake: () => void): ApiRoute =>
 			},
 		},
 		extensions: () => ({ 'x-limits': jobLimits }),
-		handle: async (c, query, queryTexts) => await startJob(service, c, orderOf(service, query, queryTexts), wake),
+		handle: async (c, query, queryTexts) => await startJob(service, c, requestedJob(service, query, queryTexts), wake),
 	});
 
-async function startJob(service: Service, c: Context<Env>, order: JobOrder, wake: () => void): Promise<Response> {
+async function startJob(service: Service, c: Context<Env>, request: JobRequest, wake: () => void): Promise<Response> {
 	const { store } = service;
-	requireScope(c, scopeForRecordsOf(order));
+	requireScope(c, scopeForRecordsOf(request));
 	const id = service.newId(jobs.idPrefix, service.now());
 	store.jobResults.dropExpired(new Date(service.now()).toISOString());
 	try {
-		const upload = await uploadOf(service, c, order, id);
+		const upload = await uploadOf(service, c, request, id);
 		recheckRights(service, c);
-		requireScope(c, scopeForRecordsOf(order));
+		requireScope(c, scopeForRecordsOf(request));
 		const response = runOnce(service, keyedRequest(c, upload.digest), () => {
-			const job = newJob(service, c, { ...order, id, total: upload.lines });
+			const job = newJob(service, c, { ...request, id, total: upload.lines });
 			store.table(jobs.name)!.save(job);
 			const { grant } = c.get('authority')!;
 			if (grant) store.creationGrants.set(id, grant);
@@ -161,9 +161,9 @@ export function jobRoutes(service: Service): ApiRoute[] {
 
 const jobOf = (c: Context<Env>) => existingRecord(c.get('store'), jobs, c.req.param('id')!) as Job;
 
-async function uploadOf({ store }: Service, c: Context<Env>, order: JobOrder, id: string): Promise<Upload> {
-	if (order.operation === 'export') {
-		const lines = await countExportedRecords(c.get('store'), order);
+async function uploadOf({ store }: Service, c: Context<Env>, request: JobRequest, id: string): Promise<Upload> {
+	if (request.operation === 'export') {
+		const lines = await countExportedRecords(c.get('store'), request);
 		return { lines, digest: new Uint8Array() };
 	}
 	return await receiveLines(c, (lines) =>
@@ -173,11 +173,11 @@ async function uploadOf({ store }: Service, c: Context<Env>, order: JobOrder, id
 	);
 }
 
-function newJob(service: Service, c: Context<Env>, order: JobOrder & Pick<Job, 'id' | 'total'>): Job {
+function newJob(service: Service, c: Context<Env>, request: JobRequest & Pick<Job, 'id' | 'total'>): Job {
 	const at = service.store.writeClock.stamp(service.now());
 	const actor = c.get('caller')!;
 	return arrangeRecord(jobs, {
-		...order,
+		...request,
 		object: jobs.object,
 		status: 'queued',
 		processed: 0,

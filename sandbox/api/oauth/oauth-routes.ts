@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { type ApiRoute, endpoint } from '../endpoint/endpoint.ts';
 import { noContent, success } from '../endpoint/responses.ts';
-import { addressOf } from '../http/address.ts';
+import { clientAddressOf } from '../http/client-address.ts';
 import { spendRequest } from '../http/rate-limit.ts';
 import type { RateLimiter } from '../http/rate-limiter.ts';
 import type { Env, Service } from '../../core/service.ts';
@@ -70,12 +70,12 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 
 /** Counts requests by client, so that nobody else can exhaust its limit; by address until the client is known. */
 async function clientRequest(service: Service, limiter: RateLimiter, c: Context<Env>) {
-	c.set('window', `OAuth ${addressOf(c)}`);
+	c.set('window', `OAuth ${clientAddressOf(c)}`);
 	try {
 		const parameters = await bodyParameters(c);
 		const client = authenticateClient(service.store, c.req.header('Authorization'), parameters);
 		// The id of a public client is not secret, so anybody can claim it.
-		const place = client.isConfidential ? '' : ` at ${addressOf(c)}`;
+		const place = client.isConfidential ? '' : ` at ${clientAddressOf(c)}`;
 		c.set('window', `client ${client.id}${place}`);
 		return { parameters, client };
 	} finally {

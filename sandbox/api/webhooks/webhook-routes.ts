@@ -43,7 +43,7 @@ const createRoute = (service: Service, dispatcher: Dispatcher, create: Endpoint)
 			respondToWrite(service, webhooks, c, true, (context, body) => {
 				const { response, webhook } = createWebhook(context, body, c.get('authority')!.application ?? null);
 				refuseUnreadEvents(service, c, webhook.events);
-				adopt(service, c, webhook.id);
+				setCreationGrant(service, c, webhook.id);
 				dispatcher.wake();
 				return response;
 			}),
@@ -59,7 +59,7 @@ const updateRoute = (service: Service, dispatcher: Dispatcher, update: Endpoint)
 				const webhook = JSON.parse(response.body!) as Webhook;
 				refuseUnknownEvents(service.store, webhook.events, storedEvents);
 				refuseUnreadEvents(service, c, webhook.events);
-				adopt(service, c, id);
+				setCreationGrant(service, c, id);
 				if (webhook.status === 'active') refuseWithoutRights(service.store, webhook);
 				dispatcher.wake();
 				return response;
@@ -168,7 +168,7 @@ async function test(service: Service, dispatcher: Dispatcher, c: Context<Env>): 
 }
 
 /** A subscription depends on the permission of whoever changed it last. */
-function adopt({ store }: Service, c: Context<Env>, id: string): void {
+function setCreationGrant({ store }: Service, c: Context<Env>, id: string): void {
 	const { grant } = c.get('authority')!;
 	const scopes = c.get('scopes');
 	if (grant && scopes) store.creationGrants.set(id, { ...grant, scopes });

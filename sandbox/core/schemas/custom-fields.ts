@@ -1,7 +1,7 @@
 import { z } from 'zod/v4';
 import type { FieldError } from '../foundation/problem.ts';
-import { customObjects, objectKeyOf } from './custom-objects.ts';
-import { choice, instant, plainText, text } from './fields.ts';
+import { customObjects, objectKeyOf, recordsPattern } from './custom-objects.ts';
+import { choice, instant, keyText, plainText, text } from './fields.ts';
 import { systemFields } from './record.ts';
 import { defineResource, hasCustomFields, type RecordOf } from './resource.ts';
 import { standardResources } from './standard-resources.ts';
@@ -12,7 +12,7 @@ const customizable = standardResources.filter(hasCustomFields).map(({ name }) =>
 const customizableName = z
 	.string()
 	.max(100)
-	.regex(new RegExp(`^(${customizable.join('|')}|custom-objects/[a-z][a-z0-9_]*/records)$`), {
+	.regex(new RegExp(`^(${customizable.join('|')}|${recordsPattern})$`), {
 		message: `Expected one of: ${customizable.join(', ')}, custom-objects/{key}/records.`,
 	});
 
@@ -56,17 +56,12 @@ const fields = {
 		examples: ['contacts'],
 		'x-immutable': true,
 	}),
-	key: z
-		.string()
-		.regex(/^[a-z][a-z0-9_]{0,62}$/, {
-			message: 'A key consists of lower-case letters, digits and underscores, and begins with a letter.',
-		})
-		.meta({
-			title: 'Key',
-			description: 'Name of the field in custom_fields; unique in its resource.',
-			examples: ['shipping_class'],
-			'x-immutable': true,
-		}),
+	key: keyText('[a-z][a-z0-9_]{0,62}').meta({
+		title: 'Key',
+		description: 'Name of the field in custom_fields; unique in its resource.',
+		examples: ['shipping_class'],
+		'x-immutable': true,
+	}),
 	label: plainText().min(1).max(100).meta({
 		title: 'Label',
 		description: 'Label of the field, shown to people.',

@@ -1,12 +1,16 @@
 import { z } from 'zod/v4';
 import { memberNamed } from '../foundation/json.ts';
-import { plainText, text } from './fields.ts';
+import { keyText, plainText, text } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource, type Resource, type StoredRecord } from './resource.ts';
 
-const key = z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, {
-	message: 'A key consists of lower-case letters, digits and underscores, and begins with a letter.',
-});
+/** Matches the keys of custom objects, as part of a regular expression. */
+export const objectKeyPattern = '[a-z][a-z0-9_]{0,39}';
+
+/** Matches the names of the resources of custom objects' records, as part of a regular expression. */
+export const recordsPattern = `custom-objects/${objectKeyPattern}/records`;
+
+const key = keyText(objectKeyPattern);
 
 const label = (title: string, description: string, example: string) =>
 	plainText().min(1).max(100).meta({ title, description, examples: [example] });

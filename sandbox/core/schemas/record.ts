@@ -9,13 +9,24 @@ const id = z.string().max(64).meta({
 	readOnly: true,
 });
 
+export const actorSchema = z.strictObject({
+	type: z.string().meta({ title: 'Type', description: 'api_key, user or system.' }),
+	id: z.string().meta({ title: 'ID', description: 'ID of the API key, the user or the part of the service.' }),
+});
+
+/** Who makes a change: an API key, a user or the service itself. */
+export type Actor = z.output<typeof actorSchema>;
+
 const actorField = (title: string, description: string) =>
-	z
-		.strictObject({
-			type: z.string().meta({ title: 'Type', description: 'Kind of caller.' }),
-			id: z.string().meta({ title: 'ID', description: 'ID of the caller.' }),
-		})
-		.meta({ title, description, examples: [{ type: 'api_key', id: exampleId('key') }], readOnly: true });
+	actorSchema.meta({ title, description, examples: [{ type: 'api_key', id: exampleId('key') }], readOnly: true });
+
+export const requestOriginSchema = z.strictObject({
+	id: z.string().meta({ title: 'ID', description: 'X-Request-Id of the request.' }),
+	idempotency_key: z.string().nullable().meta({ title: 'Idempotency Key', description: 'Idempotency-Key of the request, if any.' }),
+});
+
+/** The request that caused a change, in the format of Stripe's events. */
+export type RequestOrigin = z.output<typeof requestOriginSchema>;
 
 /** The fields that the service sets on every record of every resource. */
 export const systemFields = (object: string) => ({
@@ -75,7 +86,7 @@ export const sharedFields = {
 };
 
 /** The system fields of a new record. */
-export const firstVersion = (actor: { type: string; id: string }, at: string) => ({
+export const firstVersion = (actor: Actor, at: string) => ({
 	version: 1,
 	created_at: at,
 	updated_at: at,

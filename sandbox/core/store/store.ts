@@ -3,6 +3,7 @@ import { setRecent } from '../foundation/maps.ts';
 import { customObjects, objectKeyOf, recordsOf } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import { jobs } from '../schemas/jobs.ts';
+import type { Actor } from '../schemas/record.ts';
 import { users } from '../schemas/users.ts';
 import { webhooks } from '../schemas/webhooks.ts';
 import { AccountKey } from './credentials/account-key.ts';
@@ -101,7 +102,7 @@ export class Store {
 	}
 
 	/** Whether a caller sees every record: an API key or an administrator. */
-	seesAll({ type, id }: { type: string; id: string }): boolean {
+	seesAll({ type, id }: Actor): boolean {
 		return type !== 'user' || this.members.find(id)?.role === 'admin';
 	}
 

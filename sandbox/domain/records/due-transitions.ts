@@ -16,7 +16,7 @@ const stepsPerTurn = 3;
 const timedResources = resources.filter(({ states }) => states?.timed);
 
 /** The stores whose backlog is being processed. */
-const busy = new WeakSet<Store>();
+const storesWithBacklog = new WeakSet<Store>();
 
 /**
  * Applies the timed transitions that are due, such as sending a scheduled message, in chronological
@@ -29,15 +29,15 @@ const busy = new WeakSet<Store>();
  */
 export function applyDueTransitions(service: Service): void {
 	const { store } = service;
-	if (busy.has(store) || !takeSteps(service, stepsOfRequest)) return;
-	busy.add(store);
-	processBacklog(service).catch(console.error).finally(() => busy.delete(store));
+	if (storesWithBacklog.has(store) || !takeSteps(service, stepsOfRequest)) return;
+	storesWithBacklog.add(store);
+	processBacklog(service).catch(console.error).finally(() => storesWithBacklog.delete(store));
 }
 
 /** Applies the due transitions of one record, regardless of the backlog. */
-export function applyOwnTransitions(service: Service, resource: Resource, id: string): void {
+export function applyTransitionsOf(service: Service, resource: Resource, id: string): void {
 	const { store } = service;
-	if (!busy.has(store) || !resource.states?.timed) return;
+	if (!storesWithBacklog.has(store) || !resource.states?.timed) return;
 	store.transaction(() => {
 		for (let step = nextStep(service, resource, id); step; step = nextStep(service, resource, id)) {
 			takeStep(service, resource, step);

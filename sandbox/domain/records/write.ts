@@ -90,7 +90,7 @@ export function upsertRecord(
 }
 
 /** @throws Problem not_found if the definition of the records was deleted meanwhile */
-export function existingTable(store: StoreView, { name }: Resource): TableView {
+export function existingTable(store: StoreView, name: string): TableView {
 	const table = store.table(name);
 	if (table) return table;
 	throw new Problem('not_found', `The resource ${name} no longer exists.`);
@@ -98,7 +98,7 @@ export function existingTable(store: StoreView, { name }: Resource): TableView {
 
 /** @throws Problem not_found if there is no such record, or it is deleted */
 export function existingRecord(store: StoreView, resource: Resource, id: string): StoredRecord {
-	const record = existingTable(store, resource).find(id);
+	const record = existingTable(store, resource.name).find(id);
 	if (record) return record;
 	throw new Problem('not_found', `There is no record ${id} in ${resource.name}.`);
 }

@@ -79,8 +79,8 @@ export function responseUrl(
 	issuer: string,
 	response: Record<string, string>,
 ): string {
-	const address = new URL(redirectUri);
+	const url = new URL(redirectUri);
 	const all = { ...response, ...(state !== undefined && { state }), iss: issuer };
-	for (const [name, value] of Object.entries(all)) address.searchParams.append(name, value);
-	return address.href;
+	for (const [name, value] of Object.entries(all)) url.searchParams.append(name, value);
+	return url.href;
 }

@@ -6,7 +6,7 @@ import { consentPage } from './consent-page.ts';
 import { refuseForeignForm, formMiddleware, readForm } from '../pages/forms.ts';
 import { refusalPage } from '../pages/page.ts';
 import { hasCsrfToken, type Session, sessionOf } from '../sign-in/session.ts';
-import { signInAddress } from '../sign-in/sign-in.ts';
+import { signInUrl } from '../sign-in/sign-in.ts';
 import type { Env, Service } from '../../core/service.ts';
 import {
 	responseUrl,
@@ -113,7 +113,7 @@ function withRequest(
 		return redirectToClient(c, recipient, { error: request.error, error_description: request.description });
 	}
 	const session = sessionOf(service, c);
-	if (!session) return c.redirect(signInAddress(url.pathname + url.search), 303);
+	if (!session) return c.redirect(signInUrl(url.pathname + url.search), 303);
 	const scopes = grantableScopes(session.member.role, request.scopes);
 	if (scopes.length > 0) return proceed(session, { ...request, scopes });
 	return redirectToClient(c, recipient, {
