@@ -3,7 +3,7 @@ import { parseJsonObject, readBytes } from '../http/body.ts';
 import { idempotencyKeyHeader, keyedRequest, runOnce } from '../http/idempotency.ts';
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
 import type { Env, Service } from '../../core/service.ts';
-import type { RequestOrigin } from '../../core/schemas/record.ts';
+import type { RequestOrigin } from '../../core/schemas/origin.ts';
 import { type ResponseData, toResponse } from '../../core/foundation/response-data.ts';
 import type { JsonObject } from '../../core/foundation/json.ts';
 import { applyDueTransitions, applyTransitionsOf } from '../../domain/records/due-transitions.ts';

@@ -4,7 +4,7 @@ import { objectKeyPattern } from '../../core/schemas/custom-objects.ts';
 import { describedText, pointInTime } from '../../core/schemas/fields.ts';
 import { componentRef, type JsonSchema, jsonSchema } from '../../core/schemas/json-schema.ts';
 import { namesOf } from '../../core/schemas/names.ts';
-import { actorSchema, requestOriginSchema } from '../../core/schemas/record.ts';
+import { actorSchema, requestOriginSchema } from '../../core/schemas/origin.ts';
 import { pageSchema } from './resource-schemas.ts';
 
 /** The schemas of events, for each resource and in general, and of the patterns of subscriptions. */

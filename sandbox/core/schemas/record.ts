@@ -1,5 +1,6 @@
 import { z } from 'zod/v4';
 import { instant, pointInTime, reference, references, text } from './fields.ts';
+import { type Actor, actorSchema } from './origin.ts';
 import { exampleId } from './request-examples.ts';
 
 const id = z.string().max(64).meta({
@@ -9,24 +10,8 @@ const id = z.string().max(64).meta({
 	readOnly: true,
 });
 
-export const actorSchema = z.strictObject({
-	type: z.string().meta({ title: 'Type', description: 'api_key, user or system.' }),
-	id: z.string().meta({ title: 'ID', description: 'ID of the API key, the user or the part of the service.' }),
-});
-
-/** Who makes a change: an API key, a user or the service itself. */
-export type Actor = z.output<typeof actorSchema>;
-
 const actorField = (title: string, description: string) =>
 	actorSchema.meta({ title, description, examples: [{ type: 'api_key', id: exampleId('key') }], readOnly: true });
-
-export const requestOriginSchema = z.strictObject({
-	id: z.string().meta({ title: 'ID', description: 'X-Request-Id of the request.' }),
-	idempotency_key: z.string().nullable().meta({ title: 'Idempotency Key', description: 'Idempotency-Key of the request, if any.' }),
-});
-
-/** The request that caused a change, in the format of Stripe's events. */
-export type RequestOrigin = z.output<typeof requestOriginSchema>;
 
 /** The fields that the service sets on every record of every resource. */
 export const systemFields = (object: string) => ({

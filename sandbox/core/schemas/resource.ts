@@ -3,7 +3,7 @@ import { getOrCreate } from '../foundation/maps.ts';
 import type { FieldError } from '../foundation/problem.ts';
 import type { FieldMetadata } from './fields.ts';
 import { type JsonSchema, jsonSchema } from './json-schema.ts';
-import type { Actor } from './record.ts';
+import type { Actor } from './origin.ts';
 
 type Fields = Record<string, z.ZodType>;
 type FieldValues<F extends Fields> = z.output<z.ZodObject<F>>;

@@ -3,7 +3,7 @@ import { setRecent } from '../foundation/maps.ts';
 import { customObjects, objectKeyOf, recordsOf } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import { jobs } from '../schemas/jobs.ts';
-import type { Actor } from '../schemas/record.ts';
+import type { Actor } from '../schemas/origin.ts';
 import { users } from '../schemas/users.ts';
 import { webhooks } from '../schemas/webhooks.ts';
 import { AccountKey } from './credentials/account-key.ts';

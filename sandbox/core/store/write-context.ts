@@ -1,5 +1,5 @@
 import type { Resource } from '../schemas/resource.ts';
-import type { Actor, RequestOrigin } from '../schemas/record.ts';
+import type { Actor, RequestOrigin } from '../schemas/origin.ts';
 import type { StoreView } from './visibility/visible-store.ts';
 
 /** The context of a write: the caller, their view of the store, the resource, time and request. */

@@ -15,7 +15,7 @@ import type { StoredEvent } from '../../core/store/log/event-reader.ts';
 import { linkToRecord, recordLink, titleOf } from './titles.ts';
 import { actorOf, isEmptyValue, shownValue, timeOf, toneOf } from './values.ts';
 import type { Visitor } from './visitor.ts';
-import type { RequestOrigin } from '../../core/schemas/record.ts';
+import type { RequestOrigin } from '../../core/schemas/origin.ts';
 
 const eventsAtOnce = 25;
 const recentEvents = 10;

@@ -4,7 +4,7 @@ import type { Service } from '../../core/service.ts';
 import type { Html } from '../pages/page.ts';
 import { type JsonSchema, typesOf } from '../../core/schemas/json-schema.ts';
 import { users } from '../../core/schemas/users.ts';
-import type { Actor } from '../../core/schemas/record.ts';
+import type { Actor } from '../../core/schemas/origin.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import { itemTitles, linkToRecord } from './titles.ts';
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Actor, RequestOrigin } from '../../schemas/record.ts';
+import type { Actor, RequestOrigin } from '../../schemas/origin.ts';
 import { type Audience, parseAudience } from './audience.ts';
 import { allOf, type Condition, isIn } from '../records/condition.ts';
 import { pageOf } from '../threads/page-rows.ts';

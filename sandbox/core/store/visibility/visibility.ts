@@ -1,6 +1,6 @@
 import { resources } from '../../schemas/index.ts';
 import { jobs } from '../../schemas/jobs.ts';
-import type { Actor } from '../../schemas/record.ts';
+import type { Actor } from '../../schemas/origin.ts';
 import type { Resource, StoredRecord } from '../../schemas/resource.ts';
 import { webhooks } from '../../schemas/webhooks.ts';
 import { unionOf, type Audience, everyone, onlyUsers } from '../log/audience.ts';
