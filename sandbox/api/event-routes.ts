@@ -32,10 +32,10 @@ const maxPatterns = 100;
 const eventQuery = z.object({
 	...pageParameters,
 	sort: z.enum(['sequence', '-sequence']).default('sequence').meta({
-		description: 'The order: oldest first, or with a minus sign newest first.',
+		description: 'Order of the events: oldest first, or newest first with a minus sign.',
 	}),
 	type: z.array(z.string().meta({ examples: ['contact.*'] })).max(maxPatterns).optional().meta({
-		description: 'Only events of these types, or patterns such as contact.*.',
+		description: 'Event types to include, or patterns such as contact.*.',
 	}),
 });
 

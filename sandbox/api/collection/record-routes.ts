@@ -186,7 +186,7 @@ function recordRoutes(service: Service, resource: Resource): ApiRoute[] {
 	const { list, get } = readEndpoints(service, resource);
 	const { create, upsert, update, remove } = writeEndpoints(service, resource);
 	const limits = resource.name === customFields.name && {
-		description: `A kind of record has at most ${maxCustomFields} custom fields.`,
+		description: `A record type has at most ${maxCustomFields} custom fields.`,
 		'x-limits': { custom_fields: maxCustomFields },
 	};
 	return [

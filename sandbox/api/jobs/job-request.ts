@@ -21,7 +21,7 @@ export const jobQuery = z.object({
 			`Expected one of: ${[...resources.map(({ name }) => name), recordsName('{key}')].join(', ')}.`,
 		)
 		.meta({ description: 'The resource of the records.' }),
-	operation: z.enum(jobOperations).meta({ description: 'The operation to apply to each line, or export.' }),
+	operation: z.enum(jobOperations).meta({ description: 'The operation to apply to each line; export reads records instead.' }),
 	match_on: z.string().optional().meta({ description: 'For upsert: the unique field to match records on.' }),
 });
 

@@ -28,13 +28,13 @@ const jobLink = (operationId: string) => ({ operationId, parameters: { id: '$res
 
 const resultsQuery = z.object({
 	offset: z.int().min(0).default(0).meta({
-		description: 'The number of results to skip, because they have arrived already.',
+		description: 'Number of results to skip, such as those already received.',
 	}),
 	limit: z.int().min(1).optional().meta({ description: 'Maximum number of results; by default all.' }),
 	records: z.boolean().default(true).meta({
 		description:
-			'Whether results hold the records that were written, or only their ids and versions. An ' +
-			'export always holds its records.',
+			'Whether results contain the written records or only their ids and versions. An export ' +
+			'always contains its records.',
 	}),
 });
 
@@ -124,8 +124,8 @@ const getResults = (service: Service): ApiRoute =>
 		summary: 'Get the results of a job',
 		description:
 			'Returns one JSON object per line: the result that a batch has for the item, where index is ' +
-			'the line, from 0; for an export, the record. The order never changes, so a client whose ' +
-			'connection broke continues with offset. Results are kept for seven days after the end of ' +
+			'the line, from 0; for an export, the record. The order never changes, so after a lost ' +
+			'connection, continue with offset. Results are kept for seven days after the end of ' +
 			'the job. An access token needs the scope that starting the job needs; without the scope to ' +
 			'read the records, results hold only their ids and versions.',
 		query: resultsQuery,

@@ -38,11 +38,7 @@ export const maxCustomFields = 500;
 const option = z.strictObject({
 	value: plainText().min(1).max(100).regex(/^[^,]*$/, {
 		message: 'It must not contain a comma, because commas separate values in filters.',
-	}).meta({
-		title: 'Value',
-		description: 'The value that records store.',
-		examples: ['express'],
-	}),
+	}).meta({ title: 'Value', description: 'The value that records store.', examples: ['express'] }),
 	label: plainText().min(1).max(100).meta({ title: 'Label', description: 'Label shown to people.', examples: ['Express'] }),
 });
 
@@ -52,7 +48,7 @@ const flag = (title: string, description: string) =>
 const fields = {
 	resource: customizableName.meta({
 		title: 'Resource',
-		description: 'Records that get the field: a resource, or custom-objects/{key}/records.',
+		description: 'Record type of the field, such as contacts or custom-objects/{key}/records.',
 		examples: ['contacts'],
 		'x-immutable': true,
 	}),
@@ -67,12 +63,7 @@ const fields = {
 		description: 'Label of the field, shown to people.',
 		examples: ['Shipping Class'],
 	}),
-	type: z.enum(customFieldTypes).meta({
-		title: 'Type',
-		description: 'Type of the value.',
-		examples: ['select'],
-		'x-immutable': true,
-	}),
+	type: z.enum(customFieldTypes).meta({ title: 'Type', description: 'Type of the value.', examples: ['select'], 'x-immutable': true }),
 	options: z.array(option).max(500).default([]).meta({
 		title: 'Options',
 		description: 'The values to choose from; for select and multi_select only.',
@@ -99,7 +90,7 @@ export const customFields = defineResource({
 	name: 'custom-fields',
 	object: 'custom_field',
 	idPrefix: 'cf',
-	description: `The fields you have added to your records: at most ${maxCustomFields} for each kind of record.`,
+	description: `The fields you have added to your records: at most ${maxCustomFields} per record type.`,
 	visibility: 'everyone',
 	isAdministrative: true,
 	fields,

@@ -19,7 +19,7 @@ export const customObjects = defineResource({
 	name: 'custom-objects',
 	object: 'custom_object',
 	idPrefix: 'cob',
-	description: 'Kinds of records that you have added yourself.',
+	description: 'Record types that you have added.',
 	visibility: 'everyone',
 	fields: {
 		key: key.meta({
@@ -32,7 +32,7 @@ export const customObjects = defineResource({
 		label_plural: label('Plural Label', 'Name of several records.', 'Rental Cars'),
 		primary_field: key.meta({
 			title: 'Primary Field',
-			description: 'Key of the custom field that gives records their title; define it next.',
+			description: 'Key of the custom field that is the title of each record. Add that field next.',
 			examples: ['plate'],
 			'x-immutable': true,
 		}),

@@ -25,7 +25,7 @@ const fields = {
 		.string()
 		.regex(new RegExp(`^(${resources.map(({ name }) => name).join('|')}|${recordsPattern})$`))
 		.meta({ ...readOnly('Resource', 'The resource of the records.'), examples: ['contacts'] }),
-	operation: z.enum(jobOperations).meta(readOnly('Operation', 'The operation applied to each line, or export.')),
+	operation: z.enum(jobOperations).meta(readOnly('Operation', 'The operation applied to each line; export reads records instead.')),
 	match_on: text(readOnly('Match On', 'For upsert: the unique field to match on.')),
 	query: z.object({}).catchall(z.string()).nullable().meta({
 		...readOnly('Query', 'For export: the query, with filters, sort and fields as in a list.'),
@@ -36,7 +36,7 @@ const fields = {
 	processed: count('Processed', 'Number of lines or records processed so far.'),
 	succeeded: count('Succeeded', 'Number of lines that succeeded.'),
 	failed: count('Failed', 'Number of lines that were refused; the results have the reasons.'),
-	error: text(readOnly('Error', 'Reason the whole job failed, or the service canceled it because the key, the ' +
+	error: text(readOnly('Error', 'Reason the whole job failed, or was canceled by the service: the key, the ' +
 				'application’s access or the user’s permission was revoked.'), 1000),
 	request: requestOriginSchema.meta({
 		...readOnly('Request', 'The request that started the job, also named by the events of the job.'),

@@ -17,14 +17,10 @@ const fields = {
 		description: 'Types of events, or patterns: contact.* for all events of contacts, * for all events.',
 		examples: [['contact.created', 'deal.*']],
 	}),
-	description: text({
-		title: 'Description',
-		description: 'Purpose of the subscription.',
-		examples: ['Workflow: welcome new contacts'],
-	}),
+	description: text({ title: 'Description', description: 'Purpose of the subscription.', examples: ['Workflow: welcome new contacts'] }),
 	status: choiceOr('active', ['active', 'paused', 'disabled'], {
 		title: 'Status',
-		description: 'Whether events are sent. One that the service disabled can be set to active again.',
+		description: 'Whether events are sent. Set a disabled webhook to active to resume it.',
 		examples: ['active'],
 	}),
 	disabled_reason: z.enum(disabledReasons).nullable().meta({
@@ -56,7 +52,7 @@ export const webhooks = defineResource({
 	name: 'webhooks',
 	object: 'webhook',
 	idPrefix: 'whk',
-	description: 'Subscriptions to events, which the service posts to an address.',
+	description: 'Subscriptions to events, which are posted to a URL.',
 	visibility: 'application',
 	fields,
 	important: ['url', 'events', 'description', 'status'],
