@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parse as parseFlatted } from 'flatted';
 import type { IRunExecutionData, IWorkflowBase } from 'n8n-workflow';
 import type { z } from 'zod/v4';
-import * as answers from './n8n-answers.ts';
-import { N8nRequestError } from './n8n-answers.ts';
+import * as responses from './n8n-responses.ts';
+import { N8nRequestError } from './n8n-responses.ts';
 
 const pollMs = 100;
 
@@ -49,47 +49,47 @@ export class N8nClient {
 
 	/** Signs in as the owner, whose account is created in a new n8n. */
 	async signIn({ email, password }: Owner): Promise<void> {
-		const { userManagement } = await this.request('GET', '/rest/settings', answers.Settings);
+		const { userManagement } = await this.request('GET', '/rest/settings', responses.Settings);
 		if (userManagement.showSetupOnFirstLoad) {
 			const account = { email, password, firstName: 'Demo', lastName: 'Owner' };
-			await this.request('POST', '/rest/owner/setup', answers.WithId, account);
+			await this.request('POST', '/rest/owner/setup', responses.WithId, account);
 		} else {
 			const account = { emailOrLdapLoginId: email, password };
-			await this.request('POST', '/rest/login', answers.WithId, account);
+			await this.request('POST', '/rest/login', responses.WithId, account);
 		}
 	}
 
 	/** @returns the new credential's id */
 	async createCredential(credential: Credential): Promise<string> {
-		return (await this.request('POST', '/rest/credentials', answers.WithId, credential)).id;
+		return (await this.request('POST', '/rest/credentials', responses.WithId, credential)).id;
 	}
 
-	async listCredentials(): Promise<Array<z.infer<typeof answers.CredentialRecord>>> {
-		return await this.request('GET', '/rest/credentials', answers.CredentialList);
+	async listCredentials(): Promise<Array<z.infer<typeof responses.CredentialRecord>>> {
+		return await this.request('GET', '/rest/credentials', responses.CredentialList);
 	}
 
 	/** Reads a credential with its values; n8n blanks out the secret ones. */
 	async readCredential(id: string): Promise<Credential> {
 		const path = `/rest/credentials/${id}?includeData=true`;
-		return await this.request('GET', path, answers.DecryptedCredential);
+		return await this.request('GET', path, responses.DecryptedCredential);
 	}
 
 	/** Writes a credential; a secret that is still blanked out keeps its value. */
 	async updateCredential(id: string, { name, type, data }: Credential): Promise<void> {
-		await this.request('PATCH', `/rest/credentials/${id}`, answers.WithId, { name, type, data });
+		await this.request('PATCH', `/rest/credentials/${id}`, responses.WithId, { name, type, data });
 	}
 
 	/** Tests a credential with these values, as n8n's editor does when it saves one. */
 	async testCredential(credential: Credential): Promise<{ status: string; message: string }> {
 		const id = await this.createCredential(credential);
 		const body = { credentials: { id, ...credential } };
-		return await this.request('POST', '/rest/credentials/test', answers.CredentialTest, body);
+		return await this.request('POST', '/rest/credentials/test', responses.CredentialTest, body);
 	}
 
 	/** @returns the new workflow's id */
 	async createWorkflow(workflow: Workflow): Promise<string> {
 		const body = { active: false, settings: {}, ...workflow };
-		return (await this.request('POST', '/rest/workflows', answers.WithId, body)).id;
+		return (await this.request('POST', '/rest/workflows', responses.WithId, body)).id;
 	}
 
 	/** Runs a saved workflow as the editor's button does, and waits until it has ended. */
@@ -100,12 +100,12 @@ export class N8nClient {
 	/** @returns the id of the execution, which has then started */
 	async startWorkflow(id: string, trigger: string): Promise<string> {
 		const body = { triggerToStartFrom: { name: trigger } };
-		return (await this.request('POST', `/rest/workflows/${id}/run`, answers.Started, body)).executionId;
+		return (await this.request('POST', `/rest/workflows/${id}/run`, responses.Started, body)).executionId;
 	}
 
 	/** Stops a running execution, as the editor's Stop button does. */
 	async stopExecution(id: string): Promise<void> {
-		await this.request('POST', `/rest/executions/${id}/stop`, answers.Stopped, {});
+		await this.request('POST', `/rest/executions/${id}/stop`, responses.Stopped, {});
 	}
 
 	/**
@@ -115,14 +115,14 @@ export class N8nClient {
 	 */
 	async retryExecution(id: string): Promise<Execution> {
 		const body = { loadWorkflow: false };
-		const retry = await this.request('POST', `/rest/executions/${id}/retry`, answers.WithId, body);
+		const retry = await this.request('POST', `/rest/executions/${id}/retry`, responses.WithId, body);
 		return await this.waitForExecution(retry.id);
 	}
 
 	/** Runs a workflow whose trigger waits for an event: the trigger listens when this returns. */
 	async listenForTest(id: string, trigger: string): Promise<void> {
 		const body = { triggerToStartFrom: { name: trigger } };
-		await this.request('POST', `/rest/workflows/${id}/run`, answers.Listening, body);
+		await this.request('POST', `/rest/workflows/${id}/run`, responses.Listening, body);
 	}
 
 	/**
@@ -132,8 +132,8 @@ export class N8nClient {
 	 */
 	async activateWorkflow(id: string): Promise<void> {
 		const path = `/rest/workflows/${id}`;
-		const { versionId } = await this.request('GET', path, answers.WorkflowVersion);
-		await this.request('POST', `${path}/activate`, answers.WithId, { versionId });
+		const { versionId } = await this.request('GET', path, responses.WorkflowVersion);
+		await this.request('POST', `${path}/activate`, responses.WithId, { versionId });
 		let { status, triggers } = await this.waitForPublication(id);
 		// n8n 2.41 reads pending and finished publications at the same time, so for a moment it may report neither.
 		if (status === 'not_published') ({ status, triggers } = await this.waitForPublication(id));
@@ -143,12 +143,12 @@ export class N8nClient {
 
 	/** Saves a changed workflow; production keeps its version until the workflow is activated again. */
 	async updateWorkflow(id: string, changed: Partial<Workflow>): Promise<void> {
-		await this.request('PATCH', `/rest/workflows/${id}`, answers.WithId, changed);
+		await this.request('PATCH', `/rest/workflows/${id}`, responses.WithId, changed);
 	}
 
 	/** Takes a workflow out of production: its triggers have ended when this returns. */
 	async deactivateWorkflow(id: string): Promise<void> {
-		await this.request('POST', `/rest/workflows/${id}/deactivate`, answers.WithId, {});
+		await this.request('POST', `/rest/workflows/${id}/deactivate`, responses.WithId, {});
 		await this.waitForPublication(id);
 	}
 
@@ -163,7 +163,7 @@ export class N8nClient {
 		const query = new URLSearchParams({ filter: JSON.stringify({ workflowId, status }), limit: '100' });
 		for (;;) {
 			const path = `/rest/executions?${query}`;
-			const { results, nextCursor } = await this.request('GET', path, answers.ExecutionList);
+			const { results, nextCursor } = await this.request('GET', path, responses.ExecutionList);
 			for (const { id } of results) ids.add(id);
 			if (!nextCursor) return [...ids].sort((a, b) => Number(a) - Number(b));
 			query.set('cursor', nextCursor);
@@ -180,10 +180,10 @@ export class N8nClient {
 	}
 
 	/** The state of a workflow's publication, once n8n has finished it. */
-	private async waitForPublication(id: string): Promise<z.infer<typeof answers.Publication>> {
+	private async waitForPublication(id: string): Promise<z.infer<typeof responses.Publication>> {
 		return await until(`the publication of the workflow ${id}`, async () => {
 			const path = `/rest/workflows/${id}/publication-status`;
-			const publication = await this.request('GET', path, answers.Publication);
+			const publication = await this.request('GET', path, responses.Publication);
 			return publication.status === 'in_progress' ? undefined : publication;
 		});
 	}
@@ -192,7 +192,7 @@ export class N8nClient {
 	async waitForExecution(id: string): Promise<Execution> {
 		const running = ['new', 'running', 'waiting'];
 		const { status, data } = await until(`the end of the execution ${id}`, async () => {
-			const record = await this.request('GET', `/rest/executions/${id}`, answers.ExecutionRecord);
+			const record = await this.request('GET', `/rest/executions/${id}`, responses.ExecutionRecord);
 			return running.includes(record.status) ? undefined : record;
 		});
 		return { status, data: parseFlatted(data) as IRunExecutionData };
@@ -201,7 +201,7 @@ export class N8nClient {
 	private async request<T>(
 		method: string,
 		path: string,
-		answer: z.ZodType<T>,
+		schema: z.ZodType<T>,
 		body?: unknown,
 	): Promise<T> {
 		const response = await fetch(this.url + path, {
@@ -220,7 +220,7 @@ export class N8nClient {
 		const cookies = response.headers.getSetCookie();
 		const pairs = cookies.map((cookie) => cookie.split(';')[0]);
 		if (pairs.length > 0) this.session.cookie = pairs.join('; ');
-		return answer.parse(answers.Answer.parse(JSON.parse(text)).data);
+		return schema.parse(responses.Envelope.parse(JSON.parse(text)).data);
 	}
 }
 

@@ -9,14 +9,14 @@ import { n8nEnvironment, type N8nPlace, n8nUrl } from './n8n-environment.ts';
 /** Far longer than the usual 8 to 18 seconds, because the first start also creates the database. */
 const startTimeoutMs = 180_000;
 const pollMs = 250;
-const answerTimeoutMs = 5_000;
+const responseTimeoutMs = 5_000;
 const stopGraceMs = 10_000;
 const shownLogLines = 20;
 
 export interface N8nProcess {
 	url: string;
 	pid: number;
-	/** Resolves when n8n answers. Rejects with the end of its log if it ends or takes too long. */
+	/** Resolves when n8n responds. Rejects with the end of its log if it ends or takes too long. */
 	ready: Promise<void>;
 	/** Resolves when n8n has ended, for whatever reason. */
 	ended: Promise<void>;
@@ -70,7 +70,7 @@ export function startN8n(
 }
 
 /**
- * The paths that answer once n8n is ready: /healthz answers before n8n has loaded its nodes, and the readiness of
+ * The paths that respond with success once n8n is ready: /healthz does so before n8n has loaded its nodes, and the readiness of
  * n8n 2.11 before the editor's API.
  */
 function readyPaths([command]: string[]): string[] {
@@ -79,22 +79,22 @@ function readyPaths([command]: string[]): string[] {
 	return command === 'start' ? [readiness, '/rest/settings'] : [readiness];
 }
 
-/** @param urls that answer once n8n is ready */
+/** @param urls that respond with success once n8n is ready */
 async function waitUntilReady(urls: string[], isOver: () => boolean, log: string): Promise<void> {
 	const deadline = Date.now() + startTimeoutMs;
 	while (!isOver()) {
 		if (Date.now() > deadline) {
 			throw new Failure(`n8n did not start within three minutes.\n${endOfLog(log)}`);
 		}
-		if ((await Promise.all(urls.map(answers))).every(Boolean)) return;
+		if ((await Promise.all(urls.map(isUp))).every(Boolean)) return;
 		await sleep(pollMs);
 	}
 	throw new Failure(`n8n ended while it was starting.\n${endOfLog(log)}`);
 }
 
-async function answers(url: string): Promise<boolean> {
+async function isUp(url: string): Promise<boolean> {
 	try {
-		return (await fetch(url, { signal: AbortSignal.timeout(answerTimeoutMs) })).ok;
+		return (await fetch(url, { signal: AbortSignal.timeout(responseTimeoutMs) })).ok;
 	} catch {
 		return false;
 	}

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { listExamples, readExample } from './examples.ts';
 import { type Credential, N8nClient } from './n8n-client.ts';
-import { N8nRequestError } from './n8n-answers.ts';
+import { N8nRequestError } from './n8n-responses.ts';
 import { type State, writeState } from './state.ts';
 
 export const ownerEmail = 'demo@crm-platform.example';

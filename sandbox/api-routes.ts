@@ -80,7 +80,7 @@ const discovery = (
 		id,
 		tag: 'discovery',
 		summary,
-		answers: {
+		responses: {
 			200: {
 				...noContent(description),
 				content: { 'application/json': { schema: { description, type: 'object' } } },

@@ -110,7 +110,7 @@ export function createApp(options: AppOptions): Hono<Env> {
 	return app;
 }
 
-/** Answers a refused request: people get a page, programs and all callers of the API get JSON. */
+/** Responds to a refused request: people get a page, programs and all callers of the API get JSON. */
 function refuse(c: Context<Env>, problem: Problem): Response | Promise<Response> {
 	const requestId = c.get('requestId');
 	if (!isForPeople(c)) return problem.response(requestId);
@@ -119,7 +119,7 @@ function refuse(c: Context<Env>, problem: Problem): Response | Promise<Response>
 	return refusalPage(c, status as 404, String(problem.body(requestId)['title']), problem.message);
 }
 
-/** Whether a browser shows the answer to a person. The API always answers JSON. */
+/** Whether a browser shows the response to a person. The API always responds with JSON. */
 function isForPeople(c: Context<Env>): boolean {
 	const forPrograms = /^\/(v1|contacts$|openapi\.json$|_sandbox|\.well-known|oauth\/(token|revoke))/;
 	return !forPrograms.test(c.req.path) && Boolean(c.req.header('Accept')?.includes('text/html'));

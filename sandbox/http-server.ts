@@ -9,24 +9,24 @@ import type { Env } from './core/service.ts';
 
 /**
  * Creates an HTTP server for the app, not yet listening. Requests that Node.js or hono reject before
- * they reach the app, such as a malformed header or host, are answered by the app as well, so that all
+ * they reach the app, such as a malformed header or host, get their response from the app as well, so that all
  * errors have one form.
  */
 export function serverFor(app: Hono<Env>): Server {
 	const refuse = async (problem: Problem): Promise<Response> =>
 		app.fetch(new Request('http://localhost/'), { refusal: problem });
 	const listener = getRequestListener(app.fetch, { errorHandler: (error) => refuse(malformed(error)) });
-	const answering = new WeakSet<Socket>();
+	const responding = new WeakSet<Socket>();
 	// hono detects a missing host and calls `errorHandler`.
 	const server = createServer({ requireHostHeader: false }, (incoming, outgoing) => {
 		const { socket } = incoming;
-		answering.add(socket);
-		outgoing.once('close', () => answering.delete(socket));
+		responding.add(socket);
+		outgoing.once('close', () => responding.delete(socket));
 		void listener(incoming, outgoing);
 	});
-	// An answer stays in memory until its client reads it. A client that waits for its answer is not disconnected.
+	// A response stays in memory until its client reads it. A client that waits for its response is not disconnected.
 	server.setTimeout(120_000, (socket) => {
-		if (!answering.has(socket) || socket.writableLength > 0) socket.destroy();
+		if (!responding.has(socket) || socket.writableLength > 0) socket.destroy();
 	});
 	// Longer than clients keep idle connections: if the server closes one just as it is reused, a request is lost.
 	server.keepAliveTimeout = 65_000;

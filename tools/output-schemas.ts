@@ -53,19 +53,20 @@ export function outputSchemas(contract: Contract, menu: Menu[]): Preview[] {
 
 /** An example record of a path; undefined if the contract has none. */
 function recordAt(contract: Contract, path: string): OutputSchema | undefined {
-	const shape = (template: string) => template.replace(/\{[^/]*\}/g, '{}');
-	const candidates = [`/v1${path}/{id}`, `/v1${path}`].map(shape);
-	const keys = Object.keys(contract.paths);
-	const found = candidates.map((candidate) => keys.find((key) => shape(key) === candidate)).find(Boolean);
-	const answer = contract.paths[found ?? '']?.get?.responses['200'] as
-		| { content?: Record<string, { schema?: Schema }> }
-		| undefined;
-	const schema = answer?.content?.['application/json']?.schema;
+	const pathItem = pathItemAt(contract.paths, `${path}/{id}`) ?? pathItemAt(contract.paths, path);
+	const response = pathItem?.get?.responses['200'] as { content?: Record<string, { schema?: Schema }> } | undefined;
+	const schema = response?.content?.['application/json']?.schema;
 	if (!schema) return undefined;
 	const record = toOutputSchema(contract, schema, 0);
 	const { error, ...others } = record.properties ?? {};
 	// The node renames a record's `error`, because n8n would treat it as a failure.
 	return error ? { ...record, properties: { ...others, error_info: error } } : record;
+}
+
+/** The entry of a path in a contract, whatever its parameters are called. */
+export function pathItemAt<T>(paths: Record<string, T>, path: string): T | undefined {
+	const shapeOf = (template: string) => template.replace(/\{[^/]*\}/g, '{}');
+	return Object.entries(paths).find(([template]) => shapeOf(template) === shapeOf(`/v1${path}`))?.[1];
 }
 
 function toOutputSchema(contract: Contract, schema: Schema, depth: number): OutputSchema {

@@ -5,6 +5,9 @@ import { npm } from './npm.mjs';
 
 const Manifest = z.object({ name: z.string(), version: z.string() });
 
+/** Reads the package.json of the clone, which is the current folder. */
+export const readManifest = () => Manifest.parse(JSON.parse(readFileSync('package.json', 'utf8')));
+
 /**
  * Packs the built package as npm would publish it.
  *
@@ -17,6 +20,6 @@ export async function packPackage(folder: string): Promise<string> {
 		subject: 'pack',
 		cwd: process.cwd(),
 	});
-	const { name, version } = Manifest.parse(JSON.parse(readFileSync('package.json', 'utf8')));
+	const { name, version } = readManifest();
 	return resolve(folder, `${name}-${version}.tgz`);
 }

@@ -7,7 +7,7 @@ import { buildPackage } from './build.ts';
 import { parseChangelog } from './changelog.ts';
 import { Failure, reportFailure } from './failure.mjs';
 import { runJest } from './jest.ts';
-import { packPackage } from './pack.ts';
+import { packPackage, readManifest } from './pack.ts';
 import { refusals, releaseBranch, type ReleaseState } from './release-refusals.ts';
 
 const helpText = `
@@ -22,7 +22,6 @@ The tarball and the release notes are written to .tmp/release.
 
 const outputFolder = resolve('.tmp', 'release');
 
-const Manifest = z.object({ name: z.string(), version: z.string() });
 const Lock = z.object({
 	version: z.string(),
 	packages: z.object({ '': z.object({ version: z.string() }) }),
@@ -64,8 +63,8 @@ async function release(): Promise<void> {
 }
 
 function readState(tag: string | undefined): ReleaseState {
-	const { version } = Manifest.parse(readJson('package.json'));
-	const lock = Lock.parse(readJson('package-lock.json'));
+	const { version } = readManifest();
+	const lock = Lock.parse(JSON.parse(readFileSync('package-lock.json', 'utf8')));
 	const head = lines(git(['tag', '--points-at', 'HEAD']));
 	return {
 		version,
@@ -102,10 +101,6 @@ function git(args: string[]): string {
 
 function lines(text: string): string[] {
 	return text.split('\n').filter(Boolean);
-}
-
-function readJson(file: string): unknown {
-	return JSON.parse(readFileSync(file, 'utf8'));
 }
 
 release().catch(reportFailure);

@@ -1,4 +1,5 @@
 import { fillSection } from './marked-section.ts';
+import { pathItemAt } from './output-schemas.ts';
 
 /** The part of the OpenAPI document that is used here. */
 export interface SecuredContract {
@@ -24,7 +25,7 @@ const markers = ['<!-- operations, written by npm run words -->', '<!-- end of o
 /**
  * Fills docs/scopes.md with the scopes that the contract requires for each operation.
  *
- * @throws Error if the page lacks the markers of their place
+ * @throws Error if the page lacks the markers of the table
  */
 export function pageWithScopes(page: string, contract: SecuredContract, resources: SecuredMenu[]): string {
 	return fillSection(page, markers, scopesTable(contract, resources));
@@ -51,9 +52,7 @@ function scopesTable(contract: SecuredContract, resources: SecuredMenu[]): strin
 
 /** @throws Error if the contract has no such request */
 function scopesAt(contract: SecuredContract, method: string, path: string): string[] {
-	const shapeOf = (template: string) => template.replace(/\{[^/]*\}/g, '{}');
-	const found = Object.keys(contract.paths).find((template) => shapeOf(template) === shapeOf(`/v1${path}`));
-	const request = contract.paths[found ?? '']?.[method];
+	const request = pathItemAt(contract.paths, path)?.[method];
 	if (!request) throw new Error(`The contract has no ${method} ${path}.`);
 	return (request.security ?? []).flatMap(({ oauth2 = [] }) => oauth2);
 }
@@ -66,7 +65,7 @@ function requestsOf({ option: { value }, write }: SecuredOperation, path: string
 	const jobs: Request[] = [['post', '/jobs'], ['get', '/jobs/{}/results']];
 	if (value === 'exportFile') return [['get', path], ...jobs];
 	if (value === 'getCurrent') return [['get', `${path}/me`]];
-	// The answer arrives by webhook; the event log says who completed the task.
+	// The decision arrives by webhook; the event log says who completed the task.
 	if (value === 'sendAndWait') return [['post', path], ['get', path], ['post', '/webhooks'], ['get', '/events']];
 	if (!write) return [['get', path]];
 	const requests = writesOf(write).map(([method, step]): Request => [method, `${path}${step}`]);

@@ -1,11 +1,11 @@
-import { toResponse } from '../core/foundation/answer.ts';
+import { toResponse } from '../core/foundation/response-data.ts';
 import { Problem } from '../core/foundation/problem.ts';
 import { type ApiRoute, endpoint } from './endpoint/endpoint.ts';
 import { success } from './endpoint/responses.ts';
 import { maxBatchBodySize, maxBodySize } from './http/body.ts';
 import type { Service } from '../core/service.ts';
 import { pageSize } from '../domain/queries/list-query.ts';
-import { recordAnswer } from '../domain/records/record-answer.ts';
+import { recordResponse } from '../domain/records/record-response.ts';
 import { existingRecord } from '../domain/records/write.ts';
 import { type Account, accountSchema, accountId } from '../core/schemas/account.ts';
 import { maxBatchSize } from '../core/schemas/batch.ts';
@@ -23,7 +23,7 @@ export const accountRoutes = (service: Service): ApiRoute[] => [
 		tag: users.name,
 		summary: 'Get the current user',
 		description: 'Returns the user of the access token; for an API key, the owner of the account.',
-		answers: { 200: success('The user.', 'User', 'ETag') },
+		responses: { 200: success('The user.', 'User', 'ETag') },
 		errors: [404],
 		handle(c) {
 			const caller = c.get('caller')!;
@@ -31,7 +31,7 @@ export const accountRoutes = (service: Service): ApiRoute[] => [
 			// An API key belongs to the whole account, so it acts for the account's owner.
 			const isUser = caller.type === 'user';
 			const user = isUser ? existingRecord(store, users, caller.id) : ownerIn(store);
-			return toResponse(recordAnswer(200, user));
+			return toResponse(recordResponse(200, user));
 		},
 	}),
 	endpoint({
@@ -40,7 +40,7 @@ export const accountRoutes = (service: Service): ApiRoute[] => [
 		id: 'getAccount',
 		tag: 'account',
 		summary: 'Get the account',
-		answers: { 200: success('The account.', accountSchema) },
+		responses: { 200: success('The account.', accountSchema) },
 		handle: (c) => c.json(accountOf(service)),
 	}),
 ];

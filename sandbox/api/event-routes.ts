@@ -11,7 +11,7 @@ import { readVisible } from '../domain/queries/read-visible.ts';
 import { applyDueTransitions } from '../domain/records/due-transitions.ts';
 import { invalidParameter, Problem, unknownParameter } from '../core/foundation/problem.ts';
 import type { Service } from '../core/service.ts';
-import { pageAnswer } from '../core/foundation/answer.ts';
+import { listResponse } from '../core/foundation/response-data.ts';
 import { pointInTime } from '../core/schemas/fields.ts';
 import { type Condition, equals } from '../core/store/records/condition.ts';
 import { keysetCondition } from '../core/store/records/keyset.ts';
@@ -32,10 +32,10 @@ const maxPatterns = 100;
 const eventQuery = z.object({
 	...pageParameters,
 	sort: z.enum(['sequence', '-sequence']).default('sequence').meta({
-		description: 'The order: oldest first, or with a minus sign newest first.',
+		description: 'Order of the events: oldest first, or newest first with a minus sign.',
 	}),
 	type: z.array(z.string().meta({ examples: ['contact.*'] })).max(maxPatterns).optional().meta({
-		description: 'Only events of these types, or patterns such as contact.*.',
+		description: 'Event types to include, or patterns such as contact.*.',
 	}),
 });
 
@@ -57,7 +57,7 @@ const listEvents = (service: Service): ApiRoute =>
 			'could see when they happened.',
 		query: eventQuery,
 		filters: () => eventFilters.map(filterParameter),
-		answers: { 200: pageResponse('A page of events.', 'EventList', 'listEvents') },
+		responses: { 200: pageResponse('A page of events.', 'EventList', 'listEvents') },
 		async handle(c, { cursor, limit, sort, type = [] }, queryTexts) {
 			const descending = sort === '-sequence';
 			const conditions = [
@@ -77,7 +77,7 @@ const listEvents = (service: Service): ApiRoute =>
 			const read = (events: StoreView['events']) => events.list(conditions, cursorConditions, limit, descending);
 			const { events: page, hasMore, total } = await readVisible(eventsNow, read);
 			const next = hasMore ? encodeCursor(service.store.accountKey, [page.at(-1)!.sequence], fingerprint) : null;
-			return pageAnswer(page.map(eventJson), next, total);
+			return listResponse(page.map(eventJson), next, total);
 		},
 	});
 
@@ -88,7 +88,7 @@ const getEvent = (service: Service): ApiRoute =>
 		id: 'getEvent',
 		tag: 'events',
 		summary: 'Get an event',
-		answers: { 200: success('The event.', 'Event') },
+		responses: { 200: success('The event.', 'Event') },
 		handle(c) {
 			const id = c.req.param('id')!;
 			bringLogUpToDate(service);

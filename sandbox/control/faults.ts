@@ -11,7 +11,7 @@ const faultSchema = z
 		times: z.int().min(1).optional(),
 		/** How many matching requests are unaffected first. */
 		after: z.int().min(0).default(0),
-		/** Answers with this status instead of doing anything. */
+		/** Responds with this status instead of doing anything. */
 		status: z.int().min(200).max(599).optional(),
 		headers: z.record(z.string(), z.string()).refine(areHeaders, 'Not valid headers.').optional(),
 		body: z.json().optional(),
@@ -20,7 +20,7 @@ const faultSchema = z
 		latencyMs: z.int().min(0).max(600_000).optional(),
 		/** Drops the connection, before or after the request has its effect. */
 		drop: z.enum(['before', 'after']).optional(),
-		/** Answers 200 with broken JSON instead of doing anything. */
+		/** Responds with 200 and broken JSON instead of doing anything. */
 		malformed: z.literal(true).optional(),
 	})
 	.refine((fault) => [fault.status, fault.latencyMs, fault.drop, fault.malformed].some(isDefined), {

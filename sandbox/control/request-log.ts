@@ -21,7 +21,7 @@ export class RequestLog {
 	private entries: LoggedRequest[] = [];
 	private clearings = 0;
 
-	/** Call it when a request arrives. @returns a function that adds the answered request, unless the log was cleared */
+	/** Call it when a request arrives. @returns a function that logs it with its response, unless the log was cleared */
 	begin(): (entry: LoggedRequest) => void {
 		const { clearings } = this;
 		return (entry) => {

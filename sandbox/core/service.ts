@@ -54,13 +54,13 @@ export interface Env {
 		store: StoreView;
 		/** The scopes of the access token; undefined for an API key, which has every scope. */
 		scopes: string[] | undefined;
-		/** On whose behalf the request is answered. */
+		/** On whose behalf the request is processed. */
 		authority: Authority | undefined;
 		/** The rate-limit window that the request counts against; undefined until it is known. */
 		window: string | undefined;
 		/** Whether the access token of the request has expired. */
 		isExpired: boolean;
-		/** Set when the connection is dropped instead of answered. */
+		/** Set when the connection is dropped without a response. */
 		isDropped: boolean;
 	};
 }

@@ -4,7 +4,7 @@ import { jobs } from '../../sandbox/core/schemas/jobs.ts';
 import type { Resource, StoredRecord } from '../../sandbox/core/schemas/resource.ts';
 import { webhooks } from '../../sandbox/core/schemas/webhooks.ts';
 import { everyone, onlyUsers } from '../../sandbox/core/store/log/audience.ts';
-import { audienceOf, ofApplications, visibleVia, type Viewer, visibleTo } from '../../sandbox/core/store/visibility/visibility.ts';
+import { audienceOf, applicationResources, visibleVia, type Viewer, visibleTo } from '../../sandbox/core/store/visibility/visibility.ts';
 
 const resource = (name: string): Resource => [...resources, webhooks, jobs].find((candidate) => candidate.name === name)!;
 const viewer = (seesAll: boolean, application?: string): Viewer => ({ caller: { type: 'user', id: 'usr_1' }, seesAll, application });
@@ -18,7 +18,7 @@ test('objects of an application are seen only through it, even by administrators
 		expect(selected(viewer(true), name)).toEqual([]);
 		expect(selected(viewer(false), name)).toEqual([{ sql: "document ->> '$.created_by.id' = ?", values: ['usr_1'] }]);
 	}
-	expect([...ofApplications].sort()).toEqual(['jobs', 'webhooks']);
+	expect([...applicationResources].sort()).toEqual(['jobs', 'webhooks']);
 });
 
 test('an application limits nothing else that its user sees', () => {

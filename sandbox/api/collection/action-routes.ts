@@ -3,9 +3,9 @@ import { success } from '../endpoint/responses.ts';
 import { namesOf } from '../../core/schemas/names.ts';
 import { actionInput, type Resource } from '../../core/schemas/resource.ts';
 import type { Service } from '../../core/service.ts';
-import { recordAnswer } from '../../domain/records/record-answer.ts';
+import { recordResponse } from '../../domain/records/record-response.ts';
 import { takeAction } from '../../domain/records/take-action.ts';
-import { answerWrite } from './answer-write.ts';
+import { respondToWrite } from './respond-to-write.ts';
 
 /** The routes of a resource's actions: what can be done with a record besides setting its fields. */
 export function actionRoutes(service: Service, resource: Resource): ApiRoute[] {
@@ -19,14 +19,14 @@ export function actionRoutes(service: Service, resource: Resource): ApiRoute[] {
 		description: action.description,
 		body: actionInput(action),
 		ifMatch: true,
-		answers: { 200: success(`The changed ${singular}.`, Singular, 'ETag') },
+		responses: { 200: success(`The changed ${singular}.`, Singular, 'ETag') },
 		handle(c) {
 			// The body may be absent if the action requires no input.
 			const hasBody = c.req.header('Content-Type') !== undefined;
-			return answerWrite(service, resource, c, hasBody, (context, body) => {
+			return respondToWrite(service, resource, c, hasBody, (context, body) => {
 				const ifMatch = c.req.header('If-Match');
 				const record = takeAction(context, c.req.param('id')!, action, body, ifMatch);
-				return recordAnswer(200, record);
+				return recordResponse(200, record);
 			});
 		},
 	}));

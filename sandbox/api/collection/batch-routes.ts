@@ -7,14 +7,14 @@ import { batchSchema, bulkOperations, maxBatchSize } from '../../core/schemas/ba
 import { batchOperationId, capital, namesOf } from '../../core/schemas/names.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
 import type { Service } from '../../core/service.ts';
-import type { Answer } from '../../core/foundation/answer.ts';
+import type { ResponseData } from '../../core/foundation/response-data.ts';
 import { parseInput } from '../../core/foundation/field-errors.ts';
 import { type Bulk, type ItemResult, resultJson, writeItem } from '../../domain/records/batch-items.ts';
 import { matchOnQuery, requireUniqueMatchOn } from '../../domain/records/match.ts';
 import type { JsonObject } from '../../core/foundation/json.ts';
 import { untilUsersChange } from '../../domain/access/authority.ts';
 import { recheckRights } from '../../domain/access/authentication.ts';
-import { answerWrite } from './answer-write.ts';
+import { respondToWrite } from './respond-to-write.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 
@@ -36,12 +36,12 @@ export function batchRoutes(service: Service, resource: Resource): ApiRoute[] {
 			query: isUpsert ? matchOnQuery(resource) : z.object({}),
 			body: `${Singular}Batch${capital(operation)}`,
 			middleware: limitBatchBody,
-			answers: { 207: success('The result of each item.', `${Singular}BatchResult`) },
+			responses: { 207: success('The result of each item.', `${Singular}BatchResult`) },
 			handle(c, { match_on: matchOn }: { match_on?: string }) {
 				const bulk = { operation, matchOn };
 				const requestId = c.get('requestId');
-				return answerWrite(service, resource, c, true, (context, body) =>
-					batchAnswer(
+				return respondToWrite(service, resource, c, true, (context, body) =>
+					batchResponse(
 						context,
 						bulk,
 						body,
@@ -64,13 +64,13 @@ export function batchRoutes(service: Service, resource: Resource): ApiRoute[] {
  * what the caller may do; throws if the caller has no rights left
  * @throws Problem validation_failed, invalid_parameter, if the batch as a whole is invalid
  */
-function batchAnswer(
+function batchResponse(
 	context: WriteContext,
 	bulk: Bulk,
 	body: JsonObject,
 	requestId: string,
 	storeNow: () => StoreView,
-): Answer {
+): ResponseData {
 	const { store, resource } = context;
 	if (bulk.matchOn !== undefined) requireUniqueMatchOn(store, resource, bulk.matchOn);
 	const detail = `Send items, a list of 1 to ${maxBatchSize}, and optionally atomic, true or false.`;

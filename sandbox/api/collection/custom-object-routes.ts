@@ -2,17 +2,9 @@ import type { ApiRoute } from '../endpoint/endpoint.ts';
 import type { Context } from 'hono';
 import { getOrCreate } from '../../core/foundation/maps.ts';
 import { Problem } from '../../core/foundation/problem.ts';
-import { anyRecords, objectKeyOf, recordsName } from '../../core/schemas/custom-objects.ts';
-import { resources } from '../../core/schemas/index.ts';
+import { anyRecords, recordsName } from '../../core/schemas/custom-objects.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
 import type { Env, Service } from '../../core/service.ts';
-import type { StoreView } from '../../core/store/visibility/visible-store.ts';
-
-/** The resource with this name: one that every account has, or the records of a custom object of this account. */
-export function resourceNamed(store: StoreView, name: string): Resource | undefined {
-	if (objectKeyOf(name) !== undefined) return store.table(name)?.resource;
-	return resources.find((resource) => resource.name === name);
-}
 
 /**
  * The routes of the records of custom objects. Objects are known only at run time, so each request

@@ -5,13 +5,13 @@ import { filterParameter } from '../endpoint/filter-parameters.ts';
 import { queryParametersOf } from '../endpoint/parameters.ts';
 import { noContent, pageResponse, success } from '../endpoint/responses.ts';
 import type { Service } from '../../core/service.ts';
-import { pageAnswer, toResponse } from '../../core/foundation/answer.ts';
+import { listResponse, toResponse } from '../../core/foundation/response-data.ts';
 import { customFieldListTypes, customFieldOperators, filterFinder } from '../../domain/queries/custom-field-filters.ts';
 import { filtersOf } from '../../domain/queries/filters.ts';
 import { listPage, pickFields } from '../../domain/queries/read-list.ts';
 import { fieldsQuery, listQueryOf, parseListQuery } from '../../domain/queries/list-query.ts';
-import { recordAnswer } from '../../domain/records/record-answer.ts';
-import { applyDueTransitions, applyOwnTransitions } from '../../domain/records/due-transitions.ts';
+import { recordResponse } from '../../domain/records/record-response.ts';
+import { applyDueTransitions, applyTransitionsOf } from '../../domain/records/due-transitions.ts';
 import { matchOnQuery } from '../../domain/records/match.ts';
 import {
 	createRecord,
@@ -30,7 +30,7 @@ import { hasCustomFields, type Resource } from '../../core/schemas/resource.ts';
 import { actionRoutes } from './action-routes.ts';
 import { batchRoutes } from './batch-routes.ts';
 import { customObjectRoutes } from './custom-object-routes.ts';
-import { answerWrite } from './answer-write.ts';
+import { respondToWrite } from './respond-to-write.ts';
 import { tagRoutes } from './tag-routes.ts';
 
 /** Every route of every resource, including the records of custom objects. */
@@ -66,7 +66,7 @@ function listEndpoint(service: Service, resource: Resource): Endpoint {
 					'type in `x-custom-field-lists` take several values, separated by commas; one must match.'
 				: ''),
 		filters: () => [...queryParametersOf(listQueryOf(resource)), ...filtersOf(resource).map(filterParameter)],
-		answers: { 200: pageResponse(`A page of ${plural}.`, `${Singular}List`, `list${Plural}`) },
+		responses: { 200: pageResponse(`A page of ${plural}.`, `${Singular}List`, `list${Plural}`) },
 		extensions: () =>
 			isOpen
 				? {
@@ -80,10 +80,10 @@ function listEndpoint(service: Service, resource: Resource): Endpoint {
 			applyDueTransitions(service);
 			const tableNow = () => {
 				recheckRights(service, c);
-				return existingTable(c.get('store'), resource);
+				return existingTable(c.get('store'), resource.name);
 			};
 			const { data, cursor, total } = await listPage(tableNow, query, store.accountKey);
-			return pageAnswer(data, cursor, total);
+			return listResponse(data, cursor, total);
 		},
 	};
 }
@@ -97,15 +97,15 @@ function getEndpoint(service: Service, resource: Resource): Endpoint<z.ZodObject
 		tag: resource.name,
 		summary: `Get ${withArticle}`,
 		query: z.object(fieldsQuery(resource)),
-		answers: { 200: success(`The ${singular}.`, Singular, 'ETag') },
+		responses: { 200: success(`The ${singular}.`, Singular, 'ETag') },
 		errors: [404],
 		handle(c, { fields }) {
 			applyDueTransitions(service);
 			const id = c.req.param('id')!;
-			applyOwnTransitions(service, resource, id);
+			applyTransitionsOf(service, resource, id);
 			const record = existingRecord(c.get('store'), resource, id);
-			const answer = recordAnswer(200, record);
-			return toResponse({ ...answer, body: fields ? JSON.stringify(pickFields(record, fields)) : answer.body });
+			const response = recordResponse(200, record);
+			return toResponse({ ...response, body: fields ? JSON.stringify(pickFields(record, fields)) : response.body });
 		},
 	};
 }
@@ -125,8 +125,8 @@ export function writeEndpoints(service: Service, resource: Resource) {
 		tag,
 		summary: `Create ${withArticle}`,
 		body: `${Singular}Create`,
-		answers: created,
-		handle: (c) => answerWrite(service, resource, c, true, createRecord),
+		responses: created,
+		handle: (c) => respondToWrite(service, resource, c, true, createRecord),
 	};
 
 	const upsert: Endpoint<ReturnType<typeof matchOnQuery>> = {
@@ -139,9 +139,9 @@ export function writeEndpoints(service: Service, resource: Resource) {
 		query: matchOnQuery(resource),
 		body: `${Singular}Upsert`,
 		ifMatch: true,
-		answers: { ...updated, ...created },
+		responses: { ...updated, ...created },
 		handle: (c, { match_on: matchOn }) =>
-			answerWrite(service, resource, c, true, (context, body) =>
+			respondToWrite(service, resource, c, true, (context, body) =>
 				upsertRecord(context, matchOn, body, c.req.header('If-Match')),
 			),
 	};
@@ -154,9 +154,9 @@ export function writeEndpoints(service: Service, resource: Resource) {
 		summary: `Update ${withArticle}`,
 		body: `${Singular}Update`,
 		ifMatch: true,
-		answers: updated,
+		responses: updated,
 		handle: (c) =>
-			answerWrite(service, resource, c, true, (context, body) =>
+			respondToWrite(service, resource, c, true, (context, body) =>
 				updateRecord(context, c.req.param('id')!, body, c.req.header('If-Match')),
 			),
 	};
@@ -173,9 +173,9 @@ function deleteEndpoint(service: Service, resource: Resource): Endpoint {
 		tag: resource.name,
 		summary: `Delete ${withArticle}`,
 		ifMatch: true,
-		answers: { 204: noContent(`The ${singular} is deleted.`) },
+		responses: { 204: noContent(`The ${singular} is deleted.`) },
 		handle: (c) =>
-			answerWrite(service, resource, c, false, (context) =>
+			respondToWrite(service, resource, c, false, (context) =>
 				deleteRecord(context, c.req.param('id')!, c.req.header('If-Match')),
 			),
 	};
@@ -186,7 +186,7 @@ function recordRoutes(service: Service, resource: Resource): ApiRoute[] {
 	const { list, get } = readEndpoints(service, resource);
 	const { create, upsert, update, remove } = writeEndpoints(service, resource);
 	const limits = resource.name === customFields.name && {
-		description: `A kind of record has at most ${maxCustomFields} custom fields.`,
+		description: `A record type has at most ${maxCustomFields} custom fields.`,
 		'x-limits': { custom_fields: maxCustomFields },
 	};
 	return [

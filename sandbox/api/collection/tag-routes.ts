@@ -4,7 +4,7 @@ import { namesOf } from '../../core/schemas/names.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
 import { hasTags, tags } from '../../core/schemas/tags.ts';
 import type { Service } from '../../core/service.ts';
-import { answerWrite } from './answer-write.ts';
+import { respondToWrite } from './respond-to-write.ts';
 import { tagIdsOf } from '../../domain/records/tag-usage.ts';
 import { existingRecord, updateRecord } from '../../domain/records/write.ts';
 
@@ -25,9 +25,9 @@ export function tagRoutes(service: Service, resource: Resource): ApiRoute[] {
 			summary,
 			tag: resource.name,
 			ifMatch: true,
-			answers: { 200: success(`The ${singular} with its tags.`, Singular, 'ETag') },
+			responses: { 200: success(`The ${singular} with its tags.`, Singular, 'ETag') },
 			handle: (c) =>
-				answerWrite(service, resource, c, false, (context) => {
+				respondToWrite(service, resource, c, false, (context) => {
 					const { store } = context;
 					const recordId = c.req.param('id')!;
 					const ids = tagIdsOf(existingRecord(store, resource, recordId));

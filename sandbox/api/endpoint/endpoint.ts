@@ -13,7 +13,7 @@ import { componentRef, jsonSchema } from '../../core/schemas/json-schema.ts';
 import { inputSchema } from './input-schema.ts';
 import { errors, headerRefs, jsonBody } from './responses.ts';
 
-/** What a request takes, does and answers. Its checks and its description follow from this. */
+/** A request, its effect and its responses. The checks and the description of the operation follow from it. */
 export interface Endpoint<Q extends z.ZodObject = z.ZodObject> extends Pick<Route, 'method' | 'path' | 'middleware'> {
 	id: string;
 	tag: string;
@@ -27,7 +27,7 @@ export interface Endpoint<Q extends z.ZodObject = z.ZodObject> extends Pick<Rout
 	body?: z.ZodObject | string | object;
 	/** Whether `If-Match` may name the expected version. */
 	ifMatch?: true;
-	answers: Record<number, ResponseDescription>;
+	responses: Record<number, ResponseDescription>;
 	/** The statuses of errors that do not follow from the other properties. */
 	errors?: number[];
 	/** The credentials, if they do not follow from the path; then the query is not checked either. */
@@ -67,12 +67,12 @@ const noQuery = z.object({});
 
 function operationOf(definition: Endpoint): Operation {
 	const { method, path, id, tag, summary, description, query = noQuery, filters, body, ifMatch, extensions } = definition;
-	const { errors: others = [], security, answers } = definition;
+	const { errors: others = [], security, responses } = definition;
 	const isWrite = !safeMethods.includes(method);
 	const isOpen = scopeFor(method, path) === undefined;
 	const replayed = isWrite && !isOpen ? headerRefs('Idempotent-Replayed') : {};
-	const answered = Object.entries(answers).map(([status, answer]) => {
-		return [status, { ...answer, headers: { ...answer.headers, ...replayed } }];
+	const successes = Object.entries(responses).map(([status, response]) => {
+		return [status, { ...response, headers: { ...response.headers, ...replayed } }];
 	});
 	const failures = isOpen
 		? [405, 500, 503, ...others]
@@ -97,7 +97,7 @@ function operationOf(definition: Endpoint): Operation {
 		],
 		...(body !== undefined && bodyOf(definition)),
 		responses: {
-			...(Object.fromEntries(answered) as Operation['responses']),
+			...(Object.fromEntries(successes) as Operation['responses']),
 			...errors(failures, path.startsWith('/oauth/') ? 'OAuth' : 'Problem'),
 		},
 		...(security && { security }),

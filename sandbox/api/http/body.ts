@@ -20,10 +20,7 @@ export const limitBatchBody = limitTo(
 
 function limitTo(maxSize: number, detail: string): MiddlewareHandler<Env> {
 	const onError = () => {
-		throw new Problem('payload_too_large', detail, {
-			// The rest of the body is not read, so the connection cannot be reused.
-			headers: { Connection: 'close' },
-		});
+		throw payloadTooLarge(detail);
 	};
 	const limit = bodyLimit({ maxSize, onError });
 	return async (c, next) => {
@@ -39,9 +36,13 @@ function limitTo(maxSize: number, detail: string): MiddlewareHandler<Env> {
 	};
 }
 
+/** The rest of the body is not read, so the connection cannot be reused. */
+export const payloadTooLarge = (detail: string): Problem =>
+	new Problem('payload_too_large', detail, { headers: { Connection: 'close' } });
+
 /**
  * Receives the rest of a refused body. Otherwise the connection would be destroyed during the client's next request,
- * or before the client has the answer.
+ * or before the client has the response.
  */
 async function receiveRest(c: Context<Env>, maxSize: number): Promise<void> {
 	if (c.env?.incoming?.complete !== false || c.req.raw.bodyUsed) return;
@@ -84,14 +85,17 @@ async function readUpTo(
  * @throws Problem unsupported_media_type
  */
 export async function readBytes(c: Context): Promise<Uint8Array> {
-	const type = c.req.header('Content-Type') ?? '';
-	if (!/^application\/json *(;|$)/i.test(type)) {
-		throw new Problem(
-			'unsupported_media_type',
-			`Send the body as JSON with Content-Type: application/json${type && `, not ${type}`}.`,
-		);
-	}
+	requireContentType(c, /^application\/json *(;|$)/i, 'Send the body as JSON with Content-Type: application/json');
 	return new Uint8Array(await c.req.arrayBuffer());
+}
+
+/**
+ * @param instruction names the expected type
+ * @throws Problem unsupported_media_type
+ */
+export function requireContentType(c: Context, expected: RegExp, instruction: string): void {
+	const type = c.req.header('Content-Type') ?? '';
+	if (!expected.test(type)) throw new Problem('unsupported_media_type', `${instruction}${type && `, not ${type}`}.`);
 }
 
 /** @throws Problem malformed_json, validation_failed (see `parseText`) */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { safeMethods } from '../../domain/access/scopes.ts';
-import type { Answer } from '../../core/foundation/answer.ts';
+import type { ResponseData } from '../../core/foundation/response-data.ts';
 import { invalidParameter, Problem } from '../../core/foundation/problem.ts';
 import type { Env, Service } from '../../core/service.ts';
 
@@ -19,7 +19,7 @@ export function refuseConcurrentKeys() {
 			const detail = `${idempotencyKeyHeader} must have 1 to ${maxKeyLength} characters.`;
 			throw invalidParameter(idempotencyKeyHeader, detail);
 		}
-		const callersKey = ownKey(c, key);
+		const callersKey = keyOfCaller(c, key);
 		if (running.has(callersKey)) {
 			throw new Problem(
 				'idempotency_in_progress',
@@ -43,34 +43,34 @@ interface KeyedRequest {
 }
 
 /**
- * Runs `perform` in a transaction, or replays the answer if a request with this key has succeeded
- * before. The answer is stored in the same transaction, so the database keeps both or neither.
+ * Runs `perform` in a transaction, or replays the response if a request with this key has succeeded
+ * before. The response is stored in the same transaction, so the database keeps both or neither.
  *
  * @throws Problem idempotency_key_reused
  */
-export function runOnce({ store, now }: Service, request: KeyedRequest, perform: () => Answer): Answer {
+export function runOnce({ store, now }: Service, request: KeyedRequest, perform: () => ResponseData): ResponseData {
 	return store.transaction(() => {
 		const { key, fingerprint } = request;
 		if (key === undefined) return perform();
-		const storedAnswer = store.answers.find(key, now());
-		if (!storedAnswer) {
-			const answer = perform();
-			store.answers.add(key, fingerprint, answer, now());
-			return answer;
+		const earlier = store.responses.find(key, now());
+		if (!earlier) {
+			const response = perform();
+			store.responses.add(key, fingerprint, response, now());
+			return response;
 		}
-		if (storedAnswer.fingerprint !== fingerprint) {
+		if (earlier.fingerprint !== fingerprint) {
 			throw new Problem(
 				'idempotency_key_reused',
 				'This key was used for a different request. Use a new key for every new request.',
 			);
 		}
-		const headers = { ...storedAnswer.answer.headers, 'Idempotent-Replayed': 'true' };
-		return { ...storedAnswer.answer, headers };
+		const headers = { ...earlier.response.headers, 'Idempotent-Replayed': 'true' };
+		return { ...earlier.response, headers };
 	});
 }
 
 /** Keys are stored by API key, or by user and application, so that one caller's keys do not affect another's. */
-function ownKey(c: Context<Env>, key: string): string {
+function keyOfCaller(c: Context<Env>, key: string): string {
 	const { caller, application } = c.get('authority')!;
 	return [caller.type, caller.id, application ?? '', key].join('\n');
 }
@@ -81,5 +81,5 @@ export function keyedRequest(c: Context<Env>, body: Uint8Array): KeyedRequest {
 	const { pathname, search } = new URL(c.req.url);
 	const hash = createHash('sha256').update(`${c.req.method} ${pathname}${search}\n`);
 	hash.update(`${c.req.header('If-Match') ?? ''}\n`).update(body);
-	return { key: key && ownKey(c, key), fingerprint: hash.digest('hex') };
+	return { key: key && keyOfCaller(c, key), fingerprint: hash.digest('hex') };
 }

@@ -3,7 +3,7 @@ import { createMiddleware } from 'hono/factory';
 import { accountId } from '../../core/schemas/account.ts';
 import { Problem } from '../../core/foundation/problem.ts';
 import type { Env, Service } from '../../core/service.ts';
-import { addressOf } from './address.ts';
+import { clientAddressOf } from './client-address.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
 /** Adds the rate-limit headers of the caller's window to every response, errors included. */
@@ -43,4 +43,4 @@ export function spendRequest(service: Service, limiter: RateLimiter, c: Context<
  * so that they exhaust neither the account's window nor each other's.
  */
 const windowOf = (c: Context<Env>): string =>
-	c.get('window') ?? (c.get('caller') ? accountId : `stranger ${addressOf(c)}`);
+	c.get('window') ?? (c.get('caller') ? accountId : `stranger ${clientAddressOf(c)}`);

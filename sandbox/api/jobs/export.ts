@@ -1,8 +1,8 @@
-import { resourceNamed } from '../collection/custom-object-routes.ts';
 import { filterFinder } from '../../domain/queries/custom-field-filters.ts';
 import { listedRecord } from '../../domain/queries/read-list.ts';
 import { parseListQuery } from '../../domain/queries/list-query.ts';
-import { Problem, unknownParameter } from '../../core/foundation/problem.ts';
+import { existingTable } from '../../domain/records/write.ts';
+import { unknownParameter } from '../../core/foundation/problem.ts';
 import type { Job } from '../../core/schemas/jobs.ts';
 import { idOfJson } from '../../core/store/records/record-json.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
@@ -11,15 +11,15 @@ import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 const recordsPerStep = 100;
 
 /** The list that a job exports, with its filters and its order. */
-type Export = Pick<Job, 'resource' | 'query'>;
+type ExportedList = Pick<Job, 'resource' | 'query'>;
 
 /**
  * Counts the records that an export would contain now.
  *
  * @throws Problem invalid_parameter, unknown_parameter, if a list would refuse the query
  */
-export async function countExportedRecords(store: StoreView, order: Export): Promise<number> {
-	const { table, query } = exportedList(store, order);
+export async function countExportedRecords(store: StoreView, list: ExportedList): Promise<number> {
+	const { table, query } = exportedList(store, list);
 	return await table.countInBackground(query.conditions, query.includeDeleted);
 }
 
@@ -72,12 +72,11 @@ export function storeRecords(
 	return { count: visibleRecords.length, isLast: jobLines.last(job.id) === undefined };
 }
 
-function exportedList(store: StoreView, { resource: name, query: rawQuery }: Export) {
+function exportedList(store: StoreView, { resource: name, query: rawQuery }: ExportedList) {
 	const queryTexts = new Map(Object.entries(rawQuery ?? {}));
 	const pagingParameter = ['cursor', 'limit'].find((parameter) => queryTexts.has(parameter));
 	if (pagingParameter !== undefined) throw unknownParameter(pagingParameter);
-	const resource = resourceNamed(store, name);
-	const table = store.table(name);
-	if (!resource || !table) throw new Problem('not_found', `The resource ${name} no longer exists.`);
-	return { table, query: parseListQuery(resource, queryTexts, filterFinder(store, resource), store.unrestricted.accountKey) };
+	const table = existingTable(store, name);
+	const findFilter = filterFinder(store, table.resource);
+	return { table, query: parseListQuery(table.resource, queryTexts, findFilter, store.unrestricted.accountKey) };
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod/v4';
 import type { Context } from 'hono';
-import { recordAnswer } from '../../domain/records/record-answer.ts';
-import { toResponse } from '../../core/foundation/answer.ts';
-import { mayRead, redactAnswer } from '../../domain/access/redaction.ts';
-import { answerWrite, originOf } from '../collection/answer-write.ts';
+import { recordResponse } from '../../domain/records/record-response.ts';
+import { toResponse } from '../../core/foundation/response-data.ts';
+import { mayRead, redactResponse } from '../../domain/access/redaction.ts';
+import { respondToWrite, originOf } from '../collection/respond-to-write.ts';
 import { type ApiRoute, endpoint } from '../endpoint/endpoint.ts';
 import { noContent, success } from '../endpoint/responses.ts';
 import { readEndpoints } from '../collection/record-routes.ts';
@@ -17,7 +17,7 @@ import { firstVersion } from '../../core/schemas/record.ts';
 import { arrangeRecord } from '../../core/schemas/resource.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { countExportedRecords } from './export.ts';
-import { exportParameter, type JobOrder, orderOf, orderQuery } from './job-order.ts';
+import { exportParameter, type JobRequest, requestedJob, jobQuery } from './job-request.ts';
 import { JobQueue, jobWorker } from './job-queue.ts';
 import { resultLines } from './job-results.ts';
 import { receiveLines, type Upload } from './upload.ts';
@@ -28,13 +28,13 @@ const jobLink = (operationId: string) => ({ operationId, parameters: { id: '$res
 
 const resultsQuery = z.object({
 	offset: z.int().min(0).default(0).meta({
-		description: 'The number of results to skip, because they have arrived already.',
+		description: 'Number of results to skip, such as those already received.',
 	}),
 	limit: z.int().min(1).optional().meta({ description: 'Maximum number of results; by default all.' }),
 	records: z.boolean().default(true).meta({
 		description:
-			'Whether results hold the records that were written, or only their ids and versions. An ' +
-			'export always holds its records.',
+			'Whether results contain the written records or only their ids and versions. An export ' +
+			'always contains its records.',
 	}),
 });
 
@@ -57,7 +57,7 @@ const createJob = (service: Service, wake: () => void): ApiRoute =>
 			'created_at, the default order, never changes. Five jobs run at a time; others are queued. ' +
 			'Each line is processed exactly once, even if the service restarts. An access token also ' +
 			'needs the scope of the records: write, or read for an export.',
-		query: orderQuery,
+		query: jobQuery,
 		filters: () => [exportParameter],
 		body: {
 			content: {
@@ -69,33 +69,33 @@ const createJob = (service: Service, wake: () => void): ApiRoute =>
 		},
 		// The handler limits the lines as they arrive.
 		middleware: receiveUnread(jobLimits.bytes),
-		answers: {
+		responses: {
 			202: {
 				...success('The job, queued.', 'Job', 'ETag', 'Location'),
 				links: { job: jobLink('getJob'), results: jobLink('getJobResults'), cancel: jobLink('cancelJob') },
 			},
 		},
 		extensions: () => ({ 'x-limits': jobLimits }),
-		handle: async (c, query, queryTexts) => await startJob(service, c, orderOf(service, query, queryTexts), wake),
+		handle: async (c, query, queryTexts) => await startJob(service, c, requestedJob(service, query, queryTexts), wake),
 	});
 
-async function startJob(service: Service, c: Context<Env>, order: JobOrder, wake: () => void): Promise<Response> {
+async function startJob(service: Service, c: Context<Env>, request: JobRequest, wake: () => void): Promise<Response> {
 	const { store } = service;
-	requireScope(c, scopeForRecordsOf(order));
+	requireScope(c, scopeForRecordsOf(request));
 	const id = service.newId(jobs.idPrefix, service.now());
 	store.jobResults.dropExpired(new Date(service.now()).toISOString());
 	try {
-		const upload = await uploadOf(service, c, order, id);
+		const upload = await uploadOf(service, c, request, id);
 		recheckRights(service, c);
-		requireScope(c, scopeForRecordsOf(order));
-		const answer = runOnce(service, keyedRequest(c, upload.digest), () => {
-			const job = newJob(service, c, { ...order, id, total: upload.lines });
+		requireScope(c, scopeForRecordsOf(request));
+		const response = runOnce(service, keyedRequest(c, upload.digest), () => {
+			const job = newJob(service, c, { ...request, id, total: upload.lines });
 			store.table(jobs.name)!.save(job);
 			const { grant } = c.get('authority')!;
 			if (grant) store.creationGrants.set(id, grant);
-			return recordAnswer(202, job, { Location: `${path}/${id}` });
+			return recordResponse(202, job, { Location: `${path}/${id}` });
 		});
-		return toResponse(redactAnswer(c, jobs.name, answer));
+		return toResponse(redactResponse(c, jobs.name, response));
 	} finally {
 		// The upload of a refused or repeated request belongs to no job.
 		if (store.isOpen && !store.table(jobs.name)!.find(id)) store.jobLines.drop(id);
@@ -111,8 +111,8 @@ const cancelJob = (service: Service, queue: JobQueue): ApiRoute =>
 		tag,
 		summary: 'Cancel a job',
 		description: 'Cancels a job that is queued or processing. Lines that were processed stay processed.',
-		answers: { 200: success('The job, canceled.', 'Job', 'ETag') },
-		handle: (c) => answerWrite(service, jobs, c, false, () => recordAnswer(200, queue.cancel(jobOf(c)))),
+		responses: { 200: success('The job, canceled.', 'Job', 'ETag') },
+		handle: (c) => respondToWrite(service, jobs, c, false, () => recordResponse(200, queue.cancel(jobOf(c)))),
 	});
 
 const getResults = (service: Service): ApiRoute =>
@@ -124,12 +124,12 @@ const getResults = (service: Service): ApiRoute =>
 		summary: 'Get the results of a job',
 		description:
 			'Returns one JSON object per line: the result that a batch has for the item, where index is ' +
-			'the line, from 0; for an export, the record. The order never changes, so a client whose ' +
-			'connection broke continues with offset. Results are kept for seven days after the end of ' +
+			'the line, from 0; for an export, the record. The order never changes, so after a lost ' +
+			'connection, continue with offset. Results are kept for seven days after the end of ' +
 			'the job. An access token needs the scope that starting the job needs; without the scope to ' +
 			'read the records, results hold only their ids and versions.',
 		query: resultsQuery,
-		answers: {
+		responses: {
 			200: {
 				...noContent('The results, line by line.'),
 				content: { [ndjson]: { schema: { type: 'string', description: 'One JSON object per line.' } } },
@@ -161,9 +161,9 @@ export function jobRoutes(service: Service): ApiRoute[] {
 
 const jobOf = (c: Context<Env>) => existingRecord(c.get('store'), jobs, c.req.param('id')!) as Job;
 
-async function uploadOf({ store }: Service, c: Context<Env>, order: JobOrder, id: string): Promise<Upload> {
-	if (order.operation === 'export') {
-		const lines = await countExportedRecords(c.get('store'), order);
+async function uploadOf({ store }: Service, c: Context<Env>, request: JobRequest, id: string): Promise<Upload> {
+	if (request.operation === 'export') {
+		const lines = await countExportedRecords(c.get('store'), request);
 		return { lines, digest: new Uint8Array() };
 	}
 	return await receiveLines(c, (lines) =>
@@ -173,11 +173,11 @@ async function uploadOf({ store }: Service, c: Context<Env>, order: JobOrder, id
 	);
 }
 
-function newJob(service: Service, c: Context<Env>, order: JobOrder & Pick<Job, 'id' | 'total'>): Job {
+function newJob(service: Service, c: Context<Env>, request: JobRequest & Pick<Job, 'id' | 'total'>): Job {
 	const at = service.store.writeClock.stamp(service.now());
 	const actor = c.get('caller')!;
 	return arrangeRecord(jobs, {
-		...order,
+		...request,
 		object: jobs.object,
 		status: 'queued',
 		processed: 0,

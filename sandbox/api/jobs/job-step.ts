@@ -1,5 +1,5 @@
-import { resourceNamed } from '../collection/custom-object-routes.ts';
 import { type Bulk, type ItemResult, resultJson, writeItem } from '../../domain/records/batch-items.ts';
+import { existingTable } from '../../domain/records/write.ts';
 import { parseText } from '../http/body.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 import { Problem } from '../../core/foundation/problem.ts';
@@ -52,8 +52,7 @@ const progressOf = ({ total, processed, succeeded, failed }: Job): JobStep['prog
 
 function writeSome(service: Service, rightsNow: () => Rights | NoRights, job: Job, part: Part): JobStep {
 	const { jobLines, jobResults } = service.store;
-	const resource = resourceNamed(service.store, job.resource);
-	if (!resource) throw new Problem('not_found', `The resource ${job.resource} no longer exists.`);
+	const { resource } = existingTable(service.store, job.resource);
 	const { created_by: actor, request } = job;
 	const context = { ...service, resource, actor, request, now: service.now() };
 	const bulk = { operation: job.operation, matchOn: job.match_on ?? undefined } as Bulk;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { TextDecoder } from 'node:util';
 import type { Context } from 'hono';
+import { payloadTooLarge, requireContentType } from '../http/body.ts';
 import { bodyChunks } from '../http/body-chunks.ts';
 import { Problem, validationFailed } from '../../core/foundation/problem.ts';
 import { jobLimits } from '../../core/schemas/jobs.ts';
@@ -25,7 +26,8 @@ const blanks = new Set([0x09, 0x0d, 0x20]);
  * validation_failed (no lines)
  */
 export async function receiveLines(c: Context, keep: (lines: Line[]) => void): Promise<Upload> {
-	refuseOtherType(c.req.header('Content-Type') ?? '');
+	const instruction = 'Send one JSON object per line with Content-Type: application/x-ndjson';
+	requireContentType(c, /^application\/(x-)?ndjson *(;|$)/i, instruction);
 	const hash = createHash('sha256');
 	let received = 0;
 	let position = 0;
@@ -77,15 +79,4 @@ function decode(bytes: Uint8Array, isFirst: boolean): string {
 	}
 }
 
-function refuseOtherType(type: string): void {
-	if (/^application\/(x-)?ndjson *(;|$)/i.test(type)) return;
-	throw new Problem(
-		'unsupported_media_type',
-		'Send one JSON object per line with Content-Type: application/x-ndjson' +
-			`${type && `, not ${type}`}.`,
-	);
-}
-
-/** The rest of the body is not read, so the connection cannot be reused. */
-const tooLarge = (detail: string): Problem =>
-	new Problem('payload_too_large', `${detail} Send it as several jobs.`, { headers: { Connection: 'close' } });
+const tooLarge = (detail: string): Problem => payloadTooLarge(`${detail} Send it as several jobs.`);

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { type ApiRoute, endpoint } from '../endpoint/endpoint.ts';
 import { noContent, success } from '../endpoint/responses.ts';
-import { addressOf } from '../http/address.ts';
+import { clientAddressOf } from '../http/client-address.ts';
 import { spendRequest } from '../http/rate-limit.ts';
 import type { RateLimiter } from '../http/rate-limiter.ts';
 import type { Env, Service } from '../../core/service.ts';
@@ -26,7 +26,7 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 			summary: 'Get a token',
 			description: 'Exchanges an authorization code, once, or a refresh token, for new tokens.',
 			body: tokenForm,
-			answers: { 200: success('The tokens.', tokenSchema, 'Cache-Control') },
+			responses: { 200: success('The tokens.', tokenSchema, 'Cache-Control') },
 			async handle(c) {
 				const { client, parameters } = await clientRequest(service, limiter, c);
 				const exchange = grantTypes.get(requiredParameter(parameters, 'grant_type'));
@@ -47,7 +47,7 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 				'Revoking a refresh token revokes the whole grant; revoking an access token revokes only ' +
 				'that token. An unknown token counts as revoked.',
 			body: revocationForm,
-			answers: { 200: noContent('The token is revoked.', 'Cache-Control') },
+			responses: { 200: noContent('The token is revoked.', 'Cache-Control') },
 			async handle(c) {
 				const { client, parameters } = await clientRequest(service, limiter, c);
 				revokeToken(service, client, requiredParameter(parameters, 'token'));
@@ -61,7 +61,7 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 			tag: 'oauth',
 			summary: 'Get the server metadata',
 			description: 'Endpoints, scopes and methods (RFC 8414).',
-			answers: { 200: success('The metadata.', serverMetadataSchema) },
+			responses: { 200: success('The metadata.', serverMetadataSchema) },
 			security: [],
 			handle: (c) => c.json(serverMetadata(issuerOf(c))),
 		}),
@@ -70,12 +70,12 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 
 /** Counts requests by client, so that nobody else can exhaust its limit; by address until the client is known. */
 async function clientRequest(service: Service, limiter: RateLimiter, c: Context<Env>) {
-	c.set('window', `OAuth ${addressOf(c)}`);
+	c.set('window', `OAuth ${clientAddressOf(c)}`);
 	try {
 		const parameters = await bodyParameters(c);
 		const client = authenticateClient(service.store, c.req.header('Authorization'), parameters);
 		// The id of a public client is not secret, so anybody can claim it.
-		const place = client.isConfidential ? '' : ` at ${addressOf(c)}`;
+		const place = client.isConfidential ? '' : ` at ${clientAddressOf(c)}`;
 		c.set('window', `client ${client.id}${place}`);
 		return { parameters, client };
 	} finally {

@@ -1,8 +1,10 @@
 import { z } from 'zod/v4';
 import { customEventTypes, eventPatterns, eventTypes } from '../../domain/events/event-types.ts';
+import { objectKeyPattern } from '../../core/schemas/custom-objects.ts';
 import { describedText, pointInTime } from '../../core/schemas/fields.ts';
 import { componentRef, type JsonSchema, jsonSchema } from '../../core/schemas/json-schema.ts';
 import { namesOf } from '../../core/schemas/names.ts';
+import { actorSchema, requestOriginSchema } from '../../core/schemas/origin.ts';
 import { pageSchema } from './resource-schemas.ts';
 
 /** The schemas of events, for each resource and in general, and of the patterns of subscriptions. */
@@ -22,7 +24,7 @@ export function eventSchemas(): Record<string, JsonSchema> {
 				{ type: 'string', enum: [...eventPatterns, ...eventTypes.map(({ type }) => type)] },
 				{
 					type: 'string',
-					pattern: '^custom\\.[a-z][a-z0-9_]{0,39}\\.(created|updated|deleted|\\*)$',
+					pattern: `^custom\\.${objectKeyPattern}\\.(created|updated|deleted|\\*)$`,
 					examples: ['custom.machines.created'],
 				},
 			],
@@ -38,13 +40,8 @@ const eventSchema = (description: string, record: z.ZodType, type: z.ZodType): J
 	api_version: describedText('The API version of the data.'),
 	account_id: describedText('The account of the event.'),
 	sequence: z.int().min(1).meta({ description: 'The position in the event log; later events have higher numbers.' }),
-	actor: z.object({ type: z.string(), id: z.string() }).meta({
-		description: 'The cause of the event: an api_key, a user or the system.',
-	}),
-	request: z.object({
-		id: describedText('Its X-Request-Id.'),
-		idempotency_key: z.string().nullable().meta({ description: 'Its Idempotency-Key, if it had one.' }),
-	}).nullable().meta({ description: 'The request that caused the event; null for timed transitions.' }),
+	actor: actorSchema.meta({ description: 'Who caused the event: an API key, a user or the system.' }),
+	request: requestOriginSchema.nullable().meta({ description: 'The request that caused the event; null for timed transitions.' }),
 	data: z.object({
 		object: record,
 		previous: z.object({}).nullable().meta({

@@ -1,6 +1,6 @@
 import { validationFailed } from '../../core/foundation/problem.ts';
 import { explainPattern, eventTypesIn } from '../../domain/events/event-types.ts';
-import type { Answer } from '../../core/foundation/answer.ts';
+import type { ResponseData } from '../../core/foundation/response-data.ts';
 import { createRecord } from '../../domain/records/write.ts';
 import type { Webhook } from '../../core/schemas/webhooks.ts';
 import type { Store } from '../../core/store/store.ts';
@@ -17,14 +17,14 @@ export function createWebhook(
 	context: WriteContext,
 	body: Record<string, unknown>,
 	application: string | null,
-): { answer: Answer; webhook: Webhook; secret: string } {
+): { response: ResponseData; webhook: Webhook; secret: string } {
 	const secret = newWebhookSecret();
-	const answer = createRecord(context, body, { secret_hint: hintOf(secret), application_id: application });
-	const webhook = JSON.parse(answer.body!) as Webhook;
+	const response = createRecord(context, body, { secret_hint: hintOf(secret), application_id: application });
+	const webhook = JSON.parse(response.body!) as Webhook;
 	const { unrestricted } = context.store;
 	refuseUnknownEvents(unrestricted, webhook.events);
 	const secretId = unrestricted.webhookSecrets.set(webhook.id, secret, context.now);
-	return { answer: { ...answer, secretId }, webhook, secret };
+	return { response: { ...response, secretId }, webhook, secret };
 }
 
 export const hintOf = (secret: string): string => secret.slice(-4);

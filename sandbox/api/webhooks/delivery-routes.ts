@@ -4,16 +4,16 @@ import { type ApiRoute, endpoint } from '../endpoint/endpoint.ts';
 import { pageResponse, success } from '../endpoint/responses.ts';
 import { decodeCursor, encodeCursor, listFingerprint } from '../../domain/queries/cursor.ts';
 import { pageParameters } from '../../domain/queries/list-query.ts';
-import { answerWrite } from '../collection/answer-write.ts';
+import { respondToWrite } from '../collection/respond-to-write.ts';
 import { existingRecord } from '../../domain/records/write.ts';
 import { Problem } from '../../core/foundation/problem.ts';
-import { type Delivery, deliveryAnswer, deliverySchema, deliveryStatuses } from '../../core/schemas/webhook-deliveries.ts';
+import { type Delivery, deliveryJson, deliverySchema, deliveryStatuses } from '../../core/schemas/webhook-deliveries.ts';
 import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 import type { Env, Service } from '../../core/service.ts';
 import type { Store } from '../../core/store/store.ts';
 import { authorityOf, NoRights, rightsOf } from '../../domain/access/authority.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
-import { jsonAnswer, pageAnswer } from '../../core/foundation/answer.ts';
+import { jsonResponse, listResponse } from '../../core/foundation/response-data.ts';
 import { recheckRights } from '../../domain/access/authentication.ts';
 
 /** The routes of a subscription's deliveries. */
@@ -33,7 +33,7 @@ export function deliveryRoutes(service: Service): ApiRoute[] {
 				...pageParameters,
 				status: z.array(z.enum(deliveryStatuses)).optional().meta({ description: 'Status is one of these.' }),
 			}),
-			answers: { 200: pageResponse('A page of deliveries.', 'WebhookDeliveryList', 'getWebhookDeliveries') },
+			responses: { 200: pageResponse('A page of deliveries.', 'WebhookDeliveryList', 'getWebhookDeliveries') },
 			async handle(c, { cursor, limit, status = [...deliveryStatuses] }) {
 				const webhook = webhookOf(c.get('store'), c);
 				const fingerprint = listFingerprint('deliveries', webhook.id, status);
@@ -43,7 +43,7 @@ export function deliveryRoutes(service: Service): ApiRoute[] {
 				recheckRights(service, c);
 				webhookOf(c.get('store'), c);
 				const next = hasMore ? encodeCursor(accountKey, [page.at(-1)!.id], fingerprint) : null;
-				return pageAnswer(page.map((delivery) => JSON.stringify(deliveryAnswer(delivery))), next, total);
+				return listResponse(page.map((delivery) => JSON.stringify(deliveryJson(delivery))), next, total);
 			},
 		}),
 		endpoint({
@@ -52,8 +52,8 @@ export function deliveryRoutes(service: Service): ApiRoute[] {
 			id: 'getWebhookDelivery',
 			tag,
 			summary: 'Get a delivery',
-			answers: { 200: success('The delivery.', deliverySchema) },
-			handle: (c) => c.json(deliveryAnswer(requestedDelivery(service, c))),
+			responses: { 200: success('The delivery.', deliverySchema) },
+			handle: (c) => c.json(deliveryJson(requestedDelivery(service, c))),
 		}),
 		endpoint({
 			method: 'POST',
@@ -62,14 +62,14 @@ export function deliveryRoutes(service: Service): ApiRoute[] {
 			tag,
 			summary: 'Retry a delivery',
 			description: 'Sends the event again now, regardless of earlier attempts.',
-			answers: { 202: success('The delivery, pending.', deliverySchema) },
+			responses: { 202: success('The delivery, pending.', deliverySchema) },
 			handle: (c) =>
-				answerWrite(service, webhooks, c, false, ({ store, now }) => {
+				respondToWrite(service, webhooks, c, false, ({ store, now }) => {
 					refuseInactive(webhookOf(store, c));
 					const delivery = requestedDelivery(service, c);
 					const again: Delivery = { ...delivery, status: 'pending', nextAttemptAt: now };
 					deliveries.save(again);
-					return jsonAnswer(202, deliveryAnswer(again));
+					return jsonResponse(202, deliveryJson(again));
 				}),
 		}),
 	];

@@ -1,5 +1,5 @@
 import { deleteRecord } from '../../domain/records/write.ts';
-import type { Answer } from '../../core/foundation/answer.ts';
+import type { ResponseData } from '../../core/foundation/response-data.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import type { Condition } from '../../core/store/records/condition.ts';
@@ -10,13 +10,13 @@ import type { Service } from '../../core/service.ts';
 const actor = { type: 'system', id: 'oauth' };
 
 /** Deletes a subscription, with its deliveries and secrets. */
-export function deleteWebhook(context: WriteContext, id: string, ifMatch?: string): Answer {
-	const answer = deleteRecord(context, id, ifMatch);
+export function deleteWebhook(context: WriteContext, id: string, ifMatch?: string): ResponseData {
+	const response = deleteRecord(context, id, ifMatch);
 	const { deliveries, creationGrants, webhookSecrets } = context.store.unrestricted;
 	deliveries.drop(id);
 	webhookSecrets.drop(id);
 	creationGrants.drop(id);
-	return answer;
+	return response;
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
-import { recordAnswer } from '../../domain/records/record-answer.ts';
-import { jsonAnswer, toResponse } from '../../core/foundation/answer.ts';
+import { recordResponse } from '../../domain/records/record-response.ts';
+import { jsonResponse, toResponse } from '../../core/foundation/response-data.ts';
 import { parseInput } from '../../core/foundation/field-errors.ts';
-import { redactAnswer } from '../../domain/access/redaction.ts';
-import { answerWrite } from '../collection/answer-write.ts';
+import { redactResponse } from '../../domain/access/redaction.ts';
+import { respondToWrite } from '../collection/respond-to-write.ts';
 import { type ApiRoute, type Endpoint, endpoint } from '../endpoint/endpoint.ts';
 import { success } from '../endpoint/responses.ts';
 import { readEndpoints, writeEndpoints } from '../collection/record-routes.ts';
@@ -13,7 +13,7 @@ import { covers, eventTypesIn } from '../../domain/events/event-types.ts';
 import { requireScope } from '../../domain/access/authentication.ts';
 import { scopeOf } from '../../domain/access/scopes.ts';
 import { customObjects } from '../../core/schemas/custom-objects.ts';
-import { deliveryAnswer, deliverySchema, recoveredSchema, recoverSchema } from '../../core/schemas/webhook-deliveries.ts';
+import { deliveryJson, deliverySchema, recoveredSchema, recoverSchema } from '../../core/schemas/webhook-deliveries.ts';
 import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { newWebhookSecret } from '../../core/store/credentials/webhook-secrets.ts';
@@ -38,14 +38,14 @@ const createRoute = (service: Service, dispatcher: Dispatcher, create: Endpoint)
 			'Subscribes an address to events. Only this response contains the secret. With an access ' +
 			'token, only events of records that its user can see are sent, and the token needs the ' +
 			'read scope of every resource that the events are about.',
-		answers: { 201: withSecret('The new webhook with its secret.', 'Location') },
+		responses: { 201: withSecret('The new webhook with its secret.', 'Location') },
 		handle: (c) =>
-			answerWrite(service, webhooks, c, true, (context, body) => {
-				const { answer, webhook } = createWebhook(context, body, c.get('authority')!.application ?? null);
+			respondToWrite(service, webhooks, c, true, (context, body) => {
+				const { response, webhook } = createWebhook(context, body, c.get('authority')!.application ?? null);
 				refuseUnreadEvents(service, c, webhook.events);
-				adopt(service, c, webhook.id);
+				setCreationGrant(service, c, webhook.id);
 				dispatcher.wake();
-				return answer;
+				return response;
 			}),
 	});
 
@@ -53,16 +53,16 @@ const updateRoute = (service: Service, dispatcher: Dispatcher, update: Endpoint)
 	endpoint({
 		...update,
 		handle: (c) =>
-			answerWrite(service, webhooks, c, true, (context, body) => {
+			respondToWrite(service, webhooks, c, true, (context, body) => {
 				const { id, events: storedEvents } = webhookOf(context.store, c);
-				const answer = updateRecord(context, id, body, c.req.header('If-Match'));
-				const webhook = JSON.parse(answer.body!) as Webhook;
+				const response = updateRecord(context, id, body, c.req.header('If-Match'));
+				const webhook = JSON.parse(response.body!) as Webhook;
 				refuseUnknownEvents(service.store, webhook.events, storedEvents);
 				refuseUnreadEvents(service, c, webhook.events);
-				adopt(service, c, id);
+				setCreationGrant(service, c, id);
 				if (webhook.status === 'active') refuseWithoutRights(service.store, webhook);
 				dispatcher.wake();
-				return answer;
+				return response;
 			}),
 	});
 
@@ -70,7 +70,7 @@ const deleteRoute = (service: Service, remove: Endpoint): ApiRoute =>
 	endpoint({
 		...remove,
 		handle: (c) =>
-			answerWrite(service, webhooks, c, false, (context) =>
+			respondToWrite(service, webhooks, c, false, (context) =>
 				deleteWebhook(context, c.req.param('id')!, c.req.header('If-Match')),
 			),
 	});
@@ -83,15 +83,15 @@ const rotateRoute = (service: Service): ApiRoute =>
 		tag,
 		summary: 'Rotate the secret of a webhook',
 		description: 'Generates a new secret. For 24 hours, the previous secret signs as well.',
-		answers: { 200: withSecret('The webhook with its secret.') },
+		responses: { 200: withSecret('The webhook with its secret.') },
 		handle: (c) =>
-			answerWrite(service, webhooks, c, false, (context) => {
+			respondToWrite(service, webhooks, c, false, (context) => {
 				const secret = newWebhookSecret();
 				const change = { secret_hint: hintOf(secret) };
 				const webhook = changeRecord(context, webhookOf(context.store, c), change, true);
 				const until = context.now + replacedSecretLastsMs;
 				const secretId = service.store.webhookSecrets.set(webhook.id, secret, context.now, until);
-				return { ...recordAnswer(200, webhook), secretId };
+				return { ...recordResponse(200, webhook), secretId };
 			}),
 	});
 
@@ -107,13 +107,13 @@ const recoverRoute = (service: Service): ApiRoute =>
 			'happened while it was paused, disabled or not created yet, and failed deliveries, whether ' +
 			'or not a retry is due.',
 		body: recoverSchema,
-		answers: { 202: success('The number of queued events.', recoveredSchema) },
+		responses: { 202: success('The number of queued events.', recoveredSchema) },
 		handle: (c) =>
-			answerWrite(service, webhooks, c, true, (context, body) => {
+			respondToWrite(service, webhooks, c, true, (context, body) => {
 				const webhook = webhookOf(context.store, c);
 				refuseInactive(webhook);
 				const { since } = parseInput(recoverSchema, body);
-				return jsonAnswer(202, { recovered: recover(context, webhook, since) });
+				return jsonResponse(202, { recovered: recover(context, webhook, since) });
 			}),
 	});
 
@@ -125,7 +125,7 @@ const testRoute = (service: Service, dispatcher: Dispatcher): ApiRoute =>
 		tag,
 		summary: 'Test a webhook',
 		description: 'Sends webhook.test once, regardless of the status of the webhook, and returns the outcome.',
-		answers: { 200: success('The delivery, succeeded or failed.', deliverySchema) },
+		responses: { 200: success('The delivery, succeeded or failed.', deliverySchema) },
 		handle: (c) => test(service, dispatcher, c),
 	});
 
@@ -149,26 +149,26 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): ApiRout
 async function test(service: Service, dispatcher: Dispatcher, c: Context<Env>): Promise<Response> {
 	const { store } = service;
 	const webhook = webhookOf(c.get('store'), c);
-	// The stored answer holds only the delivery's id, because its outcome is not known yet.
-	const queued = await answerWrite(service, webhooks, c, false, (context) => {
+	// The stored response holds only the id of the delivery, because its outcome is not known yet.
+	const queued = await respondToWrite(service, webhooks, c, false, (context) => {
 		const { now, newId } = context;
 		refuseWithoutRights(store, webhook);
 		const event = appendEvent(context, 'test', fullAudience(context, webhook), webhook);
 		const id = newId('dlv', now);
 		store.deliveries.add(id, webhook.id, event.sequence, now, null);
-		return jsonAnswer(200, { id });
+		return jsonResponse(200, { id });
 	});
 	const { id } = (await queued.json()) as { id: string };
 	const delivery = store.deliveries.find(webhook.id, id)!;
 	const isFirstRun = delivery.attempts.length === 0;
 	const [tried] = isFirstRun ? await dispatcher.attempt(webhook, delivery) : [delivery];
 	if (isFirstRun && store.isOpen) store.deliveries.save(tried);
-	const body = JSON.stringify(deliveryAnswer(tried));
-	return toResponse(redactAnswer(c, webhooks.name, { status: 200, headers: Object.fromEntries(queued.headers), body }));
+	const body = JSON.stringify(deliveryJson(tried));
+	return toResponse(redactResponse(c, webhooks.name, { status: 200, headers: Object.fromEntries(queued.headers), body }));
 }
 
 /** A subscription depends on the permission of whoever changed it last. */
-function adopt({ store }: Service, c: Context<Env>, id: string): void {
+function setCreationGrant({ store }: Service, c: Context<Env>, id: string): void {
 	const { grant } = c.get('authority')!;
 	const scopes = c.get('scopes');
 	if (grant && scopes) store.creationGrants.set(id, { ...grant, scopes });

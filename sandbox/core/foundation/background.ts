@@ -15,7 +15,7 @@ export const nextTurn = async (): Promise<void> => {
 	await new Promise<void>((resolve) => setImmediate(resolve));
 };
 
-/** How long work on an answer continues before it yields. */
+/** How long work on a response continues before it yields. */
 const turnMs = 0.25;
 
 /** Applies a function to each item, and yields to other requests whenever that takes long. */

@@ -57,7 +57,7 @@ interface Extras {
 	members?: Record<string, unknown>;
 }
 
-/** An error that is answered as `application/problem+json` (RFC 9457). */
+/** An error, sent as `application/problem+json` (RFC 9457). */
 export class Problem extends Error {
 	readonly status: number;
 	readonly headers: Record<string, string>;

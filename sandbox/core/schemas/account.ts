@@ -13,7 +13,7 @@ export const accountId = 'acc_01hk2q5m8r4t6v9x2b5n7m3k1h';
 /** The account of the caller, with its plan and limits. */
 export const accountSchema = z.object({
 	id: z.string().meta({ title: 'ID', description: 'Identifies the account.' }),
-	object: z.literal('account').meta({ title: 'Object', description: 'The kind of record this is.' }),
+	object: z.literal('account').meta({ title: 'Object', description: 'Type of the object.' }),
 	name: z.string().meta({ title: 'Name', description: 'Name of the account.', examples: ['Sandbox'] }),
 	plan: z.enum(planNames).meta({ title: 'Plan', description: 'The plan of the account.', examples: ['starter'] }),
 	limits: z
@@ -24,16 +24,8 @@ export const accountSchema = z.object({
 				examples: [1000],
 			}),
 			page_size: z.int().meta({ title: 'Page Size', description: 'Maximum number of records per page.', examples: [500] }),
-			body_bytes: z.int().meta({
-				title: 'Body Bytes',
-				description: 'Maximum size of a request body.',
-				examples: [1_048_576],
-			}),
-			batch_items: z.int().meta({
-				title: 'Batch Items',
-				description: 'Maximum number of items in a batch.',
-				examples: [100],
-			}),
+			body_bytes: z.int().meta({ title: 'Body Bytes', description: 'Maximum size of a request body.', examples: [1_048_576] }),
+			batch_items: z.int().meta({ title: 'Batch Items', description: 'Maximum number of items in a batch.', examples: [100] }),
 			batch_body_bytes: z.int().meta({
 				title: 'Batch Body Bytes',
 				description: 'Maximum size of the body of a batch.',

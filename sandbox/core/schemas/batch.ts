@@ -12,7 +12,7 @@ export const maxBatchSize = 100;
 export const batchSchema = z.strictObject({
 	items: z.array(z.unknown()).min(1).max(maxBatchSize).meta({
 		title: 'Items',
-		description: 'One entry for each record, processed in this order.',
+		description: 'One entry per record, processed in this order.',
 	}),
 	atomic: z.boolean().default(false).meta({
 		title: 'Atomic',
@@ -27,7 +27,7 @@ export const targetSchema = z.object({
 		.string()
 		.min(1)
 		.max(64)
-		.meta({ title: 'ID', description: 'The record this is about.', examples: [exampleId('con')] }),
+		.meta({ title: 'ID', description: 'ID of the record.', examples: [exampleId('con')] }),
 	version: z.int().min(1).optional().meta({
 		title: 'Version',
 		description: 'The expected version; if the record has a newer one, the item fails.',

@@ -22,11 +22,7 @@ export const companies = defineResource({
 	description: 'The organizations your contacts work for.',
 	visibility: { owner: 'owner_id' },
 	fields: {
-		name: plainText().min(1).max(255).meta({
-			title: 'Name',
-			description: 'Name of the company.',
-			examples: ['Altamira Logistics'],
-		}),
+		name: plainText().min(1).max(255).meta({ title: 'Name', description: 'Name of the company.', examples: ['Altamira Logistics'] }),
 		domain: optional(domainName, {
 			title: 'Domain',
 			description: 'Main internet domain of the company; unique.',
@@ -65,27 +61,11 @@ export const companies = defineResource({
 			description: 'Revenue per year, in the currency of the record.',
 			examples: [18500000],
 		}),
-		currency: currency({
-			title: 'Currency',
-			description: 'Three-letter code of the currency of the revenue.',
-			examples: ['EUR'],
-		}),
-		phone: phone({
-			title: 'Phone',
-			description: 'Main phone number, with plus sign and country code.',
-			examples: ['+34915550100'],
-		}),
-		website: url({
-			title: 'Website',
-			description: 'Web address of the company.',
-			examples: ['https://altamira.example'],
-		}),
+		currency: currency({ title: 'Currency', description: 'Three-letter currency code of the revenue.', examples: ['EUR'] }),
+		phone: phone({ title: 'Phone', description: 'Main phone number, with plus sign and country code.', examples: ['+34915550100'] }),
+		website: url({ title: 'Website', description: 'Web address of the company.', examples: ['https://altamira.example'] }),
 		description: text(
-			{
-				title: 'Description',
-				description: 'Description of the company.',
-				examples: ['Refrigerated transport in southern Europe.'],
-			},
+			{ title: 'Description', description: 'Description of the company.', examples: ['Refrigerated transport in southern Europe.'] },
 			10_000,
 		),
 		address: postalAddress('Address of the company.'),

@@ -10,12 +10,12 @@ const consent = (title: string, description: string) => optional(z.boolean(), { 
 
 const entry = <T extends z.ZodType>(value: T, title: string, example: string) =>
 	z.strictObject({
-		value: value.meta({ title, description: 'The value itself.', examples: [example] }),
+		value: value.meta({ title, description: 'The email address or phone number.', examples: [example] }),
 		label: text({ title: 'Label', description: 'Purpose, such as work or private.', examples: ['work'] }, 50),
 		primary: z
 			.boolean()
 			.default(false)
-			.meta({ title: 'Primary', description: 'Whether it is the primary one.', examples: [true] }),
+			.meta({ title: 'Primary', description: 'Whether this is the primary entry.', examples: [true] }),
 	});
 
 export const contacts = defineResource({
@@ -39,11 +39,7 @@ export const contacts = defineResource({
 			.max(20)
 			.default([])
 			.meta({ title: 'Emails', description: 'All email addresses; the primary one is Email.' }),
-		phone: phone({
-			title: 'Phone',
-			description: 'Main phone number, with plus sign and country code.',
-			examples: ['+34915550142'],
-		}),
+		phone: phone({ title: 'Phone', description: 'Main phone number, with plus sign and country code.', examples: ['+34915550142'] }),
 		phones: z
 			.array(entry(phoneNumber, 'Phone', '+34915550142'))
 			.max(20)

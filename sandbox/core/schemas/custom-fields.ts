@@ -1,7 +1,7 @@
 import { z } from 'zod/v4';
 import type { FieldError } from '../foundation/problem.ts';
-import { customObjects, objectKeyOf } from './custom-objects.ts';
-import { choice, instant, plainText, text } from './fields.ts';
+import { customObjects, objectKeyOf, recordsPattern } from './custom-objects.ts';
+import { choice, instant, keyText, plainText, text } from './fields.ts';
 import { systemFields } from './record.ts';
 import { defineResource, hasCustomFields, type RecordOf } from './resource.ts';
 import { standardResources } from './standard-resources.ts';
@@ -12,7 +12,7 @@ const customizable = standardResources.filter(hasCustomFields).map(({ name }) =>
 const customizableName = z
 	.string()
 	.max(100)
-	.regex(new RegExp(`^(${customizable.join('|')}|custom-objects/[a-z][a-z0-9_]*/records)$`), {
+	.regex(new RegExp(`^(${customizable.join('|')}|${recordsPattern})$`), {
 		message: `Expected one of: ${customizable.join(', ')}, custom-objects/{key}/records.`,
 	});
 
@@ -38,11 +38,7 @@ export const maxCustomFields = 500;
 const option = z.strictObject({
 	value: plainText().min(1).max(100).regex(/^[^,]*$/, {
 		message: 'It must not contain a comma, because commas separate values in filters.',
-	}).meta({
-		title: 'Value',
-		description: 'The value that records store.',
-		examples: ['express'],
-	}),
+	}).meta({ title: 'Value', description: 'The value that records store.', examples: ['express'] }),
 	label: plainText().min(1).max(100).meta({ title: 'Label', description: 'Label shown to people.', examples: ['Express'] }),
 });
 
@@ -52,32 +48,22 @@ const flag = (title: string, description: string) =>
 const fields = {
 	resource: customizableName.meta({
 		title: 'Resource',
-		description: 'Records that get the field: a resource, or custom-objects/{key}/records.',
+		description: 'Record type of the field, such as contacts or custom-objects/{key}/records.',
 		examples: ['contacts'],
 		'x-immutable': true,
 	}),
-	key: z
-		.string()
-		.regex(/^[a-z][a-z0-9_]{0,62}$/, {
-			message: 'A key consists of lower-case letters, digits and underscores, and begins with a letter.',
-		})
-		.meta({
-			title: 'Key',
-			description: 'Name of the field in custom_fields; unique in its resource.',
-			examples: ['shipping_class'],
-			'x-immutable': true,
-		}),
+	key: keyText('[a-z][a-z0-9_]{0,62}').meta({
+		title: 'Key',
+		description: 'Name of the field in custom_fields; unique in its resource.',
+		examples: ['shipping_class'],
+		'x-immutable': true,
+	}),
 	label: plainText().min(1).max(100).meta({
 		title: 'Label',
 		description: 'Label of the field, shown to people.',
 		examples: ['Shipping Class'],
 	}),
-	type: z.enum(customFieldTypes).meta({
-		title: 'Type',
-		description: 'Type of the value.',
-		examples: ['select'],
-		'x-immutable': true,
-	}),
+	type: z.enum(customFieldTypes).meta({ title: 'Type', description: 'Type of the value.', examples: ['select'], 'x-immutable': true }),
 	options: z.array(option).max(500).default([]).meta({
 		title: 'Options',
 		description: 'The values to choose from; for select and multi_select only.',
@@ -104,7 +90,7 @@ export const customFields = defineResource({
 	name: 'custom-fields',
 	object: 'custom_field',
 	idPrefix: 'cf',
-	description: `The fields you have added to your records: at most ${maxCustomFields} for each kind of record.`,
+	description: `The fields you have added to your records: at most ${maxCustomFields} per record type.`,
 	visibility: 'everyone',
 	isAdministrative: true,
 	fields,

@@ -1,12 +1,16 @@
 import { z } from 'zod/v4';
 import { memberNamed } from '../foundation/json.ts';
-import { plainText, text } from './fields.ts';
+import { keyText, plainText, text } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource, type Resource, type StoredRecord } from './resource.ts';
 
-const key = z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, {
-	message: 'A key consists of lower-case letters, digits and underscores, and begins with a letter.',
-});
+/** Matches the keys of custom objects, as part of a regular expression. */
+export const objectKeyPattern = '[a-z][a-z0-9_]{0,39}';
+
+/** Matches the names of the resources of custom objects' records, as part of a regular expression. */
+export const recordsPattern = `custom-objects/${objectKeyPattern}/records`;
+
+const key = keyText(objectKeyPattern);
 
 const label = (title: string, description: string, example: string) =>
 	plainText().min(1).max(100).meta({ title, description, examples: [example] });
@@ -15,7 +19,7 @@ export const customObjects = defineResource({
 	name: 'custom-objects',
 	object: 'custom_object',
 	idPrefix: 'cob',
-	description: 'Kinds of records that you have added yourself.',
+	description: 'Record types that you have added.',
 	visibility: 'everyone',
 	fields: {
 		key: key.meta({
@@ -28,7 +32,7 @@ export const customObjects = defineResource({
 		label_plural: label('Plural Label', 'Name of several records.', 'Rental Cars'),
 		primary_field: key.meta({
 			title: 'Primary Field',
-			description: 'Key of the custom field that gives records their title; define it next.',
+			description: 'Key of the custom field that is the title of each record. Add that field next.',
 			examples: ['plate'],
 			'x-immutable': true,
 		}),

@@ -1,28 +1,16 @@
 import type { JsonObject } from '../foundation/json.ts';
-import { text } from './fields.ts';
+import { type Deal, lostReason } from './deal-fields.ts';
 import { entersStatus, type RuleContext } from './resource.ts';
-import { type Stage, type stageKinds, stagesOf } from './stages.ts';
+import { type Stage, stagesOf } from './stages.ts';
 
-export const lostReason = text(
-	{ title: 'Lost Reason', description: 'Reason the deal was lost.', examples: ['Chose a cheaper offer'] },
-	1000,
-);
-
-interface DealInStage {
-	pipeline_id: string | null;
-	stage_id: string | null;
-	status: (typeof stageKinds)[number];
-	lost_reason: string | null;
-}
-
-const isNot = (kind: Stage['kind']) => ({ status }: DealInStage): boolean => status !== kind;
+const isNot = (kind: Stage['kind']) => ({ status }: Deal): boolean => status !== kind;
 
 export const dealActions = {
 	win: {
 		summary: 'Win a deal',
 		description: 'Moves the deal to the first won stage of its pipeline.',
 		isPossible: isNot('won'),
-		change: (deal: DealInStage, _input: unknown, context: RuleContext) => ({
+		change: (deal: Deal, _input: unknown, context: RuleContext) => ({
 			...moveTo('won', deal, context),
 			lost_reason: null,
 		}),
@@ -32,7 +20,7 @@ export const dealActions = {
 		description: 'Moves the deal to the first lost stage of its pipeline.',
 		isPossible: isNot('lost'),
 		input: { lost_reason: lostReason },
-		change: (deal: DealInStage, { lost_reason: reason }: JsonObject, context: RuleContext) => ({
+		change: (deal: Deal, { lost_reason: reason }: JsonObject, context: RuleContext) => ({
 			...moveTo('lost', deal, context),
 			lost_reason: (reason as string | null) ?? deal.lost_reason,
 		}),
@@ -41,7 +29,7 @@ export const dealActions = {
 		summary: 'Reopen a deal',
 		description: 'Moves the deal back to the first open stage of its pipeline.',
 		isPossible: isNot('open'),
-		change: (deal: DealInStage, _input: unknown, context: RuleContext) => ({
+		change: (deal: Deal, _input: unknown, context: RuleContext) => ({
 			...moveTo('open', deal, context),
 			lost_reason: null,
 		}),
@@ -49,13 +37,11 @@ export const dealActions = {
 };
 
 /** Moves a deal to the first stage of this kind, unless it is in such a stage already. */
-function moveTo(kind: Stage['kind'], deal: DealInStage, { find }: RuleContext) {
+function moveTo(kind: Stage['kind'], deal: Deal, { find }: RuleContext) {
 	if (deal.status === kind) return { stage_id: deal.stage_id };
 	const stages = stagesOf(find('pipelines', deal.pipeline_id!));
 	return { stage_id: stages.find((stage) => stage.kind === kind)!.id };
 }
-
-type Deal = Pick<DealInStage, 'stage_id' | 'status'>;
 
 /** The events of a deal besides created, updated and deleted. */
 export const dealEvents = {

@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 
-/** A string of the API that is no field of a record. */
+/** A string of the API that is not a field of a record. */
 export const describedText = (description: string) => z.string().meta({ description });
 
 /** The metadata of a field, for people who fill in a form and for programs. */
@@ -33,6 +33,12 @@ export const optional = <T extends z.ZodType>(schema: T, metadata: FieldMetadata
  * and unique fields.
  */
 export const plainText = () => z.string().normalize('NFC');
+
+/** A name in paths and JSON that clients choose. */
+export const keyText = (pattern: string) =>
+	z.string().regex(new RegExp(`^${pattern}$`), {
+		message: 'A key consists of lower-case letters, digits and underscores, and begins with a letter.',
+	});
 
 export const text = (metadata: FieldMetadata, maxLength = 255) => optional(plainText().max(maxLength), metadata);
 

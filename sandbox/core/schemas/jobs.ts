@@ -1,7 +1,9 @@
 import { z } from 'zod/v4';
 import { bulkOperations } from './batch.ts';
+import { recordsPattern } from './custom-objects.ts';
 import { instant, text } from './fields.ts';
 import { resources } from './index.ts';
+import { requestOriginSchema } from './origin.ts';
 import { applicationId, systemFields } from './record.ts';
 import { exampleId } from './request-examples.ts';
 import { defineResource, entersStatus, type RecordOf } from './resource.ts';
@@ -13,9 +15,6 @@ export const jobLimits = { lines: 100_000, bytes: 50_000_000, line_bytes: 1_048_
 
 const jobStatuses = ['queued', 'processing', 'completed', 'failed', 'canceled'] as const;
 
-/** Matches the names of the resources of custom objects' records. */
-export const customRecordsPattern = 'custom-objects/[a-z][a-z0-9_]{0,39}/records';
-
 const readOnly = (title: string, description: string) => ({ title, description, readOnly: true });
 
 const count = (title: string, description: string) =>
@@ -24,9 +23,9 @@ const count = (title: string, description: string) =>
 const fields = {
 	resource: z
 		.string()
-		.regex(new RegExp(`^(${resources.map(({ name }) => name).join('|')}|${customRecordsPattern})$`))
+		.regex(new RegExp(`^(${resources.map(({ name }) => name).join('|')}|${recordsPattern})$`))
 		.meta({ ...readOnly('Resource', 'The resource of the records.'), examples: ['contacts'] }),
-	operation: z.enum(jobOperations).meta(readOnly('Operation', 'The operation applied to each line, or export.')),
+	operation: z.enum(jobOperations).meta(readOnly('Operation', 'The operation applied to each line; export reads records instead.')),
 	match_on: text(readOnly('Match On', 'For upsert: the unique field to match on.')),
 	query: z.object({}).catchall(z.string()).nullable().meta({
 		...readOnly('Query', 'For export: the query, with filters, sort and fields as in a list.'),
@@ -37,20 +36,12 @@ const fields = {
 	processed: count('Processed', 'Number of lines or records processed so far.'),
 	succeeded: count('Succeeded', 'Number of lines that succeeded.'),
 	failed: count('Failed', 'Number of lines that were refused; the results have the reasons.'),
-	error: text(readOnly('Error', 'Reason the whole job failed, or the service canceled it because the key, the ' +
+	error: text(readOnly('Error', 'Reason the whole job failed, or was canceled by the service: the key, the ' +
 				'application’s access or the user’s permission was revoked.'), 1000),
-	request: z
-		.strictObject({
-			id: z.string().meta({ title: 'ID', description: 'Its X-Request-Id.' }),
-			idempotency_key: z.string().nullable().meta({
-				title: 'Idempotency Key',
-				description: 'Its Idempotency-Key, if it had one.',
-			}),
-		})
-		.meta({
-			...readOnly('Request', 'The request that started the job; the job’s events have the same one.'),
-			examples: [{ id: exampleId('req'), idempotency_key: null }],
-		}),
+	request: requestOriginSchema.meta({
+		...readOnly('Request', 'The request that started the job, also named by the events of the job.'),
+		examples: [{ id: exampleId('req'), idempotency_key: null }],
+	}),
 	started_at: instant(readOnly('Started At', 'Time processing began.')),
 	finished_at: instant(readOnly('Finished At', 'Time the job ended, whatever its outcome.')),
 	results_expire_at: instant(readOnly('Results Expire At', 'Time until which the results are kept.')),

@@ -7,16 +7,8 @@ import type { RuleContext } from './resource.ts';
 const linkable = ['contacts', 'companies', 'deals', 'tickets'] as const;
 
 const link = z.strictObject({
-	resource: z.enum(linkable).meta({
-		title: 'Resource',
-		description: 'Kind of record.',
-		examples: ['contacts'],
-	}),
-	id: z.string().min(1).max(64).meta({
-		title: 'ID',
-		description: 'ID of the record.',
-		examples: [exampleId('con')],
-	}),
+	resource: z.enum(linkable).meta({ title: 'Resource', description: 'Record type.', examples: ['contacts'] }),
+	id: z.string().min(1).max(64).meta({ title: 'ID', description: 'ID of the record.', examples: [exampleId('con')] }),
 });
 
 type Link = z.output<typeof link>;

@@ -1,6 +1,7 @@
 import type { z } from 'zod/v4';
 import type { FieldError } from '../foundation/problem.ts';
 import { emailAddress, phoneNumber } from './fields.ts';
+import type { Message } from './message-fields.ts';
 import type { Consequence, RuleContext } from './resource.ts';
 
 /** The address formats of channels that prescribe one. */
@@ -11,14 +12,7 @@ const addressTypes: Record<string, { type: z.ZodType; called: string }> = {
 	voice: { type: phoneNumber, called: 'a phone number like +4930123456' },
 };
 
-interface Addressed {
-	channel: string;
-	to: string[];
-	cc: string[];
-	bcc: string[];
-}
-
-export function addressErrors(message: Addressed): FieldError[] {
+export function addressErrors(message: Message): FieldError[] {
 	const address = addressTypes[message.channel];
 	if (!address) return [];
 	return (['to', 'cc', 'bcc'] as const).flatMap((field) =>
@@ -30,19 +24,10 @@ export function addressErrors(message: Addressed): FieldError[] {
 	);
 }
 
-interface Content extends Addressed {
-	status: string;
-	from: string | null;
-	subject: string | null;
-	text: string | null;
-	html: string | null;
-	attachments: unknown[];
-}
-
 const contentFields = ['from', 'to', 'cc', 'bcc', 'subject', 'text', 'html', 'attachments'] as const;
 
 /** Requires content, and refuses changes of it after the message was sent. */
-export function contentErrors(message: Content, previous: Content | undefined): FieldError[] {
+export function contentErrors(message: Message, previous: Message | undefined): FieldError[] {
 	const { text, html, attachments } = message;
 	if (!text && !html && attachments.length === 0) {
 		const detail = 'A message needs at least one of text, html, attachments.';
@@ -58,14 +43,8 @@ export function contentErrors(message: Content, previous: Content | undefined): 
 		}));
 }
 
-interface Scheduled {
-	direction: string;
-	status: string;
-	scheduled_at: string | null;
-}
-
 /** Allows scheduling only in the future, and only before the message is sent. */
-export function scheduleErrors(message: Scheduled, previous: Scheduled | undefined, at: string): FieldError[] {
+export function scheduleErrors(message: Message, previous: Message | undefined, at: string): FieldError[] {
 	const refuse = (code: string, detail: string) => [{ pointer: '/scheduled_at', code, detail }];
 	const { scheduled_at: time } = message;
 	if (message.direction === 'inbound' && time !== null) {
@@ -81,14 +60,8 @@ export function scheduleErrors(message: Scheduled, previous: Scheduled | undefin
 	return [];
 }
 
-interface Belonging {
-	status: string;
-	ticket_id: string | null;
-	contact_id: string | null;
-}
-
 /** The consequences of a received or sent message for its ticket and its contact. */
-export function afterMessage(message: Belonging, previous: Belonging | undefined, { find, at }: RuleContext): Consequence[] {
+export function afterMessage(message: Message, previous: Message | undefined, { find, at }: RuleContext): Consequence[] {
 	const hasNewStatus = message.status !== previous?.status;
 	const isReceived = hasNewStatus && message.status === 'received';
 	const isSent = hasNewStatus && message.status === 'sent';

@@ -1,13 +1,9 @@
-import { z } from 'zod/v4';
 import { deliveryTransitions, nextTransition, transientStates } from './message-delivery.ts';
-import { instant, pointInTime, reference, text } from './fields.ts';
-import { addresses, attachments, deliveryError, channels } from './message-parts.ts';
+import { pointInTime } from './fields.ts';
+import { messageFields } from './message-fields.ts';
 import { addressErrors, afterMessage, contentErrors, scheduleErrors } from './message-rules.ts';
-import { sharedFields, systemFields } from './record.ts';
 import { exampleId } from './request-examples.ts';
 import { defineResource, entersStatus } from './resource.ts';
-
-const moment = (title: string, description: string) => instant({ title, description, readOnly: true });
 
 /** Whether a message can still enter a state; a scheduled one can be rescheduled. */
 const mayBecome = (status: string) => (message: { status: string }): boolean => {
@@ -21,80 +17,7 @@ export const messages = defineResource({
 	idPrefix: 'msg',
 	description: 'Messages to and from people, on any channel.',
 	visibility: { user: 'user_id', through: ['contact_id', 'ticket_id', 'deal_id'] },
-	fields: {
-		channel: z.enum(channels).meta({
-			title: 'Channel',
-			description: 'Channel of the message.',
-			examples: ['email'],
-			'x-immutable': true,
-		}),
-		direction: z.enum(['inbound', 'outbound']).meta({
-			title: 'Direction',
-			description: 'Whether the message was received (inbound) or sent (outbound).',
-			examples: ['outbound'],
-			'x-immutable': true,
-		}),
-		status: z.enum(Object.keys(deliveryTransitions) as [string, ...string[]]).meta({
-			title: 'Status',
-			description: 'Delivery status.',
-			examples: ['queued'],
-			readOnly: true,
-		}),
-		conversation_id: text(
-			{
-				title: 'Conversation',
-				description: 'Shared by the messages of a conversation; generated if absent.',
-				examples: [exampleId('cnv')],
-			},
-			64,
-		),
-		from: text({ title: 'From', description: 'Address or number of the sender.', examples: ['support@sandbox.example'] }),
-		to: addresses.min(1).meta({
-			title: 'To',
-			description: 'Addresses or numbers of the recipients.',
-			examples: [['ana.moreno@altamira.example']],
-		}),
-		cc: addresses.default([]).meta({ title: 'Cc', description: 'Recipients of a copy.' }),
-		bcc: addresses.default([]).meta({ title: 'Bcc', description: 'Recipients of a blind copy.' }),
-		subject: text({ title: 'Subject', description: 'Subject line.', examples: ['Your invoice'] }),
-		text: text({ title: 'Text', description: 'Body as plain text.', examples: ['Here is the corrected invoice.'] }, 262_144),
-		html: text({ title: 'HTML', description: 'Body as HTML.' }, 262_144),
-		attachments: attachments.default([]).meta({ title: 'Attachments', description: 'Files attached to the message.' }),
-		in_reply_to_id: reference('messages', {
-			title: 'In Reply To',
-			description: 'The message that this one replies to.',
-			examples: [exampleId('msg')],
-		}),
-		contact_id: reference('contacts', {
-			title: 'Contact',
-			description: 'The person on the other side.',
-			examples: [exampleId('con')],
-		}),
-		ticket_id: reference('tickets', {
-			title: 'Ticket',
-			description: 'The ticket of the message. An inbound message reopens a ticket that is pending, on hold or solved.',
-			examples: [exampleId('tic')],
-		}),
-		deal_id: reference('deals', {
-			title: 'Deal',
-			description: 'The deal of the message.',
-			examples: [exampleId('dea')],
-		}),
-		user_id: reference('users', {
-			title: 'User',
-			description: 'The user who wrote or received the message; by default, the user who creates it.',
-			examples: [exampleId('usr')],
-		}),
-		scheduled_at: instant({ title: 'Scheduled At', description: 'Time to send the message; immediately if absent.' }),
-		sent_at: moment('Sent At', 'Time the message was sent.'),
-		delivered_at: moment('Delivered At', 'Time the message was delivered.'),
-		read_at: moment('Read At', 'Time the message was read.'),
-		failed_at: moment('Failed At', 'Time the delivery failed.'),
-		error: deliveryError,
-		external_id: sharedFields.external_id,
-		custom_fields: sharedFields.custom_fields,
-		...systemFields('message'),
-	},
+	fields: messageFields,
 	important: ['channel', 'direction', 'status', 'from', 'to', 'subject', 'text', 'contact_id'],
 	examples: { update: { contact_id: exampleId('con') } },
 	unique: { external_id: ['external_id'] },

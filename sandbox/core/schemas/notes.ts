@@ -39,11 +39,7 @@ export const notes = defineResource({
 			description: 'Whether the note is shown above the others.',
 			examples: [false],
 		}),
-		author_id: reference('users', {
-			title: 'Author',
-			description: 'The user who wrote the note.',
-			examples: [exampleId('usr')],
-		}),
+		author_id: reference('users', { title: 'Author', description: 'The user who wrote the note.', examples: [exampleId('usr')] }),
 		links: links.min(1).meta(linksMetadata),
 		...shared,
 		...systemFields('note'),

@@ -27,21 +27,13 @@ export const pipelines = defineResource({
 			description: 'Name of the pipeline; unique.',
 			examples: ['Partner Sales'],
 		}),
-		position: z.int().min(0).default(0).meta({
-			title: 'Position',
-			description: 'Position of the pipeline, ascending.',
-			examples: [2],
-		}),
+		position: z.int().min(0).default(0).meta({ title: 'Position', description: 'Position of the pipeline, ascending.', examples: [2] }),
 		is_default: z.boolean().default(false).meta({
 			title: 'Default',
-			description: 'Whether new deals go here; making one the default takes it from the other.',
+			description: 'Whether new deals go into this pipeline. Setting it replaces the previous default.',
 			examples: [false],
 		}),
-		currency: currency({
-			title: 'Currency',
-			description: 'Three-letter code of the currency of its deals.',
-			examples: ['EUR'],
-		}),
+		currency: currency({ title: 'Currency', description: 'Three-letter currency code of its deals.', examples: ['EUR'] }),
 		stages: z.array(stage).min(1).max(50).meta({
 			title: 'Stages',
 			description: 'At least one of each kind. A change replaces the whole list.',

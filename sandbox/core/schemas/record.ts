@@ -1,5 +1,6 @@
 import { z } from 'zod/v4';
 import { instant, pointInTime, reference, references, text } from './fields.ts';
+import { type Actor, actorSchema } from './origin.ts';
 import { exampleId } from './request-examples.ts';
 
 const id = z.string().max(64).meta({
@@ -10,17 +11,12 @@ const id = z.string().max(64).meta({
 });
 
 const actorField = (title: string, description: string) =>
-	z
-		.strictObject({
-			type: z.string().meta({ title: 'Type', description: 'Kind of caller.' }),
-			id: z.string().meta({ title: 'ID', description: 'ID of the caller.' }),
-		})
-		.meta({ title, description, examples: [{ type: 'api_key', id: exampleId('key') }], readOnly: true });
+	actorSchema.meta({ title, description, examples: [{ type: 'api_key', id: exampleId('key') }], readOnly: true });
 
 /** The fields that the service sets on every record of every resource. */
 export const systemFields = (object: string) => ({
 	id,
-	object: z.literal(object).meta({ title: 'Object', description: 'The kind of record this is.', readOnly: true }),
+	object: z.literal(object).meta({ title: 'Object', description: 'Type of the object.', readOnly: true }),
 	version: z.int().min(1).meta({
 		title: 'Version',
 		description: 'Increases with every change; the ETag begins with it.',
@@ -39,11 +35,7 @@ export const systemFields = (object: string) => ({
 		examples: ['2025-03-01T09:30:00.000Z'],
 		readOnly: true,
 	}),
-	deleted_at: instant({
-		title: 'Deleted At',
-		description: 'Time of deletion; null if the record is not deleted.',
-		readOnly: true,
-	}),
+	deleted_at: instant({ title: 'Deleted At', description: 'Time of deletion; null if the record is not deleted.', readOnly: true }),
 	created_by: actorField('Created By', 'Who created the record.'),
 	updated_by: actorField('Updated By', 'Who last changed the record.'),
 });
@@ -52,21 +44,9 @@ const customValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.stri
 
 /** The fields that clients can set on every record of the business resources. */
 export const sharedFields = {
-	external_id: text({
-		title: 'External ID',
-		description: 'The id of this record in your own system; unique.',
-		examples: ['crm-4711'],
-	}),
-	owner_id: reference('users', {
-		title: 'Owner',
-		description: 'The user responsible for the record.',
-		examples: [exampleId('usr')],
-	}),
-	tag_ids: references('tags', {
-		title: 'Tags',
-		description: 'The ids of the tags on this record.',
-		examples: [[exampleId('tag')]],
-	}),
+	external_id: text({ title: 'External ID', description: 'The id of this record in your own system; unique.', examples: ['crm-4711'] }),
+	owner_id: reference('users', { title: 'Owner', description: 'The user responsible for the record.', examples: [exampleId('usr')] }),
+	tag_ids: references('tags', { title: 'Tags', description: 'The ids of the tags on this record.', examples: [[exampleId('tag')]] }),
 	// Not `z.record`, which refuses the key `constructor`.
 	custom_fields: z.object({}).catchall(customValue).default({}).meta({
 		title: 'Custom Fields',
@@ -75,7 +55,7 @@ export const sharedFields = {
 };
 
 /** The system fields of a new record. */
-export const firstVersion = (actor: { type: string; id: string }, at: string) => ({
+export const firstVersion = (actor: Actor, at: string) => ({
 	version: 1,
 	created_at: at,
 	updated_at: at,

@@ -3,6 +3,7 @@ import { getOrCreate } from '../foundation/maps.ts';
 import type { FieldError } from '../foundation/problem.ts';
 import type { FieldMetadata } from './fields.ts';
 import { type JsonSchema, jsonSchema } from './json-schema.ts';
+import type { Actor } from './origin.ts';
 
 type Fields = Record<string, z.ZodType>;
 type FieldValues<F extends Fields> = z.output<z.ZodObject<F>>;
@@ -13,7 +14,7 @@ export interface RuleContext {
 	/** The instant of the change. */
 	at: string;
 	/** The author of the change. */
-	actor: { type: string; id: string };
+	actor: Actor;
 	newId(prefix: string): string;
 	/** A live record, if the caller may see it. */
 	find(resource: string, id: string): StoredRecord | undefined;

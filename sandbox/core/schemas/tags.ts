@@ -20,10 +20,7 @@ export const tags = defineResource({
 			examples: ['Early Adopter'],
 		}),
 		color: optional(color, { title: 'Color', description: 'Color of the label, as #rrggbb.', examples: ['#2f80ed'] }),
-		description: text(
-			{ title: 'Description', description: 'Purpose of the tag.', examples: ['Likes to try new features.'] },
-			1000,
-		),
+		description: text({ title: 'Description', description: 'Purpose of the tag.', examples: ['Likes to try new features.'] }, 1000),
 		usage: z.int().min(0).meta({
 			title: 'Usage',
 			description: 'Number of records with the tag. A new count does not change the version of the tag.',

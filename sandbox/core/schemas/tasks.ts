@@ -42,11 +42,7 @@ export const tasks = defineResource({
 			description: 'Whether the task is due on a day, not at a time of day.',
 			examples: [false],
 		}),
-		remind_at: instant({
-			title: 'Remind At',
-			description: 'Time to remind the assignee.',
-			examples: ['2025-03-04T09:00:00.000Z'],
-		}),
+		remind_at: instant({ title: 'Remind At', description: 'Time to remind the assignee.', examples: ['2025-03-04T09:00:00.000Z'] }),
 		assignee_id: reference('users', {
 			title: 'Assignee',
 			description: 'The user responsible for the task.',

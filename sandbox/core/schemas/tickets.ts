@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 import type { FieldError } from '../foundation/problem.ts';
-import { channels } from './message-parts.ts';
+import { channels } from './message-fields.ts';
 import { choice, choiceOr, instant, plainText, reference, text } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { exampleId } from './request-examples.ts';
@@ -58,16 +58,8 @@ export const tickets = defineResource({
 			description: 'The company of the requester.',
 			examples: [exampleId('com')],
 		}),
-		deal_id: reference('deals', {
-			title: 'Deal',
-			description: 'The deal the ticket is about.',
-			examples: [exampleId('dea')],
-		}),
-		assignee_id: reference('users', {
-			title: 'Assignee',
-			description: 'The user who works on it.',
-			examples: [exampleId('usr')],
-		}),
+		deal_id: reference('deals', { title: 'Deal', description: 'The deal the ticket is about.', examples: [exampleId('dea')] }),
+		assignee_id: reference('users', { title: 'Assignee', description: 'The user who works on it.', examples: [exampleId('usr')] }),
 		follow_up_of_id: reference('tickets', {
 			title: 'Follow-Up Of',
 			description: 'The earlier ticket that this one continues.',
@@ -81,16 +73,8 @@ export const tickets = defineResource({
 			readOnly: true,
 		}),
 		closed_at: instant({ title: 'Closed At', description: 'Time the ticket was closed.', readOnly: true }),
-		last_message_at: instant({
-			title: 'Last Message At',
-			description: 'Time of the last message on the ticket.',
-			readOnly: true,
-		}),
-		satisfaction: choice(['good', 'bad'], {
-			title: 'Satisfaction',
-			description: 'Rating by the requester.',
-			examples: ['good'],
-		}),
+		last_message_at: instant({ title: 'Last Message At', description: 'Time of the last message on the ticket.', readOnly: true }),
+		satisfaction: choice(['good', 'bad'], { title: 'Satisfaction', description: 'Rating by the requester.', examples: ['good'] }),
 		...sharedFields,
 		...systemFields('ticket'),
 	},

@@ -43,11 +43,7 @@ export const users = defineResource({
 			description: 'Time zone of the user, like Europe/Berlin.',
 			examples: ['Europe/Stockholm'],
 		}),
-		locale: languageTag({
-			title: 'Locale',
-			description: 'Language and region of the user, like en or de-AT.',
-			examples: ['sv-SE'],
-		}),
+		locale: languageTag({ title: 'Locale', description: 'Language and region of the user, like en or de-AT.', examples: ['sv-SE'] }),
 		avatar_url: url({
 			title: 'Avatar URL',
 			description: 'Web address of a picture of the user.',

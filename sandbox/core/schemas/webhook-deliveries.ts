@@ -22,11 +22,11 @@ export interface Delivery {
 }
 
 const attemptSchema = z.object({
-	started_at: pointInTime.meta({ title: 'Started At', description: 'Time of the start.' }),
-	duration_ms: z.int().min(0).meta({ title: 'Duration (Milliseconds)', description: 'How long the delivery took.' }),
+	started_at: pointInTime.meta({ title: 'Started At', description: 'Time the attempt began.' }),
+	duration_ms: z.int().min(0).meta({ title: 'Duration (Milliseconds)', description: 'Duration of the attempt.' }),
 	response_status: z.int().nullable().meta({
 		title: 'Response Status',
-		description: 'The HTTP status that the receiver answered with; null if it did not answer.',
+		description: 'HTTP status of the receiver’s response; null if it did not respond.',
 		examples: [200],
 	}),
 	error: z.string().nullable().meta({ title: 'Error', description: 'Reason for the failure, if any.' }),
@@ -38,12 +38,8 @@ export type Attempt = z.output<typeof attemptSchema>;
 /** A delivery as the API returns it. */
 export const deliverySchema = z.object({
 	id: z.string().meta({ title: 'ID', description: 'Identifies the delivery.', examples: [exampleId('dlv')] }),
-	object: z.literal('delivery').meta({ title: 'Object', description: 'The kind of record this is.' }),
-	webhook_id: z.string().meta({
-		title: 'Webhook',
-		description: 'The subscription.',
-		examples: [exampleId('whk')],
-	}),
+	object: z.literal('delivery').meta({ title: 'Object', description: 'Type of the object.' }),
+	webhook_id: z.string().meta({ title: 'Webhook', description: 'The subscription.', examples: [exampleId('whk')] }),
 	event_id: z.string().meta({
 		title: 'Event',
 		description: 'The event; it is the webhook-id of every attempt.',
@@ -66,7 +62,7 @@ export const deliverySchema = z.object({
 }).meta({ id: 'WebhookDelivery', description: 'The delivery of an event to a webhook.', required: ['id'] });
 
 /** Converts a delivery to the form that the API returns. */
-export const deliveryAnswer = (delivery: Delivery): z.output<typeof deliverySchema> => ({
+export const deliveryJson = (delivery: Delivery): z.output<typeof deliverySchema> => ({
 	id: delivery.id,
 	object: 'delivery',
 	webhook_id: delivery.webhookId,
@@ -83,14 +79,14 @@ export const deliveryAnswer = (delivery: Delivery): z.output<typeof deliverySche
 export const recoverSchema = z.strictObject({
 	since: pointInTime.meta({
 		title: 'Since',
-		description: 'Events that happened at this instant or later; the log goes back 30 days.',
+		description: 'Time of the first event to recover; the log goes back 30 days.',
 		examples: ['2026-03-01T09:30:00.000Z'],
 	}),
 });
 
-/** The answer to a recovery. */
+/** The response to a recovery. */
 export const recoveredSchema = z.object({
 	recovered: z.int().min(0).meta({
 		description: 'The number of queued events. Those of records that the user no longer sees are not sent.',
 	}),
-}).meta({ id: 'WebhookRecovered', description: 'The extent of the recovery.' });
+}).meta({ id: 'WebhookRecovered', description: 'The result of the recovery.' });

@@ -17,19 +17,15 @@ const fields = {
 		description: 'Types of events, or patterns: contact.* for all events of contacts, * for all events.',
 		examples: [['contact.created', 'deal.*']],
 	}),
-	description: text({
-		title: 'Description',
-		description: 'Purpose of the subscription.',
-		examples: ['Workflow: welcome new contacts'],
-	}),
+	description: text({ title: 'Description', description: 'Purpose of the subscription.', examples: ['Workflow: welcome new contacts'] }),
 	status: choiceOr('active', ['active', 'paused', 'disabled'], {
 		title: 'Status',
-		description: 'Whether events are sent. One that the service disabled can be set to active again.',
+		description: 'Whether events are sent. Set a disabled webhook to active to resume it.',
 		examples: ['active'],
 	}),
 	disabled_reason: z.enum(disabledReasons).nullable().meta({
 		title: 'Disabled Reason',
-		description: 'Reason it was disabled: 5 days without success, or the receiver answered 410.',
+		description: 'Reason it was disabled: 5 days without success, or a response with status 410.',
 		readOnly: true,
 	}),
 	secret_hint: z.string().meta({
@@ -56,7 +52,7 @@ export const webhooks = defineResource({
 	name: 'webhooks',
 	object: 'webhook',
 	idPrefix: 'whk',
-	description: 'Subscriptions to events, which the service posts to an address.',
+	description: 'Subscriptions to events, which are posted to a URL.',
 	visibility: 'application',
 	fields,
 	important: ['url', 'events', 'description', 'status'],

@@ -3,6 +3,7 @@ import { setRecent } from '../foundation/maps.ts';
 import { customObjects, objectKeyOf, recordsOf } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import { jobs } from '../schemas/jobs.ts';
+import type { Actor } from '../schemas/origin.ts';
 import { users } from '../schemas/users.ts';
 import { webhooks } from '../schemas/webhooks.ts';
 import { AccountKey } from './credentials/account-key.ts';
@@ -13,7 +14,7 @@ import { EventLog } from './log/event-log.ts';
 import { equals } from './records/condition.ts';
 import { addFoldCase } from './records/fold-case.ts';
 import { Grants } from './credentials/grants.ts';
-import { StoredAnswers } from './stored-answers.ts';
+import { StoredResponses } from './stored-responses.ts';
 import { JobLines } from './job-lines.ts';
 import { Members } from './credentials/members.ts';
 import { CreationGrants } from './credentials/creation-grants.ts';
@@ -32,7 +33,7 @@ const maxCustomTables = 200;
 export class Store {
 	readonly accountKey: AccountKey;
 	readonly apiKeys: ApiKeys;
-	readonly answers: StoredAnswers;
+	readonly responses: StoredResponses;
 	readonly members: Members;
 	readonly sessions: Sessions;
 	readonly clients: Clients;
@@ -77,7 +78,7 @@ export class Store {
 		addFoldCase(this.database);
 		this.accountKey = new AccountKey(this.database);
 		this.apiKeys = new ApiKeys(this.database);
-		this.answers = new StoredAnswers(this.database);
+		this.responses = new StoredResponses(this.database);
 		this.members = new Members(this.database, () => this.table(users.name)!);
 		this.sessions = new Sessions(this.database);
 		this.clients = new Clients(this.database);
@@ -101,7 +102,7 @@ export class Store {
 	}
 
 	/** Whether a caller sees every record: an API key or an administrator. */
-	seesAll({ type, id }: { type: string; id: string }): boolean {
+	seesAll({ type, id }: Actor): boolean {
 		return type !== 'user' || this.members.find(id)?.role === 'admin';
 	}
 

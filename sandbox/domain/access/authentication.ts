@@ -14,11 +14,11 @@ import type { Store } from '../../core/store/store.ts';
 export const identifyCaller = (service: Service) =>
 	createMiddleware<Env>(async (c, next) => {
 		const { store, now } = service;
-		const found = credentialsOf(service, c);
-		c.set('isExpired', found?.isExpired === true);
+		const credentials = credentialsOf(service, c);
+		c.set('isExpired', credentials?.isExpired === true);
 		c.set('store', store);
-		if (found?.key) store.apiKeys.noteUse(found.key, now());
-		if (found && !found.isExpired) setRights(store, c, found.authority);
+		if (credentials?.key) store.apiKeys.noteUse(credentials.key, now());
+		if (credentials && !credentials.isExpired) setRights(store, c, credentials.authority);
 		await next();
 	});
 
@@ -61,8 +61,8 @@ function setRights(store: Store, c: Context<Env>, authority: Authority): boolean
  * @throws Problem invalid_credentials, insufficient_scope
  */
 export function recheckRights(service: Service, c: Context<Env>): void {
-	const found = credentialsOf(service, c);
-	if (!found || !setRights(service.store, c, found.authority)) throw invalidCredentials(true);
+	const credentials = credentialsOf(service, c);
+	if (!credentials || !setRights(service.store, c, credentials.authority)) throw invalidCredentials(true);
 	refuseScopeOfRoute(c);
 }
 

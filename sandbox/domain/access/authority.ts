@@ -22,7 +22,7 @@ export class NoRights {
 }
 
 /**
- * Says whether a caller may do something now, and what they see. The answer holds only at that moment: ask again
+ * Returns the current rights of a caller, or why they have none. The result holds only at that moment: ask again
  * at each step of a job, each attempt of a delivery, and after each wait, because keys and grants are
  * revoked, and users deactivated and demoted, while work is under way.
  *
@@ -53,10 +53,10 @@ export function rightsOf(store: Store, authority: Authority, ...needed: string[]
  */
 export function untilUsersChange<T>(store: Store, ask: () => T): () => T {
 	const { cache } = store.table(users.name)!.source;
-	let latest: { answer: T; changes: number } | undefined;
+	let latest: { rights: T; changes: number } | undefined;
 	return () => {
-		if (latest?.changes !== cache.changes) latest = { answer: ask(), changes: cache.changes };
-		return latest.answer;
+		if (latest?.changes !== cache.changes) latest = { rights: ask(), changes: cache.changes };
+		return latest.rights;
 	};
 }
 

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { scopeOf } from './scopes.ts';
 import type { Env } from '../../core/service.ts';
-import type { Answer } from '../../core/foundation/answer.ts';
+import type { ResponseData } from '../../core/foundation/response-data.ts';
 import { isObject, type JsonObject } from '../../core/foundation/json.ts';
 
 /** Whether the caller has the scope to read the records of a resource. */
@@ -10,19 +10,19 @@ export function mayRead(c: Context<Env>, resource: string): boolean {
 	return !scopes || scopes.includes(scopeOf(resource, 'read'));
 }
 
-/** The fields that stay in the answer to a write. A secret is returned to the caller who requested it. */
+/** The fields that stay in the response to a write. A secret is returned to the caller who requested it. */
 const alwaysReturned = ['id', 'version', 'secret'];
 
-/** Redacts the answer to a write if the caller may write these records but not read them. */
-export function redactAnswer(c: Context<Env>, resource: string, answer: Answer): Answer {
-	if (mayRead(c, resource)) return answer;
-	const body: unknown = answer.body === null ? null : JSON.parse(answer.body);
-	if (!isObject(body)) return answer;
+/** Redacts the response to a write if the caller may write these records but not read them. */
+export function redactResponse(c: Context<Env>, resource: string, response: ResponseData): ResponseData {
+	if (mayRead(c, resource)) return response;
+	const body: unknown = response.body === null ? null : JSON.parse(response.body);
+	if (!isObject(body)) return response;
 	const results = body['results'];
 	const redactedBody = Array.isArray(results)
 		? { ...body, results: (results as JsonObject[]).map(redactResult) }
 		: redactRecord(body);
-	return { ...answer, body: JSON.stringify(redactedBody) };
+	return { ...response, body: JSON.stringify(redactedBody) };
 }
 
 /** @param result of an item of a batch, or of a line of a job */

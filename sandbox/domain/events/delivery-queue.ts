@@ -7,7 +7,7 @@ import { isInAudience } from '../../core/store/log/audience.ts';
 import { equals } from '../../core/store/records/condition.ts';
 import type { StoredEvent } from '../../core/store/log/event-reader.ts';
 import type { Store } from '../../core/store/store.ts';
-import { ofApplications } from '../../core/store/visibility/visibility.ts';
+import { applicationResources } from '../../core/store/visibility/visibility.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
 /**
@@ -38,7 +38,7 @@ function wants(store: StoreView, webhook: Webhook, event: StoredEvent): boolean 
 	const { events, created_by: by } = webhook;
 	if (!events.some((pattern) => covers(pattern, event.type))) return false;
 	if (rightsToRead(store.unrestricted, webhook, event) instanceof NoRights) return false;
-	if (ofApplications.includes(event.resource) && !seesRecordOf(store.unrestricted, webhook, event)) return false;
+	if (applicationResources.includes(event.resource) && !seesRecordOf(store.unrestricted, webhook, event)) return false;
 	return store.unrestricted.seesAll(by) ? event.isForAccount : isInAudience(event.audience, by.id);
 }
 
@@ -51,8 +51,8 @@ export function explainRefusal(store: Store, webhook: Webhook, event: StoredEven
 	if (rights instanceof NoRights) return rights.reason;
 	const isWanted = event.type === testEvent || webhook.events.some((pattern) => covers(pattern, event.type));
 	if (!isWanted) return `The webhook no longer subscribes to ${event.type}.`;
-	const isFarewell = event.type.endsWith('.deleted');
-	const isSeen = isFarewell || store.seesAll(webhook.created_by) || seesRecordOf(store, webhook, event);
+	const isDeletion = event.type.endsWith('.deleted');
+	const isSeen = isDeletion || store.seesAll(webhook.created_by) || seesRecordOf(store, webhook, event);
 	return isSeen ? undefined : 'The user who subscribed no longer sees the record.';
 }
 

@@ -25,15 +25,15 @@ const changesOf = (resource: Resource): EventType[] =>
 		return { type: eventTypeOf(resource, eventName), description: `${capital(withArticle)} was ${participle}.`, resource };
 	});
 
-const happeningsOf = (resource: Resource): EventType[] =>
+const domainEventsOf = (resource: Resource): EventType[] =>
 	Object.entries(resource.events ?? {}).map(([eventName, { description }]) => {
 		return { type: eventTypeOf(resource, eventName), description, resource };
 	});
 
 /** The event types of the resources that every account has. Jobs have a single one, for their end. */
 export const eventTypes: readonly EventType[] = [
-	...[...resources, webhooks].flatMap((resource) => [...changesOf(resource), ...happeningsOf(resource)]),
-	...happeningsOf(jobs),
+	...[...resources, webhooks].flatMap((resource) => [...changesOf(resource), ...domainEventsOf(resource)]),
+	...domainEventsOf(jobs),
 ];
 
 /** The event types of custom objects; `{key}` stands for the object's key. */

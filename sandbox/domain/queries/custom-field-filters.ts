@@ -26,9 +26,9 @@ function customFieldFilter(fields: Map<string, CustomField>, parameter: string):
 const filtersByField = new WeakMap<CustomField, Filter[]>();
 
 /** The filters of a custom field, created once for each definition. */
-const filtersOfCustomField = (field: CustomField): Filter[] => getOrCreate(filtersByField, field, () => readFilters(field));
+const filtersOfCustomField = (field: CustomField): Filter[] => getOrCreate(filtersByField, field, () => newFilters(field));
 
-function readFilters(field: CustomField): Filter[] {
+function newFilters(field: CustomField): Filter[] {
 	const name = `custom_fields.${field.key}`;
 	const sql = customField(field.key);
 	const type = customFieldType(field);

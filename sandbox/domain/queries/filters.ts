@@ -36,9 +36,9 @@ const filtersByProperties = new WeakMap<Resource['properties'], Filter[]>();
 
 /** The filters of a list, in the order of the resource's fields. */
 export const filtersOf = (resource: Resource): Filter[] =>
-	getOrCreate(filtersByProperties, resource.properties, () => readFilters(resource));
+	getOrCreate(filtersByProperties, resource.properties, () => newFilters(resource));
 
-function readFilters(resource: Resource): Filter[] {
+function newFilters(resource: Resource): Filter[] {
 	const unique = Object.values(resource.unique);
 	const selective = [...resource.lookups, ...unique.flat()];
 	const columns = new Map(columnsOf(resource).map((column) => [column.name, column]));

@@ -87,8 +87,8 @@ function newListQuery(resource: Resource) {
 		...fieldsQuery(resource),
 		include_deleted: z.boolean().default(false).meta({ description: `Whether to include deleted ${plural}.` }),
 		// Time windows are half-open, so that each ends where the next begins.
-		updated_since: instantParameter('Only records changed at this instant or later.', '2025-03-01T00:00:00.000Z'),
-		updated_until: instantParameter('Only records changed before this instant.', '2025-04-01T00:00:00.000Z'),
+		updated_since: instantParameter('Only records changed at or after this time.', '2025-03-01T00:00:00.000Z'),
+		updated_until: instantParameter('Only records changed before this time.', '2025-04-01T00:00:00.000Z'),
 	});
 }
 

@@ -1,6 +1,6 @@
 import { Problem, type ProblemBody, validationFailed } from '../../core/foundation/problem.ts';
 import { type BulkOperation, targetSchema } from '../../core/schemas/batch.ts';
-import type { Answer } from '../../core/foundation/answer.ts';
+import type { ResponseData } from '../../core/foundation/response-data.ts';
 import type { Part } from '../../core/store/transactions.ts';
 import { parseInput } from '../../core/foundation/field-errors.ts';
 import { isObject, type JsonObject, omit } from '../../core/foundation/json.ts';
@@ -62,7 +62,7 @@ export function resultJson({ data, error, ...outcome }: ItemResult): string {
 	return `${JSON.stringify(outcome).slice(0, -1)}${rest}}`;
 }
 
-function applyItem(context: WriteContext, { operation, matchOn }: Bulk, item: JsonObject): Answer {
+function applyItem(context: WriteContext, { operation, matchOn }: Bulk, item: JsonObject): ResponseData {
 	switch (operation) {
 		case 'create':
 			return createRecord(context, item);

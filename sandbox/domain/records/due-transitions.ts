@@ -7,7 +7,7 @@ import { changeRecord } from './write.ts';
 
 const actor = { type: 'system', id: 'clock' };
 
-/** Maximum number of steps before a request is answered. */
+/** Maximum number of steps before the response to a request. */
 const stepsOfRequest = 50;
 
 /** Number of steps of a longer backlog that are applied at once, which takes a few milliseconds. */
@@ -16,28 +16,28 @@ const stepsPerTurn = 3;
 const timedResources = resources.filter(({ states }) => states?.timed);
 
 /** The stores whose backlog is being processed. */
-const busy = new WeakSet<Store>();
+const storesWithBacklog = new WeakSet<Store>();
 
 /**
  * Applies the timed transitions that are due, such as sending a scheduled message, in chronological
- * order. There is no timer, so a test can skip days by advancing the clock. Call it before answering a
- * request.
+ * order. There is no timer, so a test can skip days by advancing the clock. Call it before responding to
+ * a request.
  *
- * No request waits for a long backlog, which is processed a few steps at a time while requests are
- * answered. Until then, lists may show earlier states; a single record that is read or changed is brought
+ * No request waits for a long backlog, which is processed a few steps at a time between
+ * requests. Until then, lists may show earlier states; a single record that is read or changed is brought
  * up to date by `applyOwnTransitions`.
  */
 export function applyDueTransitions(service: Service): void {
 	const { store } = service;
-	if (busy.has(store) || !takeSteps(service, stepsOfRequest)) return;
-	busy.add(store);
-	processBacklog(service).catch(console.error).finally(() => busy.delete(store));
+	if (storesWithBacklog.has(store) || !takeSteps(service, stepsOfRequest)) return;
+	storesWithBacklog.add(store);
+	processBacklog(service).catch(console.error).finally(() => storesWithBacklog.delete(store));
 }
 
 /** Applies the due transitions of one record, regardless of the backlog. */
-export function applyOwnTransitions(service: Service, resource: Resource, id: string): void {
+export function applyTransitionsOf(service: Service, resource: Resource, id: string): void {
 	const { store } = service;
-	if (!busy.has(store) || !resource.states?.timed) return;
+	if (!storesWithBacklog.has(store) || !resource.states?.timed) return;
 	store.transaction(() => {
 		for (let step = nextStep(service, resource, id); step; step = nextStep(service, resource, id)) {
 			takeStep(service, resource, step);

@@ -7,8 +7,8 @@ import { webhooks } from '../../core/schemas/webhooks.ts';
 import { recordJson } from '../../core/store/records/record-json.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import type { TableView } from '../../core/store/visibility/visible-table.ts';
-import { etag, matchesVersion, recordAnswer } from './record-answer.ts';
-import type { Answer } from '../../core/foundation/answer.ts';
+import { etag, matchesVersion, recordResponse } from './record-response.ts';
+import type { ResponseData } from '../../core/foundation/response-data.ts';
 import { changedValues, duplicateOf } from './change.ts';
 import { refuseDuplicateCustomValues } from './custom-values.ts';
 import { findMatch } from './match.ts';
@@ -18,7 +18,7 @@ import { countTags } from './tag-usage.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 
 /** @param readOnly values of read-only fields */
-export function createRecord(context: WriteContext, body: JsonObject, readOnly: JsonObject = {}): Answer {
+export function createRecord(context: WriteContext, body: JsonObject, readOnly: JsonObject = {}): ResponseData {
 	const { resource, now, actor } = context;
 	const id = context.newId(resource.idPrefix, now);
 	const at = context.store.unrestricted.writeClock.stamp(now);
@@ -31,14 +31,14 @@ export function createRecord(context: WriteContext, body: JsonObject, readOnly: 
 		...firstVersion(actor, at),
 	});
 	save(context, undefined, record, body);
-	return recordAnswer(201, record, { Location: `/v1/${resource.name}/${id}` });
+	return recordResponse(201, record, { Location: `/v1/${resource.name}/${id}` });
 }
 
 /** @param ifMatch the value of the header If-Match, if there is one */
-export function updateRecord(context: WriteContext, id: string, body: JsonObject, ifMatch: string | undefined): Answer {
+export function updateRecord(context: WriteContext, id: string, body: JsonObject, ifMatch: string | undefined): ResponseData {
 	const stored = existingRecord(context.store, context.resource, id);
 	requireVersion(stored, ifMatch);
-	return recordAnswer(200, changeRecord(context, stored, body));
+	return recordResponse(200, changeRecord(context, stored, body));
 }
 
 /**
@@ -46,7 +46,7 @@ export function updateRecord(context: WriteContext, id: string, body: JsonObject
  *
  * @throws Problem in_use
  */
-export function deleteRecord(context: WriteContext, id: string, ifMatch: string | undefined): Answer {
+export function deleteRecord(context: WriteContext, id: string, ifMatch: string | undefined): ResponseData {
 	const stored = existingRecord(context.store, context.resource, id);
 	requireVersion(stored, ifMatch);
 	const { store, resource } = context;
@@ -79,18 +79,18 @@ export function upsertRecord(
 	matchOn: string,
 	body: JsonObject,
 	ifMatch: string | undefined,
-): Answer {
+): ResponseData {
 	const match = findMatch(context.store, context.resource, matchOn, body);
 	if (match) {
 		requireVersion(match, ifMatch);
-		return recordAnswer(200, changeRecord(context, match, body));
+		return recordResponse(200, changeRecord(context, match, body));
 	}
 	if (ifMatch === undefined) return createRecord(context, body);
 	throw new Problem('version_mismatch', `No record has this ${matchOn}, so none was changed or created.`);
 }
 
 /** @throws Problem not_found if the definition of the records was deleted meanwhile */
-export function existingTable(store: StoreView, { name }: Resource): TableView {
+export function existingTable(store: StoreView, name: string): TableView {
 	const table = store.table(name);
 	if (table) return table;
 	throw new Problem('not_found', `The resource ${name} no longer exists.`);
@@ -98,7 +98,7 @@ export function existingTable(store: StoreView, { name }: Resource): TableView {
 
 /** @throws Problem not_found if there is no such record, or it is deleted */
 export function existingRecord(store: StoreView, resource: Resource, id: string): StoredRecord {
-	const record = existingTable(store, resource).find(id);
+	const record = existingTable(store, resource.name).find(id);
 	if (record) return record;
 	throw new Problem('not_found', `There is no record ${id} in ${resource.name}.`);
 }

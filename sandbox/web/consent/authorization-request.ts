@@ -74,13 +74,13 @@ const refusal = (error: OAuthErrorCode, description: string) => ({ error, descri
  * The address that the browser is redirected to with the response. It always contains `iss`, so that
  * the client knows which server responds (RFC 9207).
  */
-export function answerAddress(
+export function responseUrl(
 	{ redirectUri, state }: Recipient,
 	issuer: string,
-	answer: Record<string, string>,
+	response: Record<string, string>,
 ): string {
-	const address = new URL(redirectUri);
-	const all = { ...answer, ...(state !== undefined && { state }), iss: issuer };
-	for (const [name, value] of Object.entries(all)) address.searchParams.append(name, value);
-	return address.href;
+	const url = new URL(redirectUri);
+	const all = { ...response, ...(state !== undefined && { state }), iss: issuer };
+	for (const [name, value] of Object.entries(all)) url.searchParams.append(name, value);
+	return url.href;
 }

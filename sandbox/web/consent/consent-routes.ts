@@ -6,10 +6,10 @@ import { consentPage } from './consent-page.ts';
 import { refuseForeignForm, formMiddleware, readForm } from '../pages/forms.ts';
 import { refusalPage } from '../pages/page.ts';
 import { hasCsrfToken, type Session, sessionOf } from '../sign-in/session.ts';
-import { signInAddress } from '../sign-in/sign-in.ts';
+import { signInUrl } from '../sign-in/sign-in.ts';
 import type { Env, Service } from '../../core/service.ts';
 import {
-	answerAddress,
+	responseUrl,
 	type AuthorizationRequest,
 	parseAuthorizationRequest,
 	type Recipient,
@@ -53,7 +53,7 @@ const consentRoute = (service: Service): ApiRoute =>
 		description:
 			'Open it in the browser of the user, who signs in and grants or denies the request. The ' +
 			'response is sent to redirect_uri, with code, state and iss, or with error.',
-		answers: {
+		responses: {
 			200: page('The page that asks for consent.'),
 			303: redirect('A redirect to the sign-in page, or to redirect_uri with an error.'),
 			400: refusedRequestPage,
@@ -70,7 +70,7 @@ const decisionRoute = (service: Service): ApiRoute =>
 		description: 'The form of the consent page; not for other clients.',
 		body: decisionForm,
 		middleware: formMiddleware,
-		answers: {
+		responses: {
 			303: redirect('A redirect to redirect_uri, with code, state and iss, or with error.'),
 			400: refusedRequestPage,
 			403: page('A page that refuses a form from another site.'),
@@ -80,11 +80,11 @@ const decisionRoute = (service: Service): ApiRoute =>
 			const form = await readForm(c);
 			return withRequest(service, c, (session, request) => {
 				if (!hasCsrfToken(session, form)) return refuseForeignForm(c);
-				const answer: Record<string, string> =
+				const response: Record<string, string> =
 					form.get('decision') === 'allow'
 						? { code: newCode(service, session, request) }
 						: { error: 'access_denied', error_description: 'The user denied the request.' };
-				return redirectToClient(c, request, answer);
+				return redirectToClient(c, request, response);
 			});
 		},
 	});
@@ -113,7 +113,7 @@ function withRequest(
 		return redirectToClient(c, recipient, { error: request.error, error_description: request.description });
 	}
 	const session = sessionOf(service, c);
-	if (!session) return c.redirect(signInAddress(url.pathname + url.search), 303);
+	if (!session) return c.redirect(signInUrl(url.pathname + url.search), 303);
 	const scopes = grantableScopes(session.member.role, request.scopes);
 	if (scopes.length > 0) return proceed(session, { ...request, scopes });
 	return redirectToClient(c, recipient, {
@@ -122,8 +122,8 @@ function withRequest(
 	});
 }
 
-const redirectToClient = (c: Context<Env>, recipient: Recipient, answer: Record<string, string>): Response =>
-	c.redirect(answerAddress(recipient, issuerOf(c), answer), 303);
+const redirectToClient = (c: Context<Env>, recipient: Recipient, response: Record<string, string>): Response =>
+	c.redirect(responseUrl(recipient, issuerOf(c), response), 303);
 
 const newCode = ({ store, now, newId }: Service, { member }: Session, request: AuthorizationRequest): string =>
 	store.transaction(() => {

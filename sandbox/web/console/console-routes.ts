@@ -8,7 +8,7 @@ import { formMiddleware } from '../pages/forms.ts';
 import { alert } from '../pages/page.ts';
 import { eventsPath, recordsPath } from '../sign-in/navigation.ts';
 import { creationNotice, Notices, copyScript } from '../sign-in/notices.ts';
-import { applyOwnTransitions } from '../../domain/records/due-transitions.ts';
+import { applyTransitionsOf } from '../../domain/records/due-transitions.ts';
 import { takeAction } from '../../domain/records/take-action.ts';
 import { createRecord, deleteRecord, existingRecord, updateRecord } from '../../domain/records/write.ts';
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
@@ -171,7 +171,7 @@ class RecordPages {
 
 	recordOf({ c, visitor, resource }: RecordRequest): StoredRecord {
 		const id = c.req.param('id')!;
-		applyOwnTransitions(this.service, resource, id);
+		applyTransitionsOf(this.service, resource, id);
 		return existingRecord(visitor.store, resource, id);
 	}
 }

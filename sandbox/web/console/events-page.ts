@@ -15,16 +15,16 @@ import type { StoredEvent } from '../../core/store/log/event-reader.ts';
 import { linkToRecord, recordLink, titleOf } from './titles.ts';
 import { actorOf, isEmptyValue, shownValue, timeOf, toneOf } from './values.ts';
 import type { Visitor } from './visitor.ts';
-import type { RequestOrigin } from '../../core/foundation/origin.ts';
+import type { RequestOrigin } from '../../core/schemas/origin.ts';
 
 const eventsAtOnce = 25;
 const recentEvents = 10;
 
 /** The log of events, the newest first, with the outcome of their deliveries. */
-export async function eventsBody(service: Service, visitor: Visitor, address: URL): Promise<Html> {
-	const type = address.searchParams.get('type') ?? '';
-	const cause = address.searchParams.get('cause') ?? '';
-	const before = Number(address.searchParams.get('before') ?? Infinity);
+export async function eventsBody(service: Service, visitor: Visitor, url: URL): Promise<Html> {
+	const type = url.searchParams.get('type') ?? '';
+	const cause = url.searchParams.get('cause') ?? '';
+	const before = Number(url.searchParams.get('before') ?? Infinity);
 	const conditions: Condition[] = [
 		...(type === '' ? [] : [typeCondition([type])]),
 		...(cause === '' ? [] : [causeCondition(cause)]),
@@ -37,8 +37,8 @@ export async function eventsBody(service: Service, visitor: Visitor, address: UR
 		${cause === '' ? '' : html`<p>Only events caused by <code>${cause}</code>. <a href="${eventsPath}">Show all events</a></p>`}
 		${typeForm(visitor, type, cause)} ${eventList(service, visitor, events)}
 		<p class="row">
-			${Number.isSafeInteger(before) ? html`<a class="button" href="${addressOfEvents({ type, cause })}">Newest</a>` : ''}
-			${hasMore ? html`<a class="button" href="${addressOfEvents({ type, cause, before: olderThan })}">Older</a>` : ''}
+			${Number.isSafeInteger(before) ? html`<a class="button" href="${eventsUrl({ type, cause })}">Newest</a>` : ''}
+			${hasMore ? html`<a class="button" href="${eventsUrl({ type, cause, before: olderThan })}">Older</a>` : ''}
 		</p>`;
 }
 
@@ -151,12 +151,12 @@ function briefly(value: unknown): string {
 export function deliveryLine({ store }: Visitor, delivery: Delivery): Html {
 	const { status, attempts, nextAttemptAt, webhookId } = delivery;
 	const last = attempts.at(-1);
-	const answer = last?.error ?? (last ? `The receiver responded with ${last.response_status}.` : '');
+	const outcome = last?.error ?? (last ? `The receiver responded with ${last.response_status}.` : '');
 	return html`<p class="delivery">
 		<span class="badge ${toneOf(status)}">${status}</span>
 		to ${linkToRecord(store, webhooks.name, webhookId)}
 		<small>
-			${attempts.length} ${attempts.length === 1 ? 'attempt' : 'attempts'}. ${answer}
+			${attempts.length} ${attempts.length === 1 ? 'attempt' : 'attempts'}. ${outcome}
 			${nextAttemptAt === null ? '' : html`Next attempt ${timeOf(nextAttemptAt)}.`}
 		</small>
 	</p>`;
@@ -178,7 +178,7 @@ function causeLinks(origin: RequestOrigin | null): Html {
 }
 
 const link = (cause: string, label: string): Html =>
-	html`<a href="${addressOfEvents({ cause })}">${label}</a>`;
+	html`<a href="${eventsUrl({ cause })}">${label}</a>`;
 
-const addressOfEvents = (parameters: Record<string, string>): string =>
+const eventsUrl = (parameters: Record<string, string>): string =>
 	`${eventsPath}?${new URLSearchParams(parameters).toString()}`;

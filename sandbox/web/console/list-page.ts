@@ -38,18 +38,18 @@ export async function listBody(
 	{ store: { accountKey } }: Service,
 	visitor: Visitor,
 	resource: Resource,
-	address: URL,
+	url: URL,
 ): Promise<Html> {
 	// A field of the search form that was left empty is no condition.
-	const parameters = new Map([...address.searchParams].filter(([, value]) => value.trim() !== ''));
+	const parameters = new Map([...url.searchParams].filter(([, value]) => value.trim() !== ''));
 	const listParameters = new Map([['sort', defaultSort], ['limit', pageLength], ...parameters]);
 	const query = parseListQuery(resource, listParameters, filterFinder(visitor.store.unrestricted, resource), accountKey);
-	const page = await listPage(() => existingTable(visitor.store, resource), query, accountKey);
+	const page = await listPage(() => existingTable(visitor.store, resource.name), query, accountKey);
 	const { cursor: next, total } = page;
 	const data = await inTurns(page.data, parseRecord);
 	const path = recordsPath(resource.name);
 	const { singular, plural } = resourceLabels(visitor.store, resource);
-	const addressWith = (change: Record<string, string | undefined>) => {
+	const urlWith = (change: Record<string, string | undefined>) => {
 		const entries = Object.entries({ ...Object.fromEntries(parameters), ...change });
 		const present = entries.filter((entry): entry is [string, string] => entry[1] !== undefined);
 		return `${path}?${new URLSearchParams(present).toString()}`;
@@ -65,11 +65,11 @@ export async function listBody(
 		${data.length === 0
 			? html`<p class="card quiet">No records match.</p>`
 			: html`<div class="card flush" role="region" aria-label="${plural}" tabindex="0">
-					${recordsTable(visitor, resource, data, listParameters.get('sort')!, addressWith)}
+					${recordsTable(visitor, resource, data, listParameters.get('sort')!, urlWith)}
 				</div>`}
 		<p class="row">
-			${parameters.has('cursor') ? html`<a class="button" href="${addressWith({ cursor: undefined })}">First page</a>` : ''}
-			${next === null ? '' : html`<a class="button" href="${addressWith({ cursor: next })}">Next page</a>`}
+			${parameters.has('cursor') ? html`<a class="button" href="${urlWith({ cursor: undefined })}">First page</a>` : ''}
+			${next === null ? '' : html`<a class="button" href="${urlWith({ cursor: next })}">Next page</a>`}
 		</p>`;
 }
 

@@ -4,6 +4,7 @@ import type { Service } from '../../core/service.ts';
 import type { Html } from '../pages/page.ts';
 import { type JsonSchema, typesOf } from '../../core/schemas/json-schema.ts';
 import { users } from '../../core/schemas/users.ts';
+import type { Actor } from '../../core/schemas/origin.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import { itemTitles, linkToRecord } from './titles.ts';
 
@@ -82,7 +83,7 @@ const tones: Record<string, string> = {
 export const toneOf = (choice: string): string => memberNamed(tones, choice) ?? '';
 
 /** Who did something: a user, an API key or the service. */
-export function actorOf({ store }: Service, visibleStore: StoreView, { type, id }: { type: string; id: string }): Html {
+export function actorOf({ store }: Service, visibleStore: StoreView, { type, id }: Actor): Html {
 	if (type === 'user') return linkToRecord(visibleStore, users.name, id);
 	if (type !== 'api_key') return html`the service (${id})`;
 	// Only administrators see the names of keys, as in the settings.

@@ -8,7 +8,7 @@ import type { Env, Service } from '../../core/service.ts';
 import { navigation } from '../sign-in/navigation.ts';
 import { type Html, renderPage } from '../pages/page.ts';
 import { type Session, sessionOf } from '../sign-in/session.ts';
-import { signInAddress } from '../sign-in/sign-in.ts';
+import { signInUrl } from '../sign-in/sign-in.ts';
 import { applyDueTransitions } from '../../domain/records/due-transitions.ts';
 import { jobs } from '../../core/schemas/jobs.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
@@ -32,7 +32,7 @@ export const forVisitors =
 		const { pathname, search } = new URL(c.req.url);
 		const session = sessionOf(service, c);
 		if (!session) {
-			return c.redirect(signInAddress(c.req.method === 'GET' ? pathname + search : '/'), 303);
+			return c.redirect(signInUrl(c.req.method === 'GET' ? pathname + search : '/'), 303);
 		}
 		applyDueTransitions(service);
 		const show: Visitor['show'] = (title, body, status = 200, script = undefined) =>

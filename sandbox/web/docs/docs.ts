@@ -9,7 +9,7 @@ import { docsPath } from '../../api/http/docs-path.ts';
 import { iconLinks } from '../pages/icon.ts';
 import { refusalPage } from '../pages/page.ts';
 import { sessionOf } from '../sign-in/session.ts';
-import { signInAddress } from '../sign-in/sign-in.ts';
+import { signInUrl } from '../sign-in/sign-in.ts';
 
 const scriptPath = `${docsPath}/scalar.js`;
 
@@ -138,7 +138,7 @@ function documentationPage(c: Context<Env>, service: Service): Response | Promis
 						<a href="/">← CRM Platform</a>
 						${session
 							? html`<span>Requests are sent as ${session.member.name}.</span>`
-							: html`<a href="${signInAddress(docsPath)}">Sign in to send requests</a>`}
+							: html`<a href="${signInUrl(docsPath)}">Sign in to send requests</a>`}
 					</nav>
 					<script id="api-reference"
 						data-configuration="${JSON.stringify({ ...configuration, authentication, servers })}"></script>

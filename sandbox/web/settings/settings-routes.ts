@@ -14,7 +14,7 @@ import { type Session, sessionOf } from '../sign-in/session.ts';
 import { navigation, settingsPath } from '../sign-in/navigation.ts';
 import { creationNotice, Notices } from '../sign-in/notices.ts';
 import { settingsPage } from './settings-page.ts';
-import { signInAddress } from '../sign-in/sign-in.ts';
+import { signInUrl } from '../sign-in/sign-in.ts';
 
 const maxNameLength = 100;
 
@@ -28,7 +28,7 @@ class FormError extends Error {}
 export function settingsRoutes(service: Service): Route[] {
 	const asAdministrator = (c: Context<Env>, proceed: (session: Session) => Response | Promise<Response>) => {
 		const session = sessionOf(service, c);
-		if (!session) return c.redirect(signInAddress(settingsPath), 303);
+		if (!session) return c.redirect(signInUrl(settingsPath), 303);
 		if (session.member.role === 'admin') return proceed(session);
 		const detail = 'API keys give access to the whole account. Ask an administrator to create one.';
 		return refusalPage(c, 403, 'Only administrators can open these settings', detail);

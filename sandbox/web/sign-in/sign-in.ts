@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { users } from '../../core/schemas/users.ts';
-import { addressOf } from '../../api/http/address.ts';
+import { clientAddressOf } from '../../api/http/client-address.ts';
 import { RateLimiter } from '../../api/http/rate-limiter.ts';
 import { isPassword, nobodysPassword } from './password.ts';
 import type { Route } from '../../api/http/route.ts';
@@ -21,7 +21,7 @@ const triesPerMinute = 20;
 const triesFromOneAddress = 100;
 
 /** The address of the sign-in page, which redirects to `returnTo` afterwards. */
-export const signInAddress = (returnTo: string): string => `${path}?return_to=${encodeURIComponent(returnTo)}`;
+export const signInUrl = (returnTo: string): string => `${path}?return_to=${encodeURIComponent(returnTo)}`;
 
 export function signInRoutes(service: Service): Route[] {
 	const tries = new RateLimiter(triesPerMinute);
@@ -41,7 +41,7 @@ export function signInRoutes(service: Service): Route[] {
 		const form = await readForm(c);
 		const email = form.get('email') ?? '';
 		const returnTo = returnPath(form.get('return_to'));
-		const from = addressOf(c);
+		const from = clientAddressOf(c);
 		const now = service.now();
 		if (!triesFrom.count(from, now) || !tries.count(`${email.trim().toLowerCase()} ${from}`, now)) {
 			return signInPage(c, returnTo, email, 429, 'Too many attempts. Wait a minute and try again.');
@@ -63,7 +63,7 @@ export function signInRoutes(service: Service): Route[] {
 		const session = sessionOf(service, c);
 		if (session && !hasCsrfToken(session, form)) return refuseForeignForm(c);
 		if (session) closeSession(service, c, session);
-		return c.redirect(signInAddress(returnPath(form.get('return_to'))), 303);
+		return c.redirect(signInUrl(returnPath(form.get('return_to'))), 303);
 	};
 
 	return [

@@ -32,13 +32,13 @@ export async function handleForm(
 	if (!hasCsrfToken(session, form)) return refuseForeignForm(c);
 	await nextTurn();
 	const key = form.has('form') ? await keyOf(c, session) : undefined;
-	const storedAnswer = key === undefined ? undefined : service.store.answers.find(key, service.now());
-	if (storedAnswer) return c.redirect(storedAnswer.answer.headers['Location']!, 303);
+	const earlier = key === undefined ? undefined : service.store.responses.find(key, service.now());
+	if (earlier) return c.redirect(earlier.response.headers['Location']!, 303);
 	return await handle(form, (perform) => {
-		const answer = runOnce(service, { key, fingerprint: key ?? '' }, () => {
+		const response = runOnce(service, { key, fingerprint: key ?? '' }, () => {
 			return { status: 303, headers: { Location: perform() }, body: null };
 		});
-		return c.redirect(answer.headers['Location']!, 303);
+		return c.redirect(response.headers['Location']!, 303);
 	});
 }
 

@@ -3,7 +3,7 @@ import type { AccountKey } from './account-key.ts';
 import { type Grant, grantOf, scopesOf } from './grants.ts';
 import { hashOf, newSecret } from './secrets.ts';
 
-/** How long an expired access token is remembered, so that the answer to it is `token_expired`. */
+/** How long an expired access token is remembered, so that the response to it is `token_expired`. */
 const rememberedMs = 30 * 24 * 60 * 60 * 1000;
 
 const refreshPrefix = 'crm_refresh';

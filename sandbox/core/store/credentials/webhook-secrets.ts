@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Replaced secrets are kept as long as idempotency keys: until then, a replayed answer includes its secret. */
+/** Replaced secrets are kept as long as idempotency keys: until then, a replayed response includes its secret. */
 const replacedAreKeptMs = 24 * 60 * 60 * 1000;
 
 /**
@@ -50,7 +50,7 @@ export class WebhookSecrets {
 		return Number(this.statements.insert.run(webhookId, secret, now).lastInsertRowid);
 	}
 
-	/** Finds a secret, even if it was replaced, as long as an answer with it can be replayed. */
+	/** Finds a secret, even if it was replaced, as long as a response with it can be replayed. */
 	find(webhookId: string, id: number): string | undefined {
 		return this.statements.find.get(webhookId, id)?.['secret'] as string | undefined;
 	}

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { audienceText, audienceIncludes } from './audience.ts';
 import { EventReader, eventOf, type NewEvent, type StoredEvent } from './event-reader.ts';
 import type { BackgroundReader } from '../threads/background-reader.ts';
-import { createdVia, ofApplications, type Viewer } from '../visibility/visibility.ts';
+import { createdVia, applicationResources, type Viewer } from '../visibility/visibility.ts';
 
 /** How long the log keeps events. */
 export const eventsAreKeptMs = 30 * 24 * 60 * 60 * 1000;
@@ -47,7 +47,7 @@ export class EventLog extends EventReader {
 		const conditions = [seesAll ? forAccount : audienceIncludes(caller.id)];
 		if (application !== undefined) {
 			const { sql, values } = createdVia(caller, application, 'data', '$.object');
-			conditions.push({ sql: `resource NOT IN ('${ofApplications.join("','")}') OR (${sql})`, values });
+			conditions.push({ sql: `resource NOT IN ('${applicationResources.join("','")}') OR (${sql})`, values });
 		}
 		return new EventReader(this.database, this.reader, conditions);
 	}

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { RequestOrigin } from '../../foundation/origin.ts';
+import type { Actor, RequestOrigin } from '../../schemas/origin.ts';
 import { type Audience, parseAudience } from './audience.ts';
 import { allOf, type Condition, isIn } from '../records/condition.ts';
 import { pageOf } from '../threads/page-rows.ts';
@@ -22,7 +22,7 @@ export interface NewEvent {
 	 * sight of a record: for the account, the record was neither created nor deleted.
 	 */
 	isForAccount: boolean;
-	actor: { type: string; id: string };
+	actor: Actor;
 	/** Null if no request caused it. */
 	request: RequestOrigin | null;
 	/** The payload, as JSON. */

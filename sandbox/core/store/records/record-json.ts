@@ -4,7 +4,7 @@ import type { StoredRecord } from '../../schemas/resource.ts';
 const texts = new WeakMap<StoredRecord, string>();
 
 /**
- * A record as JSON. It is serialized once for the table, the event and the answer, which is safe
+ * A record as JSON. It is serialized once for the table, the event and the response, which is safe
  * because records are replaced and never changed in place.
  */
 export const recordJson = (record: StoredRecord): string => getOrCreate(texts, record, () => JSON.stringify(record));

@@ -27,7 +27,7 @@ export interface Parts {
 }
 
 /** Holds rows, all of them or in parts, or an error. */
-export interface ReadAnswer {
+export interface ReadResult {
 	id: number;
 	rows?: Row[][];
 	parts?: Parts;
@@ -58,17 +58,17 @@ function read(queries: Query[]): Row[][] {
 
 parentPort!.on('message', ({ id, queries }: ReadRequest) => {
 	try {
-		answer(id, read(queries));
+		send(id, read(queries));
 	} catch (error) {
-		parentPort!.postMessage({ id, error: error as Error } satisfies ReadAnswer);
+		parentPort!.postMessage({ id, error: error as Error } satisfies ReadResult);
 	}
 });
 
-/** The other thread does nothing else while it receives a message, so a large answer is split into many messages. */
-function answer(id: number, rows: Row[][]): void {
+/** The other thread does nothing else while it receives a message, so a large result is split into many messages. */
+function send(id: number, rows: Row[][]): void {
 	const parts = partsOf(rows);
-	if (parts.length <= rows.length) return parentPort!.postMessage({ id, rows } satisfies ReadAnswer);
+	if (parts.length <= rows.length) return parentPort!.postMessage({ id, rows } satisfies ReadResult);
 	const { port1, port2 } = new MessageChannel();
 	for (const part of parts) port1.postMessage(part);
-	parentPort!.postMessage({ id, parts: { port: port2, count: parts.length } } satisfies ReadAnswer, [port2]);
+	parentPort!.postMessage({ id, parts: { port: port2, count: parts.length } } satisfies ReadResult, [port2]);
 }

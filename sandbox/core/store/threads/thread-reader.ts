@@ -3,10 +3,10 @@ import { receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { nextTurn } from '../../foundation/background.ts';
 import type { PartOfRows } from './page-rows.ts';
 import type { Query, Row } from './query.ts';
-import type { Parts, ReadAnswer, ReadRequest, ThreadSetup } from './reader-thread.ts';
+import type { Parts, ReadResult, ReadRequest, ThreadSetup } from './reader-thread.ts';
 
 interface Waiting {
-	resolve(answer: ReadAnswer): void;
+	resolve(result: ReadResult): void;
 	reject(error: Error): void;
 }
 
@@ -19,26 +19,26 @@ export class ThreadReader {
 
 	constructor(setup: ThreadSetup) {
 		this.thread = new Worker(join(import.meta.dirname, 'reader-thread.ts'), { workerData: setup });
-		this.thread.on('message', (answer: ReadAnswer) => {
-			const waiting = this.waiting.get(answer.id);
+		this.thread.on('message', (result: ReadResult) => {
+			const waiting = this.waiting.get(result.id);
 			// If the reader was closed meanwhile, the request has failed already.
 			if (!waiting) return;
-			this.waiting.delete(answer.id);
+			this.waiting.delete(result.id);
 			// An idle thread does not keep the process alive.
 			if (this.waiting.size === 0) this.thread.unref();
-			waiting.resolve(answer);
+			waiting.resolve(result);
 		});
 		this.thread.on('error', (error) => this.stop(error as Error));
 	}
 
-	/** The number of requests that are not answered yet. */
+	/** The number of requests in progress. */
 	get load(): number {
 		return this.waiting.size;
 	}
 
 	async read(queries: Query[]): Promise<Row[][]> {
 		const id = ++this.lastId;
-		const { rows, parts, error } = await new Promise<ReadAnswer>((resolve, reject) => {
+		const { rows, parts, error } = await new Promise<ReadResult>((resolve, reject) => {
 			this.waiting.set(id, { resolve, reject });
 			this.thread.ref();
 			this.thread.postMessage({ id, queries } satisfies ReadRequest);

@@ -1,5 +1,6 @@
 import { resources } from '../../schemas/index.ts';
 import { jobs } from '../../schemas/jobs.ts';
+import type { Actor } from '../../schemas/origin.ts';
 import type { Resource, StoredRecord } from '../../schemas/resource.ts';
 import { webhooks } from '../../schemas/webhooks.ts';
 import { unionOf, type Audience, everyone, onlyUsers } from '../log/audience.ts';
@@ -8,7 +9,7 @@ import { sqlName } from '../records/table-definition.ts';
 
 /** Who reads records. */
 export interface Viewer {
-	caller: { type: string; id: string };
+	caller: Actor;
 	/** Whether they see every record: an API key or an administrator. */
 	seesAll: boolean;
 	/** The OAuth client that calls for a user; undefined for an API key and in the console. */
@@ -24,7 +25,7 @@ export function visibleTo({ caller, seesAll, application }: Viewer, resource: Re
 }
 
 /** The resources of which an application sees only the records that it created for its user. */
-export const ofApplications = [webhooks, jobs].map(({ name }) => name);
+export const applicationResources = [webhooks, jobs].map(({ name }) => name);
 
 /**
  * Selects what an application has created for a user.

@@ -1,24 +1,24 @@
 import { nextTurn } from './background.ts';
 
-/** An answer to a request, in a form that can be stored and replayed. */
-export interface Answer {
+/** A response as data, which can be stored and replayed. */
+export interface ResponseData {
 	status: number;
 	headers: Record<string, string>;
 	body: string | null;
-	/** The id of the webhook secret that is added to the body when it is sent. Answers are stored without secrets. */
+	/** The id of the webhook secret that is added to the body when it is sent. Responses are stored without secrets. */
 	secretId?: number;
 	/** The id of the record in the body, if the body is a record. */
 	id?: string;
 }
 
-export const jsonAnswer = (status: number, body: unknown): Answer => ({
+export const jsonResponse = (status: number, body: unknown): ResponseData => ({
 	status,
 	headers: { 'Content-Type': 'application/json' },
 	body: JSON.stringify(body),
 });
 
-export const toResponse = (answer: Answer): Response =>
-	new Response(answer.body, { status: answer.status, headers: answer.headers });
+export const toResponse = (response: ResponseData): Response =>
+	new Response(response.body, { status: response.status, headers: response.headers });
 
 /** Number of characters of a page that are sent at once, which takes a few tenths of a millisecond. */
 const sentAtOnce = 64 * 1024;
@@ -29,7 +29,7 @@ const sentAtOnce = 64 * 1024;
  *
  * @param data the JSON of each record
  */
-export function pageAnswer(data: string[], cursor: string | null, total: number): Response {
+export function listResponse(data: string[], cursor: string | null, total: number): Response {
 	const end = `],"next_cursor":${JSON.stringify(cursor)},"total":${total}}`;
 	const texts = ['{"data":[', ...data.flatMap((text, i) => (i === 0 ? text : [',', text])), end];
 	const size = texts.reduce((sum, { length }) => sum + length, 0);

@@ -1,28 +1,27 @@
 import { z } from 'zod/v4';
-import { resourceNamed } from '../collection/custom-object-routes.ts';
 import { queryParameter } from '../endpoint/parameters.ts';
 import { invalidParameter, unknownParameter } from '../../core/foundation/problem.ts';
 import type { Parameter } from '../endpoint/operation.ts';
 import type { Service } from '../../core/service.ts';
 import { requireUniqueMatchOn } from '../../domain/records/match.ts';
-import { recordsName } from '../../core/schemas/custom-objects.ts';
+import { recordsName, recordsPattern } from '../../core/schemas/custom-objects.ts';
 import { resources } from '../../core/schemas/index.ts';
-import { customRecordsPattern, type Job, jobOperations } from '../../core/schemas/jobs.ts';
+import { type Job, jobOperations } from '../../core/schemas/jobs.ts';
 
-export const orderQuery = z.object({
+export const jobQuery = z.object({
 	resource: z
 		.union(
 			[
 				z.enum(resources.map(({ name }) => name)),
-				z.string().regex(new RegExp(`^${customRecordsPattern}$`)).meta({
-					pattern: `^${customRecordsPattern}$`,
+				z.string().regex(new RegExp(`^${recordsPattern}$`)).meta({
+					pattern: `^${recordsPattern}$`,
 					examples: ['custom-objects/machines/records'],
 				}),
 			],
 			`Expected one of: ${[...resources.map(({ name }) => name), recordsName('{key}')].join(', ')}.`,
 		)
 		.meta({ description: 'The resource of the records.' }),
-	operation: z.enum(jobOperations).meta({ description: 'The operation to apply to each line, or export.' }),
+	operation: z.enum(jobOperations).meta({ description: 'The operation to apply to each line; export reads records instead.' }),
 	match_on: z.string().optional().meta({ description: 'For upsert: the unique field to match records on.' }),
 });
 
@@ -40,17 +39,17 @@ export const exportParameter: Parameter = {
 };
 
 /** The job that the query of a request describes; the lines are in the body. */
-export type JobOrder = Pick<Job, 'resource' | 'operation' | 'match_on' | 'query'>;
+export type JobRequest = Pick<Job, 'resource' | 'operation' | 'match_on' | 'query'>;
 
 /**
  * @param queryTexts the whole query; parameters that `orderQuery` does not name belong to the list of an export
  * @throws Problem invalid_parameter, unknown_parameter
  */
-export function orderOf({ store }: Service, query: z.output<typeof orderQuery>, queryTexts: Map<string, string>): JobOrder {
+export function requestedJob({ store }: Service, query: z.output<typeof jobQuery>, queryTexts: Map<string, string>): JobRequest {
 	const { operation, match_on: matchOn = null } = query;
-	const resource = resourceNamed(store, query.resource);
+	const resource = store.table(query.resource)?.resource;
 	if (!resource) throw invalidParameter('resource', `There is no custom object with the records ${query.resource}.`);
-	const others = [...queryTexts].filter(([name]) => !Object.hasOwn(orderQuery.shape, name));
+	const others = [...queryTexts].filter(([name]) => !Object.hasOwn(jobQuery.shape, name));
 	const [other] = others;
 	if (operation !== 'export' && other) throw unknownParameter(other[0]);
 	if (operation !== 'upsert' && matchOn !== null) {

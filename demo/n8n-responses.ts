@@ -1,9 +1,9 @@
 import { z } from 'zod/v4';
 
-/* The parts of n8n's answers that the demo reads, and its errors. */
+/* The parts of n8n's responses that the demo reads, and its errors. */
 
-/** The envelope of every answer of n8n. */
-export const Answer = z.object({ data: z.unknown() });
+/** The envelope of every response of n8n. */
+export const Envelope = z.object({ data: z.unknown() });
 export const WithId = z.object({ id: z.string() });
 export const Settings = z.object({
 	userManagement: z.object({ showSetupOnFirstLoad: z.boolean() }),
@@ -29,13 +29,13 @@ export const ExecutionList = z.object({
 	nextCursor: z.string().nullish(),
 });
 
-/** n8n answered a request with an error. */
+/** n8n responded to a request with an error. */
 export class N8nRequestError extends Error {
 	override name = 'N8nRequestError';
 	readonly status: number;
 
-	constructor(request: string, status: number, answer: string) {
-		super(`n8n answered ${request} with ${status}: ${answer}`);
+	constructor(request: string, status: number, body: string) {
+		super(`n8n responded to ${request} with ${status}: ${body}`);
 		this.status = status;
 	}
 }

@@ -1,10 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Answer } from '../foundation/answer.ts';
+import type { ResponseData } from '../foundation/response-data.ts';
 
-const answersKeptForMs = 24 * 60 * 60 * 1000;
+const keptForMs = 24 * 60 * 60 * 1000;
 
-/** Stores the answers to requests with an idempotency key for 24 hours. Times are in milliseconds. */
-export class StoredAnswers {
+/** Stores the responses to requests with an idempotency key for 24 hours. Times are in milliseconds. */
+export class StoredResponses {
 	private readonly expire: StatementSync;
 	private readonly select: StatementSync;
 	private readonly insert: StatementSync;
@@ -21,16 +21,16 @@ export class StoredAnswers {
 		this.insert = database.prepare('INSERT INTO idempotency_keys VALUES (?, ?, ?, ?)');
 	}
 
-	find(key: string, now: number): { fingerprint: string; answer: Answer } | undefined {
-		this.expire.run(now - answersKeptForMs);
+	find(key: string, now: number): { fingerprint: string; response: ResponseData } | undefined {
+		this.expire.run(now - keptForMs);
 		const row = this.select.get(key);
 		if (!row) return undefined;
-		const answer = JSON.parse(row['answer'] as string) as Answer;
-		return { fingerprint: row['fingerprint'] as string, answer };
+		const response = JSON.parse(row['answer'] as string) as ResponseData;
+		return { fingerprint: row['fingerprint'] as string, response };
 	}
 
 	/** Call it in the transaction of the request, so that the database keeps both or neither. */
-	add(key: string, fingerprint: string, answer: Answer, now: number): void {
-		this.insert.run(key, fingerprint, JSON.stringify(answer), now);
+	add(key: string, fingerprint: string, response: ResponseData, now: number): void {
+		this.insert.run(key, fingerprint, JSON.stringify(response), now);
 	}
 }

@@ -2,10 +2,10 @@ import { resources } from '../../core/schemas/index.ts';
 import type { StoredRecord } from '../../core/schemas/resource.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import { recordJson } from '../../core/store/records/record-json.ts';
-import type { Answer } from '../../core/foundation/answer.ts';
+import type { ResponseData } from '../../core/foundation/response-data.ts';
 
 /** A record with a strong ETag (RFC 9110, 8.8.3). */
-export const recordAnswer = (status: number, record: StoredRecord, headers: Record<string, string> = {}): Answer => ({
+export const recordResponse = (status: number, record: StoredRecord, headers: Record<string, string> = {}): ResponseData => ({
 	status,
 	headers: { 'Content-Type': 'application/json', ETag: etag(record), ...headers },
 	body: recordJson(record),

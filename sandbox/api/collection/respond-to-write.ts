@@ -3,12 +3,12 @@ import { parseJsonObject, readBytes } from '../http/body.ts';
 import { idempotencyKeyHeader, keyedRequest, runOnce } from '../http/idempotency.ts';
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
 import type { Env, Service } from '../../core/service.ts';
-import type { RequestOrigin } from '../../core/foundation/origin.ts';
-import { type Answer, toResponse } from '../../core/foundation/answer.ts';
+import type { RequestOrigin } from '../../core/schemas/origin.ts';
+import { type ResponseData, toResponse } from '../../core/foundation/response-data.ts';
 import type { JsonObject } from '../../core/foundation/json.ts';
-import { applyDueTransitions, applyOwnTransitions } from '../../domain/records/due-transitions.ts';
+import { applyDueTransitions, applyTransitionsOf } from '../../domain/records/due-transitions.ts';
 import { recheckRights } from '../../domain/access/authentication.ts';
-import { redactAnswer } from '../../domain/access/redaction.ts';
+import { redactResponse } from '../../domain/access/redaction.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 
 /** The request as the events that it causes refer to it. */
@@ -18,37 +18,37 @@ export const originOf = (c: Context<Env>): RequestOrigin => ({
 });
 
 /**
- * Answers a write request. The write runs synchronously in one transaction, so concurrent requests
+ * Responds to a write request. The write runs synchronously in one transaction, so concurrent requests
  * cannot interfere.
  *
- * For a caller who may write but not read, the answer is reduced to id and version.
+ * For a caller who may write but not read, the response is reduced to id and version.
  *
  * @param write its `body` is empty if the request has none
  */
-export async function answerWrite(
+export async function respondToWrite(
 	service: Service,
 	resource: Resource,
 	c: Context<Env>,
 	hasBody: boolean,
-	write: (context: WriteContext, body: JsonObject) => Answer,
+	write: (context: WriteContext, body: JsonObject) => ResponseData,
 ): Promise<Response> {
 	const bytes = hasBody ? await readBytes(c) : new Uint8Array();
 	const body = hasBody ? parseJsonObject(bytes) : {};
 	const actor = c.get('caller')!;
 	applyDueTransitions(service);
-	applyOwnTransitions(service, resource, c.req.param('id') ?? '');
+	applyTransitionsOf(service, resource, c.req.param('id') ?? '');
 	recheckRights(service, c);
-	const answer = runOnce(service, keyedRequest(c, bytes), () => {
+	const response = runOnce(service, keyedRequest(c, bytes), () => {
 		const by = { actor, request: originOf(c), now: service.now() };
 		return write({ ...service, store: c.get('store'), resource, ...by }, body);
 	});
-	return toResponse(redactAnswer(c, resource.name, withSecret(service, answer)));
+	return toResponse(redactResponse(c, resource.name, withSecret(service, response)));
 }
 
-/** Adds the webhook secret that the answer refers to, if it still exists. */
-function withSecret({ store }: Service, { secretId, ...answer }: Answer): Answer {
-	if (secretId === undefined) return answer;
-	const webhook = JSON.parse(answer.body!) as StoredRecord;
+/** Adds the webhook secret that the response refers to, if it still exists. */
+function withSecret({ store }: Service, { secretId, ...response }: ResponseData): ResponseData {
+	if (secretId === undefined) return response;
+	const webhook = JSON.parse(response.body!) as StoredRecord;
 	const secret = store.webhookSecrets.find(webhook.id, secretId);
-	return { ...answer, body: JSON.stringify({ ...webhook, secret }) };
+	return { ...response, body: JSON.stringify({ ...webhook, secret }) };
 }
