@@ -11,7 +11,8 @@ let closing = async (): Promise<void> => undefined;
 async function startFindingAll(mayPass: () => Promise<void>) {
 	const server = await startLocalServer((request, response) => {
 		const writeHead = response.writeHead.bind(response);
-		response.writeHead = ((status: number, headers: object) => writeHead(status, { ...headers, 'sl-violations': finding })) as typeof writeHead;
+		response.writeHead = ((status: number, headers: object) =>
+			writeHead(status, { ...headers, 'sl-violations': finding })) as typeof writeHead;
 		void mayPass().then(() => forward(request, response, String(request.headers['observed-url'])));
 	});
 	closing = server.close;

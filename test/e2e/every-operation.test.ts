@@ -40,7 +40,7 @@ describe('In a real n8n,', () => {
 	);
 });
 
-test('The workflows use every operation the node offers', () => {
+test('the workflows use every operation the node offers', () => {
 	const used = recordLifecycles(nowhere).flatMap(({ links }) =>
 		links.map(({ resource, operation }) => `${resource}: ${operation}`),
 	);

@@ -207,7 +207,8 @@ test('no form has two fields of one name', () => {
 		);
 		for (const choice of chosen.length > 0 ? chosen : [{}]) {
 			const values = NodeHelpers.getNodeParameters(properties, choice, true, false, null, description)!;
-			const isShown = (property: INodeProperties) => property.type !== 'hidden' && NodeHelpers.displayParameter(values, property, null, description);
+			const isShown = (property: INodeProperties) =>
+				property.type !== 'hidden' && NodeHelpers.displayParameter(values, property, null, description);
 			const visibleProperties = properties.filter(isShown);
 			const labels = visibleProperties.map(({ displayName }) => displayName);
 			expect([choice, labels]).toEqual([choice, [...new Set(labels)]]);

@@ -19,7 +19,9 @@ import { useSandbox } from './harness/sandbox.ts';
 import { writeNode } from './harness/scripted-builder.ts';
 
 const prefix = 'n8n-nodes-crm-platform.';
-const nodes: INodeType[] = [new CrmPlatform(), new CrmPlatformSync(), new CrmPlatformTools(), new CrmPlatformTrigger(), new CrmPlatformPollTrigger()];
+const nodes: INodeType[] = [
+	new CrmPlatform(), new CrmPlatformSync(), new CrmPlatformTools(), new CrmPlatformTrigger(), new CrmPlatformPollTrigger(),
+];
 const definitions = new Map<string, string>();
 
 interface Example {

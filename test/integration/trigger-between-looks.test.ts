@@ -112,7 +112,9 @@ describe('n8n is stopped for days', () => {
 		await trigger.restart();
 		await trigger.look();
 		expect(await onlySubscription()).toMatchObject({ status: 'active' });
-		expect(trigger.reported).toEqual([expect.stringMatching(/was disabled .* Events may be missing, those before .* are older than Maximum Age/)]);
+		expect(trigger.reported).toEqual([
+			expect.stringMatching(/was disabled .* Events may be missing, those before .* are older than Maximum Age/),
+		]);
 	});
 
 	test('its deliveries failed: events older than Maximum Age are reported', async () => {

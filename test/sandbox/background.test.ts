@@ -64,7 +64,7 @@ test('pieces are short while a client sends one request after another, and longe
 	expect(piece()).toBe(alone);
 });
 
-test('a record is found by its words immediately, while they change, and after they are indexed, even after a restart in between', async () => {
+test('a record is found by its words immediately, while they change, and once they are indexed, even after a restart', async () => {
 	const path = newDatabase();
 	const database = new DatabaseSync(path);
 	const indexed = () => Number(database.prepare('SELECT count(*) AS count FROM contacts_words_docsize').get()!['count']);

@@ -61,7 +61,7 @@ test.each([
 	['/v1/contacts/batch/create?nope=1', 'application/json', JSON.stringify({ items: [{ last_name: 'x'.repeat(400_000) }] })],
 	['/v1/contacts/batch/create?nope=1', 'application/json', JSON.stringify({ items: [{ last_name: 'x'.repeat(4_000_000) }] })],
 	['/v1/jobs?resource=nothing&operation=create', 'application/x-ndjson', '{"last_name":"x"}\n'.repeat(300_000)],
-])('after a request to %s that is refused before its body is read, the next request on the connection is answered', async (path, type, body) => {
+])('after a request to %s is refused with its body unread, the connection answers the next request', async (path, type, body) => {
 	const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 	const send = async (method: string, to: string, payload?: string) => {
 		const headers = { Authorization: 'Bearer KEY', ...(payload !== undefined && { 'Content-Type': type, 'Content-Length': payload.length }) };

@@ -10,12 +10,15 @@ const app = createApp({ store });
 const browser = { Accept: 'text/html,application/xhtml+xml' };
 afterAll(() => store.close());
 
-test.each(['/nowhere', '/records', '/settings/nothing', '/oauth/authorize/x'])('%s is a page for a browser, and JSON for a program', async (path) => {
-	const page = await app.request(path, { headers: browser });
-	expect([page.status, page.headers.get('Content-Type')]).toEqual([404, expect.stringContaining('text/html')]);
-	const json = await app.request(path);
-	expect(json.headers.get('Content-Type')).toContain('json');
-});
+test.each(['/nowhere', '/records', '/settings/nothing', '/oauth/authorize/x'])(
+	'%s is a page for a browser, and JSON for a program',
+	async (path) => {
+		const page = await app.request(path, { headers: browser });
+		expect([page.status, page.headers.get('Content-Type')]).toEqual([404, expect.stringContaining('text/html')]);
+		const json = await app.request(path);
+		expect(json.headers.get('Content-Type')).toContain('json');
+	},
+);
 
 test('a method that a page does not support is refused with a page, and the API responds with JSON', async () => {
 	const page = await app.request('/sign-in', { method: 'DELETE', headers: browser });

@@ -41,7 +41,9 @@ test('an administrator who is demoted while their form arrives changes nothing',
 	/** The head and the first bytes of a form arrive, then its user is demoted, then the rest arrives. */
 	const sendSlowly = async (path: string, { headers, body }: RequestInit) => {
 		const form = Buffer.from(body as string);
-		const sending = request(new URL(path, crm.url), { method: 'POST', headers: { ...(headers as Record<string, string>), 'content-length': form.length } });
+		const sending = request(new URL(path, crm.url), {
+			method: 'POST', headers: { ...(headers as Record<string, string>), 'content-length': form.length },
+		});
 		sending.write(form.subarray(0, 10));
 		await until(() => sending.socket?.bytesWritten);
 		await changeRole('member');

@@ -23,7 +23,7 @@ test('an exponent may give a whole number', async () => {
 	expect((await get('/v1/companies?employee_count=1e-3')).status).toBe(400);
 });
 
-test.each(['select', 'multi_select'])('an option of a %s field contains no comma, since filters separate values with commas', async (type) => {
+test.each(['select', 'multi_select'])('an option of a %s field has no comma, since commas separate the values of filters', async (type) => {
 	const { post, patch, get } = inProcess();
 	const field = (value: string) => ({ resource: 'contacts', key: 'kind', label: 'Kind', type, options: [{ value, label: 'Smith, John' }] });
 	const refused = await post('/v1/custom-fields', field('Smith, John'));

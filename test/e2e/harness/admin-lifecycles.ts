@@ -12,7 +12,9 @@ async function startLongJob(): Promise<IDataObject[]> {
 }
 
 /** A link whose name is its operation. */
-const link = (resource: string, operation: string, parameters: IDataObject = {}): Link => ({ name: operation, resource, operation, parameters });
+const link = (resource: string, operation: string, parameters: IDataObject = {}): Link => ({
+	name: operation, resource, operation, parameters,
+});
 
 const oneOfMany = { returnAll: false, limit: 1, simplify: false };
 
