@@ -78,9 +78,9 @@ test('an idle poll is one request of one event', async () => {
 	await until(() => n8n.ids().length >= 3);
 	const isLook = (query: string) => /\blimit=1\b/.test(query) && !query.includes('sequence%5Bgt%5D');
 	await until(async () => (await sandbox.requests()).slice(-5).every(({ query }) => isLook(query)));
-	const answer = await sandbox.call('GET', '/v1/events?sort=-sequence&limit=1');
+	const response = await sandbox.call('GET', '/v1/events?sort=-sequence&limit=1');
 	// 240 of them an hour stay below 1 MB.
-	expect(JSON.stringify(answer.body).length).toBeLessThan(3_500);
+	expect(JSON.stringify(response.body).length).toBeLessThan(3_500);
 });
 
 /** The requests for events of certain types. */

@@ -14,8 +14,8 @@ const through = undoing(service);
 
 /** Changes a record as somebody else. */
 const person = async (path: string, body: IDataObject) => {
-	const answer = await sandbox.call('PATCH', `/v1/${path}`, body);
-	if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+	const response = await sandbox.call('PATCH', `/v1/${path}`, body);
+	if (response.status !== 200) throw new Error(JSON.stringify(response.body));
 };
 
 describe('in a list of records, whoever changed an entry last decides about it', () => {

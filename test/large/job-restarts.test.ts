@@ -35,9 +35,9 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
 		const send = async (path: string, body?: string): Promise<string> => {
 			const headers = { Authorization: 'Bearer KEY' };
 			const upload = body !== undefined && { method: 'POST', headers: { ...headers, ...ndjson }, body };
-			const reply = await fetch(sandbox.url + path, { headers, ...upload });
-			if (!reply.ok) throw new Error(`${path}: ${reply.status} ${await reply.text()}`);
-			return await reply.text();
+			const response = await fetch(sandbox.url + path, { headers, ...upload });
+			if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+			return await response.text();
 		};
 		const submitted = await send('/v1/jobs?resource=contacts&operation=create', linesOf(people(lines)));
 		const { id } = JSON.parse(submitted);

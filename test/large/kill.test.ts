@@ -14,16 +14,16 @@ test('each acknowledged write exists once, though the process is killed and clie
 	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
 	const sandbox = startKillable(join(folder, 'sandbox.db'));
 	const acknowledged: Json[] = [];
-	let answers = 0;
+	let responseCount = 0;
 	const kills: Array<Promise<void>> = [];
 
 	const write = async (method: string, path: string, body: unknown, key: string, expected: number) => {
-		const answer = await sandbox.send(method, path, body, key);
-		expect(answer).toMatchObject({ status: expected });
-		answers += 1;
+		const response = await sandbox.send(method, path, body, key);
+		expect(response).toMatchObject({ status: expected });
+		responseCount += 1;
 		// The other writers are in the midst of their requests.
-		if (killedAfter.includes(answers)) kills.push(sandbox.kill());
-		return answer.body;
+		if (killedAfter.includes(responseCount)) kills.push(sandbox.kill());
+		return response.body;
 	};
 
 	/** Names need not be unique, so the service itself does not notice a duplicate. */

@@ -193,9 +193,9 @@ test('a large form is read, carried out and shown in separate turns of the event
 		writes.push(counted.turns);
 		return transaction.apply(store, args);
 	});
-	const answer = await send({ 'emails.0.value': 'x' });
+	const response = await send({ 'emails.0.value': 'x' });
 	counted.stop();
-	expect(answer.status).toBe(422);
+	expect(response.status).toBe(422);
 	expect(writes.at(-1)).toBeGreaterThan(reads[0]!);
 	expect(reads.at(-1)).toBeGreaterThan(writes.at(-1)!);
 	store.close();

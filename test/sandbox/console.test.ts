@@ -90,8 +90,8 @@ test('a user does not change records that their role does not allow', async () =
 	const page = await crm.member.open('/records/users');
 	expect(page.html).not.toContain('/records/users/new');
 	expect((await crm.member.open('/records/users/new')).status).toBe(403);
-	const reply = await crm.member.submit(page, '/records/users', { email: 'new@sandbox.example' });
-	expect(reply.status).toBe(403);
+	const response = await crm.member.submit(page, '/records/users', { email: 'new@sandbox.example' });
+	expect(response.status).toBe(403);
 	expect((await crm.member.submit(page, `/records/users/${memberId}/delete`, {})).status).toBe(403);
 });
 

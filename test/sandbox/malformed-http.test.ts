@@ -52,9 +52,9 @@ test.each([
 	['a trace', `TRACE /v1/contacts HTTP/1.1\r\n${commonHeaders}\r\n`, 405, 'method_not_allowed'],
 	['an upgrade', get('/nothing', `${commonHeaders}Upgrade: websocket\r\n`), 404, 'not_found'],
 ])('%s is refused in the usual format', async (_, bytes, status, code) => {
-	const answer = await sendBytes(bytes);
-	expect(answer).toMatchObject({ status, text: expect.stringContaining(`"code":"${code}"`) });
-	expect(brokenAnswerPromises('GET', '/', answer)).toEqual([]);
+	const response = await sendBytes(bytes);
+	expect(response).toMatchObject({ status, text: expect.stringContaining(`"code":"${code}"`) });
+	expect(brokenAnswerPromises('GET', '/', response)).toEqual([]);
 });
 
 test.each([

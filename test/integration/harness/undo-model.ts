@@ -92,8 +92,8 @@ export class UndoAccount {
 			const same = living.filter(({ kind }) => kind === knownRecord.kind);
 			const body = this.body(knownRecord.kind, [nextStep.change]);
 			const items = same.map(({ ids }) => ({ id: ids.at(-1)!, ...body }));
-			const answer = await this.send(nextStep.by, 'POST', `/v1/${knownRecord.kind}/batch/update`, { items });
-			for (const { index, status, data } of answer.body.results as Array<{ index: number; status: number; data: IDataObject }>)
+			const response = await this.send(nextStep.by, 'POST', `/v1/${knownRecord.kind}/batch/update`, { items });
+			for (const { index, status, data } of response.body.results as Array<{ index: number; status: number; data: IDataObject }>)
 				this.noteWrite(nextStep.by, same[index]!, { status, body: data });
 		}
 	}
