@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Json } from '../sandbox/harness/in-process.ts';
 import { startKillable } from '../sandbox/harness/killable-sandbox.ts';
+import { useFolder } from '../temporary-folder.ts';
+
+const inFolder = useFolder();
 
 const writers = 8;
 const rounds = 10;
@@ -11,8 +11,7 @@ const batchSize = 3;
 const killedAfter = [60, 130];
 
 test('each acknowledged write exists once, though the process is killed and clients retry', async () => {
-	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-	const sandbox = startKillable(join(folder, 'sandbox.db'));
+	const sandbox = startKillable(inFolder('sandbox.db'));
 	const acknowledged: Json[] = [];
 	let responseCount = 0;
 	const kills: Array<Promise<void>> = [];
@@ -45,7 +44,6 @@ test('each acknowledged write exists once, though the process is killed and clie
 	await Promise.all(kills);
 	const { body } = await sandbox.send('GET', '/v1/contacts?limit=500&sort=id', undefined);
 	await sandbox.close();
-	rmSync(folder, { recursive: true });
 
 	expect(kills).toHaveLength(killedAfter.length);
 	expect(acknowledged).toHaveLength(writers * rounds * (1 + batchSize));
