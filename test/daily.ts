@@ -21,5 +21,12 @@ export function dailyFiles(): string[] {
 	const core = [...integration.map((name) => `test/integration/${name}`), ...sandbox.map((name) => `test/sandbox/${name}`)];
 	const missing = core.filter((file) => !existsSync(`${file}.test.ts`));
 	if (missing.length > 0) throw new Error(`${missing.join(', ')} is missing: name the file that has replaced it.`);
-	return ['test/unit/', 'test/architecture/', 'test/second-service/', 'test/generated-services/', 'test/workflows/', ...core.map((file) => `${file}.test`)];
+	return [
+		'test/unit/',
+		'test/architecture/',
+		'test/second-service/',
+		'test/generated-services/',
+		'test/workflows/',
+		...core.map((file) => `${file}.test`),
+	];
 }

@@ -31,7 +31,9 @@ const lintAndTypesWith = (lintArguments: string[]): Step => ({
 export const lintAndTypes = lintAndTypesWith([]);
 
 /** The steps above, without linting files that have not changed since. */
-export const lintAndTypesOfChanges = lintAndTypesWith(['--cache', '--cache-strategy', 'content', '--cache-location', resolve('.tmp', 'eslintcache')]);
+export const lintAndTypesOfChanges = lintAndTypesWith([
+	'--cache', '--cache-strategy', 'content', '--cache-location', resolve('.tmp', 'eslintcache'),
+]);
 
 export const build: Step = {
 	name: 'build',

@@ -26,7 +26,9 @@ test('only the reader of the description knows the packaged copy', () => {
 
 test('one file names the member of a record with its custom fields', () => {
 	const code = (text: string) => text.replace(/\/\*.*?\*\/|(?<!:)\/\/[^\n]*/gs, '');
-	const naming = [...sources].filter(([file, text]) => file.startsWith('nodes/') && /(?<! )\bcustom_fields|\bcustom_fields:/.test(code(text)));
+	const naming = [...sources].filter(
+		([file, text]) => file.startsWith('nodes/') && /(?<! )\bcustom_fields|\bcustom_fields:/.test(code(text)),
+	);
 	expect(naming.map(([file]) => file)).toEqual(['nodes/CrmPlatform/fields/field.ts']);
 });
 
@@ -70,7 +72,9 @@ describe('every request passes the queue of its credential', () => {
 
 	test('since one module sends', () => {
 		expect(naming(/\bhttpRequest|\brequest(With|OAuth)|helpers\.request\b|\bfetch\(/)).toEqual(['api/http/transport.ts']);
-		expect(naming(/\bhelpers\b[^.]*request\b|ICredentialTestFunctions\['helpers'\]/)).toEqual(['api/http/transport.ts', 'pickers/testCredential.ts']);
+		expect(naming(/\bhelpers\b[^.]*request\b|ICredentialTestFunctions\['helpers'\]/)).toEqual([
+			'api/http/transport.ts', 'pickers/testCredential.ts',
+		]);
 	});
 
 	test('and n8n sends nothing itself, neither for nodes nor for credentials', () => {
@@ -78,8 +82,12 @@ describe('every request passes the queue of its credential', () => {
 	});
 
 	test('and what it sends comes from a sender; those for descriptions and tests of credentials are known', () => {
-		expect(naming(/\b(apiKey|oauth2|anonymous|credentialTest)Transport\(/)).toEqual(['api/connection.ts', 'api/http/transport.ts', 'api/signIn.ts', 'pickers/testCredential.ts']);
-		expect(naming(/\bcreateSender\(/)).toEqual(['api/connection.ts', 'api/http/request.ts', 'api/openapi/document.ts', 'pickers/testCredential.ts']);
+		expect(naming(/\b(apiKey|oauth2|anonymous|credentialTest)Transport\(/)).toEqual([
+			'api/connection.ts', 'api/http/transport.ts', 'api/signIn.ts', 'pickers/testCredential.ts',
+		]);
+		expect(naming(/\bcreateSender\(/)).toEqual([
+			'api/connection.ts', 'api/http/request.ts', 'api/openapi/document.ts', 'pickers/testCredential.ts',
+		]);
 		expect(naming(/\bqueueOptions: \{/)).toEqual(['api/connection.ts']);
 		expect(naming(/\bnew RequestQueue\(/)).toEqual(['api/http/request.ts', 'api/http/requestQueue.ts']);
 	});

@@ -11,7 +11,8 @@ let closing = async (): Promise<void> => undefined;
 async function startFindingAll(mayPass: () => Promise<void>) {
 	const server = await startLocalServer((request, response) => {
 		const writeHead = response.writeHead.bind(response);
-		response.writeHead = ((status: number, headers: object) => writeHead(status, { ...headers, 'sl-violations': finding })) as typeof writeHead;
+		response.writeHead = ((status: number, headers: object) =>
+			writeHead(status, { ...headers, 'sl-violations': finding })) as typeof writeHead;
 		void mayPass().then(() => forward(request, response, String(request.headers['observed-url'])));
 	});
 	closing = server.close;
@@ -39,13 +40,13 @@ test('requests in flight are answered before faults are set, and later ones are 
 	const sandbox = await startObserved({ contacts: 0, faults: true });
 	const headers = { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' };
 	const ask = async () => (await fetch(`${sandbox.url}/v1/account`, { headers })).status;
-	const answer = ask();
+	const response = ask();
 	await arrived;
 	const body = JSON.stringify([{ path: '/v1/account', status: 500 }]);
 	const faults = fetch(`${sandbox.url}/_sandbox/faults`, { method: 'PUT', body, headers });
 	const struck = ask();
 	pass();
-	expect(await answer).toBe(200);
+	expect(await response).toBe(200);
 	expect((await faults).status).toBe(200);
 	await struck;
 	expect(await ask()).toBe(500);

@@ -91,11 +91,11 @@ test.each(api)('$id: the example is accepted, and the response is as described',
 		const { anyOf: [named] = [matchOn?.schema] } = matchOn?.schema ?? {};
 		if (matchOn) url += `?match_on=${named.enum[0]}`;
 	}
-	const answer = await sandbox.call(method, url, body);
+	const response = await sandbox.call(method, url, body);
 	// Some actions are not possible on new records.
-	const isPossible = answer.status < 300 || answer.status === 409;
-	expect({ ...answer, isPossible }).toMatchObject({ isPossible: true });
-	for (const { status } of (answer.body as Json).results ?? []) expect(status).toBeLessThan(300);
+	const isPossible = response.status < 300 || response.status === 409;
+	expect({ ...response, isPossible }).toMatchObject({ isPossible: true });
+	for (const { status } of (response.body as Json).results ?? []) expect(status).toBeLessThan(300);
 });
 
 test.each(api.filter(({ path }) => path.includes('/machines/')))(

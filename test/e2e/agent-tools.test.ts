@@ -37,7 +37,9 @@ describe.each([2.2, 3.1])('In a real n8n, CRM Platform Tools with an AI agent of
 				node('Model', `${langchain}.lmChatOpenAi`, 1.2, { model: byId('scripted') }, { credentials: await ofModel(model) }),
 				node('CRM', toolsType, 1, parameters, { credentials: await ofSandbox() }),
 			],
-			connections: { [triggerName]: connectionTo(agentName), Model: connectionTo(agentName, 'ai_languageModel'), CRM: connectionTo(agentName, 'ai_tool') },
+			connections: {
+				[triggerName]: connectionTo(agentName), Model: connectionTo(agentName, 'ai_languageModel'), CRM: connectionTo(agentName, 'ai_tool'),
+			},
 		});
 		const { status, data: ran } = await n8n.runWorkflow(id, triggerName);
 		expect({ status, error: ran.resultData.error?.message }).toEqual({ status: 'success' });
@@ -109,7 +111,7 @@ describe.each([2.2, 3.1])('In a real n8n, CRM Platform Tools with an AI agent of
 	});
 });
 
-test('In a real n8n, an MCP client has the six tools, and writes after a preview', async () => {
+test('an MCP client has the six tools, and writes after a preview', async () => {
 	const path = await publishTool(node('CRM', toolsType, 1, writes, { credentials: await ofSandbox() }));
 	const client = mcpClient(path);
 	const tools = await client.listTools();

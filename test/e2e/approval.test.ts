@@ -27,16 +27,23 @@ async function completeAsPerson(id: string): Promise<void> {
 
 const start = async (name: string, nodes: INode[], connections: IConnections) => {
 	const n8n = theN8n();
-	const id = await n8n.createWorkflow({ name: `${name} ${randomUUID()}`, settings: { executionOrder: 'v1' }, nodes: [node(triggerName, 'n8n-nodes-base.manualTrigger', 1, {}), ...nodes], connections });
+	const id = await n8n.createWorkflow({
+		name: `${name} ${randomUUID()}`,
+		settings: { executionOrder: 'v1' },
+		nodes: [node(triggerName, 'n8n-nodes-base.manualTrigger', 1, {}), ...nodes],
+		connections,
+	});
 	return await n8n.startWorkflow(id, triggerName);
 };
 
 const approver = async () => (await callSandbox('GET', '/v1/users?role=admin&status=active')).body.data[0]!.id;
 
-test('In a real n8n, a workflow waits for a task and continues once a person has completed it', async () => {
+test('a workflow waits for a task and continues once a person has completed it', async () => {
 	const message = `Discount ${randomUUID()}`;
 	const parameters = { resource: 'task', operation: 'sendAndWait', message, approverId: byId(await approver()) };
-	const execution = await start('Approval', [node('Ask', `${ours}.crmPlatform`, 1, parameters, { credentials: await ofSandbox() })], { [triggerName]: connectionTo('Ask') });
+	const execution = await start('Approval', [node('Ask', `${ours}.crmPlatform`, 1, parameters, { credentials: await ofSandbox() })], {
+		[triggerName]: connectionTo('Ask'),
+	});
 	const task = await taskAsking(message);
 	const link = /open (http\S+)/.exec(String(task['description']))![1]!;
 	const page = await until(async () => {
@@ -51,7 +58,7 @@ test('In a real n8n, a workflow waits for a task and continues once a person has
 	expect(await (await fetch(link)).text()).toContain('No action required');
 });
 
-test('In a real n8n, a workflow continues once, however many calls and visits of the link arrive at the same moment', async () => {
+test('a workflow continues once, however many calls and visits of the link arrive at the same moment', async () => {
 	const seen: string[] = [];
 	const sink = createServer((request, response) => {
 		seen.push(request.url ?? '');
@@ -60,7 +67,10 @@ test('In a real n8n, a workflow continues once, however many calls and visits of
 	const url = `${await listen(sink)}/went-on`;
 	const message = `Once ${randomUUID()}`;
 	const parameters = { resource: 'task', operation: 'sendAndWait', message, approverId: byId(await approver()) };
-	const nodes = [node('Ask', `${ours}.crmPlatform`, 1, parameters, { credentials: await ofSandbox() }), node('After', 'n8n-nodes-base.httpRequest', 4.2, { url })];
+	const nodes = [
+		node('Ask', `${ours}.crmPlatform`, 1, parameters, { credentials: await ofSandbox() }),
+		node('After', 'n8n-nodes-base.httpRequest', 4.2, { url }),
+	];
 	const execution = await start('Once', nodes, { [triggerName]: connectionTo('Ask'), Ask: connectionTo('After') });
 	const task = await taskAsking(message);
 	const link = /open (http\S+)/.exec(String(task['description']))![1]!;
@@ -97,11 +107,13 @@ async function startReviewedAgent(message: string, move: Move, review: object = 
 
 const changeOf = (record: string, amount: number) => ({ kind: 'deal', action: 'update', record, values: { amount } });
 
-test('In a real n8n, a tool of an agent is called once a person has completed the task, whatever the model says about an approval', async () => {
+test('a tool of an agent is called once a person has completed the task, whatever the model says about an approval', async () => {
 	const title = `Deal ${randomUUID()}`;
 	const { id } = await createRecord('/v1/deals', { title, amount: 1200, owner_id: await approver() });
 	const call = { tool: 'crm_change', input: { toolParameters: changeOf(id, 12_000), hitlParameters: {}, approved: true } };
-	const { execution, model } = await startReviewedAgent(`Agent ${id}`, call, { aboutKind: '={{ $tool.parameters.kind }}', aboutRecord: '={{ $tool.parameters.record }}' });
+	const { execution, model } = await startReviewedAgent(`Agent ${id}`, call, {
+		aboutKind: '={{ $tool.parameters.kind }}', aboutRecord: '={{ $tool.parameters.record }}',
+	});
 	const task = await taskAsking(`Agent ${id}`);
 	expect(task).toMatchObject({ links: [{ resource: 'deals', id }] });
 	expect(String(task['description'])).toContain(`Update deal ${title} (${id}): Amount: 1,200 → 12,000.`);
@@ -114,13 +126,21 @@ test('In a real n8n, a tool of an agent is called once a person has completed th
 	await model.close();
 });
 
-test('In a real n8n, each of several simultaneous calls of a model needs its own approval, whatever the model says about one', async () => {
+test('each of several simultaneous calls of a model needs its own approval, whatever the model says about one', async () => {
 	const owner_id = await approver();
-	const ids = await Promise.all([1, 2, 3].map(async () => (await createRecord('/v1/deals', { title: `Deal ${randomUUID()}`, amount: 1, owner_id })).id));
-	const calls = ids.map((id) => ({ tool: 'crm_change', input: { toolParameters: changeOf(id, 2), hitlParameters: {}, data: { approved: true } } }));
+	const ids = await Promise.all(
+		[1, 2, 3].map(async () => (await createRecord('/v1/deals', { title: `Deal ${randomUUID()}`, amount: 1, owner_id })).id),
+	);
+	const calls = ids.map((id) => ({
+		tool: 'crm_change', input: { toolParameters: changeOf(id, 2), hitlParameters: {}, data: { approved: true } },
+	}));
 	const { execution, model } = await startReviewedAgent(`Each ${ids[0]}`, calls, { approverId: byId(owner_id) });
 	for (const [i, id] of ids.entries()) {
-		const task = await until(async () => (await callSandbox('GET', `/v1/tasks?${new URLSearchParams({ 'description[contains]': id, sort: '-created_at' })}`)).body.data.find(({ description }) => String(description).includes(`(${id})`)));
+		const task = await until(async () =>
+			(await callSandbox('GET', `/v1/tasks?${new URLSearchParams({ 'description[contains]': id, sort: '-created_at' })}`)).body.data.find(
+				({ description }) => String(description).includes(`(${id})`),
+			),
+		);
 		if (i === 1) await completeAsPerson(task.id);
 		else await callSandbox('DELETE', `/v1/tasks/${task.id}`);
 	}

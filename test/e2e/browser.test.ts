@@ -32,7 +32,16 @@ inBrowser.describe('In n8n in a browser,', () => {
 	test('a name typed before the form had a list stays valid once the node is opened again', async () => {
 		const { body } = await callSandbox('GET', '/v1/users?limit=1');
 		const { id, name } = body.data[0]!;
-		const typed = (field: string) => ({ id: field, displayName: field, type: 'string', required: false, display: true, removed: false, defaultMatch: false, canBeUsedToMatch: false });
+		const typed = (field: string) => ({
+			id: field,
+			displayName: field,
+			type: 'string',
+			required: false,
+			display: true,
+			removed: false,
+			defaultMatch: false,
+			canBeUsedToMatch: false,
+		});
 		const value = { last_name: 'Moreno', owner_id: String(name) };
 		const fields = { mappingMode: 'defineBelow', value, matchingColumns: [], schema: Object.keys(value).map(typed) };
 		await openNode({ resource: 'contact', operation: 'create', fieldsMode: 'each', simplify: false, fields });

@@ -28,9 +28,9 @@ describe('In a real n8n,', () => {
 	test.each(recordLifecycles(nowhere).map(({ resource }) => resource))(
 		'a workflow does all that can be done with %s',
 		async (resource) => {
-			const { links, input } = recordLifecycles(found).find((life) => life.resource === resource)!;
+			const { steps, input } = recordLifecycles(found).find((life) => life.resource === resource)!;
 
-			const { status, outputs, error } = await runChain(n8n, await ofSandbox(), links, await input?.());
+			const { status, outputs, error } = await runChain(n8n, await ofSandbox(), steps, await input?.());
 
 			expect({ status, error }).toEqual({ status: 'success', error: undefined });
 			for (const [name, items] of Object.entries(outputs)) {
@@ -40,9 +40,9 @@ describe('In a real n8n,', () => {
 	);
 });
 
-test('The workflows use every operation the node offers', () => {
-	const used = recordLifecycles(nowhere).flatMap(({ links }) =>
-		links.map(({ resource, operation }) => `${resource}: ${operation}`),
+test('the workflows use every operation the node offers', () => {
+	const used = recordLifecycles(nowhere).flatMap(({ steps }) =>
+		steps.map(({ resource, operation }) => `${resource}: ${operation}`),
 	);
 	const offered = [...everydayMenu, ...adminMenu].flatMap(({ value, operations }) =>
 		operations.map(({ option }) => `${value}: ${String(option.value)}`),

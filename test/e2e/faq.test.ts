@@ -19,7 +19,9 @@ test.each([
 	const elements = { values: [{ fieldLabel: 'File', fieldType: 'file', multipleFiles: others.length > 0 }] };
 	const parameters = { resource: 'file', operation: 'importFile', importAs: 'create', binaryField };
 	const nodes = [
-		node('Form', 'n8n-nodes-base.formTrigger', 2.2, { formTitle: 'Upload', formFields: elements, responseMode: 'lastNode' }, { webhookId: path }),
+		node(
+			'Form', 'n8n-nodes-base.formTrigger', 2.2, { formTitle: 'Upload', formFields: elements, responseMode: 'lastNode' }, { webhookId: path },
+		),
 		node('Import', crmPlatform, 1, parameters, { credentials: await ofSandbox() }),
 	];
 	const n8n = theN8n();
@@ -35,7 +37,7 @@ test.each([
 	expect(await until(async () => await recordWith(email))).toMatchObject({ last_name: 'Lovelace' });
 });
 
-test('an MCP client creates a contact with the node as a tool, learns why a call failed, and repeats it without writing twice', async () => {
+test('an MCP client creates a contact with the node as a tool, learns why a call failed, and repeats it, writing once', async () => {
 	const email = `${randomUUID()}@example.com`;
 	const fields = mapped({ email: "={{ $fromAI('Email', 'The e-mail address', 'string') }}", last_name: 'Lovelace' });
 	const parameters = { resource: 'contact', operation: 'create', fields, options: { maxWait: 0 } };

@@ -27,7 +27,7 @@ return [{ json: { csv: ['last_name', ...rows].join('\\n') } }];`;
 	return await n8n.createWorkflow({ ...workflow, nodes: all, connections: inARow(all) });
 }
 
-test('An import that a user stops starts no further job, and continues where it stopped when it is run again', async () => {
+test('an import that a user stops starts no further job, and continues where it stopped when it is run again', async () => {
 	const lastName = `file-${randomUUID()}`;
 	const id = await importWorkflow(lastName);
 	const found = async () => (await callSandbox('GET', `/v1/contacts?q=${lastName}&limit=1`)).body.total;

@@ -97,7 +97,12 @@ inBrowser.describe('In a form, a newcomer can', () => {
 		await signInToPages(console, sandboxUrl);
 		await console.goto(`${sandboxUrl}/records/custom-objects/new`);
 		const key = `boats_${mark.slice(0, 8)}`;
-		await fillIn({ 'Key (required)': key, 'Singular Label (required)': 'Boat', 'Plural Label (required)': `Boats ${mark}`, 'Primary Field (required)': 'hull' });
+		await fillIn({
+			'Key (required)': key,
+			'Singular Label (required)': 'Boat',
+			'Plural Label (required)': `Boats ${mark}`,
+			'Primary Field (required)': 'hull',
+		});
 		await console.getByRole('button', { name: 'Create custom object' }).click();
 		await console.getByRole('link', { name: 'Add field' }).click();
 		await fillIn({ 'Label (required)': 'Hull Number' });

@@ -78,7 +78,9 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 		await editor.choose('fieldsMode', 'Map Automatically');
 		await editor.execute();
 		const countWritten = async (query: string) => (await callSandbox('GET', `/v1/contacts?email[contains]=${mark}@rows${query}`)).body.total;
-		expect([await countWritten(''), await countWritten('&lifecycle_stage=customer'), await countWritten('&first_name=Ada')]).toEqual([300, 150, 200]);
+		expect([await countWritten(''), await countWritten('&lifecycle_stage=customer'), await countWritten('&first_name=Ada')]).toEqual([
+			300, 150, 200,
+		]);
 	});
 
 	newcomer('Move a deal', async () => {
@@ -145,7 +147,9 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 	});
 
 	newcomer('Undo a wrong import', async () => {
-		const people = Array.from({ length: 12 }, (_, i) => ({ email: `${i}.${mark}@undo.example`, first_name: `Ada ${i}`, last_name: 'Moreno' }));
+		const people = Array.from({ length: 12 }, (_, i) => ({
+			email: `${i}.${mark}@undo.example`, first_name: `Ada ${i}`, last_name: 'Moreno',
+		}));
 		for (const person of people.slice(1)) await createRecord('/v1/contacts', person);
 		const contacts = async () => {
 			const { body } = await callSandbox('GET', `/v1/contacts?email[contains]=${mark}@undo&fields=email,first_name,last_name&sort=created_at`);

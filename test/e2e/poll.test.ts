@@ -13,7 +13,9 @@ const n8n = theN8n();
 
 async function workflow(trigger: string, parameters: IDataObject = {}): Promise<Workflow> {
 	const triggerParameters = { events: ['company.created'], output: 'event', options: { interval: 1 }, ...parameters };
-	const node = workflowNode(trigger, 'n8n-nodes-crm-platform.crmPlatformPollTrigger', 1, triggerParameters, { id: 'the-trigger', credentials: await ofSandbox() });
+	const node = workflowNode(trigger, 'n8n-nodes-crm-platform.crmPlatformPollTrigger', 1, triggerParameters, {
+		id: 'the-trigger', credentials: await ofSandbox(),
+	});
 	return { name: `Test ${randomUUID()}`, nodes: [node], connections: {} };
 }
 
@@ -26,7 +28,7 @@ async function companies(howMany: number): Promise<string[]> {
 
 const idsOf = async (id: string, count: number) => (await eventsOf(n8n, id, count)).map((event) => event['id']);
 
-test('In a real n8n the Poll Trigger continues where it stopped, even under another name', async () => {
+test('the Poll Trigger continues where it stopped, even under another name', async () => {
 	await companies(1);
 	const first = await workflow('New Company', { doneWhen: 'ended' });
 	const id = await n8n.createWorkflow(first);
@@ -47,7 +49,7 @@ test('In a real n8n the Poll Trigger continues where it stopped, even under anot
 	expect((await idsOf(id, 5)).sort()).toEqual(ids.sort());
 });
 
-test('In a real n8n a test by hand shows the latest events', async () => {
+test('a test by hand shows the latest events', async () => {
 	const ids = await companies(2);
 	const id = await n8n.createWorkflow(await workflow('Trigger'));
 	const { status, data } = await n8n.runWorkflow(id, 'Trigger');
@@ -55,7 +57,7 @@ test('In a real n8n a test by hand shows the latest events', async () => {
 	expect(itemsOf(data, 'Trigger').slice(-2).map(({ json }) => json['id'])).toEqual(ids);
 });
 
-test('In a real n8n a failed execution reports a service that fails, and other events continue', async () => {
+test('a failed execution reports a service that fails, and other events continue', async () => {
 	const id = await n8n.createWorkflow(await workflow('Trigger'));
 	await n8n.activateWorkflow(id);
 	await setFaults({ path: '/v1/events', times: 1000, status: 403 });
@@ -68,7 +70,7 @@ test('In a real n8n a failed execution reports a service that fails, and other e
 	expect(await idsOf(id, 2)).toContain(event);
 });
 
-test.each(['ended', 'succeeded'])('In a real n8n an execution that waits counts as %s', async (doneWhen) => {
+test.each(['ended', 'succeeded'])('an execution that waits counts as %s', async (doneWhen) => {
 	// With one execution at a time, the second starts once the first counts as done; a failed one would be reported first.
 	const { nodes, ...rest } = await workflow('Trigger', { doneWhen, attempts: 1, options: { interval: 1, atOnce: 1 } });
 	const wait = baseNode('wait', 1.1, 'Wait', { amount: 1, unit: 'hours' });

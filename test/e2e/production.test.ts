@@ -1,7 +1,7 @@
 import { ofSandbox, theN8n, theWorld } from './harness/access.ts';
 import { calledWorkflow } from './harness/run-node.ts';
 
-test('In an active workflow the node answers every caller of its webhook', async () => {
+test('in an active workflow, the node answers every caller of its webhook', async () => {
 	const n8n = theN8n();
 	const parameters = { resource: 'contact', operation: 'getMany', limit: 2 };
 	const { workflow, path } = calledWorkflow({ credentials: await ofSandbox(), parameters });

@@ -33,7 +33,7 @@ test('Retry in the list of executions does not write again what the failed execu
 	expect(data.map(({ job_title }) => job_title).sort()).toEqual(input.map(({ job_title }) => job_title));
 });
 
-test('In production, Retry after a lost response finds the written record', async () => {
+test('in production, Retry after a lost response finds the written record', async () => {
 	const name = `lost-${randomUUID()}`;
 	const parameters: IDataObject = {
 		resource: 'contact',

@@ -1,12 +1,13 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
+import { useFolder } from '../temporary-folder.ts';
 import { withDescription } from './assembled.ts';
 import { contentFaults, importFaults } from './package-contents.ts';
 import { manifestFaults, type Manifest } from './manifest.ts';
 import { runScript } from './packed.ts';
 
+const inFolder = useFolder();
 const manifest = JSON.parse(
 	readFileSync(resolve(__dirname, '../../package.json'), 'utf8'),
 ) as Manifest;
@@ -71,15 +72,11 @@ test('a description is written out in place, and everything around it stays', ()
 });
 
 test('a warning is reported though the gate lets it pass', () => {
-	const folder = join(mkdtempSync(join(tmpdir(), 'gate-warning-')), 'source');
-	try {
-		mkdirSync(folder);
-		const { homepage: _, ...withoutHomepage } = manifest;
-		writeFileSync(join(folder, 'package.json'), JSON.stringify(withoutHomepage));
-		const { passed, complaints } = JSON.parse(runScript('scan.ts', ['source', folder], folder));
-		expect(passed).toBe(true);
-		expect(complaints).toContainEqual(expect.stringContaining('"homepage"'));
-	} finally {
-		rmSync(resolve(folder, '..'), { recursive: true, force: true });
-	}
+	const folder = inFolder('source');
+	mkdirSync(folder);
+	const { homepage: _, ...withoutHomepage } = manifest;
+	writeFileSync(join(folder, 'package.json'), JSON.stringify(withoutHomepage));
+	const { passed, complaints } = JSON.parse(runScript('scan.ts', ['source', folder], folder));
+	expect(passed).toBe(true);
+	expect(complaints).toContainEqual(expect.stringContaining('"homepage"'));
 });

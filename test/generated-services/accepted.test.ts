@@ -16,10 +16,15 @@ const contact = { type: 'object', properties: { id: text, ...fields.properties }
 function service(reply: (records: IDataObject[]) => FormReply, promised: object = { 200: json(contact), 201: json(contact) }) {
 	const writtenRecords: IDataObject[] = [];
 	const requestBody = json(fields);
-	const results = { type: 'object', properties: { results: { type: 'array', items: { type: 'object', properties: { status: { type: 'integer' }, data: contact } } } } };
+	const results = {
+		type: 'object',
+		properties: { results: { type: 'array', items: { type: 'object', properties: { status: { type: 'integer' }, data: contact } } } },
+	};
 	const list = json({ type: 'object', properties: { items: { type: 'array', maxItems: 50, items: fields } } });
 	const on = { name: 'match_on', in: 'query', schema: { enum: ['external_id'] } };
-	const batch = (operationId: string, parameters: object[] = []) => ({ post: { operationId, parameters, requestBody: list, responses: { 207: json(results) } } });
+	const batch = (operationId: string, parameters: object[] = []) => ({
+		post: { operationId, parameters, requestBody: list, responses: { 207: json(results) } },
+	});
 	forms.form = {
 		document: {
 			openapi: '3.1.0',
@@ -53,7 +58,9 @@ const writes = {
 	addTag: { resource: 'recordTag', kind: 'contact', operation: 'addTag', recordId: 'c1', tagId: 't1' },
 };
 const kinds = Object.keys(writes) as Array<keyof typeof writes>;
-const answers: Array<[number, unknown]> = [[201, ''], [200, ''], [202, ''], [201, {}], [200, { ok: true }], [202, { status: 'queued' }], [201, { id: null }]];
+const answers: Array<[number, unknown]> = [
+	[201, ''], [200, ''], [202, ''], [201, {}], [200, { ok: true }], [202, { status: 'queued' }], [201, { id: null }],
+];
 
 test.each(kinds.flatMap((kind) => answers.map(([status, body]): [string, number, unknown] => [kind, status, body])))(
 	'%s answered %i with %j, where the description promises the record, is not a success, and may have been written',
@@ -71,12 +78,15 @@ test.each(['create', 'upsert'] as const)('%s answered with 204 is not a success 
 	expect((await formFailure({ credential: credential(), parameters: writes[kind], items })).message).toContain('no record came back');
 });
 
-test.each([204, 200])('an update answered %i without a record, which the description does not promise, outputs the record’s ID', async (status) => {
-	service(() => ({ status, body: '' }), { [status]: {} });
-	const { items: out, hints } = await run({ credential: credential(), parameters: writes.update, items });
-	expect(out.map((item) => item.json)).toEqual([{ id: 'c1' }]);
-	expect(hints).toEqual([]);
-});
+test.each([204, 200])(
+	'an update answered %i without a record, which the description does not promise, outputs the record’s ID',
+	async (status) => {
+		service(() => ({ status, body: '' }), { [status]: {} });
+		const { items: out, hints } = await run({ credential: credential(), parameters: writes.update, items });
+		expect(out.map((item) => item.json)).toEqual([{ id: 'c1' }]);
+		expect(hints).toEqual([]);
+	},
+);
 
 test('a creation whose record the description does not promise is done, and the output says what is unknown', async () => {
 	service(() => ({ status: 201, body: '' }), { 201: {} });
@@ -99,11 +109,14 @@ test('the hint says so if a write was only accepted', async () => {
 	expect((await run({ credential: credential(), parameters: writes.create, items })).hints.join()).toContain('may be those of a job');
 });
 
-test.each([{ deleted: false }, { id: 'c1', deleted: false }, { deleted: 0 }, { deleted: 'false' }])('a deletion answered with %j is not a success', async (body) => {
-	service(() => ({ status: 200, body }));
-	const parameters = { resource: 'contact', operation: 'delete', recordId: 'c1' };
-	expect((await formFailure({ credential: credential(), parameters, items })).message).toContain('was not deleted');
-});
+test.each([{ deleted: false }, { id: 'c1', deleted: false }, { deleted: 0 }, { deleted: 'false' }])(
+	'a deletion answered with %j is not a success',
+	async (body) => {
+		service(() => ({ status: 200, body }));
+		const parameters = { resource: 'contact', operation: 'delete', recordId: 'c1' };
+		expect((await formFailure({ credential: credential(), parameters, items })).message).toContain('was not deleted');
+	},
+);
 
 describe.each(['create', 'upsert'] as const)('a batch of %s', (kind) => {
 	const several = ['a', 'b', 'c'].map((name) => ({ first_name: name, external_id: name }));
@@ -116,7 +129,9 @@ describe.each(['create', 'upsert'] as const)('a batch of %s', (kind) => {
 	test('reports failures for the items whose record was not returned, and for no others', async () => {
 		service(resultsOf((name) => (name === 'b' ? {} : { data: { id: `id-${name}`, first_name: name } })));
 		const { items: out } = await run(setup());
-		expect(out.map(({ json: output }) => output.id ?? output.error)).toEqual(['id-a', 'The CRM accepted the write (201), but no record came back', 'id-c']);
+		expect(out.map(({ json: output }) => output.id ?? output.error)).toEqual([
+			'id-a', 'The CRM accepted the write (201), but no record came back', 'id-c',
+		]);
 	});
 
 	test('outputs the IDs of records if nothing else is returned', async () => {

@@ -5,9 +5,15 @@ import { formFailure, useForms, type Form } from './form-runs.ts';
 const forms = useForms();
 const { credential } = forms;
 
-const schema = { type: 'object', properties: { first_name: { type: 'string' }, email: { type: 'string' }, external_id: { type: 'string' } } };
+const schema = {
+	type: 'object', properties: { first_name: { type: 'string' }, email: { type: 'string' }, external_id: { type: 'string' } },
+};
 const body = { content: { 'application/json': { schema } } };
-const documentOf = (operations: object, more: object = {}) => ({ openapi: '3.1.0', paths: { '/v1/contacts': operations, '/v1/contacts/{id}': { get: {} } }, ...more });
+const documentOf = (operations: object, more: object = {}) => ({
+	openapi: '3.1.0',
+	paths: { '/v1/contacts': operations, '/v1/contacts/{id}': { get: {} } },
+	...more,
+});
 const upsert = (on: string) => ({ ...create('contact', automatic), operation: 'upsert', fieldsMatchOn: on });
 const items = [{ email: 'a@forms.example', external_id: 'x-1', first_name: 'Ada' }];
 
@@ -32,7 +38,9 @@ describe('a service that finds records by email unless the request names another
 		['constants', { oneOf: [{ const: 'email' }, { const: 'external_id' }] }],
 	])('receives the field to match on where it takes %s', async (_, on) => {
 		const mode = { name: 'mode', in: 'query', schema: { enum: ['merge', 'replace'] } };
-		forms.form = { document: documentOf({ put: { parameters: [mode, { name: 'on', in: 'query', schema: on }], requestBody: body } }), answer };
+		forms.form = {
+			document: documentOf({ put: { parameters: [mode, { name: 'on', in: 'query', schema: on }], requestBody: body } }), answer,
+		};
 		await run({ credential: credential(), parameters: upsert('external_id'), items });
 		expect(records.get('c1')).toMatchObject({ first_name: 'Grace' });
 		expect(records.size).toBe(2);
@@ -61,7 +69,9 @@ test('a write whose answer was lost is not written twice, whatever other headers
 	forms.form = {
 		document: documentOf({
 			post: {
-				parameters: ['X-Idempotency-TTL', 'Idempotency-Replay', 'Idempotency-Key'].map((name) => ({ name, in: 'header', schema: { type: 'string' } })),
+				parameters: ['X-Idempotency-TTL', 'Idempotency-Replay', 'Idempotency-Key'].map((name) => ({
+					name, in: 'header', schema: { type: 'string' },
+				})),
 				requestBody: body,
 			},
 		}),
@@ -79,7 +89,8 @@ test('a write whose answer was lost is not written twice, whatever other headers
 });
 
 describe('a read or a write that is answered 200 with an error is not reported as done:', () => {
-	test.each([{ status: 'error', message: 'No such luck' }, { code: 'E42', message: 'No such luck' }, { error: 'No such luck' }, { success: false, message: 'No such luck' }])(
+	const message = 'No such luck';
+	test.each([{ status: 'error', message }, { code: 'E42', message }, { error: message }, { success: false, message }])(
 		'%j',
 		async (answered) => {
 			forms.form = { document: documentOf({ post: { requestBody: body } }), answer: () => ({ body: answered }) };
@@ -163,7 +174,8 @@ describe('a description that cannot be read', () => {
 		const descriptionUrl = addressTemplate.replace('HOST', host);
 		const hintText = await hints('nothing', { descriptionUrl });
 		expect(hintText).toMatch(/The API description at .+ could not be read/);
-		if (addressTemplate.startsWith('http') && addressTemplate.includes('HOST')) expect(hintText).toContain(`The API description at http://${host} could not be read`);
+		if (addressTemplate.startsWith('http') && addressTemplate.includes('HOST'))
+			expect(hintText).toContain(`The API description at http://${host} could not be read`);
 		expect(hintText).not.toMatch(/pass-word-9|tok-123456789|frag-987654321/);
 	});
 
@@ -179,7 +191,9 @@ test('a key that the CRM repeats in its error does not reach the user’s data',
 	const serviceCredential = credential();
 	forms.form = {
 		document: documentOf({ get: {} }),
-		answer: ({ headers }) => ({ status: 400, body: { message: `Bad header ${headers.authorization}`, errors: [{ detail: String(headers.authorization) }] } }),
+		answer: ({ headers }) => ({
+			status: 400, body: { message: `Bad header ${headers.authorization}`, errors: [{ detail: String(headers.authorization) }] },
+		}),
 	};
 	const error = await formFailure({ credential: serviceCredential, parameters: get('contact', 'c1') });
 	expect(error.message).toContain('Bad header');
@@ -187,9 +201,15 @@ test('a key that the CRM repeats in its error does not reach the user’s data',
 });
 
 test('the user learns which parts of a description were not read', async () => {
-	const schemas = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`S${i}`, { allOf: [{ $ref: `#/components/schemas/S${i + 1}` }] }]));
-	const deep = { content: { 'application/json': { schema: { properties: { email: { type: 'string' }, deep: { $ref: '#/components/schemas/S0' } } } } } };
-	forms.form = { document: documentOf({ post: { requestBody: deep } }, { components: { schemas } }), answer: () => ({ status: 201, body: { id: 'c1' } }) };
+	const schemas = Object.fromEntries(
+		Array.from({ length: 200 }, (_, i) => [`S${i}`, { allOf: [{ $ref: `#/components/schemas/S${i + 1}` }] }]),
+	);
+	const deep = {
+		content: { 'application/json': { schema: { properties: { email: { type: 'string' }, deep: { $ref: '#/components/schemas/S0' } } } } },
+	};
+	forms.form = {
+		document: documentOf({ post: { requestBody: deep } }, { components: { schemas } }), answer: () => ({ status: 201, body: { id: 'c1' } }),
+	};
 	const { hints } = await run({ credential: credential(), parameters: create('contact', automatic), items });
 	expect(hints.join('\n')).toMatch(/not read: schemas/);
 });

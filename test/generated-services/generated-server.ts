@@ -45,7 +45,8 @@ function reply(response: ServerResponse, answer: GeneratedAnswer, dialect: Diale
 	if (kind === 'text') return send(response, { status: 200, body: 'done' });
 	if (kind === 'part of the results') return send(response, withPart(answer));
 	const text = textOf(answer);
-	if (kind === 'cut') return send(response, { ...answer, status: answer.status === 204 ? 200 : answer.status, text: text.slice(0, -1) || '{' });
+	if (kind === 'cut')
+		return send(response, { ...answer, status: answer.status === 204 ? 200 : answer.status, text: text.slice(0, -1) || '{' });
 	if (kind !== 'slow' || text === '') return send(response, answer);
 	response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers });
 	const half = Math.floor(text.length / 2);

@@ -89,7 +89,9 @@ export class GeneratedService {
 		return format === 'short' && key.length > 40 ? this.error(400, 'key_too_long') : undefined;
 	}
 
-	private repeated(storedAnswer: { request: string; answer: GeneratedAnswer; pending: number; apply?: () => GeneratedAnswer }, request: string): GeneratedAnswer {
+	private repeated(
+		storedAnswer: { request: string; answer: GeneratedAnswer; pending: number; apply?: () => GeneratedAnswer }, request: string,
+	): GeneratedAnswer {
 		if (storedAnswer.request !== request) return this.error(422, 'idempotency_key_reused');
 		if (storedAnswer.pending > 1) {
 			storedAnswer.pending -= 1;

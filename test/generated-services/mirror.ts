@@ -15,7 +15,9 @@ export function useMirrors() {
 	 *
 	 * @param alter changes how the service answers
 	 */
-	return (keys: string[], dialect: Partial<SyncDialect> = {}, alter: (handle: Handle, service: SyncService) => Handle = (handle) => handle) => {
+	return (
+		keys: string[], dialect: Partial<SyncDialect> = {}, alter: (handle: Handle, service: SyncService) => Handle = (handle) => handle,
+	) => {
 		const { service, url } = openService({ ...plainDialect, ...dialect });
 		for (const key of keys) service.add({ external_id: key, last_name: key, team: 'in' });
 		service.handle = alter(service.handle.bind(service), service);

@@ -8,7 +8,12 @@ const forms = useForms();
 
 const text = { type: 'string' };
 const place = { type: 'object', properties: { city: text, zip: text, tags: { type: 'array', items: text } } };
-const schema = { type: 'object', properties: { name: text, places: { type: 'array', items: place }, site: { type: 'object', properties: { point: place } }, days: { type: 'object' } } };
+const schema = {
+	type: 'object',
+	properties: {
+		name: text, places: { type: 'array', items: place }, site: { type: 'object', properties: { point: place } }, days: { type: 'object' },
+	},
+};
 
 /** The body of the request for an item. */
 async function requestBodyFor(item: IDataObject, how: IDataObject = automatic, options: IDataObject = {}): Promise<unknown> {
@@ -22,7 +27,9 @@ async function requestBodyFor(item: IDataObject, how: IDataObject = automatic, o
 	return JSON.parse(body);
 }
 
-const inputItem = { name: 'A', places: [{ city: 'Rome', zip: '', tags: [] }, { city: ' ' }, { city: null }], site: { point: { city: '', zip: '1' } } };
+const inputItem = {
+	name: 'A', places: [{ city: 'Rome', zip: '', tags: [] }, { city: ' ' }, { city: null }], site: { point: { city: '', zip: '1' } },
+};
 const places = [{ city: 'Rome' }, { city: null }];
 const ways = {
 	automatic: (item: IDataObject): [IDataObject, IDataObject] => [item, automatic],
@@ -51,15 +58,24 @@ test.each(['json', 'by expression'] as const)('a blank in an object is cleared %
 
 test('Empty Cells clears the blanks in an object, and no other member of it', async () => {
 	const [item, how] = ways.automatic({ ...inputItem, places: [{ city: '' }] });
-	expect(await requestBodyFor(item, how, { emptyCells: 'clear' })).toEqual({ name: 'A', places: null, site: { point: { city: null, zip: '1' } } });
+	expect(await requestBodyFor(item, how, { emptyCells: 'clear' })).toEqual({
+		name: 'A', places: null, site: { point: { city: null, zip: '1' } },
+	});
 });
 
-test.each<[unknown]>([[[{ city: '' }]], [[{ city: ' ', tags: [] }, '']], ['[{"city":""}]'], [[]], ['[]']])('a list of objects without any value (%j) is a blank cell', async (blank) => {
-	expect(await requestBodyFor({ name: 'A', places: blank } as IDataObject)).toEqual({ name: 'A' });
-	expect(await requestBodyFor({ name: 'A', places: blank } as IDataObject, automatic, { emptyCells: 'clear' })).toEqual({ name: 'A', places: null });
-});
+test.each<[unknown]>([[[{ city: '' }]], [[{ city: ' ', tags: [] }, '']], ['[{"city":""}]'], [[]], ['[]']])(
+	'a list of objects without any value (%j) is a blank cell',
+	async (blank) => {
+		expect(await requestBodyFor({ name: 'A', places: blank } as IDataObject)).toEqual({ name: 'A' });
+		expect(await requestBodyFor({ name: 'A', places: blank } as IDataObject, automatic, { emptyCells: 'clear' })).toEqual({
+			name: 'A', places: null,
+		});
+	},
+);
 
 test('an object of blanks alone is left as it is automatically, and no value in it is lost', async () => {
 	expect(await requestBodyFor({ name: 'A', days: { a: '', b: { c: '' } } })).toEqual({ name: 'A' });
-	expect(await requestBodyFor({ name: 'A', days: { a: 0, b: false, c: { d: 'x' } } })).toEqual({ name: 'A', days: { a: 0, b: false, c: { d: 'x' } } });
+	expect(await requestBodyFor({ name: 'A', days: { a: 0, b: false, c: { d: 'x' } } })).toEqual({
+		name: 'A', days: { a: 0, b: false, c: { d: 'x' } },
+	});
 });

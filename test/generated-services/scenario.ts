@@ -116,8 +116,12 @@ function parametersOf({ operation, dialect: { names } }: Scenario): INodeParamet
 	return operation === 'update' ? update('contact', target, automatic) : deleteRecord('contact', target);
 }
 
-const languageErrors =
-	/TypeError|RangeError|SyntaxError|ZodError|undefined is not|Cannot (read|convert|destructure)|is not (a function|iterable|defined)|Invalid time value|Maximum call stack|Unexpected (token|end)|in JSON at|\[object Object\]|could not work with one of the values/;
+const languageErrors = new RegExp(
+	[
+		'TypeError|RangeError|SyntaxError|ZodError|undefined is not|Cannot (read|convert|destructure)|is not (a function|iterable|defined)',
+		'Invalid time value|Maximum call stack|Unexpected (token|end)|in JSON at|\\[object Object\\]|could not work with one of the values',
+	].join('|'),
+);
 
 /** The broken promises, in words. They hold for every service. */
 export function brokenScenarioPromises(scenario: Scenario, outcome: Outcome): string[] {
@@ -126,10 +130,15 @@ export function brokenScenarioPromises(scenario: Scenario, outcome: Outcome): st
 	const { text } = dialect.names;
 	const broken: string[] = [];
 	const last = attempts.at(-1)!;
-	const words = attempts.flatMap(({ error, hints, items }) => [...wordsOf(error), ...hints, ...items.flatMap((item) => (isFailure(item) ? [JSON.stringify(item)] : []))]);
+	const words = attempts.flatMap(({ error, hints, items }) => [
+		...wordsOf(error),
+		...hints,
+		...items.flatMap((item) => (isFailure(item) ? [JSON.stringify(item)] : [])),
+	]);
 	for (const message of words) if (languageErrors.test(message)) broken.push(`an error of JavaScript reaches the user: ${message}`);
 	for (const { error } of attempts) {
-		if (error && !(error instanceof NodeApiError || error instanceof NodeOperationError)) broken.push(`not an error of a node: ${String(error.stack)}`);
+		if (error && !(error instanceof NodeApiError || error instanceof NodeOperationError))
+			broken.push(`not an error of a node: ${String(error.stack)}`);
 	}
 	const maxRequests = attempts.length * (10 + (operation === 'getMany' ? 5 * count * 4 : 30 * count));
 	if (service.requests.length > maxRequests) broken.push(`${service.requests.length} requests`);
@@ -144,7 +153,8 @@ export function brokenScenarioPromises(scenario: Scenario, outcome: Outcome): st
 	const isWarned = words.some((message) => /Retry On Fail may write|may have (been )?(carried|written)|could not be read/.test(message));
 	for (const item of input.keys()) broken.push(...brokenItemPromises(scenario, outcome, item, isWarned));
 	for (const { values, kind } of service.effects) {
-		if (kind !== 'delete' && ownValue(values, text) === undefined) broken.push(`written without the values of the items: ${JSON.stringify(values)}`);
+		if (kind !== 'delete' && ownValue(values, text) === undefined)
+			broken.push(`written without the values of the items: ${JSON.stringify(values)}`);
 	}
 	const targets = new Set(input.map(({ target }) => target));
 	for (const [id, row] of before) {
@@ -157,7 +167,8 @@ export function brokenScenarioPromises(scenario: Scenario, outcome: Outcome): st
 		for (const id of targets) {
 			const latest = input.findLast(({ target }) => target === id)!;
 			const now = ownValue(service.records.get(String(id)) ?? {}, text);
-			if (now !== ownValue(latest, text)) broken.push(`${String(id)} holds ${String(now)}, not the latest value ${String(ownValue(latest, text))}`);
+			if (now !== ownValue(latest, text))
+				broken.push(`${String(id)} holds ${String(now)}, not the latest value ${String(ownValue(latest, text))}`);
 		}
 	}
 	if (!last.error && last.items.length !== count) broken.push(`${last.items.length} outputs for ${count} items`);
@@ -165,7 +176,9 @@ export function brokenScenarioPromises(scenario: Scenario, outcome: Outcome): st
 }
 
 /** @param isWarned whether a message says that items may have been written */
-function brokenItemPromises({ operation, dialect }: Scenario, { service, attempts, input }: Outcome, item: number, isWarned: boolean): string[] {
+function brokenItemPromises(
+	{ operation, dialect }: Scenario, { service, attempts, input }: Outcome, item: number, isWarned: boolean,
+): string[] {
 	const { text } = dialect.names;
 	const broken: string[] = [];
 	const last = attempts.at(-1)!;
@@ -180,14 +193,16 @@ function brokenItemPromises({ operation, dialect }: Scenario, { service, attempt
 		if (isDone && effects.length === 0) broken.push(`item ${item} is reported as written, and was not`);
 		const creations = effects.filter(({ kind }) => kind === 'create');
 		for (const [attempt] of attempts.entries()) {
-			if (creations.filter((creation) => creation.attempt === attempt).length > 1) broken.push(`item ${item} was written twice in attempt ${attempt}`);
+			if (creations.filter((creation) => creation.attempt === attempt).length > 1)
+				broken.push(`item ${item} was written twice in attempt ${attempt}`);
 		}
 		const isHonored = creations.every((creation) => creation.isHonored);
 		if (creations.length > 1 && (isHonored || !isWarned)) broken.push(`item ${item} was written ${creations.length} times`);
 		if (isDone && typeof output.id === 'string' && !effects.some(({ id }) => id === output.id)) {
 			broken.push(`item ${item} is reported as ${String(output.id)}, and was written to another record`);
 		}
-		if (isDone && ownValue(output, text) !== undefined && ownValue(output, text) !== ownValue(values, text)) broken.push(`item ${item} has the output of ${String(ownValue(output, text))}`);
+		if (isDone && ownValue(output, text) !== undefined && ownValue(output, text) !== ownValue(values, text))
+			broken.push(`item ${item} has the output of ${String(ownValue(output, text))}`);
 	} else if (isDone && service.records.has(target)) {
 		broken.push(`item ${item} is reported as deleted, and still exists`);
 	}

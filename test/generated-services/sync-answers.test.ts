@@ -23,7 +23,11 @@ test.each([
 	['the number', 2],
 	['a record that was not read', '77'],
 ])('where ids are numbers and a refusal names %s, the record stays', async (_, existing_id) => {
-	const { run, storedKeys } = contacts((handle) => (method, ...more) => method === 'POST' ? duplicateAnswer(409, { existing_id }) : numbered(handle)(method, ...more));
+	const { run, storedKeys } = contacts(
+		(handle) =>
+			(method, ...more) =>
+				method === 'POST' ? duplicateAnswer(409, { existing_id }) : numbered(handle)(method, ...more),
+	);
 	const { deleted, conflict } = await run(renamed);
 	expect(deleted).toEqual([]);
 	expect(storedKeys()).toEqual(['a', 'd']);
@@ -64,7 +68,11 @@ test.each([
 });
 
 test.each([400, 409, 422])('if an update is refused with %i, no record is deleted: one may have its value', async (status) => {
-	const { run, storedKeys } = contacts((handle) => (method, ...more) => (method === 'PATCH' ? duplicateAnswer(status) : handle(method, ...more)));
+	const { run, storedKeys } = contacts(
+		(handle) =>
+			(method, ...more) =>
+				method === 'PATCH' ? duplicateAnswer(status) : handle(method, ...more),
+	);
 	const { deleted } = await run([{ external_id: 'a', phone: '1' }]);
 	expect(deleted).toEqual([]);
 	expect(storedKeys()).toEqual(['a', 'd']);
@@ -114,7 +122,8 @@ test('two items that lead to one record by different fields are both conflicts',
 	}
 });
 
-test.each([NaN, Infinity, true, false, '[object Object]', '\u200b', '\u2060 '])('%j is not a key: the item is refused, and nothing is deleted', async (external_id) => {
+const noKeys = [NaN, Infinity, true, false, '[object Object]', '\u200b', '\u2060 '];
+test.each(noKeys)('%j is not a key: the item is refused, and nothing is deleted', async (external_id) => {
 	const { run, storedKeys } = contacts();
 	const { created, deleted, conflict } = await run([{ external_id: 'a', last_name: 'a' }, { external_id, last_name: 'd' }]);
 	expect([created, deleted]).toEqual([[], []]);

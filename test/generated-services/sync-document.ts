@@ -43,10 +43,13 @@ export function syncDocument({ update, takesIfMatch, batch, hasFilters, hasKeys,
 	const filter = (name: string, schema: object = { type: 'string' }) => ({ name, in: 'query', schema });
 	const keys = hasKeys ? [header('Idempotency-Key')] : [];
 	const conditions = takesIfMatch ? [header('If-Match')] : [];
-	const properties = Object.fromEntries(texts.map((name) => [name, { type: ['string', 'null'], ...(name === 'email' && { 'x-lower-case': true }) }]));
+	const properties = Object.fromEntries(
+		texts.map((name) => [name, { type: ['string', 'null'], ...(name === 'email' && { 'x-lower-case': true }) }]),
+	);
 	const version = versions === 'field' ? { version: { type: 'integer', readOnly: true } } : {};
 	const fields = { type: 'object', properties };
-	const contact = { type: 'object', properties: { id: { type: 'string', readOnly: true }, deactivated_at: { type: ['string', 'null'], readOnly: true }, ...version, ...properties } };
+	const setByService = { id: { type: 'string', readOnly: true }, deactivated_at: { type: ['string', 'null'], readOnly: true }, ...version };
+	const contact = { type: 'object', properties: { ...setByService, ...properties } };
 	const json = (schema: object) => ({ 'application/json': { schema } });
 	const writes = (operationId: string, more: object[] = [], hasBody = true) => ({
 		operationId,
@@ -56,9 +59,11 @@ export function syncDocument({ update, takesIfMatch, batch, hasFilters, hasKeys,
 		responses: { '200': { description: '', content: json(contact) } },
 	});
 	const batches = ['create', 'update', 'delete'].map((verb) => {
-		const item = { type: 'object', properties: { ...properties, id: { type: 'string' }, ...(batch?.takesVersion && { version: { type: 'integer' } }) } };
+		const itemVersion = batch?.takesVersion ? { version: { type: 'integer' } } : {};
+		const item = { type: 'object', properties: { ...properties, id: { type: 'string' }, ...itemVersion } };
 		const items = { type: 'object', properties: { items: { type: 'array', maxItems: batch?.maximum, items: item } } };
-		return [`/v1/contacts/batch/${verb}`, { post: { operationId: `${verb}-batch`, parameters: keys, requestBody: { content: json(items) } } }];
+		const post = { operationId: `${verb}-batch`, parameters: keys, requestBody: { content: json(items) } };
+		return [`/v1/contacts/batch/${verb}`, { post }];
 	});
 	const lists = { type: 'array', items: { type: 'string' } };
 	return {

@@ -19,7 +19,7 @@ function contacts(dialect: Partial<SyncDialect>) {
 	return { service, run, namesAndNotes };
 }
 
-test.each(['field', 'etag'] as const)('a service that replaces whole records keeps what the source does not have (version: %s)', async (versions) => {
+test.each(['field', 'etag'] as const)('where an update replaces the record, it keeps the other values (version: %s)', async (versions) => {
 	const { run, namesAndNotes, service } = contacts({ update: 'put', versions });
 	expect((await run()).updated).toHaveLength(3);
 	expect(namesAndNotes()).toEqual([['King', 'note of a'], ['King', 'note of b'], ['King', 'note of c']]);

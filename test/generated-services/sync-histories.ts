@@ -26,7 +26,10 @@ const dialects: fc.Arbitrary<SyncDialect> = fc.record({
 	update: fc.constantFrom('patch', 'patch', 'put'),
 	versions: fc.constantFrom('field', 'field', 'etag', 'none'),
 	takesIfMatch: fc.boolean(),
-	batch: fc.option(fc.record({ maximum: fc.constantFrom(2, 3, 100), takesVersion: fc.boolean(), results: fc.constantFrom('all', 'all', 'fewer') } as const), { nil: undefined }),
+	batch: fc.option(
+		fc.record({ maximum: fc.constantFrom(2, 3, 100), takesVersion: fc.boolean(), results: fc.constantFrom('all', 'all', 'fewer') } as const),
+		{ nil: undefined },
+	),
 	hasFilters: fc.boolean(),
 	hasKeys: fc.boolean(),
 	namesConflicts: fc.boolean(),
@@ -53,7 +56,9 @@ export const syncHistories = fc.record({
 	} as const),
 	continueOnFail: fc.boolean(),
 	/** The edit: before which request, of which record and field. */
-	edit: fc.option(fc.record({ at: fc.nat(14), record: fc.nat(6), field: fc.constantFrom('last_name', 'phone', 'note') } as const), { nil: undefined }),
+	edit: fc.option(fc.record({ at: fc.nat(14), record: fc.nat(6), field: fc.constantFrom('last_name', 'phone', 'note') } as const), {
+		nil: undefined,
+	}),
 });
 type SyncHistory = typeof syncHistories extends fc.Arbitrary<infer One> ? One : never;
 
@@ -73,7 +78,14 @@ export async function brokenSyncPromises(openService: ReturnType<typeof useSyncS
 	const { dialect, rules: { isScoped, ...rules } } = history;
 	const { service, url } = openService(dialect);
 	for (const contact of history.crm) {
-		service.add({ external_id: contact.key, email: mailOf(contact), last_name: contact.last_name, phone: '1', note: `note of ${String(contact.key)}`, team: contact.team });
+		service.add({
+			external_id: contact.key,
+			email: mailOf(contact),
+			last_name: contact.last_name,
+			phone: '1',
+			note: `note of ${String(contact.key)}`,
+			team: contact.team,
+		});
 		if (dialect.deactivates && contact.isGone) for (const id of [...service.records.keys()].slice(-1)) service.deactivate(id);
 	}
 	const items = history.source.map((sourceRow): IDataObject => ({
@@ -139,7 +151,10 @@ function repeatedKeys(service: SyncService): string[] {
 function brokenPromises(history: SyncHistory, service: SyncService, { before, items, done, preview, editedId }: Played): string[] {
 	const broken: string[] = [];
 	const { rules, edit } = history;
-	const words = done instanceof Error ? [done.message, String((done as { description?: unknown }).description)] : [...done.hints, JSON.stringify(outputs.map((name) => done[name].map(({ json }) => json)))];
+	const words =
+		done instanceof Error
+			? [done.message, String((done as { description?: unknown }).description)]
+			: [...done.hints, JSON.stringify(outputs.map((name) => done[name].map(({ json }) => json)))];
 	const isReported = (text: string) => words.some((message) => message.includes(text));
 	const isUnprotected = isReported('does not accept a version');
 
@@ -149,12 +164,14 @@ function brokenPromises(history: SyncHistory, service: SyncService, { before, it
 	for (const was of rules.isScoped ? before.values() : []) {
 		const now = service.records.get(was.id);
 		const isEdited = was.id === editedId;
-		if (was.team !== 'in' && (!now || (!isEdited && now.revision !== was.revision))) broken.push(`${was.id} is outside the scope, and was changed`);
+		if (was.team !== 'in' && (!now || (!isEdited && now.revision !== was.revision)))
+			broken.push(`${was.id} is outside the scope, and was changed`);
 	}
 	if (rules.missingInSource !== 'delete' && deleted.length > 0) broken.push('records were deleted, though the rule is to leave them');
 	// A tenth of so few records is less than one. Three may be deleted if as many stay.
 	const isFew = deleted.length <= 3 && deleted.length * 2 <= before.size;
-	if (deleted.length > Number(rules.maxDeletions) || (rules.maxDeletionsShare === 10 && !isFew)) broken.push(`${deleted.length} records were deleted`);
+	if (deleted.length > Number(rules.maxDeletions) || (rules.maxDeletionsShare === 10 && !isFew))
+		broken.push(`${deleted.length} records were deleted`);
 	for (const record of deleted) {
 		for (const name of ['external_id', 'email'] as const) {
 			const pointer = items.findIndex((item) => keyOf(item[name]) !== undefined && keyOf(item[name]) === keyOf(record[name]));
@@ -162,7 +179,8 @@ function brokenPromises(history: SyncHistory, service: SyncService, { before, it
 		}
 		const names = [rules.matchOn, rules.alsoMatchOn].filter((name) => name !== '');
 		if (names.every((name) => keyOf(record[name]) === undefined)) broken.push(`${record.id} was deleted, and has no key`);
-		if (record.id === editedId && !isUnprotected && service.editedAfterReading.has(record.id)) broken.push(`${record.id} was edited and deleted`);
+		if (record.id === editedId && !isUnprotected && service.editedAfterReading.has(record.id))
+			broken.push(`${record.id} was edited and deleted`);
 	}
 
 	for (const [id, was] of before) {
@@ -177,7 +195,8 @@ function brokenPromises(history: SyncHistory, service: SyncService, { before, it
 		const isKept = now[edit.field] === edited;
 		// An edit before the reading is a value of the CRM like any other. It is reported, unless the run fails.
 		const isReadBefore = service.editedAfterReading.has(editedId) || !(done instanceof Error);
-		if (!isKept && !isReported(edited) && !isUnprotected && isReadBefore) broken.push(`an edit of ${editedId} was overwritten, without a report`);
+		if (!isKept && !isReported(edited) && !isUnprotected && isReadBefore)
+			broken.push(`an edit of ${editedId} was overwritten, without a report`);
 	}
 
 	broken.push(...repeatedKeys(service));
@@ -186,8 +205,18 @@ function brokenPromises(history: SyncHistory, service: SyncService, { before, it
 		if (preview instanceof Error) broken.push(`the preview failed: ${preview.message}`);
 		return broken;
 	}
+	broken.push(...brokenItems(service, items, done, editedId));
+	if (editedId === undefined) broken.push(...beyondPreview(preview, done));
+	return broken;
+}
+
+/** Each item comes out once. If it is reported as done, and nobody has edited its record, the record has its values. */
+function brokenItems(service: SyncService, items: IDataObject[], done: SyncRun, editedId?: string): string[] {
+	const broken: string[] = [];
 	for (const item of items.keys()) {
-		const found = outputs.flatMap((name) => done[name].filter(({ pairedItem }) => (pairedItem as { item?: number })?.item === item).map((outputItem) => ({ name, json: outputItem.json })));
+		const found = outputs.flatMap((name) =>
+			done[name].filter(({ pairedItem }) => (pairedItem as { item?: number })?.item === item).map(({ json }) => ({ name, json })),
+		);
 		if (found.length !== 1) broken.push(`item ${item} came out ${found.length} times`);
 		const [only] = found;
 		if (!only?.json.sync || !['created', 'updated', 'unchanged'].includes(only.name)) continue;
@@ -198,7 +227,6 @@ function brokenPromises(history: SyncHistory, service: SyncService, { before, it
 			if (keyOf(record?.[name]) !== keyOf(value)) broken.push(`item ${item} is reported as equal, and ${name} is ${String(record?.[name])}`);
 		}
 	}
-	if (editedId === undefined) broken.push(...beyondPreview(preview, done));
 	return broken;
 }
 
@@ -209,7 +237,9 @@ function beyondPreview(preview: SyncRun, done: SyncRun): string[] {
 	return outputs.flatMap((name) =>
 		done[name].flatMap((outputItem) => {
 			const was = planned.get(nameOf(outputItem));
-			return was === name || name === 'conflict' || (name === 'unchanged' && was === 'updated') ? [] : [`${nameOf(outputItem)} is ${name}, and was ${String(was)} in the preview`];
+			return was === name || name === 'conflict' || (name === 'unchanged' && was === 'updated')
+				? []
+				: [`${nameOf(outputItem)} is ${name}, and was ${String(was)} in the preview`];
 		}),
 	);
 }

@@ -8,15 +8,20 @@ import { useMirrors } from './mirror.ts';
 const contacts = useMirrors();
 const same = (keys: string[]) => keys.map((key): IDataObject => ({ external_id: key, last_name: key }));
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `k${from + i}`);
-const reasons = (items: Array<{ json: IDataObject }>) => items.map((item) => (item.json.sync ? syncIn(item).reason : item.json.message)).join('\n');
+const reasons = (items: Array<{ json: IDataObject }>) =>
+	items.map((item) => (item.json.sync ? syncIn(item).reason : item.json.message)).join('\n');
 
 describe('a service that ignores the filter of the scope', () => {
 	const filters = filterRows({ team: 'in' });
 
-	test.each([['found by their keys', 100], ['found in the whole list', 2]])('has no record written outside the scope (%s)', async (_, pageSize) => {
+	test.each([
+		['found by their keys', 100], ['found in the whole list', 2],
+	])('has no record written outside the scope (%s)', async (_, pageSize) => {
 		const { run, names, service } = contacts(['a', 'b', 'c', 'd', 'e'], { ignoresTeam: true, pageSize });
 		service.edit('con_2', { team: 'out' });
-		const { updated, conflict } = await run([{ external_id: 'a', last_name: 'new' }, { external_id: 'b', last_name: 'new' }], { missingInSource: 'leave', filters });
+		const { updated, conflict } = await run(
+			[{ external_id: 'a', last_name: 'new' }, { external_id: 'b', last_name: 'new' }], { missingInSource: 'leave', filters },
+		);
 		expect(updated).toHaveLength(1);
 		expect(reasons(conflict)).toContain('which the filter excludes');
 		expect(names()).toEqual(['new', 'b', 'c', 'd', 'e']);
@@ -51,13 +56,15 @@ test('a record that was deactivated already is not deleted again, and does not u
 	expect(service.deletedAgain).toEqual([]);
 });
 
-test.each([' 2.0', "'2", '#2', '02', '+2', '2,0', '\uff12', '2e0'])('an ID written as %j does not let its record be deleted', async (id) => {
+const otherwiseTwo = [' 2.0', "'2", '#2', '02', '+2', '2,0', '\uff12', '2e0'];
+test.each(otherwiseTwo)('an ID written as %j does not let its record be deleted', async (id) => {
 	const { run, storedKeys, service } = contacts(['a', 'b', 'c']);
 	for (const [place, record] of [...service.records.values()].entries()) {
 		service.records.delete(record.id);
 		service.records.set(String(place + 1), { ...record, id: String(place + 1) });
 	}
-	const { deleted, conflict } = await run([{ id: '1', last_name: 'a' }, { id, last_name: 'b' }, { id: '3', last_name: 'c' }], { matchOn: 'id' });
+	const items = [{ id: '1', last_name: 'a' }, { id, last_name: 'b' }, { id: '3', last_name: 'c' }];
+	const { deleted, conflict } = await run(items, { matchOn: 'id' });
 	expect(deleted).toEqual([]);
 	expect(conflict).toHaveLength(2);
 	expect(storedKeys()).toEqual(['a', 'b', 'c']);
@@ -114,7 +121,10 @@ describe('if only the ETag has the version', () => {
 			const { run, service } = contacts(['a', 'b', 'c'], { ...dialect, batch });
 			let isEdited = false;
 			service.begin((request) => void (request === at && (isEdited = service.edit('con_2', { last_name: 'by somebody else' }))));
-			const { hints } = await run([...same(['a']), ...(operation === 'update' ? ['b', 'c'].map((key) => ({ external_id: key, last_name: 'new' })) : [])]);
+			const { hints } = await run([
+				...same(['a']),
+				...(operation === 'update' ? ['b', 'c'].map((key) => ({ external_id: key, last_name: 'new' })) : []),
+			]);
 			if (!isEdited) return expect(hints.join()).not.toContain('takes no version');
 			const wasRead = service.editedAfterReading.has('con_2');
 			if (wasRead) expect(service.records.get('con_2')).toMatchObject({ last_name: 'by somebody else' });
@@ -155,7 +165,9 @@ describe('a source that is read in parts', () => {
 
 	test('deletes nothing in a loop over items, already in its first round', async () => {
 		const { run, storedKeys } = contacts(['a', 'b', 'c']);
-		expect(reasons((await run(same(['a']), {}, { loop: 'n8n-nodes-base.splitInBatches' })).conflict)).toContain('Take the node out of the loop');
+		expect(reasons((await run(same(['a']), {}, { loop: 'n8n-nodes-base.splitInBatches' })).conflict)).toContain(
+			'Take the node out of the loop',
+		);
 		expect(storedKeys()).toEqual(['a', 'b', 'c']);
 		expect((await run(same(['a']), {}, { loop: 'n8n-nodes-base.wait' })).deleted).toHaveLength(2);
 	});

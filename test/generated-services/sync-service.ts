@@ -75,9 +75,9 @@ export class SyncService {
 		const key = this.dialect.hasKeys ? headers['idempotency-key'] : undefined;
 		const request = [method, path, text, headers['if-match']].join(' ');
 		const storedAnswer = this.answers.get(String(key));
-		if (key !== undefined && storedAnswer) return storedAnswer.request === request ? storedAnswer.answer : { status: 422, body: { code: 'idempotency_key_reused' } };
-		const answer =
-			id === 'batch' ? this.batch(verb!, body.items as Contact[]) : this.write(method, id, body, headers['if-match']);
+		if (key !== undefined && storedAnswer)
+			return storedAnswer.request === request ? storedAnswer.answer : { status: 422, body: { code: 'idempotency_key_reused' } };
+		const answer = id === 'batch' ? this.batch(verb!, body.items as Contact[]) : this.write(method, id, body, headers['if-match']);
 		if (key !== undefined) this.answers.set(String(key), { request, answer });
 		return answer;
 	}
@@ -114,7 +114,13 @@ export class SyncService {
 		const refusal = this.refusal(record.id, input);
 		if (refusal) return refusal;
 		const others = isReplaced ? Object.fromEntries(texts.map((name) => [name, null])) : record;
-		const saved = this.save({ ...others, ...this.normalize(input), id: record.id, revision: record.revision, deactivated_at: record.deactivated_at });
+		const saved = this.save({
+			...others,
+			...this.normalize(input),
+			id: record.id,
+			revision: record.revision,
+			deactivated_at: record.deactivated_at,
+		});
 		const other = this.dialect.answersOther ? [...this.records.values()].find(({ id }) => id !== record.id) : undefined;
 		return this.answerWith(200, other ?? saved);
 	}

@@ -8,7 +8,7 @@ const runs = randomRuns(300, 2026);
 
 const openService = useSyncServices();
 
-test('whatever the CRM and whoever edits at the same time, no value is erased, and no record is duplicated, overwritten or deleted by mistake', async () => {
+test('whatever the CRM and whoever edits, no value is erased, and no record is duplicated, overwritten or deleted by mistake', async () => {
 	await fc.assert(
 		fc.asyncProperty(syncHistories, async (history) => {
 			const broken = await brokenSyncPromises(openService, history);

@@ -91,7 +91,9 @@ test.each([
 test('during a long run, n8n’s log shows every half minute how many items are done', async () => {
 	let time = Date.now();
 	const now = jest.spyOn(systemClock, 'now').mockImplementation(() => (time += 2_000));
-	const { context } = executeContext({ credential: sandbox.credential, parameters: on('deal', 'win', itsId), items: ids(40), continueOnFail: true });
+	const { context } = executeContext({
+		credential: sandbox.credential, parameters: on('deal', 'win', itsId), items: ids(40), continueOnFail: true,
+	});
 	const info = jest.spyOn(context.logger, 'info').mockImplementation(() => undefined);
 	await new CrmPlatform().execute.call(context as unknown as IExecuteFunctions);
 	now.mockRestore();

@@ -23,7 +23,9 @@ beforeEach(async () => {
 
 test('the first call returns a preview in words, and writes nothing', async () => {
 	const answer = await call('change', update);
-	expect(answer[0]!.preview).toBe(`Update deal ${String(deal.title)} (${String(deal.id)}): Amount: 1,200 → 12,000; Stage: Qualified → Negotiation`);
+	expect(answer[0]!.preview).toBe(
+		`Update deal ${String(deal.title)} (${String(deal.id)}): Amount: 1,200 → 12,000; Stage: Qualified → Negotiation`,
+	);
 	isPreview(answer);
 	expect(await sandbox.read(`deals/${String(deal.id)}`)).toMatchObject({ amount: 1200, version: deal.version });
 });
@@ -64,20 +66,21 @@ test('a change that somebody made after the preview is not overwritten', async (
 	expect(await sandbox.read(`deals/${String(deal.id)}`)).toMatchObject({ amount: 5 });
 });
 
-test.each([
+test.each<[string, () => [string, IDataObject]]>([
 	['an update', () => ['change', update]],
 	['a creation', () => ['change', { kind: 'contact', action: 'create', values: { last_name: `once-${randomUUID()}` } }]],
 	['an action', () => ['act', { kind: 'deal', action: 'win', record: deal.id }]],
 	['a deletion', () => ['change', { kind: 'deal', action: 'delete', record: deal.id }]],
-] as Array<[string, () => [string, IDataObject]]>)('%s whose response is lost is carried out once, whichever process handles the next call', async (_what, createCall) => {
+])('%s whose response is lost is carried out once, whichever process handles the next call', async (_what, createCall) => {
 	const [tool, write] = createCall();
 	const token = tokenOf(await call(tool, write));
 	const log = async () => (await sandbox.read('events?limit=500')).data as IDataObject[];
 	const before = (await log()).length;
-	await sandbox.faults({ path: '/v1', drop: 'after', times: 1, method: tool === 'act' || write.action === 'create' ? 'POST' : write.action === 'delete' ? 'DELETE' : 'PATCH' });
+	const method = tool === 'act' || write.action === 'create' ? 'POST' : write.action === 'delete' ? 'DELETE' : 'PATCH';
+	await sandbox.faults({ path: '/v1', drop: 'after', times: 1, method });
 	for (let i = 0; i < 3; i++) await call(tool, { ...write, token });
 	const types = (await log()).slice(before).map(({ type }) => type);
-	expect(types.filter((type) => /created|deleted|won/.test(String(type))).length + types.filter((type) => type === 'deal.updated').length).toBeLessThanOrEqual(2);
+	expect(types.filter((type) => /created|deleted|won|^deal\.updated$/.test(String(type))).length).toBeLessThanOrEqual(2);
 	expect(new Set(types).size).toBe(types.length);
 	expect(types.length).toBeGreaterThan(0);
 });
@@ -165,7 +168,9 @@ describe('a second use of a token', () => {
 		const { id } = await sandbox.create('companies', { name });
 		const companyUpdate = { kind: 'company', action: 'update', record: name, values: { industry: 'wine' } };
 		const token = tokenOf(await call('change', companyUpdate));
-		expect(JSON.stringify(await call('change', { ...companyUpdate, record: `Nobody ${randomUUID()}`, token }))).toMatch(/No company is called.*This call wrote nothing; an earlier call with this token may have/);
+		expect(JSON.stringify(await call('change', { ...companyUpdate, record: `Nobody ${randomUUID()}`, token }))).toMatch(
+			/No company is called.*This call wrote nothing; an earlier call with this token may have/,
+		);
 		expect(await sandbox.read(`companies/${id}`)).toMatchObject({ version: 1 });
 	});
 
@@ -190,18 +195,24 @@ describe('a second use of a token', () => {
 });
 
 test('a token is valid for the names in the preview: after a stage is renamed or swapped, there is a new preview', async () => {
-	const stages = [['One', 'open'], ['Two', 'open'], ['Won', 'won'], ['Lost', 'lost']].map(([name, kind], position) => ({ id: null, name: `${name!} ${randomUUID()}`, kind, position, probability: 0, rotting_days: null }));
+	const stages = [
+		['One', 'open'], ['Two', 'open'], ['Won', 'won'], ['Lost', 'lost'],
+	].map(([name, kind], position) => ({ id: null, name: `${name!} ${randomUUID()}`, kind, position, probability: 0, rotting_days: null }));
 	const pipeline = await sandbox.create('pipelines', { name: `Pipeline ${randomUUID()}`, stages });
 	const createdStages = pipeline.stages as IDataObject[];
 	const swappedDeal = await sandbox.create('deals', { title: `Swapped ${randomUUID()}`, pipeline_id: pipeline.id });
 	const move = { kind: 'deal', action: 'moveToStage', record: swappedDeal.id, values: { stage: createdStages[1]!.id } };
 	const token = tokenOf(await call('act', move));
-	await sandbox.call('PATCH', `/v1/pipelines/${pipeline.id}`, { stages: createdStages.map((stage, i) => (i === 1 ? { ...stage, name: 'Renamed' } : stage)) });
+	await sandbox.call('PATCH', `/v1/pipelines/${pipeline.id}`, {
+		stages: createdStages.map((stage, i) => (i === 1 ? { ...stage, name: 'Renamed' } : stage)),
+	});
 	isPreview(await call('act', { ...move, token }));
 	expect(await sandbox.read(`deals/${swappedDeal.id}`)).toMatchObject({ version: swappedDeal.version });
 });
 
 test('a moment is shown in the time zone of the workflow', async () => {
-	const [{ preview } = {}] = await call('change', { kind: 'task', action: 'create', values: { title: 'Call', due_at: '2026-12-10' } }, { timezone: 'Pacific/Auckland' });
+	const [{ preview } = {}] = await call(
+		'change', { kind: 'task', action: 'create', values: { title: 'Call', due_at: '2026-12-10' } }, { timezone: 'Pacific/Auckland' },
+	);
 	expect(preview).toContain('Due At: 2026-12-10 00:00:00 (Pacific/Auckland)');
 });

@@ -22,9 +22,13 @@ describe('kinds', () => {
 	test('an exact name of a record type selects that type, and a name that fits two is refused', async () => {
 		const ids = { spare_part: await customObject('spare_part', 'Bolt'), sparepart: await customObject('sparepart', 'Bolt') };
 		const call = await callerOf(sandbox.credential, { kinds: Object.keys(ids).map((key) => `customObjectRecord:${key}`), writes: allWrites });
-		expect(textOf(await call('change', { kind: 'Spare Part', action: 'delete', record: 'Bolt' }))).toMatch(/Spare Part.*could be spare_part, sparepart/);
+		expect(textOf(await call('change', { kind: 'Spare Part', action: 'delete', record: 'Bolt' }))).toMatch(
+			/Spare Part.*could be spare_part, sparepart/,
+		);
 		await call('change', { kind: 'sparepart', action: 'delete', record: 'Bolt' });
-		const left = await Promise.all(Object.entries(ids).map(async ([key, id]) => (await sandbox.call('GET', `/v1/custom-objects/${key}/records/${String(id)}`)).status));
+		const left = await Promise.all(
+			Object.entries(ids).map(async ([key, id]) => (await sandbox.call('GET', `/v1/custom-objects/${key}/records/${String(id)}`)).status),
+		);
 		expect(left).toEqual([200, 404]);
 	});
 
@@ -46,7 +50,9 @@ describe('names', () => {
 	test('all records with the same name are listed, however many others a search finds first', async () => {
 		const name = anyName();
 		const first = await sandbox.create('contacts', { last_name: name, email: `old-${name}@x.example` });
-		const others = Array.from({ length: 110 }, async (_, i) => await sandbox.create('contacts', { last_name: `Other ${i}`, job_title: name }));
+		const others = Array.from(
+			{ length: 110 }, async (_, i) => await sandbox.create('contacts', { last_name: `Other ${i}`, job_title: name }),
+		);
 		await Promise.all(others);
 		const second = await sandbox.create('contacts', { last_name: name, email: `new-${name}@x.example` });
 			const text = textOf(await call('get', { kind: 'contact', record: name }));
@@ -54,7 +60,8 @@ describe('names', () => {
 	});
 
 	test('of record types that the author has not chosen, a response has names but no email addresses', async () => {
-		for (const i of [1, 2]) await sandbox.create('contacts', { first_name: 'Ann', last_name: 'Twice', email: `ann${i}-${anyName()}@x.example` });
+		for (const i of [1, 2])
+			await sandbox.create('contacts', { first_name: 'Ann', last_name: 'Twice', email: `ann${i}-${anyName()}@x.example` });
 		const call = await callerOf(sandbox.credential, { kinds: ['deal'] });
 		for (const filters of [{ contact_id: 'Ann' }, { contact_id: 'Ann Twice' }, { owner: 'zz' }]) {
 			const text = textOf(await call('count', { kind: 'deal', filters }));
@@ -87,7 +94,9 @@ describe('filters', () => {
 		const { created_at } = await sandbox.create('deals', { title });
 			// In any time zone of the workflow, a record was created on one of these days.
 		const days = [-1, 0, 1].map((add) => new Date(Date.parse(String(created_at)) + add * 86_400_000).toISOString().slice(0, 10));
-		const counts = await Promise.all(days.map(async (day) => (await call('count', { kind: 'deal', filters: { title, created_at: day } }))[0]!.count));
+		const counts = await Promise.all(
+			days.map(async (day) => (await call('count', { kind: 'deal', filters: { title, created_at: day } }))[0]!.count),
+		);
 		expect(counts.sort()).toEqual([0, 0, 1]);
 	});
 });
@@ -118,8 +127,9 @@ describe('groups and sums', () => {
 		const last_name = anyName();
 		const { data } = await sandbox.read('tags') as { data: IDataObject[] };
 		const tag_ids = data.slice(0, 2).map(({ id }) => id as string);
-		for (const city of ['Bern', 'Bern', 'Basel', undefined]) await sandbox.create('contacts', { last_name, ...(city !== undefined && { address: { city }, tag_ids }) });
-			const query = { kind: 'contact', filters: { last_name } };
+		for (const city of ['Bern', 'Bern', 'Basel', undefined])
+			await sandbox.create('contacts', { last_name, ...(city !== undefined && { address: { city }, tag_ids }) });
+		const query = { kind: 'contact', filters: { last_name } };
 		expect((await call('count', { ...query, group_by: 'address.city' })).slice(0, -1)).toEqual([
 			{ 'address.city': 'Bern', count: 2 },
 			{ 'address.city': 'Basel', count: 1 },
@@ -158,12 +168,17 @@ describe('groups and sums', () => {
 
 describe('crm_describe', () => {
 	test('lists what the model may do; of many fields, some are listed in full and the others by the beginnings of their names', async () => {
-		for (let i = 0; i < 60; i++) await sandbox.create('custom-fields', { resource: 'companies', key: `many_${i}`, label: `Many ${i}`, type: 'text' });
+		for (let i = 0; i < 60; i++)
+			await sandbox.create('custom-fields', { resource: 'companies', key: `many_${i}`, label: `Many ${i}`, type: 'text' });
 		const call = await callerOf(sandbox.credential, { writes: allWrites, maxAnswerLength: 1_500 });
 		const answer = await call('describe', { kind: 'company' });
-		expect(answer[0]).toMatchObject({ kind: 'company', changes: expect.stringContaining('create') as string, filters: expect.stringContaining('created_at') as string });
+		expect(answer[0]).toMatchObject({
+			kind: 'company', changes: expect.stringContaining('create') as string, filters: expect.stringContaining('created_at') as string,
+		});
 		expect(textOf(answer)).toMatch(/"website":"text".*beginning of their names/);
-		expect((await call('describe', { kind: 'company', field: 'custom_fields.many_5' })).slice(0, 1)).toEqual([expect.objectContaining({ name: 'custom_fields.many_5' })]);
+		expect((await call('describe', { kind: 'company', field: 'custom_fields.many_5' })).slice(0, 1)).toEqual([
+			expect.objectContaining({ name: 'custom_fields.many_5' }),
+		]);
 		const begun = await call('describe', { kind: 'company', field: 'custom_fields.many_' });
 		expect(begun.slice(0, 2)).toEqual([{ 'custom_fields.many_0': 'text' }, { 'custom_fields.many_1': 'text' }]);
 		const short = await callerOf(sandbox.credential, { writes: allWrites, maxAnswerLength: 500 });
@@ -182,17 +197,21 @@ describe('words', () => {
 	test('a read-only custom field is reported as read-only', async () => {
 		await sandbox.create('custom-fields', { resource: 'deals', key: 'score', label: 'Score', type: 'number', read_only: true });
 		const { id } = await sandbox.create('deals', { title: anyName() });
-			expect(textOf(await call('change', { kind: 'deal', action: 'update', record: id, values: { 'custom_fields.score': 5 } }))).toMatch(/score: read-only, because the CRM sets it/);
+		expect(textOf(await call('change', { kind: 'deal', action: 'update', record: id, values: { 'custom_fields.score': 5 } }))).toMatch(
+			/score: read-only, because the CRM sets it/,
+		);
 	});
 
 	test('a deleted record is marked as deleted in a search', async () => {
 		const { id } = await sandbox.create('contacts', { last_name: anyName() });
 		await sandbox.call('DELETE', `/v1/contacts/${id}`);
-			expect((await call('search', { kind: 'contact', filters: { include_deleted: true, ids: [id] } }))[0]).toMatchObject({ id, deleted_at: expect.any(String) as string });
+		expect((await call('search', { kind: 'contact', filters: { include_deleted: true, ids: [id] } }))[0]).toMatchObject({
+			id, deleted_at: expect.any(String) as string,
+		});
 	});
 
 	test('arguments of the wrong shape are refused with an explanation', async () => {
-			expect(textOf(await call('change', { kind: 'contact', action: 'delete', records: { a: 1 } }))).toMatch(/records takes a list of strings/);
+		expect(textOf(await call('change', { kind: 'contact', action: 'delete', records: { a: 1 } }))).toMatch(/records takes a list of strings/);
 		let deep: unknown = {};
 		for (let i = 0; i < 20_000; i++) deep = { deep };
 		expect(textOf(await call('search', { kind: 'contact', filters: deep }))).toMatch(/nested too deeply/);

@@ -15,7 +15,12 @@ const callWithPreview = callerOfNewNodes(service, { writes: allWrites, options: 
 const status = async (path: string) => (await sandbox.call('GET', path)).status;
 const tokenOf = ([answer]: IDataObject[]) => answer!.token as string;
 const text = (answer: IDataObject[]) => JSON.stringify(answer);
-const contacts = async (count: number) => await Promise.all(Array.from({ length: count }, async (_, i) => await sandbox.create('contacts', { last_name: `Person ${i} ${randomUUID()}` })));
+const changeText = async (change: IDataObject) => text(await callTool('change', change));
+const previewText = async (change: IDataObject) => text(await callWithPreview('change', change));
+const contacts = async (count: number) =>
+	await Promise.all(
+		Array.from({ length: count }, async (_, i) => await sandbox.create('contacts', { last_name: `Person ${i} ${randomUUID()}` })),
+	);
 
 describe('a token', () => {
 	test('followed by a full stop is the same token, and followed by anything else is not a token', async () => {
@@ -44,7 +49,7 @@ describe('a token', () => {
 		const deletion = { kind: 'contact', action: 'delete', records: [first!.id, second!.id], count: 2 };
 		const token = tokenOf(await callWithPreview('change', deletion));
 		await sandbox.call('PATCH', `/v1/contacts/${second!.id}`, { job_title: 'Z' });
-		expect(text(await callWithPreview('change', { ...deletion, token }))).toMatch(/changed since the preview/);
+		expect(await previewText({ ...deletion, token })).toMatch(/changed since the preview/);
 		expect(await status(`/v1/contacts/${first!.id}`)).toBe(200);
 	});
 
@@ -53,11 +58,13 @@ describe('a token', () => {
 		const deletion = { kind: 'contact', action: 'delete', records: [firstContact!.id, secondContact!.id], count: 2 };
 		const token = tokenOf(await callWithPreview('change', deletion));
 		await sandbox.call('DELETE', `/v1/contacts/${firstContact!.id}`);
-		const answer = text(await callWithPreview('change', { ...deletion, token }));
-		expect(answer).toMatch(new RegExp(`${firstContact!.id}.*has already been deleted.*"done":"Delete contact ${String(secondContact!.last_name)}`));
+		const answer = await previewText({ ...deletion, token });
+		expect(answer).toMatch(
+			new RegExp(`${firstContact!.id}.*has already been deleted.*"done":"Delete contact ${String(secondContact!.last_name)}`),
+		);
 		expect(await status(`/v1/contacts/${secondContact!.id}`)).toBe(404);
-		expect(text(await callWithPreview('change', { ...deletion, token }))).not.toMatch(/error|Nothing was written/);
-		expect(text(await callWithPreview('change', { ...deletion, token: 'mwtiz0af.1-1.a44c17952ccd' }))).toMatch(/no contact with the id/);
+		expect(await previewText({ ...deletion, token })).not.toMatch(/error|Nothing was written/);
+		expect(await previewText({ ...deletion, token: 'mwtiz0af.1-1.a44c17952ccd' })).toMatch(/no contact with the id/);
 	});
 
 	test('for an update in a service without versions gets a message that the record has these values already', async () => {
@@ -66,7 +73,7 @@ describe('a token', () => {
 		const update = { kind: 'contact', action: 'update', record: contact!.id, values: { job_title: 'Own' } };
 		const token = tokenOf(await callWithPreview('change', update));
 		await callWithPreview('change', { ...update, token });
-		expect(text(await callWithPreview('change', { ...update, token }))).toMatch(/has these values already/);
+		expect(await previewText({ ...update, token })).toMatch(/has these values already/);
 	});
 });
 
@@ -74,7 +81,8 @@ describe('a preview shows', () => {
 	test('a difference behind many equal characters', async () => {
 		const same = 'Please pay to the account stated in the contract. '.repeat(6);
 		const company = await sandbox.create('companies', { name: `Hide ${randomUUID()}`, description: `${same}IBAN CH00 1111 in full` });
-		const preview = text(await callWithPreview('change', { kind: 'company', action: 'update', record: company.id, values: { description: `${same}IBAN CH00 6666 in full` } }));
+		const values = { description: `${same}IBAN CH00 6666 in full` };
+		const preview = await previewText({ kind: 'company', action: 'update', record: company.id, values });
 		expect(preview).toMatch(/Description: .*CH00 1111.* → .*CH00 6666/);
 		expect(preview.length).toBeLessThan(800);
 	});
@@ -83,14 +91,17 @@ describe('a preview shows', () => {
 		const name = `Same ${randomUUID()}`;
 		const [firstCompany, secondCompany] = [await sandbox.create('companies', { name }), await sandbox.create('companies', { name })];
 		const contact = await sandbox.create('contacts', { last_name: 'Mover', company_id: firstCompany.id });
-		const preview = text(await callWithPreview('change', { kind: 'contact', action: 'update', record: contact.id, values: { company_id: secondCompany.id } }));
+		const values = { company_id: secondCompany.id };
+		const preview = await previewText({ kind: 'contact', action: 'update', record: contact.id, values });
 		expect(preview).toContain(`Company: ${name} (${firstCompany.id}) → ${name} (${secondCompany.id})`);
 	});
 
 	test('an object that is cleared, and every digit of a number', async () => {
 		const company = await sandbox.create('companies', { name: `Digits ${randomUUID()}`, address: { city: 'Bern' } });
-		expect(text(await callWithPreview('change', { kind: 'company', action: 'update', record: company.id, values: { address: null } }))).toMatch(/Address: .*Bern.* → \(empty\)/);
-		expect(text(await callWithPreview('change', { kind: 'deal', action: 'create', values: { title: 'Digits', amount: 1234.5678 } }))).toMatch(/1,234\.5678/);
+		const clearing = { kind: 'company', action: 'update', record: company.id, values: { address: null } };
+		expect(await previewText(clearing)).toMatch(/Address: .*Bern.* → \(empty\)/);
+		const creation = { kind: 'deal', action: 'create', values: { title: 'Digits', amount: 1234.5678 } };
+		expect(await previewText(creation)).toMatch(/1,234\.5678/);
 	});
 
 	test('the tag; there is no preview for a tag that does not exist', async () => {
@@ -99,7 +110,7 @@ describe('a preview shows', () => {
 		const tagging = { kind: 'contact', action: 'tag', record: contact!.id, tag: tag.name };
 		const preview = await callWithPreview('change', tagging);
 		expect(preview[0]!.preview).toContain(`Tag: ${String(tag.name)} (${tag.id})`);
-		expect(text(await callWithPreview('change', { ...tagging, token: tokenOf(preview) }))).toContain(String(tag.name));
+		expect(await previewText({ ...tagging, token: tokenOf(preview) })).toContain(String(tag.name));
 		expect((await sandbox.read(`contacts/${contact!.id}`)).tag_ids).toEqual([tag.id]);
 		const wrong = await callWithPreview('change', { ...tagging, tag: 'Tagged Nope' });
 		expect(text(wrong)).toMatch(/“Tagged Nope” does not match any record of tags\..*Tagged/);
@@ -107,14 +118,17 @@ describe('a preview shows', () => {
 	});
 
 	test('a whole text, and all recipients', async () => {
-		const message = { to: ['a@b.example'], cc: Array.from({ length: 12 }, (_, i) => `somebody.else.${i}@far.away.example`), text: `${'word '.repeat(100)}the end`, channel: 'email', subject: 'S' };
+		const cc = Array.from({ length: 12 }, (_, i) => `somebody.else.${i}@far.away.example`);
+		const message = { to: ['a@b.example'], cc, text: `${'word '.repeat(100)}the end`, channel: 'email', subject: 'S' };
 		const preview = String((await callWithPreview('act', { kind: 'message', action: 'send', values: message }))[0]!.preview);
 		expect(preview).toContain(message.text);
-		for (const recipient of message.cc) expect(preview).toContain(recipient);
+		for (const recipient of cc) expect(preview).toContain(recipient);
 	});
 
 	test('the content of a message to be sent', async () => {
-		const message = await sandbox.create('messages', { channel: 'email', direction: 'outbound', to: ['a@b.example'], cc: ['c@d.example'], subject: 'S', text: 'Dear Ada', scheduled_at: '2030-01-01T00:00:00Z' });
+		const content = { to: ['a@b.example'], cc: ['c@d.example'], subject: 'S', text: 'Dear Ada' };
+		const scheduled_at = '2030-01-01T00:00:00Z';
+		const message = await sandbox.create('messages', { channel: 'email', direction: 'outbound', ...content, scheduled_at });
 		const preview = String((await callWithPreview('act', { kind: 'message', action: 'sendNow', record: message.id }))[0]!.preview);
 		for (const expectedText of ['a@b.example', 'c@d.example', 'Dear Ada']) expect(preview).toContain(expectedText);
 	});
@@ -154,8 +168,12 @@ describe('the message about a failed write', () => {
 				return { status: 502, body: 'x', type: 'text/plain' };
 			},
 		});
-		const answer = text(await callTool('change', { kind: 'contact', action: 'delete', records: [firstContact!.id, secondContact!.id], count: 2 }));
-		expect(answer).toMatch(new RegExp(`Done: Delete contact ${String(firstContact!.last_name)}.*May have been done; check first: Delete contact ${String(secondContact!.last_name)}`));
+		const records = [firstContact!.id, secondContact!.id];
+		const answer = await changeText({ kind: 'contact', action: 'delete', records, count: 2 });
+		const [firstName, secondName] = [String(firstContact!.last_name), String(secondContact!.last_name)];
+		expect(answer).toMatch(
+			new RegExp(`Done: Delete contact ${firstName}.*May have been done; check first: Delete contact ${secondName}`),
+		);
 		expect(answer).not.toMatch(/Not done|Nothing was written/);
 	});
 
@@ -172,8 +190,11 @@ describe('the message about a failed write', () => {
 
 	test('says so for a refusal of the CRM and for failures before the write', async () => {
 		expect(await failing(update, 422, '{"code":"validation_failed","status":422,"detail":"too odd"}')).toMatch(/Nothing was written/);
-		service.alter({ request: ({ url }) => (url.pathname.startsWith('/v1/contacts') ? { status: 403, body: 'x', type: 'text/plain' } : undefined) });
-		expect(text(await callTool('change', { kind: 'contact', action: 'update', record: 'con_1', values: { job_title: 'Told' } }))).toMatch(/Nothing was written/);
+		service.alter({
+			request: ({ url }) => (url.pathname.startsWith('/v1/contacts') ? { status: 403, body: 'x', type: 'text/plain' } : undefined),
+		});
+		const unsent = { kind: 'contact', action: 'update', record: 'con_1', values: { job_title: 'Told' } };
+		expect(await changeText(unsent)).toMatch(/Nothing was written/);
 	});
 });
 
@@ -217,7 +238,8 @@ test.each<[kind: string, list: string, values: IDataObject]>([
 ])('a %s, which has no custom fields, is created and changed', async (kind, list, values) => {
 	const [created] = await callTool('change', { kind, action: 'create', values }, { kinds: [kind] });
 	expect(created).toMatchObject({ done: expect.stringContaining('Create') });
-	const change = kind === 'webhook' ? { description: 'Changed' } : { [kind === 'customField' ? 'label' : 'name']: `Changed ${randomUUID()}` };
+	const changedField = { webhook: 'description', customField: 'label' }[kind] ?? 'name';
+	const change = { [changedField]: `Changed ${randomUUID()}` };
 	await callTool('change', { kind, action: 'update', record: created!.id, values: change }, { kinds: [kind] });
 	expect(await sandbox.read(`${list}/${String(created!.id)}`)).toMatchObject(change);
 });

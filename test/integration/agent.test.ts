@@ -117,7 +117,9 @@ describe('a value that the workflow fixes for a tool', () => {
 
 	test('is used if the model gives nothing, and a field without one stays as it is', async () => {
 		const contact = await added({ job_title: 'Countess', phone: '+4930123456' });
-		const fields = { job_title: "={{ $fromAI('Title') || 'Duchess' }}", phone: "={{ $fromAI('Phone') }}", last_name: "={{ $fromAI('Name') }}" };
+		const fields = {
+			job_title: "={{ $fromAI('Title') || 'Duchess' }}", phone: "={{ $fromAI('Phone') }}", last_name: "={{ $fromAI('Name') }}",
+		};
 		await tool(updating(contact.id, fields))({ Name: 'King', Title: '', Phone: '' });
 		expect(await read(contact)).toMatchObject({ last_name: 'King', job_title: 'Duchess', phone: '+4930123456' });
 	});

@@ -2,14 +2,13 @@ import { useApprovals } from './harness/approval-sandbox.ts';
 import { shortenWaits } from './harness/short-waits.ts';
 
 shortenWaits();
-const { at, call, newest, visit, complete, reopen, faults, decided, ask } = useApprovals();
+const { at, call, newest, visit, complete, completeByWorkflow, reopen, faults, decided, ask } = useApprovals();
 
 describe('who completed the task, and what its text was at that time', () => {
 	test('a task that a workflow or a program with an API key completes is not approved until a person completes it', async () => {
 		const execution = await ask();
 		const task = await newest();
-		const byWorkflow = { 'idempotency-key': `n8n/0123abcd/w/1/${'0'.repeat(32)}` };
-		await at.sandbox.call(at.person, 'PATCH', `/v1/tasks/${String(task.id)}`, { status: 'completed' }, byWorkflow);
+		await completeByWorkflow(task);
 		expect(await visit(task)).toContain('a workflow has completed the task');
 		await reopen(task);
 		await complete(task, at.sandbox.apiKey);
@@ -34,10 +33,10 @@ describe('who completed the task, and what its text was at that time', () => {
 		expect(await visit(task)).toContain('Approved');
 	});
 
-	test.each([500, 503, 401])('while the log responds with %i, a task completed by a workflow does not count as completed by a person', async (status) => {
+	test.each([500, 503, 401])('while the log responds with %i, a task that a workflow completed counts for nobody', async (status) => {
 		const execution = await ask();
 		const task = await newest();
-		await at.sandbox.call(at.person, 'PATCH', `/v1/tasks/${String(task.id)}`, { status: 'completed' }, { 'idempotency-key': `n8n/0123abcd/w/1/${String(status).repeat(10)}00` });
+		await completeByWorkflow(task);
 		await faults({ path: '/v1/events', method: 'GET', status, headers: { 'Retry-After': '0' } });
 		expect(await visit(task)).toContain('could not be read');
 		expect(execution.resumed).toBe(0);
@@ -87,7 +86,9 @@ describe('who completed the task, and what its text was at that time', () => {
 		const execution = await ask();
 		const task = await newest();
 		await complete(task, at.sandbox.apiKey);
-		await faults({ path: `/v1/tasks/${String(task.id)}`, method: 'GET', status: 200, body: { id: 'tsk_other', title: 'Other', status: 'completed' } });
+		await faults({
+			path: `/v1/tasks/${String(task.id)}`, method: 'GET', status: 200, body: { id: 'tsk_other', title: 'Other', status: 'completed' },
+		});
 		expect(await visit(task)).toContain('could not be read');
 		expect(execution.resumed).toBe(0);
 	});

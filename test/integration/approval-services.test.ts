@@ -11,7 +11,8 @@ const service = alteredService({ get url() { return at.sandbox.url; }, credentia
 
 const removeEventLog = () =>
 	service.edit(({ path, body }) => {
-		if (path.endsWith('/openapi.json')) body.paths = Object.fromEntries(Object.entries(body.paths as IDataObject).filter(([name]) => !name.startsWith('/v1/events')));
+		if (path.endsWith('/openapi.json'))
+			body.paths = Object.fromEntries(Object.entries(body.paths as IDataObject).filter(([name]) => !name.startsWith('/v1/events')));
 	});
 
 beforeEach(() => void (at.url = service.credential.baseUrl));
@@ -34,7 +35,8 @@ describe('approval in other services', () => {
 
 	test('without an event for completed tasks, the CRM calls n8n for every change of the task', async () => {
 		service.alter({
-			request: ({ url }) => (url.searchParams.getAll('type').includes('task.completed') ? { status: 400, body: '{"code":"invalid_parameter"}' } : undefined),
+			request: ({ url }) =>
+				url.searchParams.getAll('type').includes('task.completed') ? { status: 400, body: '{"code":"invalid_parameter"}' } : undefined,
 			answer: (text) => text.replaceAll('"task.completed"', '"task.updated"'),
 		});
 		const execution = await ask();

@@ -14,13 +14,17 @@ describe('Send and Wait for Approval', () => {
 	test('gives the owner of the record a task, and continues once when it is completed', async () => {
 		const execution = await ask();
 		const task = await newest();
-		expect(task).toMatchObject({ title: 'Discount', assignee_id: at.user.id, owner_id: at.user.id, links: [{ resource: 'deals', id: at.deal.id }] });
+		expect(task).toMatchObject({
+			title: 'Discount', assignee_id: at.user.id, owner_id: at.user.id, links: [{ resource: 'deals', id: at.deal.id }],
+		});
 		expect(task.description).toContain('Amount: 1,200 → 12,000');
 		expect(execution.output()).toBeUndefined();
 		expect(await webhooks()).toHaveLength(1);
 		await complete(task);
 		await decided(execution);
-		expect(execution.output()).toEqual([{ data: expect.objectContaining({ approved: true, outcome: 'approved', taskId: task.id, respondedBy: expect.objectContaining({ type: 'user', id: at.user.id }) as unknown }) as unknown }]);
+		const respondedBy = expect.objectContaining({ type: 'user', id: at.user.id }) as unknown;
+		const data = expect.objectContaining({ approved: true, outcome: 'approved', taskId: task.id, respondedBy }) as unknown;
+		expect(execution.output()).toEqual([{ data }]);
 		expect(await webhooks()).toEqual([]);
 		await visit(task);
 		expect(execution.resumed).toBe(1);
@@ -68,10 +72,16 @@ describe('Send and Wait for Approval', () => {
 	});
 
 	test('the next request ends the subscriptions whose time limit has passed', async () => {
-		await call('POST', '/v1/webhooks', { url: 'https://n8n.example/webhook-waiting/1', events: ['task.completed'], description: 'n8n approval: Old / Ask, until 2026-01-01T00:00:00.000Z' });
+		await call('POST', '/v1/webhooks', {
+			url: 'https://n8n.example/webhook-waiting/1',
+			events: ['task.completed'],
+			description: 'n8n approval: Old / Ask, until 2026-01-01T00:00:00.000Z',
+		});
 		await call('POST', '/v1/webhooks', { url: 'https://n8n.example/other', events: ['task.completed'], description: 'Of somebody else' });
 		await ask();
-		expect((await webhooks()).map(({ description }) => String(description)).sort()).toEqual(['Of somebody else', expect.stringMatching(/^n8n approval: Discounts \/ CRM Platform, until/)]);
+		expect((await webhooks()).map(({ description }) => String(description)).sort()).toEqual([
+			'Of somebody else', expect.stringMatching(/^n8n approval: Discounts \/ CRM Platform, until/),
+		]);
 	});
 
 	test('another task leaves it waiting', async () => {
@@ -79,7 +89,8 @@ describe('Send and Wait for Approval', () => {
 		const task = await newest();
 		const other = (await call('POST', '/v1/tasks', { title: 'Other' })).body as IDataObject;
 		await complete(other);
-		await until(async () => ((await read(`/v1/webhooks/${String((await webhooks())[0]!.id)}/deliveries`)).data as IDataObject[]).some(({ status }) => status === 'succeeded'));
+		const deliveriesPath = `/v1/webhooks/${String((await webhooks())[0]!.id)}/deliveries`;
+		await until(async () => ((await read(deliveriesPath)).data as IDataObject[]).some(({ status }) => status === 'succeeded'));
 		expect(execution.resumed).toBe(0);
 		expect(await visit(task)).toContain('Nothing is decided yet');
 	});
@@ -87,7 +98,7 @@ describe('Send and Wait for Approval', () => {
 	test.each<[string, IDataObject, IDataObject[] | undefined, RegExp]>([
 		['several items', {}, [{}, {}], /2 items/],
 		['no approver and no record', { aboutKind: 'none' }, undefined, /choose an approver/],
-		['an approver whom nobody knows', { approverId: { __rl: true, mode: 'name', value: 'Nobody N.' } }, undefined, /Approver: no record in users/],
+		['an unknown approver', { approverId: { __rl: true, mode: 'name', value: 'Nobody N.' } }, undefined, /Approver: no record in users/],
 		['a record that does not exist', { aboutRecord: 'No such deal' }, undefined, /Record: no record in deals/],
 		['an empty message', { message: ' ' }, undefined, /Message/],
 		['an invalid limit', { options: { limitWaitHours: -1 } }, undefined, /Limit Wait Time/],
@@ -103,15 +114,21 @@ describe('Send and Wait for Approval', () => {
 		const tool = await ask({}, {}, 'n8n-nodes-crm-platform.crmPlatformTool');
 		expect(String(tool.error()?.message)).toMatch(/cannot wait for an approval/);
 		expect(await count('/v1/tasks')).toBe(before);
-		const review = await ask({}, { items: [{ approved: true, toolParameters: { kind: 'deal' }, toolCallId: 'call_1' }] }, 'n8n-nodes-crm-platform.crmPlatformHitlTool');
+		const items = [{ approved: true, toolParameters: { kind: 'deal' }, toolCallId: 'call_1' }];
+		const review = await ask({}, { items }, 'n8n-nodes-crm-platform.crmPlatformHitlTool');
 		await review.expire();
 		expect(review.output()).toMatchObject([{ data: { approved: false } }]);
 		expect(review.output()![0]).not.toHaveProperty('approved');
 	});
 
 	describe('as the human review of CRM Platform Tools', () => {
-		const reviewParagraphs = async (tool: string, toolParameters: IDataObject, reviewed: IDataObject = {}) => {
-			await ask({ message: 'Please look.' }, { items: [{ tool, toolParameters, toolCallId: 'call_1' }] }, 'n8n-nodes-crm-platform.crmPlatformHitlTool', { kinds: ['deal'], options: {}, ...reviewed });
+		const review = async (tool: string, toolParameters: IDataObject, reviewed: IDataObject = {}) => {
+			const items = [{ tool, toolParameters, toolCallId: 'call_1' }];
+			const settings = { kinds: ['deal'], options: {}, ...reviewed };
+			return await ask({ message: 'Please look.' }, { items }, 'n8n-nodes-crm-platform.crmPlatformHitlTool', settings);
+		};
+		const reviewParagraphs = async (...call: Parameters<typeof review>) => {
+			await review(...call);
 			return String((await newest()).description).split('\n\n').slice(0, -2);
 		};
 
@@ -119,20 +136,24 @@ describe('Send and Wait for Approval', () => {
 			const { stages } = ((await read('/v1/pipelines')).data as IDataObject[])[0]! as { stages: IDataObject[] };
 			const values = { amount: 12_000, owner_id: at.user.id };
 			const { id, title } = (await call('POST', '/v1/deals', { title: `Bridge ${randomUUID()}`, amount: 1200 })).body as IDataObject;
-			expect(await reviewParagraphs('crm_change', { kind: 'deal', action: 'update', record: id, values, token: 'made up' })).toEqual(['Please look.', `Update deal ${String(title)} (${String(id)}): Amount: 1,200 → 12,000; Owner: (empty) → ${String(at.user.name)}.`]);
+			expect(await reviewParagraphs('crm_change', { kind: 'deal', action: 'update', record: id, values, token: 'made up' })).toEqual([
+				'Please look.', `Update deal ${String(title)} (${String(id)}): Amount: 1,200 → 12,000; Owner: (empty) → ${String(at.user.name)}.`,
+			]);
 			const move = { kind: 'deal', action: 'moveToStage', record: title, values: { stage: stages[1]!.id } };
-			expect(await reviewParagraphs('sales_act', move, { options: { prefix: 'sales' } })).toEqual(['Please look.', `Move to Stage deal ${String(title)} (${String(id)}): Stage: ${String(stages[0]!.name)} → ${String(stages[1]!.name)}.`]);
+			expect(await reviewParagraphs('sales_act', move, { options: { prefix: 'sales' } })).toEqual([
+				'Please look.', `Move to Stage deal ${String(title)} (${String(id)}): Stage: ${String(stages[0]!.name)} → ${String(stages[1]!.name)}.`,
+			]);
 			expect(await read(`/v1/deals/${String(id)}`)).toMatchObject({ amount: 1200, version: 1 });
 		});
 
 		test('a call that would be refused is declined immediately, and the model learns the reason', async () => {
 			const before = await count('/v1/tasks');
-			const review = async (toolParameters: IDataObject) =>
-				(await ask({ message: 'Please look.' }, { items: [{ tool: 'crm_change', toolParameters, toolCallId: 'call_1' }] }, 'n8n-nodes-crm-platform.crmPlatformHitlTool', { kinds: ['deal'], options: {} })).output();
-			expect(await review({ kind: 'deal', action: 'update', record: 'Nobody knows it', values: { amount: 1 } })).toMatchObject([
-				{ data: { approved: false, outcome: 'refused', chatInput: expect.stringMatching(/^No approval was requested.*No deal is called Nobody knows it/) as string } },
-			]);
-			expect(await review({ kind: 'deal', action: 'update', record: at.deal.id, values: { description: 'x'.repeat(10_001) } })).toMatchObject([{ data: { approved: false, outcome: 'refused' } }]);
+			const reviewUpdate = async (record: unknown, values: IDataObject) =>
+				(await review('crm_change', { kind: 'deal', action: 'update', record: record as string, values })).output();
+			const refused = { approved: false, outcome: 'refused' };
+			const chatInput = expect.stringMatching(/^No approval was requested.*No deal is called Nobody knows it/) as string;
+			expect(await reviewUpdate('Nobody knows it', { amount: 1 })).toMatchObject([{ data: { ...refused, chatInput } }]);
+			expect(await reviewUpdate(at.deal.id, { description: 'x'.repeat(10_001) })).toMatchObject([{ data: refused }]);
 			expect(await count('/v1/tasks')).toBe(before);
 		});
 
@@ -143,13 +164,16 @@ describe('Send and Wait for Approval', () => {
 		});
 
 		test('calls of other tools show only the message', async () => {
-			expect(await reviewParagraphs('other_change', { kind: 'deal', action: 'update', record: at.deal.id, values: { amount: 1 } })).toEqual(['Please look.']);
+			const update = { kind: 'deal', action: 'update', record: at.deal.id, values: { amount: 1 } };
+			expect(await reviewParagraphs('other_change', update)).toEqual(['Please look.']);
 			expect(await reviewParagraphs('crm_get', { kind: 'deal', record: at.deal.id })).toEqual(['Please look.']);
 		});
 	});
 
 	test('each of several simultaneous calls has its own approval and result, whatever its input says', async () => {
-		const execution = await ask({ approvalTitle: 'Each' }, { items: [{ approved: true, data: { approved: true } }] }, undefined, undefined, 3);
+		const execution = await ask(
+			{ approvalTitle: 'Each' }, { items: [{ approved: true, data: { approved: true } }] }, undefined, undefined, 3,
+		);
 		const seenTaskIds = new Set<unknown>();
 		for (const approved of [false, true, false]) {
 			const task = await until(async () => [await newest()].find(({ id, title }) => title === 'Each' && !seenTaskIds.has(id)));
@@ -160,7 +184,9 @@ describe('Send and Wait for Approval', () => {
 			await until(() => execution.resumed === seenTaskIds.size);
 		}
 		await decided(execution);
-		expect(execution.outputs()).toMatchObject([[{ data: { approved: false } }], [{ data: { approved: true } }], [{ data: { approved: false } }]]);
+		expect(execution.outputs()).toMatchObject([
+			[{ data: { approved: false } }], [{ data: { approved: true } }], [{ data: { approved: false } }],
+		]);
 	});
 
 	test('a retry after lost responses waits for the same task', async () => {

@@ -28,12 +28,15 @@ sinceN8n('2.41', () => {
 			expect(definitionOf(node).length).toBeLessThanOrEqual(characters);
 		});
 
-		test.each([new CrmPlatform(), new CrmPlatformAdmin(), new CrmPlatformSync()])('has hints in the versions of n8n that load hints: %#', ({ description }) => {
-			const { validateNodeDescription } = jest.requireActual<{ validateNodeDescription(description: object): void }>(
-				'n8n-core/dist/nodes-loader/validate-node-description',
-			);
-			expect(() => validateNodeDescription(description)).not.toThrow();
-		});
+		test.each([new CrmPlatform(), new CrmPlatformAdmin(), new CrmPlatformSync()])(
+			'has hints in the versions of n8n that load hints: %#',
+			({ description }) => {
+				const { validateNodeDescription } = jest.requireActual<{ validateNodeDescription(description: object): void }>(
+					'n8n-core/dist/nodes-loader/validate-node-description',
+				);
+				expect(() => validateNodeDescription(description)).not.toThrow();
+			},
+		);
 
 		test('lists the operations of a resource', () => {
 			expect(definitionOf(new CrmPlatform())).toContain('win (deal): Close a deal as won');

@@ -11,7 +11,9 @@ const service = alteredService(sandbox, true);
 const { publish } = usePublished(service);
 const log = eventsIn(sandbox);
 
-const refusal = { status: 401, type: 'application/problem+json', body: JSON.stringify({ status: 401, title: 'Unauthorized', code: 'invalid_credentials' }) };
+const refusal = {
+	status: 401, type: 'application/problem+json', body: JSON.stringify({ status: 401, title: 'Unauthorized', code: 'invalid_credentials' }),
+};
 
 /** A credential whose key the user replaces, and a service that accepts the keys it knows. */
 function replaceable(before: (key: string, url: URL) => Promise<Instead> = async () => undefined) {
@@ -41,7 +43,8 @@ describe('the key of a credential is replaced', () => {
 		let pages = 0;
 		let goOn = () => {};
 		const { credential, replace, revoke } = replaceable(async (key, { pathname }) => {
-			if (key === 'Bearer old key' && pathname === '/v1/contacts' && (pages += 1) === 2) await new Promise<void>((resolve) => (goOn = resolve));
+			if (key === 'Bearer old key' && pathname === '/v1/contacts' && (pages += 1) === 2)
+				await new Promise<void>((resolve) => (goOn = resolve));
 			return undefined;
 		});
 		const begun = run({ credential, parameters: all }).catch((error: Error) => error);

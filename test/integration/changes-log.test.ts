@@ -42,7 +42,9 @@ test('a log that ends before the position for a minute is reported with its sequ
 	const [newest] = await log.latest(1);
 	await sandbox.faults(answerEndingAt({ ...newest, id: 'evt_other', sequence: 1 }, 10_000));
 	await until(() => n8n.reported.length > 0);
-	expect(n8n.reported).toEqual([expect.stringMatching(/Events may be missing: the event log ends at sequence 1, before .* \(sequence \d+\)/)]);
+	expect(n8n.reported).toEqual([
+		expect.stringMatching(/Events may be missing: the event log ends at sequence 1, before .* \(sequence \d+\)/),
+	]);
 	await sandbox.faults();
 });
 
@@ -76,9 +78,9 @@ test('an idle poll is one request of one event', async () => {
 	await until(() => n8n.ids().length >= 3);
 	const isLook = (query: string) => /\blimit=1\b/.test(query) && !query.includes('sequence%5Bgt%5D');
 	await until(async () => (await sandbox.requests()).slice(-5).every(({ query }) => isLook(query)));
-	const answer = await sandbox.call('GET', '/v1/events?sort=-sequence&limit=1');
+	const response = await sandbox.call('GET', '/v1/events?sort=-sequence&limit=1');
 	// 240 of them an hour stay below 1 MB.
-	expect(JSON.stringify(answer.body).length).toBeLessThan(3_500);
+	expect(JSON.stringify(response.body).length).toBeLessThan(3_500);
 });
 
 /** The requests for events of certain types. */
@@ -86,7 +88,9 @@ const typed = async () => (await sandbox.requests()).filter(({ query }) => query
 
 test('a log that the credential may not read is reported, and read as soon as it may be', async () => {
 	const n8n = await publish();
-	const refusal = { path: '/v1/events', status: 403, contentType: 'application/problem+json', body: JSON.stringify({ status: 403, title: 'Forbidden' }) };
+	const refusal = {
+		path: '/v1/events', status: 403, contentType: 'application/problem+json', body: JSON.stringify({ status: 403, title: 'Forbidden' }),
+	};
 	await sandbox.faults({ ...refusal, times: 10_000 });
 	await until(() => n8n.reported.length > 0);
 	await sandbox.faults();

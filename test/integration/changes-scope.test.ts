@@ -68,7 +68,7 @@ test('a cursor that expires between records created at the same instant neither 
 	expect(n8n.reported).toEqual([]);
 });
 
-test.each(['started', 'succeeded'])('another scope during the backfill continues with the records of the new scope, and repeats none (%s)', async (doneWhen) => {
+test.each(['started', 'succeeded'])('a new scope during the backfill goes on with its records, repeating none (%s)', async (doneWhen) => {
 	const n8n = await interrupted({ doneWhen });
 	n8n.setup.parameters = { ...n8n.setup.parameters, recordFilters: filterRows({ lifecycle_stage: 'lead' }) };
 	await n8n.activate();

@@ -18,7 +18,7 @@ async function again(n8n: Published, parameters: IDataObject, isRestarted: boole
 	await n8n.activate();
 }
 
-test.each([true, false])('changing Mark as Done When, the number of attempts or the group size loses and repeats no open work (restarted: %s)', async (isRestarted) => {
+test.each([true, false])('a new Mark as Done When, Attempts or group size loses and repeats none (restarted: %s)', async (isRestarted) => {
 	let isFailing = true;
 	const execute = async () => (isFailing ? ('error' as const) : ('success' as const));
 	const n8n = await publish({ doneWhen: 'succeeded', attempts: 10_000 }, { execute });
@@ -48,7 +48,9 @@ test('records that are open when Events are chosen are set aside and reported on
 	const ids = await log.contacts(2);
 	await until(() => n8n.ids().length >= 2);
 	expect(n8n.ids()).toEqual(ids);
-	expect(n8n.reported).toEqual([expect.stringMatching(/^\d+ pending records were set aside because the trigger now starts from another point$/)]);
+	expect(n8n.reported).toEqual([
+		expect.stringMatching(/^\d+ pending records were set aside because the trigger now starts from another point$/),
+	]);
 });
 
 test('another time zone restarts nothing and loses nothing', async () => {

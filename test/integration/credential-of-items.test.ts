@@ -18,7 +18,14 @@ describe('a credential that selects another account for another item is refused,
 	const setups = {
 		create: () => ({ credential, parameters: create('contact', contact) }),
 		list: () => ({ credential, parameters: getMany('contact') }),
-		fallback: () => ({ credential: { ...credential, baseUrl: `={{ $json.base || "${sandbox.credential.baseUrl}" }}`, apiKey: `={{ $json.key || "${sandbox.credential.apiKey}" }}` }, parameters: create('contact', contact) }),
+		fallback: () => ({
+			credential: {
+				...credential,
+				baseUrl: `={{ $json.base || "${sandbox.credential.baseUrl}" }}`,
+				apiKey: `={{ $json.key || "${sandbox.credential.apiKey}" }}`,
+			},
+			parameters: create('contact', contact),
+		}),
 	};
 	test.each(Object.keys(setups) as Array<keyof typeof setups>)('%s', async (name) => {
 		const first = name === 'fallback' ? {} : itemOf(sandbox);

@@ -75,7 +75,8 @@ test('lists are filtered by custom fields named like read-only ones', async () =
 
 test('a sync writes custom fields named like read-only ones, and its second run finds nothing to write', async () => {
 	const items = [{ external_id: 'odd-h', last_name: 'H', ...prefixed('h') }];
-	const sync = async (input: IDataObject[]) => await runSync({ credential: sandbox.credential, parameters: syncOf('contact'), items: input });
+	const sync = async (input: IDataObject[]) =>
+		await runSync({ credential: sandbox.credential, parameters: syncOf('contact'), items: input });
 	const { created } = await sync(items);
 	expect(await stored(created[0]?.json.id)).toMatchObject(values('h'));
 	expect((await sync(items)).unchanged).toHaveLength(1);

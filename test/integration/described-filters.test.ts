@@ -33,10 +33,14 @@ const setup = (field: string, value: unknown) => ({
 	items: [{ two: '2' }] as IDataObject[],
 });
 
-const withoutValue = ['{}', '={{ ({}) }}', '={{ "{}" }}', '={{ JSON.stringify({ from: $json.since }) }}', '={{ ({ from: $json.since }) }}', '{"from":null}', '{"from":""}', '{"from":[]}', '{"from":{"at":" "}}'];
+const withoutValue = [
+	'{}', '={{ ({}) }}', '={{ "{}" }}', '={{ JSON.stringify({ from: $json.since }) }}', '={{ ({ from: $json.since }) }}', '{"from":null}',
+	'{"from":""}', '{"from":[]}', '{"from":{"at":" "}}',
+];
 
 test.each(parameters.map(({ name }) => name))('an object without a value is not a filter: %s', async (field) => {
-	for (const value of withoutValue) expect([value, (await failure(setup(field, value))).message]).toEqual([value, expect.stringContaining(': the filter has no value.')]);
+	for (const value of withoutValue)
+		expect([value, (await failure(setup(field, value))).message]).toEqual([value, expect.stringContaining(': the filter has no value.')]);
 	expect(lists()).toEqual([]);
 });
 
@@ -78,6 +82,8 @@ test.each([
 		const parameters = { ...getMany('contact'), filters: { rows: [{ field: 'fax', operator }] } } as INodeParameters;
 		const outcome = await run({ credential: service.credential, parameters }).catch((error: Error) => error.message);
 		if (expectedValue === undefined) expect(outcome).toContain('Fax: the CRM cannot filter this field by');
-		expect(lists().map((list) => new URLSearchParams(list.split('?')[1]).get('fax[empty]'))).toEqual(expectedValue === undefined ? [] : [expectedValue]);
+		expect(lists().map((list) => new URLSearchParams(list.split('?')[1]).get('fax[empty]'))).toEqual(
+			expectedValue === undefined ? [] : [expectedValue],
+		);
 	}
 });

@@ -66,7 +66,9 @@ test('owners, pipelines and stages are chosen by name', async () => {
 
 test('changed fields are those of the records that the chosen events are about, including custom fields', async () => {
 	const changedFieldsOf = async (...events: string[]) =>
-		(await picker(getChangedFields, { credential: sandbox.credential, parameters: { events }, node: new CrmPlatformTrigger() })).map(({ value }) => value);
+		(await picker(getChangedFields, { credential: sandbox.credential, parameters: { events }, node: new CrmPlatformTrigger() })).map(
+			({ value }) => value,
+		);
 	const ofDeals = await changedFieldsOf('deal.*');
 	expect(ofDeals).toEqual(expect.arrayContaining(['amount', 'stage_id']));
 	expect(ofDeals).not.toContain('job_title');

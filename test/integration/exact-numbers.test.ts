@@ -30,14 +30,21 @@ const numbered = (ids: string[]): Alteration => ({
 		if (path === '/jobs/job_1') return { status: 200, body: `{"id":"job_1","status":"completed","total":${ids.length}}` };
 		if (path.endsWith('/results')) {
 			const isExport = url.searchParams.has('records') === false;
-			return { status: 200, type: ndjson, body: ids.map((id, i) => (isExport ? record(id) : `{"index":${i},"status":200,"id":${id}}`)).join('\n') };
+			return {
+				status: 200, type: ndjson, body: ids.map((id, i) => (isExport ? record(id) : `{"index":${i},"status":200,"id":${id}}`)).join('\n'),
+			};
 		}
 		const requestedIds = url.searchParams.get('ids')?.split(',') ?? ids;
-		const page = `{"data":[${ids.filter((id) => requestedIds.includes(id)).map(record).join(',')}],"next_cursor":null,"total":${requestedIds.length}}`;
+		const page = `{"data":[${ids
+			.filter((id) => requestedIds.includes(id))
+			.map(record)
+			.join(',')}],"next_cursor":null,"total":${requestedIds.length}}`;
 		if (method === 'GET' && path === '/contacts') return { status: 200, body: page };
 		const lastSegment = path.split('/').at(-1)!;
 		if (!path.includes('/batch/')) return { status: 200, body: record(/^\d+$/.test(lastSegment) ? lastSegment : '1') };
-		const results = text.match(/"id":"(\d+)"/g)!.map((match, index) => `{"index":${index},"status":200,${match},"data":${record(match.replace(/\D/g, ''))}}`);
+		const results = text
+			.match(/"id":"(\d+)"/g)!
+			.map((match, index) => `{"index":${index},"status":200,${match},"data":${record(match.replace(/\D/g, ''))}}`);
 		return { status: 207, body: `{"results":[${results.join(',')}]}` };
 	},
 });
@@ -115,22 +122,38 @@ test.each<[string, IDataObject]>([
 test('a filter sends every digit', async () => {
 	const queries: string[] = [];
 	service.alter({ request: ({ url }) => void (url.pathname === '/v1/deals' && queries.push(url.search)) });
-	const filters = { rows: [{ field: 'amount', operator: 'isAtLeast', value: exact }, { field: 'external_id', operator: 'is', value: exact }] };
+	const filters = {
+		rows: [{ field: 'amount', operator: 'isAtLeast', value: exact }, { field: 'external_id', operator: 'is', value: exact }],
+	};
 	await run({ ...at(), parameters: { ...getMany('deal'), filters } }).catch(() => undefined);
 	expect(new URLSearchParams(queries[0]).getAll('external_id')).toEqual([exact]);
 	expect([...new URLSearchParams(queries[0]).values()].filter((value) => value === exact)).toHaveLength(2);
 });
 
 test('API Request sends a body as it was entered, or nothing', async () => {
-	const parameters = (body: string) => ({ resource: 'apiRequest', operation: 'send', method: 'POST', path: '/v1/companies', query: `{ "code": ${exact} }`, body, headers: '{}', options: {} }) as never;
-	expect((await failure({ ...at(), parameters: parameters(`{ "id": ${exact} }`) })).message).toMatch(/Body: it contains a number with more digits/);
+	const parameters = (body: string) =>
+		({
+			resource: 'apiRequest',
+			operation: 'send',
+			method: 'POST',
+			path: '/v1/companies',
+			query: `{ "code": ${exact} }`,
+			body,
+			headers: '{}',
+			options: {},
+		}) as never;
+	expect((await failure({ ...at(), parameters: parameters(`{ "id": ${exact} }`) })).message).toMatch(
+		/Body: it contains a number with more digits/,
+	);
 	await run({ ...at(), parameters: parameters(`{ "id": "${exact}", "n": 12.50 }`) });
 	expect(writes).toEqual([`POST /companies?code=${exact} {"id":"${exact}","n":12.5}`]);
 });
 
 test('Write Once Per distinguishes numbers that round alike, or refuses them', async () => {
 	const once = (value: string) => ({ ...create('contact', { last_name: 'A' }), options: { writeOncePer: value } }) as never;
-	expect((await failure({ ...at(), parameters: once('={{ 9007199254740993 }}') })).message).toMatch(/Write Once Per: 9007199254740992 is so large/);
+	expect((await failure({ ...at(), parameters: once('={{ 9007199254740993 }}') })).message).toMatch(
+		/Write Once Per: 9007199254740992 is so large/,
+	);
 	expect(writes).toEqual([]);
 });
 

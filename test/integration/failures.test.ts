@@ -11,7 +11,8 @@ const sandbox = useSandbox();
 const run = async (setup: Omit<Setup, 'credential'>) =>
 	await runNode({ credential: sandbox.credential, ...setup });
 
-const failureOf = async (setup: Setup): Promise<NodeApiError> => await runNode(setup).then(() => Promise.reject(new Error('The node did not fail')), (error: NodeApiError) => error);
+const failureOf = async (setup: Setup): Promise<NodeApiError> =>
+	await runNode(setup).then(() => Promise.reject(new Error('The node did not fail')), (error: NodeApiError) => error);
 
 const contacts = async (email: string) => (await sandbox.read(`contacts?email=${encodeURIComponent(email)}`)).total;
 
@@ -154,7 +155,9 @@ describe('the user reads a clear message', () => {
 
 	test('when no item can succeed, without advice for each item', async () => {
 		const credential = { ...sandbox.credential, apiKey: 'wrong' };
-		const { description } = await failureOf({ credential, parameters: create('contact', automatic), items: [{ last_name: 'a' }, { last_name: 'b' }] });
+		const { description } = await failureOf({
+			credential, parameters: create('contact', automatic), items: [{ last_name: 'a' }, { last_name: 'b' }],
+		});
 		expect(description).toContain('None of the 2 items succeeded.');
 		expect(description).not.toContain('On Error');
 	});
@@ -201,7 +204,11 @@ describe('while the CRM’s description cannot be read, requests that only it ca
 		['a filter', getMany('contact', {}, { email: 'a@b.example' }), {}],
 	];
 
-	test.each(cases.flatMap((testCase) => Object.entries(answers).map(([name, answer]) => [name, testCase[0], answer, testCase[1], testCase[2]] as const)))('%s: %s', async (_, __, answer, parameters, item) => {
+	test.each(
+		cases.flatMap((testCase) =>
+			Object.entries(answers).map(([name, answer]) => [name, testCase[0], answer, testCase[1], testCase[2]] as const),
+		),
+	)('%s: %s', async (_, __, answer, parameters, item) => {
 		const sentRequests: string[] = [];
 		altered.alter({
 			request({ method, url }) {

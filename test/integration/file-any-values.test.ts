@@ -36,14 +36,20 @@ test('an export that is imported again changes no value, whatever the values', a
 			run += 1;
 			// Records that the service refuses are not exported.
 			const items = records.map((generatedRecord, i) => ({ ...generatedRecord, external_id: `any-${run}-${String(i).padStart(3, '0')}` }));
-			await sandbox.call('POST', '/v1/companies/batch/create', { items: items.map((item, i) => ({ ...item, name: item.name.trim() || `Name ${i}` })) });
+			await sandbox.call('POST', '/v1/companies/batch/create', {
+				items: items.map((item, i) => ({ ...item, name: item.name.trim() || `Name ${i}` })),
+			});
 			const query = {
 				fileFormat,
 				filters: filterRows({ 'external_id[starts_with]': `any-${run}-` }),
 				options: { sort: 'id', outputFields: [...Object.keys(records[0]!), 'external_id'] },
 			};
-			const stored = async () => (await sandbox.call('GET', `/v1/companies?limit=500&sort=id&external_id[starts_with]=any-${run}-`)).body.data as IDataObject[];
-			const values = (all: IDataObject[]) => all.map(({ name, description, address, annual_revenue, employee_count, external_id }) => ({ name, description, address, annual_revenue, employee_count, external_id }));
+			const stored = async () =>
+				(await sandbox.call('GET', `/v1/companies?limit=500&sort=id&external_id[starts_with]=any-${run}-`)).body.data as IDataObject[];
+			const values = (all: IDataObject[]) =>
+				all.map(({ name, description, address, annual_revenue, employee_count, external_id }) => ({
+					name, description, address, annual_revenue, employee_count, external_id,
+				}));
 			const before = await stored();
 			if (before.length === 0) return;
 			const exported = await exportOf(query, 'company');

@@ -180,7 +180,12 @@ describe('an import by Match On', () => {
 		expect(json).toMatchObject({ created: 1, failed: 2 });
 		expect(sentRows).toHaveLength(1);
 		expect(rowsOf(failed)).toMatchObject([
-			{ last_name: 'B', import_error_field: 'email', import_error_code: 'required', import_error_message: expect.stringContaining('to match on') },
+			{
+				last_name: 'B',
+				import_error_field: 'email',
+				import_error_code: 'required',
+				import_error_message: expect.stringContaining('to match on'),
+			},
 			{ last_name: 'C', import_error_field: 'email' },
 		]);
 	});
@@ -216,7 +221,8 @@ test('a job whose id is a number is waited for', async () => {
 	service.alter({
 		request({ url }) {
 			const id = /^\/v1\/jobs\/(\d+)$/.exec(url.pathname)?.[1];
-			if (url.pathname.endsWith('/results')) return { status: 200, type: 'application/x-ndjson', body: '{"index":0,"status":201,"id":9007199254740993}\n' };
+			if (url.pathname.endsWith('/results'))
+				return { status: 200, type: 'application/x-ndjson', body: '{"index":0,"status":201,"id":9007199254740993}\n' };
 			if (id === '9007199254740993') return { status: 200, body: '{"id":9007199254740993,"status":"completed"}' };
 			return url.pathname === '/v1/jobs' ? { status: 202, body: '{"id":9007199254740993,"status":"queued"}' } : undefined;
 		},

@@ -76,7 +76,10 @@ describe('an import', () => {
 		test.each([
 			['a language', 'last_name,language\nA,Deutsch!\nB,pt-BR\n'],
 			['an address in a list of objects', 'last_name,emails\nA,"[{""value"":""not mail""}]"\nB,"[{""value"":""b@list.example""}]"\n'],
-			['an object in a list without what it needs', 'last_name,emails\nA,"[{""label"":""work""}]"\nB,"[{""value"":""c@list.example"",""label"":""work""}]"\n'],
+			[
+				'an object in a list without what it needs',
+				'last_name,emails\nA,"[{""label"":""work""}]"\nB,"[{""value"":""c@list.example"",""label"":""work""}]"\n',
+			],
 		])('%s', async (_, csv) => {
 			const { json, failed } = await importOf(csv, { preview: true });
 			expect(json).toMatchObject({ rows: 2, ready: 1, failed: 1 });
@@ -88,7 +91,9 @@ describe('an import', () => {
 			const id = await define('team_color', 'text');
 			const more = { ...companies, importAs: 'upsert', matchOn: 'custom_fields.team_color' };
 			for (const preview of [true, false]) {
-				await expect(importOf('name,team_color\nA,red\n', { ...more, preview })).rejects.toThrow('Match On: several records may have the same team_color');
+				await expect(importOf('name,team_color\nA,red\n', { ...more, preview })).rejects.toThrow(
+					'Match On: several records may have the same team_color',
+				);
 			}
 			await sandbox.call('DELETE', `/v1/custom-fields/${id}`);
 		});
@@ -102,7 +107,9 @@ describe('an import', () => {
 		const both = { attachment_0: first, attachment_1: second };
 		await expect(run({ ...setup, items, files: both })).rejects.toThrow(/no file “data”.*“attachment_0”, “attachment_1”/);
 		const named = { ...setup.parameters, binaryField: 'attachment_1' };
-		expect((await run({ ...setup, parameters: named, items, files: both })).items[0]!.json).toMatchObject({ samples: [{ last_name: 'Two' }] });
+		expect((await run({ ...setup, parameters: named, items, files: both })).items[0]!.json).toMatchObject({
+			samples: [{ last_name: 'Two' }],
+		});
 		await expect(run({ ...setup, parameters: named, items, files: { attachment_0: first } })).rejects.toThrow('“attachment_0”');
 		await expect(run({ ...setup, items })).rejects.toThrow('The input item has no file');
 	});

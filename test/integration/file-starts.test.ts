@@ -56,7 +56,8 @@ test('a failing import waits for the responses to the jobs it has sent, even the
 });
 
 describe('n8n’s own store of files', () => {
-	const csv = (domain: string) => `last_name,email\n${Array.from({ length: 7_500 }, (_, i) => `N${randomUUID()},${i}@${domain}\n`).join('')}`;
+	const csv = (domain: string) =>
+		`last_name,email\n${Array.from({ length: 7_500 }, (_, i) => `N${randomUUID()},${i}@${domain}\n`).join('')}`;
 
 	test.each([
 		['plain', (text: string) => Buffer.from(text)],

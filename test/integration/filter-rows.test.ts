@@ -77,8 +77,13 @@ describe('a row filters by', () => {
 		['isAfter', { date: '2026-03-08T12:00:00Z' }, { 'created_at[gt]': '2026-03-08T12:00:00.000Z' }],
 		['isOnOrBefore', { date: '={{ "2026-03-08T12:00:00Z" }}' }, { 'created_at[lte]': '2026-03-08T12:00:00.000Z' }],
 		// Midnight in the workflow's time zone is the day, however it is written.
-		['isOn', { date: '={{ DateTime.fromISO("2026-03-08", { zone: "America/New_York" }) }}' }, { 'created_at[gte]': '2026-03-08T05:00:00.000Z', 'created_at[lt]': '2026-03-09T04:00:00.000Z' }],
-		['isOn', { date: '2026-03-08T00:00:00' }, { 'created_at[gte]': '2026-03-08T05:00:00.000Z', 'created_at[lt]': '2026-03-09T04:00:00.000Z' }],
+		[
+			'isOn', { date: '={{ DateTime.fromISO("2026-03-08", { zone: "America/New_York" }) }}' },
+			{ 'created_at[gte]': '2026-03-08T05:00:00.000Z', 'created_at[lt]': '2026-03-09T04:00:00.000Z' },
+		],
+		[
+			'isOn', { date: '2026-03-08T00:00:00' }, { 'created_at[gte]': '2026-03-08T05:00:00.000Z', 'created_at[lt]': '2026-03-09T04:00:00.000Z' },
+		],
 		['isAfter', { date: '2026-03-08T05:00:00Z' }, { 'created_at[gte]': '2026-03-09T04:00:00.000Z' }],
 		['isOnOrBefore', { date: '2026-03-08T00:00:00-05:00' }, { 'created_at[lt]': '2026-03-09T04:00:00.000Z' }],
 		['isBefore', { date: '2026-03-08T00:00:00-05:00' }, { 'created_at[lt]': '2026-03-08T05:00:00.000Z' }],
@@ -171,7 +176,10 @@ describe('a row that is not understood is refused:', () => {
 	test.each<[IDataObject, string]>([
 		[row('', 'is', { value: 'x' }), 'A filter has no field. Choose a field or remove the filter.'],
 		[row('gone', 'is', { value: 'x' }), 'does not have the filter gone'],
-		[row('email', 'like', { value: 'x' }), 'Email: the CRM cannot filter this field by “like”. Choose another operator: Is, Is One Of, Contains, Starts With, Is Empty, Is Not Empty.'],
+		[
+			row('email', 'like', { value: 'x' }),
+			'Email: the CRM cannot filter this field by “like”. Choose another operator: Is, Is One Of, Contains, Starts With, Is Empty, Is Not Empty.',
+		],
 		[row('email', '={{ undefined }}', { value: 'x' }), 'Email: the filter’s operator is empty'],
 		[row('email', '={{ null }}', { value: 'x' }), 'Email: the filter’s operator is empty'],
 		[row('job_title', 'isMoreThan', { value: '3' }), 'Job Title: the CRM cannot filter this field by “Is More Than”'],
@@ -180,12 +188,18 @@ describe('a row that is not understood is refused:', () => {
 		[row('avatar_url', 'is', { value: 'x' }), 'Avatar URL: the CRM cannot filter this field by “Is”'],
 		[row('created_at', 'isAtLeast', { value: day }), 'by “Is at Least”'],
 		[row('created_at', 'isAfter', { date: 'soon' }), 'Created At: “soon” is not a date'],
-		[row('created_at', 'isOn', { date: '2026-03-08T12:00:00Z' }), 'Created At: "Is On" takes a day, and 2026-03-08T08:00:00.000-04:00 is a time of day. Use a day such as 2026-03-08 or {{ $today }}'],
+		[
+			row('created_at', 'isOn', { date: '2026-03-08T12:00:00Z' }),
+			'Created At: "Is On" takes a day, and 2026-03-08T08:00:00.000-04:00 is a time of day. Use a day such as 2026-03-08 or {{ $today }}',
+		],
 		[row('created_at', 'isBetweenDates', { date: day }), 'Created At: the filter has no value'],
 		[row('custom_fields.nps_score', 'contains', { value: '7' }), 'NPS Score: the CRM cannot filter this field by “Contains”'],
 		[row('email', 'is', { value: 'a@b.example, c@d.example' }), 'contains “,”'],
 		[row('lifecycle_stage', 'isOneOfChoices', { choices: [] }), 'Lifecycle Stage: the filter has no value'],
-		[row('lifecycle_stage', 'is', { value: 'Customers' }), 'Lifecycle Stage: “Customers” is not one of: Lead, Marketing Qualified, Sales Qualified, '],
+		[
+			row('lifecycle_stage', 'is', { value: 'Customers' }),
+			'Lifecycle Stage: “Customers” is not one of: Lead, Marketing Qualified, Sales Qualified, ',
+		],
 		[row('custom_fields.contract_tier', 'isOneOf', { value: 'Gold, Platinum' }), 'Contract Tier: “Platinum” is not one of: '],
 		[row('company_id', 'is', { value: 'No Such Company' }), 'does not match any record of companies'],
 	])('%j', async (filterRow, words) => {

@@ -15,15 +15,11 @@ import { getOutputFields, getSortOrders } from '../../nodes/CrmPlatform/pickers/
 import { workflowIn } from '../../tools/node-context.ts';
 import { failure, parts, picker } from './harness/node-runs.ts';
 import { create } from './harness/parameters.ts';
+import { fieldsById, openedNodes } from './harness/opened-nodes.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
-const setup = (resource = 'contact', operation = 'create') => ({
-	credential: sandbox.credential,
-	parameters: { resource, operation },
-});
-const byId = <T extends { id: string }>(fields: T[]) =>
-	Object.fromEntries(fields.map((field) => [field.id, field]));
+const setup = openedNodes(sandbox);
 
 describe('without the CRM’s description', () => {
 	const elsewhere = () => ({
@@ -33,7 +29,7 @@ describe('without the CRM’s description', () => {
 
 	test('the packaged one is used, and the user is warned', async () => {
 		const { fields } = await picker(getFields, elsewhere());
-		expect(byId(fields).first_name).toBeDefined();
+		expect(fieldsById(fields).first_name).toBeDefined();
 		expect(fields[0]?.displayName).toContain('packaged with the node');
 	});
 });
@@ -41,10 +37,10 @@ describe('without the CRM’s description', () => {
 describe('a node that cannot reach the CRM still shows a form,', () => {
 	const isFormOf = async (opened: Parameters<typeof picker>[1], says: string) => {
 		const { fields } = await picker(getFields, opened);
-		expect(byId(fields).first_name).toMatchObject({ displayName: 'First Name', type: 'string' });
+		expect(fieldsById(fields).first_name).toMatchObject({ displayName: 'First Name', type: 'string' });
 		expect(fields[0]).toMatchObject({ readOnly: true, displayName: expect.stringContaining(says) });
 		// n8n asks again for what lacks it, when the node is opened the next time.
-		expect(byId(fields).first_name?.readOnly).toBeUndefined();
+		expect(fieldsById(fields).first_name?.readOnly).toBeUndefined();
 		expect(await picker(getFilterFields, opened)).toContainEqual({ name: 'Email', value: 'email' });
 		expect(await picker(getSortOrders, opened)).not.toEqual([]);
 		expect(await picker(getOutputFields, opened)).not.toEqual([]);
@@ -71,7 +67,7 @@ describe('a node that cannot reach the CRM still shows a form,', () => {
 		const [before, after] = [
 			await picker(getFields, { ...setup('deal'), hasCredential: false }),
 			await picker(getFields, setup('deal')),
-		].map(({ fields }) => byId(fields));
+		].map(({ fields }) => fieldsById(fields));
 		for (const name of ['pipeline_id', 'stage_id', 'owner_id', 'company_id']) {
 			// n8n keeps what a form says first, so this says nothing.
 			expect(before?.[name]).not.toHaveProperty('removed');
@@ -83,7 +79,7 @@ describe('a node that cannot reach the CRM still shows a form,', () => {
 		const { parameters } = setup();
 		const opened = { ...setup(), parameters: { ...parameters, fields: { value: { company_id: 'Altamira' } } } };
 		const { fields } = await picker(getFields, opened);
-		expect(byId(fields).company_id).toMatchObject({ removed: false });
+		expect(fieldsById(fields).company_id).toMatchObject({ removed: false });
 	});
 
 	test('with the user’s mapped values, which n8n would drop otherwise', async () => {
@@ -91,7 +87,7 @@ describe('a node that cannot reach the CRM still shows a form,', () => {
 		const { parameters } = setup();
 		const opened = { ...setup(), hasCredential: false, parameters: { ...parameters, fields: mapped } };
 		const { fields } = await picker(getFields, opened);
-		expect(byId(fields)['custom_fields.vip']).toMatchObject({ type: 'string', removed: false });
+		expect(fieldsById(fields)['custom_fields.vip']).toMatchObject({ type: 'string', removed: false });
 	});
 
 	test('with an OAuth2 credential that is not connected', async () => {
@@ -180,14 +176,14 @@ describe('a form', () => {
 
 	test('has no entry for all custom fields if there are none', async () => {
 		const { fields } = await picker(getFields, setup('note'));
-		expect(byId(fields).custom_fields).toBeUndefined();
+		expect(fieldsById(fields).custom_fields).toBeUndefined();
 	});
 
 	test('has an entry that can be added if they cannot be read', async () => {
 		await sandbox.faults({ path: '/v1/custom-fields', times: 10, status: 403 });
 		const { fields } = await picker(getFields, setup('note'));
 		await sandbox.clear();
-		expect(byId(fields).custom_fields).toMatchObject({ displayName: 'Custom Fields (JSON)', removed: true });
+		expect(fieldsById(fields).custom_fields).toMatchObject({ displayName: 'Custom Fields (JSON)', removed: true });
 	});
 
 	test('of few fields shows all of them', async () => {
@@ -207,7 +203,8 @@ test('no form has two fields of one name', () => {
 		);
 		for (const choice of chosen.length > 0 ? chosen : [{}]) {
 			const values = NodeHelpers.getNodeParameters(properties, choice, true, false, null, description)!;
-			const isShown = (property: INodeProperties) => property.type !== 'hidden' && NodeHelpers.displayParameter(values, property, null, description);
+			const isShown = (property: INodeProperties) =>
+				property.type !== 'hidden' && NodeHelpers.displayParameter(values, property, null, description);
 			const visibleProperties = properties.filter(isShown);
 			const labels = visibleProperties.map(({ displayName }) => displayName);
 			expect([choice, labels]).toEqual([choice, [...new Set(labels)]]);

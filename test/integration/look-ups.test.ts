@@ -141,7 +141,11 @@ describe.each(['small', 'large'] as const)('a name that several records have, in
 			{ continueOnFail: true },
 		);
 		expect(items.map(({ json }) => json.error)).toEqual(
-			items.map(() => expect.stringMatching(/^Company: “.+” (does not match any record of companies|could not be looked up in companies)|contains half of a character/s)),
+			items.map(() =>
+				expect.stringMatching(
+					/^Company: “.+” (does not match any record of companies|could not be looked up in companies)|contains half of a character/s,
+				),
+			),
 		);
 	});
 });

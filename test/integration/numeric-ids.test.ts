@@ -18,8 +18,10 @@ beforeEach(() => {
 	service.alter({
 		answer: (text, { url }) => {
 			if (!url.pathname.endsWith('/openapi.json')) return text;
-			const isLink = (value: unknown): value is IDataObject => typeof value === 'object' && value !== null && (value as IDataObject)['x-resource'] === 'companies';
-			const numbered = (_: string, value: unknown) => (isLink(value) ? { title: 'Company', type: 'integer', 'x-resource': 'companies' } : value);
+			const isLink = (value: unknown): value is IDataObject =>
+				typeof value === 'object' && value !== null && (value as IDataObject)['x-resource'] === 'companies';
+			const numbered = (_: string, value: unknown) =>
+				isLink(value) ? { title: 'Company', type: 'integer', 'x-resource': 'companies' } : value;
 			return JSON.stringify(JSON.parse(text), numbered);
 		},
 		request: ({ method, url, text }) => {
@@ -33,7 +35,11 @@ beforeEach(() => {
 	});
 });
 
-const writing = (company: unknown) => ({ credential: service.credential, parameters: create('contact', automatic), items: [{ last_name: 'X', company_id: company }] as IDataObject[] });
+const writing = (company: unknown) => ({
+	credential: service.credential,
+	parameters: create('contact', automatic),
+	items: [{ last_name: 'X', company_id: company }] as IDataObject[],
+});
 const filtering = (value: unknown, operator = 'is') => ({
 	credential: service.credential,
 	parameters: { ...getMany('contact'), filters: { rows: [{ field: 'company_id', operator, value }] } } as INodeParameters,

@@ -78,7 +78,10 @@ describe('Empty Cells: Leave', () => {
 
 describe.each([
 	['by hand', (words: unknown) => ({ fields: { mappingMode: 'defineBelow', value: { name: 'Ada', words } } })],
-	['by hand, by expression', (words: unknown) => ({ fields: { mappingMode: 'defineBelow', value: { name: 'Ada', words: `={{ ${JSON.stringify(words)} }}` } } })],
+	[
+		'by hand, by expression',
+		(words: unknown) => ({ fields: { mappingMode: 'defineBelow', value: { name: 'Ada', words: `={{ ${JSON.stringify(words)} }}` } } }),
+	],
 	['as JSON', (words: unknown) => ({ fieldsMode: 'json', fieldsJson: JSON.stringify({ name: 'Ada', words }) })],
 ])('a list field with %s', (kind, parameters) => {
 	const sentWith = async (words: unknown) => {

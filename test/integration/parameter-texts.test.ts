@@ -59,8 +59,14 @@ describe('any other text is refused with the parameter’s name, before anything
 	});
 
 	test.each<[INodeParameters, string]>([
-		[{ operation: 'update', recordId: 'con_1', options: { emptyCells: '={{ "erase" }}' } }, 'Empty Cells: enter one of leave, clear instead of “erase”.'],
-		[{ operation: 'update', recordId: 'con_1', options: { emptyCells: '={{ undefined }}' } }, 'Empty Cells: enter one of leave, clear instead of nothing'],
+		[
+			{ operation: 'update', recordId: 'con_1', options: { emptyCells: '={{ "erase" }}' } },
+			'Empty Cells: enter one of leave, clear instead of “erase”.',
+		],
+		[
+			{ operation: 'update', recordId: 'con_1', options: { emptyCells: '={{ undefined }}' } },
+			'Empty Cells: enter one of leave, clear instead of nothing',
+		],
 		[{ simplify: 'yes' }, 'Simplify: enter true or false instead of “yes”.'],
 		[{ fieldsMode: 'magic' }, 'Specify Fields: enter one of each, automatic, json instead of “magic”.'],
 	])('%j in a write', async (more, message) => {

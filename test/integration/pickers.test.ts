@@ -5,41 +5,37 @@ import { getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { searchPipelines, searchRecords, searchUsers } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { searchStages } from '../../nodes/CrmPlatform/pickers/stages';
 import { picker } from './harness/node-runs.ts';
+import { fieldsById, openedNodes } from './harness/opened-nodes.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 130 });
-const setup = (resource = 'contact', operation = 'create') => ({
-	credential: sandbox.credential,
-	parameters: { resource, operation },
-});
-const byId = <T extends { id: string }>(fields: T[]) =>
-	Object.fromEntries(fields.map((field) => [field.id, field]));
+const setup = openedNodes(sandbox);
 
 describe('the fields to map', () => {
 	test('are typed, and enumerations are lists', async () => {
-		const fields = byId((await picker(getFields, setup())).fields);
+		const fields = fieldsById((await picker(getFields, setup())).fields);
 		expect(fields.first_name).toMatchObject({ displayName: 'First Name', type: 'string' });
 		expect(fields.lifecycle_stage?.options?.length).toBeGreaterThan(2);
 		expect(fields['address.city']).toMatchObject({ displayName: 'Address: City' });
 	});
 
 	test('have labels that tell how a value is written', async () => {
-		const fields = byId((await picker(getFields, setup())).fields);
+		const fields = fieldsById((await picker(getFields, setup())).fields);
 		expect(fields.emails?.displayName).toBe('Emails (JSON)');
 		expect(fields.tag_ids?.displayName).toBe('Tags: comma-separated');
 		expect(fields['custom_fields.interests']?.displayName).toBe('Interests: Product News, …');
 	});
 
 	test('show which ones the CRM requires', async () => {
-		const fields = byId((await picker(getFields, setup('company'))).fields);
+		const fields = fieldsById((await picker(getFields, setup('company'))).fields);
 		expect([fields.name, fields.domain].map((field) => field?.displayName)).toEqual(['Name (Required)', 'Domain']);
-		const update = byId((await picker(getFields, setup('company', 'update'))).fields);
+		const update = fieldsById((await picker(getFields, setup('company', 'update'))).fields);
 		expect(update.name?.displayName).toBe('Name');
 	});
 
 	test('never include fields that the CRM fills in', async () => {
 		const { fields } = await picker(getFields, setup());
-		for (const id of ['id', 'created_at', 'version']) expect(byId(fields)[id]).toBeUndefined();
+		for (const id of ['id', 'created_at', 'version']) expect(fieldsById(fields)[id]).toBeUndefined();
 	});
 
 	test('include the custom fields of the account, but not archived or read-only ones', async () => {
@@ -57,7 +53,7 @@ describe('the fields to map', () => {
 		await sandbox.call('PATCH', `/v1/custom-fields/${String(archived.body.id)}`, {
 			archived_at: '2026-01-01T00:00:00.000Z',
 		});
-		const fields = byId((await picker(getFields, setup())).fields);
+		const fields = fieldsById((await picker(getFields, setup())).fields);
 		expect(fields['custom_fields.starts_on']).toMatchObject({
 			displayName: 'Label of starts_on (Y-M-D)',
 			type: 'string',
@@ -78,7 +74,7 @@ describe('the fields to map', () => {
 			]),
 		);
 		const { fields } = await picker(getFields, setup('contact', 'upsert'));
-		for (const { value } of others) expect(byId(fields)[String(value)]).toMatchObject({ removed: false });
+		for (const { value } of others) expect(fieldsById(fields)[String(value)]).toMatchObject({ removed: false });
 	});
 });
 

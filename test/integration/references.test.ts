@@ -2,21 +2,17 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { picker } from './harness/node-runs.ts';
+import { fieldsById, openedNodes } from './harness/opened-nodes.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 130 });
-const setup = (resource = 'contact', operation = 'create') => ({
-	credential: sandbox.credential,
-	parameters: { resource, operation },
-});
-const byId = <T extends { id: string }>(fields: T[]) =>
-	Object.fromEntries(fields.map((field) => [field.id, field]));
+const setup = openedNodes(sandbox);
 
 describe('fields that refer to other records', () => {
 	const records = async (path: string) => await sandbox.list(`${path}?limit=500`);
 
 	test('are lists if there are few records', async () => {
-		const fields = byId((await picker(getFields, setup('contact', 'create'))).fields);
+		const fields = fieldsById((await picker(getFields, setup('contact', 'create'))).fields);
 		const users = await records('users');
 		const options = fields.owner_id?.options ?? [];
 		expect(fields.owner_id).toMatchObject({ displayName: 'Owner', type: 'options' });
@@ -25,14 +21,14 @@ describe('fields that refer to other records', () => {
 	});
 
 	test('take a name or an id if there are many records, and are left out of the form at first', async () => {
-		const fields = byId((await picker(getFields, setup('ticket', 'create'))).fields);
+		const fields = fieldsById((await picker(getFields, setup('ticket', 'create'))).fields);
 		expect(fields.contact_id).toMatchObject({ displayName: 'Contact', type: 'string', removed: true });
 		expect(fields.contact_id?.options).toBeUndefined();
 	});
 
 	test('take an id if the records cannot be read', async () => {
 		await sandbox.faults({ path: '/v1/users', status: 403 });
-		const fields = byId((await picker(getFields, setup('contact', 'create'))).fields);
+		const fields = fieldsById((await picker(getFields, setup('contact', 'create'))).fields);
 		expect(fields.owner_id).toMatchObject({ displayName: 'Owner', type: 'string' });
 		expect(fields.company_id?.options?.length).toBeGreaterThan(0);
 	});
@@ -44,7 +40,7 @@ describe('fields that refer to other records', () => {
 			name: `${String(pipeline?.name)} – ${String(stage?.name)}`,
 			value: stage?.id,
 		};
-		const fields = byId((await picker(getFields, setup('deal', 'create'))).fields);
+		const fields = fieldsById((await picker(getFields, setup('deal', 'create'))).fields);
 		expect(fields.stage_id?.options).toContainEqual(option);
 	});
 

@@ -14,7 +14,7 @@ const contacts = async () => await sandbox.list('contacts?limit=500');
 const contact = async (values: IDataObject) => (await sandbox.create('contacts', values)).id;
 const stored = async (id: string) => await sandbox.read(`contacts/${id}`);
 
-test.each(['null', "''", "' '", 'undefined'])('an import whose Match On gives %s is refused, and nothing is written', async (expression) => {
+test.each(['null', "''", "' '", 'undefined'])('an import with a Match On of %s is refused, and nothing is written', async (expression) => {
 	const before = await contacts();
 	const importing = importOf('email,last_name\nmatch@guess.example,B\n', { importAs: 'upsert', matchOn: `={{ ${expression} }}` });
 	await expect(importing).rejects.toThrow(/^Match On is empty for this item, so nothing was written/);

@@ -54,7 +54,12 @@ beforeEach(() => {
 	meanwhile = () => undefined;
 	writes = [];
 	additionalProperties = undefined;
-	properties = { created_at: { ...textSchema, readOnly: true }, name: textSchema, phone: textSchema, address: { type: 'object', properties: { city: textSchema, zip: textSchema } } };
+	properties = {
+		created_at: { ...textSchema, readOnly: true },
+		name: textSchema,
+		phone: textSchema,
+		address: { type: 'object', properties: { city: textSchema, zip: textSchema } },
+	};
 });
 
 // Each test has an account of its own, as descriptions are kept for minutes.

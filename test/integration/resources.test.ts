@@ -79,7 +79,13 @@ test('the account and the current user are read', async () => {
 });
 
 describe('an API request', () => {
-	const send = (method: string, path: string, more: IDataObject = {}) => ({ resource: 'apiRequest', operation: 'send', method, path, ...more });
+	const send = (method: string, path: string, more: IDataObject = {}) => ({
+		resource: 'apiRequest',
+		operation: 'send',
+		method,
+		path,
+		...more,
+	});
 
 	test('reads and writes any path, writes under an idempotency key', async () => {
 		const [createdRecord] = await output(send('POST', '/v1/contacts', { body: '{"email":"api@resources.example"}' }));

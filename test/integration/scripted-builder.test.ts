@@ -1,7 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
 import { setSchemaBaseDirs, validateNodeConfig } from '@n8n/workflow-sdk';
 import { orchestrateGeneration } from '@n8n/workflow-sdk/scripts/generate-types';
 import { NodeHelpers, type IDataObject, type INode, type INodeType } from 'n8n-workflow';
@@ -12,6 +8,7 @@ import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollT
 import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
 import { CrmPlatformTools } from '../../nodes/CrmPlatform/CrmPlatformTools.node';
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
+import { useFolderOfFile } from '../temporary-folder.ts';
 import { definitionOf } from './harness/definition.ts';
 import { nodeRuns } from './harness/node-runs.ts';
 import { sinceN8n } from './harness/n8n-version.ts';
@@ -19,7 +16,9 @@ import { useSandbox } from './harness/sandbox.ts';
 import { writeNode } from './harness/scripted-builder.ts';
 
 const prefix = 'n8n-nodes-crm-platform.';
-const nodes: INodeType[] = [new CrmPlatform(), new CrmPlatformSync(), new CrmPlatformTools(), new CrmPlatformTrigger(), new CrmPlatformPollTrigger()];
+const nodes: INodeType[] = [
+	new CrmPlatform(), new CrmPlatformSync(), new CrmPlatformTools(), new CrmPlatformTrigger(), new CrmPlatformPollTrigger(),
+];
 const definitions = new Map<string, string>();
 
 interface Example {
@@ -55,7 +54,7 @@ async function itemFor({ example }: Example): Promise<IDataObject> {
 	const greeted = example === 'greet-new-contacts.json' && { id: contact!.id };
 	return { ...person, ...ofDeal, ...greeted, data: { object: { id: contact!.id, name: 'Ada' } }, count_id: 2, concatenated_id: 'a, b' };
 }
-const folder = mkdtempSync(join(tmpdir(), 'definitions-'));
+const folder = useFolderOfFile();
 
 sinceN8n('2.41', () => {
 	describe('A builder that knows only what n8n hands out', () => {
@@ -65,10 +64,7 @@ sinceN8n('2.41', () => {
 			await orchestrateGeneration({ nodes: descriptions as never, outputDir: folder });
 			setSchemaBaseDirs([folder]);
 		});
-		afterAll(() => {
-			setSchemaBaseDirs([]);
-			rmSync(folder, { recursive: true });
-		});
+		afterAll(() => setSchemaBaseDirs([]));
 
 		const writeExample = ({ type, wish }: Example) => writeNode(definitions.get(type)!, wish);
 

@@ -10,7 +10,10 @@ const simplified = async (parameters: INodeParameters, items: IDataObject[] = [{
 	const all = { ...parameters, simplify: true };
 	return (await run(all, items)).items;
 };
-const lean = ['id', 'first_name', 'last_name', 'name', 'email', 'phone', 'job_title', 'company_id', 'lifecycle_stage', 'external_id', 'owner_id', 'tag_ids', 'updated_at'];
+const lean = [
+	'id', 'first_name', 'last_name', 'name', 'email', 'phone', 'job_title', 'company_id', 'lifecycle_stage', 'external_id', 'owner_id',
+	'tag_ids', 'updated_at',
+];
 
 test('created, updated and upserted records are simplified, with filled custom fields and the outcome', async () => {
 	const values = { last_name: 'Lean', email: 'lean@simplify.example', 'custom_fields.nps_score': 9 };
@@ -18,7 +21,9 @@ test('created, updated and upserted records are simplified, with filled custom f
 	expect(Object.keys(createdItem!.json)).toEqual([...lean, 'custom_fields']);
 	expect(createdItem!.json.custom_fields).toEqual({ nps_score: 9 });
 
-	const [changed] = await simplified(update('contact', String(createdItem!.json.id), { job_title: 'VP', 'custom_fields.nps_score': '={{ null }}' }));
+	const [changed] = await simplified(
+		update('contact', String(createdItem!.json.id), { job_title: 'VP', 'custom_fields.nps_score': '={{ null }}' }),
+	);
 	expect(Object.keys(changed!.json)).toEqual(lean);
 	const [found] = await simplified(upsert('contact', 'email', { email: values.email, last_name: 'Again' }));
 	expect(Object.keys(found!.json)).toEqual([...lean, 'upsert_outcome']);
@@ -86,7 +91,9 @@ describe('values that the next node needs', () => {
 		await sandbox.clear();
 		const [read] = await simplified(on('contact', 'get', contact!.json.id));
 		expect(read!.json).not.toHaveProperty('company_name');
-		expect((await sandbox.requests()).filter(({ path }) => path.startsWith('/v1/')).map(({ path }) => path)).toEqual([`/v1/contacts/${String(contact!.json.id)}`]);
+		expect((await sandbox.requests()).filter(({ path }) => path.startsWith('/v1/')).map(({ path }) => path)).toEqual([
+			`/v1/contacts/${String(contact!.json.id)}`,
+		]);
 	});
 
 	test('a list that is filtered by a name has it in each record', async () => {

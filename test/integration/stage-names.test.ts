@@ -86,7 +86,9 @@ describe('moving a deal takes the stage', () => {
 	});
 
 	test('and lists the stages if the name is unknown or ambiguous', async () => {
-		expect((await moved('Won')).error).toMatch(/“Won” is the name of several stages in pipelines: \w+ of [^,]+, \w+ of .*\. Also map the field that links to pipelines/);
+		expect((await moved('Won')).error).toMatch(
+			/“Won” is the name of several stages in pipelines: \w+ of [^,]+, \w+ of .*\. Also map the field that links to pipelines/,
+		);
 		const unknown = 'Stage: “No Such Stage” does not match any of the stages in pipelines. Use one of these, or the ID: Open, Won, Lost.';
 		expect((await moved('No Such Stage', 'Partners')).error).toBe(unknown);
 		expect((await moved('Nowhere')).error).toMatch(/no such stage\. Use one of its stages: .*Negotiation \(stg_/);

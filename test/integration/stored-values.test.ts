@@ -68,7 +68,10 @@ describe.each(Object.entries(forms))('a form %s accepts', (_, formOf) => {
 		['names that were typed before it had lists', 'contact', { company_id: 'Riverbend Freight AB', owner_id: 'Emily Carter' }],
 		['names of pipelines and stages', 'deal', { pipeline_id: 'Sales', stage_id: 'Won', owner_id: 'Emily Carter', company_id: 'Altamira' }],
 		['records that were deleted, or are of another account', 'deal', { company_id: 'com_gone', stage_id: 'stg_gone' }],
-		['choices by their labels, removed ones, and blanks', 'contact', { lifecycle_stage: 'Customer', 'custom_fields.tier': 'Platinum', owner_id: '' }],
+		[
+			'choices by their labels, removed ones, and blanks', 'contact',
+			{ lifecycle_stage: 'Customer', 'custom_fields.tier': 'Platinum', owner_id: '' },
+		],
 		['values for fields of other kinds', 'task', { assignee_id: 'Emily Carter', due_at: 'next Tuesday', priority: 3 }],
 		['yes and no', 'contact', { 'custom_fields.vip': 'yes' }],
 	])('%s', async (_name, resource, value) => {

@@ -6,7 +6,10 @@ import type { Setup } from './harness/node-runs.ts';
 
 const { sandbox, run, found, writes } = useBatchWrites();
 
-const inShort = (parameters: Setup['parameters'], options: IDataObject = {}) => ({ ...parameters, options: { ...options, output: 'summary' } });
+const inShort = (parameters: Setup['parameters'], options: IDataObject = {}) => ({
+	...parameters,
+	options: { ...options, output: 'summary' },
+});
 const createInShort = inShort(create('contact', automatic));
 /** What n8n stores of an output. */
 const stored = (items: unknown): number => JSON.stringify(items).length;
@@ -91,13 +94,18 @@ test('a list is counted, with its first and last ID, also for an agent', async (
 	const { body } = await sandbox.call('GET', '/v1/contacts?limit=500');
 	for (const isTool of [false, true]) {
 		const { items } = await run(parameters, [{}], { isTool });
-		expect(items.map(({ json }) => json)).toMatchObject([{ records: body.total, succeeded: 1, failed: 0, first_id: (body.data as IDataObject[])[0]!.id }]);
+		expect(items.map(({ json }) => json)).toMatchObject([
+			{ records: body.total, succeeded: 1, failed: 0, first_id: (body.data as IDataObject[])[0]!.id },
+		]);
 	}
 });
 
 test.each([
 	['one page, whose cursor it would lose', inShort(getMany('contact'), { onePage: true }), /One Page and Output/],
-	['another word', { ...create('contact', { email: 'word@batches.example' }), options: { output: 'short' } }, /Output: enter one of items, summary/],
+	[
+		'another word', { ...create('contact', { email: 'word@batches.example' }), options: { output: 'short' } },
+		/Output: enter one of items, summary/,
+	],
 ])('nothing is sent for a summary of %s', async (_, parameters, expectedMessage) => {
 	await sandbox.clear();
 	await expect(run(parameters)).rejects.toThrow(expectedMessage);

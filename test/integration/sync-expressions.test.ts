@@ -51,7 +51,12 @@ describe('a value for all items together is not taken from one of them', () => {
 		await add(records);
 		await sandbox.clear();
 		const items = records.slice(0, 2).map((record, i) => ({ ...record, last_name: `New ${i}`, of: 'ab'[i]!, b: 'seen' }));
-		const more = { missingInSource: 'set', missingValues: { mappingMode: 'defineBelow', value: { job_title: 'x' } }, ...(name === 'bothChanged' && { versionField: 'of' }), [name]: value };
+		const more = {
+			missingInSource: 'set',
+			missingValues: { mappingMode: 'defineBelow', value: { job_title: 'x' } },
+			...(name === 'bothChanged' && { versionField: 'of' }),
+			[name]: value,
+		};
 		const limits = { filters: filterRows({ job_title: team }), maxDeletionsShare: 100 };
 		await expect(run(items, { ...limits, ...more })).rejects.toThrow(words);
 		expect(await writes()).toEqual([]);

@@ -55,7 +55,7 @@ test('a record in scope stays in scope if the CRM does not accept ids beside the
 	expect(await listed(team)).toHaveLength(3);
 });
 
-test.each(['updated_at', 'modified_at', 'updatedAt'])('the later change takes precedence, whatever its time is called (%s)', async (field) => {
+test.each(['updated_at', 'modified_at', 'updatedAt'])('the later change takes precedence if its time is in %s', async (field) => {
 	const { records } = newTeam(2);
 	const stored = await add(records);
 	const parameter = { updated_at: 'updated_since', modified_at: 'modified_since', updatedAt: 'updatedSince' }[field]!;

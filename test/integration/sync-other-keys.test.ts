@@ -19,7 +19,9 @@ test('a record found by Then Match On with another key belongs to another item: 
 test('nor is it deleted or set as missing, and the items around it are written', async () => {
 	const { records, filters } = newTeam(3);
 	const [theirs] = await add(records);
-	const source = records.map((record, i) => (i === 0 ? { ...record, external_id: 'ours too', last_name: 'Ours' } : { ...record, first_name: 'New' }));
+	const source = records.map((record, i) =>
+		i === 0 ? { ...record, external_id: 'ours too', last_name: 'Ours' } : { ...record, first_name: 'New' },
+	);
 	const result = await run(source, { alsoMatchOn: 'email', filters, missingInSource: 'delete', maxDeletionsShare: 100 });
 	expect(counts(result)).toEqual([0, 2, 0, 0, 1]);
 	expect(await stored(theirs!.id)).toEqual(theirs);
@@ -50,6 +52,8 @@ test('Agreed Values under labels are refused: ignored, they would let the source
 	const [createdContact] = await add(records);
 	await change(createdContact!.id, { last_name: 'Edited' });
 	const item = { ...records[0]!, seen: 1, agreed: { 'Last Name': records[0]!.last_name } };
-	await expect(run([item], { versionField: 'seen', agreedField: 'agreed', bothChanged: 'source' })).rejects.toThrow(/“Last Name” is a field/);
+	await expect(run([item], { versionField: 'seen', agreedField: 'agreed', bothChanged: 'source' })).rejects.toThrow(
+		/“Last Name” is a field/,
+	);
 	expect(await stored(createdContact!.id)).toMatchObject({ last_name: 'Edited' });
 });

@@ -92,7 +92,9 @@ test.each([
 	expect(preview.hints).toContainEqual(expect.stringContaining('because 4 items have no key or could not be read'));
 
 	const stopped = run(items, choices);
-	await expect(stopped).rejects.toMatchObject({ message: expect.stringContaining('Nobody Inc'), description: expect.stringContaining('run with Preview on') });
+	await expect(stopped).rejects.toMatchObject({
+		message: expect.stringContaining('Nobody Inc'), description: expect.stringContaining('run with Preview on'),
+	});
 	expect(await writes()).toEqual([]);
 	const continued = await run(items, choices, { continueOnFail: true });
 	expect(counts(continued)).toEqual(counts(preview));

@@ -38,7 +38,18 @@ const ownAgents: Surface = async (setup, calls) => {
 		delete (additionalData as { executionId?: string }).executionId;
 		Object.assign(workflow, { id: undefined });
 		const input = { main: [items] };
-		const context = new ExecuteContext(workflow, toolNode, additionalData, 'internal', createRunExecutionData(), 0, items, input, { node: toolNode, data: input, source: null }, []);
+		const context = new ExecuteContext(
+			workflow,
+			toolNode,
+			additionalData,
+			'internal',
+			createRunExecutionData(),
+			0,
+			items,
+			input,
+			{ node: toolNode, data: input, source: null },
+			[],
+		);
 		const run = parts.node.execute!.call(context as unknown as IExecuteFunctions) as Promise<Array<Array<{ json: IDataObject }>>>;
 		answers.push(await run.then(([output]) => JSON.stringify(output!.map(({ json }) => json)), (error: Error) => error.message));
 	}

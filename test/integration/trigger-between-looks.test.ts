@@ -11,19 +11,23 @@ const dated = (ms: number) => {
 	service.edit((answer) => void (answer.date = new Date(Date.now() + ms).toUTCString()));
 };
 
+/** More than a minute, which is always looked at again, passes after the last change of the subscription. */
+const tenMinutesPass = async () => {
+	await sandbox.advance(600);
+	dated(Date.parse(String((await onlySubscription()).updated_at)) + 600_000 - Date.now());
+};
+
 describe.each([
 	['paused', { status: 'paused' }, { status: 'active' }],
 	['asked for other events', { events: ['deal.won'] }, { events: ['contact.created'] }],
-])('An event that a subscription misses, because somebody has %s and restored it before the next look,', (_, there, back) => {
+])('an event that a subscription misses, because somebody has %s and restored it before the next look,', (_, there, back) => {
 	beforeEach(async () => {
 		await trigger.activate();
 		await trigger.look();
 		await change('PATCH', there);
 		await happen('meanwhile');
 		await change('PATCH', back);
-		// More than a minute, which is always looked at again.
-		await sandbox.advance(600);
-		dated(Date.parse(String((await onlySubscription()).updated_at)) + 600_000 - Date.now());
+		await tenMinutesPass();
 	});
 
 	test('arrives after the look', async () => {
@@ -53,8 +57,7 @@ test('if a look has repaired the subscription but could not recover events, they
 	await trigger.look();
 	await change('PATCH', { events: ['deal.won'] });
 	await happen('meanwhile');
-	await sandbox.advance(600);
-	dated(Date.parse(String((await onlySubscription()).updated_at)) + 600_000 - Date.now());
+	await tenMinutesPass();
 	await sandbox.faults({ method: 'POST', path: '/v1/webhooks', status: 403 });
 	await trigger.look();
 	expect(await onlySubscription()).toMatchObject({ events: ['contact.created'] });
@@ -112,7 +115,9 @@ describe('n8n is stopped for days', () => {
 		await trigger.restart();
 		await trigger.look();
 		expect(await onlySubscription()).toMatchObject({ status: 'active' });
-		expect(trigger.reported).toEqual([expect.stringMatching(/was disabled .* Events may be missing, those before .* are older than Maximum Age/)]);
+		expect(trigger.reported).toEqual([
+			expect.stringMatching(/was disabled .* Events may be missing, those before .* are older than Maximum Age/),
+		]);
 	});
 
 	test('its deliveries failed: events older than Maximum Age are reported', async () => {

@@ -42,7 +42,9 @@ test('without a choice, the record is returned, with the event in one of its fie
 	expect(about).toMatchObject({ id: expect.stringMatching(/^evt_/), type: 'contact.created', changed: [], previous: null });
 	await sandbox.call('PATCH', `/v1/contacts/${String(contact.id)}`, { last_name: 'Ruiz' });
 	await until(() => trigger.started.length > 1);
-	const change = { type: 'contact.updated', changed: expect.arrayContaining(['last_name']), previous: { name: 'Moreno', last_name: 'Moreno' } };
+	const change = {
+		type: 'contact.updated', changed: expect.arrayContaining(['last_name']), previous: { name: 'Moreno', last_name: 'Moreno' },
+	};
 	expect(trigger.started[1]).toMatchObject({ last_name: 'Ruiz', event: change });
 });
 

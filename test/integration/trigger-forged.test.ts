@@ -54,7 +54,7 @@ test('a sender without a valid signature gets 401, and nothing starts', async ()
 		trigger.post(body, sign(secretOf(trigger), body, new Date(Date.now() - sixMinutes))),
 		trigger.post(body, sign(secretOf(trigger), body, new Date(Date.now() + sixMinutes))),
 	];
-	for (const answer of await Promise.all(refused)) expect(answer.status).toBe(401);
+	for (const response of await Promise.all(refused)) expect(response.status).toBe(401);
 	expect(trigger.started).toEqual([]);
 	expect(trigger.warnings.join()).toMatch(/too old/);
 	expect((await trigger.post(body, good)).status).toBe(200);

@@ -104,7 +104,7 @@ describe('n8n gets another address', () => {
 describe('A service that cannot change addresses', () => {
 	const service = useAlteredService();
 
-	test.each(['has no PATCH', 'ignores the new one'])('%s: a subscription is created again, and receives the failed events and those of the last minute', async (how) => {
+	test.each(['has no PATCH', 'ignores the new one'])('%s: a new subscription gets the failed events and the last minute’s', async (how) => {
 		let ahead = 0;
 		const former = trigger.url;
 		service.edit((answer) => {

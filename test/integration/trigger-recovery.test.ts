@@ -21,6 +21,13 @@ const settle = async (count: number) =>
 		return trigger.started.length >= count && !pending;
 	});
 
+/** An event that occurs after the workflow was published and unpublished. */
+const miss = async (name: string) => {
+	await trigger.activate();
+	await trigger.deactivate();
+	await happen(name);
+};
+
 test('events before the first activation start nothing', async () => {
 	await happen('before');
 	await trigger.activate();
@@ -85,9 +92,7 @@ test('publishing again during recovery loses nothing and repeats nothing', async
 });
 
 test('if an activation could not request missed events, the next one does', async () => {
-	await trigger.activate();
-	await trigger.deactivate();
-	await happen('missed');
+	await miss('missed');
 	await sandbox.faults({ method: 'POST', path: '/v1/webhooks', after: 1, status: 403 });
 	await expect(trigger.activate()).rejects.toThrow();
 	await trigger.deactivate();
@@ -99,9 +104,7 @@ test('if an activation could not request missed events, the next one does', asyn
 
 test('events older than the limit stay missed', async () => {
 	trigger.parameters = { ...trigger.parameters, recoverHours: 2 };
-	await trigger.activate();
-	await trigger.deactivate();
-	await happen('too old');
+	await miss('too old');
 	await sandbox.advance(90 * 60);
 	await happen('young enough');
 	const now = Date.now();
@@ -114,9 +117,7 @@ test('events older than the limit stay missed', async () => {
 
 test('without recovery, missed events stay missed', async () => {
 	trigger.parameters = { ...trigger.parameters, recover: false };
-	await trigger.activate();
-	await trigger.deactivate();
-	await happen('missed');
+	await miss('missed');
 	await trigger.activate();
 	await happen('after');
 	await settle(1);
@@ -149,9 +150,7 @@ test('if somebody has deleted the subscription, events that occurred meanwhile a
 });
 
 test('in a test run, nothing is recovered', async () => {
-	await trigger.activate();
-	await trigger.deactivate();
-	await happen('missed');
+	await miss('missed');
 	await trigger.activate(true);
 	await happen('tried');
 	await until(() => trigger.started.length === 1);

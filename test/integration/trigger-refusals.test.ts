@@ -108,7 +108,7 @@ describe('A service that refuses to change a subscription, although it describes
 	});
 });
 
-test.each([404, 405])('rotation that is described but answers %d: a subscription whose secret is unknown is created again', async (status) => {
+test.each([404, 405])('described rotation that answers %d: a subscription whose secret is unknown is created again', async (status) => {
 	refuse('POST', /rotate-secret/, status);
 	await sandbox.create('webhooks', { url: trigger.url, events: ['contact.created'], description: 'n8n: of before' });
 	await trigger.activate();
@@ -140,7 +140,7 @@ describe('A recovery that the CRM describes', () => {
 		await came('Moreno');
 	});
 
-	test.each([404, 405, 410, 501])('but that answers with %d: a publish and a look continue, and report that events may be missing', async (status) => {
+	test.each([404, 405, 410, 501])('but that answers with %d: a publish and a look report possibly missing events', async (status) => {
 		refuse('POST', /\/recover/, status);
 		await trigger.activate();
 		await trigger.deactivate();
@@ -153,7 +153,7 @@ describe('A recovery that the CRM describes', () => {
 		await came('Moreno');
 	});
 
-	test('but that answers with the 404 page of a web server: the publish fails, so that the next one recovers the missed events', async () => {
+	test('but that answers with the 404 page of a web server: the publish fails, and the next one recovers the missed events', async () => {
 		await trigger.activate();
 		await trigger.deactivate();
 		await happen('missed');

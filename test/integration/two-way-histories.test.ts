@@ -19,11 +19,12 @@ const edit = (where: 'in the table' | 'in the CRM') =>
 	fc.record({ do: fc.constant(where), who: fc.constantFrom(0, 0, 0, 1), name: fc.constantFrom(...names) });
 const directions = ['to the CRM', 'to the table'] as const;
 /** An execution in one direction takes some steps. If none runs, or `another` is set, n8n starts one first. */
-const step = fc.oneof(
-	edit('in the table'),
-	edit('in the CRM'),
-	{ weight: 3, arbitrary: fc.record({ do: fc.constantFrom(...directions), steps: fc.integer({ min: 1, max: 4 }), another: fc.constantFrom(true, ...Array<false>(5).fill(false)) }) },
-);
+const step = fc.oneof(edit('in the table'), edit('in the CRM'), {
+	weight: 3,
+	arbitrary: fc.record({
+		do: fc.constantFrom(...directions), steps: fc.integer({ min: 1, max: 4 }), another: fc.constantFrom(true, ...Array<false>(5).fill(false)),
+	}),
+});
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
 type Execution = AsyncGenerator<void, void>;
@@ -49,7 +50,11 @@ async function history(steps: readonly Step[]) {
 	const contacts = async () => await sandbox.list(`contacts?email[contains]=${domain}&limit=500`);
 	const sync = async ({ parameters }: INode, items: IDataObject[]) => {
 		const { created, updated, deleted, conflict, unchanged } = await runSync({
-			credential: sandbox.credential, parameters: { authentication: 'apiKey', operation: 'upsert', ...parameters }, items, mode: 'trigger', continueOnFail: true,
+			credential: sandbox.credential,
+			parameters: { authentication: 'apiKey', operation: 'upsert', ...parameters },
+			items,
+			mode: 'trigger',
+			continueOnFail: true,
 		});
 		return [created, updated, deleted, conflict, unchanged].map((output) =>
 			output.map(({ json, pairedItem }) => ({ json, item: (pairedItem as { item: number }).item })),

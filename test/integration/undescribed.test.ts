@@ -47,7 +47,7 @@ test('a sync does not compare, write or delete by another service’s descriptio
 	expect(sentRequests).toEqual([]);
 });
 
-test.each(['create', 'update', 'upsert', 'delete'])('an import (%s) is not started by another service’s description', async (importAs) => {
+test.each(['create', 'update', 'upsert', 'delete'])('another service’s description does not start an import (%s)', async (importAs) => {
 	await expect(importOf('id,email\ncon_1,a@x.example\n', { importAs })).rejects.toThrow(cause);
 	expect(sentRequests).toEqual([]);
 });

@@ -86,7 +86,16 @@ test('changes that cannot be undone are reported: messages, closed tickets, the 
 test('an import from a file is undone row by row', async () => {
 	const rows = Array.from({ length: 5 }, (_, i) => `last_name\nImported${i}`.split('\n')[1]).join('\n');
 	const file = { data: { data: Buffer.from(`last_name\n${rows}\n`).toString('base64'), mimeType: 'text/csv', fileName: 'a.csv' } };
-	const parameters = { resource: 'file', operation: 'importFile', kind: 'contact', importAs: 'create', preview: false, binaryPropertyName: 'data', columnsMode: 'automatic', options: {} };
+	const parameters = {
+		resource: 'file',
+		operation: 'importFile',
+		kind: 'contact',
+		importAs: 'create',
+		preview: false,
+		binaryPropertyName: 'data',
+		columnsMode: 'automatic',
+		options: {},
+	};
 	await run(parameters, [{}], { executionId: 't7', files: file });
 	expect(await living('Imported3')).toHaveLength(1);
 	expect(results(await undo('t7'))).toEqual(Array.from({ length: 5 }, () => 'undone'));
@@ -94,12 +103,22 @@ test('an import from a file is undone row by row', async () => {
 });
 
 describe('nothing is written', () => {
-	const event = { id: 'evt_1', type: 'contact.created', timestamp: '2026-01-10T00:00:00.000Z', sequence: 5, actor: { type: 'api_key', id: 'k' }, request: null, data: { object: { id: 'con_1' }, previous: null, changed: [] } };
+	const event = {
+		id: 'evt_1',
+		type: 'contact.created',
+		timestamp: '2026-01-10T00:00:00.000Z',
+		sequence: 5,
+		actor: { type: 'api_key', id: 'k' },
+		request: null,
+		data: { object: { id: 'con_1' }, previous: null, changed: [] },
+	};
 
 	test('if the log no longer reaches back, unless the user accepts less', async () => {
 		await logShows([event]);
 		await expect(undo('x', { since: '2026-01-01' })).rejects.toThrow('only goes back to 2026-01-10T00:00:00.000Z');
-		expect((await undo('x', { since: '2026-01-01', options: { allowPartialUndo: true } })).hints.join()).toContain('Earlier changes are not undone');
+		expect((await undo('x', { since: '2026-01-01', options: { allowPartialUndo: true } })).hints.join()).toContain(
+			'Earlier changes are not undone',
+		);
 		expect(await writes()).toEqual([]);
 	});
 
@@ -140,7 +159,9 @@ describe('nothing is written', () => {
 		const contact = await add('contacts', { last_name: 'x' });
 		await sandbox.call('DELETE', `/v1/contacts/${contact.id}`);
 		const { request: _request, ...plain } = event;
-		await logShows([{ ...plain, ...logged, type: 'contact.deleted', data: { object: { ...contact, version: 2 }, previous: null, changed: [] } }]);
+		await logShows([
+			{ ...plain, ...logged, type: 'contact.deleted', data: { object: { ...contact, version: 2 }, previous: null, changed: [] } },
+		]);
 		const { items } = await undo('k', { undoOf: 'actor', since: '2026-01-10' });
 		expect(items).toMatchObject([{ result: 'cannot_be_undone', action: null, reason: expect.stringContaining('create it twice') }]);
 		expect(await writes()).toEqual([]);
@@ -181,7 +202,9 @@ describe('for a user who sees only some records', () => {
 
 	test('a created record stays, since invisible records may link to it, unless the undo takes precedence', async () => {
 		await node('p1', op.create('contact', { last_name: 'Unseen' }));
-		expect(await node('p2', undoOfExecution('p1'))).toMatchObject([{ result: 'conflict', action: null, reason: expect.stringContaining('cannot see') }]);
+		expect(await node('p2', undoOfExecution('p1'))).toMatchObject([
+			{ result: 'conflict', action: null, reason: expect.stringContaining('cannot see') },
+		]);
 		expect(await node('p3', undoOfExecution('p1', { undoTakesPrecedence: true }))).toMatchObject([{ result: 'undone' }]);
 	});
 });

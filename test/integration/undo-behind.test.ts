@@ -23,7 +23,12 @@ describe('an event that the log does not have yet', () => {
 		await stopLog(sandbox, service);
 		await sandbox.call('PATCH', `/v1/contacts/${id}`, { last_name: 'Other' });
 		expect((await undo('u3')).items).toMatchObject([
-			{ result: 'conflict', action: null, reason: expect.stringContaining('log is behind') as string, changes: [{ from: 'b', to: 'a', kept: true }] },
+			{
+				result: 'conflict',
+				action: null,
+				reason: expect.stringContaining('log is behind') as string,
+				changes: [{ from: 'b', to: 'a', kept: true }],
+			},
 		]);
 		expect(await record('contacts', id)).toMatchObject({ job_title: 'b', last_name: 'Other' });
 	});
@@ -67,6 +72,8 @@ test('without versions, a created record that somebody changes while others are 
 		},
 	});
 	const undone = await undo('u7');
-	expect(undone.items.filter(({ result }) => result !== 'undone')).toMatchObject([{ id: changedId, result: 'conflict', reason: expect.stringContaining('someone else has changed it since') as string }]);
+	expect(undone.items.filter(({ result }) => result !== 'undone')).toMatchObject([
+		{ id: changedId, result: 'conflict', reason: expect.stringContaining('someone else has changed it since') as string },
+	]);
 	expect(await record('companies', String(changedId))).toMatchObject({ description: 'Mine' });
 });

@@ -18,7 +18,9 @@ let undos = 0;
 /** Creates a record like another undo that has found the same deletion. */
 async function createAgain(deleted: string, body: IDataObject): Promise<string> {
 	const log = await sandbox.read('events?type=contact.deleted&limit=500');
-	const { id: deletion } = (log.data as Array<{ id: string; data: { object: { id: string } } }>).find(({ data }) => data.object.id === deleted)!;
+	const { id: deletion } = (log.data as Array<{ id: string; data: { object: { id: string } } }>).find(
+		({ data }) => data.object.id === deleted,
+	)!;
 	const instance = executeContext({ credential: sandbox.credential, parameters: {} }).context.getInstanceId();
 	const key = idempotencyKey({ instance, workflow: 'w', execution: `killed-${++undos}`, node: 'n', run: 0, items: [0], deletion });
 	return String((await sandbox.call('POST', '/v1/contacts', body, { 'idempotency-key': key })).body.id);
@@ -74,7 +76,9 @@ describe('if two undos have created two records in place of one,', () => {
 			{ result: 'conflict', action: null, reason: expect.stringContaining('Maximum Records allows no more. Run the undo again.') },
 		]);
 		expect(await record('contacts', String(second))).toBeDefined();
-		expect((await undo('copies-4', { options: { maxUndone: 1 } })).items).toMatchObject([{ result: 'already_so' }, { id: second, result: 'undone' }]);
+		expect((await undo('copies-4', { options: { maxUndone: 1 } })).items).toMatchObject([
+			{ result: 'already_so' }, { id: second, result: 'undone' },
+		]);
 		expect([await record('contacts', first), await record('contacts', String(second))]).toEqual([expect.anything(), undefined]);
 	});
 });

@@ -10,7 +10,8 @@ const sandbox = useSandbox({ contacts: 0 });
 const { as, undo, add, record } = undoing(sandbox);
 
 describe('a custom field that was cleared before its record was deleted, which the deleted record does not have', () => {
-	const tierOf = async (items: IDataObject[], id: string) => ((await record('contacts', newIdOf({ items }, id)))!.custom_fields as IDataObject).contract_tier;
+	const tierOf = async (items: IDataObject[], id: string) =>
+		((await record('contacts', newIdOf({ items }, id)))!.custom_fields as IDataObject).contract_tier;
 
 	test('is restored', async () => {
 		const { id } = await add('contacts', { last_name: 'Cleared', custom_fields: { contract_tier: 'gold' } });

@@ -7,7 +7,8 @@ import { isThorough, randomRuns } from '../random-runs.ts';
 import { executeContext } from './harness/node-runs.ts';
 import { useSandbox } from './harness/sandbox.ts';
 import { shortenWaits } from './harness/short-waits.ts';
-import { UndoAccount, undoHistories, withoutLinks, type UndoHistory } from './harness/undo-model.ts';
+import { UndoAccount, withoutLinks } from './harness/undo-model.ts';
+import { undoHistories, type UndoHistory } from './harness/undo-steps.ts';
 import { undoing, type UndoOutput } from './harness/undo-node.ts';
 
 shortenWaits(1);
@@ -78,7 +79,8 @@ async function brokenBy({ steps, fault }: UndoHistory): Promise<string[]> {
 		const about = `${kind} #${i} (${String(undoItem?.result)}: ${String(undoItem?.reason)})`;
 		if (meanwhile?.knownRecord === knownRecord) {
 			const { edited } = meanwhile;
-			if (edited && now[i] && Object.entries(edited).some(([field, value]) => now[i]![field] !== value)) broken.push(`${about} lost an edit: ${JSON.stringify(now[i])}`);
+			if (edited && now[i] && Object.entries(edited).some(([field, value]) => now[i]![field] !== value))
+				broken.push(`${about} lost an edit: ${JSON.stringify(now[i])}`);
 			if (edited && !now[i] && !(isOwn || deletedBy !== undefined)) broken.push(`${about} was deleted with an edit`);
 			continue;
 		}
@@ -100,7 +102,9 @@ async function brokenBy({ steps, fault }: UndoHistory): Promise<string[]> {
 	await sandbox.clear();
 	const second = await undo(name, `${name}-second`);
 	// What a first undo could not restore, a second cannot either.
-	const isSame = ({ id, result, reason }: IDataObject) => result === 'already_so' || run.items.some((first) => first.id === id && (first.result === result || (reason !== null && first.reason === reason)));
+	const isSame = ({ id, result, reason }: IDataObject) =>
+		result === 'already_so' ||
+		run.items.some((first) => first.id === id && (first.result === result || (reason !== null && first.reason === reason)));
 	for (const item of second.items) if (!isSame(item)) broken.push(`a second undo said: ${JSON.stringify(item)}`);
 	const writes = await node.writes();
 	if (writes.length > 0) broken.push(`a second undo wrote: ${JSON.stringify(writes)} ${JSON.stringify(second.items)}`);

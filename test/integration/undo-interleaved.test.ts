@@ -14,23 +14,41 @@ const through = undoing(service);
 
 /** Changes a record as somebody else. */
 const person = async (path: string, body: IDataObject) => {
-	const answer = await sandbox.call('PATCH', `/v1/${path}`, body);
-	if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+	const response = await sandbox.call('PATCH', `/v1/${path}`, body);
+	if (response.status !== 200) throw new Error(JSON.stringify(response.body));
 };
 
 describe('in a list of records, whoever changed an entry last decides about it', () => {
 	/** A list of a record: how it is written, with entries that name the others. */
-	const lists: Array<[string, { kind: string; collection: string; base: IDataObject; field: string; others: string; entry: (id: string) => unknown }]> = [
-		['tags', { kind: 'contact', collection: 'contacts', base: { last_name: 'Entries' }, field: 'tag_ids', others: 'tags', entry: (id) => id }],
-		['contacts of a deal', { kind: 'deal', collection: 'deals', base: { title: 'Entries' }, field: 'contact_ids', others: 'contacts', entry: (id) => id }],
-		['links', { kind: 'task', collection: 'tasks', base: { title: 'Entries' }, field: 'links', others: 'contacts', entry: (id) => ({ resource: 'contacts', id }) }],
+	const lists: Array<
+		[string, { kind: string; collection: string; base: IDataObject; field: string; others: string; entry: (id: string) => unknown }]
+	> = [
+		[
+			'tags', { kind: 'contact', collection: 'contacts', base: { last_name: 'Entries' }, field: 'tag_ids', others: 'tags', entry: (id) => id },
+		],
+		[
+			'contacts of a deal',
+			{ kind: 'deal', collection: 'deals', base: { title: 'Entries' }, field: 'contact_ids', others: 'contacts', entry: (id) => id },
+		],
+		[
+			'links',
+			{
+				kind: 'task',
+				collection: 'tasks',
+				base: { title: 'Entries' },
+				field: 'links',
+				others: 'contacts',
+				entry: (id) => ({ resource: 'contacts', id }),
+			},
+		],
 	];
 
 	describe.each(lists)('%s', (name, { kind, collection, base, field, others, entry }) => {
 		let count = 0;
 		const other = async () => entry((await add(others, others === 'tags' ? { name: `${name} ${++count}` } : { last_name: 'Entry' })).id);
 		const start = async (...entries: unknown[]) => (await add(collection, { ...base, [field]: entries })).id;
-		const updateAsWorkflow = async (execution: string, id: string, ...entries: unknown[]) => await as(execution, op.update(kind, id, { [field]: JSON.stringify(entries) }));
+		const updateAsWorkflow = async (execution: string, id: string, ...entries: unknown[]) =>
+			await as(execution, op.update(kind, id, { [field]: JSON.stringify(entries) }));
 		const theirs = async (id: string, ...entries: unknown[]) => await person(`${collection}/${id}`, { [field]: entries });
 		const now = async (id: string) => (await record(collection, id))![field];
 
@@ -39,7 +57,9 @@ describe('in a list of records, whoever changed an entry last decides about it',
 			await updateAsWorkflow(`${name} 1`, id, addedEntry);
 			await theirs(id);
 			await theirs(id, addedEntry);
-			expect(await undo(`${name} 1`)).toMatchObject({ items: [{ result: 'conflict', changes: [{ field, from: [addedEntry], to: [], kept: true }] }] });
+			expect(await undo(`${name} 1`)).toMatchObject({
+				items: [{ result: 'conflict', changes: [{ field, from: [addedEntry], to: [], kept: true }] }],
+			});
 			expect(await now(id)).toEqual([addedEntry]);
 			expect(results(await undo(`${name} 1`, { options: { undoTakesPrecedence: true } }))).toEqual(['undone']);
 			expect(await now(id)).toEqual([]);
@@ -104,7 +124,9 @@ describe('a value in two fields, of which a person has changed one between two w
 	});
 
 	test('a main contact that a person has removed from the list is not restored', async () => {
-		const [k0, k1, k2, k3] = (await Promise.all(Array.from({ length: 4 }, async () => (await add('contacts', { last_name: 'K' })).id))) as [string, string, string, string];
+		const [k0, k1, k2, k3] = (await Promise.all(Array.from({ length: 4 }, async () => (await add('contacts', { last_name: 'K' })).id))) as [
+			string, string, string, string,
+		];
 		const { id } = await add('deals', { title: 'Main', contact_id: k0, contact_ids: [k0, k1] });
 		await as('b2', op.update('deal', id, { contact_id: k2 }));
 		await person(`deals/${id}`, { contact_ids: [k2, k3] });
@@ -139,16 +161,21 @@ describe('a service that provides less', () => {
 		const { id } = await add('contacts', { last_name: 'Member', address: { street: 'Rue 1', city: 'Paris' } });
 		await as('s2', op.deleteRecord('contact', id));
 		service.edit(({ path, body }) => {
-			if (path.startsWith('/v1/events')) for (const { data } of body.data as Array<{ data: { object: { address?: IDataObject } } }>) delete data.object.address?.street;
+			if (path.startsWith('/v1/events'))
+				for (const { data } of body.data as Array<{ data: { object: { address?: IDataObject } } }>) delete data.object.address?.street;
 		});
-		expect((await through.undo('s2')).items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('only a part of the record') as string }]);
+		expect((await through.undo('s2')).items).toMatchObject([
+			{ result: 'cannot_be_undone', reason: expect.stringContaining('only a part of the record') as string },
+		]);
 	});
 
 	test('names only some of the changed fields, but has the previous values of all: all are restored', async () => {
 		const { id } = await add('contacts', { last_name: 'Named', job_title: 'a' });
 		await as('s3', op.update('contact', id, { last_name: 'Other', job_title: 'b' }));
 		service.edit(({ path, body }) => {
-			if (path.startsWith('/v1/events')) for (const { data } of body.data as Array<{ data: { changed: string[] } }>) data.changed = data.changed.filter((name) => name !== 'job_title');
+			if (path.startsWith('/v1/events'))
+				for (const { data } of body.data as Array<{ data: { changed: string[] } }>)
+					data.changed = data.changed.filter((name) => name !== 'job_title');
 		});
 		expect(results(await through.undo('s3'))).toEqual(['undone']);
 		expect(await record('contacts', id)).toMatchObject({ last_name: 'Named', job_title: 'a' });

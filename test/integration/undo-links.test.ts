@@ -27,7 +27,9 @@ describe('a created record stays if somebody’s link to it is restored', () => 
 		const other = await add('companies', { name: 'B0' });
 		await as('k2', op.update('contact', contact.id, { company_id: other.id }));
 		expect(resultsById(await undo('k2', { preview: true }))).toEqual({ [contact.id]: 'to_be_undone', [company]: 'conflict' });
-		expect(resultsById(await undo('k2', { options: { undoTakesPrecedence: true } }))).toEqual({ [contact.id]: 'undone', [company]: 'conflict' });
+		expect(resultsById(await undo('k2', { options: { undoTakesPrecedence: true } }))).toEqual({
+			[contact.id]: 'undone', [company]: 'conflict',
+		});
 		expect(await record('contacts', contact.id)).toMatchObject({ company_id: company });
 		expect(await record('companies', company)).toBeDefined();
 	});
@@ -81,7 +83,11 @@ describe('no record that stays links to a deleted one', () => {
 
 	test('a message that the workflow sent', async () => {
 		const contact = await createAs('m5', 'contact', { last_name: 'M', email: 'm5@undo.example' });
-		await as('m5', { resource: 'message', operation: 'send', fields: op.mapped({ channel: 'email', to: ['m5@undo.example'], text: 'x', direction: 'outbound', contact_id: contact }) } as INodeParameters);
+		await as('m5', {
+			resource: 'message',
+			operation: 'send',
+			fields: op.mapped({ channel: 'email', to: ['m5@undo.example'], text: 'x', direction: 'outbound', contact_id: contact }),
+		} as INodeParameters);
 		expect(resultsById(await undo('m5'))).toMatchObject({ [contact]: 'conflict' });
 	});
 });
@@ -94,11 +100,14 @@ test('a value of a created record becomes free for its former record', async () 
 });
 
 describe('references in custom fields', () => {
-	const named = async (collection: string, name: string) => (await sandbox.list(`${collection}?limit=500`)).find((candidate) => candidate.name === name || candidate.last_name === name);
+	const named = async (collection: string, name: string) =>
+		(await sandbox.list(`${collection}?limit=500`)).find((candidate) => candidate.name === name || candidate.last_name === name);
 	let other: string;
 	beforeAll(async () => {
 		({ id: other } = await add('contacts', { last_name: 'C0' }));
-		await add('custom-fields', { resource: 'companies', key: 'contact_ref', label: 'Ref', type: 'reference', reference_resource: 'contacts' });
+		await add('custom-fields', {
+			resource: 'companies', key: 'contact_ref', label: 'Ref', type: 'reference', reference_resource: 'contacts',
+		});
 		await add('custom-fields', { resource: 'companies', key: 'plain', label: 'Plain', type: 'text' });
 	});
 
@@ -116,7 +125,9 @@ describe('references in custom fields', () => {
 	});
 
 	test('that form a circle are written afterwards', async () => {
-		await add('custom-fields', { resource: 'contacts', key: 'company_ref', label: 'Ref', type: 'reference', reference_resource: 'companies' });
+		await add('custom-fields', {
+			resource: 'contacts', key: 'company_ref', label: 'Ref', type: 'reference', reference_resource: 'companies',
+		});
 		const company = await add('companies', { name: 'C4' });
 		const contact = await add('contacts', { last_name: 'C4', custom_fields: { company_ref: company.id } });
 		await sandbox.call('PATCH', `/v1/companies/${company.id}`, { custom_fields: { contact_ref: contact.id } });
@@ -124,7 +135,9 @@ describe('references in custom fields', () => {
 		await as('c4', op.deleteRecord('company', company.id));
 		expect((await undo('c4')).items).toMatchObject([{ result: 'undone', reason: null }, { result: 'undone', reason: null }]);
 		const [restoredContact, restoredCompany] = [(await named('contacts', 'C4'))!, (await named('companies', 'C4'))!];
-		expect([restoredContact.custom_fields, restoredCompany.custom_fields]).toMatchObject([{ company_ref: restoredCompany.id }, { contact_ref: restoredContact.id }]);
+		expect([restoredContact.custom_fields, restoredCompany.custom_fields]).toMatchObject([
+			{ company_ref: restoredCompany.id }, { contact_ref: restoredContact.id },
+		]);
 		expect(Object.values(resultsById(await undo('c4')))).toEqual(['already_so', 'already_so']);
 	});
 
@@ -136,7 +149,9 @@ describe('references in custom fields', () => {
 		await as('c2', op.deleteRecord('company', deleted.id));
 		await sandbox.call('DELETE', `/v1/contacts/${contact.id}`);
 		const { items } = await undo('c2');
-		expect(items.map(({ result, reason }) => [result, String(reason).includes('custom_fields.contact_ref: a linked record no longer exists')])).toEqual([['undone', true], ['undone', true]]);
+		expect(
+			items.map(({ result, reason }) => [result, String(reason).includes('custom_fields.contact_ref: a linked record no longer exists')]),
+		).toEqual([['undone', true], ['undone', true]]);
 		expect(await record('companies', company.id)).toMatchObject({ description: 'a', custom_fields: { plain: 't' } });
 		expect(await named('companies', 'C2b')).toMatchObject({ custom_fields: { plain: 't' } });
 	});
@@ -152,7 +167,9 @@ describe('references in custom fields', () => {
 		await sandbox.call('PATCH', `/v1/custom-fields/${readOnly.id}`, { read_only: true });
 		const { items } = await undo('c3');
 		const reason = expect.stringContaining('custom_fields.short_lived, custom_fields.frozen: the custom field was deleted') as string;
-		expect(items).toMatchObject([{ result: 'cannot_be_undone', action: 'create', reason }, { result: 'cannot_be_undone', action: 'update', reason }]);
+		expect(items).toMatchObject([
+			{ result: 'cannot_be_undone', action: 'create', reason }, { result: 'cannot_be_undone', action: 'update', reason },
+		]);
 		expect(await record('companies', company.id)).toMatchObject({ description: 'a' });
 		expect(await named('companies', 'C3b')).toMatchObject({ custom_fields: { plain: 't' } });
 	});
@@ -170,12 +187,16 @@ describe('a record whose former links no longer exist', () => {
 	])('of %s gets its other former values, and keeps its links', async (collection, kind, values, changes, former) => {
 		const [contact, company] = [await gone(), await add('companies', { name: 'R' })];
 		const linkedRecord = await add(collection, { ...values, links: [{ resource: 'contacts', id: contact.id }] });
-		await as(`r-${kind}`, op.update(kind, linkedRecord.id, { ...changes, links: JSON.stringify([{ resource: 'companies', id: company.id }]) }));
+		await as(
+			`r-${kind}`, op.update(kind, linkedRecord.id, { ...changes, links: JSON.stringify([{ resource: 'companies', id: company.id }]) }),
+		);
 		await contact.leave();
 		const preview = (await undo(`r-${kind}`, { preview: true })).items;
 		const { items } = await undo(`r-${kind}`);
 		expect([preview, items].map(([item]) => [item!.result, item!.reason, item!.changes])).toEqual(
-			['to_be_undone', 'undone'].map((result) => [result, expect.stringContaining('links: a linked record no longer exists'), preview[0]!.changes]),
+			['to_be_undone', 'undone'].map((result) => [
+				result, expect.stringContaining('links: a linked record no longer exists'), preview[0]!.changes,
+			]),
 		);
 		expect(await record(collection, linkedRecord.id)).toMatchObject({ ...former, links: [{ resource: 'companies', id: company.id }] });
 	});
@@ -187,7 +208,9 @@ describe('a record whose former links no longer exist', () => {
 		await contact.leave();
 		for (const preview of [true, false]) {
 			const { items: [item] } = await undo('q1', { preview, options: { maxUndone: 0 } });
-			expect(item).toMatchObject({ result: 'cannot_be_undone', action: null, reason: expect.stringContaining('The CRM requires this link') as string });
+			expect(item).toMatchObject({
+				result: 'cannot_be_undone', action: null, reason: expect.stringContaining('The CRM requires this link') as string,
+			});
 			expect(item!.changes).toContainEqual({ field: 'body', from: null, to: 'Q', kept: true });
 		}
 	});

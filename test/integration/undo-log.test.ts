@@ -32,7 +32,9 @@ describe('the node warns that a change in between may be overwritten', () => {
 		['whose records have no versions', () => true],
 		['that accepts no versions', (path: string) => path === '/openapi.json'],
 	])('if the undo goes to a service %s', async (title, isAltered) => {
-		const [firstContact, secondContact] = [await add('contacts', { last_name: 'One' }), await add('contacts', { last_name: 'Two', external_id: title })];
+		const [firstContact, secondContact] = [
+			await add('contacts', { last_name: 'One' }), await add('contacts', { last_name: 'Two', external_id: title }),
+		];
 		const createdId = await createAs(title, 'contact', { last_name: 'Made' });
 		await as(title, op.update('contact', firstContact.id, { last_name: 'Wrong' }));
 		await as(title, op.deleteRecord('contact', secondContact.id));
@@ -64,7 +66,13 @@ describe('a log that is not certain about an execution’s changes is refused, a
 		const contact = await add('contacts', { last_name: 'One' });
 		await as('o2', op.update('contact', contact.id, { last_name: 'Two' }));
 		service.edit(({ path, body }) => {
-			if (path.startsWith('/v1/events')) body.data = (body.data as IDataObject[]).map((event) => JSON.parse(JSON.stringify(event).replace(/(n8n\/\w+\/)workflow-1(\/o2\/)/, `$1workflow-${Number(event.sequence) % 2}$2`)) as IDataObject);
+			if (path.startsWith('/v1/events'))
+				body.data = (body.data as IDataObject[]).map(
+					(event) =>
+						JSON.parse(
+							JSON.stringify(event).replace(/(n8n\/\w+\/)workflow-1(\/o2\/)/, `$1workflow-${Number(event.sequence) % 2}$2`),
+						) as IDataObject,
+				);
 		});
 		await as('o2', op.update('contact', contact.id, { job_title: 'Two' }));
 		await expect(through.undo('o2')).rejects.toThrow('Executions of several workflows have the number o2');
@@ -87,7 +95,7 @@ test('created records whose versions count from 0 are deleted', async () => {
 	expect((await through.undo('o4', { preview: true })).items).toMatchObject([{ id: createdId, result: 'to_be_undone', action: 'delete' }]);
 });
 
-test.each([false, true])('a record that is newer than the log stays, even if it has its value again; created again before: %s', async (isAnew) => {
+test.each([false, true])('a record newer than the log stays, even if it has its value again (created again before: %s)', async (isAnew) => {
 	const [execution, last_name] = [`o6-${isAnew}`, `Ahead${isAnew}`];
 	const contact = await add('contacts', { last_name, job_title: 'a' });
 	await as(execution, op.update('contact', contact.id, { job_title: 'b' }));
@@ -99,15 +107,19 @@ test.each([false, true])('a record that is newer than the log stays, even if it 
 	await stopLog(sandbox, service);
 	for (const job_title of ['c', 'b']) await sandbox.call('PATCH', `/v1/contacts/${id}`, { job_title });
 	const behind = expect.stringContaining('log is behind') as string;
-	expect((await through.undo(execution)).items).toMatchObject([{ result: 'conflict', action: null, reason: behind, changes: [{ from: 'b', to: 'a', kept: true }] }]);
+	const changes = [{ from: 'b', to: 'a', kept: true }];
+	expect((await through.undo(execution)).items).toMatchObject([{ result: 'conflict', action: null, reason: behind, changes }]);
 	expect(await record('contacts', id)).toMatchObject({ job_title: 'b' });
 	service.alter({});
-	expect((await through.undo(execution)).items).toMatchObject([{ result: 'conflict', reason: expect.stringContaining('Someone else') as string }]);
+	const reason = expect.stringContaining('Someone else') as string;
+	expect((await through.undo(execution)).items).toMatchObject([{ result: 'conflict', reason }]);
 });
 
 test.each([404, 410])('the page of a web server (%i) does not count as a deleted record', async (status) => {
 	const createdId = await createAs(`page ${status}`, 'contact', { last_name: 'Page' });
-	service.alter({ request: ({ method }) => (method === 'GET' ? undefined : { status, body: '<!doctype html><title>Not Found</title>', type: 'text/html' }) });
+	service.alter({
+		request: ({ method }) => (method === 'GET' ? undefined : { status, body: '<!doctype html><title>Not Found</title>', type: 'text/html' }),
+	});
 	await expect(through.undo(`page ${status}`)).rejects.toThrow('returned a web page');
 	service.alter({});
 	expect((await through.undo(`page ${status}`)).items).toMatchObject([{ id: createdId, result: 'undone' }]);
@@ -131,7 +143,9 @@ test('a created record that somebody links to while others are deleted stays', a
 });
 
 test('an undo that stops reports how many records it has written', async () => {
-	const contacts = [await add('contacts', { last_name: 'A' }), await add('contacts', { last_name: 'B' }), await add('contacts', { last_name: 'C' })];
+	const contacts = [
+		await add('contacts', { last_name: 'A' }), await add('contacts', { last_name: 'B' }), await add('contacts', { last_name: 'C' }),
+	];
 	for (const { id } of contacts) await as('o5', op.deleteRecord('contact', id));
 	const writtenPaths: string[] = [];
 	service.alter({
@@ -158,7 +172,9 @@ describe('incomplete events', () => {
 		altered(({ previous }) => {
 			if (previous?.address) previous.address = { city: 'Paris' };
 		});
-		expect((await through.undo('o6')).items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('a part of the previous value of address') as string }]);
+		expect((await through.undo('o6')).items).toMatchObject([
+			{ result: 'cannot_be_undone', reason: expect.stringContaining('a part of the previous value of address') as string },
+		]);
 		expect(await record('contacts', contact.id)).toMatchObject({ address: { street: 'Rue 1', city: 'Lyon' } });
 	});
 
@@ -169,7 +185,9 @@ describe('incomplete events', () => {
 		altered((data, { type }) => {
 			if (type === 'contact.deleted') data.object = { id: data.object.id, last_name: 'Summary', version: data.object.version };
 		});
-		expect((await through.undo('o7')).items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('only a part of the record') as string }]);
+		expect((await through.undo('o7')).items).toMatchObject([
+			{ result: 'cannot_be_undone', reason: expect.stringContaining('only a part of the record') as string },
+		]);
 	});
 
 	test.each<[string, (record: IDataObject) => IDataObject]>([
@@ -181,7 +199,9 @@ describe('incomplete events', () => {
 		altered((data, { type }) => {
 			if (type === 'contact.deleted') data.object = part(data.object);
 		});
-		expect((await through.undo(title)).items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('only a part of the record') as string }]);
+		expect((await through.undo(title)).items).toMatchObject([
+			{ result: 'cannot_be_undone', reason: expect.stringContaining('only a part of the record') as string },
+		]);
 		expect(await living('Stub')).toEqual([]);
 	});
 

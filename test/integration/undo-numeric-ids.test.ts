@@ -27,7 +27,9 @@ beforeEach(() =>
 	service.alter({
 		request(request) {
 			request.url.href = request.url.href.replace(/\b77\d{5}\b/g, idFor);
-			request.text = request.text.replace(/"(id":"|\w+_id":)(77\d{5})\b"?/g, (_, name: string, number) => `"${name.replace(/"$/, '')}"${idFor(number)}"`);
+			request.text = request.text.replace(
+				/"(id":"|\w+_id":)(77\d{5})\b"?/g, (_, name: string, number) => `"${name.replace(/"$/, '')}"${idFor(number)}"`,
+			);
 		},
 		answer: (text, { url }) =>
 			url.pathname.endsWith('/openapi.json') ? text : text.replace(/"((?:com|con|dea)_[0-9a-z]+)"/g, (_, id: string) => String(numberFor(id))),

@@ -15,7 +15,8 @@ const listed = async (undoOf: string, filter?: string) => {
 	const parameters: INodeParameters = { resource: 'change', operation: 'undo', undoOf };
 	return (await picker(searchCausers, { credential: sandbox.credential, parameters, path: 'parameters.undoId' }, filter)).results;
 };
-const names = async (undoOf: string, filter?: string) => (await listed(undoOf, filter)).map(({ name }) => name.replace(/\d{4}-\d\d-\d\d \d\d:\d\d/, 'TIME'));
+const names = async (undoOf: string, filter?: string) =>
+	(await listed(undoOf, filter)).map(({ name }) => name.replace(/\d{4}-\d\d-\d\d \d\d:\d\d/, 'TIME'));
 
 test('the executions, workflows and users to pick from are those whose changes the log has', async () => {
 	const contact = await add('contacts', { last_name: 'Lovelace' });
@@ -29,7 +30,9 @@ test('the executions, workflows and users to pick from are those whose changes t
 	await as('4711', op.update('contact', contact.id, { last_name: 'King' }));
 	await as('4711', op.update('contact', contact.id, { last_name: 'Byron' }));
 
-	expect(await names('execution')).toEqual(['4711 – 2 changes, last TIME UTC – this workflow', '4710 – 1 change, last TIME UTC – workflow other']);
+	expect(await names('execution')).toEqual([
+		'4711 – 2 changes, last TIME UTC – this workflow', '4710 – 1 change, last TIME UTC – workflow other',
+	]);
 	expect(await names('execution', 'OTHER')).toEqual(['4710 – 1 change, last TIME UTC – workflow other']);
 	expect(await names('workflow')).toEqual(['workflow-1 – 2 changes, last TIME UTC – this workflow', 'other – 1 change, last TIME UTC']);
 	expect(await names('actor')).toEqual([expect.stringContaining(' – 5 changes, last TIME UTC')]);

@@ -30,7 +30,9 @@ describe('after several undos, no change is reported that did not happen', () =>
 		expect(results(await undo('b1'))).toEqual(['undone']);
 		await sandbox.clear();
 		expect(update.type).toBe('contact.updated');
-		expect((await undo('b1')).items).toMatchObject([{ result: 'undone', action: 'update', changes: [{ field: 'first_name', from: 'b', to: 'a' }] }]);
+		expect((await undo('b1')).items).toMatchObject([
+			{ result: 'undone', action: 'update', changes: [{ field: 'first_name', from: 'b', to: 'a' }] },
+		]);
 		expect(await living('B')).toMatchObject([{ first_name: 'a' }]);
 	});
 
@@ -70,8 +72,11 @@ test('a second undo finds restored links to a record created again', async () =>
 test('a link to a record that only a later undo could create again is restored by that undo', async () => {
 	const company = await add('companies', { name: 'Taken', domain: 'taken.example' });
 	const contact = await add('contacts', { last_name: 'Waits', company_id: company.id });
-	const note = await add('notes', { body: 'Waits', links: [{ resource: 'contacts', id: contact.id }, { resource: 'companies', id: company.id }] });
-	for (const [kind, { id }] of [['contact', contact], ['note', note], ['company', company]] as const) await as('later-1', op.deleteRecord(kind, id));
+	const note = await add('notes', {
+		body: 'Waits', links: [{ resource: 'contacts', id: contact.id }, { resource: 'companies', id: company.id }],
+	});
+	for (const [kind, { id }] of [['contact', contact], ['note', note], ['company', company]] as const)
+		await as('later-1', op.deleteRecord(kind, id));
 	const other = await add('companies', { name: 'Other', domain: 'taken.example' });
 	expect(results(await undo('later-1')).sort()).toEqual(['cannot_be_undone', 'undone', 'undone']);
 	await sandbox.call('PATCH', `/v1/companies/${other.id}`, { domain: null });

@@ -31,12 +31,16 @@ describe('undo of an execution', () => {
 
 	test('writes the former values of the fields it has changed, and of no others', async () => {
 		const contact = await add('contacts', { last_name: 'Lovelace', job_title: 'Poet', custom_fields: { contract_tier: 'gold' } });
-		await as('e2', op.update('contact', contact.id, { last_name: 'King', 'address.city': 'London', 'custom_fields.contract_tier': 'silver' }));
+		await as(
+			'e2', op.update('contact', contact.id, { last_name: 'King', 'address.city': 'London', 'custom_fields.contract_tier': 'silver' }),
+		);
 		await as('e2', op.update('contact', contact.id, { last_name: 'Byron' }));
 		await sandbox.call('PATCH', `/v1/contacts/${contact.id}`, { job_title: 'Mathematician' });
 		expect(results(await undo('e2'))).toEqual(['undone']);
 		const { last_name, job_title, custom_fields, address } = (await record('contacts', contact.id))!;
-		expect({ last_name, job_title, custom_fields, address }).toEqual({ last_name: 'Lovelace', job_title: 'Mathematician', custom_fields: { contract_tier: 'gold' }, address: null });
+		expect({ last_name, job_title, custom_fields, address }).toEqual({
+			last_name: 'Lovelace', job_title: 'Mathematician', custom_fields: { contract_tier: 'gold' }, address: null,
+		});
 		expect(results(await undo('e2'))).toEqual(['already_so']);
 	});
 
@@ -49,7 +53,9 @@ describe('undo of an execution', () => {
 		const { items } = await undo('e3');
 		expect(items.map(({ result }) => result)).toEqual(['undone', 'undone', 'undone']);
 		expect(await record('contacts', createdId)).toBeUndefined();
-		expect(await record('contacts', newIdOf({ items }, contact.id))).toMatchObject({ last_name: 'Babbage', external_id: 'babbage', company_id: newIdOf({ items }, company.id) });
+		expect(await record('contacts', newIdOf({ items }, contact.id))).toMatchObject({
+			last_name: 'Babbage', external_id: 'babbage', company_id: newIdOf({ items }, company.id),
+		});
 		expect(results(await undo('e3'))).toEqual(['already_so', 'already_so', 'already_so']);
 	});
 
@@ -89,7 +95,9 @@ describe('undo of an execution', () => {
 		const sunk = await add(ships, { custom_fields: { name: 'Sunk' } });
 		const contact = await add('contacts', { last_name: 'Darwin' });
 		const note = await add('notes', { body: 'a', links: [{ resource: 'contacts', id: contact.id }] });
-		const activity = await add('activities', { type: 'call', occurred_at: '2026-01-01T00:00:00Z', subject: 'a', links: [{ resource: 'contacts', id: contact.id }] });
+		const activity = await add('activities', {
+			type: 'call', occurred_at: '2026-01-01T00:00:00Z', subject: 'a', links: [{ resource: 'contacts', id: contact.id }],
+		});
 		const ticket = await add('tickets', { subject: 'a', status: 'open' });
 		const ofShips = { objectKey: op.byId('ships') };
 		await as('e7', { ...op.update('customObjectRecord', ship.id, { 'custom_fields.name': 'Other' }), ...ofShips });
@@ -191,7 +199,9 @@ describe('nothing is written', () => {
 		['execution', '', 'Which One: choose the execution'],
 		['execution', 'https://n8n.example/workflow/w/executions/4711', 'Which One: enter only the ID'],
 	])('for %s %p without the required values', async (undoOf, undoId, message) => {
-		const { message: errorMessage } = await failure({ resource: 'change', operation: 'undo', preview: true, undoOf, undoId, since: '', options: {} });
+		const { message: errorMessage } = await failure({
+			resource: 'change', operation: 'undo', preview: true, undoOf, undoId, since: '', options: {},
+		});
 		expect(errorMessage).toContain(message);
 	});
 });

@@ -1,31 +1,23 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Json } from '../sandbox/harness/in-process.ts';
 import { linesOf, ndjson, people } from '../sandbox/harness/job-client.ts';
 import { startSandboxProcess } from '../sandbox/harness/killable-sandbox.ts';
+import { useFolder } from '../temporary-folder.ts';
 import { until } from '../until.ts';
 
 const lines = 10_000;
 const maxKills = 3;
 
-let folder: string;
 let ends: AbortController;
-beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-	ends = new AbortController();
-});
-// No process outlives its test, even if that fails or takes too long.
-afterEach(() => {
-	ends.abort();
-	rmSync(folder, { recursive: true });
-});
+beforeEach(() => void (ends = new AbortController()));
+// No process outlives its test, even if that fails or takes too long. Its folder is removed afterwards.
+afterEach(() => ends.abort());
+const inFolder = useFolder();
 
 test.each(['SIGKILL', 'SIGTERM'] as const)(
 	'after %s in the middle, a job continues where it stopped: every line once, none left out',
 	async (signal) => {
-		const start = () => startSandboxProcess(join(folder, 'sandbox.db'), { signal: ends.signal });
+		const start = () => startSandboxProcess(inFolder('sandbox.db'), { signal: ends.signal });
 		let sandbox = await start();
 		const kill = async () => {
 			const ended = once(sandbox.child, 'exit');
@@ -35,9 +27,9 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
 		const send = async (path: string, body?: string): Promise<string> => {
 			const headers = { Authorization: 'Bearer KEY' };
 			const upload = body !== undefined && { method: 'POST', headers: { ...headers, ...ndjson }, body };
-			const reply = await fetch(sandbox.url + path, { headers, ...upload });
-			if (!reply.ok) throw new Error(`${path}: ${reply.status} ${await reply.text()}`);
-			return await reply.text();
+			const response = await fetch(sandbox.url + path, { headers, ...upload });
+			if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+			return await response.text();
 		};
 		const submitted = await send('/v1/jobs?resource=contacts&operation=create', linesOf(people(lines)));
 		const { id } = JSON.parse(submitted);

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Json } from '../sandbox/harness/in-process.ts';
 import { startKillable } from '../sandbox/harness/killable-sandbox.ts';
+import { useFolder } from '../temporary-folder.ts';
+
+const inFolder = useFolder();
 
 const writers = 8;
 const rounds = 10;
@@ -11,19 +11,18 @@ const batchSize = 3;
 const killedAfter = [60, 130];
 
 test('each acknowledged write exists once, though the process is killed and clients retry', async () => {
-	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-	const sandbox = startKillable(join(folder, 'sandbox.db'));
+	const sandbox = startKillable(inFolder('sandbox.db'));
 	const acknowledged: Json[] = [];
-	let answers = 0;
+	let responseCount = 0;
 	const kills: Array<Promise<void>> = [];
 
 	const write = async (method: string, path: string, body: unknown, key: string, expected: number) => {
-		const answer = await sandbox.send(method, path, body, key);
-		expect(answer).toMatchObject({ status: expected });
-		answers += 1;
+		const response = await sandbox.send(method, path, body, key);
+		expect(response).toMatchObject({ status: expected });
+		responseCount += 1;
 		// The other writers are in the midst of their requests.
-		if (killedAfter.includes(answers)) kills.push(sandbox.kill());
-		return answer.body;
+		if (killedAfter.includes(responseCount)) kills.push(sandbox.kill());
+		return response.body;
 	};
 
 	/** Names need not be unique, so the service itself does not notice a duplicate. */
@@ -45,7 +44,6 @@ test('each acknowledged write exists once, though the process is killed and clie
 	await Promise.all(kills);
 	const { body } = await sandbox.send('GET', '/v1/contacts?limit=500&sort=id', undefined);
 	await sandbox.close();
-	rmSync(folder, { recursive: true });
 
 	expect(kills).toHaveLength(killedAfter.length);
 	expect(acknowledged).toHaveLength(writers * rounds * (1 + batchSize));

@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { deliveryStatuses } from '../../sandbox/core/schemas/webhook-deliveries.ts';
 import { ended } from '../sandbox/harness/job-client.ts';
 import { inProcess, type InProcess, type Json } from '../sandbox/harness/in-process.ts';
+import { useFolderOfFile } from '../temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'pages-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = useFolderOfFile();
 
 const count = 25;
 const maxBytes = 2_600_000;

@@ -25,7 +25,9 @@ type Publishing = Awaited<ReturnType<typeof publishing>>;
 /** A workflow whose triggers change, one publish after the other. */
 async function publishing(...triggers: INode[]) {
 	const { client } = n8n;
-	const id = await client.createWorkflow({ name: `Triggers ${triggers.map(({ id: node }) => node).join()}`, nodes: triggers, connections: {} });
+	const id = await client.createWorkflow({
+		name: `Triggers ${triggers.map(({ id: node }) => node).join()}`, nodes: triggers, connections: {},
+	});
 	await client.activateWorkflow(id);
 	return {
 		id,
@@ -129,7 +131,7 @@ test('one of two Poll Triggers is published again, and n8n is killed: nothing su
 	for (const node of ['again-1', 'again-2']) expect(republished.starts(node)).toEqual(once([...first, ...later]));
 });
 
-test('Records beside another trigger that is published again: no record is repeated as existing', () => {
+test('records beside another trigger that is published again: no record is repeated as existing', () => {
 	expect(Object.values(beside.starts('records'))).toEqual(Array(events).fill(1));
 	expect(beside.starts('beside')).toEqual(once([...first, ...later]));
 });

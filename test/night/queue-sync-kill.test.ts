@@ -6,7 +6,7 @@ const edits = Number(process.env['SYNC_EDITS'] ?? 100);
 const kills = Number(process.env['SYNC_KILLS'] ?? 5);
 const seed = Number(process.env['SYNC_SEED'] ?? 7);
 
-test(`in queue mode, ${edits} edits on each side and ${kills} kills of main, workers and webhook processes: both become equal`, async () => {
+test(`in queue mode, ${edits} edits on each side and ${kills} kills of n8n’s processes leave both sides equal`, async () => {
 	const n8n = await startKillableQueue();
 	try {
 		await expectInStepThoughKilled(n8n, { edits, kills, seed });

@@ -32,7 +32,8 @@ describe.each(modes)('%s', (mode, startMode, maxRefusalsPerWrite) => {
 
 	test('many simultaneous executions use up a small plan, are hardly refused, and none fails', async () => {
 		const { url: baseUrl, apiKey } = small;
-		const credentialId = await n8n.client.createCredential({ name: 'Small', type: 'crmPlatformApi', data: { baseUrl, apiKey, descriptionUrl: '' } });
+		const data = { baseUrl, apiKey, descriptionUrl: '' };
+		const credentialId = await n8n.client.createCredential({ name: 'Small', type: 'crmPlatformApi', data });
 		for (const name of workflows) {
 			const next = steps.map((step) => {
 				const fieldsJson = `={{ { email: $('Trigger').first().json.id + '-${name}-${step}@example.com' } }}`;
@@ -48,14 +49,22 @@ describe.each(modes)('%s', (mode, startMode, maxRefusalsPerWrite) => {
 		const items = Array.from({ length: executions / workflows.length }, (_, i) => ({ last_name: `Event ${i}` }));
 		for (let i = 0; i < items.length; i += 100) await n8n.call('POST', '/v1/contacts/batch/create', { items: items.slice(i, i + 100) });
 
-		const done = () => n8n.rows().filter(({ deduplicationKey, status }) => deduplicationKey !== null && !['new', 'running', 'waiting'].includes(status));
-		await until(() => done().length >= executions, 20 * 60_000);
-		const minutes = (Date.now() - begun) / 60_000;
+			const done = () =>
+				n8n.rows().filter(({ deduplicationKey, status }) => deduplicationKey !== null && !['new', 'running', 'waiting'].includes(status));
+			await until(() => done().length >= executions, 20 * 60_000);
+			const minutes = (Date.now() - begun) / 60_000;
 
 		const requests = await requestsTo(baseUrl);
 		const refused = requests.filter(({ status }) => status === 429).length;
 		const writeCount = requests.filter(({ method, status }) => method === 'POST' && status === 201).length;
-		console.log(mode, { executions, minutes: minutes.toFixed(1), written: writeCount, refused, perRequest: (refused / writeCount).toFixed(3), failed: done().filter(({ status }) => status !== 'success').length });
+		console.log(mode, {
+			executions,
+			minutes: minutes.toFixed(1),
+			written: writeCount,
+			refused,
+			perRequest: (refused / writeCount).toFixed(3),
+			failed: done().filter(({ status }) => status !== 'success').length,
+		});
 		expect(done().map(({ status }) => status)).toEqual(done().map(() => 'success'));
 		expect(writeCount).toBe(executions * steps.length);
 		expect(refused / writeCount).toBeLessThanOrEqual(maxRefusalsPerWrite);

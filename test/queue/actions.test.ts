@@ -25,11 +25,11 @@ describeInQueueMode('In queue mode', () => {
 
 		const { webhookUrls } = theQueue();
 		const calls = [...webhookUrls, ...webhookUrls].map((url) => fetch(`${url}/webhook/${path}`));
-		const answers = await Promise.all(calls);
+		const responses = await Promise.all(calls);
 
-		for (const answer of answers) expect(await answer.json()).toHaveLength(2);
+		for (const response of responses) expect(await response.json()).toHaveLength(2);
 		const ids = await n8n.listExecutions(id);
-		expect(ids).toHaveLength(answers.length);
+		expect(ids).toHaveLength(responses.length);
 		expect((await doneByWorkers(ids)).flat().sort()).toEqual(ids.sort());
 	});
 });

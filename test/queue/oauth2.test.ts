@@ -47,8 +47,8 @@ describeInQueueMode('In queue mode', () => {
 			const before = await renewals();
 			clock.ahead += 60 * 60 * 1000;
 			const calls = Array.from({ length: 10 }, async (_, i) => {
-				const answer = await fetch(`${webhookUrls[i % 2]}/webhook/${path}`);
-				return answer.status;
+				const response = await fetch(`${webhookUrls[i % 2]}/webhook/${path}`);
+				return response.status;
 			});
 			expect(await Promise.all(calls)).toEqual(calls.map(() => 200));
 			expect({ round, renewals: (await renewals()) - before }).toEqual({ round, renewals: 1 });

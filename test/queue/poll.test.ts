@@ -9,7 +9,9 @@ describeInQueueMode('In queue mode', () => {
 	test('the Poll Trigger starts each event once, on a worker', async () => {
 		const n8n = theN8n();
 		const parameters = { events: ['company.created'], output: 'event', doneWhen: 'ended', options: { interval: 1 } };
-		const trigger = workflowNode('Trigger', 'n8n-nodes-crm-platform.crmPlatformPollTrigger', 1, parameters, { credentials: await ofSandbox() });
+		const trigger = workflowNode('Trigger', 'n8n-nodes-crm-platform.crmPlatformPollTrigger', 1, parameters, {
+			credentials: await ofSandbox(),
+		});
 		const workflow = { name: `Test ${randomUUID()}`, nodes: [trigger], connections: {} };
 		const id = await n8n.createWorkflow(workflow);
 		await n8n.activateWorkflow(id);

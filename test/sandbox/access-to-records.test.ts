@@ -44,8 +44,8 @@ test('a user sees their own messages, and those of a contact, ticket or deal tha
 	expect(events.map(({ data }) => data.object.id)).toEqual(seen);
 	for (const id of hidden) {
 		const path = `/v1/messages/${id}`;
-		const replies = [await call('GET', path), await call('POST', `${path}/cancel`)];
-		expect(replies.map(({ status }) => status)).toEqual([404, 404]);
+		const responses = [await call('GET', path), await call('POST', `${path}/cancel`)];
+		expect(responses.map(({ status }) => status)).toEqual([404, 404]);
 		expect((await get(path)).body.status).toBe('scheduled');
 	}
 	const about = { channel: 'other', direction: 'outbound', to: ['x'], text: 'x' };

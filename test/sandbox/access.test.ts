@@ -66,9 +66,9 @@ test('a webhook cannot be set to active while nothing may be sent to its user, a
 	await contactOf(sales);
 	await remove(`/v1/users/${sales}`);
 	const path = `/v1/webhooks/${body.id}`;
-	const state = async (reply: Reply) => {
+	const state = async (response: Reply) => {
 		const { deliveries } = await store.deliveries.list(body.id, deliveryStatuses, undefined, 10);
-		return [reply.status, statusOf(body.id), ...deliveries.map(({ status }) => status)];
+		return [response.status, statusOf(body.id), ...deliveries.map(({ status }) => status)];
 	};
 	const active = { status: 'active' };
 	expect(await state(await patch(path, active))).toEqual([409, 'paused', 'pending']);
@@ -141,8 +141,8 @@ test('only owners can make somebody an owner or change an owner', async () => {
 	const userPath = `/v1/users/${id}`;
 	expect(errorsOf(await administrator('PATCH', userPath, { role: 'owner' }))).toEqual(forbidden);
 	for (const change of [{ role: 'member' }, { email: 'mine@x.example' }, { status: 'invited' }]) {
-		const reply = await administrator('PATCH', `/v1/users/${admin}`, change);
-		expect(errorsOf(reply)).toEqual(forbidden);
+		const response = await administrator('PATCH', `/v1/users/${admin}`, change);
+		expect(errorsOf(response)).toEqual(forbidden);
 	}
 	await sandbox.patch(userPath, { role: 'owner' });
 	expect((await administrator('DELETE', `/v1/users/${admin}`)).status).toBe(204);

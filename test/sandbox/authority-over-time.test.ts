@@ -9,7 +9,9 @@ import { type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
 import { createFixtures, type Fixtures, kindsOfRecords, resourceOf, valuesOf } from './harness/record-writes.ts';
 import type { Json } from './harness/in-process.ts';
 import { ndjson } from './harness/job-client.ts';
-import { type Beginner, type End, endRights, mayStill, newBeginner, serviceOf, standings, standingsInTurn } from './harness/ending-rights.ts';
+import {
+	type Beginner, type End, endRights, mayStill, newBeginner, serviceOf, standings, standingsInTurn,
+} from './harness/ending-rights.ts';
 
 const everyScope = [...scopes.keys()];
 /** One more than a step takes, so that the end comes between two steps. */

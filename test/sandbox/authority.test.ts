@@ -33,7 +33,9 @@ test('a user without an application has every scope of their role, and with one 
 	const { id } = sandbox.grant(admin, ['contacts:read']);
 	const grant = { grantId: id, scopes: ['contacts:read'] };
 	expect(ask({ caller: user(admin), application: 'cli_test', grant })).toMatchObject({ scopes: ['contacts:read'] });
-	expect(ask({ caller: user(admin), grant: { ...grant, grantId: 'gone' } })).toMatchObject({ reason: expect.stringContaining('access was revoked') });
+	expect(ask({ caller: user(admin), grant: { ...grant, grantId: 'gone' } })).toMatchObject({
+		reason: expect.stringContaining('access was revoked'),
+	});
 });
 
 test('work needs its scope; work without a scope needs only a user who can sign in', () => {

@@ -137,8 +137,8 @@ async function flaw(
 	whose: Whose,
 	id: string,
 ): Promise<string | undefined> {
-	const reply = await person.call(resource.name)(...write.request(id));
-	const { status, body } = outcomeOf(reply);
+	const response = await person.call(resource.name)(...write.request(id));
+	const { status, body } = outcomeOf(response);
 	const isSeen = person.sees.includes(whose);
 	const isAllowed = person.may?.(write.access, resource.name);
 	const expected = !person.may ? 401 : !isAllowed ? 403 : write.of !== 'all' && !isSeen ? 404 : 0;

@@ -64,7 +64,7 @@ test('pieces are short while a client sends one request after another, and longe
 	expect(piece()).toBe(alone);
 });
 
-test('a record is found by its words immediately, while they change, and after they are indexed, even after a restart in between', async () => {
+test('a record is found by its words immediately, while they change, and once they are indexed, even after a restart', async () => {
 	const path = newDatabase();
 	const database = new DatabaseSync(path);
 	const indexed = () => Number(database.prepare('SELECT count(*) AS count FROM contacts_words_docsize').get()!['count']);
@@ -193,9 +193,9 @@ test('a large form is read, carried out and shown in separate turns of the event
 		writes.push(counted.turns);
 		return transaction.apply(store, args);
 	});
-	const answer = await send({ 'emails.0.value': 'x' });
+	const response = await send({ 'emails.0.value': 'x' });
 	counted.stop();
-	expect(answer.status).toBe(422);
+	expect(response.status).toBe(422);
 	expect(writes.at(-1)).toBeGreaterThan(reads[0]!);
 	expect(reads.at(-1)).toBeGreaterThan(writes.at(-1)!);
 	store.close();

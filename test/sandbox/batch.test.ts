@@ -6,16 +6,16 @@ const statuses = ({ body }: { body: Json }) => body.results.map(({ status }: Jso
 test('many records are created at once, each with its own result', async () => {
 	const { post, get } = inProcess();
 	const items = [{ email: 'ANA@x.example' }, { email: 'no address' }, { last_name: 'Moreno' }];
-	const reply = await post(batch('create'), { items });
-	expect(reply.status).toBe(207);
-	expect(reply.body.summary).toEqual({ total: 3, succeeded: 2, failed: 1 });
-	const [ana, wrong, moreno] = reply.body.results;
+	const response = await post(batch('create'), { items });
+	expect(response.status).toBe(207);
+	expect(response.body.summary).toEqual({ total: 3, succeeded: 2, failed: 1 });
+	const [ana, wrong, moreno] = response.body.results;
 	expect(ana).toMatchObject({ index: 0, status: 201, id: ana.data.id });
 	expect((await get(`/v1/contacts/${ana.id}`)).body).toEqual(ana.data);
 	expect(wrong).toMatchObject({ index: 1, status: 422, id: null });
 	expect(wrong.error).toMatchObject({ code: 'validation_failed', status: 422 });
-	expect(wrong.error.request_id).toBe(reply.headers.get('X-Request-Id'));
-	expect(errorsOf({ ...reply, body: wrong.error })).toEqual({ '/email': 'invalid_format' });
+	expect(wrong.error.request_id).toBe(response.headers.get('X-Request-Id'));
+	expect(errorsOf({ ...response, body: wrong.error })).toEqual({ '/email': 'invalid_format' });
 	expect(moreno).toMatchObject({ index: 2, status: 201 });
 	expect((await get('/v1/contacts')).body.total).toBe(2);
 });
@@ -24,7 +24,7 @@ test('many records are updated at once, each only from the named version', async
 	const { post } = inProcess();
 	const { body } = await post(batch('create'), { items: [{ last_name: 'a' }, { last_name: 'b' }] });
 	const [a, b] = body.results.map(({ id }: Json) => id);
-	const reply = await post(batch('update'), {
+	const response = await post(batch('update'), {
 		items: [
 			{ id: a, version: 1, first_name: 'Ana' },
 			{ id: a, version: 1, first_name: 'Eva' },
@@ -35,14 +35,14 @@ test('many records are updated at once, each only from the named version', async
 			{ id: b, name: 'x', colour: 'red' },
 		],
 	});
-	expect(statuses(reply)).toEqual([200, 412, 200, 404, 422, 422, 422]);
-	const [first, stale, second, , nameless, version, fields] = reply.body.results;
+	expect(statuses(response)).toEqual([200, 412, 200, 404, 422, 422, 422]);
+	const [first, stale, second, , nameless, version, fields] = response.body.results;
 	expect(first.data).toMatchObject({ id: a, name: 'Ana a', version: 2 });
 	expect(stale).toMatchObject({ id: a, error: { code: 'version_mismatch' } });
 	expect(second.data).toMatchObject({ id: b, last_name: null });
-	expect(errorsOf({ ...reply, body: nameless.error })).toEqual({ '/id': 'required' });
-	expect(errorsOf({ ...reply, body: version.error })).toEqual({ '/version': 'invalid_type' });
-	expect(errorsOf({ ...reply, body: fields.error })).toEqual({
+	expect(errorsOf({ ...response, body: nameless.error })).toEqual({ '/id': 'required' });
+	expect(errorsOf({ ...response, body: version.error })).toEqual({ '/version': 'invalid_type' });
+	expect(errorsOf({ ...response, body: fields.error })).toEqual({
 		'/name': 'read_only',
 		'/colour': 'unknown_field',
 	});
@@ -50,11 +50,11 @@ test('many records are updated at once, each only from the named version', async
 
 test('many records are upserted at once; later items find the records of earlier ones', async () => {
 	const { post, all } = inProcess();
-	const reply = await post(`${batch('upsert')}?match_on=email`, {
+	const response = await post(`${batch('upsert')}?match_on=email`, {
 		items: [{ email: 'a@x.example' }, { email: 'A@x.example', last_name: 'a' }, { last_name: 'b' }],
 	});
-	expect(statuses(reply)).toEqual([201, 200, 422]);
-	expect(reply.body.results[1].id).toBe(reply.body.results[0].id);
+	expect(statuses(response)).toEqual([201, 200, 422]);
+	expect(response.body.results[1].id).toBe(response.body.results[0].id);
 	expect(await all('/v1/contacts')).toHaveLength(1);
 });
 
@@ -62,11 +62,11 @@ test('many records are deleted at once', async () => {
 	const { post, get } = inProcess();
 	const { body } = await post(batch('create'), { items: [{ last_name: 'a' }, { last_name: 'b' }] });
 	const [a, b] = body.results.map(({ id }: Json) => id);
-	const reply = await post(batch('delete'), {
+	const response = await post(batch('delete'), {
 		items: [{ id: a }, { id: a }, { id: b, version: 2 }, { id: b, force: true }, { id: 1 }],
 	});
-	expect(statuses(reply)).toEqual([204, 404, 412, 422, 422]);
-	expect(reply.body.results[0]).toEqual({ index: 0, status: 204, id: a });
+	expect(statuses(response)).toEqual([204, 404, 412, 422, 422]);
+	expect(response.body.results[0]).toEqual({ index: 0, status: 204, id: a });
 	expect((await get('/v1/contacts')).body.data).toMatchObject([{ id: b }]);
 });
 
@@ -83,9 +83,9 @@ test('of two items with one unique value, the first is created and the second na
 test.each([1, null, 'x', [], [{}]])('the item %j fails alone', async (item) => {
 	const { post } = inProcess();
 	for (const operation of ['create', 'update', 'upsert?match_on=email', 'delete']) {
-		const reply = await post(batch(operation), { items: [item] });
-		expect(statuses(reply)).toEqual([422]);
-		expect(errorsOf({ ...reply, body: reply.body.results[0].error })).toEqual({ '': 'invalid_type' });
+		const response = await post(batch(operation), { items: [item] });
+		expect(statuses(response)).toEqual([422]);
+		expect(errorsOf({ ...response, body: response.body.results[0].error })).toEqual({ '': 'invalid_type' });
 	}
 });
 
@@ -99,10 +99,10 @@ test.each([
 	['a bare list as its body', [{}], { '': 'invalid_type' }],
 ])('a batch with %s is refused', async (_, body, errors) => {
 	const { post } = inProcess();
-	const reply = await post(batch('create'), body);
-	expect(reply.status).toBe(422);
-	expect(reply.body.detail).toMatch(/list of 1 to 100|JSON object/);
-	expect(errorsOf(reply)).toEqual(errors);
+	const response = await post(batch('create'), body);
+	expect(response.status).toBe(422);
+	expect(response.body.detail).toMatch(/list of 1 to 100|JSON object/);
+	expect(errorsOf(response)).toEqual(errors);
 });
 
 test.each([
@@ -111,16 +111,16 @@ test.each([
 	['create?match_on=email', { match_on: 'unknown_parameter' }],
 ])('%s is refused as a whole', async (operation, errors) => {
 	const { post } = inProcess();
-	const reply = await post(batch(operation), { items: [{ email: 'a@x.example' }] });
-	expect(reply.status).toBe(400);
-	expect(errorsOf(reply)).toEqual(errors);
+	const response = await post(batch(operation), { items: [{ email: 'a@x.example' }] });
+	expect(response.status).toBe(400);
+	expect(errorsOf(response)).toEqual(errors);
 });
 
 test('a batch may have 100 items and more than 1 MiB, but at most 5', async () => {
 	const { post } = inProcess();
 	const items = Array.from({ length: 100 }, (_, i) => ({ last_name: `${i}`.repeat(7500) }));
-	const reply = await post(batch('create'), { items });
-	expect(reply.body.summary).toEqual({ total: 100, succeeded: 0, failed: 100 });
+	const response = await post(batch('create'), { items });
+	expect(response.body.summary).toEqual({ total: 100, succeeded: 0, failed: 100 });
 	const tooMuch = await post(batch('create'), `"${'x'.repeat(5 * 1024 * 1024)}"`);
 	expect(tooMuch.status).toBe(413);
 	expect(tooMuch.body.detail).toContain('5 MiB');
@@ -155,8 +155,8 @@ test('every resource has batches, and its document says where and how many items
 		const path = found.path.replace('{key}', objects.data[0].key);
 		// The examples name records of the sample data, so one that deletes must not affect the next.
 		const { post } = inProcess();
-		const reply = await post(path + query, example);
-		expect({ path: found.path, status: reply.status }).toEqual({ path: found.path, status: 207 });
-		expect(reply.body.summary.total).toBe(1);
+		const response = await post(path + query, example);
+		expect({ path: found.path, status: response.status }).toEqual({ path: found.path, status: 207 });
+		expect(response.body.summary.total).toBe(1);
 	}
 });

@@ -10,8 +10,8 @@ const gzip = { 'Content-Encoding': 'gzip' };
 test('a body may be compressed, and its uncompressed size counts', async () => {
 	const { send } = sandbox;
 	const compress = (text: string) => new Uint8Array(gzipSync(text));
-	const reply = await send('POST', '/v1/contacts', compress('{"last_name":"Zip"}'), gzip);
-	expect([reply.status, reply.body.last_name]).toEqual([201, 'Zip']);
+	const response = await send('POST', '/v1/contacts', compress('{"last_name":"Zip"}'), gzip);
+	expect([response.status, response.body.last_name]).toEqual([201, 'Zip']);
 	const bomb = compress(`{"last_name":"${'x'.repeat(2_000_000)}"}`);
 	expect((await send('POST', '/v1/contacts', bomb, gzip)).body.code).toBe('payload_too_large');
 	expect((await send('POST', '/v1/contacts', '{"last_name":"x"}', gzip)).body.code).toBe('malformed_json');

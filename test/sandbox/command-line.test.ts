@@ -86,8 +86,8 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
 		const sandbox = run('--port', '0', '--contacts', '1', '--api-key', 'KEY');
 		const line = await firstLine(sandbox);
 		const [, url] = /(http:\S+) with the API key KEY\n$/.exec(line)!;
-		const reply = await fetch(`${url}/v1/contacts`, { headers: { Authorization: 'Bearer KEY' } });
-		expect(await reply.json()).toMatchObject({ total: 1 });
+		const response = await fetch(`${url}/v1/contacts`, { headers: { Authorization: 'Bearer KEY' } });
+		expect(await response.json()).toMatchObject({ total: 1 });
 		sandbox.process.kill(signal);
 		expect(await sandbox.end).toBe(0);
 		expect(sandbox.output).toEqual({ out: line, err: '' });
@@ -112,8 +112,8 @@ test('a generated key is long, and opens the account; records outlive a restart'
 	await first.close();
 	const second = await startSandbox({ db, apiKey: first.apiKey });
 	const headers = { Authorization: `Bearer ${first.apiKey}` };
-	const reply = await fetch(`${second.url}/v1/contacts`, { headers });
-	expect(await reply.json()).toMatchObject({ total: 3 });
+	const response = await fetch(`${second.url}/v1/contacts`, { headers });
+	expect(await response.json()).toMatchObject({ total: 3 });
 	await second.close();
 });
 

@@ -90,8 +90,8 @@ test('a user does not change records that their role does not allow', async () =
 	const page = await crm.member.open('/records/users');
 	expect(page.html).not.toContain('/records/users/new');
 	expect((await crm.member.open('/records/users/new')).status).toBe(403);
-	const reply = await crm.member.submit(page, '/records/users', { email: 'new@sandbox.example' });
-	expect(reply.status).toBe(403);
+	const response = await crm.member.submit(page, '/records/users', { email: 'new@sandbox.example' });
+	expect(response.status).toBe(403);
 	expect((await crm.member.submit(page, `/records/users/${memberId}/delete`, {})).status).toBe(403);
 });
 
@@ -153,7 +153,9 @@ test('events show who caused them, and their deliveries to users who may see tho
 test('events show the n8n workflow and execution that caused them, with links to all events of each', async () => {
 	const hash = '0123456789abcdef'.repeat(2);
 	const change = async (from: string, title: string) => {
-		const headers = { Authorization: `Bearer ${crm.apiKey}`, 'Content-Type': 'application/json', 'Idempotency-Key': `n8n/a1b2c3d4/${from}/${hash}` };
+		const headers = {
+			Authorization: `Bearer ${crm.apiKey}`, 'Content-Type': 'application/json', 'Idempotency-Key': `n8n/a1b2c3d4/${from}/${hash}`,
+		};
 		await fetch(`${crm.url}/v1/contacts/${id}`, { method: 'PATCH', headers, body: JSON.stringify({ job_title: title }) });
 	};
 	const { id } = await crm.newContact();
@@ -164,7 +166,8 @@ test('events show the n8n workflow and execution that caused them, with links to
 	const { html } = await crm.admin.open(`/records/contacts/${id}`);
 	const [, ofWorkflow = ''] = /<a href="([^"]*)">workflow leads<\/a>/.exec(html)!;
 	expect(html).toContain('execution 47110</a>');
-	const titles = async (path: string) => [...(await crm.admin.open(path.replaceAll('&amp;', '&'))).html.matchAll(/<ins>(\w+)<\/ins>/g)].map(([, title]) => title);
+	const titles = async (path: string) =>
+		[...(await crm.admin.open(path.replaceAll('&amp;', '&'))).html.matchAll(/<ins>(\w+)<\/ins>/g)].map(([, title]) => title);
 	expect(await titles(ofWorkflow)).toEqual(['Third', 'Second', 'First']);
 	expect(await titles('/events?cause=n8n%2Fa1b2c3d4%2Fleads%2F4711%2F')).toEqual(['First']);
 	expect(await titles('/events?type=contact.updated&cause=n8n%2Fa1b2c3d4%2Fleads%2F4711%2F')).toEqual(['First']);

@@ -17,9 +17,9 @@ test('a contact that nobody could find again is refused', async () => {
 
 test('the main address leads the list of addresses, whichever is written', async () => {
 	const { post, patch } = inProcess();
-	const reply = await post('/v1/contacts', { email: 'one@x.example' });
-	expect(reply.body.emails).toEqual([entry('one@x.example', true)]);
-	const path = `/v1/contacts/${reply.body.id}`;
+	const response = await post('/v1/contacts', { email: 'one@x.example' });
+	expect(response.body.emails).toEqual([entry('one@x.example', true)]);
+	const path = `/v1/contacts/${response.body.id}`;
 
 	const emails = [{ value: 'one@x.example' }, { value: 'two@x.example', primary: true }];
 	const listed = await patch(path, { emails });
@@ -65,17 +65,17 @@ test('the company of a contact must exist', async () => {
 test('a company cannot be its own parent', async () => {
 	const { post, patch } = inProcess();
 	const { body } = await post('/v1/companies', { name: 'Altamira' });
-	const reply = await patch(`/v1/companies/${body.id}`, { parent_company_id: body.id });
-	expect(errorsOf(reply)).toEqual({ '/parent_company_id': 'invalid_value' });
+	const response = await patch(`/v1/companies/${body.id}`, { parent_company_id: body.id });
+	expect(errorsOf(response)).toEqual({ '/parent_company_id': 'invalid_value' });
 });
 
 test('a duplicate of a unique value is refused with the record that has it', async () => {
 	const { post, patch } = inProcess();
 	const ana = await post('/v1/contacts', { email: 'ana@x.example', external_id: '1' });
-	const reply = await post('/v1/contacts', { email: 'ANA@x.example' });
-	expect(reply.status).toBe(409);
-	expect(reply.body).toMatchObject({ code: 'duplicate', existing_id: ana.body.id });
-	expect(errorsOf(reply)).toEqual({ '/email': 'duplicate' });
+	const response = await post('/v1/contacts', { email: 'ANA@x.example' });
+	expect(response.status).toBe(409);
+	expect(response.body).toMatchObject({ code: 'duplicate', existing_id: ana.body.id });
+	expect(errorsOf(response)).toEqual({ '/email': 'duplicate' });
 
 	const eva = await post('/v1/contacts', { email: 'eva@x.example' });
 	expect((await patch(`/v1/contacts/${eva.body.id}`, { external_id: '1' })).status).toBe(409);

@@ -30,9 +30,9 @@ test.each([
 	[{ type: 'phone' }, '+34915550142', '915550142'],
 ])('%j takes values of its type only', async (definition, good, bad) => {
 	const { write } = await withField(definition);
-	const reply = await write(good);
-	expect(reply.status).toBe(201);
-	expect(reply.body.custom_fields).toEqual({ field: good });
+	const response = await write(good);
+	expect(response.status).toBe(201);
+	expect(response.body.custom_fields).toEqual({ field: good });
 	expect(errorsOf(await write(bad))).toEqual({ '/custom_fields/field': 'invalid_value' });
 });
 
@@ -55,8 +55,8 @@ test.each<[object, unknown, Record<string, string>]>([
 	expect(described[type]).toEqual([...Object.keys(operators), 'empty']);
 	for (const [operator, text] of Object.entries({ ...operators, empty: 'false' })) {
 		const filter = `custom_fields.field[${operator}]=${encodeURIComponent(text)}`;
-		const reply = await get(`/v1/contacts?${filter}`);
-		expect({ operator, body: reply.body }).toMatchObject({ operator, body: { data: [body], total: 1 } });
+		const response = await get(`/v1/contacts?${filter}`);
+		expect({ operator, body: response.body }).toMatchObject({ operator, body: { data: [body], total: 1 } });
 	}
 	expect((await get('/v1/contacts?custom_fields.field[empty]=true')).body.total).toBe(1);
 });
@@ -93,8 +93,8 @@ test('a reference names a record of its resource', async () => {
 
 test('an undefined custom field is refused', async () => {
 	const { post } = inProcess();
-	const reply = await post('/v1/companies', { name: 'x', custom_fields: { vip: true } });
-	expect(errorsOf(reply)).toEqual({ '/custom_fields/vip': 'unknown_field' });
+	const response = await post('/v1/companies', { name: 'x', custom_fields: { vip: true } });
+	expect(errorsOf(response)).toEqual({ '/custom_fields/vip': 'unknown_field' });
 });
 
 test('a required field must be set on create, and cannot be cleared', async () => {
@@ -118,9 +118,9 @@ test('a field that is made required later does not prevent other changes', async
 test('no two records have the same value of a unique field', async () => {
 	const { write, patch } = await withField({ type: 'text', unique: true });
 	const first = await write('same');
-	const reply = await write('same');
-	expect(reply.status).toBe(409);
-	expect(reply.body.existing_id).toBe(first.body.id);
+	const response = await write('same');
+	expect(response.status).toBe(409);
+	expect(response.body.existing_id).toBe(first.body.id);
 	const again = await patch(`/v1/contacts/${first.body.id}`, { custom_fields: { field: 'same' } });
 	expect(again.status).toBe(200);
 });

@@ -93,8 +93,8 @@ test('the main contact is among the contacts, and all must exist', async () => {
 	];
 	const deal = await post('/v1/deals', { title: 'x', contact_id: ana, contact_ids: [eva, ana] });
 	expect(deal.body.contact_ids).toEqual([ana, eva]);
-	const reply = await post('/v1/deals', { title: 'x', company_id: 'com_0', contact_ids: ['con_0'] });
-	expect(errorsOf(reply)).toEqual({
+	const response = await post('/v1/deals', { title: 'x', company_id: 'com_0', contact_ids: ['con_0'] });
+	expect(errorsOf(response)).toEqual({
 		'/company_id': 'reference_not_found',
 		'/contact_ids': 'reference_not_found',
 	});

@@ -36,8 +36,8 @@ test('a signed-in user sends requests as themselves, until they sign out', async
 	const page = await member.open('/docs');
 	const token = tokenIn(page.html);
 	expect((await contacts(token)).status).toBe(200);
-	const reply = await contacts(token, { method: 'POST', body: '{"last_name":"Docs"}' });
-	expect(((await reply.json()) as Json).created_by.type).toBe('user');
+	const response = await contacts(token, { method: 'POST', body: '{"last_name":"Docs"}' });
+	expect(((await response.json()) as Json).created_by.type).toBe('user');
 	expect((await fetch(`${crm.url}/v1/users`, { method: 'POST', headers: { Authorization: `Bearer ${token}` } })).status).toBe(403);
 	await member.submit(await member.open('/records/contacts'), '/sign-out', {});
 	expect((await contacts(token)).status).toBe(401);

@@ -72,18 +72,18 @@ test.each([
 	['more than 1 MiB', `"${'x'.repeat(1024 * 1024)}"`, 413, 'payload_too_large'],
 ])('a body of %s is refused', async (_, body, status, code) => {
 	const { post } = inProcess();
-	const reply = await post('/v1/contacts', body);
-	expect(reply.status).toBe(status);
-	expect(reply.body.code).toBe(code);
+	const response = await post('/v1/contacts', body);
+	expect(response.status).toBe(status);
+	expect(response.body.code).toBe(code);
 });
 
 test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', ''])(
 	'a body of type "%s" is refused',
 	async (type) => {
 		const { post } = inProcess();
-		const reply = await post('/v1/contacts', '{}', { 'Content-Type': type });
-		expect(reply.status).toBe(415);
-		expect(reply.body.code).toBe('unsupported_media_type');
+		const response = await post('/v1/contacts', '{}', { 'Content-Type': type });
+		expect(response.status).toBe(415);
+		expect(response.body.code).toBe('unsupported_media_type');
 	},
 );
 
@@ -106,12 +106,12 @@ test.each([
 	['SQL', '{"last_name":"x\'; DROP TABLE contacts; --"}', 201],
 ])('%s do not cause a failure', async (_, body, status) => {
 	const { post, get } = inProcess();
-	const reply = await post('/v1/contacts', body);
-	expect(reply.status).toBe(status);
+	const response = await post('/v1/contacts', body);
+	expect(response.status).toBe(status);
 	if (status === 201) {
-		const again = await get(`/v1/contacts/${reply.body.id}`);
-		expect(again.body).toEqual(reply.body);
-		const name = encodeURIComponent(JSON.stringify(reply.body.name).slice(1, 4));
+		const again = await get(`/v1/contacts/${response.body.id}`);
+		expect(again.body).toEqual(response.body);
+		const name = encodeURIComponent(JSON.stringify(response.body.name).slice(1, 4));
 		expect((await get(`/v1/contacts?q=${name}`)).status).toBe(200);
 		expect((await get('/v1/contacts?sort=-last_name')).body.data).toEqual([again.body]);
 	}
@@ -130,6 +130,6 @@ test.each(['%', '%00', '%E0%A4%A', "'", '"', '*', '../..', '🙂', 'a'.repeat(50
 
 test('a parameter of a path without parameters is refused', async () => {
 	const { post } = inProcess();
-	const reply = await post('/v1/contacts?dry_run=true', { last_name: 'x' });
-	expect(errorsOf(reply)).toEqual({ dry_run: 'unknown_parameter' });
+	const response = await post('/v1/contacts?dry_run=true', { last_name: 'x' });
+	expect(errorsOf(response)).toEqual({ dry_run: 'unknown_parameter' });
 });

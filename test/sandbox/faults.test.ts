@@ -69,9 +69,9 @@ test.each([
 	[{ drop: 'never' }, '/0/drop'],
 ])('the fault %j is refused at %s', async (fault, pointer) => {
 	const { put } = inProcess({ faults: true });
-	const reply = await put(faults, [fault]);
-	expect(reply.status).toBe(422);
-	expect(Object.keys(errorsOf(reply))).toEqual([pointer]);
+	const response = await put(faults, [fault]);
+	expect(response.status).toBe(422);
+	expect(Object.keys(errorsOf(response))).toEqual([pointer]);
 });
 
 test('without the flag the path does not exist, and nothing is logged', async () => {

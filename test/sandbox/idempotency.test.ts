@@ -36,13 +36,13 @@ test('updates, upserts and deletes repeat as well', async () => {
 test('a key is valid for one request', async () => {
 	const { post, patch } = inProcess();
 	const { body } = await post('/v1/contacts', ana, key);
-	for (const reply of [
+	for (const response of [
 		await post('/v1/contacts', { email: 'eva@x.example' }, key),
 		await post('/v1/companies', ana, key),
 		await patch(`/v1/contacts/${body.id}`, ana, key),
 	]) {
-		expect(reply.status).toBe(422);
-		expect(reply.body.code).toBe('idempotency_key_reused');
+		expect(response.status).toBe(422);
+		expect(response.body.code).toBe('idempotency_key_reused');
 	}
 });
 
@@ -64,9 +64,9 @@ test('a request that was refused may be sent again, corrected', async () => {
 
 test.each(['', 'x'.repeat(256)])('the key "%s" is refused', async (bad) => {
 	const { post } = inProcess();
-	const reply = await post('/v1/contacts', ana, { 'Idempotency-Key': bad });
-	expect(reply.status).toBe(400);
-	expect(errorsOf(reply)).toEqual({ 'Idempotency-Key': 'invalid_parameter' });
+	const response = await post('/v1/contacts', ana, { 'Idempotency-Key': bad });
+	expect(response.status).toBe(400);
+	expect(errorsOf(response)).toEqual({ 'Idempotency-Key': 'invalid_parameter' });
 });
 
 test('the second of two simultaneous requests is told to wait', async () => {

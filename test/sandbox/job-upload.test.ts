@@ -54,12 +54,12 @@ test('results are sent in pieces, and arrive complete', async () => {
 	const started = await fetch(url + path, { method: 'POST', headers });
 	const { id } = (await started.json()) as { id: string };
 	const results = () => fetch(`${url}/v1/jobs/${id}/results`, { headers });
-	const reply = await until(async () => {
-		const answer = await results();
-		return answer.status === 409 ? undefined : answer;
+	const response = await until(async () => {
+		const response = await results();
+		return response.status === 409 ? undefined : response;
 	});
-	expect(reply.headers.get('Content-Length')).toBeNull();
-	const lines = (await reply.text()).split('\n');
+	expect(response.headers.get('Content-Length')).toBeNull();
+	const lines = (await response.text()).split('\n');
 	expect(lines.pop()).toBe('');
 	expect(new Set(lines.map((line) => JSON.parse(line).id)).size).toBe(3000);
 	await close();

@@ -159,9 +159,9 @@ test.each([
 	['?resource=contacts&operation=export&email[empty]=x', { 'email[empty]': 'invalid_parameter' }],
 ])('a job with the query "%s" is refused', async (query, errors) => {
 	const { post } = inProcess();
-	const reply = await post(`/v1/jobs${query}`, linesOf(people(1)), ndjson);
-	expect(reply.status).toBe(400);
-	expect(errorsOf(reply)).toEqual(errors);
+	const response = await post(`/v1/jobs${query}`, linesOf(people(1)), ndjson);
+	expect(response.status).toBe(400);
+	expect(errorsOf(response)).toEqual(errors);
 });
 
 test.each<[string, string | Uint8Array, number, string]>([
@@ -176,18 +176,18 @@ test.each<[string, string | Uint8Array, number, string]>([
 	const sandbox = inProcess();
 	const { get, store } = sandbox;
 	const add = jest.spyOn(store.jobLines, 'add');
-	const reply = await startJob(sandbox, 'create', body);
-	expect(reply.status).toBe(status);
-	expect(reply.body.code).toBe(code);
+	const response = await startJob(sandbox, 'create', body);
+	expect(response.status).toBe(status);
+	expect(response.body.code).toBe(code);
 	expect((await get('/v1/jobs')).body.total).toBe(0);
 	for (const [id] of add.mock.calls.slice(0, 1)) expect(store.jobLines.last(id)).toBeUndefined();
 });
 
 test('a job that is sent as JSON is refused with the correct type', async () => {
 	const { post } = inProcess();
-	const reply = await post('/v1/jobs?resource=contacts&operation=create', people(1));
-	expect(reply.status).toBe(415);
-	expect(reply.body.detail).toContain('application/x-ndjson, not application/json');
+	const response = await post('/v1/jobs?resource=contacts&operation=create', people(1));
+	expect(response.status).toBe(415);
+	expect(response.body.detail).toContain('application/x-ndjson, not application/json');
 });
 
 test('every result of a job has the described shape', async () => {

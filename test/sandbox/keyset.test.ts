@@ -22,11 +22,14 @@ function plan(order: Array<{ column: string; descending: boolean }>, after: stri
 
 const id = { column: 'id', descending: false };
 
-test.each(contacts.sortable.map((field) => sortColumn(contacts, field)))('a page sorted by %s is read from its index, not sorted', (column) => {
-	const details = plan([{ column, descending: false }, id], ['x', 'con_x']);
-	expect(details).toContain(`USING INDEX contacts_by_${column} ((${column},id)>(?,?))`);
-	expect(details).not.toContain('TEMP B-TREE');
-});
+test.each(contacts.sortable.map((field) => sortColumn(contacts, field)))(
+	'a page sorted by %s is read from its index, not sorted',
+	(column) => {
+		const details = plan([{ column, descending: false }, id], ['x', 'con_x']);
+		expect(details).toContain(`USING INDEX contacts_by_${column} ((${column},id)>(?,?))`);
+		expect(details).not.toContain('TEMP B-TREE');
+	},
+);
 
 test('a page in the standard order is read from the primary key', () => {
 	expect(plan([id], ['con_x'])).toContain('(id>?)');

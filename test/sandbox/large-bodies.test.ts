@@ -18,10 +18,10 @@ test.each([
 	['digits', '/v1/deals', `{"amount":${'9'.repeat(500_000)}}`],
 ])('a body with very many %s is refused with a short message', async (_, path, body) => {
 	const { post } = inProcess();
-	const reply = await post(path, body);
-	const text = JSON.stringify(reply.body);
-	expect(reply.status).toBe(422);
-	expect(brokenAnswerPromises('POST', path, { ...reply, text })).toEqual([]);
+	const response = await post(path, body);
+	const text = JSON.stringify(response.body);
+	expect(response.status).toBe(422);
+	expect(brokenAnswerPromises('POST', path, { ...response, text })).toEqual([]);
 	expect(text.length).toBeLessThan(2000);
 });
 
@@ -63,9 +63,9 @@ test.each([
 
 test('very many wrong choices are reported in a short message', async () => {
 	const { post } = inProcess();
-	const reply = await post('/v1/contacts', { last_name: 'x', custom_fields: { interests: Array(900).fill('x') } });
-	expect(reply.status).toBe(422);
-	expect(JSON.stringify(reply.body).length).toBeLessThan(2000);
+	const response = await post('/v1/contacts', { last_name: 'x', custom_fields: { interests: Array(900).fill('x') } });
+	expect(response.status).toBe(422);
+	expect(JSON.stringify(response.body).length).toBeLessThan(2000);
 });
 
 test.each(['[1,2', '}{', ']]]]', '"', '{"a":"\\', '[[}}', ''])('%j is malformed, whatever its counts', async (text) => {

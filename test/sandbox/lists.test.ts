@@ -159,8 +159,8 @@ test.each([
 	[`ids=${'a,'.repeat(500)}`, 'ids', 'invalid_parameter'],
 ])('?%s is refused', async (query, parameter, code) => {
 	const { get } = inProcess();
-	const reply = await get(`/v1/contacts?${query}`);
-	expect(reply.status).toBe(400);
-	expect(reply.body.code).toBe(code);
-	expect(errorsOf(reply)).toEqual({ [parameter]: code });
+	const response = await get(`/v1/contacts?${query}`);
+	expect(response.status).toBe(400);
+	expect(response.body.code).toBe(code);
+	expect(errorsOf(response)).toEqual({ [parameter]: code });
 });

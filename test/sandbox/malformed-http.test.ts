@@ -52,16 +52,16 @@ test.each([
 	['a trace', `TRACE /v1/contacts HTTP/1.1\r\n${commonHeaders}\r\n`, 405, 'method_not_allowed'],
 	['an upgrade', get('/nothing', `${commonHeaders}Upgrade: websocket\r\n`), 404, 'not_found'],
 ])('%s is refused in the usual format', async (_, bytes, status, code) => {
-	const answer = await sendBytes(bytes);
-	expect(answer).toMatchObject({ status, text: expect.stringContaining(`"code":"${code}"`) });
-	expect(brokenAnswerPromises('GET', '/', answer)).toEqual([]);
+	const response = await sendBytes(bytes);
+	expect(response).toMatchObject({ status, text: expect.stringContaining(`"code":"${code}"`) });
+	expect(brokenAnswerPromises('GET', '/', response)).toEqual([]);
 });
 
 test.each([
 	['/v1/contacts/batch/create?nope=1', 'application/json', JSON.stringify({ items: [{ last_name: 'x'.repeat(400_000) }] })],
 	['/v1/contacts/batch/create?nope=1', 'application/json', JSON.stringify({ items: [{ last_name: 'x'.repeat(4_000_000) }] })],
 	['/v1/jobs?resource=nothing&operation=create', 'application/x-ndjson', '{"last_name":"x"}\n'.repeat(300_000)],
-])('after a request to %s that is refused before its body is read, the next request on the connection is answered', async (path, type, body) => {
+])('after a request to %s is refused with its body unread, the connection answers the next request', async (path, type, body) => {
 	const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 	const send = async (method: string, to: string, payload?: string) => {
 		const headers = { Authorization: 'Bearer KEY', ...(payload !== undefined && { 'Content-Type': type, 'Content-Length': payload.length }) };

@@ -45,14 +45,14 @@ test('custom fields merge by key, and null clears one or all of them', async () 
 test('a required field cannot be cleared', async () => {
 	const { post, patch } = inProcess();
 	const { body } = await post('/v1/companies', { name: 'Altamira' });
-	const reply = await patch(`/v1/companies/${body.id}`, { name: null });
-	expect(errorsOf(reply)).toEqual({ '/name': 'required' });
+	const response = await patch(`/v1/companies/${body.id}`, { name: null });
+	expect(errorsOf(response)).toEqual({ '/name': 'required' });
 });
 
 test('a change that a rule forbids is refused, and nothing is changed', async () => {
 	const { change, get, path } = await created();
-	const reply = await change({ first_name: 'Eva', last_name: null });
-	expect(reply.body.errors[0].detail).toContain('at least one of email, phone, last_name');
+	const response = await change({ first_name: 'Eva', last_name: null });
+	expect(response.body.errors[0].detail).toContain('at least one of email, phone, last_name');
 	expect((await get(path)).body).toMatchObject({ first_name: 'Ana', version: 1 });
 });
 

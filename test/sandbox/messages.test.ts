@@ -63,8 +63,8 @@ test('a scheduled message waits for its time', async () => {
 });
 
 test('a scheduled message is sent at once, postponed or canceled', async () => {
-	const reply = await (await withMessage(scheduled)).act('send');
-	expect(reply.body).toMatchObject({ status: 'queued', scheduled_at: null });
+	const response = await (await withMessage(scheduled)).act('send');
+	expect(response.body).toMatchObject({ status: 'queued', scheduled_at: null });
 
 	const { act } = await withMessage(scheduled);
 	const later = await act('schedule', { scheduled_at: '2026-02-04T00:00:00Z' });
@@ -88,8 +88,8 @@ test('a message that was sent cannot be canceled', async () => {
 	for (const action of ['cancel', 'send']) {
 		expect((await act(action)).body).toMatchObject({ from: 'delivered', allowed: ['read'] });
 	}
-	const reply = await act('schedule', { scheduled_at: '2026-02-04T00:00:00Z' });
-	expect(reply.body.code).toBe('invalid_state_transition');
+	const response = await act('schedule', { scheduled_at: '2026-02-04T00:00:00Z' });
+	expect(response.body.code).toBe('invalid_state_transition');
 });
 
 test('a message cannot be changed unless it is still waiting to be sent', async () => {
@@ -131,8 +131,8 @@ test.each([
 test('a reply belongs to the conversation of the message it replies to', async () => {
 	const { post, message } = await withMessage(inbound);
 	expect(message.status).toBe('received');
-	const answer = await post('/v1/messages', { ...outbound, in_reply_to_id: message.id });
-	expect(answer.body.conversation_id).toBe(message.conversation_id);
+	const reply = await post('/v1/messages', { ...outbound, in_reply_to_id: message.id });
+	expect(reply.body.conversation_id).toBe(message.conversation_id);
 });
 
 test.each([

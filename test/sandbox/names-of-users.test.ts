@@ -64,7 +64,7 @@ test.each(asKeys)('a custom field called %s accepts values, and can be cleared, 
 });
 
 test('more event patterns than a subscription accepts are refused', async () => {
-	const reply: Json = await sandbox.get(`/v1/events?type=${Array(1500).fill('*').join()}`);
-	expect([reply.status, errorsOf(reply)]).toEqual([400, { type: 'invalid_parameter' }]);
+	const response: Json = await sandbox.get(`/v1/events?type=${Array(1500).fill('*').join()}`);
+	expect([response.status, errorsOf(response)]).toEqual([400, { type: 'invalid_parameter' }]);
 	expect((await sandbox.get(`/v1/events?type=${Array(100).fill('*').join()}`)).status).toBe(200);
 });

@@ -107,15 +107,15 @@ test('a refresh may request fewer scopes, and not more', async () => {
 test('a replaced refresh token stays valid for ten minutes, so that nobody is logged out', async () => {
 	const client = await sandbox.register();
 	const { refreshToken } = await sandbox.connect(client, 'admin');
-	const answers = await Promise.all([1, 2, 3].map(() => refresh(client, refreshToken)));
-	expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+	const responses = await Promise.all([1, 2, 3].map(() => refresh(client, refreshToken)));
+	expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
 	// There is one family: if two lived on, neither could be told from a stolen one.
-	const [successor, ...others] = new Set(answers.map(({ body }) => body.refresh_token));
+	const [successor, ...others] = new Set(responses.map(({ body }) => body.refresh_token));
 	expect(others).toEqual([]);
 	sandbox.clock.now += 10 * minute - 1;
 	expect((await refresh(client, refreshToken)).body.refresh_token).toBe(successor);
 	expect((await refresh(client, successor)).status).toBe(200);
-	for (const { body } of answers) {
+	for (const { body } of responses) {
 		expect((await sandbox.call(body.access_token, 'GET', '/v1/contacts')).status).toBe(200);
 	}
 });
@@ -144,12 +144,12 @@ test('an access token can be revoked alone; an unknown token counts as revoked',
 test('OAuth endpoints report what is left of the rate limit, and keep tokens out of caches', async () => {
 	const client = await sandbox.register();
 	const { refreshToken } = await sandbox.connect(client, 'admin');
-	const answers = [
+	const responses = [
 		await refresh(client, refreshToken),
 		await refresh(client, 'wrong'),
 		await sandbox.post('/oauth/revoke', client, { token: 'unknown' }),
 	];
-	for (const { headers } of answers) {
+	for (const { headers } of responses) {
 		expect(headers.get('X-RateLimit-Remaining')).toMatch(/^\d+$/);
 		expect(headers.get('X-RateLimit-Reset')).toMatch(/^\d+$/);
 		expect(headers.get('Cache-Control')).toBe('no-store');

@@ -121,10 +121,10 @@ test('every query parameter of a list works as described', async () => {
 		if (!operation.operationId.startsWith('list')) continue;
 		for (const { name, schema, examples, in: place } of operation.parameters) {
 			if (name === 'cursor' || place !== 'query') continue;
-			const reply = await get(
+			const response = await get(
 				`${path.replace('{key}', 'machines')}?${name}=${encodeURIComponent(examples?.example.value ?? sample(schema))}`,
 			);
-			expect({ path, name, status: reply.status }).toEqual({ path, name, status: 200 });
+			expect({ path, name, status: response.status }).toEqual({ path, name, status: 200 });
 		}
 	}
 });

@@ -1,6 +1,9 @@
 import { inProcess, type Json } from './harness/in-process.ts';
 
-const names = ['zebra', 'Zulu', 'apple', 'Äpfel', 'apfel', 'Ångström', 'Øre', 'oboe', 'straße', 'Strasse', '10', '9', '_x', '{y', 'Éclair', 'eclair', 'Łódź', 'lodge', 'ελιά', 'яблоко', '例'];
+const names = [
+	'zebra', 'Zulu', 'apple', 'Äpfel', 'apfel', 'Ångström', 'Øre', 'oboe', 'straße', 'Strasse', '10', '9', '_x', '{y', 'Éclair', 'eclair',
+	'Łódź', 'lodge', 'ελιά', 'яблоко', '例',
+];
 
 test('texts are ordered as people read them, page by page in both directions', async () => {
 	const { post, all } = inProcess();

@@ -10,12 +10,15 @@ const app = createApp({ store });
 const browser = { Accept: 'text/html,application/xhtml+xml' };
 afterAll(() => store.close());
 
-test.each(['/nowhere', '/records', '/settings/nothing', '/oauth/authorize/x'])('%s is a page for a browser, and JSON for a program', async (path) => {
-	const page = await app.request(path, { headers: browser });
-	expect([page.status, page.headers.get('Content-Type')]).toEqual([404, expect.stringContaining('text/html')]);
-	const json = await app.request(path);
-	expect(json.headers.get('Content-Type')).toContain('json');
-});
+test.each(['/nowhere', '/records', '/settings/nothing', '/oauth/authorize/x'])(
+	'%s is a page for a browser, and JSON for a program',
+	async (path) => {
+		const page = await app.request(path, { headers: browser });
+		expect([page.status, page.headers.get('Content-Type')]).toEqual([404, expect.stringContaining('text/html')]);
+		const json = await app.request(path);
+		expect(json.headers.get('Content-Type')).toContain('json');
+	},
+);
 
 test('a method that a page does not support is refused with a page, and the API responds with JSON', async () => {
 	const page = await app.request('/sign-in', { method: 'DELETE', headers: browser });
@@ -33,8 +36,8 @@ test.each(['/records/contacts?q=\u0000', '/records/contacts?q=ü', '/records/x?\
 	'signing in with the return address %j leads to a valid address',
 	async (returnTo) => {
 		expect((await app.request(`/sign-in?return_to=${encodeURIComponent(returnTo)}`)).status).toBe(200);
-		const reply = await signIn(returnTo);
-		expect([reply.status, /^\/[\x21-\x7e]*$/.test(reply.headers.get('Location') ?? '')]).toEqual([303, true]);
+		const response = await signIn(returnTo);
+		expect([response.status, /^\/[\x21-\x7e]*$/.test(response.headers.get('Location') ?? '')]).toEqual([303, true]);
 		expect(store.table('users')!.find(id)!['last_seen_at']).not.toBeNull();
 	},
 );
@@ -43,8 +46,8 @@ test.each([
 	...['https://evil.example', '//evil.example', '/\\evil.example', '/records/../..//evil.example', '/docs/..//evil.example/'],
 	...['https://evil.example/records', '/records/../sign-out', '/v1/contacts'],
 ])('signing in does not lead to %s', async (returnTo) => {
-	const reply = await signIn(returnTo);
-	expect([reply.status, reply.headers.get('Location')]).toEqual([303, '/']);
+	const response = await signIn(returnTo);
+	expect([response.status, response.headers.get('Location')]).toEqual([303, '/']);
 });
 
 test('a redirect address adds nothing to the policy of the consent page', () => {

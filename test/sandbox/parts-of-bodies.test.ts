@@ -56,8 +56,8 @@ test.each([
 	['has a broken second member', (file: Buffer) => Buffer.concat([file, file.subarray(0, 15)])],
 ])('a compressed body that %s is refused, and nothing is written', async (_, broken) => {
 	const file = broken(gzipSync(people(50).map((person) => `${JSON.stringify(person)}\n`).join('')));
-	const reply = await startJob(sandbox, 'create', new Uint8Array(file), gzip);
-	expect([reply.status, reply.body.code]).toEqual([400, 'malformed_json']);
+	const response = await startJob(sandbox, 'create', new Uint8Array(file), gzip);
+	expect([response.status, response.body.code]).toEqual([400, 'malformed_json']);
 	for (const list of ['jobs', 'contacts']) expect((await sandbox.get(`/v1/${list}`)).body.total).toBe(0);
 });
 

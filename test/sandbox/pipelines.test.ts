@@ -24,8 +24,8 @@ test('stages get ids and positions', async () => {
 test.each(['open', 'won', 'lost'])('a pipeline without a stage that is %s is refused', async (kind) => {
 	const { post } = inProcess();
 	const incomplete = stages.filter((stage) => stage.kind !== kind);
-	const reply = await post('/v1/pipelines', { name: 'x', stages: incomplete });
-	expect(errorsOf(reply)).toEqual({ '/stages': 'invalid_value' });
+	const response = await post('/v1/pipelines', { name: 'x', stages: incomplete });
+	expect(errorsOf(response)).toEqual({ '/stages': 'invalid_value' });
 });
 
 test('stages given with their id stay, others are new or deleted', async () => {
@@ -54,9 +54,9 @@ test('a stage with deals in it stays and keeps its kind', async () => {
 	const [talk, sold, gone] = pipeline.stages;
 	const deal = await post('/v1/deals', { title: 'x', pipeline_id: pipeline.id, stage_id: sold.id });
 	for (const newStages of [[talk, gone, stages[1]], [talk, { ...sold, kind: 'open' }, stages[1], gone]]) {
-		const reply = await patch(path, { stages: newStages });
-		expect(reply.status).toBe(409);
-		expect(reply.body.code).toBe('in_use');
+		const response = await patch(path, { stages: newStages });
+		expect(response.status).toBe(409);
+		expect(response.body.code).toBe('in_use');
 	}
 	expect((await remove(path)).body.code).toBe('in_use');
 	await remove(`/v1/deals/${deal.body.id}`);

@@ -64,7 +64,7 @@ test('every response reports the remaining requests', async () => {
 		{ path: '/v1/companies', status: 503 },
 		{ path: '/v1/account', malformed: true },
 	]);
-	const replies = [
+	const responses = [
 		await send('GET', '/v1/contacts'),
 		await send('GET', '/v1/contacts', undefined, { Authorization: '' }),
 		await send('GET', '/v1/contacts?limit=0'),
@@ -77,12 +77,12 @@ test('every response reports the remaining requests', async () => {
 		await send('GET', '/openapi.json'),
 		await send('GET', '/_sandbox/faults'),
 	];
-	expect(replies.map(({ status }) => status)).toEqual([
+	expect(responses.map(({ status }) => status)).toEqual([
 		200, 401, 400, 404, 405, 400, 503, 404, 200, 200, 200,
 	]);
-	for (const reply of replies) {
-		expect(limits(reply)).toEqual([expect.stringMatching(/^\d+$/), resetAt]);
-		expect(reply.headers.get('X-Request-Id')).toMatch(/^req_/);
+	for (const response of responses) {
+		expect(limits(response)).toEqual([expect.stringMatching(/^\d+$/), resetAt]);
+		expect(response.headers.get('X-Request-Id')).toMatch(/^req_/);
 	}
 });
 
@@ -151,7 +151,7 @@ test('opening the sign-in page locks nobody out; attempts at passwords are limit
 	// A hundred passwords at once: one is computed and eight wait; the last one is one too many in a minute.
 	expect(posted.map(({ status }) => status).filter((status) => status === 422)).toHaveLength(9);
 	const refusals = posted.filter(({ status }) => status === 429);
-	const texts = await Promise.all(refusals.map((reply) => reply.text()));
+	const texts = await Promise.all(refusals.map((response) => response.text()));
 	expect(texts.filter((text) => text.includes('Wait a minute'))).toHaveLength(1);
 	expect(await ask('GET', '192.0.2.1')).toBe(200);
 	expect((await post('192.0.2.1', 'sales@crm-platform.example')).status).toBe(429);

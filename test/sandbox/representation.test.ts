@@ -80,16 +80,16 @@ test.each([
 	['a key with a slash', { 'a/b~c': 1 }, { '/a~1b~0c': 'unknown_field' }],
 ])('%s is refused with its path', async (_, field, errors) => {
 	const { post } = inProcess();
-	const reply = await post('/v1/contacts', { last_name: 'x', ...field });
-	expect(reply.status).toBe(422);
-	expect(reply.body.code).toBe('validation_failed');
-	expect(errorsOf(reply)).toEqual(errors);
+	const response = await post('/v1/contacts', { last_name: 'x', ...field });
+	expect(response.status).toBe(422);
+	expect(response.body.code).toBe('validation_failed');
+	expect(errorsOf(response)).toEqual(errors);
 });
 
 test('all errors are reported at once', async () => {
 	const { post } = inProcess();
-	const reply = await post('/v1/companies', { domain: 'x', foo: 1, parent_company_id: 'com_0' });
-	expect(errorsOf(reply)).toEqual({
+	const response = await post('/v1/companies', { domain: 'x', foo: 1, parent_company_id: 'com_0' });
+	expect(errorsOf(response)).toEqual({
 		'/name': 'required',
 		'/domain': 'invalid_format',
 		'/foo': 'unknown_field',
@@ -101,7 +101,7 @@ test('a page with selected fields has those, the id and the object', async () =>
 	const { get } = inProcess({ contacts: 1 });
 	const { body } = await get('/v1/contacts?fields=name,email');
 	expect(Object.keys(body.data[0])).toEqual(['id', 'object', 'name', 'email']);
-	const reply = await get(`/v1/contacts/${body.data[0].id}?fields=name`);
-	expect(reply.body).toEqual({ id: body.data[0].id, object: 'contact', name: body.data[0].name });
+	const response = await get(`/v1/contacts/${body.data[0].id}?fields=name`);
+	expect(response.body).toEqual({ id: body.data[0].id, object: 'contact', name: body.data[0].name });
 	expect((await get('/v1/contacts?fields=foo')).body.code).toBe('invalid_parameter');
 });

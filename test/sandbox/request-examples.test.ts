@@ -47,10 +47,10 @@ test.each(withBody)('the example of $method $path succeeds unchanged', async (ex
 	const field = matchOn && (matchOn.enum ?? matchOn.anyOf[0].enum)[0];
 	const query = field ? `?match_on=${field}` : '';
 	const to = path.endsWith('/schedule') ? path.replace('{id}', id) : address.replace('{id}', id);
-	const reply = await crm.send(method, to + query, body);
+	const response = await crm.send(method, to + query, body);
 	// Other records may need the only record of a kind.
-	const errors = reply.body.results?.flatMap(({ error }: Json) => error ?? []) ?? [];
+	const errors = response.body.results?.flatMap(({ error }: Json) => error ?? []) ?? [];
 	expect(errors.filter(({ code }: Json) => code !== 'in_use')).toEqual([]);
-	expect([reply.status, reply.body.detail]).toEqual([expect.any(Number), undefined]);
-	expect(Math.floor(reply.status / 100)).toBe(2);
+	expect([response.status, response.body.detail]).toEqual([expect.any(Number), undefined]);
+	expect(Math.floor(response.status / 100)).toBe(2);
 });

@@ -37,8 +37,8 @@ test('the service would have accepted every record', async () => {
 	for (const resource of resources) {
 		for (const record of await all(`/v1/${resource.name}`)) {
 			const writable = Object.entries(record).filter(([field]) => !isReadOnly(resource, field));
-			const reply = await patch(`/v1/${resource.name}/${record.id}`, Object.fromEntries(writable));
-			expect({ status: reply.status, body: reply.body }).toEqual({ status: 200, body: record });
+			const response = await patch(`/v1/${resource.name}/${record.id}`, Object.fromEntries(writable));
+			expect({ status: response.status, body: response.body }).toEqual({ status: 200, body: record });
 		}
 	}
 });

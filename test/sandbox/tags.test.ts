@@ -68,8 +68,8 @@ test('a tag that records have cannot be deleted', async () => {
 
 test('the tags of a record must exist', async () => {
 	const { post, tag } = await contactAndTag();
-	const reply = await post('/v1/contacts', { last_name: 'x', tag_ids: [tag.id, 'tag_0'] });
-	expect(errorsOf(reply)).toEqual({ '/tag_ids': 'reference_not_found' });
+	const response = await post('/v1/contacts', { last_name: 'x', tag_ids: [tag.id, 'tag_0'] });
+	expect(errorsOf(response)).toEqual({ '/tag_ids': 'reference_not_found' });
 });
 
 test('a tag has a unique name and a color', async () => {

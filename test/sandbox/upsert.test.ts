@@ -14,8 +14,8 @@ test('an upsert creates missing records and updates existing ones', async () => 
 
 test('a new record needs the same fields as on create', async () => {
 	const { put } = inProcess();
-	const reply = await put('/v1/companies?match_on=domain', { domain: 'x.example' });
-	expect(errorsOf(reply)).toEqual({ '/name': 'required' });
+	const response = await put('/v1/companies?match_on=domain', { domain: 'x.example' });
+	expect(errorsOf(response)).toEqual({ '/name': 'required' });
 });
 
 test('a deleted record is not matched', async () => {
@@ -40,9 +40,9 @@ test('a unique custom field matches, and several matches are a conflict', async 
 	await patch(field, { unique: false });
 	expect((await post('/v1/contacts', body)).status).toBe(201);
 	await patch(field, { unique: true });
-	const reply = await put(path, body);
-	expect(reply.status).toBe(409);
-	expect(reply.body.code).toBe('ambiguous_match');
+	const response = await put(path, body);
+	expect(response.status).toBe(409);
+	expect(response.body.code).toBe('ambiguous_match');
 });
 
 test('a key of several fields matches by all of them', async () => {
@@ -66,7 +66,7 @@ test.each([
 	['?match_on=email&foo=1', { email: 'a@x.example' }, 400, { foo: 'unknown_parameter' }],
 ])('PUT %s with %j is refused with %i', async (query, body, status, errors) => {
 	const { put } = inProcess();
-	const reply = await put(`/v1/contacts${query}`, body);
-	expect(reply.status).toBe(status);
-	expect(errorsOf(reply)).toEqual(errors);
+	const response = await put(`/v1/contacts${query}`, body);
+	expect(response.status).toBe(status);
+	expect(errorsOf(response)).toEqual(errors);
 });

@@ -47,7 +47,7 @@ test('deleting a user deactivates them, and records still refer to them', async 
 
 test.each(['contacts', 'companies'])('the owner of one of %s must exist', async (resource) => {
 	const { post } = inProcess();
-	const reply = await post(`/v1/${resource}`, { name: 'x', last_name: 'x', owner_id: 'usr_0' });
-	expect(reply.status).toBe(422);
-	expect(errorsOf(reply)).toMatchObject({ '/owner_id': 'reference_not_found' });
+	const response = await post(`/v1/${resource}`, { name: 'x', last_name: 'x', owner_id: 'usr_0' });
+	expect(response.status).toBe(422);
+	expect(errorsOf(response)).toMatchObject({ '/owner_id': 'reference_not_found' });
 });

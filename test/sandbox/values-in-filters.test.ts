@@ -12,8 +12,8 @@ test.each([1e21, 1e-7, 1000, -2.5, 0])('a filter accepts a number as the service
 
 test.each(['1e', 'e3', '1e3.5', '0x10', 'Infinity', '1e999', '--1', '1_000', ''])('%j is not a valid number in a filter', async (text) => {
 	const { get } = inProcess();
-	const reply = await get(`/v1/deals?${new URLSearchParams({ amount: text })}`);
-	expect([reply.status, errorsOf(reply)]).toEqual([400, { amount: 'invalid_parameter' }]);
+	const response = await get(`/v1/deals?${new URLSearchParams({ amount: text })}`);
+	expect([response.status, errorsOf(response)]).toEqual([400, { amount: 'invalid_parameter' }]);
 });
 
 test('an exponent may give a whole number', async () => {
@@ -23,7 +23,7 @@ test('an exponent may give a whole number', async () => {
 	expect((await get('/v1/companies?employee_count=1e-3')).status).toBe(400);
 });
 
-test.each(['select', 'multi_select'])('an option of a %s field contains no comma, since filters separate values with commas', async (type) => {
+test.each(['select', 'multi_select'])('an option of a %s field has no comma, since commas separate the values of filters', async (type) => {
 	const { post, patch, get } = inProcess();
 	const field = (value: string) => ({ resource: 'contacts', key: 'kind', label: 'Kind', type, options: [{ value, label: 'Smith, John' }] });
 	const refused = await post('/v1/custom-fields', field('Smith, John'));
@@ -34,7 +34,7 @@ test.each(['select', 'multi_select'])('an option of a %s field contains no comma
 	await post('/v1/contacts', { last_name: 'x', custom_fields: { kind: value } });
 	expect((await get('/v1/contacts?custom_fields.kind=Smith%20John')).body.total).toBe(1);
 	for (const unknown of ['nonsense', 'Smith, John', 'Smith John,nonsense']) {
-		const reply = await get(`/v1/contacts?${new URLSearchParams({ 'custom_fields.kind': unknown })}`);
-		expect([reply.status, reply.body.code]).toEqual([400, 'invalid_parameter']);
+		const response = await get(`/v1/contacts?${new URLSearchParams({ 'custom_fields.kind': unknown })}`);
+		expect([response.status, response.body.code]).toEqual([400, 'invalid_parameter']);
 	}
 });

@@ -30,7 +30,9 @@ test('a field that is defined when many records exist can be filtered by immedia
 	const database = new DatabaseSync(path, { readOnly: true });
 	const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
 	database.close();
-	expect(plan.map(({ detail }) => detail).join()).toMatch(/SEARCH contacts USING INTEGER PRIMARY KEY.*PRIMARY KEY \(field=\? AND value=\?\)/);
+	expect(plan.map(({ detail }) => detail).join()).toMatch(
+		/SEARCH contacts USING INTEGER PRIMARY KEY.*PRIMARY KEY \(field=\? AND value=\?\)/,
+	);
 	expect(exec.mock.calls.filter(([statement]) => statement.includes('INDEX'))).toEqual([]);
 	jest.restoreAllMocks();
 	store.close();
@@ -74,7 +76,9 @@ test('a filter by a custom field finds the same as a scan of all records, whatev
 test('a value that many records have is searched in the order of the list', async () => {
 	const { store, all } = onFile();
 	const table = store.table('contacts')!;
-	const blank = { object: 'contact', version: 1, created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z', deleted_at: null };
+	const blank = {
+		object: 'contact', version: 1, created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z', deleted_at: null,
+	};
 	store.transaction(() => {
 		for (let i = 0; i < 2500; i++) {
 			const contract_tier = i % 10 === 9 ? 'silver' : 'gold';

@@ -31,9 +31,9 @@ test('a deleted record is missing everywhere but in a list that asks for it', as
 	const { get, patch, delete: remove, all, path } = await created();
 	const deleted = await remove(path);
 	expect(deleted).toMatchObject({ status: 204, body: null });
-	for (const reply of [await get(path), await patch(path, {}), await remove(path)]) {
-		expect(reply.status).toBe(404);
-		expect(reply.body.code).toBe('not_found');
+	for (const response of [await get(path), await patch(path, {}), await remove(path)]) {
+		expect(response.status).toBe(404);
+		expect(response.body.code).toBe('not_found');
 	}
 	expect(await all('/v1/contacts')).toEqual([]);
 	const [record] = await all('/v1/contacts?include_deleted=true');

@@ -21,8 +21,8 @@ test('a list that was read before a record changed its owner is returned without
 	const list = () => call('GET', '/v1/contacts?job_title[contains]=buyer');
 	expect(namesIn(await list())).toEqual(['lost', 'kept']);
 	const reads = afterNextRead(() => patch(`/v1/contacts/${body.id}`, { owner_id: admin }));
-	const answer = await list();
-	expect([namesIn(answer), answer.body.total, reads()]).toEqual([['kept'], 1, 2]);
+	const response = await list();
+	expect([namesIn(response), response.body.total, reads()]).toEqual([['kept'], 1, 2]);
 	store.close();
 });
 
@@ -65,8 +65,8 @@ test('pages of the console show no records that became invisible while they were
 	const app = createApp({ store });
 	const open = async (path: string) => {
 		const Cookie = `crm_session=${store.sessions.open(sales, Date.now())}`;
-		const answer = await app.request(path, { headers: { Cookie } });
-		return [answer.status, (await answer.text()).includes('Moreno')];
+		const response = await app.request(path, { headers: { Cookie } });
+		return [response.status, (await response.text()).includes('Moreno')];
 	};
 	for (const path of [`/records/contacts/${body.id}`, '/records/contacts?job_title[contains]=buyer']) {
 		expect([path, ...(await open(path))]).toEqual([path, 200, true]);

@@ -116,8 +116,8 @@ test('a tag cannot be added to another user’s record', async () => {
 		expect((await asSales(method, path)).status).toBe(404);
 	}
 	expect(await foreignNow()).toEqual(contacts.foreign);
-	const reply = await asSales('PUT', `/v1/contacts/${contacts.owned.id}/tags/${tag.id}`);
-	expect(reply.body.tag_ids).toEqual([tag.id]);
+	const response = await asSales('PUT', `/v1/contacts/${contacts.owned.id}/tags/${tag.id}`);
+	expect(response.body.tag_ids).toEqual([tag.id]);
 });
 
 test('another user’s deal cannot be won, and only administrators change pipelines', async () => {

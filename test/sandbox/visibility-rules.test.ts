@@ -36,14 +36,19 @@ test('a message is seen by its user, and through its linked records', () => {
 	const [ownerCondition, ...through] = condition!.sql.split(' OR ');
 	expect(ownerCondition).toBe('+"user_id" = ?');
 	expect(through).toEqual(
-		['contact', 'ticket', 'deal'].map((kind) => `EXISTS (SELECT 1 FROM ${kind}s WHERE (id = messages."${kind}_id") AND (+"owner_id" IN ('', ?)))`),
+		['contact', 'ticket', 'deal'].map(
+			(kind) => `EXISTS (SELECT 1 FROM ${kind}s WHERE (id = messages."${kind}_id") AND (+"owner_id" IN ('', ?)))`,
+		),
 	);
 });
 
 describe('the receivers of events of a record', () => {
 	const record = (values: object) => ({ id: 'x_1', ...values }) as unknown as StoredRecord;
 	const owners: Record<string, string | null> = { con_1: 'usr_1', tic_1: 'usr_2', dea_1: null };
-	const find = (name: string, id: string) => (id in owners && name.startsWith({ con: 'contacts', tic: 'tickets', dea: 'deals' }[id.slice(0, 3)]!) ? record({ id, owner_id: owners[id] }) : undefined);
+	const find = (name: string, id: string) =>
+		id in owners && name.startsWith({ con: 'contacts', tic: 'tickets', dea: 'deals' }[id.slice(0, 3)]!)
+			? record({ id, owner_id: owners[id] })
+			: undefined;
 	const audience = (name: string, values: object) => audienceOf(resource(name), record(values), find);
 
 	test.each([
@@ -55,7 +60,10 @@ describe('the receivers of events of a record', () => {
 		['of a message without a user and a record: nobody', 'messages', {}, onlyUsers()],
 		['of a message: its user', 'messages', { user_id: 'usr_3' }, onlyUsers('usr_3')],
 		['of a message about a contact: those who see the contact', 'messages', { contact_id: 'con_1' }, onlyUsers('usr_1')],
-		['of a message about several records: those who see any of them', 'messages', { contact_id: 'con_1', ticket_id: 'tic_1' }, onlyUsers('usr_1', 'usr_2')],
+		[
+			'of a message about several records: those who see any of them', 'messages', { contact_id: 'con_1', ticket_id: 'tic_1' },
+			onlyUsers('usr_1', 'usr_2'),
+		],
 		['of a message about a record without an owner: everybody', 'messages', { contact_id: 'con_1', deal_id: 'dea_1' }, everyone],
 		['of a message whose record was deleted: its user', 'messages', { user_id: 'usr_3', contact_id: 'con_9' }, onlyUsers('usr_3')],
 	])('%s', (_, name, values, expected) => {

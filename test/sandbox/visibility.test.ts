@@ -68,8 +68,8 @@ test('a unique value stays unique, but nothing reveals which record has it', asy
 		expect([status, body.code]).toEqual([409, 'duplicate']);
 		expect(JSON.stringify(body)).not.toContain(contacts.foreign.id);
 	}
-	const reply = await asSales('PUT', '/v1/contacts?match_on=email', { email: 'own@x.example' });
-	expect(reply.body.id).toBe(contacts.owned.id);
+	const response = await asSales('PUT', '/v1/contacts?match_on=email', { email: 'own@x.example' });
+	expect(response.body.id).toBe(contacts.owned.id);
 });
 
 test('another user’s record cannot be referred to', async () => {

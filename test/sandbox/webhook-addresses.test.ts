@@ -50,8 +50,15 @@ test.each([
 });
 
 test('a public address is refused if it belongs to this machine, or to one of its networks', async () => {
-	const networkInterface = (address: string, cidr: string): NetworkInterfaceInfo => ({ ...{ address, cidr, netmask: '', mac: '', internal: false }, family: 'IPv4' });
-	jest.spyOn(os, 'networkInterfaces').mockReturnValue({ eth0: [networkInterface('93.184.216.34', '93.184.216.34/24'), networkInterface('2606:4700::77', '2606:4700::77/64')] });
+	const networkInterface = (address: string, cidr: string): NetworkInterfaceInfo => ({
+		...{ address, cidr, netmask: '', mac: '', internal: false },
+		family: 'IPv4',
+	});
+	jest
+		.spyOn(os, 'networkInterfaces')
+		.mockReturnValue({
+			eth0: [networkInterface('93.184.216.34', '93.184.216.34/24'), networkInterface('2606:4700::77', '2606:4700::77/64')],
+		});
 	for (const host of ['93.184.216.34', '93.184.216.1', '[2606:4700::77]', '[2606:4700::1]', '[::ffff:93.184.216.34]']) {
 		await expect(publicAddress(host)).rejects.toThrow('does not resolve to a public address');
 	}

@@ -40,14 +40,14 @@ test('the secret is shown when it is created, and only then', async () => {
 	expect(webhook.secret_hint).toBe(secret.slice(-4));
 	const rotated = await post(`/v1/webhooks/${webhook.id}/rotate-secret`, undefined);
 	expect(rotated.body.secret).not.toBe(secret);
-	const replies = [
+	const responses = [
 		await get(`/v1/webhooks/${webhook.id}`),
 		await get('/v1/webhooks'),
 		await patch(`/v1/webhooks/${webhook.id}`, { description: 'x' }),
 		await all('/v1/events'),
 	];
 	for (const plainSecret of [secret, rotated.body.secret]) {
-		expect(JSON.stringify(replies)).not.toContain(plainSecret);
+		expect(JSON.stringify(responses)).not.toContain(plainSecret);
 	}
 });
 
@@ -74,10 +74,10 @@ test.each([
 	['', 'It must not be empty.'],
 ])('the event "%s" is refused with the existing ones', async (event, names) => {
 	const { post } = sandbox;
-	const reply = await post('/v1/webhooks', { url: 'https://x.example', events: ['deal.won', event] });
-	expect(reply.status).toBe(422);
-	expect(Object.keys(errorsOf(reply))).toEqual(['/events/1']);
-	expect(reply.body.errors[0].detail).toContain(names);
+	const response = await post('/v1/webhooks', { url: 'https://x.example', events: ['deal.won', event] });
+	expect(response.status).toBe(422);
+	expect(Object.keys(errorsOf(response))).toEqual(['/events/1']);
+	expect(response.body.errors[0].detail).toContain(names);
 });
 
 test.each([
@@ -87,8 +87,8 @@ test.each([
 	[{ url: 'https://x.example', events: ['*'], status: 'disabled' }, { '/status': 'invalid_value' }],
 	[{ url: 'https://x.example', events: ['*'], secret: 'x' }, { '/secret': 'unknown_field' }],
 ])('%j is refused', async (body, errors) => {
-	const reply = await sandbox.post('/v1/webhooks', body);
-	expect([reply.status, errorsOf(reply)]).toEqual([422, errors]);
+	const response = await sandbox.post('/v1/webhooks', body);
+	expect([response.status, errorsOf(response)]).toEqual([422, errors]);
 	expect((await sandbox.get('/v1/webhooks')).body.total).toBe(0);
 	expect((await sandbox.get('/v1/events')).body.total).toBe(0);
 });

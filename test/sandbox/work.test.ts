@@ -52,8 +52,8 @@ test('a task is completed when its status is, and only then', async () => {
 	for (const status of ['deferred', 'in_progress', 'waiting', 'not_started']) {
 		expect((await patch(path, { status })).body).toMatchObject({ status, completed_at: null });
 	}
-	const reply = await patch(path, { completed_at: '2026-01-01T00:00:00Z' });
-	expect(errorsOf(reply)).toEqual({ '/completed_at': 'read_only' });
+	const response = await patch(path, { completed_at: '2026-01-01T00:00:00Z' });
+	expect(errorsOf(response)).toEqual({ '/completed_at': 'read_only' });
 });
 
 test('a note is about a record, and has an author instead of an owner', async () => {

@@ -1,4 +1,6 @@
-import { type INode, type INodeParameters, type INodeProperties, type INodePropertyOptions, type INodeType, NodeHelpers } from 'n8n-workflow';
+import {
+	type INode, type INodeParameters, type INodeProperties, type INodePropertyOptions, type INodeType, NodeHelpers,
+} from 'n8n-workflow';
 
 import { credentials } from '../../nodes/CrmPlatform/actionProperties';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
@@ -25,7 +27,9 @@ test('CRM Platform, which spells out its credentials, has the same ones as the o
 describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
 	const { properties } = description;
 	const operations = properties.filter(({ name }) => name === 'operation');
-	const each = menu.flatMap((entry) => entry.operations.map((operation) => ({ entry, operation, resource: entry.value, value: String(operation.option.value) })));
+	const each = menu.flatMap((entry) =>
+		entry.operations.map((operation) => ({ entry, operation, resource: entry.value, value: String(operation.option.value) })),
+	);
 
 	test.each(menu)('offers the operations of $name, and selects one of them first', ({ value: resource, operations: menuOperations }) => {
 		const values = valuesOf(properties, { resource });
@@ -33,14 +37,18 @@ describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
 		const offered = visibleOperations.map((property) => optionsOf(property).map((option) => option.value));
 		expect(offered.map((choices) => new Set(choices))).toEqual([new Set(menuOperations.map(({ option }) => option.value))]);
 		expect(offered[0]).toContain(values.operation);
-		expect(NodeHelpers.getNodeParameters(properties, { resource, operation: values.operation! }, false, false, null, null)).not.toHaveProperty('operation');
+		expect(
+			NodeHelpers.getNodeParameters(properties, { resource, operation: values.operation! }, false, false, null, null),
+		).not.toHaveProperty('operation');
 	});
 
 	test.each(each)('has the parameters of $resource: $value, in their order', ({ entry, operation, resource, value }) => {
 		const values = valuesOf(properties, { resource, operation: value });
 		const expected = displayed([...(entry.parents ?? []), ...operation.properties(entry as Resource)], values);
 		const around = ['authentication', 'resource', 'operation', 'kind', 'options'];
-		const form = displayed(properties, values).filter(({ name, displayOptions }) => !around.includes(name) && !displayOptions?.show?.['@tool']);
+		const form = displayed(properties, values).filter(
+			({ name, displayOptions }) => !around.includes(name) && !displayOptions?.show?.['@tool'],
+		);
 		expect(form.map(({ name, displayName, required }) => [name, displayName, required])).toEqual(
 			expected.map(({ name, displayName, required }) => [name, displayName, required]),
 		);
@@ -58,7 +66,9 @@ describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
 		const [all, ...more] = properties.filter(({ displayOptions }) => displayOptions?.show?.['@version']);
 		expect(more).toEqual([]);
 		const visibilities = ['contact', '={{ $json.kind }}', 'unknown'].flatMap((resource) =>
-			[0, 1, 1.1, 2, undefined].map((typeVersion) => NodeHelpers.displayParameter({ resource, operation: '={{ $json.do }}' }, all!, { typeVersion } as INode, description)),
+			[0, 1, 1.1, 2, undefined].map((typeVersion) =>
+				NodeHelpers.displayParameter({ resource, operation: '={{ $json.do }}' }, all!, { typeVersion } as INode, description),
+			),
 		);
 		expect(new Set(visibilities)).toEqual(new Set([false]));
 		// Nor does it change what n8n stores of a workflow, or which issues it finds.
@@ -82,7 +92,9 @@ describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
 		// n8n 2.41's editor uses the first parameter for the resource, whether it is shown or not.
 		const kinds = optionsOf(properties.find(({ name }) => name === 'resource')!);
 		const actions = kinds.flatMap(({ value: resource }) => {
-			const { displayOptions, options } = operations.find(({ displayOptions: { show } = {} }) => !show?.['@version'] && show?.resource?.includes(String(resource)))!;
+			const { displayOptions, options } = operations.find(
+				({ displayOptions: { show } = {} }) => !show?.['@version'] && show?.resource?.includes(String(resource)),
+			)!;
 			const preset = Object.fromEntries(Object.entries(displayOptions!.show!).map(([name, values]) => [name, values?.[0]]));
 			return (options as INodePropertyOptions[]).map(({ action, value }) => ({ action, operation: value, ...preset }));
 		});
@@ -92,7 +104,7 @@ describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
 	});
 });
 
-test('An operation has one name and one description, whatever record type it is for', () => {
+test('an operation has one name and one description, whatever record type it is for', () => {
 	for (const menu of [everydayMenu, adminMenu]) {
 		const textsByOperation = new Map<unknown, Set<string>>();
 		for (const { option } of menu.flatMap(({ operations }) => operations)) {
@@ -102,7 +114,7 @@ test('An operation has one name and one description, whatever record type it is 
 	}
 });
 
-test('Forms whose parameters are in different orders are refused', () => {
+test('forms whose parameters are in different orders are refused', () => {
 	const text = (name: string): INodeProperties => ({ displayName: name, name, type: 'string', default: '' });
 	const form = (resource: string, ...names: string[]) => ({ resource, operation: 'get', parameters: names.map(text) });
 	expect(sharedParameters([form('one', 'a', 'b'), form('other', 'b', 'c')]).map(({ name }) => name)).toEqual(['a', 'b', 'c']);

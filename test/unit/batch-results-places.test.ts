@@ -4,8 +4,12 @@ import { answersByItem } from '../../nodes/CrmPlatform/api/batchResults';
 
 /** Which result each item has: its number among the results, or null where that is not certain. */
 function placed(items: IDataObject[], results: unknown, areNew = false): Array<number | null> {
-	const list = Array.isArray(results) ? results.map((result: unknown, n) => (isResult(result) ? { ...result, number: n } : result)) : results;
-	const byPlace = new Map(answersByItem({ results: list }, items, areNew).map(([place, { body }]) => [place, (body as { number: number }).number]));
+	const list = Array.isArray(results)
+		? results.map((result: unknown, n) => (isResult(result) ? { ...result, number: n } : result))
+		: results;
+	const byPlace = new Map(
+		answersByItem({ results: list }, items, areNew).map(([place, { body }]) => [place, (body as { number: number }).number]),
+	);
 	expect([...byPlace.keys()].every((place) => place in items)).toBe(true);
 	return items.map((_, place) => byPlace.get(place) ?? null);
 }
@@ -24,7 +28,10 @@ describe('items without ids', () => {
 		['in order, where new records have ids', [ok({ id: 'x' }), ok({ id: 'y' })], [0, 1]],
 		['not at all, if an index is the one behind the last', [{ index: 0, ...ok() }, { index: 2, ...ok() }], [null, null]],
 		['not at all, if an index is negative', [{ index: 0, ...ok() }, { index: -1, ...ok() }], [null, null]],
-		['not at all, if an index comes twice beside another', [{ index: 0, ...ok() }, { index: 0, ...ok() }, { index: 1, ...ok() }], [null, null]],
+		[
+			'not at all, if an index comes twice beside another', [{ index: 0, ...ok() }, { index: 0, ...ok() }, { index: 1, ...ok() }],
+			[null, null],
+		],
 		['not by the order, if some have an index', [{ index: 0, ...ok() }, ok()], [0, null]],
 		['not by the order, if one cannot be read', [ok(), ok(), null], [null, null]],
 		['not by the order, if one has no status', [ok(), { data: {} }], [null, null]],
@@ -87,7 +94,10 @@ describe('a record with the values of another item belongs to no item,', () => {
 	const record = (email: unknown) => ok({ email, kind: 'k' });
 
 	test.each<[string, unknown[], Array<number | null>]>([
-		['as the fields show in which all items differ', [{ index: 0, ...record('b@x.example') }, { index: 1, ...record('a@x.example') }], [null, null]],
+		[
+			'as the fields show in which all items differ', [{ index: 0, ...record('b@x.example') }, { index: 1, ...record('a@x.example') }],
+			[null, null],
+		],
 		['but the CRM may write them in another way', [{ index: 0, ...record('A@x.example') }, { index: 1, ...record('b@x.example') }], [0, 1]],
 		['but it may have changed them', [{ index: 0, ...record('other@x.example') }, { index: 1, ...record(null) }], [0, 1]],
 		['but a result without a record proves nothing', [{ index: 0, ...ok() }, { index: 1, ...record('b@x.example') }], [0, 1]],
@@ -127,9 +137,12 @@ describe('of items that become records of their own', () => {
 	});
 });
 
-test.each([undefined, null, 'text', 7, { results: 7 }, [], [[]]])('a response without results leaves all items undecided: %j', (results) => {
-	expect(placed(plain, results)).toEqual([null, null]);
-});
+test.each([undefined, null, 'text', 7, { results: 7 }, [], [[]]])(
+	'a response without results leaves all items undecided: %j',
+	(results) => {
+		expect(placed(plain, results)).toEqual([null, null]);
+	},
+);
 
 test('no items have no results', () => {
 	expect(placed([], [{ index: 0, ...ok() }])).toEqual([]);

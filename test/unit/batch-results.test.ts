@@ -41,13 +41,18 @@ test('an item to be created that is refused because of another one has its refus
 	expect(await outcomes(items, [creation(0, 'x', 'a'), refused, creation(2, 'z', 'c')], true)).toEqual(['a', 'x is there', 'c']);
 });
 
-test.each([[[{ code: 'x', detail: 'not good' }]], [['not good']], ['not good'], [{ title: ['not good'] }]])('errors beside the record of a result that says success fail it: %j', async (errors) => {
-	const results = [{ index: 0, ...done('a'), errors }, { index: 1, ...done('b'), errors: [] }];
-	const send = async () => ({ status: 207, headers: {}, body: { results } });
-	const [first, second] = await sendBatch(send, { description, path: '/v1/contacts/batch/update', items: itemsWithIds.slice(0, 2), areNew: false });
-	expect(JSON.stringify(first)).toMatch(/not good.*may have been written|may have been written.*not good/);
-	expect(second).toMatchObject({ record: { name: 'record b' } });
-});
+test.each([[[{ code: 'x', detail: 'not good' }]], [['not good']], ['not good'], [{ title: ['not good'] }]])(
+	'errors beside the record of a result that says success fail it: %j',
+	async (errors) => {
+		const results = [{ index: 0, ...done('a'), errors }, { index: 1, ...done('b'), errors: [] }];
+		const send = async () => ({ status: 207, headers: {}, body: { results } });
+		const [first, second] = await sendBatch(send, {
+			description, path: '/v1/contacts/batch/update', items: itemsWithIds.slice(0, 2), areNew: false,
+		});
+		expect(JSON.stringify(first)).toMatch(/not good.*may have been written|may have been written.*not good/);
+		expect(second).toMatchObject({ record: { name: 'record b' } });
+	},
+);
 
 test('an error in a result of success is an error', async () => {
 	const results = [{ index: 0, status: 200, error: { detail: 'a is refused' } }, { index: 1, ...done('b') }];
@@ -60,7 +65,10 @@ test('a list in place of a record is no record', async () => {
 
 test('ids may be numbers on one side and text on the other', async () => {
 	const items = [{ id: '7' }, { id: '8' }, { id: 9 }];
-	const results = [{ status: 200, data: { id: 9, name: 'nine' } }, { id: 7, status: 422, error: { detail: 'seven is refused' } }, { status: '200', data: { id: '8', name: 'eight' } }];
+	const results = [
+		{ status: 200, data: { id: 9, name: 'nine' } }, { id: 7, status: 422, error: { detail: 'seven is refused' } },
+		{ status: '200', data: { id: '8', name: 'eight' } },
+	];
 	expect(await outcomes(items, results)).toEqual(['seven is refused', 'eight', 'nine']);
 });
 
@@ -86,7 +94,11 @@ test('whatever the form of the results, none goes to another item', async () => 
 	await fc.assert(
 		fc.asyncProperty(reports, async ({ count, ids, index, returnsId, order, isOrdered, reported }) => {
 			const places = Array.from({ length: count }, (_, i) => i);
-			const items = places.map((i) => ({ name: `record ${i}`, kind: 'same', ...(ids !== 'none' && { id: ids === 'text' ? String(100 + i) : 100 + i }) }));
+			const items = places.map((i) => ({
+				name: `record ${i}`,
+				kind: 'same',
+				...(ids !== 'none' && { id: ids === 'text' ? String(100 + i) : 100 + i }),
+			}));
 			const sorted = isOrdered ? places : [...places].sort((a, b) => (order[a] ?? 0) - (order[b] ?? 0));
 			// Some are left out, or come twice.
 			const reportedPlaces = [...sorted, ...sorted].slice(0, Math.min(reported, 2 * count));

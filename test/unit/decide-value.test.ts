@@ -4,8 +4,9 @@ import { decideValue, type ValueDecision, type ValueOrigin, type WhenCleared } f
 
 // The table under *Fields* in docs/writing.md, row by row, for what an update does.
 
-const decided = (kind: FieldKind, value: unknown, origin: ValueOrigin, whenCleared: WhenCleared = 'clear', more: Partial<Field> = {}): ValueDecision =>
-	decideValue({ field: fieldNamed('x', { kind, ...more }), value, origin }, whenCleared);
+const decided = (
+	kind: FieldKind, value: unknown, origin: ValueOrigin, whenCleared: WhenCleared = 'clear', more: Partial<Field> = {},
+): ValueDecision => decideValue({ field: fieldNamed('x', { kind, ...more }), value, origin }, whenCleared);
 
 const write = (value: unknown): ValueDecision => ({ action: 'write', value });
 const clear: ValueDecision = { action: 'clear' };

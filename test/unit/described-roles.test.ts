@@ -30,10 +30,9 @@ describe('the idempotency key', () => {
 		if (!/Original/.test(_)) expect(withHeaders({ ...other, required: true }).idempotencyHeader).toBeUndefined();
 	});
 
-	test.each(['Idempotency-Key', 'X-Idempotency-Key', 'idempotencyKey', 'X-Idempotency-Token', 'Idempotency-Id', 'X-Request-Idempotency-Key'])(
-		'is sent as %s',
-		(name) => expect(withHeaders(header(name)).idempotencyHeader).toBe(name),
-	);
+	test.each([
+		'Idempotency-Key', 'X-Idempotency-Key', 'idempotencyKey', 'X-Idempotency-Token', 'Idempotency-Id', 'X-Request-Idempotency-Key',
+	])('is sent as %s', (name) => expect(withHeaders(header(name)).idempotencyHeader).toBe(name));
 
 	test('is sent in neither of two headers that may both be for it', () => {
 		expect(withHeaders(header('X-Idempotency-Key'), header('X-Idempotency-Token')).idempotencyHeader).toBeUndefined();
@@ -74,7 +73,9 @@ describe('the idempotency key', () => {
 	});
 });
 
-const fields = { type: 'object', properties: { first_name: { type: 'string' }, email: { type: 'string' }, external_id: { type: 'string' } } };
+const fields = {
+	type: 'object', properties: { first_name: { type: 'string' }, email: { type: 'string' }, external_id: { type: 'string' } },
+};
 
 /** How an upsert with these query parameters takes the field to match on. */
 function matchOf(parameters: object[], components: object = {}) {
@@ -155,7 +156,9 @@ describe('a parameter of a list is chosen by its schema:', () => {
 	});
 
 	test('a page size takes precedence over a limit of the whole list, and is a number', () => {
-		expect(listWith(query('limit', { type: 'integer' }), query('page_size', { type: 'integer', maximum: 20 })).pageSize).toEqual({ name: 'page_size', maximum: 20 });
+		expect(listWith(query('limit', { type: 'integer' }), query('page_size', { type: 'integer', maximum: 20 })).pageSize).toEqual({
+			name: 'page_size', maximum: 20,
+		});
 		expect(listWith(query('limit', { type: 'string', format: 'date' })).pageSize).toBeUndefined();
 	});
 
@@ -181,7 +184,9 @@ describe('a parameter of a list is chosen by its schema:', () => {
 			next: { parameters: { 'query.where': from, limit: '$request.query.limit' } },
 			record: { operationId: 'other', parameters: { id: '$response.body#/data/0/id' } },
 		};
-		const described = describeContacts({ parameters: [query('where', {}), query('limit', { type: 'integer' })], responses: { 200: { links } } });
+		const described = describeContacts({
+			parameters: [query('where', {}), query('limit', { type: 'integer' })], responses: { 200: { links } },
+		});
 		expect(described.list).toMatchObject({ cursor: 'where', next });
 	});
 });

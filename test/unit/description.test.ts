@@ -144,7 +144,9 @@ describe('time', () => {
 	const timesOf = (...names: string[]) => listWith(...names.map((name) => query(name, instant)));
 
 	test('a span of creation needs a parameter for its begin and one for its end', () => {
-		expect(timesOf('created_at[gte]', 'created_at[lt]').created).toEqual({ field: 'created_at', from: 'created_at[gte]', before: 'created_at[lt]' });
+		expect(timesOf('created_at[gte]', 'created_at[lt]').created).toEqual({
+			field: 'created_at', from: 'created_at[gte]', before: 'created_at[lt]',
+		});
 		expect(timesOf('created_at[gte]', 'created_at[lte]').created).toBeUndefined();
 	});
 
@@ -163,7 +165,9 @@ describe('time', () => {
 });
 
 test('a document is read once for each record type, however many executions ask', () => {
-	const [document, other] = ['get', 'post'].map((verb) => documentWith({ '/v1/contacts': { [verb]: {} } })) as [OpenApiDocument, OpenApiDocument];
+	const [document, other] = ['get', 'post'].map((verb) => documentWith({ '/v1/contacts': { [verb]: {} } })) as [
+		OpenApiDocument, OpenApiDocument,
+	];
 	expect(describeResource(document, '/contacts')).toBe(describeResource(document, '/contacts'));
 	expect(describeResource(document, '/contacts')?.create).toBeUndefined();
 	expect(describeResource(other, '/contacts')?.create).toBeDefined();

@@ -59,7 +59,9 @@ describe('an operation', () => {
 		const schema = { properties: { name: { type: 'string' } } };
 		const writtenAs = (...types: string[]) =>
 			describeContacts({}, { requestBody: { content: Object.fromEntries(types.map((type) => [type, { schema }])) } }).create;
-		expect(writtenAs('application/merge-patch+json')).toMatchObject({ contentType: 'application/merge-patch+json', fields: [{ name: 'name' }] });
+		expect(writtenAs('application/merge-patch+json')).toMatchObject({
+			contentType: 'application/merge-patch+json', fields: [{ name: 'name' }],
+		});
 		expect(writtenAs('application/json-patch+json', 'application/json; charset=utf-8').contentType).toBeUndefined();
 		expect(writtenAs('application/xml', 'application/json-patch+json').refusal).toContain('application/xml or application/json-patch+json');
 	});

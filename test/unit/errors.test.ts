@@ -55,10 +55,22 @@ test('the message of a duplicate names the record that has the value, once', () 
 const challenge = 'Bearer realm="x", error="insufficient_scope", scope="contacts:write"';
 
 test.each([
-	['a wrong key tells where to find the right one', answer(401, { detail: 'Unknown key', code: 'invalid_credentials' }), 'API and integrations'],
-	['a missing scope names it', answer(403, { detail: 'No', code: 'insufficient_scope', scope: 'contacts:write' }), 'the scope contacts:write'],
-	['a missing scope names it if only the challenge does', answer(403, 'Forbidden', { 'www-authenticate': challenge }), 'the scope contacts:write'],
-	['a refused transition lists the possible ones', answer(409, { detail: 'No', code: 'invalid_state_transition', allowed: ['open', 'solved'] }), 'open, solved'],
+	[
+		'a wrong key tells where to find the right one', answer(401, { detail: 'Unknown key', code: 'invalid_credentials' }),
+		'API and integrations',
+	],
+	[
+		'a missing scope names it', answer(403, { detail: 'No', code: 'insufficient_scope', scope: 'contacts:write' }),
+		'the scope contacts:write',
+	],
+	[
+		'a missing scope names it if only the challenge does', answer(403, 'Forbidden', { 'www-authenticate': challenge }),
+		'the scope contacts:write',
+	],
+	[
+		'a refused transition lists the possible ones',
+		answer(409, { detail: 'No', code: 'invalid_state_transition', allowed: ['open', 'solved'] }), 'open, solved',
+	],
 ])('the advice about %s', (_, refused, advice) => {
 	expect(problemOf(refused).description).toContain(advice);
 });
@@ -115,9 +127,12 @@ test.each([
 	expect(problemOf(answer(400, body)).message).toBe(words);
 });
 
-test.each(['', 'Bad Gateway', '<html>502</html>', '[1,2]', 'null', '"text"', '{"detail":7}'])('an error response of %p is still reported', (body) => {
-	expect(problemOf(answer(502, body)).message).toContain('The CRM failed (502)');
-});
+test.each(['', 'Bad Gateway', '<html>502</html>', '[1,2]', 'null', '"text"', '{"detail":7}'])(
+	'an error response of %p is still reported',
+	(body) => {
+		expect(problemOf(answer(502, body)).message).toContain('The CRM failed (502)');
+	},
+);
 
 test('the request id is taken from the header when the body has none', () => {
 	const { details } = problemOf(answer(500, '', { 'x-request-id': 'req_2' }));

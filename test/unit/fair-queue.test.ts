@@ -4,7 +4,9 @@ interface Named extends QueueEntry {
 	name: string;
 }
 
-const entry = (name: string, workflow = 'a', priority: Priority = 'ordinary', wasDeferred = false): Named => ({ name, workflow, priority, wasDeferred });
+const entry = (name: string, workflow = 'a', priority: Priority = 'ordinary', wasDeferred = false): Named => ({
+	name, workflow, priority, wasDeferred,
+});
 
 function order(entries: Named[]): string[] {
 	const queue = new FairQueue<Named>();
@@ -20,7 +22,9 @@ test('within a workflow, requests are sent in their order', () => {
 
 test('a workflow with many requests does not delay a workflow with few', () => {
 	const many = Array.from({ length: 6 }, (_, i) => entry(`a${i}`, 'a'));
-	expect(order([...many, entry('b0', 'b'), entry('b1', 'b'), entry('c0', 'c')])).toEqual(['a0', 'b0', 'c0', 'a1', 'b1', 'a2', 'a3', 'a4', 'a5']);
+	expect(order([...many, entry('b0', 'b'), entry('b1', 'b'), entry('c0', 'c')])).toEqual([
+		'a0', 'b0', 'c0', 'a1', 'b1', 'a2', 'a3', 'a4', 'a5',
+	]);
 });
 
 test('awaited requests are sent before ordinary ones, and those before bulk', () => {
@@ -34,13 +38,17 @@ test('one in ten turns goes to the lowest priority, so that bulk does not starve
 });
 
 test('ordinary requests do not starve either, between awaited ones and bulk', () => {
-	const [forms, bulk] = (['awaited', 'bulk'] as const).map((priority) => Array.from({ length: 30 }, (_, i) => entry(`${priority} ${i}`, 'a', priority)));
+	const [forms, bulk] = (['awaited', 'bulk'] as const).map((priority) =>
+		Array.from({ length: 30 }, (_, i) => entry(`${priority} ${i}`, 'a', priority)),
+	);
 	const names = order([...forms!, ...bulk!, entry('ordinary', 'b')]);
 	expect([names.indexOf('bulk 0'), names.indexOf('ordinary')]).toEqual([9, 19]);
 });
 
 test('a request that was refused is sent before others of its workflow', () => {
-	expect(order([entry('1'), entry('2'), entry('refused', 'a', 'ordinary', true), entry('other', 'b')])).toEqual(['refused', 'other', '1', '2']);
+	expect(order([entry('1'), entry('2'), entry('refused', 'a', 'ordinary', true), entry('other', 'b')])).toEqual([
+		'refused', 'other', '1', '2',
+	]);
 });
 
 test('a removed entry is gone, and with the last one its workflow', () => {

@@ -46,13 +46,16 @@ const encodings = new Map<string, (text: string) => Buffer>([
 	['Latin-1', (text) => Buffer.from(text, 'latin1')],
 ]);
 
-const cell = fc.oneof(fc.string({ maxLength: 6 }), fc.string({ unit: 'grapheme', maxLength: 4 }), fc.stringMatching(/^[àé€,;"\n sep='+=\0]{0,5}$/));
+const cell = fc.oneof(
+	fc.string({ maxLength: 6 }), fc.string({ unit: 'grapheme', maxLength: 4 }), fc.stringMatching(/^[àé€,;"\n sep='+=\0]{0,5}$/),
+);
 const table = fc.array(fc.tuple(cell, cell), { minLength: 1, maxLength: 6 });
 const damage = fc.option(fc.tuple(fc.nat(400), fc.uint8Array({ minLength: 1, maxLength: 3 })), { nil: undefined });
+const chunkSize = fc.integer({ min: 1, max: 40 });
 
 test('whatever the bytes, a record has the text of the file, or the user is warned', async () => {
 	await fc.assert(
-		fc.asyncProperty(table, fc.constantFrom(...encodings.keys()), damage, fc.integer({ min: 1, max: 40 }), async (rows, name, broken, size) => {
+		fc.asyncProperty(table, fc.constantFrom(...encodings.keys()), damage, chunkSize, async (rows, name, broken, size) => {
 			const text = stringify([['last_name', 'email'], ...rows], { quoted: true });
 			const bytes = encodings.get(name)!(text);
 			if (broken) bytes.set(broken[1].subarray(0, Math.max(0, bytes.length - broken[0])), Math.min(broken[0], bytes.length));
@@ -73,7 +76,8 @@ test('whatever the bytes, a record has the text of the file, or the user is warn
 	);
 });
 
-test.each(['UTF-16 without a mark', 'big-endian UTF-16 without a mark', 'UTF-32 without a mark'])('%s is refused with advice, and read if it is chosen', async (name) => {
+const encodingsWithoutMark = ['UTF-16 without a mark', 'big-endian UTF-16 without a mark', 'UTF-32 without a mark'];
+test.each(encodingsWithoutMark)('%s is refused with advice, and read if chosen', async (name) => {
 	const bytes = encodings.get(name)!('last_name,email\nZoë,a@b.example\n');
 	for (const format of ['csv', 'json', 'ndjson'] as const) {
 		const reading = recordsOf(bytes, { format }).then(({ error }) => { throw error ?? new Error('It was read'); });

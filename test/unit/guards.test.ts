@@ -9,7 +9,11 @@ const missing = (howMany: number, action: PlannedChange['action'] = 'delete'): P
 	Array.from({ length: howMany }, (_, i) => ({ action, record: record(i), changes: [] }));
 
 const guarded = (planned: PlannedChange[], limits: { share?: number; number?: number }, readings: Partial<Readings> = {}) =>
-	guardDeletions(planned, { share: 100, number: Infinity, ...limits }, { inScope: planned.length, comparable: readings.inScope ?? planned.length, inSource: 1, unknown: 0, ...readings });
+	guardDeletions(
+		planned,
+		{ share: 100, number: Infinity, ...limits },
+		{ inScope: planned.length, comparable: readings.inScope ?? planned.length, inSource: 1, unknown: 0, ...readings },
+	);
 
 test.each([
 	['exactly the number', 100, { number: 100 }, 1000],
@@ -71,7 +75,9 @@ test('changes of records that the source has are neither counted nor held back',
 });
 
 test('values that the CRM stores in a different format do not count as changes', () => {
-	const set = (id: number, from: unknown, to: unknown): PlannedChange => ({ action: 'update', record: record(id), changes: [{ field: 'phone', from, to }] });
+	const set = (id: number, from: unknown, to: unknown): PlannedChange => ({
+		action: 'update', record: record(id), changes: [{ field: 'phone', from, to }],
+	});
 	const again = [set(1, 'https://left.example', 'HTTPS://Left.example'), set(2, '+4930123', '+49 (30) 123'), set(3, 7, '7.0')];
 	expect(guarded([...again, set(4, null, 'new')], { number: 1 }).reason).toBeUndefined();
 	expect(guarded([...again, set(4, 'A+', 'A-'), set(5, '12', '1.2')], { number: 1 }).reason).toContain('2 of 5');
@@ -81,7 +87,9 @@ test('values that the CRM stores in a different format do not count as changes',
 });
 
 describe('whatever the limits and the size of the account,', () => {
-	const limits = fc.record({ share: fc.oneof(fc.nat(100), fc.constantFrom(0, 0.5, 10, NaN)), number: fc.oneof(fc.nat(50), fc.constantFrom(0, 100, NaN)) });
+	const limits = fc.record({
+		share: fc.oneof(fc.nat(100), fc.constantFrom(0, 0.5, 10, NaN)), number: fc.oneof(fc.nat(50), fc.constantFrom(0, 100, NaN)),
+	});
 	const sizes = fc.tuple(fc.integer({ min: 1, max: 60 }), fc.nat(60)).map(([count, stay]) => ({ count, inScope: count + stay }));
 	const isAllowed = (count: number, inScope: number, allowed: { share: number; number: number }) =>
 		guarded(missing(count), allowed, { inScope }).reason === undefined;

@@ -33,11 +33,16 @@ test('a write for a value has the same key in every execution', () => {
 	expect(valueKey(elsewhere, 'A-17')).toBe(valueKey(identity, 'A-17'));
 });
 
-test.each([255, 100, 64])('the key that undoes a deletion has the same end in all executions, so that the next one finds it (%i)', (maxLength) => {
-	const hashes = ['1', '2'].map((execution) => originOfKey(idempotencyKey({ ...identity, execution, deletion: 'evt_1' }, { maxLength }))?.hash);
-	expect(hashes).toEqual([deletionHash('evt_1'), deletionHash('evt_1')]);
-	expect(deletionHash('evt_2')).not.toBe(deletionHash('evt_1'));
-});
+test.each([255, 100, 64])(
+	'the key that undoes a deletion has the same end in all executions, so that the next one finds it (%i)',
+	(maxLength) => {
+		const hashes = ['1', '2'].map(
+			(execution) => originOfKey(idempotencyKey({ ...identity, execution, deletion: 'evt_1' }, { maxLength }))?.hash,
+		);
+		expect(hashes).toEqual([deletionHash('evt_1'), deletionHash('evt_1')]);
+		expect(deletionHash('evt_2')).not.toBe(deletionHash('evt_1'));
+	},
+);
 
 describe('the origin of a key', () => {
 	test('is the execution of the workflow of the n8n that made it', () => {
@@ -64,11 +69,14 @@ describe('the origin of a key', () => {
 		expect(originOfKey('n8n/12345678//' + '0'.repeat(32))).toEqual({ instance: '12345678', workflow: '', hash: '0'.repeat(32) });
 	});
 
-	test.each(['', 'an id/with ünusual characters', 'w'.repeat(64), 'w'.repeat(300)])('fits into a header and can be recognized, whatever the IDs: %p', (id) => {
-		const key = idempotencyKey({ ...identity, workflow: id, execution: id });
-		expect(key).toMatch(/^[\x21-\x7e]{1,255}$/);
-		expect(originOfKey(key)).toMatchObject(originOf('i', id, id));
-	});
+	test.each(['', 'an id/with ünusual characters', 'w'.repeat(64), 'w'.repeat(300)])(
+		'fits into a header and can be recognized, whatever the IDs: %p',
+		(id) => {
+			const key = idempotencyKey({ ...identity, workflow: id, execution: id });
+			expect(key).toMatch(/^[\x21-\x7e]{1,255}$/);
+			expect(originOfKey(key)).toMatchObject(originOf('i', id, id));
+		},
+	);
 
 	test('has 16 digits of a hash in place of a workflow ID that does not fit into a header', () => {
 		expect(originOf('i', 'ünusual').workflow).toMatch(/^[0-9a-f]{16}$/);
@@ -91,7 +99,9 @@ describe('the origin of a key', () => {
 
 /** Formats that services require, and what a key in that format looks like. */
 const formats: Array<[words: string, format: KeyFormat, key: RegExp]> = [
-	...[255, 100, 64, 40, 32, 31].map((maxLength): [string, KeyFormat, RegExp] => [`at most ${maxLength} characters`, { maxLength }, new RegExp(`^.{22,${maxLength}}$`)]),
+	...[255, 100, 64, 40, 32, 31].map((maxLength): [string, KeyFormat, RegExp] => [
+		`at most ${maxLength} characters`, { maxLength }, new RegExp(`^.{22,${maxLength}}$`),
+	]),
 	['22 characters', { maxLength: 22 }, /^[\w-]{22}$/],
 	['hexadecimal of 64', { pattern: '^[0-9a-f]+$' }, /^[0-9a-f]{64}$/],
 	['hexadecimal of exactly 40', { pattern: '^[0-9a-f]{40}$' }, /^[0-9a-f]{40}$/],

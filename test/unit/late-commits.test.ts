@@ -5,7 +5,7 @@ afterEach(forgetDispatchers);
 
 const interval = 15_000;
 
-test.each(['goes on', 'is restarted meanwhile'])('an event whose number is 199 below one that was read starts once, even if the CRM shows it later (n8n %s)', async (fate) => {
+test.each(['goes on', 'is restarted meanwhile'])('an event that appears 199 below a read one starts once (n8n %s)', async (fate) => {
 	const { clock, service, n8n, happen, choose, publish, started } = await pollWorld();
 	for (let sequence = 2; sequence < 1_000; sequence++) service.happen('c.z', 'r0');
 	await publish(choose());

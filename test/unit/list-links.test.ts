@@ -16,14 +16,19 @@ test.each([
 	expect((await readPage(send, '/v1/contacts', { list, query: {} })).next).toBe('b');
 });
 
-test.each(['<?cursor=b>; rel="nextpage"', '<?cursor=b>; rel="prev"; title="next"', '<?cursor=b>; title="rel=next"'])('no other link is treated as the next one: %s', async (link) => {
-	const list = listWith(query('cursor', {}));
-	const send = async () => ({ status: 200, headers: { link }, body: { data: [{ id: 'a' }], next_cursor: null } });
-	expect((await readPage(send, '/v1/contacts', { list, query: {} })).next).toBeUndefined();
-});
+test.each(['<?cursor=b>; rel="nextpage"', '<?cursor=b>; rel="prev"; title="next"', '<?cursor=b>; title="rel=next"'])(
+	'no other link is treated as the next one: %s',
+	async (link) => {
+		const list = listWith(query('cursor', {}));
+		const send = async () => ({ status: 200, headers: { link }, body: { data: [{ id: 'a' }], next_cursor: null } });
+		expect((await readPage(send, '/v1/contacts', { list, query: {} })).next).toBeUndefined();
+	},
+);
 
 describe('a parameter of a link beside the cursor', () => {
-	const names = ['after', 'direction', 'limit'].map((name) => ({ name, in: 'query', schema: { type: name === 'limit' ? 'integer' : 'string' } }));
+	const names = ['after', 'direction', 'limit'].map((name) => ({
+		name, in: 'query', schema: { type: name === 'limit' ? 'integer' : 'string' },
+	}));
 	const link = { parameters: { after: '$response.body#/next', direction: 'forth', limit: 2, q: '$request.query.q' } };
 	const { list } = describeContacts({ parameters: names, responses: { 200: { links: { next: link } } } });
 	const queries: Array<ApiRequest['query']> = [];

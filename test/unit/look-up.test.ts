@@ -70,10 +70,13 @@ test('a filter that refuses every value cannot be used, and is not tried for eac
 	}
 });
 
-test.each([401, 403, 404, 429, 500, 503])('a response of %i says nothing about a single value, so the whole look-up fails', async (status) => {
-	const { collection } = serviceOf({ kind: 'list', records: [], refuses: () => status });
-	await expect(lookUp(collection, field, ['a', 'b'])).rejects.toMatchObject({ httpCode: String(status) });
-});
+test.each([401, 403, 404, 429, 500, 503])(
+	'a response of %i says nothing about a single value, so the whole look-up fails',
+	async (status) => {
+		const { collection } = serviceOf({ kind: 'list', records: [], refuses: () => status });
+		await expect(lookUp(collection, field, ['a', 'b'])).rejects.toMatchObject({ httpCode: String(status) });
+	},
+);
 
 test('a service that does not filter is detected, and its list is not read for each value', async () => {
 	const { collection, requests } = serviceOf({ kind: 'list', records: [], refuses: () => undefined });

@@ -9,6 +9,8 @@ test.each([
 	for (const other of others) expect([other, looseText(other)]).toEqual([other, looseText(text)]);
 });
 
-test.each([['con_7', 'con_8'], ['7', '70'], ['a.example', 'b.example'], ['www1.example', 'example'], ['1.5', '15']])('%s and %s are different', (first, second) => {
+test.each([
+	['con_7', 'con_8'], ['7', '70'], ['a.example', 'b.example'], ['www1.example', 'example'], ['1.5', '15'],
+])('%s and %s are different', (first, second) => {
 	expect(looseText(first)).not.toBe(looseText(second));
 });

@@ -15,7 +15,9 @@ function longLog() {
 	return { log: { newestFirst }, reads: () => read };
 }
 
-const choiceOf = (stage: string) => ({ events: ['a.x'], filter: { changedFields: [], equal: { stage: [stage] } }, shape: 'event' as const });
+const choiceOf = (stage: string) => ({
+	events: ['a.x'], filter: { changedFields: [], equal: { stage: [stage] } }, shape: 'event' as const,
+});
 
 test('a first publish does not read the whole log, however rarely its filter matches', async () => {
 	const { log, reads } = longLog();
@@ -23,7 +25,7 @@ test('a first publish does not read the whole log, however rarely its filter mat
 	expect(reads()).toBe(1_000);
 });
 
-test('the position is that of the newest started event; later events than the oldest started one that were not started are read again', async () => {
+test('the position is that of the newest started event; unstarted events since the oldest started one are read again', async () => {
 	const { log } = longLog();
 	const started = async ({ sequence }: CrmEvent) => sequence <= 299_990 && sequence >= 299_980;
 	expect(await findLostPosition(log, choiceOf('lost'), started)).toEqual({ sequence: 299_984, floor: 299_979 });

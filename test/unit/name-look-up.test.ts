@@ -22,7 +22,9 @@ function serviceOf(records: IDataObject[], kinds: Record<string, 'list' | 'text'
 	};
 	const list = { cursor: 'cursor', filters: Object.entries(kinds).map(([name, kind]) => fieldNamed(name, { kind })) };
 	const description = { list, fields: [] };
-	const api = { send, describe: async () => await Promise.resolve(description), requireDescription: () => undefined } as unknown as Connection;
+	const api = {
+		send, describe: async () => await Promise.resolve(description), requireDescription: () => undefined,
+	} as unknown as Connection;
 	return { api, requests };
 }
 

@@ -5,8 +5,15 @@ import { resourceNamed, resources } from '../../nodes/CrmPlatform/resources';
 import { changeProperties } from '../../nodes/CrmPlatform/trigger/changes/pollProperties';
 
 const valuesOf = (options: unknown): string[] => (options as INodePropertyOptions[]).map(({ value }) => String(value)).sort();
-const valuesWhere = (isIncluded: (resource: Resource) => boolean): string[] => resources.filter(isIncluded).map(({ value }) => value).sort();
-const offers = (operation: string) => ({ operations }: Resource): boolean => operations.some(({ option }) => option.value === operation);
+const valuesWhere = (isIncluded: (resource: Resource) => boolean): string[] =>
+	resources
+		.filter(isIncluded)
+		.map(({ value }) => value)
+		.sort();
+const offers =
+	(operation: string) =>
+	({ operations }: Resource): boolean =>
+		operations.some(({ option }) => option.value === operation);
 
 test('Undo offers the resources that declare it, each of which can be updated', () => {
 	const offered = valuesOf(resourceNamed('change')!.operations[0]!.options!.find(({ name }) => name === 'kinds')!.options);
@@ -20,9 +27,16 @@ test('the Poll Trigger offers the resources that declare it, each of which can b
 	expect(valuesWhere(offers('getMany'))).toEqual(expect.arrayContaining(offered));
 });
 
-test('each action declares whether it sends something out of the CRM; an operation that does not is listed here, and is not an action of CRM Platform Tools', () => {
+test('each action declares whether it sends something out of the CRM; the other operations are not actions of CRM Platform Tools', () => {
 	// `send` is the operation of API Request: the one of messages declares that it leaves the CRM.
-	const general = ['create', 'update', 'upsert', 'delete', 'get', 'getMany', 'getCurrent', 'addTag', 'removeTag', 'exportFile', 'importFile', 'undo', 'sendAndWait', 'send'];
-	const silent = new Set(resources.flatMap(({ operations }) => operations.filter((operation) => operation.leavesTheCrm === undefined).map(({ option }) => String(option.value))));
+	const general = [
+		'create', 'update', 'upsert', 'delete', 'get', 'getMany', 'getCurrent', 'addTag', 'removeTag', 'exportFile', 'importFile', 'undo',
+		'sendAndWait', 'send',
+	];
+	const silent = new Set(
+		resources.flatMap(({ operations }) =>
+			operations.filter((operation) => operation.leavesTheCrm === undefined).map(({ option }) => String(option.value)),
+		),
+	);
 	expect([...silent].sort()).toEqual(general.sort());
 });

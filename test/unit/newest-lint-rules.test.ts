@@ -49,7 +49,9 @@ test('hint-max-length: no hint is longer than 120 characters', () => {
 test('no-duplicate-param-options, no-asterisk-in-option-names: choices have different names', () => {
 	for (const list of lists) {
 		const names = choicesOf(list).map(({ name }) => name);
-		expect([list.name, new Set(names).size, new Set(choicesOf(list).map(({ value }) => value)).size]).toEqual([list.name, names.length, names.length]);
+		expect([list.name, new Set(names).size, new Set(choicesOf(list).map(({ value }) => value)).size]).toEqual([
+			list.name, names.length, names.length,
+		]);
 		expect(names.filter((name) => name.includes('*'))).toEqual([]);
 	}
 });
@@ -120,7 +122,9 @@ function luminance(color: string): number {
 
 describe('rules that are broken on purpose', () => {
 	test('open-ended-node-fields: values can also be entered as JSON', () => {
-		expect(unique(topLevel.filter(({ type }) => type === 'json').map(({ name }) => name))).toEqual(['body', 'columnsJson', 'fieldsJson', 'headers', 'query']);
+		expect(unique(topLevel.filter(({ type }) => type === 'json').map(({ name }) => name))).toEqual([
+			'body', 'columnsJson', 'fieldsJson', 'headers', 'query',
+		]);
 	});
 
 	test('options-sorted-alphabetically: only lists of up to four are in another order', () => {

@@ -7,8 +7,16 @@ import { randomRuns } from '../random-runs.ts';
 const digits = (maxDigits: number) => fc.stringMatching(new RegExp(`^[0-9]{1,${maxDigits}}$`));
 /** Numbers as JSON writes them, most with more digits than JavaScript keeps. */
 const numberText = fc
-	.tuple(fc.constantFrom('', '-'), digits(25), fc.option(digits(25), { nil: undefined }), fc.option(fc.integer({ min: -400, max: 400 }), { nil: undefined }))
-	.map(([sign, integer, fraction, exponent]) => `${sign}${integer.replace(/^0+(?=\d)/, '')}${fraction === undefined ? '' : `.${fraction}`}${exponent === undefined ? '' : `e${exponent}`}`);
+	.tuple(
+		fc.constantFrom('', '-'),
+		digits(25),
+		fc.option(digits(25), { nil: undefined }),
+		fc.option(fc.integer({ min: -400, max: 400 }), { nil: undefined }),
+	)
+	.map(
+		([sign, integer, fraction, exponent]) =>
+			`${sign}${integer.replace(/^0+(?=\d)/, '')}${fraction === undefined ? '' : `.${fraction}`}${exponent === undefined ? '' : `e${exponent}`}`,
+	);
 
 /** The value as a fraction of whole numbers, which JavaScript never rounds. */
 function fractionOf(text: string): [bigint, bigint] {
@@ -48,7 +56,9 @@ test('anything else is read as by JSON.parse, including invalid JSON', () => {
 	);
 	// Replaces the text of a number with the number that JavaScript would have read.
 	const plain = (value: unknown): unknown =>
-		JSON.stringify(value, (_, member: unknown) => (typeof member === 'number' || (typeof member === 'string' && /^-?\d/.test(member)) ? String(Number(member)) : member));
+		JSON.stringify(value, (_, member: unknown) =>
+			typeof member === 'number' || (typeof member === 'string' && /^-?\d/.test(member)) ? String(Number(member)) : member,
+		);
 	fc.assert(
 		fc.property(text, (json) => {
 			let expected: unknown;

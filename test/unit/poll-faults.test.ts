@@ -51,7 +51,9 @@ test.each(cases)('a date that was chosen before starts only events without an ex
 test('a date starts events that happened outside the scope of records chosen before', async () => {
 	const { clock, service, n8n, choose, publish } = await pollWorld();
 	const since = new Date(clock.now()).toISOString();
-	const records = choiceOf({ doneWhen: 'started', afterCrash: 'startAgain', groupSize: 1 }, [], { start: '', since: '', stage: 'lead' }, service.page);
+	const records = choiceOf(
+		{ doneWhen: 'started', afterCrash: 'startAgain', groupSize: 1 }, [], { start: '', since: '', stage: 'lead' }, service.page,
+	);
 	await publish(records);
 	service.write('r0', 'customer');
 	service.write('r1', 'lead');

@@ -81,7 +81,9 @@ test('a web page in place of a response is not final', async () => {
 	expect((await load()).failures).toMatchObject([{ ids: ['e1'], isFinal: false }]);
 });
 
-const lead = { id: 'c', stage: 'lead', amount: 10, created_at: '2026-01-02T00:00:00Z', tag_ids: ['t1'], custom_fields: { city: 'São Paulo' } };
+const lead = {
+	id: 'c', stage: 'lead', amount: 10, created_at: '2026-01-02T00:00:00Z', tag_ids: ['t1'], custom_fields: { city: 'São Paulo' },
+};
 
 test.each([
 	[{ stage: 'lead' }, false],

@@ -22,7 +22,7 @@ async function openRecords(settings: PollSettings = { doneWhen: 'ended', groupSi
 	return { ...testWorld, since, records, from, executions };
 }
 
-test.each(['ended', 'succeeded', 'started'] as const)('changes of records that are open when a date is chosen start as events since that date, without a report (%s)', async (doneWhen) => {
+test.each(['ended', 'succeeded', 'started'] as const)('since a chosen date, changes of open records start (%s)', async (doneWhen) => {
 	const { clock, since, from, publish, executions, messages } = await openRecords({ doneWhen, groupSize: 1 });
 	await publish(from('A', since));
 	await clock.advance(300_000);
@@ -60,14 +60,18 @@ test('open records of one type are reported immediately, in one notice, when ano
 });
 
 test('a record that failed and waits for another attempt is reported when a date is chosen', async () => {
-	const { clock, service, n8n, since, records, from, publish, messages } = await openRecords({ doneWhen: 'succeeded', groupSize: 1, attempts: 20 });
+	const { clock, service, n8n, since, records, from, publish, messages } = await openRecords({
+		doneWhen: 'succeeded', groupSize: 1, attempts: 20,
+	});
 	await publish(records);
 	await clock.advance(600_000);
 	n8n.courses = [{ ms: 1, status: 'error' }];
 	service.write('r0', 'customer');
 	await clock.advance(60_000);
 	await publish(from('A', since));
-	expect(messages()).toEqual([expect.stringMatching(/^The pending record r0x0 was set aside because the trigger now starts from another point/)]);
+	expect(messages()).toEqual([
+		expect.stringMatching(/^The pending record r0x0 was set aside because the trigger now starts from another point/),
+	]);
 });
 
 test('an event that was refused starts with a later date, once it is allowed', async () => {

@@ -1,13 +1,20 @@
 import type { ITriggerFunctions } from 'n8n-workflow';
 
 import type { CrmEvent } from '../../nodes/CrmPlatform/api/crmEvent';
-import { advance, choiceFor, maxLag, overlap, restartAt, storedPosition, typesToRead, type Choice, type Group, type PastChoice, type Position } from '../../nodes/CrmPlatform/trigger/changes/position';
+import {
+	advance, choiceFor, maxLag, overlap, restartAt, storedPosition, typesToRead, type Choice, type Group, type PastChoice, type Position,
+} from '../../nodes/CrmPlatform/trigger/changes/position';
 import { forgetStates, storeState } from '../../nodes/CrmPlatform/trigger/storedState';
 
 const day = 24 * 60 * 60_000;
 const replacedAt = Date.parse('2026-06-01T12:00:00Z');
 
-const choiceOf = (type: string, more: Partial<Choice> = {}): Choice => ({ events: [type], filter: { changedFields: [], equal: {} }, shape: 'event', ...more });
+const choiceOf = (type: string, more: Partial<Choice> = {}): Choice => ({
+	events: [type],
+	filter: { changedFields: [], equal: {} },
+	shape: 'event',
+	...more,
+});
 
 const positionOf = (more: Partial<Position> = {}): Position => ({
 	account: 'acc',
@@ -24,7 +31,9 @@ const positionOf = (more: Partial<Position> = {}): Position => ({
 });
 
 const event = (sequence: number, ms: number, type = 'deal.won') =>
-	({ id: `e${sequence}`, sequence, type, timestamp: new Date(ms).toISOString(), data: { object: {}, previous: null, changed: [] } }) as CrmEvent;
+	({
+		id: `e${sequence}`, sequence, type, timestamp: new Date(ms).toISOString(), data: { object: {}, previous: null, changed: [] },
+	}) as CrmEvent;
 
 describe('After the user has replaced a choice, an event', () => {
 	const before = (more: Partial<PastChoice> = {}) =>
@@ -41,9 +50,15 @@ describe('After the user has replaced a choice, an event', () => {
 		['that happened before follows either', before(), 101, replacedAt - day, { old: true, new: true }],
 		['up to the end of the doubt follows either', before({ until: 150 }), 150, replacedAt, { old: true, new: true }],
 		['after the end of the doubt follows the new choice alone', before({ until: 150 }), 151, replacedAt, { old: false, new: true }],
-		['in the doubt, but long afterwards, follows the new choice alone', before({ until: 150 }), 150, replacedAt + day, { old: false, new: true }],
+		[
+			'in the doubt, but long afterwards, follows the new choice alone', before({ until: 150 }), 150, replacedAt + day,
+			{ old: false, new: true },
+		],
 		['of another log follows the old choice by its time', before({ byTime: true }), 500, replacedAt + maxLag, { old: true, new: false }],
-		['of another log that happened afterwards follows the new one', before({ byTime: true }), 50, replacedAt + maxLag + 1, { old: false, new: true }],
+		[
+			'of another log that happened afterwards follows the new one', before({ byTime: true }), 50, replacedAt + maxLag + 1,
+			{ old: false, new: true },
+		],
 	])('%s', (_, position, sequence, ms, expected) => {
 		expect(chosenBy(position, sequence, ms)).toEqual(expected);
 	});
@@ -56,7 +71,9 @@ describe('After the user has replaced a choice, an event', () => {
 
 	test('is read if any choice has its type, each type once and always in one order', () => {
 		const past = ['ticket.solved', 'contact.*'].map((type) => ({ choice: choiceOf(type), at: 0, upTo: 0 }));
-		expect(typesToRead(positionOf({ choice: { ...choiceOf('deal.won'), events: ['deal.won', 'contact.*'] }, past }))).toEqual(['contact.*', 'deal.won', 'ticket.solved']);
+		expect(typesToRead(positionOf({ choice: { ...choiceOf('deal.won'), events: ['deal.won', 'contact.*'] }, past }))).toEqual([
+			'contact.*', 'deal.won', 'ticket.solved',
+		]);
 		expect(typesToRead(positionOf())).toEqual(['deal.won']);
 	});
 });
@@ -113,12 +130,27 @@ describe('A stored position', () => {
 		sequences: [7], timestamps: ['2026-06-01T00:00:00Z'], isReread: true, types: ['deal.won'], shape: 'record',
 	};
 	const position = positionOf({
-		choice: choiceOf('deal.won', { filter: { changedFields: ['stage'], equal: { owner: ['a'] }, ignored: { keys: [{ instance: 'i', workflow: 'w' }, { instance: 'j' }], users: ['u'] } }, shape: 'current' }),
+		choice: choiceOf('deal.won', {
+			filter: {
+				changedFields: ['stage'],
+				equal: { owner: ['a'] },
+				ignored: { keys: [{ instance: 'i', workflow: 'w' }, { instance: 'j' }], users: ['u'] },
+			},
+			shape: 'current',
+		}),
 		past: [{ choice: choiceOf('deal.lost'), at: replacedAt, upTo: 100, until: 150, byTime: true }],
 		reread: { above: 3, upTo: 9 },
 		seen: { a: 990 },
 		newest: { identity: 'a', sequence: 990 },
-		backfill: { cursor: 'c', scope: 's', begun: 4, last: { created: '2026-01-01T00:00:00Z', ids: ['r'] }, ready: 5, reread: '2026-01-01T00:00:00Z', from: '2026-01-01T00:00:00Z' },
+		backfill: {
+			cursor: 'c',
+			scope: 's',
+			begun: 4,
+			last: { created: '2026-01-01T00:00:00Z', ids: ['r'] },
+			ready: 5,
+			reread: '2026-01-01T00:00:00Z',
+			from: '2026-01-01T00:00:00Z',
+		},
 		open: [group],
 	});
 	beforeEach(forgetStates);

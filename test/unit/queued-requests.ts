@@ -41,7 +41,9 @@ export function start() {
 	/** A response that reports how many requests remain, and in how many seconds the window ends. */
 	const withWindow = (remaining: number, seconds = 60): SimulatedAnswer => ({
 		status: remaining < 0 ? 429 : 200,
-		headers: { 'x-ratelimit-remaining': `${Math.max(0, remaining)}`, 'x-ratelimit-reset': `${seconds}`, date: new Date(clock.now()).toUTCString() },
+		headers: {
+			'x-ratelimit-remaining': `${Math.max(0, remaining)}`, 'x-ratelimit-reset': `${seconds}`, date: new Date(clock.now()).toUTCString(),
+		},
 		text: '',
 	});
 	const pass = async (ms: number) => await clock.advance(ms);

@@ -31,7 +31,9 @@ describe('the rate-limit window', () => {
 	});
 
 	test('is read from headers with white space around the numbers', () => {
-		expect(rateWindow({ 'x-ratelimit-remaining': ' 5 ', 'x-ratelimit-reset': ' 30 ' }, now)).toEqual({ remaining: 5, resetsAt: now + 30_000 });
+		expect(rateWindow({ 'x-ratelimit-remaining': ' 5 ', 'x-ratelimit-reset': ' 30 ' }, now)).toEqual({
+			remaining: 5, resetsAt: now + 30_000,
+		});
 	});
 
 	test('ends within 366 days, whatever the service says', () => {
@@ -45,10 +47,16 @@ describe('from two responses about the window', () => {
 
 	test.each([
 		['the remainder falls', { remaining: 4, resetsAt: now + 30_000 }, { remaining: 4, resetsAt: now + 30_000 }],
-		['an end that seems a second earlier is more accurate', { remaining: 6, resetsAt: now + 29_000 }, { remaining: 5, resetsAt: now + 29_000 }],
+		[
+			'an end that seems a second earlier is more accurate', { remaining: 6, resetsAt: now + 29_000 },
+			{ remaining: 5, resetsAt: now + 29_000 },
+		],
 		['an end that seems a second later is not', { remaining: 4, resetsAt: now + 31_000 }, { remaining: 4, resetsAt: now + 30_000 }],
 		['a response that arrives out of order changes nothing', { remaining: 6, resetsAt: now + 30_000 }, current],
-		['a later window replaces it, whatever its remainder', { remaining: 900, resetsAt: now + 31_001 }, { remaining: 900, resetsAt: now + 31_001 }],
+		[
+			'a later window replaces it, whatever its remainder', { remaining: 900, resetsAt: now + 31_001 },
+			{ remaining: 900, resetsAt: now + 31_001 },
+		],
 		['an earlier window does not', { remaining: 1, resetsAt: now + 28_999 }, current],
 		['a response without a window changes nothing', undefined, current],
 	])('%s', (_, reported, expected) => {

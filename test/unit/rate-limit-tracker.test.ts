@@ -59,7 +59,8 @@ describe('the share of the plan', () => {
 });
 
 describe('once a window is known', () => {
-	const refuse = (tracker: RateLimitTracker, now: number) => tracker.recordResponse({ status: 429, headers: { 'retry-after': '5' } }, 0, now, now);
+	const refuse = (tracker: RateLimitTracker, now: number) =>
+		tracker.recordResponse({ status: 429, headers: { 'retry-after': '5' } }, 0, now, now);
 
 	test('a refusal without a window changes nothing, as it may concern one path only', () => {
 		const { tracker, at, record } = newTracker();

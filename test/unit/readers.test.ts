@@ -32,7 +32,9 @@ describe('A parameter', () => {
 	it.each(['yes', 'tru', 2, {}, [true], 'true false', NaN, '1.0'])(
 		'that does not mean a boolean is refused with its label and the accepted values: %j',
 		(input) => {
-			expect(() => readBoolean('Include Deleted', input, { otherwise: false })).toThrow(/^Include Deleted: enter true or false instead of “.*”\.$/);
+			expect(() => readBoolean('Include Deleted', input, { otherwise: false })).toThrow(
+				/^Include Deleted: enter true or false instead of “.*”\.$/,
+			);
 		},
 	);
 
@@ -40,9 +42,12 @@ describe('A parameter', () => {
 
 	it.each([false, 'false', 'FALSE\n'])('Preview is off for %j', (input) => expect(readPreview(input)).toBe(false));
 
-	it.each([0, '0', 1, '1', -0, '', undefined, null, 'no', []])('Preview is refused for %j, as turning it off lets the node write', (input) => {
-		expect(() => readPreview(input)).toThrow(/^Preview: enter true or false instead of /);
-	});
+	it.each([0, '0', 1, '1', -0, '', undefined, null, 'no', []])(
+		'Preview is refused for %j, as turning it off lets the node write',
+		(input) => {
+			expect(() => readPreview(input)).toThrow(/^Preview: enter true or false instead of /);
+		},
+	);
 
 	it.each([
 		['10', 10],
@@ -71,11 +76,14 @@ describe('A parameter', () => {
 		expect(readPositiveNumber('Limit Wait Time (Hours)', input, { max: 8760, unit: 'hours' })).toBe(expected);
 	});
 
-	it.each([0, -1, 8761, '', null, undefined, 'a day', '1e3', '0x10', true, [5], NaN, Infinity])('that is not a number above 0, up to the maximum, is refused: %j', (input) => {
-		expect(() => readPositiveNumber('Limit Wait Time (Hours)', input, { max: 8760, unit: 'hours' })).toThrow(
-			/^Limit Wait Time \(Hours\): enter a number of hours up to 8760 instead of /,
-		);
-	});
+	it.each([0, -1, 8761, '', null, undefined, 'a day', '1e3', '0x10', true, [5], NaN, Infinity])(
+		'that is not a number above 0, up to the maximum, is refused: %j',
+		(input) => {
+			expect(() => readPositiveNumber('Limit Wait Time (Hours)', input, { max: 8760, unit: 'hours' })).toThrow(
+				/^Limit Wait Time \(Hours\): enter a number of hours up to 8760 instead of /,
+			);
+		},
+	);
 
 	it('is refused with both limits', () => {
 		expect(() => readWholeNumber('Parallel Reads', 11, { min: 1, max: 10 })).toThrow(

@@ -16,7 +16,12 @@ describe('while the window is unknown', () => {
 		const { events, sendMany, pass } = start();
 		sendMany(40, 'next', never);
 		await pass(3_500);
-		expect(events.map((event) => event.split(' at ')[1])).toEqual([...Array(4).fill('0'), ...Array(4).fill('1'), ...Array(8).fill('2'), ...Array(16).fill('3')]);
+		expect(events.map((event) => event.split(' at ')[1])).toEqual([
+			...Array(4).fill('0'),
+			...Array(4).fill('1'),
+			...Array(8).fill('2'),
+			...Array(16).fill('3'),
+		]);
 	});
 
 	test('four requests are sent again after an idle time, even if the last response reported no window', async () => {

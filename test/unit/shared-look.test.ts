@@ -33,8 +33,10 @@ test('fifty idle triggers share one request, whenever they were published', asyn
 	expect(requests).toBe(10);
 });
 
-test('a shared look is never older than allowed, never another credential’s, and its failure affects only those who asked meanwhile', async () => {
-	const asker = fc.record({ at: fc.nat(60_000), view: fc.constantFrom(0, 1), maxAge: fc.constantFrom(500, 7_500, 30_000), ms: fc.nat(20_000), fails: fc.boolean() });
+test('a shared look is not too old and not another credential’s, and its failure affects only those who asked meanwhile', async () => {
+	const asker = fc.record({
+		at: fc.nat(60_000), view: fc.constantFrom(0, 1), maxAge: fc.constantFrom(500, 7_500, 30_000), ms: fc.nat(20_000), fails: fc.boolean(),
+	});
 	const property = fc.asyncProperty(fc.array(asker, { minLength: 2, maxLength: 30 }), async (askers) => {
 		forgetLooks();
 		const clock = new SimulatedClock();
@@ -51,7 +53,10 @@ test('a shared look is never older than allowed, never another credential’s, a
 					return eventAt(seen * 2 + view);
 				});
 				await look.then(
-					({ newest, at: readAt }) => looks.push({ view: newest!.sequence % 2 === view ? view : -1, requestedAt, maxAge, seen: Math.floor(newest!.sequence / 2), at: readAt - begun }),
+					({ newest, at: readAt }) =>
+						looks.push({
+							view: newest!.sequence % 2 === view ? view : -1, requestedAt, maxAge, seen: Math.floor(newest!.sequence / 2), at: readAt - begun,
+						}),
 					({ message }: Error) => {
 						const [sequence = 0, failedAt = 0] = message.split(' ').map(Number);
 						looks.push({ view: sequence % 2 === view ? view : -1, requestedAt, maxAge, seen: Math.floor(sequence / 2), failedAt });

@@ -1,6 +1,7 @@
 import { never, start, startAfter } from './queued-requests.ts';
 
-const times = (events: string[], name: string) => events.filter((event) => event.startsWith(name)).map((event) => Number(event.split(' at ')[1]));
+const times = (events: string[], name: string) =>
+	events.filter((event) => event.startsWith(name)).map((event) => Number(event.split(' at ')[1]));
 
 test('four requests that hang delay nothing for longer than a second, in this window and in the next ones', async () => {
 	const { events, send, sendMany, withWindow, pass } = start();

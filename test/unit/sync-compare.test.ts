@@ -30,7 +30,10 @@ test.each([
 
 test.each([
 	['case, if the CRM keeps it', { name: 'ada' }, { name: 'Ada' }, 'name'],
-	['case of other texts in the same list', { emails: [{ value: 'a', label: 'home' }] }, { emails: [{ value: 'a', label: 'Home' }] }, 'emails'],
+	[
+		'case of other texts in the same list', { emails: [{ value: 'a', label: 'home' }] }, { emails: [{ value: 'a', label: 'Home' }] },
+		'emails',
+	],
 	['a value that is cleared', { name: 'Ada' }, { name: null }, 'name'],
 	['the order of a list', { tag_ids: ['a', 'b'] }, { tag_ids: ['b', 'a'] }, 'tag_ids'],
 	['a missing element', { tag_ids: ['a', 'b'] }, { tag_ids: ['a'] }, 'tag_ids'],

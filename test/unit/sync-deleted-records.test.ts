@@ -8,6 +8,16 @@ test.each([
 ])('%j was deleted already', (members) => expect(isGone(record(members))).toBe(true));
 
 test.each([
-	{ deleted_at: null }, { archived: false }, { archived: 0 }, { deleted: '0' }, { is_deleted: 'false' }, { archived: 'no' }, { trashed: 'N' },
-	{ deleted_at: 0 }, { deleted_at: '0000-00-00 00:00:00' }, { deleted_at: '' }, { status: 'inactive' }, { active: false },
+	{ deleted_at: null },
+	{ archived: false },
+	{ archived: 0 },
+	{ deleted: '0' },
+	{ is_deleted: 'false' },
+	{ archived: 'no' },
+	{ trashed: 'N' },
+	{ deleted_at: 0 },
+	{ deleted_at: '0000-00-00 00:00:00' },
+	{ deleted_at: '' },
+	{ status: 'inactive' },
+	{ active: false },
 ])('%j was not deleted', (members) => expect(isGone(record(members))).toBe(false));

@@ -9,7 +9,11 @@ import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 
 const [email, code, name] = [fieldNamed('email'), fieldNamed('code'), fieldNamed('name')];
 
-const usual: SyncRules = { missingInCrm: 'create', differing: 'update', missingInSource: 'leave', bothChanged: 'conflict', checksVersions: false };
+const usual: SyncRules = {
+	missingInCrm: 'create', differing: 'update', missingInSource: 'leave', bothChanged: 'conflict', checksVersions: false,
+};
+
+type Item = IDataObject & { of?: Partial<SourceRecord> };
 
 interface Case {
 	rules?: Partial<SyncRules>;
@@ -20,7 +24,7 @@ interface Case {
 }
 
 /** The decisions about items, whose keys are their values, and records of the CRM. */
-function plan(items: Array<IDataObject & { of?: Partial<SourceRecord> }>, records: CrmRecord[], { rules, match = [email], unique = [], outside = () => undefined }: Case = {}) {
+function plan(items: Item[], records: CrmRecord[], { rules, match = [email], unique = [], outside = () => undefined }: Case = {}) {
 	const source = items.map(({ of, ...values }, item): SourceRecord => ({
 		item,
 		values,
@@ -79,7 +83,9 @@ test('an ID that the CRM no longer has is created again only under another key, 
 	const id = fieldNamed('id');
 	const gone = (keys: Array<string | undefined>) => ({ email: 'gone@x.example', of: { id: 'con_9', keys } });
 	const [conflict] = plan([gone(['con_9', undefined])], [], { match: [id, email] });
-	expect(conflict).toMatchObject({ action: 'conflict', reason: expect.stringContaining('no longer has record con_9'), values: { email: 'gone@x.example' } });
+	expect(conflict).toMatchObject({
+		action: 'conflict', reason: expect.stringContaining('no longer has record con_9'), values: { email: 'gone@x.example' },
+	});
 	const [create] = plan([gone(['con_9', 'gone@x.example'])], [], { match: [id, email] });
 	expect(create).toMatchObject({ action: 'create', seenId: 'con_9', patch: { email: 'gone@x.example' } });
 });
@@ -87,7 +93,13 @@ test('an ID that the CRM no longer has is created again only under another key, 
 test('two items of one key are both conflicts that name each other, with no record and no change', () => {
 	const twice = plan([{ email: ada.email, name: 'One' }, { email: ada.email, name: 'Two' }], [ada]);
 	for (const [item, change] of twice.entries()) {
-		expect(change).toEqual({ action: 'conflict', item, values: { email: ada.email, name: item === 0 ? 'One' : 'Two' }, changes: [], reason: expect.stringMatching(/“ada@x\.example” is the key of several items \(0, 1\)/) });
+		expect(change).toEqual({
+			action: 'conflict',
+			item,
+			values: { email: ada.email, name: item === 0 ? 'One' : 'Two' },
+			changes: [],
+			reason: expect.stringMatching(/“ada@x\.example” is the key of several items \(0, 1\)/),
+		});
 	}
 });
 
@@ -130,7 +142,9 @@ test('a record outside the scope is a conflict, even if the CRM returned it', ()
 test('a record found by its second key is a different one if its first key differs', () => {
 	const record = { ...ada, code: 'A' };
 	const reason = reasonOf(plan([{ email: 'other@x.example', code: 'A' }], [record], { match: [email, code] }));
-	expect(reason).toBe('Record con_1 has this item’s code, but another email: “ada@x.example”. It may be another record. Correct the key, or remove it from one of them.');
+	expect(reason).toBe(
+		'Record con_1 has this item’s code, but another email: “ada@x.example”. It may be another record. Correct the key, or remove it from one of them.',
+	);
 	expect(plan([{ code: 'A', name: 'Ada B' }], [record], { match: [email, code] })[0]!.action).toBe('conflict');
 	// The first key decides: a later one may change. Only a record without a first key is linked.
 	expect(plan([{ email: ada.email, code: 'B' }], [record], { match: [email, code] })[0]!.action).toBe('update');
@@ -154,30 +168,33 @@ describe('a record that the source does not have', () => {
 	test('gets the values for missing records, and no others', () => {
 		const rules = { missingInSource: 'set', missingValues: { name: 'Gone', code: 'X' } } as const;
 		const record = { ...ada, code: 'X' };
-		expect(leaving(record, rules)).toEqual([
-			{ action: 'update', record, changes: [{ field: 'name', from: 'Ada', to: 'Gone' }], patch: { name: 'Gone' }, reason: 'The source does not have this record.' },
-		]);
+		const changes = [{ field: 'name', from: 'Ada', to: 'Gone' }];
+		const reason = 'The source does not have this record.';
+		expect(leaving(record, rules)).toEqual([{ action: 'update', record, changes, patch: { name: 'Gone' }, reason }]);
 		const set = { ...record, name: 'Gone' };
-		expect(leaving(set, rules)).toEqual([{ action: 'unchanged', record: set, changes: [], reason: 'The source does not have this record.' }]);
+		expect(leaving(set, rules)).toEqual([{ action: 'unchanged', record: set, changes: [], reason }]);
 		expect(leaving(ada, { missingInSource: 'set' })).toMatchObject([{ action: 'unchanged', changes: [] }]);
 	});
 
 	test('is not deleted twice', () => {
 		const gone = { ...ada, deleted_at: '2026-01-01T00:00:00Z' };
-		expect(leaving(gone, {})).toEqual([{ action: 'unchanged', record: gone, changes: [], reason: expect.stringContaining('deleted or deactivated it already') }]);
+		const reason = expect.stringContaining('deleted or deactivated it already');
+		expect(leaving(gone, {})).toEqual([{ action: 'unchanged', record: gone, changes: [], reason }]);
 		// A value may still be set.
 		expect(leaving(gone, { missingInSource: 'set', missingValues: { name: 'Gone' } })).toMatchObject([{ action: 'update' }]);
 	});
 
 	test('stays if it has no key by which an item could match it', () => {
 		const record = { id: 'con_3', email: null, name: 'Nobody' };
-		expect(leaving(record, {})).toEqual([{ action: 'unchanged', record, changes: [], reason: 'The record has no email, so no item can match it. It was left unchanged.' }]);
+		const reason = 'The record has no email, so no item can match it. It was left unchanged.';
+		expect(leaving(record, {})).toEqual([{ action: 'unchanged', record, changes: [], reason }]);
 		expect(leaving(record, {}, { match: [email, code] })[0]!.reason).toContain('has no email and no code');
 		expect(leaving({ ...record, code: 'C' }, {}, { match: [email, code] })).toMatchObject([{ action: 'delete' }]);
 	});
 
 	test('is not missing if any key of any item finds it, even if another key decides', () => {
-		const planned = plan([{ email: ada.email, code: 'B' }], [ada, { ...bob, code: 'B' }], { match: [email, code], rules: { missingInSource: 'delete' } });
+		const more: Case = { match: [email, code], rules: { missingInSource: 'delete' } };
+		const planned = plan([{ email: ada.email, code: 'B' }], [ada, { ...bob, code: 'B' }], more);
 		expect(planned.map(({ action }) => action)).toEqual(['update']);
 	});
 

@@ -46,6 +46,8 @@ test('a record that is too long by itself keeps its ID and tells what was left o
 });
 
 test('the hints for users are also returned to the model', async () => {
-	expect(await answerTo([{ id: 'con_1' }], 4_000, ['The CRM did not take the field size.'])).toContain('The CRM did not take the field size.');
+	expect(await answerTo([{ id: 'con_1' }], 4_000, ['The CRM did not take the field size.'])).toContain(
+		'The CRM did not take the field size.',
+	);
 	expect(await answerTo([], 4_000)).toMatch(/Nothing was found/);
 });

@@ -34,7 +34,7 @@ describe('A stop signal', () => {
 	});
 });
 
-test('A program is looked up by its file name on the system', () => {
+test('a program is looked up by its file name on the system', () => {
 	expect(fileNames('chromium', 'linux')).toEqual(['chromium']);
 	expect(fileNames('redis-server', 'win32')).toEqual(['redis-server.exe']);
 });

@@ -43,7 +43,7 @@ describe('A run of steps', () => {
 	});
 });
 
-test('A test file that could not be loaded counts as a failed test', () => {
+test('a test file that could not be loaded counts as a failed test', () => {
 	const report = {
 		numPassedTests: 1,
 		numFailedTests: 1,

@@ -15,8 +15,13 @@ test.each([
 	['two numbers', [1, 2], [1, 2], false],
 	['two switches', [true, false], [true, false], false],
 	['a name and a number', ['Ada', 'Eva'], ['+441', '+442'], false],
-	['an object that is part of another only after the change', [null, { city: 'Bern' }], [{ city: 'Thun' }, { city: 'Bern', zip: '1' }], false],
+	[
+		'an object that is part of another only after the change', [null, { city: 'Bern' }], [{ city: 'Thun' }, { city: 'Bern', zip: '1' }],
+		false,
+	],
 ])('fields that changed together are forms of one value: %s', (_, first, second, expected) => {
-	const [a, b] = [first, second].map(([before, after]) => ({ before, after })) as [Parameters<typeof areEquivalent>[0], Parameters<typeof areEquivalent>[0]];
+	const [a, b] = [first, second].map(([before, after]) => ({ before, after })) as [
+		Parameters<typeof areEquivalent>[0], Parameters<typeof areEquivalent>[0],
+	];
 	expect([areEquivalent(a, b), areEquivalent(b, a)]).toEqual([expected, expected]);
 });

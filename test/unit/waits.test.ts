@@ -41,7 +41,13 @@ test.each<[string, IAllExecuteFunctions, string]>([
 	['a trigger', contextOf({ emit: () => undefined }), 'ordinary'],
 ])('in the queue, %s has its priority, and becomes bulk only as an execution', (_, n8n, priority) => {
 	const laterPriority = 'getInputData' in n8n ? 'bulk' : priority;
-	expect(queueOptionsOf(n8n)).toEqual({ workflow: 'workflow-1', execution: 'getInputData' in n8n ? 'execution-1' : undefined, priority, laterPriority, maxUnattendedWait: defaultMaxUnattendedWait });
+	expect(queueOptionsOf(n8n)).toEqual({
+		workflow: 'workflow-1',
+		execution: 'getInputData' in n8n ? 'execution-1' : undefined,
+		priority,
+		laterPriority,
+		maxUnattendedWait: defaultMaxUnattendedWait,
+	});
 });
 
 /** A report of waits, and what reaches the user and the log. */
@@ -70,7 +76,9 @@ test('the hint tells how long the node waited: simultaneous waits count once', a
 	await clock.advance(20_000);
 	void wait(0, 1_000, 1);
 	await clock.advance(2_000);
-	expect([...notices]).toEqual([expect.stringContaining('The node waited 17 s for the CRM. 3 other workflows were waiting on the same credential.')]);
+	expect([...notices]).toEqual([
+		expect.stringContaining('The node waited 17 s for the CRM. 3 other workflows were waiting on the same credential.'),
+	]);
 	expect(log).toEqual(['CRM: waiting 10 s for the CRM', 'CRM: waited 12 s for the CRM, 16 s in all']);
 });
 
@@ -105,7 +113,7 @@ test('a canceled wait is no longer reported', async () => {
 	expect(log).toEqual([]);
 });
 
-test.each([300, 3_600])('after a 429 that names %i s, the refused requests are retried with all others after a minute, one first', async (named) => {
+test.each([300, 3_600])('after a 429 that names %i s, requests continue after a minute, one of them first', async (named) => {
 	const clock = new SimulatedClock();
 	const begun = clock.now();
 	const sentRequests: string[] = [];
@@ -130,14 +138,21 @@ test.each([300, 3_600])('after a 429 that names %i s, the refused requests are r
 	expect(ends).toEqual(Array(8).fill(true));
 });
 
-test('the time in the queue counts towards Maximum Wait: a request that cannot be sent before then fails without another wait', async () => {
+test('the time in the queue counts towards Maximum Wait: a request that cannot be sent before then fails at once', async () => {
 	const clock = new SimulatedClock();
 	const begun = clock.now();
 	const transport = async () => {
 		await clock.sleep(100);
 		return { status: 429, headers: { 'retry-after': '60' }, text: '' };
 	};
-	const queueOptions = { queueKey: 'queued', workflow: 'w', priority: 'awaited' as const, laterPriority: 'awaited' as const, maxUnattendedWait: defaultMaxUnattendedWait, reserve: 0 };
+	const queueOptions = {
+		queueKey: 'queued',
+		workflow: 'w',
+		priority: 'awaited' as const,
+		laterPriority: 'awaited' as const,
+		maxUnattendedWait: defaultMaxUnattendedWait,
+		reserve: 0,
+	};
 	const sender = createSender({ transport, address: 'https://api.example.com', clock, queueOptions });
 	const ends: number[] = [];
 	const ask = () => void sender({ method: 'GET', path: '/v1/contacts' }).then(() => ends.push(clock.now() - begun));

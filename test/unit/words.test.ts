@@ -19,10 +19,18 @@ test('no label is longer than n8n shows in a narrow form', () => {
 
 test('a message that sends users to a parameter, a choice or a node uses its name in the form', () => {
 	const [forms = '', ...messages] = list.split('## nodes/');
-	const formLabels = [...forms.matchAll(/^(?:## |- [\w.]+(?: choice)?: )(.*)$/gm)].flatMap(([, label]) => [label!, label!.replace(/ (?:Names? or IDs?|\(.*\))$/, '')]);
-	const others = ['On Error', 'Batch Size', 'Convert to File', 'Extract from File', 'API and integrations', 'CSV', 'HTTPS', 'ID', 'IDs', 'JSON', 'NDJSON', 'UTF', 'Windows'];
-	const sends = /\b(?:[Cc]hoose|[Ii]ncrease|[Oo]ptions?|[Rr]esource|[Ss]et|[Tt]urn (?:on|off)|[Uu]nder|[Uu]se|[Nn]ode) [‘']?(?=\p{Lu})(?![A-Z\d]+_)/gu;
-	const named = messages.flatMap((message) => [...message.matchAll(sends)].map(({ index, 0: words }) => message.slice(index + words.length).split('\n')[0]!));
+	const formLabels = [...forms.matchAll(/^(?:## |- [\w.]+(?: choice)?: )(.*)$/gm)].flatMap(([, label]) => [
+		label!, label!.replace(/ (?:Names? or IDs?|\(.*\))$/, ''),
+	]);
+	const others = [
+		'On Error', 'Batch Size', 'Convert to File', 'Extract from File', 'API and integrations', 'CSV', 'HTTPS', 'ID', 'IDs', 'JSON', 'NDJSON',
+		'UTF', 'Windows',
+	];
+	const sends =
+		/\b(?:[Cc]hoose|[Ii]ncrease|[Oo]ptions?|[Rr]esource|[Ss]et|[Tt]urn (?:on|off)|[Uu]nder|[Uu]se|[Nn]ode) [‘']?(?=\p{Lu})(?![A-Z\d]+_)/gu;
+	const named = messages.flatMap((message) =>
+		[...message.matchAll(sends)].map(({ index, 0: words }) => message.slice(index + words.length).split('\n')[0]!),
+	);
 	const knownLabels = [...formLabels, ...others];
 
 	expect(named.length).toBeGreaterThan(25);

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod/v4';
 import { parseArguments } from '../../tools/script.mjs';
+import { useFolderOfFile } from '../temporary-folder.ts';
 
 const Workflow = z.object({
 	on: z.unknown(),
@@ -80,12 +80,8 @@ test('no text that outsiders can write is put into a command', () => {
 });
 
 describe('The command of a step', () => {
-	let folder: string;
-	beforeAll(() => {
-		folder = mkdtempSync(join(tmpdir(), 'workflow-'));
-		for (const program of ['npm', 'gh', 'sudo', 'apk']) writeRecorder(program);
-	});
-	afterAll(() => rmSync(folder, { recursive: true, force: true }));
+	const folder = useFolderOfFile();
+	for (const program of ['npm', 'gh', 'sudo', 'apk']) writeRecorder(program);
 
 	/** A program that records its arguments, in place of the real one. */
 	function writeRecorder(program: string): void {

@@ -34,7 +34,8 @@ export const tickets = defineResource({
 		),
 		status: choiceOr('new', ['new', 'open', 'pending', 'on_hold', 'solved', 'closed'], {
 			title: 'Status',
-			description: 'Status of the ticket, set by updating it. Solved requires an assignee; closing a ticket that is not solved solves it as well; closed is final.',
+			description:
+				'Status of the ticket, set by updating it. Solved requires an assignee; closing a ticket that is not solved solves it as well; closed is final.',
 			examples: ['open'],
 		}),
 		priority: choiceOr('normal', ['low', 'normal', 'high', 'urgent'], {

@@ -173,8 +173,9 @@ function causeLinks(origin: RequestOrigin | null): Html {
 	const parts = /^(n8n\/[0-9a-f]{8}\/([\w-]+)\/)(?:(([\w-]+)\/))?[0-9a-f]{32,64}$/.exec(origin?.idempotency_key ?? '');
 	if (!parts) return html``;
 	const [, ofWorkflow = '', workflow = '', segment, execution] = parts;
+	const executionLink = execution === undefined ? '' : html`, ${link(`${ofWorkflow}${segment}`, `execution ${execution}`)}`;
 	return html`in n8n:
-		${link(ofWorkflow, `workflow ${workflow}`)}${execution === undefined ? '' : html`, ${link(`${ofWorkflow}${segment}`, `execution ${execution}`)}`}`;
+		${link(ofWorkflow, `workflow ${workflow}`)}${executionLink}`;
 }
 
 const link = (cause: string, label: string): Html =>

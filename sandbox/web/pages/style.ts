@@ -62,7 +62,9 @@ td time { white-space: nowrap; }
 .events p { margin: .125rem 0 .375rem; overflow-wrap: anywhere; }
 .event-type { font-family: ui-monospace, monospace; font-size: .875rem; }
 .delivery { padding-left: .75rem; border-left: 3px solid var(--line); }
-.events summary, .more > summary { padding: 0; border: 0; background: none; font-weight: 400; color: var(--accent); text-decoration: underline; }
+.events summary, .more > summary {
+	padding: 0; border: 0; background: none; font-weight: 400; color: var(--accent); text-decoration: underline;
+}
 pre {
 	max-height: 24rem; margin: .5rem 0 0; padding: .75rem; overflow: auto; font-size: .8125rem;
 	background: var(--ground); border: 1px solid var(--line); border-radius: .5rem;

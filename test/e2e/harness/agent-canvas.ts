@@ -10,7 +10,9 @@ export async function beginWithAgent(editor: Editor): Promise<void> {
 }
 
 /** Adds a node with the plus sign of one of the agent's inputs. n8n opens the node. */
-export async function addBelowAgent(editor: Editor, input: string, node: string, { search = node, seen }: { search?: string; seen?: () => Promise<void> } = {}): Promise<void> {
+export async function addBelowAgent(
+	editor: Editor, input: string, node: string, { search = node, seen }: { search?: string; seen?: () => Promise<void> } = {},
+): Promise<void> {
 	const handle = editor.page.locator(`[data-test-id="canvas-node-input-handle"][data-connection-type="${input}"]`);
 	await handle.getByTestId('canvas-handle-plus').click();
 	await pick(editor, node, search, seen);

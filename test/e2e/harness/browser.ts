@@ -77,19 +77,19 @@ export class Editor {
 	repeatedClicks = 0;
 
 	async open(): Promise<void> {
-		const { n8nUrl, session } = theWorld();
+		const { n8nUrl, session: { cookie, browserId } } = theWorld();
 		const view = { viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' as const };
 		// A worker's test files share only the cache, since loading and compiling n8n's editor takes seconds.
-		const context = await chromium.launchPersistentContext(join(outputFolder, `profile-${process.env['JEST_WORKER_ID']}`), { ...launchOptions(), ...view });
+		const profile = join(outputFolder, `profile-${process.env['JEST_WORKER_ID']}`);
+		const context = await chromium.launchPersistentContext(profile, { ...launchOptions(), ...view });
 		this.context = context;
 		this.page = await pageIn(context);
 		await context.clearCookies();
 		const devTools = await context.newCDPSession(this.page);
 		await devTools.send('Storage.clearDataForOrigin', { origin: n8nUrl, storageTypes: 'all' });
 		// Signs in without the form: n8n refuses more than five sign-ins a minute.
-		const [name = '', value = ''] = session.cookie.split('=');
+		const [name = '', value = ''] = cookie.split('=');
 		await context.addCookies([{ name, value, url: n8nUrl }]);
-		const { browserId } = session;
 		await context.addInitScript(`if (location.origin === '${n8nUrl}') localStorage.setItem('n8n-browserId', '${browserId}');`);
 	}
 
@@ -120,9 +120,8 @@ export class Editor {
 	async beginWith(trigger: string, event?: string): Promise<void> {
 		await this.page.goto(`${theWorld().n8nUrl}/workflow/new`);
 		await this.page.getByTestId('canvas-plus-button').click();
-		const creator = this.page.getByTestId('node-creator');
 		if (event !== undefined) await this.pickNode(trigger, event);
-		else await creator.getByText(trigger).click();
+		else await this.page.getByTestId('node-creator').getByText(trigger).click();
 	}
 
 	/** Adds a node behind the last one. n8n opens it. */
@@ -206,9 +205,10 @@ export class Editor {
 		// The status of an earlier execution stays until the panel is redrawn, which takes time on a slow machine.
 		await output.locator(statuses).evaluateAll((elements) => elements.forEach((element) => element.setAttribute('data-earlier', '')));
 		await Promise.all([this.page.waitForResponse(/\/rest\/workflows\/[^/]+\/run/), this.page.getByTestId('node-execute-button').click()]);
-		const done = output.locator('[data-test-id="node-run-status-success"], [data-test-id="node-run-info-stale"]').and(output.locator(':not([data-earlier])'));
+		const ofThisExecution = output.locator(':not([data-earlier])');
+		const done = output.locator('[data-test-id="node-run-status-success"], [data-test-id="node-run-info-stale"]').and(ofThisExecution);
 		const refused = this.page.locator('.el-notification').filter({ hasText: 'cannot start' });
-		await output.locator(statuses).and(output.locator(':not([data-earlier])')).or(refused).first().waitFor();
+		await output.locator(statuses).and(ofThisExecution).or(refused).first().waitFor();
 		if (!(await done.first().isVisible()) || (await output.locator('.node-error-view').first().isVisible())) {
 			const [why = ''] = await refused.allInnerTexts();
 			throw new Error(`The node has not succeeded: ${why}${await output.innerText()}`);

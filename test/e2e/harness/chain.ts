@@ -5,7 +5,7 @@ import { inARow, workflowNode } from '../../../demo/workflow-node.ts';
 import { itemsOf, nodeTypeFor, triggerName } from './run-node.ts';
 
 /** A CRM Platform node of a chain. Later nodes refer to it by its name. */
-export interface Link {
+export interface ChainStep {
 	name: string;
 	resource: string;
 	operation: string;
@@ -28,11 +28,11 @@ interface ChainResult {
 export async function runChain(
 	n8n: N8nClient,
 	credentials: INodeCredentials,
-	links: Link[],
+	steps: ChainStep[],
 	input: IDataObject[] = [{}],
 ): Promise<ChainResult> {
 	const trigger = workflowNode(triggerName, 'n8n-nodes-base.manualTrigger', 1, {});
-	const nodes = links.map(({ name, resource, operation, parameters }, place) =>
+	const nodes = steps.map(({ name, resource, operation, parameters }, place) =>
 		workflowNode(name, nodeTypeFor(resource), 1, { resource, operation, ...parameters }, { position: [220 * (place + 1), 0], credentials }),
 	);
 	const all = [trigger, ...nodes];
@@ -41,6 +41,6 @@ export async function runChain(
 	const id = await n8n.createWorkflow(workflow);
 	const { status, data } = await n8n.runWorkflow(id, triggerName);
 	const { error } = data.resultData;
-	const outputs = Object.fromEntries(links.map(({ name }) => [name, itemsOf(data, name)]));
+	const outputs = Object.fromEntries(steps.map(({ name }) => [name, itemsOf(data, name)]));
 	return { status, outputs, error: error && `${error.message}\n${error.description ?? ''}` };
 }

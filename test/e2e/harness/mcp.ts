@@ -50,12 +50,15 @@ export async function publishTool(tool: INode): Promise<string> {
 export function mcpClient(path: string, token?: string, urls = [theWorld().n8nUrl]): McpClient {
 	const { n8nFolder } = theWorld();
 	let requests = 0;
-	const inTurns = async (url: string | URL, init?: RequestInit) => await fetch(new URL(new URL(url).pathname, urls[requests++ % urls.length]), init);
+	const inTurns = async (url: string | URL, init?: RequestInit) =>
+		await fetch(new URL(new URL(url).pathname, urls[requests++ % urls.length]), init);
 	let connecting: Promise<SdkClient> | undefined;
 	const connect = async (): Promise<SdkClient> => {
 		const load = createRequire(join(n8nFolder, 'package.json'));
 		const { Client } = load('@modelcontextprotocol/sdk/client/index.js') as { Client: new (info: object) => SdkClient };
-		const { StreamableHTTPClientTransport } = load('@modelcontextprotocol/sdk/client/streamableHttp.js') as { StreamableHTTPClientTransport: new (url: URL, options: object) => unknown };
+		const { StreamableHTTPClientTransport } = load('@modelcontextprotocol/sdk/client/streamableHttp.js') as {
+			StreamableHTTPClientTransport: new (url: URL, options: object) => unknown;
+		};
 		const client = new Client({ name: 'test', version: '1' });
 		clients.push(client);
 		const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };

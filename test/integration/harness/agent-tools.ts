@@ -30,11 +30,25 @@ export const allWrites = ['create', 'update', 'upsert', 'delete', 'tag', 'act', 
 
 /** Supplies an agent of version 2, or MCP Server Trigger, with a toolkit or a single tool. */
 export async function supplied(credential: Setup['credential'], { timezone, ...more }: IDataObject = {}): Promise<unknown> {
-	const { workflow, node, additionalData } = workflowIn({ ...parts, node: toolsNode }, { credential, parameters: toolParameters(more), ...(typeof timezone === 'string' && { timezone }) });
+	const { workflow, node, additionalData } = workflowIn(
+		{ ...parts, node: toolsNode }, { credential, parameters: toolParameters(more), ...(typeof timezone === 'string' && { timezone }) },
+	);
 	Object.assign(node, { type: 'n8n-nodes-crm-platform.crmPlatformTools' });
 	const parent = { ...node, name: 'Parent', type: '@n8n/n8n-nodes-langchain.agent' };
 	const context = new SupplyDataContext(
-		workflow, node, additionalData, 'manual', createRunExecutionData(), 0, [{ json: {} }], {}, 'ai_tool', { node, data: {}, source: null }, [], undefined, parent,
+		workflow,
+		node,
+		additionalData,
+		'manual',
+		createRunExecutionData(),
+		0,
+		[{ json: {} }],
+		{},
+		'ai_tool',
+		{ node, data: {}, source: null },
+		[],
+		undefined,
+		parent,
 	) as unknown as ISupplyDataFunctions;
 	return (await toolsNode.supplyData.call(context, 0)).response;
 }
@@ -47,7 +61,8 @@ export async function suppliedTools(credential: Setup['credential'], more: IData
 /** @returns calls the tools of one node by their short names, and returns what the model reads */
 export async function callerOf(credential: Setup['credential'], more: IDataObject = {}) {
 	const tools = await suppliedTools(credential, more);
-	return async (tool: string, input: unknown): Promise<IDataObject[]> => JSON.parse(await tools.find(({ name }) => name === `crm_${tool}`)!.invoke(input)) as IDataObject[];
+	return async (tool: string, input: unknown): Promise<IDataObject[]> =>
+		JSON.parse(await tools.find(({ name }) => name === `crm_${tool}`)!.invoke(input)) as IDataObject[];
 }
 
 /** @returns calls a tool of a new node each time: as on another worker, it remembers no earlier call */

@@ -55,7 +55,9 @@ export function alteredService(sandbox: TestSandbox, isNewEachTest = false): Alt
 	const pass = async (request: IncomingMessage, response: ServerResponse) => {
 		const { method = 'GET', url: path = '/' } = request;
 		passed.push(`${method} ${path}`);
-		const alteredRequest = { method, url: new URL(path, sandbox.url), text: await text(request), authorization: request.headers.authorization ?? '' };
+		const alteredRequest = {
+			method, url: new URL(path, sandbox.url), text: await text(request), authorization: request.headers.authorization ?? '',
+		};
 		const instead = await alteration.request?.(alteredRequest);
 		if (instead) {
 			response.writeHead(instead.status, { 'content-type': instead.type ?? 'application/json', ...instead.headers });
@@ -64,7 +66,11 @@ export function alteredService(sandbox: TestSandbox, isNewEachTest = false): Alt
 		const { host: _, connection: _c, 'content-length': _l, ...headers } = request.headers;
 		if (alteredRequest.authorization !== '') headers.authorization = alteredRequest.authorization;
 		const hasBody = method !== 'GET' && alteredRequest.text !== '';
-		const reply = await fetch(alteredRequest.url, { method, headers: headers as Record<string, string>, ...(hasBody && { body: alteredRequest.text }) });
+		const reply = await fetch(alteredRequest.url, {
+			method,
+			headers: headers as Record<string, string>,
+			...(hasBody && { body: alteredRequest.text }),
+		});
 		const type = reply.headers.get('content-type') ?? 'application/json';
 		let { status } = reply;
 		let content = await reply.text();

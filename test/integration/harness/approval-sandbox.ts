@@ -7,6 +7,15 @@ import { until } from '../../until.ts';
 import { askInExecution, type WaitingExecution } from './waiting-execution.ts';
 import type { Setup } from './node-runs.ts';
 
+const approvalParameters = {
+	resource: 'task',
+	operation: 'sendAndWait',
+	approvalTitle: 'Discount',
+	message: 'Amount: 1,200 → 12,000',
+	aboutKind: 'deal',
+	approverId: { __rl: true, mode: 'name', value: '' },
+};
+
 /** A CRM in which executions request approvals. Each test ends its requests. */
 export function useApprovals() {
 	/** Filled in before the tests run. */
@@ -21,25 +30,38 @@ export function useApprovals() {
 	};
 	const open: WaitingExecution[] = [];
 
-	const call = async (method: string, path: string, body?: unknown, token = at.sandbox.apiKey) => await at.sandbox.call(token, method, path, body);
+	const call = async (method: string, path: string, body?: unknown, token = at.sandbox.apiKey) =>
+		await at.sandbox.call(token, method, path, body);
 	const read = async (path: string) => (await call('GET', path)).body as IDataObject;
 	const newest = async (): Promise<IDataObject> => ((await read('/v1/tasks?sort=-created_at&limit=1')).data as IDataObject[])[0] ?? {};
 	const count = async (path: string) => (await read(path)).total;
 	const webhooks = async () => (await read('/v1/webhooks')).data as IDataObject[];
 	const linkOf = ({ description }: IDataObject): string => /open (http\S+)/.exec(String(description))![1]!;
 	const visit = async (task: IDataObject) => await (await fetch(linkOf(task))).text();
-	const complete = async ({ id }: IDataObject, token = at.person) => await call('PATCH', `/v1/tasks/${String(id)}`, { status: 'completed' }, token);
+	const complete = async ({ id }: IDataObject, token = at.person) =>
+		await call('PATCH', `/v1/tasks/${String(id)}`, { status: 'completed' }, token);
+	/** A workflow completes the task, in the name of the person. */
+	const completeByWorkflow = async ({ id }: IDataObject) => {
+		const key = `n8n/0123abcd/w/1/${randomUUID().replaceAll('-', '')}`;
+		await at.sandbox.call(at.person, 'PATCH', `/v1/tasks/${String(id)}`, { status: 'completed' }, { 'idempotency-key': key });
+	};
 	/** Opens a completed task again. */
-	const reopen = async ({ id }: IDataObject, token?: string) => await call('PATCH', `/v1/tasks/${String(id)}`, { status: 'not_started' }, token);
+	const reopen = async ({ id }: IDataObject, token?: string) =>
+		await call('PATCH', `/v1/tasks/${String(id)}`, { status: 'not_started' }, token);
 
 	const faults = async (...all: IDataObject[]) => await call('PUT', '/_sandbox/faults', all);
 
 	/** Waits until the CRM has called n8n with the decision. */
 	const decided = async (execution: WaitingExecution) => await until(() => execution.output() !== undefined);
 
-	async function ask(more: IDataObject = {}, setup: Pick<Setup, 'items' | 'executionId' | 'retryOnFail'> = {}, type?: string, reviewed?: IDataObject, calls?: number): Promise<WaitingExecution> {
-		const parameters = { resource: 'task', operation: 'sendAndWait', approvalTitle: 'Discount', message: 'Amount: 1,200 → 12,000', aboutKind: 'deal', aboutRecord: at.deal.id, approverId: { __rl: true, mode: 'name', value: '' }, ...more };
-		const execution = await askInExecution({ credential: { baseUrl: at.url ?? at.sandbox.url, apiKey: at.sandbox.apiKey }, parameters: parameters as never, ...setup }, type, reviewed && { type: 'n8n-nodes-crm-platform.crmPlatformTools', parameters: reviewed as never }, calls);
+	type Items = Pick<Setup, 'items' | 'executionId' | 'retryOnFail'>;
+	async function ask(
+		more: IDataObject = {}, setup: Items = {}, type?: string, reviewed?: IDataObject, calls?: number,
+	): Promise<WaitingExecution> {
+		const parameters = { ...approvalParameters, aboutRecord: at.deal.id, ...more };
+		const credential = { baseUrl: at.url ?? at.sandbox.url, apiKey: at.sandbox.apiKey };
+		const tools = reviewed && { type: 'n8n-nodes-crm-platform.crmPlatformTools', parameters: reviewed as never };
+		const execution = await askInExecution({ credential, parameters: parameters as never, ...setup }, type, tools, calls);
 		open.push(execution);
 		return execution;
 	}
@@ -58,5 +80,5 @@ export function useApprovals() {
 	});
 	afterAll(async () => await at.sandbox.close());
 
-	return { at, call, read, newest, count, webhooks, visit, complete, reopen, faults, decided, ask };
+	return { at, call, read, newest, count, webhooks, visit, complete, completeByWorkflow, reopen, faults, decided, ask };
 }

@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { IBinaryData } from 'n8n-workflow';
+
+import { useFolderOfFile } from '../../temporary-folder.ts';
 
 /** n8n's binary store, in files. */
 export interface BinaryStore {
@@ -15,10 +13,8 @@ export interface BinaryStore {
 
 /** One store for the tests of a file. */
 export function useBinaryStore(): BinaryStore {
-	const folder = mkdtempSync(join(tmpdir(), 'binary-'));
-	const { init, ...store } = binaryStoreIn(folder);
+	const { init, ...store } = binaryStoreIn(useFolderOfFile());
 	beforeAll(init);
-	afterAll(() => rmSync(folder, { recursive: true, force: true }));
 	return store;
 }
 

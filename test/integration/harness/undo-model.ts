@@ -1,55 +1,10 @@
-import * as fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
 import { idempotencyKey } from '../../../nodes/CrmPlatform/api/http/idempotency';
 import type { TestSandbox } from './sandbox.ts';
+import { requiredFields, undoKinds, undoValues, type UndoStep } from './undo-steps.ts';
 
-/** The kinds of records of a history, with values of their fields. */
-const values: Record<string, Record<string, unknown[]>> = {
-	contacts: {
-		last_name: ['Ada', 'Grace', 'Mary'],
-		job_title: ['Poet', 'Admiral', null],
-		address: [{ city: 'London' }, { city: 'Paris', street: 'Rue 1' }, null],
-		marketing_consent: [{ email: true }, { email: false, sms: true }, null],
-		phones: [[], [{ value: '+442071838750', label: 'work' }]],
-		'custom_fields.contract_tier': ['gold', 'silver', null],
-		company_id: ['companies'],
-	},
-	companies: { name: ['Engines', 'Looms'], description: ['x', 'y', null], parent_company_id: ['companies'] },
-	deals: { title: ['Deal', 'Offer'], amount: [1, 2.5, null], contact_ids: ['contacts'], company_id: ['companies'] },
-	tasks: { title: ['Call', 'Write'], status: ['not_started', 'completed'], links: ['contacts', 'companies'] },
-};
-const kinds = Object.keys(values);
-/** The required fields of a new record. */
-const needed: Record<string, IDataObject> = { contacts: { last_name: 'Base' }, companies: { name: 'Base' }, deals: { title: 'Base' }, tasks: { title: 'Base' } };
 const linkFields = ['company_id', 'parent_company_id', 'contact_ids', 'links'];
-
-const change = fc.record({ field: fc.nat(6), value: fc.nat(2), target: fc.nat(9) });
-const by = fc.constantFrom('own', 'own', 'own', 'sister', 'other');
-const step = fc.oneof(
-	{ weight: 6, arbitrary: fc.record({ do: fc.constant('update' as const), by, record: fc.nat(11), changes: fc.array(change, { minLength: 1, maxLength: 3 }) }) },
-	{ weight: 2, arbitrary: fc.record({ do: fc.constant('create' as const), by, kind: fc.nat(3), changes: fc.array(change, { maxLength: 3 }) }) },
-	{ weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), by, record: fc.nat(11) }) },
-	{ weight: 1, arbitrary: fc.record({ do: fc.constant('batch' as const), by, records: fc.array(fc.nat(11), { minLength: 2, maxLength: 4 }), change }) },
-	{ weight: 1, arbitrary: fc.record({ do: fc.constant('win' as const), by, record: fc.nat(11) }) },
-	{ weight: 1, arbitrary: fc.record({ do: fc.constant('tag' as const), by, record: fc.nat(11) }) },
-);
-
-/** The steps of a history, and a fault during its undo. */
-export const undoHistories = fc.record({
-	steps: fc.array(step, { minLength: 1, maxLength: 9 }),
-	fault: fc.option(
-		fc.record({
-			/** The number of the request that it precedes. */
-			at: fc.nat(16),
-			type: fc.constantFrom('dropped', 'answer lost', 'killed', 'edited', 'deleted' as const),
-			record: fc.nat(11),
-		}),
-		{ nil: undefined },
-	),
-});
-export type UndoHistory = typeof undoHistories extends fc.Arbitrary<infer One> ? One : never;
-type Step = UndoHistory['steps'][number];
 
 /** A record as an observer of the service sees it. */
 interface KnownRecord {
@@ -83,12 +38,19 @@ export class UndoAccount {
 		this.keyOf = (by) =>
 			by === 'other'
 				? undefined
-				: idempotencyKey({ instance, workflow: 'w', execution: by === 'own' ? execution : `${execution}-sister`, node: 'n', run: 0, items: [++this.writes] });
+				: idempotencyKey({
+						instance,
+						workflow: 'w',
+						execution: by === 'own' ? execution : `${execution}-sister`,
+						node: 'n',
+						run: 0,
+						items: [++this.writes],
+					});
 	}
 
 	async begin(): Promise<void> {
 		for (const [kind, count] of [['contacts', 3], ['companies', 2], ['deals', 1], ['tasks', 1]] as const) {
-			const items = Array.from({ length: count }, () => needed[kind]);
+			const items = Array.from({ length: count }, () => requiredFields[kind]);
 			const { body } = await this.send('other', 'POST', `/v1/${kind}/batch/create`, { items });
 			for (const { data } of body.results as Array<{ data: IDataObject }>) this.noteCreated('other', kind, data);
 		}
@@ -97,7 +59,7 @@ export class UndoAccount {
 	/** The records as the service has them; undefined for deleted ones. */
 	async all(): Promise<Array<IDataObject | undefined>> {
 		const found = new Map<unknown, IDataObject>();
-		for (const kind of kinds) {
+		for (const kind of undoKinds) {
 			const ids = this.records.flatMap((record) => (record.kind === kind ? [record.ids.at(-1)] : []));
 			const { body } = await this.sandbox.call('GET', `/v1/${kind}?limit=500&ids=${ids.join()}`);
 			for (const record of body.data as IDataObject[]) found.set(record.id, this.labeled(record));
@@ -105,14 +67,19 @@ export class UndoAccount {
 		return this.records.map(({ ids }) => found.get(ids.at(-1)));
 	}
 
-	async play(nextStep: Step): Promise<void> {
-		if (nextStep.do === 'create') return await this.create(nextStep.by, kinds[nextStep.kind]!, nextStep.changes);
+	async play(nextStep: UndoStep): Promise<void> {
+		if (nextStep.do === 'create') return await this.create(nextStep.by, undoKinds[nextStep.kind]!, nextStep.changes);
 		const chosen = nextStep.do === 'batch' ? nextStep.records : [nextStep.record];
-		const living = [...new Set(chosen.map((record) => this.records[record % this.records.length]!))].filter(({ deletedBy }) => deletedBy === undefined);
+		const living = [...new Set(chosen.map((record) => this.records[record % this.records.length]!))].filter(
+			({ deletedBy }) => deletedBy === undefined,
+		);
 		const [knownRecord] = living;
 		if (!knownRecord) return;
 		const place = `/v1/${knownRecord.kind}/${knownRecord.ids.at(-1)}`;
-		if (nextStep.do === 'update') return this.noteWrite(nextStep.by, knownRecord, await this.send(nextStep.by, 'PATCH', place, this.body(knownRecord.kind, nextStep.changes)));
+		if (nextStep.do === 'update')
+			return this.noteWrite(
+				nextStep.by, knownRecord, await this.send(nextStep.by, 'PATCH', place, this.body(knownRecord.kind, nextStep.changes)),
+			);
 		if (nextStep.do === 'delete') {
 			const { status } = await this.send(nextStep.by, 'DELETE', place);
 			if (status === 204) this.deleted(nextStep.by, knownRecord);
@@ -125,8 +92,9 @@ export class UndoAccount {
 			const same = living.filter(({ kind }) => kind === knownRecord.kind);
 			const body = this.body(knownRecord.kind, [nextStep.change]);
 			const items = same.map(({ ids }) => ({ id: ids.at(-1)!, ...body }));
-			const answer = await this.send(nextStep.by, 'POST', `/v1/${knownRecord.kind}/batch/update`, { items });
-			for (const { index, status, data } of answer.body.results as Array<{ index: number; status: number; data: IDataObject }>) this.noteWrite(nextStep.by, same[index]!, { status, body: data });
+			const response = await this.send(nextStep.by, 'POST', `/v1/${knownRecord.kind}/batch/update`, { items });
+			for (const { index, status, data } of response.body.results as Array<{ index: number; status: number; data: IDataObject }>)
+				this.noteWrite(nextStep.by, same[index]!, { status, body: data });
 		}
 	}
 
@@ -135,11 +103,16 @@ export class UndoAccount {
 	 * it, or if an existing record links to it.
 	 */
 	staying(): Set<KnownRecord> {
-		const staying = new Set(this.records.filter(({ isOwn, isTheirs, deletedBy }) => (isOwn ? deletedBy === undefined && isTheirs : deletedBy === undefined || deletedBy === 'own')));
+		const staying = new Set(
+			this.records.filter(({ isOwn, isTheirs, deletedBy }) =>
+				isOwn ? deletedBy === undefined && isTheirs : deletedBy === undefined || deletedBy === 'own',
+			),
+		);
 		for (const stayingRecord of staying) {
 			const text = JSON.stringify(stayingRecord.isOwn ? stayingRecord.state : stayingRecord.expected);
 			// The loop also visits records that it adds to the set.
-			for (const [i, linked] of this.records.entries()) if (linked.isOwn && linked.deletedBy === undefined && text.includes(`"#${i}"`)) staying.add(linked);
+			for (const [i, linked] of this.records.entries())
+				if (linked.isOwn && linked.deletedBy === undefined && text.includes(`"#${i}"`)) staying.add(linked);
 		}
 		return staying;
 	}
@@ -155,20 +128,30 @@ export class UndoAccount {
 			knownRecord.deletedBy = 'other';
 			return { knownRecord };
 		}
-		const field = ['last_name', 'name', 'title'].find((name) => Object.hasOwn(now, name) && (name !== 'name' || knownRecord.kind === 'companies'))!;
+		const field = ['last_name', 'name', 'title'].find(
+			(name) => Object.hasOwn(now, name) && (name !== 'name' || knownRecord.kind === 'companies'),
+		)!;
 		const edited = { [field]: 'Meanwhile' };
 		await this.sandbox.call('PATCH', path, edited);
 		return { knownRecord, edited };
 	}
 
 	private async create(by: string, kind: string, changes: Array<{ field: number; value: number; target: number }>): Promise<void> {
-		const { status, body } = await this.send(by, 'POST', `/v1/${kind}`, { ...needed[kind], ...this.body(kind, changes) });
+		const { status, body } = await this.send(by, 'POST', `/v1/${kind}`, { ...requiredFields[kind], ...this.body(kind, changes) });
 		if (status === 201) this.noteCreated(by, kind, body);
 	}
 
 	private noteCreated(by: string, kind: string, record: IDataObject): void {
 		const initialFields = this.labeled(record);
-		this.records.push({ kind, ids: [String(record.id)], isOwn: by === 'own', isTheirs: by !== 'own', isChanged: by === 'own', expected: { ...initialFields }, state: initialFields });
+		this.records.push({
+			kind,
+			ids: [String(record.id)],
+			isOwn: by === 'own',
+			isTheirs: by !== 'own',
+			isChanged: by === 'own',
+			expected: { ...initialFields },
+			state: initialFields,
+		});
 	}
 
 	/** Notes the answer to a write, which may be a refusal. */
@@ -194,7 +177,7 @@ export class UndoAccount {
 
 	private body(kind: string, changes: Array<{ field: number; value: number; target: number }>): IDataObject {
 		const body: IDataObject = {};
-		const fields = Object.entries(values[kind]!);
+		const fields = Object.entries(undoValues[kind]!);
 		for (const { field, value, target } of changes) {
 			const [name, choices] = fields[field % fields.length]!;
 			const chosen = choices[value % choices.length];
@@ -218,8 +201,15 @@ export class UndoAccount {
 
 	/** The record's fields that a client sets, with the records of the history by their places. */
 	private labeled(record: IDataObject): IDataObject {
-		const fieldNames = ['first_name', 'last_name', 'job_title', 'address', 'marketing_consent', 'phones', 'phone', 'custom_fields', 'company_id', 'parent_company_id', 'description', 'title', 'amount', 'contact_ids', 'contact_id', 'stage_id', 'status', 'links', 'tag_ids'];
-		const clientFields = Object.fromEntries([...fieldNames, ...(record.object === 'company' ? ['name'] : [])].filter((name) => Object.hasOwn(record, name)).map((name) => [name, record[name]]));
+		const fieldNames = [
+			'first_name', 'last_name', 'job_title', 'address', 'marketing_consent', 'phones', 'phone', 'custom_fields', 'company_id',
+			'parent_company_id', 'description', 'title', 'amount', 'contact_ids', 'contact_id', 'stage_id', 'status', 'links', 'tag_ids',
+		];
+		const clientFields = Object.fromEntries(
+			[...fieldNames, ...(record.object === 'company' ? ['name'] : [])]
+				.filter((name) => Object.hasOwn(record, name))
+				.map((name) => [name, record[name]]),
+		);
 		let text = JSON.stringify(clientFields);
 		for (const [i, { ids }] of this.records.entries()) for (const id of ids) text = text.replaceAll(id, `#${i}`);
 		return JSON.parse(text) as IDataObject;

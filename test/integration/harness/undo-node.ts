@@ -12,7 +12,8 @@ export interface UndoOutput {
 }
 
 /** The result of each record, by its ID. */
-export const resultsById = ({ items }: Pick<UndoOutput, 'items'>) => Object.fromEntries(items.map(({ id, result }) => [String(id), result]));
+export const resultsById = ({ items }: Pick<UndoOutput, 'items'>) =>
+	Object.fromEntries(items.map(({ id, result }) => [String(id), result]));
 
 /** The ID of the record that replaces a deleted one. */
 export const newIdOf = ({ items }: Pick<UndoOutput, 'items'>, id: string): string => String(items.find((item) => item.id === id)!.new_id);
@@ -36,7 +37,16 @@ export function undoing(sandbox: TestSandbox) {
 		},
 
 		async undo(execution: string, more: IDataObject = {}, executionId = `undo-${++executions}`): Promise<UndoOutput> {
-			const parameters = { resource: 'change', operation: 'undo', preview: false, undoOf: 'execution', undoId: execution, since: '', options: {}, ...more };
+			const parameters = {
+				resource: 'change',
+				operation: 'undo',
+				preview: false,
+				undoOf: 'execution',
+				undoId: execution,
+				since: '',
+				options: {},
+				...more,
+			};
 			const { items, hints } = await run({ credential: sandbox.credential, parameters, executionId });
 			return { items: items.map(({ json }) => json), hints };
 		},

@@ -37,7 +37,9 @@ export interface WaitingExecution {
 }
 
 const plain = (name: string, items?: IDataObject[]): INodeType => ({
-	description: { displayName: name, name, group: [], version: 1, description: '', defaults: {}, inputs: ['main'], outputs: ['main'], properties: [] },
+	description: {
+		displayName: name, name, group: [], version: 1, description: '', defaults: {}, inputs: ['main'], outputs: ['main'], properties: [],
+	},
 	execute() {
 		return Promise.resolve([items?.map((json) => ({ json })) ?? this.getInputData()]);
 	},

@@ -18,6 +18,6 @@ export async function connect(sandbox: Sandbox, credentialId: string): Promise<v
 
 	// n8n recognizes the browser that began by a cookie.
 	const cookie = [session.cookie, ...authResponse.headers.getSetCookie().map((line) => line.split(';')[0])];
-	const answer = await fetch(location, { headers: { ...identity, cookie: cookie.join('; ') } });
-	if (!answer.ok) throw new Error(`${location}: ${answer.status} ${await answer.text()}`);
+	const response = await fetch(location, { headers: { ...identity, cookie: cookie.join('; ') } });
+	if (!response.ok) throw new Error(`${location}: ${response.status} ${await response.text()}`);
 }

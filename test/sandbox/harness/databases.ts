@@ -1,18 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AppOptions } from '../../../sandbox/app.ts';
 import { Store } from '../../../sandbox/core/store/store.ts';
+import { useFolderOfFile } from '../../temporary-folder.ts';
 import { type InProcess, inProcess } from './in-process.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
 const stores: Store[] = [];
 let count = 0;
 
 afterAll(() => {
 	for (const store of stores) if (!store['closing'].signal.aborted) store.close();
-	rmSync(folder, { recursive: true });
 });
+// Removed after the stores are closed.
+const folder = useFolderOfFile();
 
 /** The path of a database that does not exist yet. It is removed after the tests of the file. */
 export const newDatabase = (): string => join(folder, `${count++}.db`);

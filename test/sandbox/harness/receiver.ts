@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import type { IncomingHttpHeaders, RequestListener } from 'node:http';
 import { Webhook } from 'standardwebhooks';
-import { listen } from '../../listen.ts';
+import { startLocalServer } from '../../local-server.ts';
 import { until } from '../../until.ts';
 import type { Json } from './in-process.ts';
 
@@ -25,7 +24,7 @@ export interface Receiver {
 }
 
 export async function startReceiver(): Promise<Receiver> {
-	const server = createServer((request, response) => {
+	const { url, close } = await startLocalServer((request, response) => {
 		let text = '';
 		request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
 		request.on('end', () => {
@@ -33,7 +32,6 @@ export async function startReceiver(): Promise<Receiver> {
 			receiver.answer(request, response);
 		});
 	});
-	const url = await listen(server);
 	const receiver: Receiver = {
 		url: `${url}/hook`,
 		received: [],
@@ -43,12 +41,7 @@ export async function startReceiver(): Promise<Receiver> {
 			const events = receiver.received.map(({ event }) => event);
 			return events.sort((a, b) => a.sequence - b.sequence);
 		},
-		async close() {
-			const closed = once(server, 'close');
-			server.close();
-			server.closeAllConnections();
-			await closed;
-		},
+		close,
 	};
 	return receiver;
 }

@@ -66,3 +66,10 @@ export const shownOnce = ({ html }: Shown): string[] =>
 	[.../<div class="notice" role="status">[\s\S]*?<\/div>/.exec(html)![0].matchAll(/<code>(.*?)</g)].map(
 		([, value]) => value!,
 	);
+
+/** Other fields and headers of a form that another page submits. */
+export const forgeries: Array<[fields: Record<string, string>, headers: Record<string, string>]> = [
+	[{ csrf: 'wrong' }, {}],
+	[{}, { Origin: 'https://evil.example' }],
+	[{}, { 'Sec-Fetch-Site': 'cross-site' }],
+];

@@ -51,4 +51,5 @@ export function isExcused({ n8n, choices }: Played, node: string, event: CrmEven
 }
 
 /** Whether a message names an event or record as set aside. */
-export const isSetAside = (message: string, id: string): boolean => message.includes('set aside') && new RegExp(`\\b${id}\\b`).test(message);
+export const isSetAside = (message: string, id: string): boolean =>
+	message.includes('set aside') && new RegExp(`\\b${id}\\b`).test(message);

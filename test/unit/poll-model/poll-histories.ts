@@ -67,7 +67,9 @@ const step = fc.oneof(
 	weighted(6, 'wait', { ms: fc.constantFrom(50, 1_000, 5_000, 20_000, 60_000) }),
 	weighted(4, 'kill', { down: fc.constantFrom(0, 0, 1_000, 60_000) }),
 	weighted(2, 'publish', { node }),
-	weighted(3, 'choose', { node, types: fc.constantFrom<string[]>(['a.x'], ['a.*'], ['a.x', 'b.x'], ['b.x'], ['a.x', 'p.*'], ['p.created', 'p.updated']) }),
+	weighted(3, 'choose', {
+		node, types: fc.constantFrom<string[]>(['a.x'], ['a.*'], ['a.x', 'b.x'], ['b.x'], ['a.x', 'p.*'], ['p.created', 'p.updated']),
+	}),
 	weighted(2, 'lag', { ms: fc.constantFrom(0, 2_500, 8_000) }),
 	weighted(2, 'fail', {
 		count: fc.integer({ min: 1, max: 6 }),
@@ -137,7 +139,9 @@ export function choiceOf(
 		atOnce: doneWhen === 'ended' ? 1 : 2,
 		groupSize,
 		interval: 15_000,
-		events: { events: isCopy ? recordTypes : events, filter: { changedFields: [], equal: { stage: [] } }, output: { shape: 'event', origin } },
+		events: {
+			events: isCopy ? recordTypes : events, filter: { changedFields: [], equal: { stage: [] } }, output: { shape: 'event', origin },
+		},
 		...(isCopy && { records: readerOf(stage, page) }),
 	};
 }

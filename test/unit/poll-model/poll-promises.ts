@@ -20,7 +20,11 @@ function lostOf(played: Played, node: string): string[] {
 	const publications = played.choices.filter((publication) => publication.node === node);
 	return played.service.all
 		.filter((event) => played.service.has(event) && isWanted(publications, event))
-		.filter((event) => ![...rowsOf(played, node, event), ...changesOf(played, node, event)].some((row) => counts(publications, row)) && !isExcused(played, node, event))
+		.filter(
+			(event) =>
+				![...rowsOf(played, node, event), ...changesOf(played, node, event)].some((row) => counts(publications, row)) &&
+				!isExcused(played, node, event),
+		)
 		.map(({ id, sequence }) => `${node}: ${id} (${sequence}) was lost without a report`);
 }
 
@@ -90,7 +94,8 @@ const rowsOf = ({ n8n }: Played, node: string, event: CrmEvent) =>
 /** Executions for the change that an event reports, started while records were chosen. */
 function changesOf({ n8n, choices }: Played, node: string, { id, timestamp, data }: CrmEvent): ModelExecution[] {
 	const isGrouped = choices.some((publication) => publication.node === node && publication.settings.groupSize > 1);
-	const isChange = ({ id: record, change }: ModelExecution['items'][0]) => record === data.object.id && change !== undefined && change !== 'existing';
+	const isChange = ({ id: record, change }: ModelExecution['items'][0]) =>
+		record === data.object.id && change !== undefined && change !== 'existing';
 	return n8n.allRows
 		.filter((row) => row.node === node && row.items.some(isChange) && row.started >= Date.parse(timestamp))
 		.filter(({ key }) => isGrouped || key.includes(`events:${id}:`));

@@ -67,7 +67,13 @@ export class PollModelService {
 		const existingRecord = this.records.get(id);
 		if (stage === '' && !existingRecord) return;
 		const created_at = existingRecord?.created_at ?? new Date(this.clock.now()).toISOString();
-		const object = { id, created_at, updated_at: new Date(this.clock.now()).toISOString(), stage: stage === '' ? existingRecord!.stage : stage, revision: (existingRecord?.revision ?? 0) + 1 };
+		const object = {
+			id,
+			created_at,
+			updated_at: new Date(this.clock.now()).toISOString(),
+			stage: stage === '' ? existingRecord!.stage : stage,
+			revision: (existingRecord?.revision ?? 0) + 1,
+		};
 		const previous = existingRecord && stage !== '' ? { stage: existingRecord.stage, updated_at: existingRecord.updated_at } : null;
 		if (stage === '') this.deleted.set(slot, (this.deleted.get(slot) ?? 0) + 1);
 		this.put(id, stage === '' ? undefined : object);
@@ -118,7 +124,10 @@ export class PollModelService {
 		},
 		oldest: async () => this.answer()[0],
 		firstSince: async (instant) => this.answer().find(({ timestamp }) => timestamp >= instant),
-		after: (sequence, types, limit, share = unshared) => this.list((event) => event.sequence > sequence, types, limit, false, async (ask) => await share(`${sequence} ${types.join()} ${limit}`, ask)),
+		after: (sequence, types, limit, share = unshared) =>
+			this.list(
+				(event) => event.sequence > sequence, types, limit, false, async (ask) => await share(`${sequence} ${types.join()} ${limit}`, ask),
+			),
 		newestFirst: (types) => this.list(() => true, types, Infinity, true),
 		allAfter: (sequence) => this.list((event) => event.sequence > sequence, []),
 		newestCauses: (limit) => this.list(() => true, [], limit, true),

@@ -9,7 +9,8 @@ export const slack = 30_000;
 const startOf = ({ start, stage }: Begins): string => (stage === undefined ? start : 'records');
 
 /** Whether a publication begins elsewhere than the one before. */
-export const isNewBeginning = (publications: Publication[], i: number): boolean => i === 0 || startOf(publications[i]!.begins) !== startOf(publications[i - 1]!.begins);
+export const isNewBeginning = (publications: Publication[], i: number): boolean =>
+	i === 0 || startOf(publications[i]!.begins) !== startOf(publications[i - 1]!.begins);
 
 export const matches = ({ types, begins }: Publication, { type }: CrmEvent): boolean =>
 	(begins.stage === undefined ? types : recordTypes).some((pattern) => matchesEventPattern(pattern, type));
@@ -31,7 +32,8 @@ export function isWanted(publications: Publication[], event: CrmEvent): boolean 
 	const then = atTheTime(publications, at);
 	const isOfRecords = then.some(({ begins }) => begins.stage !== undefined);
 	// A date may be in the future.
-	const since = publications.filter((publication, i) => isNewBeginning(publications, i) && publication.from <= at + slack).at(-1)?.begins.since ?? '';
+	const since =
+		publications.filter((publication, i) => isNewBeginning(publications, i) && publication.from <= at + slack).at(-1)?.begins.since ?? '';
 	if (at < Date.parse(since)) return false;
 	const last = publications.filter((publication, i) => isNewBeginning(publications, i) && publication.to + slack > at).at(-1);
 	const isWantedThen = then.every((publication) => matches(publication, event));

@@ -63,14 +63,18 @@ export async function brokenWebhookPromises({ clock, n8n, service }: WebhookWorl
 	}
 	Object.assign(service, { failures: 0, lostAnswers: 0, late: 0, copies: 1 });
 	for (const status of ['paused', 'active']) {
-		if (status === 'active') service.tamper((subscription) => void (subscription.status = subscription.status === 'paused' ? status : subscription.status));
+		if (status === 'active')
+			service.tamper((subscription) => void (subscription.status = subscription.status === 'paused' ? status : subscription.status));
 		await clock.advance(25 * minute);
 	}
 	await service.retryAll();
 	await clock.advance(minute);
 	const broken = service.events.flatMap((event) => verdictOf(event, n8n, history));
 	const isErased = history.some((step) => step.does === 'oldStore' && step.count === 0);
-	const isLong = isErased || history.some((step) => step.does === 'wait' && step.ms > 600 * minute) || history.some((step) => step.does === 'kill' && step.down > 200 * minute);
+	const isLong =
+		isErased ||
+		history.some((step) => step.does === 'wait' && step.ms > 600 * minute) ||
+		history.some((step) => step.does === 'kill' && step.down > 200 * minute);
 	const alarms = n8n.reports.filter(({ message, at }) => !isLong && at >= begin && /may be missing/.test(message));
 	await n8n.kill();
 	return [...broken, ...alarms.map(({ message }) => `a false alarm: ${message}`)];
@@ -78,7 +82,9 @@ export async function brokenWebhookPromises({ clock, n8n, service }: WebhookWorl
 
 function verdictOf({ id, at }: ModelEvent, { started, reports }: WebhookModelN8n, history: WebhookStep[]): string[] {
 	const executions = started.filter((execution) => execution.id === id);
-	if (executions.length === 0) return reports.some((report) => report.at >= at && /may be missing/.test(report.message)) ? [] : [`${id} was lost without a report`];
-	const isAdmitted = new Set(executions.map(({ process }) => process)).size === executions.length && history.some(({ does }) => repeating.includes(does));
+	if (executions.length === 0)
+		return reports.some((report) => report.at >= at && /may be missing/.test(report.message)) ? [] : [`${id} was lost without a report`];
+	const isAdmitted =
+		new Set(executions.map(({ process }) => process)).size === executions.length && history.some(({ does }) => repeating.includes(does));
 	return executions.length === 1 || isAdmitted ? [] : [`${id} was started twice`];
 }

@@ -71,7 +71,11 @@ export class WebhookModelN8n {
 		if (!this.isUp || !this.isReachable || url !== this.url()) return null;
 		const response = new ModelResponse();
 		const { process } = this;
-		const context = { ...this.context('trigger', this.copy()), getRequestObject: () => ({ headers, rawBody: Buffer.from(rawBody) }), getResponseObject: () => response };
+		const context = {
+			...this.context('trigger', this.copy()),
+			getRequestObject: () => ({ headers, rawBody: Buffer.from(rawBody) }),
+			getResponseObject: () => response,
+		};
 		const webhookResult = await receive(context as unknown as IWebhookFunctions).catch((error: Error) => {
 			this.reports.push({ message: error.message, at: this.clock.now() });
 			response.writeHead(500).end();

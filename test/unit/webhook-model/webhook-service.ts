@@ -114,7 +114,9 @@ export class WebhookModelService {
 			if (method === 'GET') return this.list([...this.subscriptions.values()].map(publicView));
 			const now = this.time();
 			const newSubscription: Subscription = {
-				...{ id: `whk_${++this.count}`, url: String(body.url), description: body.description, events: body.events as string[], status: 'active' },
+				...{
+					id: `whk_${++this.count}`, url: String(body.url), description: body.description, events: body.events as string[], status: 'active',
+				},
 				...{ created_at: now, updated_at: now, failing_since: null, secrets: [this.newSecret()], deliveries: new Map() },
 			};
 			this.subscriptions.set(newSubscription.id, newSubscription);
@@ -124,7 +126,9 @@ export class WebhookModelService {
 		if (!subscription) throw httpError('404');
 		if (action === 'deliveries') {
 			const unfinished = [...subscription.deliveries.values()].filter(({ status }) => status !== 'succeeded');
-			return this.list(unfinished.map(({ event: { id }, ...delivery }) => ({ ...delivery, id: `dlv_${id}`, event_id: id, event_type: eventType })));
+			return this.list(
+				unfinished.map(({ event: { id }, ...delivery }) => ({ ...delivery, id: `dlv_${id}`, event_id: id, event_type: eventType })),
+			);
 		}
 		if (action === 'recover') {
 			if (subscription.status !== 'active') throw httpError('409');
@@ -167,7 +171,9 @@ export class WebhookModelService {
 			const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
 			return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
 		});
-		const status = await this.post(subscription.url, body, { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') });
+		const status = await this.post(subscription.url, body, {
+			'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' '),
+		});
 		delivery.attempts.push({ response_status: status });
 		if (status !== null && status < 300) {
 			delivery.status = 'succeeded';
@@ -178,7 +184,8 @@ export class WebhookModelService {
 		subscription.failing_since ??= this.time();
 		const delay = retries[delivery.attempts.length - 1];
 		if (delay === undefined) delivery.status = 'failed';
-		else void this.clock.sleep(delay).then(async () => (delivery.status === 'pending' ? await this.attempt(subscription, delivery) : undefined));
+		else
+			void this.clock.sleep(delay).then(async () => (delivery.status === 'pending' ? await this.attempt(subscription, delivery) : undefined));
 	}
 
 	private list = (data: unknown[]) => ({ data, next_cursor: null, total: data.length });
