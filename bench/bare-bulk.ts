@@ -5,7 +5,7 @@ import { bareInserts } from './bare-inserts.ts';
 
 /**
  * A server with only the bare loop behind it. Like the sandbox, it takes a batch or a job of contacts and
- * returns the records or the job; it checks no key and answers no other requests while it writes.
+ * returns the records or the job; it checks no key and responds to no other requests while it writes.
  */
 const [path, existingRecords, perTransaction] = process.argv.slice(2) as [string, string, string];
 const bare = bareInserts(path, Number(existingRecords), Number(perTransaction));
@@ -31,8 +31,8 @@ const routes: Record<string, (body: string) => string> = {
 const server = createServer((incoming, outgoing) => {
 	void text(incoming).then((body) => {
 		const route = incoming.url!.split('?')[0]!;
-		const answer = routes[route]?.(body) ?? JSON.stringify(jobs.get(route.split('/').at(-1)!));
-		outgoing.writeHead(200, { 'Content-Type': 'application/json' }).end(answer);
+		const response = routes[route]?.(body) ?? JSON.stringify(jobs.get(route.split('/').at(-1)!));
+		outgoing.writeHead(200, { 'Content-Type': 'application/json' }).end(response);
 	});
 });
 server.listen(0, '127.0.0.1', () => {

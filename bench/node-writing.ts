@@ -23,15 +23,15 @@ export async function writesFar(sandbox: Server): Promise<Row[]> {
 /** The creates, sent to a server with nothing behind it, so that only the node's own work is measured. */
 export async function mappings(sandbox: Server): Promise<Row[]> {
 	const folder = mkdtempSync(join(tmpdir(), 'bench-'));
-	const answers = join(folder, 'answers.json');
+	const responsesFile = join(folder, 'responses.json');
 	const batch = '/v1/contacts/batch/create';
 	const body = JSON.stringify({ items: people(100) });
-	const answersByRequest = {
+	const responsesByRequest = {
 		'GET /openapi.json': await sandbox.call('GET', '/openapi.json'),
 		[`POST ${batch}`]: await sandbox.call('POST', batch, body),
 	};
-	writeFileSync(answers, JSON.stringify(answersByRequest));
-	const bareServer = await startServer([resolve('bench', 'bare-server.ts'), answers]);
+	writeFileSync(responsesFile, JSON.stringify(responsesByRequest));
+	const bareServer = await startServer([resolve('bench', 'bare-server.ts'), responsesFile]);
 	const row = async (mapping: string, fields: IDataObject, engine?: ExpressionEngine) =>
 		rowOf(`${label} with nothing behind, ${mapping}`, 'ms', await create(bareServer, fields, engine));
 	const code = fromEach((name) => `={{ $json.${name}.trim() }}`);

@@ -19,7 +19,7 @@ interface OtherClient {
 }
 
 /**
- * Starts another client in a process of low priority. Otherwise, reading its answers would take time of this
+ * Starts another client in a process of low priority. Otherwise, reading its responses would take time of this
  * process or of its processors, which would look as if the server had made others wait.
  *
  * @param activity the name of a slow activity

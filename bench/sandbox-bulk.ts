@@ -16,7 +16,7 @@ type Create = (server: ServerProcess, items: string[]) => Promise<void>;
 
 /**
  * Records created in bulk over HTTP, beside a bare loop over HTTP that does nothing but the same validation,
- * the same inserts and the answer.
+ * the same inserts and the response.
  */
 export async function benchBulk(): Promise<Row[]> {
 	return await withSandbox(existingRecords, async (ours, folder) => {

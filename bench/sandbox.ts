@@ -7,12 +7,12 @@ import { type ServerProcess, startServer } from './server-process.ts';
 const contacts = 100_000;
 const writers = 8;
 
-/** The sandbox beside a bare server that answers with the same bytes. */
+/** The sandbox beside a bare server that responds with the same bytes. */
 export async function benchSandbox(): Promise<Row[]> {
 	return await withSandbox(contacts, async (ours, folder) => {
-		const answers = join(folder, 'answers.json');
-		writeFileSync(answers, JSON.stringify(await sampleAnswers(ours)));
-		const bare = await startServer([resolve('bench', 'bare-server.ts'), answers]);
+		const responsesFile = join(folder, 'responses.json');
+		writeFileSync(responsesFile, JSON.stringify(await sampleResponses(ours)));
+		const bare = await startServer([resolve('bench', 'bare-server.ts'), responsesFile]);
 		const servers = { ours, bare };
 		try {
 			return [
@@ -22,7 +22,7 @@ export async function benchSandbox(): Promise<Row[]> {
 				rowOf('memory after that', 'MB', { ours: [ours.memory()], bare: [bare.memory()] }),
 				...(await creates(servers)),
 				...(await batches(servers)),
-				...(await starts(folder, answers)),
+				...(await starts(folder, responsesFile)),
 			];
 		} finally {
 			await bare.stop();
@@ -34,7 +34,7 @@ type Servers = Record<keyof Pair, ServerProcess>;
 
 const batch = () => JSON.stringify({ items: Array.from({ length: 100 }, person) });
 
-const sampleAnswers = async (ours: ServerProcess) => ({
+const sampleResponses = async (ours: ServerProcess) => ({
 	'GET /v1/contacts/100': await ours.call('GET', '/v1/contacts?limit=100'),
 	'GET /v1/contacts/500': await ours.call('GET', '/v1/contacts?limit=500'),
 	'POST /v1/contacts': await ours.call('POST', '/v1/contacts', JSON.stringify(person())),
@@ -104,14 +104,14 @@ async function batches(servers: Servers): Promise<Row[]> {
 }
 
 /** The start with 200 contacts, which is the default, until it listens. */
-async function starts(folder: string, answers: string): Promise<Row[]> {
+async function starts(folder: string, responsesFile: string): Promise<Row[]> {
 	const values = await sideBySide(5, async (which, round) => {
 		let server: ServerProcess | undefined;
 		const ms = await time(async () => {
 			server =
 				which === 'ours'
 					? await startSandbox(200, '--db', join(folder, `start-${round}.db`))
-					: await startServer([resolve('bench', 'bare-server.ts'), answers]);
+					: await startServer([resolve('bench', 'bare-server.ts'), responsesFile]);
 		});
 		await server!.stop();
 		return ms;

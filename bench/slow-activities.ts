@@ -49,9 +49,9 @@ async function sendLargeForm(server: Server): Promise<void> {
 	const rows = Array.from({ length: 1900 }, (_, i) => `emails.${i}.value=x`);
 	const body = [hidden('csrf'), hidden('form'), ...rows].join('&');
 	const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
-	const answer = await fetch(`${server.url}/records/contacts`, { method: 'POST', headers: { ...headers, ...type }, body });
-	const html = await answer.text();
-	if (!html.includes('must not be longer')) throw new Error(`The form was answered with ${answer.status}: ${html}`);
+	const response = await fetch(`${server.url}/records/contacts`, { method: 'POST', headers: { ...headers, ...type }, body });
+	const html = await response.text();
+	if (!html.includes('must not be longer')) throw new Error(`The form was answered with ${response.status}: ${html}`);
 }
 
 let cookie: string | undefined;

@@ -61,7 +61,7 @@ function handle(incoming: IncomingMessage, outgoing: ServerResponse): void {
 			query: url.searchParams,
 			body: (text === '' ? {} : JSON.parse(text)) as Body,
 		};
-		answer(service, request, outgoing);
+		sendResponse(service, request, outgoing);
 	});
 }
 
@@ -76,7 +76,7 @@ function control(text: string, outgoing: ServerResponse): void {
 	outgoing.end(JSON.stringify({ connections, open, hosts: Object.fromEntries(seen) }));
 }
 
-function answer(service: Service, request: ServiceRequest, outgoing: ServerResponse): void {
+function sendResponse(service: Service, request: ServiceRequest, outgoing: ServerResponse): void {
 	const headers: Record<string, string> = { 'content-type': 'application/json' };
 	if (request.path === '/openapi.json') return void outgoing.writeHead(200, headers).end(description);
 	const stats = seenBy(service.host);
@@ -92,7 +92,7 @@ function answer(service: Service, request: ServiceRequest, outgoing: ServerRespo
 			return void outgoing.writeHead(429, headers).end(JSON.stringify(problem));
 		}
 	}
-	const reply = service.answer(request, settings.contacts);
+	const reply = service.respond(request, settings.contacts);
 	if (isPage(reply)) {
 		const { from, before, size, envelope } = reply;
 		const end = Math.min(from + size, before);

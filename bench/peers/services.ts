@@ -18,14 +18,14 @@ export interface Body extends Record<string, unknown> {
 	records?: Array<{ fields: object }>;
 }
 
-/** A service's answer: a value, or a page of its contacts. */
-export type Answered = { status?: number; json?: unknown } | PageOf;
+/** A service's response: a value, or a page of its contacts. */
+export type ServiceResponse = { status?: number; json?: unknown } | PageOf;
 
 /** Contacts from a number on, before another, in an envelope. */
 interface PageOf {
 	from: number;
 	before: number;
-	/** @returns the parts of the answer before and after the records, which are joined by commas */
+	/** @returns the parts of the response before and after the records, which are joined by commas */
 	envelope(page: { next: number | undefined }): [string, string];
 	size: number;
 }
@@ -36,7 +36,7 @@ export interface Service {
 	/** A contact as the service's lists show it. */
 	record(contact: Contact): object;
 	/** @param count how many contacts the service has */
-	answer(request: ServiceRequest, count: number): Answered;
+	respond(request: ServiceRequest, count: number): ServiceResponse;
 }
 
 const crm: Service = {
@@ -52,7 +52,7 @@ const crm: Service = {
 		created_at: contact.createdAt,
 		updated_at: contact.createdAt,
 	}),
-	answer({ method, path, query, body }, count) {
+	respond({ method, path, query, body }, count) {
 		const stored = (id: string, fields: object) => ({
 			...{ id, object: 'contact', ...fields },
 			...{ created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' },
@@ -98,7 +98,7 @@ const hubspot: Service = {
 			createdate: { value: contact.createdAt },
 		},
 	}),
-	answer({ method, path, query }, count) {
+	respond({ method, path, query }, count) {
 		if (method === 'POST') return { json: { vid: 1, isNew: true } };
 		if (method === 'DELETE') return { json: { vid: 1, deleted: true, reason: 'OK' } };
 		if (path.endsWith('/profile')) return { json: { vid: 1, properties: {} } };
@@ -127,7 +127,7 @@ const pipedrive: Service = {
 		add_time: contact.createdAt,
 		update_time: contact.createdAt,
 	}),
-	answer({ method, path, query, body }, count) {
+	respond({ method, path, query, body }, count) {
 		if (path.endsWith('Fields')) return { json: { success: true, data: [], additional_data: {} } };
 		if (method !== 'GET') return { json: { success: true, data: { id: 1, ...body } } };
 		return {
@@ -155,7 +155,7 @@ const airtable: Service = {
 			job_title: contact.jobTitle,
 		},
 	}),
-	answer({ method, query, body }, count) {
+	respond({ method, query, body }, count) {
 		if (method === 'DELETE') return { json: { id: 'rec1', deleted: true } };
 		const stored = (fields: object) => ({ id: 'rec1', createdTime: '2026-01-01T00:00:00Z', fields });
 		if (method === 'POST') return { json: stored(body.fields!) };
@@ -181,7 +181,7 @@ const salesforce: Service = {
 		Title: contact.jobTitle,
 		CreatedDate: contact.createdAt,
 	}),
-	answer({ method, path }, count) {
+	respond({ method, path }, count) {
 		if (method === 'POST') return { status: 201, json: { id: '0031', success: true, errors: [] } };
 		if (method === 'PATCH' || method === 'DELETE') return { status: 204 };
 		const from = Number(/query\/01g-(\d+)$/.exec(path)?.[1] ?? 1);
@@ -208,6 +208,6 @@ export const services: Service[] = [
 	...[hubspot, pipedrive, airtable, salesforce],
 ];
 
-/** Whether an answer is a page. */
-export const isPage = (reply: Answered): reply is PageOf => 'envelope' in reply;
+/** Whether a response is a page. */
+export const isPage = (reply: ServiceResponse): reply is PageOf => 'envelope' in reply;
 

@@ -63,7 +63,7 @@ export const eachByItself =
 interface Rule {
 	/** Milliseconds to wait before the next attempt. */
 	before(now: number): number;
-	onAnswer(isAccepted: boolean, now: number): void;
+	onResponse(isAccepted: boolean, now: number): void;
 }
 
 /** A client for each execution, each with its own rule; it gives up after five minutes. */
@@ -79,7 +79,7 @@ const blind =
 				if (clock.now() + delay > until) return false;
 				await clock.sleep(delay);
 				const { status } = await transport();
-				rule.onAnswer(status < 400, clock.now());
+				rule.onResponse(status < 400, clock.now());
 				if (status < 400) return true;
 			}
 		};
@@ -90,7 +90,7 @@ export const fullJitter = blind(({ clock }) => {
 	let refusals = 0;
 	return {
 		before: () => (refusals === 0 ? 0 : clock.random() * Math.min(20_000, 500 * 2 ** refusals)),
-		onAnswer: (isAccepted) => (refusals = isAccepted ? 0 : refusals + 1),
+		onResponse: (isAccepted) => (refusals = isAccepted ? 0 : refusals + 1),
 	};
 });
 
@@ -100,7 +100,7 @@ function paced(change: (rate: number, isAccepted: boolean, now: number) => numbe
 	let next = 0;
 	return {
 		before: (now) => Math.max(0, next - now),
-		onAnswer: (isAccepted, now) => {
+		onResponse: (isAccepted, now) => {
 			rate = change(rate, isAccepted, now);
 			next = now + 1 / rate;
 		},

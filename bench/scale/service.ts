@@ -8,7 +8,7 @@ export interface SimulatedPlan {
 	counts: 'fixed window' | 'sliding window' | 'token bucket';
 }
 
-export interface SimulatedAnswer {
+export interface SimulatedResponse {
 	status: number;
 	headers: Record<string, string | undefined>;
 	text: string;
@@ -34,7 +34,7 @@ export class SimulatedService {
 		this.tokens = plan.requests;
 	}
 
-	readonly transport = async (): Promise<SimulatedAnswer> => {
+	readonly transport = async (): Promise<SimulatedResponse> => {
 		const distance = 25 + 100 * this.clock.random();
 		await this.clock.sleep(distance);
 		const now = this.clock.now();
@@ -42,7 +42,7 @@ export class SimulatedService {
 		if (isAccepted) this.accepted += 1;
 		else this.refused += 1;
 		await this.clock.sleep(distance);
-		const headers: SimulatedAnswer['headers'] = {
+		const headers: SimulatedResponse['headers'] = {
 			date: new Date(now).toUTCString(),
 			'x-ratelimit-remaining': `${remaining}`,
 			'x-ratelimit-reset': `${Math.ceil(resetsAt / 1000)}`,

@@ -1,5 +1,5 @@
 import { SimulatedClock } from './clock.ts';
-import { SimulatedService, type SimulatedAnswer, type SimulatedPlan } from './service.ts';
+import { SimulatedService, type SimulatedResponse, type SimulatedPlan } from './service.ts';
 
 /** Who sends a request. */
 export interface Caller {
@@ -7,7 +7,7 @@ export interface Caller {
 	workflow: number;
 	isAwaited: boolean;
 	clock: SimulatedClock;
-	transport: () => Promise<SimulatedAnswer>;
+	transport: () => Promise<SimulatedResponse>;
 }
 
 /** Creates the sender of one execution's requests, which resolves to whether a request succeeded. */

@@ -1,5 +1,5 @@
 import { SimulatedClock } from '../../bench/scale/clock.ts';
-import type { SimulatedAnswer } from '../../bench/scale/service.ts';
+import type { SimulatedResponse } from '../../bench/scale/service.ts';
 import { createSender } from '../../nodes/CrmPlatform/api/http/request';
 import { RequestQueue, type QueuedRequest, type QueueOptions } from '../../nodes/CrmPlatform/api/http/requestQueue';
 import type { Transport } from '../../nodes/CrmPlatform/api/http/transport';
@@ -17,9 +17,9 @@ export const requestAt = (clock: SimulatedClock, more: Partial<QueuedRequest> = 
 	...more,
 });
 
-export const withoutWindow = (status = 200, headers = {}): SimulatedAnswer => ({ status, headers, text: '' });
+export const withoutWindow = (status = 200, headers = {}): SimulatedResponse => ({ status, headers, text: '' });
 
-export type Respond = () => SimulatedAnswer | Promise<SimulatedAnswer>;
+export type Respond = () => SimulatedResponse | Promise<SimulatedResponse>;
 
 export function start() {
 	const clock = new SimulatedClock();
@@ -39,7 +39,7 @@ export function start() {
 		for (let i = 0; i < count; i += 1) void send(`${name} ${i}`, ...how);
 	};
 	/** A response that reports how many requests remain, and in how many seconds the window ends. */
-	const withWindow = (remaining: number, seconds = 60): SimulatedAnswer => ({
+	const withWindow = (remaining: number, seconds = 60): SimulatedResponse => ({
 		status: remaining < 0 ? 429 : 200,
 		headers: {
 			'x-ratelimit-remaining': `${Math.max(0, remaining)}`, 'x-ratelimit-reset': `${seconds}`, date: new Date(clock.now()).toUTCString(),
