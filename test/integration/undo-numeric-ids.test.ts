@@ -86,7 +86,8 @@ test('a number that equals the ID of a deleted record is not replaced', async ()
 });
 
 test('a restored link in a custom field is found by a second undo', async () => {
-	await add('custom-fields', { resource: 'contacts', key: 'partner_id', label: 'Partner', type: 'reference', reference_resource: 'companies' });
+	const reference = { key: 'partner_id', label: 'Partner', type: 'reference', reference_resource: 'companies' };
+	await add('custom-fields', { resource: 'contacts', ...reference });
 	const [company, other] = [await add('companies', { name: 'E' }), await add('companies', { name: 'E0' })];
 	const contact = await add('contacts', { last_name: 'E', custom_fields: { partner_id: company.id } });
 	await as('n5', op.update('contact', contact.id, { custom_fields: { partner_id: other.id } }));

@@ -126,7 +126,9 @@ test('every decision is in the index, and has a date and the alternatives', () =
 	const index = read('docs/decisions/README.md');
 	const names = globSync('docs/decisions/*.md', { cwd: root }).map((file) => file.split('/').at(-1)!);
 	const decisions = names.filter((name) => name !== 'README.md');
-	const links = decisions.flatMap((file) => anchorsOf(`docs/decisions/${file}`).map((anchor, n) => `(${file}${n === 0 ? '' : `#${anchor}`})`));
+	const links = decisions.flatMap((file) =>
+		anchorsOf(`docs/decisions/${file}`).map((anchor, n) => `(${file}${n === 0 ? '' : `#${anchor}`})`),
+	);
 	expect(links.filter((link) => !index.includes(link))).toEqual([]);
 	const complete = /^## .+\n\n\d{4}-\d\d-\d\d\. [^]+\*Considered:\*[^]+$/;
 	const parts = decisions.flatMap((file) => read(`docs/decisions/${file}`).split(/\n(?=## )/).slice(1));

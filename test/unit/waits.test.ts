@@ -210,7 +210,8 @@ test.each([
 	const clock = new SimulatedClock();
 	const begun = clock.now();
 	const answers = [...Array<number>(30).fill(429), status, 200];
-	const transport = async () => await Promise.resolve({ status: answers.shift() ?? 200, headers: { 'retry-after': '60' }, text: JSON.stringify(body) });
+	const headers = { 'retry-after': '60' };
+	const transport = async () => await Promise.resolve({ status: answers.shift() ?? 200, headers, text: JSON.stringify(body) });
 	const send = senderWith(clock, transport, { queueKey: `refused before ${status}` });
 	let ok: boolean | undefined;
 	const request = { method: 'POST', path: '/v1/contacts', body: {}, idempotency: { header: 'Idempotency-Key', key: 'k' } } as const;
