@@ -1,10 +1,10 @@
-import { ObjectReader } from '../../nodes/CrmPlatform/mapping/objectFields';
+import { ObjectFieldReader } from '../../nodes/CrmPlatform/mapping/objectFields';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 
 const fields = ['name', 'address.city', 'address.zip', 'emails', 'custom_fields.tier'].map((name) => fieldNamed(name));
 
 const read = (json: object) => {
-	const { values, ...others } = new ObjectReader(fields).read(json as never);
+	const { values, ...others } = new ObjectFieldReader(fields).read(json as never);
 	return { values: values.map(({ field: { name }, value }) => [name, value]), ...others };
 };
 
@@ -56,7 +56,7 @@ describe('a column of a spreadsheet', () => {
 		fieldNamed('custom_fields.name', { label: 'Full Name' }),
 	];
 	const readContact = (json: object) => {
-		const { values, unknown } = new ObjectReader(contact, new Set(['id', 'name', 'first_name'])).read(json as never);
+		const { values, unknown } = new ObjectFieldReader(contact, new Set(['id', 'name', 'first_name'])).read(json as never);
 		return { values: Object.fromEntries(values.map(({ field: { name }, value }) => [name, value])), unknown };
 	};
 

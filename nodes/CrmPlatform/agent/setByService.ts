@@ -24,9 +24,9 @@ export async function refuseSetByService(run: ToolRun, args: ModelArguments): Pr
 		path[0] ?? '',
 		path.slice(1).join('.'),
 	].map(wordsOf)));
-	const recordNames = (await toolDescription(run, recordType)).fields.map(({ name }) => name);
-	const custom = recordNames.includes(allCustomFields) ? await customFieldsOnce(run.api, toolCollection(recordType)) : undefined;
-	const knownNames = [...recordNames, ...(custom?.unwritableNames ?? [])];
+	const recordFieldNames = (await toolDescription(run, recordType)).fields.map(({ name }) => name);
+	const custom = recordFieldNames.includes(allCustomFields) ? await customFieldsOnce(run.api, toolCollection(recordType)) : undefined;
+	const knownNames = [...recordFieldNames, ...(custom?.unwritableNames ?? [])];
 	const readOnlyNames = names.filter((name) => !words.has(wordsOf(name)) && knownNames.some((knownName) => knownName === name || knownName === customFieldPrefix + name));
 	if (readOnlyNames.length === 0) return;
 	const { prefix, verbs } = run.settings;

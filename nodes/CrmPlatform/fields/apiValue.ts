@@ -9,7 +9,7 @@ import { fieldKinds, valueShape } from './fieldKinds';
 /**
  * Converts a value from a user or an earlier node into the value the service takes.
  *
- * Empty text becomes null, which clears the field; so does white space, except in text.
+ * Empty text becomes null, which clears the field; so does white space, except in a text that is not a link.
  *
  * @param zone IANA time zone of the workflow, for times without one
  * @throws FieldError if the value cannot fit the field

@@ -63,7 +63,8 @@ export function decideValue({ field, value, origin }: EvaluatedValue, whenCleare
 
 /**
  * Whether a value is blank for a field: for a list, also texts such as `[]` and ` , `; for JSON, also a list of nothing
- * but objects of blanks. An object is never blank.
+ * but objects of blanks. An object is never blank here: `decideValue` removes the blanks of one in a cell that leaves its
+ * field.
  */
 export const isBlankFor = ({ kind }: Pick<Field, 'kind'>, value: unknown): boolean => fieldKinds[kind].isBlank(value);
 

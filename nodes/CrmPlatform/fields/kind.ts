@@ -18,12 +18,13 @@ type Conversion = (field: Field, value: unknown, zone: string) => unknown;
 
 /** What a kind of field decides. */
 export interface KindProperties {
-	/** Whether a schema describes such values. The first such kind of `kindsByPrecedence` is used. */
+	/** Whether a schema describes such values. The first kind of `kindsByPrecedence` that says so is used. */
 	isDescribedBy(schema: ValueSchema): boolean;
 	/** The types of custom fields that are of this kind; all others are text. */
 	customTypes: string[];
-	/** The control of n8n's mapper, and the hint on the format in its label; for a link, `Name or ID`. */
+	/** The control of n8n's mapper. */
 	control: 'string' | 'options' | 'dateTime';
+	/** The hint on the format in its label. Without one, a model reads `Name or ID` for a link; an empty one prevents that. */
 	formatHint: string | undefined;
 	/** What a value consists of; an open one may be anything. */
 	shape: 'single' | 'list' | 'object' | 'open';

@@ -11,20 +11,20 @@ import type { StoredFields } from './storedFields';
 /** The fields for which an item can have values. */
 export interface AcceptedFields {
 	fields: Field[];
-	/** The names of all fields of records, including read-only fields. */
-	recordNames: ReadonlySet<string>;
+	/** The names of all fields of a record, including read-only fields. */
+	recordFieldNames: ReadonlySet<string>;
 	/** The words of their names and labels: files for people have labels. */
-	recordWords?: ReadonlySet<string>;
+	recordFieldWords?: ReadonlySet<string>;
 }
 
 /** The fields of each item. Items may belong to different collections, as with records of custom objects. */
 export class FieldsOfItems {
-	private readonly usual: AcceptedFields;
+	private readonly standard: AcceptedFields;
 	private readonly byItem: Array<AcceptedFields | Error>;
 
 	/** @param byItem the fields of each item, if they can differ, or the error of reading them */
-	constructor(usual: AcceptedFields, byItem: Array<AcceptedFields | Error> = []) {
-		this.usual = usual;
+	constructor(standard: AcceptedFields, byItem: Array<AcceptedFields | Error> = []) {
+		this.standard = standard;
 		this.byItem = byItem;
 	}
 
@@ -33,10 +33,10 @@ export class FieldsOfItems {
 	 *
 	 * @throws Error from the returned function, in the user's words, if the fields of the item could not be read
 	 */
-	prepared<Prepared>(prepare: (accepted: AcceptedFields) => Prepared): (item: number) => Prepared {
+	oncePerFields<Prepared>(prepare: (accepted: AcceptedFields) => Prepared): (item: number) => Prepared {
 		const cache = new Map<AcceptedFields, Prepared>();
 		return (item) => {
-			const accepted = this.byItem[item] ?? this.usual;
+			const accepted = this.byItem[item] ?? this.standard;
 			if (accepted instanceof Error) throw accepted;
 			return getOrCreate(cache, accepted, () => prepare(accepted));
 		};
@@ -48,13 +48,13 @@ export class FieldsOfItems {
  * collection fail.
  *
  * @param read reads the fields of a collection
- * @param usual the fields of the other items
+ * @param standard the fields of the other items
  * @param needs whether an item needs the fields of its collection
  */
 export async function readFieldsOfItems(
 	execution: Execution,
 	read: (collection: string) => Promise<AcceptedFields>,
-	usual: AcceptedFields,
+	standard: AcceptedFields,
 	needs: (item: number) => boolean,
 ): Promise<FieldsOfItems> {
 	const reading = new Map<string, Promise<AcceptedFields>>();
@@ -65,14 +65,14 @@ export async function readFieldsOfItems(
 
 	const byItem: Array<AcceptedFields | Error> = [];
 	for (const item of execution.n8n.getInputData().keys()) {
-		byItem.push(needs(item) ? await ofItem(item).catch((error: Error) => error) : usual);
+		byItem.push(needs(item) ? await ofItem(item).catch((error: Error) => error) : standard);
 	}
-	return new FieldsOfItems(usual, byItem);
+	return new FieldsOfItems(standard, byItem);
 }
 
 /** The custom field with the name of a read-only field. */
-export const customNamesake = ({ fields, recordNames }: AcceptedFields, name: string): Field | undefined =>
-	recordNames.has(name) ? fields.find((field) => field.name === customFieldPrefix + name) : undefined;
+export const customNamesake = ({ fields, recordFieldNames }: AcceptedFields, name: string): Field | undefined =>
+	recordFieldNames.has(name) ? fields.find((field) => field.name === customFieldPrefix + name) : undefined;
 
 const isCustom = (name: string) => name === allCustomFields || name.startsWith(customFieldPrefix);
 
@@ -91,27 +91,27 @@ export async function acceptedFields(
 ): Promise<FieldsOfItems> {
 	const description = await execution.api.describe(execution.resource.path);
 	const described = description?.fields.map(({ name }) => name) ?? [];
-	const recordWords = new Set(description?.fields.flatMap(({ name, label }) => [wordsOf(name), wordsOf(label)]));
-	const standardFields: AcceptedFields = { fields, recordNames: new Set(described), recordWords };
+	const recordFieldWords = new Set(description?.fields.flatMap(({ name, label }) => [wordsOf(name), wordsOf(label)]));
+	const standardFields: AcceptedFields = { fields, recordFieldNames: new Set(described), recordFieldWords };
 	if (!fields.some(({ name }) => name === allCustomFields)) return new FieldsOfItems(standardFields);
 
-	let undescribed: Field[] | undefined;
+	let untyped: Field[] | undefined;
 	const read = async (collection: string): Promise<AcceptedFields> => {
 		const custom = await customFieldsOnce(execution.api, collection);
 		if (!custom) {
-			undescribed ??= untypedFields(execution, namesOf);
-			return { ...standardFields, fields: [...fields, ...undescribed] };
+			untyped ??= untypedFields(execution, namesOf);
+			return { ...standardFields, fields: [...fields, ...untyped] };
 		}
 		return {
 			...standardFields,
 			fields: merged(mode, fields, custom.fields),
-			recordNames: new Set([...described, ...custom.unwritableNames]),
+			recordFieldNames: new Set([...described, ...custom.unwritableNames]),
 		};
 	};
 	const standardNames = standardNamesOf(standardFields);
 	const needs = (item: number): boolean => {
 		const names = namesOf(item);
-		return mode === 'each' ? names.some(isCustom) : mayNameCustom(names, standardNames, standardFields.recordNames);
+		return mode === 'each' ? names.some(isCustom) : mayNameCustom(names, standardNames, standardFields.recordFieldNames);
 	};
 	return await readFieldsOfItems(execution, read, standardFields, needs);
 }
@@ -147,8 +147,8 @@ function standardNamesOf({ fields }: AcceptedFields): ReadonlySet<string> {
  * Whether an item's object may have values for custom fields: a name has their prefix, or belongs to no standard field,
  * since columns may omit the prefix.
  */
-function mayNameCustom(names: string[], standardNames: ReadonlySet<string>, recordNames: ReadonlySet<string>): boolean {
+function mayNameCustom(names: string[], standardNames: ReadonlySet<string>, recordFieldNames: ReadonlySet<string>): boolean {
 	const possibleNames = names.filter((name) => isCustom(name) || !standardNames.has(name));
 	// One or two names of read-only fields may mean custom fields; more of them come from a record that was read.
-	return possibleNames.length > 0 && (possibleNames.length < 3 || possibleNames.some((name) => isCustom(name) || !recordNames.has(name)));
+	return possibleNames.length > 0 && (possibleNames.length < 3 || possibleNames.some((name) => isCustom(name) || !recordFieldNames.has(name)));
 }

@@ -12,8 +12,8 @@ export const meaningText = (meaning: Meaning): string => (typeof meaning === 'st
  * byte-order mark. Members of an object are matched by name only.
  */
 export class FieldNames {
-	private readonly recordNames: ReadonlySet<string>;
-	private readonly recordWords: ReadonlySet<string>;
+	private readonly recordFieldNames: ReadonlySet<string>;
+	private readonly recordFieldWords: ReadonlySet<string>;
 	/** Names of objects whose members are fields. */
 	private readonly groups: ReadonlySet<string>;
 	/** A field `a.b` differs from the member `b` of `a`: the shape of the item distinguishes them. */
@@ -26,12 +26,12 @@ export class FieldNames {
 	/** Items usually have the same names, and with 100,000 items each comparison counts. */
 	private readonly meanings = { ofNames: new Map<string, Meaning[]>(), ofMembers: new Map<string, Meaning[]>() };
 
-	/** @param recordNames the names of all fields of records: names of read-only fields are never matched by label */
-	constructor(fields: Field[], recordNames: ReadonlySet<string> = new Set()) {
+	/** @param recordFieldNames the names of all fields of records: names of read-only fields are never matched by label */
+	constructor(fields: Field[], recordFieldNames: ReadonlySet<string> = new Set()) {
 		const byDepth = [...fields].sort((a, b) => b.path.length - a.path.length);
 		const named = (sorted: Field[]) => new Map(sorted.map((field) => [field.name, field]));
-		this.recordNames = recordNames;
-		this.recordWords = new Set([...recordNames].map(wordsOf));
+		this.recordFieldNames = recordFieldNames;
+		this.recordFieldWords = new Set([...recordFieldNames].map(wordsOf));
 		this.groups = new Set(fields.flatMap(({ name }) => groupsOf(name)));
 		this.flat = named(byDepth);
 		this.nested = named(byDepth.reverse());
@@ -50,13 +50,13 @@ export class FieldNames {
 	private findMeanings(name: string, isMember: boolean): Meaning[] {
 		const exactMatch = (isMember ? this.nested : this.flat).get(name) ?? (this.groups.has(name) ? name : undefined);
 		if (exactMatch !== undefined) return [exactMatch];
-		const labeled = isMember || this.recordNames.has(name) ? undefined : this.byLabel.get(name.trim());
+		const labeled = isMember || this.recordFieldNames.has(name) ? undefined : this.byLabel.get(name.trim());
 		return labeled ? [...labeled] : this.findSimilar(wordsOf(name), isMember);
 	}
 
 	private findSimilar(words: string, isMember: boolean): Meaning[] {
 		if (words === '') return [];
-		const labeled = isMember || this.recordWords.has(words) ? undefined : this.labelsByWords.get(words);
+		const labeled = isMember || this.recordFieldWords.has(words) ? undefined : this.labelsByWords.get(words);
 		return [...new Set([...(this.namesByWords.get(words) ?? []), ...(this.groupsByWords.get(words) ?? []), ...(labeled ?? [])])];
 	}
 }

@@ -52,7 +52,7 @@ export class FilterRows {
 		this.n8n = n8n;
 		this.rows = rows;
 		this.mayLeaveOut = mayLeaveOut;
-		this.fieldsOf = fieldsOfItems.prepared(({ fields }) => filteredFieldsByName(fields));
+		this.fieldsOf = fieldsOfItems.oncePerFields(({ fields }) => filteredFieldsByName(fields));
 		const cells = rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[key]) })));
 		this.evaluation = new Evaluation(n8n, cells);
 	}

@@ -34,7 +34,7 @@ export async function readFilters(
 
 /** The filters of the items' lists. Custom fields are read only if a row may name one. */
 async function readFilterFields(execution: Execution, rows: FilterRow[], list: ListDescription): Promise<FieldsOfItems> {
-	const standardFields: AcceptedFields = { fields: list.filters, recordNames: new Set() };
+	const standardFields: AcceptedFields = { fields: list.filters, recordFieldNames: new Set() };
 	const withCustom = async (collection: string): Promise<AcceptedFields> => {
 		const custom = currentFields(await readCustomFields(execution.api, collection));
 		return { ...standardFields, fields: [...standardFields.fields, ...customFilters(list, custom)] };

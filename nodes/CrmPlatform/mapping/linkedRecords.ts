@@ -10,7 +10,7 @@ import { isFilledByModel } from './expressions/fromAI';
 import type { StoredLinkedRecord } from './storedFields';
 import type { UnsentValues } from './unsentValues';
 
-/** A record that the user linked, and the name of its Link. */
+/** The same, once the name of the link is evaluated. */
 export interface LinkedRecord extends StoredLinkedRecord {
 	linkName: string;
 }

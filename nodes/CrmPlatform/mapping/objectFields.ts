@@ -22,12 +22,12 @@ interface ObjectFields {
  * Finds the fields for which an object has values: flat (`"address.city"`) or as members of an object
  * (`address: { city }`), which may be JSON text.
  */
-export class ObjectReader {
+export class ObjectFieldReader {
 	private readonly names: FieldNames;
 
-	/** @param recordNames the names of all fields of records: names of read-only fields are never matched by label */
-	constructor(fields: Field[], recordNames: ReadonlySet<string> = new Set()) {
-		this.names = new FieldNames(fields, recordNames);
+	/** @param recordFieldNames the names of all fields of records: names of read-only fields are never matched by label */
+	constructor(fields: Field[], recordFieldNames: ReadonlySet<string> = new Set()) {
+		this.names = new FieldNames(fields, recordFieldNames);
 	}
 
 	/**

@@ -6,7 +6,7 @@ import { decideValue, type EvaluatedValue, type WhenCleared } from '../fields/de
 import type { ConvertedValue, Field } from '../fields/field';
 import type { Execution } from '../model';
 import { acceptedFields } from './acceptedFields';
-import { evaluableFields } from './evaluableFields';
+import { itemReaders } from './itemReaders';
 import { lookUpLinks, type LinkedIds } from './linkedIds';
 import { OncePerItem } from './oncePerItem';
 import type { StoredFields } from './storedFields';
@@ -16,12 +16,12 @@ import { onlyBlanks, UnsentValues } from './unsentValues';
 export type BodyOf = (item: number) => IDataObject;
 
 /**
- * Prepares the conversion of input items into bodies, in two passes over the items:
+ * Prepares the conversion of input items into bodies, in two passes:
  *
- * 1. Before the first item: the fields of each item (`acceptedFields`), and the names of other records in its values,
- *    which are looked up together (`lookUpLinks`). An item that may have such names is evaluated now, and its
- *    values wait for its turn (`OncePerItem`).
- * 2. In an item's turn: its values are evaluated, if they are not yet (`evaluableFields`), and become values that the
+ * 1. Over all items, before the first is written: the fields that each accepts (`acceptedFields`), and the names of other
+ *    records in its values, which are looked up together (`lookUpLinks`). An item that may have such names is evaluated
+ *    now, and its values wait for its turn (`OncePerItem`).
+ * 2. For an item in its turn: its values are evaluated, if they are not yet (`itemReaders`), and become values that the
  *    service takes (`convert`), with ids instead of names (`LinkedIds`).
  *
  * A linked record takes precedence over a mapped value.
@@ -42,11 +42,11 @@ export async function prepareValues(
 	const { n8n, api } = execution;
 	const zone = n8n.getTimezone();
 	const unsent = new UnsentValues(api, new Set(otherNames));
-	const evaluable = evaluableFields(n8n, stored, unsent, whenCleared);
-	const fieldsOfItems = await acceptedFields(execution, stored.mode, (item) => evaluable.names(item), fields);
-	const evaluationOf = fieldsOfItems.prepared((accepted) => evaluable.evaluation(accepted));
-	const evaluated = new OncePerItem((item) => evaluationOf(item).evaluate(item));
-	const mayBeNames = (item: number) => (evaluationOf(item).mayNameRecords(item) ? evaluated.readEarly(item) : []);
+	const readers = itemReaders(n8n, stored, unsent, whenCleared);
+	const fieldsOfItems = await acceptedFields(execution, stored.mode, (item) => readers.names(item), fields);
+	const readerOf = fieldsOfItems.oncePerFields((accepted) => readers.readerFor(accepted));
+	const evaluated = new OncePerItem((item) => readerOf(item).read(item));
+	const mayBeNames = (item: number) => (readerOf(item).mayNameRecords(item) ? evaluated.readEarly(item) : []);
 	const linkedIds = await lookUpLinks(execution, mayBeNames, 'written');
 
 	return (item) => {

@@ -18,12 +18,12 @@ export type StoredFields = {
 	| { mode: 'json'; json: unknown }
 );
 
-/** Whether an empty value of an item leaves the field unchanged, or clears it. */
+/** What an empty value of an item does: leave its field as it is, or clear it. */
 export type EmptyCells = 'leave' | 'clear';
 
-/** A record that the user linked, and the name of its Link. */
+/** A record picked under *Linked Records*, and the link that gets its ID, both as stored. */
 export interface StoredLinkedRecord {
-	/** Name of a Link, or an expression. */
+	/** The name of the link, or an expression. */
 	linkName: unknown;
 	/** Id of the record or, if it may be named, its name; or an expression. */
 	record: unknown;

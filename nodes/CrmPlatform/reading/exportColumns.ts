@@ -84,9 +84,9 @@ function readBack(
 	{ fields: described, create, update, upsert }: ResourceDescription,
 	custom: CustomFields | undefined,
 ): (label: string, name: string) => boolean {
-	const recordNames = new Set([...described.map(({ name }) => name), ...(custom?.unwritableNames ?? [])]);
+	const recordFieldNames = new Set([...described.map(({ name }) => name), ...(custom?.unwritableNames ?? [])]);
 	const readers = [create?.fields, upsert?.fields, update && [idField, ...update.fields]].map(
-		(fields = []) => new FieldNames([...fields, ...(custom?.fields ?? [])], recordNames),
+		(fields = []) => new FieldNames([...fields, ...(custom?.fields ?? [])], recordFieldNames),
 	);
 	const meaning = (names: FieldNames, name: string) => JSON.stringify(names.meaningsOf(name).map(meaningText));
 	return (label, name) => label !== '' && readers.every((names) => meaning(names, label) === meaning(names, name));

@@ -4,7 +4,7 @@ import type { ResourceDescription } from '../api/openapi/description';
 import { idField, labelFor } from '../fields/field';
 import type { WriteDescription } from '../api/openapi/writing';
 import { isBlank } from '../values/blank';
-import { ObjectReader } from '../mapping/objectFields';
+import { ObjectFieldReader } from '../mapping/objectFields';
 import { prepareValues, type BodyOf } from '../mapping/prepareValues';
 import type { EmptyCells } from '../mapping/storedFields';
 import type { Execution } from '../model';
@@ -49,7 +49,7 @@ export async function readJobLines(
 }
 
 function idOf(object: IDataObject): { id: string } {
-	const id = new ObjectReader([idField]).read(object).values[0]?.value;
+	const id = new ObjectFieldReader([idField]).read(object).values[0]?.value;
 	if (isBlank(id)) throw noId();
 	return { id: id as string };
 }

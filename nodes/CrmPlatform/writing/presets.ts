@@ -56,6 +56,6 @@ export function requireValues(
 export function requireAnyValue(body: IDataObject): IDataObject {
 	if (Object.keys(body).length > 0) return body;
 	throw new Error(
-		'This item has no values to write, so nothing was sent. Set at least one field. Empty cells and expressions that return nothing do not count.',
+		'This item has no values to write, so nothing was sent. Set at least one field. Empty cells, and expressions that return undefined, do not count.',
 	);
 }

@@ -18,9 +18,9 @@ interface ParameterValue {
 
 /**
  * Evaluates stored values with the same results as n8n's engine, but faster. Constants and paths into the item do not
- * need the engine. Other expressions are evaluated together for many items; together for one item if they use more than
- * its data; or one by one if they cannot be combined. If an expression may change the item, all are evaluated one by one
- * and in order, as n8n does.
+ * need the engine. Other expressions are combined: for many items at once, or for one item if they read more than its
+ * data. Those that cannot be combined are evaluated one by one. If an expression may change the item, all are evaluated
+ * one by one and in order, as n8n does.
  */
 export class Evaluation {
 	private readonly n8n: IExecuteFunctions;

@@ -11,41 +11,41 @@ import { customNamesake, type AcceptedFields } from './acceptedFields';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/fromAI';
 import { wordsOf } from './fieldNames';
-import { ObjectReader } from './objectFields';
+import { ObjectFieldReader } from './objectFields';
 import { OncePerItem } from './oncePerItem';
 import { linkedRecords, LinkedRecordValues } from './linkedRecords';
 import type { StoredFields } from './storedFields';
 import { inventedFields, nothingToSend, type UnsentValues } from './unsentValues';
 
-/** Evaluates the stored fields of items that accept the same fields. */
-interface FieldsEvaluation {
-	/** Whether `evaluate` can return names of other records. */
+/** Reads the values of items that accept the same fields: evaluates the stored fields. */
+interface ItemReader {
+	/** Whether `read` can return names of other records. */
 	mayNameRecords(item: number): boolean;
 	/**
-	 * Evaluates the values of an item; linked records come last.
+	 * The values of an item; linked records come last.
 	 *
 	 * @throws Error in the user's words if none of the item's values belongs to a field
 	 */
-	evaluate(item: number): EvaluatedValue[];
+	read(item: number): EvaluatedValue[];
 }
 
-/** The stored fields before it is known which fields the items accept. */
-interface EvaluableFields {
+/** The readers of items, before it is known which fields the items accept. */
+interface ItemReaders {
 	/** The names for which an item has values; without the names of an unreadable object. */
 	names(item: number): string[];
-	evaluation(accepted: AcceptedFields): FieldsEvaluation;
+	readerFor(accepted: AcceptedFields): ItemReader;
 }
 
 /**
  * @param unsent collects the values that are left out
  * @param whenCleared what clearing a field does: two values for one field conflict if each would change it
  */
-export function evaluableFields(
+export function itemReaders(
 	n8n: IExecuteFunctions,
 	stored: StoredFields,
 	unsent: UnsentValues,
 	whenCleared: WhenCleared,
-): EvaluableFields {
+): ItemReaders {
 	const linked = linkedRecords(n8n, stored.linked);
 	const linkNames = linked.map(({ linkName }) => linkName);
 	const linkedValues = ({ fields }: AcceptedFields) => new LinkedRecordValues(n8n, linked, fields, unsent);
@@ -53,7 +53,7 @@ export function evaluableFields(
 		const names = [...stored.rows.map(([name]) => name), ...linkNames];
 		return {
 			names: () => names,
-			evaluation: (accepted) => new FormEvaluation(n8n, formRowsOf(stored.rows, accepted.fields, unsent), linkedValues(accepted)),
+			readerFor: (accepted) => new FormReader(n8n, formRowsOf(stored.rows, accepted.fields, unsent), linkedValues(accepted)),
 		};
 	}
 	const objects = stored.mode === 'json' ? jsonObjects(n8n, stored.json) : inputObjects(n8n);
@@ -62,8 +62,8 @@ export function evaluableFields(
 	const refusesUnknown = stored.mode === 'json' && isFilledByModel(stored.json);
 	return {
 		names: (item) => [...namesIn(objects, item), ...linkNames],
-		evaluation: (accepted) =>
-			new ObjectsEvaluation({ objects, originOf, refusesUnknown, unsent, whenCleared, accepted, linkedValues: linkedValues(accepted) }),
+		readerFor: (accepted) =>
+			new ObjectsReader({ objects, originOf, refusesUnknown, unsent, whenCleared, accepted, linkedValues: linkedValues(accepted) }),
 	};
 }
 
@@ -77,7 +77,7 @@ function namesIn(objects: OncePerItem<IDataObject>, item: number): string[] {
 }
 
 /** The rows of a form. */
-class FormEvaluation implements FieldsEvaluation {
+class FormReader implements ItemReader {
 	private readonly rows: FormRow[];
 	private readonly linkedValues: LinkedRecordValues;
 	private readonly evaluation: Evaluation;
@@ -94,7 +94,7 @@ class FormEvaluation implements FieldsEvaluation {
 		return this.hasNames;
 	}
 
-	evaluate(item: number): EvaluatedValue[] {
+	read(item: number): EvaluatedValue[] {
 		const results = this.evaluation.valuesOf(item);
 		const values = this.rows.map(({ field, origin }, i): EvaluatedValue => ({ field, value: results[i], origin }));
 		return [...values, ...this.linkedValues.valuesOf(item)];
@@ -120,7 +120,8 @@ function formRowsOf(rows: Stored<'each'>['rows'], fields: Field[], unsent: Unsen
 	});
 }
 
-interface ObjectsToEvaluate {
+/** The objects of the items, and how to read them. */
+interface ObjectSource {
 	/** The input items, or what the parameter's JSON is for each of them. */
 	objects: OncePerItem<IDataObject>;
 	originOf: (item: number) => ValueOrigin;
@@ -133,30 +134,30 @@ interface ObjectsToEvaluate {
 }
 
 /** The members of an object for each item. */
-class ObjectsEvaluation implements FieldsEvaluation {
-	private readonly of: ObjectsToEvaluate;
-	private readonly reader: ObjectReader;
+class ObjectsReader implements ItemReader {
+	private readonly source: ObjectSource;
+	private readonly fieldReader: ObjectFieldReader;
 	private readonly plainNames: ReadonlySet<string>;
 
-	constructor(objects: ObjectsToEvaluate) {
-		const { fields, recordNames } = objects.accepted;
-		this.of = objects;
-		this.reader = new ObjectReader(fields, recordNames);
+	constructor(source: ObjectSource) {
+		const { fields, recordFieldNames } = source.accepted;
+		this.source = source;
+		this.fieldReader = new ObjectFieldReader(fields, recordFieldNames);
 		this.plainNames = new Set(fields.filter((field) => !isLink(field)).map(({ name }) => name));
 	}
 
 	mayNameRecords(item: number): boolean {
-		const { objects, linkedValues } = this.of;
+		const { objects, linkedValues } = this.source;
 		return linkedValues.hasNames || !Object.keys(objects.readEarly(item)).every((name) => this.plainNames.has(name));
 	}
 
-	evaluate(item: number): EvaluatedValue[] {
-		const { objects, originOf, refusesUnknown, unsent, whenCleared, accepted, linkedValues } = this.of;
+	read(item: number): EvaluatedValue[] {
+		const { objects, originOf, refusesUnknown, unsent, whenCleared, accepted, linkedValues } = this.source;
 		const object = objects.readInTurn(item);
 		const origin = originOf(item);
 		const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, origin }, whenCleared).action === 'skip';
-		const { values, unknown, notObjects } = this.reader.read(object, isSkipped);
-		const invented = refusesUnknown ? unknown.filter((name) => !accepted.recordNames.has(name)) : [];
+		const { values, unknown, notObjects } = this.fieldReader.read(object, isSkipped);
+		const invented = refusesUnknown ? unknown.filter((name) => !accepted.recordFieldNames.has(name)) : [];
 		if (invented.length > 0 && accepted.fields.length > 0) throw inventedFields(invented, accepted.fields);
 		for (const name of notObjects) unsent.notObject(name);
 		noteUnknownNames(object, unknown, values, accepted, unsent);
@@ -187,7 +188,7 @@ function noteUnknownNames(
 	// A record that was read contains values that only the service sets: ids, times, counters.
 	const isRecord = names.length > 0 && Object.keys(object).some((name) => wordsOf(name) === 'id');
 	const isFromRecord = (name: string) =>
-		accepted.recordNames.has(name) || name === outcomeField || accepted.recordWords?.has(wordsOf(name));
+		accepted.recordFieldNames.has(name) || name === outcomeField || accepted.recordFieldWords?.has(wordsOf(name));
 	for (const name of names) {
 		const namesake: Field | undefined = customNamesake(accepted, name);
 		if (namesake && !values.some(({ field }) => field === namesake)) unsent.readOnly(namesake);
