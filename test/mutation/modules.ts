@@ -30,7 +30,7 @@ export const groups: Group[] = [
 	{
 		name: 'sync',
 		modules: ['nodes/CrmPlatform/sync/guards.ts', 'nodes/CrmPlatform/sync/syncPlan.ts', 'nodes/CrmPlatform/sync/matching.ts'],
-		tests: ['unit/guards', 'unit/sync-', 'integration/sync-properties', 'integration/sync-attacks'],
+		tests: ['unit/guards', 'unit/sync-'],
 	},
 	{
 		name: 'trigger',
