@@ -32,6 +32,7 @@ test('the position is stored when it has changed, and once', () => {
 	expect(stored).toHaveLength(0);
 	dispatcher.changed();
 	dispatcher.close();
+	expect(stored).toHaveLength(1);
 	dispatcher.store();
 	expect(stored).toHaveLength(1);
 	expect(dispatcher.version.revision).toBeGreaterThan(0);
@@ -104,10 +105,19 @@ test('the position that is stored with a start includes that n8n was asked for i
 	expect(JSON.stringify(data)).toContain('"isEmitted":true');
 });
 
-test('an outcome is stored although nothing else has changed', async () => {
-	const { dispatcher, stored, startDue, succeed } = dispatcherOf('a');
+test('the events of an execution are not read again', async () => {
+	const { dispatcher, position, startDue, succeed } = dispatcherOf('a');
+	const identity = 'a 2026-06-01T00:00:00Z';
+	dispatcher.read.set(identity, true);
 	await startDue();
 	await succeed(0);
+	expect([position.open, dispatcher.read.get(identity)]).toEqual([[], true]);
+});
+
+test('an outcome is stored although nothing else has changed', async () => {
+	const { dispatcher, stored, startDue, fail } = dispatcherOf('a');
+	await startDue();
+	await fail(0);
 	dispatcher.store();
 	expect(stored).toHaveLength(1);
 });
