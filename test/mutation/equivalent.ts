@@ -1,5 +1,19 @@
 /** Mutations without a visible effect, by file, as `npm run mutate` prints them after the line number. */
 export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {
+	'batchResults.ts': new Set([
+		// An unreadable answer belongs to no item, and then no answer has its item from the order.
+		'const rawAnswers: unknown[] = isObject(body) && Array.isArray(body.results) ? body.results : []; | ArrayDeclaration → ["Stryker was here"]',
+		// For the compiler: no list of items includes undefined.
+		'if (index !== undefined && itemsWithId.includes(index)) return [[index, answer]]; | ConditionalExpression → true',
+	]),
+	'matching.ts': new Set([
+		// For the compiler: records without a key are neither indexed nor looked up, and each of these checks is enough.
+		'if (key === undefined) continue; | ConditionalExpression → false',
+		'const records = key === undefined ? [] : crm.find(field, key); | ConditionalExpression → false',
+		'if (key === undefined || isToldApart(record)) continue; | ConditionalExpression → false',
+		// The check saves a pass over the records.
+		'if (shared.size === 0) continue; | ConditionalExpression → false',
+	]),
 	'requestQueue.ts': new Set([
 		// A signal is aborted once.
 		"request.signal?.addEventListener('abort', onAbort, { once: true }); | ObjectLiteral → {}",
@@ -14,5 +28,15 @@ export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {
 		'if (this.timer && this.timer.at <= at) return; | ConditionalExpression → false',
 		'if (this.timer && this.timer.at <= at) return; | EqualityOperator → this.timer.at < at',
 		'if (this.timer !== timer) return; | ConditionalExpression → false',
+	]),
+	'syncPlan.ts': new Set([
+		// The check saves time: with one field, records without a duplicate key have one item at most.
+		'const owners = context.matchLabels.length > 1 ? ownersOf(source, crm, duplicates) : undefined; | ConditionalExpression → true',
+		'const owners = context.matchLabels.length > 1 ? ownersOf(source, crm, duplicates) : undefined; | EqualityOperator → context.matchLabels.length >= 1',
+		// One item takes no record from another, as none does.
+		'const items = owners?.get(match.id) ?? []; | ArrayDeclaration → ["Stryker was here"]',
+		// No record has this id, or an undefined key.
+		'keys.flatMap((key, field) => (key === undefined ? [] : crm.find(field, key).map(({ id }) => id))), | ConditionalExpression → false',
+		'keys.flatMap((key, field) => (key === undefined ? [] : crm.find(field, key).map(({ id }) => id))), | ArrayDeclaration → ["Stryker was here"]',
 	]),
 };

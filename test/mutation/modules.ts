@@ -30,12 +30,12 @@ export const groups: Group[] = [
 	{
 		name: 'sync',
 		modules: ['nodes/CrmPlatform/sync/guards.ts', 'nodes/CrmPlatform/sync/syncPlan.ts', 'nodes/CrmPlatform/sync/crmIndex.ts'],
-		tests: ['unit/guards', 'unit/sync-', 'integration/sync-properties', 'integration/sync-attacks'],
+		tests: ['unit/guards', 'unit/sync-'],
 	},
 	{
 		name: 'trigger',
 		modules: [`${changes}/position.ts`, `${changes}/dispatcher.ts`, 'nodes/CrmPlatform/trigger/storedState.ts'],
-		tests: ['unit/position', 'unit/lost-position', 'unit/late-commits', 'unit/newer-position', 'unit/starts', 'unit/first-starts', 'unit/poll-load', 'unit/poll-switches', 'unit/poll-histories', 'unit/poll-faults', 'unit/stored-state', 'unit/poll-model'],
+		tests: ['unit/position', 'unit/dispatcher', 'unit/unreadable-groups', 'unit/lost-position', 'unit/late-commits', 'unit/newer-position', 'unit/starts', 'unit/first-starts', 'unit/poll-load', 'unit/poll-switches', 'unit/poll-histories', 'unit/poll-faults', 'unit/stored-state', 'unit/poll-model'],
 	},
 	{
 		name: 'results',
@@ -45,6 +45,6 @@ export const groups: Group[] = [
 	{
 		name: 'access',
 		modules: ['sandbox/domain/access/authority.ts', 'sandbox/core/store/visibility/visibility.ts'],
-		tests: ['sandbox/change-of-owner', 'sandbox/access', 'sandbox/visibility', 'sandbox/authority', 'sandbox/copies-of-users'],
+		tests: ['sandbox/visibility-rules', 'sandbox/authority'],
 	},
 ];

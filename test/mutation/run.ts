@@ -65,7 +65,7 @@ async function mutate(stryker: string, { name, modules, tests }: Group): Promise
 		coverageAnalysis: 'perTest',
 		concurrency: availableParallelism(),
 		tempDirName: join(folder, 'copy'),
-		ignorePatterns: ['.demo', '.tmp', 'dist', 'docs'],
+		ignorePatterns: ['.demo', '.tmp', 'dist', '/docs'],
 		// The tests run without the compiler.
 		tsconfigFile: 'none',
 		disableTypeChecks: false,

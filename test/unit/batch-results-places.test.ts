@@ -111,6 +111,11 @@ describe('a record with the values of another item belongs to no item,', () => {
 		expect(placed(numbers, [ok({ number: 2 }), ok({ number: 1 })])).toEqual([null, null]);
 	});
 
+	test('case and outer spaces are ignored, but similar letters are not', () => {
+		const similar = [{ name: 'Straße' }, { name: 'Strasse' }];
+		expect(placed(similar, [ok({ name: 'STRASSE' }), ok({ name: 'straße' })])).toEqual([null, null]);
+	});
+
 	test('a field that one item does not have decides nothing', () => {
 		const some = [{ code: 1 }, { code: 2 }, {}];
 		expect(placed(some, [0, 1, 2].map((index) => ({ index, ...ok({ code: 1 }) })))).toEqual([0, 1, 2]);

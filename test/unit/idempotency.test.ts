@@ -142,12 +142,18 @@ describe.each(formats)('if a service requires %s', (_, format, form) => {
 	});
 });
 
+test('the digit of a UUID with its variant has bits of the write, too', () => {
+	const uuids = Array.from({ length: 50 }, (_, run) => idempotencyKey({ ...identity, run }, { isUuid: true }));
+	expect(new Set(uuids.map((uuid) => uuid.charAt(19)))).toEqual(new Set('89ab'));
+});
+
 test('a write that is never retried has a UUID if the service requires no format', () => {
 	expect(freshKey()).toMatch(/^[0-9a-f-]{36}$/);
 });
 
 test.each<[string, KeyFormat]>([
 	['too short to be unique', { maxLength: 21 }],
+	['that are UUIDs, but shorter than a UUID', { isUuid: true, maxLength: 35 }],
 	['longer than any that the node makes', { minLength: 300 }],
 	['in a format that nobody makes', { pattern: '^order-[0-9]+$' }],
 	['with an invalid pattern', { pattern: '(' }],

@@ -1,4 +1,4 @@
-import { decideRetry, retryPolicy, type FailedAttempt, type RetryProgress } from '../../nodes/CrmPlatform/api/http/retry';
+import { attemptMayBeDone, decideRetry, retryPolicy, type FailedAttempt, type RetryProgress } from '../../nodes/CrmPlatform/api/http/retry';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
 
@@ -12,7 +12,7 @@ test.each([408, 425, 429, 500, 502, 503, 504, 520, 524, 530, 599])('%i is retrie
 	expect(decide({ status }).retry).toBe(true);
 });
 
-test.each([400, 401, 403, 404, 409, 410, 412, 413, 415, 422, 501, 505, 511])('%i is not retried', (status) => {
+test.each([400, 401, 403, 404, 409, 410, 412, 413, 415, 422, 501, 505, 511, 600])('%i is not retried', (status) => {
 	expect(decide({ status }).retry).toBe(false);
 });
 
@@ -57,6 +57,25 @@ test('waiting for an earlier attempt in progress takes at most the longest wait,
 test('of all conflicts, only a write still in progress is retried', () => {
 	expect(decide({ status: 409, code: 'duplicate' }).retry).toBe(false);
 	expect(decide({ status: 409, code: 'idempotency_in_progress' }).retry).toBe(true);
+	expect(decide({ status: 422, code: 'idempotency_in_progress' }).retry).toBe(false);
+});
+
+test.each<[failure: Partial<FailedAttempt>, mayBeDone: boolean]>([
+	[{}, true],
+	[{ status: 408 }, true],
+	[{ status: 425 }, true],
+	[{ status: 500 }, true],
+	[{ status: 409, code: 'idempotency_in_progress' }, true],
+	[{ status: 409 }, false],
+	[{ status: 429 }, false],
+	[{ status: 499 }, false],
+	[{ neverArrived: true }, false],
+])('whether a request that failed with %j may have been carried out: %p', (failure, mayBeDone) => {
+	expect(attemptMayBeDone({ headers: {}, ...failure })).toBe(mayBeDone);
+});
+
+test('an attempt that is refused while another one under its key is running has certainly done nothing', () => {
+	expect(attemptMayBeDone({ status: 409, code: 'idempotency_in_progress', headers: {} }, true)).toBe(false);
 });
 
 test('the wait doubles with each attempt up to the longest', () => {
@@ -77,6 +96,21 @@ test('a used-up rate limit waits for the reset when there is no Retry-After', ()
 	expect(decide({ status: 429, headers })).toEqual({ retry: true, delay: 20_000, countsAsAttempt: false });
 });
 
+test('the state of the rate limit delays no other failure', () => {
+	const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now / 1000 + 20) };
+	expect(decide({ status: 500, headers })).toMatchObject({ delay: 500 });
+	expect(decide({ status: 500, headers }, { waited: retryPolicy.maxWait - 10_000 })).toMatchObject({ retry: true });
+});
+
+test('only a used-up rate limit makes the next attempt wait for the reset', () => {
+	const decideWith = (remaining: number) => {
+		const headers = { 'retry-after': '1', 'x-ratelimit-remaining': String(remaining), 'x-ratelimit-reset': String(now / 1000 + 20) };
+		return decide({ status: 429, headers }, { waited: retryPolicy.maxWait - 10_000 });
+	};
+	expect(decideWith(1)).toMatchObject({ retry: true, delay: 1_000 });
+	expect(decideWith(0)).toEqual({ retry: false, retryAt: now + 1_000 });
+});
+
 test('a response that asks to slow down does not count as a failed attempt', () => {
 	expect(decide({ status: 429 }, { attempts: retryPolicy.attempts })).toMatchObject({ retry: true });
 	expect(decide({ status: 500 }, { attempts: retryPolicy.attempts })).toEqual({ retry: false });
@@ -90,6 +124,10 @@ test.each([
 ])('a 429 %s is waited for longer each time', (_, headers) => {
 	const delays = [1, 2, 3, 9].map((deferrals) => decide({ status: 429, headers }, { deferrals }));
 	expect(delays).toEqual([500, 1000, 2000, 15_000].map((delay) => ({ retry: true, delay, countsAsAttempt: false })));
+});
+
+test('a service that refuses for minutes and names no time is asked after a fifth of the time so far', () => {
+	expect(decide({ status: 429 }, { deferrals: 20, waited: 200_000 })).toMatchObject({ delay: 40_000 });
 });
 
 test('a service that says to retry immediately names no time to retry', () => {

@@ -220,6 +220,22 @@ test('an earlier decision about an item stays, even if it points to a missing re
 	expect(planned[1]).toMatchObject({ action: 'conflict', reason: expect.stringContaining('item 0') });
 });
 
+test('a unique value in another notation points to a missing record only if no key has found the item’s record', () => {
+	const record = { ...ada, name: '+4930123' };
+	const missingAfter = (email: string) =>
+		plan([{ email, name: '+49 (30) 123' }], [bob, record], { rules: { missingInSource: 'delete' }, unique: [{ ...name, label: 'Name' }] })
+			.filter((change) => change.item === undefined && change.record?.id === ada.id);
+	expect(missingAfter(bob.email)).toMatchObject([{ action: 'delete' }]);
+	expect(missingAfter('new@x.example')).toMatchObject([{ action: 'conflict', reason: expect.stringContaining('item 0 has its Name') }]);
+});
+
+test('a message shows the first hundred characters of a key', () => {
+	const long = 'k'.repeat(101);
+	const shown = `“${long.slice(1)}”`;
+	expect(reasonOf(plan([{ code: long }, { code: long }], [], { match: [code] }))).toContain(`code: ${shown} is`);
+	expect(reasonOf(plan([{ code: 'A', name: 'n' }], [{ id: 'con_3', name: long, code: 'A' }], { match: [name, code] }))).toContain(`name: ${shown}. It`);
+});
+
 test('an index finds each record by each of its keys, and none without a key', () => {
 	const records = [ada, { ...bob, email: ada.email }, { id: 'con_3', email: '' }];
 	const index = indexRecords(records, [email, name]);

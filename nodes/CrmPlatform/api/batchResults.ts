@@ -30,7 +30,8 @@ export function answersByItem(body: unknown, items: IDataObject[], areNew: boole
 	const rawAnswers: unknown[] = isObject(body) && Array.isArray(body.results) ? body.results : [];
 	const answers = rawAnswers.map(answerIn);
 	const readable = answers.filter((answer) => answer !== null);
-	const itemsOf = groupBy(items.keys(), (item) => idText(items[item]?.id));
+	const itemIds = items.map(({ id }) => idText(id));
+	const itemsOf = groupBy(items.keys(), (item) => itemIds[item]);
 	const hasIds = itemsOf.size > 0;
 	const answersOf = groupBy(readable, ({ id }) => id);
 	const areIndexed = indexesAgree(readable, items.length);
@@ -52,8 +53,7 @@ export function answersByItem(body: unknown, items: IDataObject[], areNew: boole
 			return isClear ? [[itemsWithId[answersWithId.indexOf(answer)] ?? 0, answer]] : [];
 		}
 		if (areIndexed && index !== undefined) {
-			const other = idText(items[index]?.id);
-			return id !== undefined && other !== undefined ? [] : [[index, answer]];
+			return id !== undefined && itemIds[index] !== undefined ? [] : [[index, answer]];
 		}
 		return areInOrder ? [[order, answer]] : [];
 	});
@@ -75,8 +75,7 @@ function answerIn(json: unknown): ItemAnswer | null {
 
 /** The error of a result, from `error` or `errors`, in a form that can be read like a body. */
 function errorIn({ error, errors }: IDataObject): unknown {
-	if (saysError(error) || !saysError(errors)) return error;
-	return typeof errors === 'string' ? errors : { errors };
+	return saysError(error) || !saysError(errors) ? error : { errors };
 }
 
 /** Whether the indexes are credible: each is the index of an item, counted from 0, and none is repeated. */
@@ -120,8 +119,7 @@ function valueText(record: IDataObject, name: string): string | undefined {
 
 /** Drops items with several answers. */
 function unambiguous(matched: Array<[item: number, answer: ItemAnswer]>): Array<[number, ItemAnswer]> {
-	const byItem = groupBy(matched, ([item]) => item);
-	return matched.filter(([item]) => byItem.get(item)?.length === 1);
+	return [...groupBy(matched, ([item]) => item).values()].filter(({ length }) => length === 1).flat();
 }
 
 /** Groups the items that have a key. */

@@ -37,9 +37,9 @@ export function planChanges(source: SourceRecord[], crm: CrmIndex, context: Cont
 		if (items.length > 1) return conflict(matchedTwice(match.id, items), match);
 		const outside = context.outside(match);
 		if (outside !== undefined) return conflict(outside, match);
-		// A different key means a different record; an unknown ID belongs to a deleted record.
+		// An earlier key of the record is not the item’s, so it is a different record; an unknown ID belongs to a deleted record.
 		const crmKeys = context.keysOf(match);
-		const otherField = record.keys.findIndex((key, i) => i < field && key !== crmKeys[i] && (crmKeys[i] ?? match.id) !== match.id);
+		const otherField = crmKeys.slice(0, field).findIndex((key) => key !== undefined && key !== match.id);
 		if (otherField !== -1) return conflict(hasOtherKey(match.id, crmKeys[otherField]!, context.matchLabels, field, otherField), match);
 		return decideMatched(record, match, field, context);
 	});

@@ -149,7 +149,7 @@ function* keysFrom(
 			const room = Math.min(maxLength, 255) - prefix.length;
 			if (room >= minHashLength) yield prefix + hash.slice(0, room);
 		}
-		for (let length = Math.min(maxLength, hash.length); length >= minHashLength; length--) yield hash.slice(0, length);
+		for (let length = hash.length; length >= minHashLength; length--) yield hash.slice(0, length);
 		// 22 characters of base64url hold the same 128 bits.
 		yield Buffer.from(hash.slice(0, minHashLength), 'hex').toString('base64url');
 	}

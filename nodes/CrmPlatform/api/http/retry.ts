@@ -94,7 +94,7 @@ function hadNoEffect(failure: FailedAttempt, hasKey = false): boolean {
 }
 
 /** Whether the service may have carried out a request although it reported no success. */
-export function attemptMayBeDone(failure: FailedAttempt, hasKey = false): boolean {
+export function attemptMayBeDone(failure: FailedAttempt, hasKey?: boolean): boolean {
 	const { status } = failure;
 	if (hadNoEffect(failure, hasKey)) return false;
 	return status === undefined || status === 408 || status === 425 || status >= 500 || asksToWait(failure);
