@@ -6,7 +6,7 @@ export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {
 		// For the compiler: no list of items includes undefined.
 		'if (index !== undefined && itemsWithId.includes(index)) return [[index, answer]]; | ConditionalExpression → true',
 	]),
-	'matching.ts': new Set([
+	'crmIndex.ts': new Set([
 		// For the compiler: records without a key are neither indexed nor looked up, and each of these checks is enough.
 		'if (key === undefined) continue; | ConditionalExpression → false',
 		'const records = key === undefined ? [] : crm.find(field, key); | ConditionalExpression → false',

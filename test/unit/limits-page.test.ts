@@ -25,9 +25,12 @@ test.each<[string, string]>([
 	['Attempts at one request', n(retryPolicy.attempts)],
 	[
 		'Waiting for the rate limit, per request: in the queue of [many executions](scale.md) and after each 429',
-		`*Maximum Wait*: ${retryPolicy.maxWait / 60_000} minutes if somebody waits for the node, otherwise ${defaultMaxUnattendedWait / 3_600_000} hour`,
+		`[*Maximum Wait*](scale.md#maximum-wait); without it, up to ${defaultMaxUnattendedWait / 3_600_000} hour`,
 	],
-	['Waiting before other retries, per request', `*Maximum Wait*: ${retryPolicy.maxWait / 60_000} minutes`],
+	[
+		'Waiting before other retries, per request',
+		`[*Maximum Wait*](scale.md#maximum-wait); without it, up to ${retryPolicy.maxWait / 60_000} minutes`,
+	],
 	['Cursors of one list (*Parallel Reads*)', `${defaultCursors}, at most ${maximumCursors}`],
 	['Levels of nested JSON', n(maxLevels)],
 	['Requests per minute and account', `Starter ${n(plans.starter)}, Pro ${n(plans.pro)}, Enterprise as agreed`],
