@@ -51,7 +51,7 @@ export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {
 		throw new Error('Tools: every selected tool writes, but May Write is empty. Select what the model may write, or add a tool that reads.');
 	}
 	const prefix = String(read('options.prefix') ?? '').trim() || 'crm';
-	if (!/^[a-zA-Z][\w-]{0,30}$/.test(prefix)) throw new Error('Tool Name Prefix: use letters, digits and underscores, such as crm.');
+	if (!/^[a-zA-Z][\w-]{0,30}$/.test(prefix)) throw new Error('Tool Name Prefix: begin with a letter, and use at most 31 letters, digits, underscores and hyphens, such as crm.');
 	return {
 		recordTypes,
 		verbs,
