@@ -50,8 +50,11 @@ export interface Operation {
 	output?: OutputSchema | null;
 	/** Finds the description of the operation's write, which names the fields to fill in. */
 	write?(description: ResourceDescription): WriteDescription | undefined;
-	/** Whether an action such as rescheduling a message sends something to people outside the CRM. */
-	leavesTheCrm?: boolean;
+	/**
+	 * For an action that crm_act of CRM Platform Tools offers, such as rescheduling a message: whether it sends something
+	 * to people outside the CRM. Absent for all other operations.
+	 */
+	action?: { leavesTheCrm: boolean };
 	/** Whether the operation runs once for all items if no parameter depends on the item: each run would return the same. */
 	isOnceForAll?: true;
 	/** Reads what all items share, and returns the function that handles one item. */

@@ -83,4 +83,4 @@ async function settledSlice(slice: Slice, items: number[], mayContinue: MayConti
 
 const share = (records: ReadonlySet<string>, others: ReadonlySet<string>): boolean => [...others].some((record) => records.has(record));
 
-const noResult = 'No result was returned for this item.';
+const noResult = 'The node has no result for this item, which may have been written. Check the record, and report this error of the node.';

@@ -31,9 +31,15 @@ test('a single tool is supplied without a toolkit, as n8n’s own agents do not 
 	expect(JSON.parse(await tool.invoke({ kind: 'contact' }))).toEqual([{ count: (await sandbox.read('contacts?limit=1')).total }]);
 });
 
-test('two nodes of one agent have different tool names', async () => {
-	const [tool] = await suppliedTools(sandbox.credential, { options: { prefix: 'eu_crm' } });
-	expect(tool!.name).toBe('eu_crm_search');
+test.each(['eu_crm', 'crm-2', 'c'.repeat(31)])('with the prefix %s, tools have names of their own', async (prefix) => {
+	const [tool] = await suppliedTools(sandbox.credential, { options: { prefix } });
+	expect(tool!.name).toBe(`${prefix}_search`);
+});
+
+test.each(['2crm', 'crm.eu', 'c'.repeat(32)])('the prefix %s is refused', async (prefix) => {
+	await expect(suppliedTools(sandbox.credential, { options: { prefix } })).rejects.toThrow(
+		'Tool Name Prefix: begin with a letter, and use at most 31 letters, digits, underscores and hyphens',
+	);
 });
 
 describe('reading', () => {

@@ -112,7 +112,7 @@ describe('the user reads a clear message', () => {
 		await sandbox.faults({ path: '/v1/contacts', malformed: true });
 		const parameters = getMany('contact', { options: { maxWait: 0 } });
 		await expect(run({ parameters })).rejects.toMatchObject({
-			message: expect.stringContaining('something that is not JSON'),
+			message: expect.stringContaining('(status 200) is not JSON'),
 			description: expect.stringMatching(/Request ID: .+/),
 			context: { data: { request_id: expect.any(String) } },
 		});
@@ -166,7 +166,7 @@ describe('the user reads a clear message', () => {
 		const credential = { ...sandbox.credential, baseUrl: sandbox.credential.baseUrl.replace('http:', 'https:') };
 		const { message, description } = await failureOf({ credential, parameters: { ...getMany('contact'), options: { maxWait: 0 } } });
 		expect(`${message} ${String(description)}`).not.toContain('certificate');
-		expect(`${message} ${String(description)}`.split('does not answer over HTTPS')).toHaveLength(2);
+		expect(`${message} ${String(description)}`.split('does not respond over HTTPS')).toHaveLength(2);
 	});
 
 	sinceN8n('2.38', () => {

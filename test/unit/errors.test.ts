@@ -158,8 +158,8 @@ test.each([
 	['ETIMEDOUT', 'too long'],
 	['ECONNABORTED', 'too long'],
 	['DEPTH_ZERO_SELF_SIGNED_CERT', 'certificate'],
-	['EPROTO', 'does not answer over HTTPS'],
-	['ERR_SSL_WRONG_VERSION_NUMBER', 'does not answer over HTTPS'],
+	['EPROTO', 'does not respond over HTTPS'],
+	['ERR_SSL_WRONG_VERSION_NUMBER', 'does not respond over HTTPS'],
 	['ECONNRESET', 'connection failed'],
 ])('%s has a message with the address', (code, words) => {
 	const problem = unreachableProblem('https://api.example.com', code);

@@ -52,6 +52,13 @@ test('text from an expression counts as the choice it names', () => {
 	expect(hours({ recover: 'false' })).toBeUndefined();
 });
 
+test.each(['deal.won, deal.lost', '["deal.won", "deal.lost"]'])('the text %s from an expression counts as a list of choices', (events) => {
+	expect(eventChoice({ events, filters: { owners: null } })).toMatchObject({
+		events: ['deal.lost', 'deal.won'],
+		filter: { equal: { owner_id: [] } },
+	});
+});
+
 test('a blank is the choice that the form shows', () => {
 	expect(changeChoice({ attempts: '', options: { afterCrash: '', atOnce: '', interval: '' } })).toEqual({
 		source: 'events',

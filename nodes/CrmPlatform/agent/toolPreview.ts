@@ -48,7 +48,7 @@ export async function describePlannedWrite(
 	const values = (request.body ?? {}) as IDataObject;
 	const changes = await describeChanges(run, recordType, values, target?.record, isComplete ? Infinity : maxShown);
 	// A person has to see the contents of whatever leaves the CRM.
-	const content = isComplete && target && operation.leavesTheCrm ? await describeRecordContent(run, recordType, target.record) : '';
+	const content = isComplete && target && operation.action?.leavesTheCrm ? await describeRecordContent(run, recordType, target.record) : '';
 	const details = [detail, changes, content].filter(Boolean).join('; ');
 	return inOneLine(details === '' ? summaryOf(write) : `${summaryOf(write)}: ${details}`);
 }

@@ -51,7 +51,7 @@ export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {
 		throw new Error('Tools: every selected tool writes, but May Write is empty. Select what the model may write, or add a tool that reads.');
 	}
 	const prefix = String(read('options.prefix') ?? '').trim() || 'crm';
-	if (!/^[a-zA-Z][\w-]{0,30}$/.test(prefix)) throw new Error('Tool Name Prefix: use letters, digits and underscores, such as crm.');
+	if (!/^[a-zA-Z][\w-]{0,30}$/.test(prefix)) throw new Error('Tool Name Prefix: begin with a letter, and use at most 31 letters, digits, underscores and hyphens, such as crm.');
 	return {
 		recordTypes,
 		verbs,
@@ -99,19 +99,18 @@ export function allowedChanges(verbs: ReadonlySet<ToolVerb>, recordType?: Record
 		resource.operations.some(({ option }) => option.value === operationsOfChanges[change]);
 	return (Object.keys(operationsOfChanges) as ToolChange[]).filter((change) => {
 		if (!verbs.has(change === 'untag' ? 'tag' : change)) return false;
-		return !recordType || (isPossible(change, recordType) && (verbs.has('send') || !leavesByChange(change, recordType)));
+		return !recordType || (isPossible(change, recordType) && (verbs.has('send') || !changeMaySend(change, recordType)));
 	});
 }
 
 /** Whether a change may send something out of the CRM: a new message, or a new text of a scheduled one. */
-export const leavesByChange = (change: ToolChange, recordType: RecordType): boolean =>
-	['update', 'upsert'].includes(change) && leavesTheCrm(recordType);
+export const changeMaySend = (change: ToolChange, recordType: RecordType): boolean =>
+	['update', 'upsert'].includes(change) && hasSendingAction(recordType);
 
-/** Whether records of this type leave the CRM, as messages do. */
-export const leavesTheCrm = ({ resource }: RecordType): boolean => resource.operations.some((operation) => operation.leavesTheCrm);
+/** Whether an action sends records of this type out of the CRM, as it does with messages. */
+export const hasSendingAction = ({ resource }: RecordType): boolean =>
+	resource.operations.some(({ action }) => action?.leavesTheCrm);
 
 /** The actions that crm_act offers for a record type, such as winning a deal. */
 export const actionsOf = (recordType: RecordType, verbs: ReadonlySet<ToolVerb>): Operation[] =>
-	verbs.has(leavesTheCrm(recordType) ? 'send' : 'act')
-		? recordType.resource.operations.filter((operation) => operation.leavesTheCrm !== undefined)
-		: [];
+	verbs.has(hasSendingAction(recordType) ? 'send' : 'act') ? recordType.resource.operations.filter(({ action }) => action) : [];

@@ -17,8 +17,8 @@ import type { RequestedWrite } from './toolPreview';
 import {
 	actionsOf,
 	allowedChanges,
-	leavesByChange,
-	leavesTheCrm,
+	changeMaySend,
+	hasSendingAction,
 	operationsOfChanges,
 	type ToolChange,
 	type RecordType,
@@ -45,7 +45,7 @@ export async function changeTool(run: ToolRun, args: ModelArguments): Promise<To
 	await refuseSetByService(run, args);
 	const recordType = args.recordType();
 	const change = args.choice('action', allowedChanges(run.settings.verbs));
-	if (!run.settings.verbs.has('send') && leavesByChange(change, recordType)) throw needsSend(recordType, change);
+	if (!run.settings.verbs.has('send') && changeMaySend(change, recordType)) throw needsSend(recordType, change);
 	const token = run.settings.asksFirst ? args.text('token', maxToken) : undefined;
 	args.acceptOnly(change, acceptedArgs[change]);
 	const values = args.object('values');
@@ -148,7 +148,7 @@ async function namedTag(run: ToolRun, tag: string): Promise<NamedRecord> {
 export async function actTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
 	const recordType = args.recordType();
 	const actions = actionsOf(recordType, run.settings.verbs);
-	if (actions.length === 0 && leavesTheCrm(recordType)) throw needsSend(recordType, 'acting on it');
+	if (actions.length === 0 && hasSendingAction(recordType)) throw needsSend(recordType, 'acting on it');
 	if (actions.length === 0) throw new Error(`There is no action for a ${recordType.name}. Use another kind.`);
 	const action = args.choice('action', actions.map(({ option }) => String(option.value)));
 	const operation = operationOfRecordType(recordType, action);

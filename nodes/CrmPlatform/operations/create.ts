@@ -30,7 +30,7 @@ export function create(
 			...named,
 			action,
 		},
-		...(leavesTheCrm !== undefined && { leavesTheCrm }),
+		...(leavesTheCrm !== undefined && { action: { leavesTheCrm } }),
 
 		properties: (resource) => [...fieldsProperties(resource), simplifyProperty],
 		options: [...batchOptions, writeOncePerOption],

@@ -27,7 +27,7 @@ export function recordAction(
 	const answersRecord = output === undefined;
 	return {
 		option: { ...option, action },
-		leavesTheCrm,
+		action: { leavesTheCrm },
 		...(!answersRecord && { output }),
 
 		properties: (resource) => [

@@ -16,36 +16,34 @@ import { applyPresets, requireAnyValue, requireValues, type Presets } from '../w
 
 /** @param action the entry in n8n's list of actions, such as `Update a contact` */
 export function update(action: string): Operation {
-	return presetUpdate(action, {
-		leavesTheCrm: undefined,
+	return updateOf(action, {
 		name: 'Update',
 		value: 'update',
 		description: 'Update some fields of a record and leave the others unchanged',
 	});
 }
 
+/** The menu entry of an update, and the values that it sets or asks for. */
+type UpdateOffer = Pick<Operation['option'], 'name' | 'value'> & Partial<Operation['option']> & Presets & { picked?: PickedField[] };
+
 /**
- * A change of some values, under a name of its own.
+ * An update under a name of its own, of all fields or some, such as closing a ticket.
  *
  * @param action the entry in n8n's list of actions, such as `Close a ticket`
- * @param offer its entry in the menu, its values, and whether it leaves the CRM, which is undefined for a plain update
  */
-export function presetUpdate(
-	action: string,
-	offer: Pick<Operation['option'], 'name' | 'value'> &
-		Partial<Operation['option']> &
-		Presets & { leavesTheCrm: boolean | undefined; picked?: PickedField[] },
-): Operation {
-	const { leavesTheCrm, preset, only, without, required, picked = [], ...named } = offer;
-	const asks = only === undefined || only.length > 0;
+export function namedUpdate(action: string, { leavesTheCrm, ...offer }: UpdateOffer & { leavesTheCrm: boolean }): Operation {
+	return { ...updateOf(action, offer), action: { leavesTheCrm } };
+}
+
+function updateOf(action: string, { preset, only, without, required, picked = [], ...named }: UpdateOffer): Operation {
+	const asksForFields = only === undefined || only.length > 0;
 	return {
 		option: { ...named, action },
-		...(leavesTheCrm !== undefined && { leavesTheCrm }),
 
 		properties: (resource) => [
 			recordProperty(resource),
 			...picked.map(pickedProperty),
-			...(only === undefined ? [...fieldsProperties(resource), ...blankNotices] : asks ? fieldsProperties() : []),
+			...(only === undefined ? [...fieldsProperties(resource), ...blankNotices] : asksForFields ? fieldsProperties() : []),
 			simplifyProperty,
 		],
 		options: only === undefined ? [...batchOptions, emptyCellsOption] : [outputOption],
@@ -53,7 +51,7 @@ export function presetUpdate(
 
 		async prepare(execution) {
 			const description = await requireWrite(execution);
-			const bodyOf = asks
+			const bodyOf = asksForFields
 				? await prepareValues(execution, storedFields(execution.n8n, 'fields'), description.fields, 'clear')
 				: (): IDataObject => ({});
 			const { fields: all } = await requireDescribed(execution, 'update');

@@ -1,7 +1,7 @@
 import type { Resource } from '../model';
 import { recordAction } from '../operations/recordAction';
 import { recordOperations, tagOperations } from '../operations/recordOperations';
-import { presetUpdate } from '../operations/update';
+import { namedUpdate } from '../operations/update';
 
 export const deal: Resource = {
 	name: 'Deal',
@@ -20,7 +20,7 @@ export const deal: Resource = {
 			leavesTheCrm: false,
 			takesValues: true,
 		}),
-		presetUpdate('Move a deal to a stage', {
+		namedUpdate('Move a deal to a stage', {
 			name: 'Move to Stage',
 			value: 'moveToStage',
 			description: 'Move a deal to another stage, in its own or another pipeline',

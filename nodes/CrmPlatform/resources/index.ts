@@ -62,6 +62,7 @@ const gathered = (name: string, value: string, operationValues: string[]): MenuE
 	value,
 	recordTypes: resources.filter(({ operations }) => operations.some(({ option }) => option.value === operationValues[0])),
 	hasLinks: true,
+	// A company has all of them, and each is the same for every record type.
 	operations: company.operations.filter(({ option }) => operationValues.includes(String(option.value))),
 });
 

@@ -1,7 +1,7 @@
 import type { Resource } from '../model';
 import { recordOperations, tagOperations } from '../operations/recordOperations';
 import { sendAndWait } from '../operations/sendAndWait';
-import { presetUpdate } from '../operations/update';
+import { namedUpdate } from '../operations/update';
 
 export const task: Resource = {
 	name: 'Task',
@@ -13,7 +13,7 @@ export const task: Resource = {
 	operations: [
 		...recordOperations('a task', 'tasks'),
 		...tagOperations,
-		presetUpdate('Complete a task', {
+		namedUpdate('Complete a task', {
 			name: 'Complete',
 			value: 'complete',
 			description: 'Mark a task as completed',
@@ -21,7 +21,7 @@ export const task: Resource = {
 			preset: { status: 'completed' },
 			only: [],
 		}),
-		presetUpdate('Reopen a task', {
+		namedUpdate('Reopen a task', {
 			name: 'Reopen',
 			value: 'reopen',
 			description: 'Reopen a closed deal or ticket, or a completed task',

@@ -1,7 +1,7 @@
 import type { Resource } from '../model';
 import { recordOperations, tagOperations } from '../operations/recordOperations';
 import type { PickedField } from '../mapping/pickedFields';
-import { presetUpdate } from '../operations/update';
+import { namedUpdate } from '../operations/update';
 
 const assignee: PickedField = {
 	field: 'assignee_id',
@@ -20,7 +20,7 @@ export const ticket: Resource = {
 	operations: [
 		...recordOperations('a ticket', 'tickets'),
 		...tagOperations,
-		presetUpdate('Assign a ticket', {
+		namedUpdate('Assign a ticket', {
 			name: 'Assign',
 			value: 'assign',
 			description: 'Assign a ticket to a user',
@@ -28,7 +28,7 @@ export const ticket: Resource = {
 			only: [],
 			picked: [assignee],
 		}),
-		presetUpdate('Change the status of a ticket', {
+		namedUpdate('Change the status of a ticket', {
 			name: 'Change Status',
 			value: 'changeStatus',
 			description: 'Move a ticket to another status',
@@ -36,7 +36,7 @@ export const ticket: Resource = {
 			only: ['status'],
 			required: ['status'],
 		}),
-		presetUpdate('Close a ticket', {
+		namedUpdate('Close a ticket', {
 			name: 'Close',
 			value: 'close',
 			description: 'Close a ticket permanently',
@@ -44,7 +44,7 @@ export const ticket: Resource = {
 			preset: { status: 'closed' },
 			only: [],
 		}),
-		presetUpdate('Reopen a ticket', {
+		namedUpdate('Reopen a ticket', {
 			name: 'Reopen',
 			value: 'reopen',
 			description: 'Reopen a closed deal or ticket, or a completed task',
@@ -52,7 +52,7 @@ export const ticket: Resource = {
 			preset: { status: 'open' },
 			only: [],
 		}),
-		presetUpdate('Solve a ticket', {
+		namedUpdate('Solve a ticket', {
 			name: 'Solve',
 			value: 'solve',
 			description: 'Mark a ticket as solved. The ticket must have an assignee.',

@@ -182,6 +182,6 @@ function conflictIn(error: Error): string | undefined {
 
 const storedAlready = 'The CRM already had these values; it stores them in a different format.';
 const answeredAsBefore =
-	'The CRM accepted the change but returned the previous version: it stores these values in a different format, or its answer was outdated. The next run shows which.';
+	'The CRM accepted the change but returned the previous version: it stores these values in a different format, or its response was outdated. The next run shows which.';
 const changedMeanwhile = 'The CRM’s record was changed after this run read it. Nothing was overwritten.';
 const deletedMeanwhile = 'The CRM’s record was deleted after this run read it.';

@@ -31,8 +31,8 @@ export interface Pointer {
 }
 
 /**
- * Finds the records that a unique value of the source points to, whichever item has it and whatever its outcome: they
- * are not missing in the source.
+ * Finds the records to which a unique value of any item points. They are not missing in the source, even if that item
+ * fails or matches another record.
  *
  * @param isUnmatched whether no record was found for an item, whose key may be in a different format
  * @returns the first such value of each record, by the record's id

@@ -48,7 +48,7 @@ export class UnsafeDeletions {
 		const id = idText(answered.id);
 		if (item === undefined || id === record?.id) {
 			if (item === undefined || action !== 'create') return undefined;
-			this.general ??= `The CRM answered item ${item} without a record, so the item may be this record under another key. The record was left unchanged.`;
+			this.general ??= `The CRM’s response to item ${item} has no record, so the item may be this record under another key. The record was left unchanged.`;
 			return withoutRecord;
 		}
 		if (id === undefined) return undefined;

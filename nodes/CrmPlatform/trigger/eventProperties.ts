@@ -1,6 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { originOf, type KeyOrigin } from '../api/http/idempotency';
+import { listIn } from '../values/blank';
 import { readOption } from '../values/readers';
 import type { EventFilter } from './eventFilter';
 import { ownOrigin, ownOriginChoices, type IgnoredOrigins } from './origin';
@@ -148,8 +149,8 @@ export function ignoredOrigins(n8n: ParameterReader, { ignore, ignoreUsers }: ID
 	return ignored.keys.length + ignored.users.length > 0 ? ignored : undefined;
 }
 
-/** Reads a list, or a text with commas, which an expression may return. */
-function texts(value: unknown): string[] {
-	const list: unknown[] = Array.isArray(value) ? value : String(value ?? '').split(',');
-	return list.map((entry) => String(entry).trim()).filter((text) => text !== '');
-}
+/** Reads a list, or a text that stands for one, which an expression may return. */
+const texts = (value: unknown): string[] =>
+	listIn(value)
+		.map((entry) => String(entry).trim())
+		.filter((text) => text !== '');

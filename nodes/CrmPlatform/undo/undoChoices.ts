@@ -102,7 +102,7 @@ function readCauser({ n8n }: Execution, item: number): { type: CauserType; id: s
 
 /** @throws Error in the user's words for a value that is not an id */
 function idsIn(value: unknown): ReadonlySet<string> {
-	const ids = (typeof value === 'string' ? listIn(value) : [value].flat()).map(idText);
+	const ids = listIn(value).map(idText);
 	if (ids.includes(undefined) || ids.length === 0) {
 		throw new Error(`${onlyRecords.displayName}: enter IDs, separated by commas, or an expression that gives a list of them. Nothing was written.`);
 	}

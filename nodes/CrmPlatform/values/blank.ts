@@ -46,11 +46,12 @@ const isRemoved = (cleaned: unknown, original: unknown): boolean =>
 	cleaned !== null &&
 	(isBlank(cleaned) || (isPlainObject(cleaned) && Object.keys(cleaned).length === 0 && Object.keys(original as object).length > 0));
 
-/** The values in a text that stands for a list: JSON, or separated by commas. */
-export function listIn(text: string): unknown[] {
-	const parsed = parseJson(text);
+/** The values of a list, or in a text that stands for one: JSON, or separated by commas. A single value is a list of one. */
+export function listIn(value: unknown): unknown[] {
+	if (typeof value !== 'string') return [value ?? []].flat();
+	const parsed = parseJson(value);
 	if (Array.isArray(parsed)) return parsed;
-	return text
+	return value
 		.split(',')
 		.map((part) => part.trim())
 		.filter((part) => part !== '');

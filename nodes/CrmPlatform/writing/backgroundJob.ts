@@ -52,7 +52,7 @@ const maxPause = 5_000;
 /** Small, so that the end is noticed soon: on average, after another tenth of the job's duration. */
 const pauseGrowth = 1.2;
 
-const ends = ['completed', 'failed', 'canceled', 'cancelled'];
+const endStatuses = ['completed', 'failed', 'canceled', 'cancelled'];
 
 /** Default Maximum Wait in seconds: the default of a request is too short for most jobs. */
 const maxJobTime = 3600;
@@ -78,7 +78,7 @@ export async function waitForJob(
 		const { body } = await Promise.race([api.send({ method: 'GET', path }), stopped]);
 		const job = recordIn(body, path) ?? {};
 		if (job.status === 'completed') return job;
-		if (ends.includes(String(job.status))) {
+		if (endStatuses.includes(String(job.status))) {
 			n8n.logger.warn(`${name}: ${id} is ${String(job.status)}: ${endReason(job) ?? 'the CRM gives no reason'}`);
 			return job;
 		}

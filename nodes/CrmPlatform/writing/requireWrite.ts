@@ -2,18 +2,29 @@ import type { ResourceDescription } from '../api/openapi/description';
 import type { WriteDescription } from '../api/openapi/writing';
 import type { Execution, Resource } from '../model';
 
+/** The parts of a description, in the user's words. */
+const partNames = {
+	list: 'a list',
+	create: 'Create',
+	update: 'Update',
+	upsert: 'Create or Update',
+	delete: 'Delete',
+	fields: 'the fields of a record',
+	summary: 'the fields of a record',
+};
+
 /**
- * The service's description of one operation on the node's resource.
+ * One part of the service's description of the node's resource.
  *
  * @throws Error in the user's words if the service does not offer it
  */
-export async function requireDescribed<Verb extends keyof ResourceDescription>(
+export async function requireDescribed<Part extends keyof typeof partNames>(
 	{ api, resource }: Execution,
-	verb: Verb,
-): Promise<NonNullable<ResourceDescription[Verb]>> {
-	const description = (await api.describe(resource.path))?.[verb];
+	part: Part,
+): Promise<NonNullable<ResourceDescription[Part]>> {
+	const description = (await api.describe(resource.path))?.[part];
 	if (description) return description;
-	throw notOffered(`“${verb}”`, resource, api.descriptionNotice());
+	throw notOffered(partNames[part], resource, api.descriptionNotice());
 }
 
 /**
@@ -30,7 +41,7 @@ export async function requireWrite({ api, resource, operation }: Execution): Pro
 }
 
 /** @param notice why the description is not the service's own, or incomplete */
-function notOffered(operationName: string, { path }: Resource, notice: string | undefined): Error {
+function notOffered(missing: string, { path }: Resource, notice: string | undefined): Error {
 	const why = notice ?? 'Check the base URL and the API description URL in the credential.';
-	return new Error(`The API description does not include ${operationName} for ${path}. ${why}`);
+	return new Error(`The API description does not include ${missing} for ${path}. ${why}`);
 }

@@ -26,49 +26,49 @@ export interface SuccessfulAnswer {
 export interface FailedAnswer {
 	ok: false;
 	problem: Problem;
-	/** Whether the answer is complete, so that a retry would return the same. */
+	/** Whether the response is complete, so that a retry would return the same. */
 	isFinal?: boolean;
 }
 
 /**
- * Turns an answer into data or a problem in the user's words.
+ * Turns a response, or the lack of one, into data or a problem in the user's words.
  *
  * @param address of the service, for error messages
  * @param method of the request: a write whose response reports an error must not count as done
  */
 export function readAnswer(
-	answer: TransportResult,
+	result: TransportResult,
 	address: string,
 	method: string,
 ): SuccessfulAnswer | FailedAnswer {
-	if ('signedOut' in answer) return { ok: false, problem: signedOutProblem(answer) };
-	if ('connectionError' in answer) {
-		return { ok: false, problem: unreachableProblem(address, answer.connectionError) };
+	if ('signedOut' in result) return { ok: false, problem: signedOutProblem(result) };
+	if ('connectionError' in result) {
+		return { ok: false, problem: unreachableProblem(address, result.connectionError) };
 	}
-	const { status, headers, text } = answer;
-	if (status < 200 || status >= 300) return { ok: false, problem: problemOf(answer) };
+	const { status, headers, text } = result;
+	if (status < 200 || status >= 300) return { ok: false, problem: problemOf(result) };
 	const contentType = headers['content-type'];
-	if (answer.isGarbled) {
+	if (result.isGarbled) {
 		const encoding = /charset/i.test(contentType ?? '') ? 'the encoding it names' : 'UTF-8';
-		return { ok: false, problem: unreadableProblem(answer, `text in ${encoding}`) };
+		return { ok: false, problem: unreadableProblem(result, `text in ${encoding}`) };
 	}
 	const body = contentType?.startsWith(ndjson) ? parseLines(text) : parseJson(text);
 	if (body === undefined && text.trim() !== '') {
-		return { ok: false, problem: unreadableProblem(answer, 'JSON') };
+		return { ok: false, problem: unreadableProblem(result, 'JSON') };
 	}
 	if (describesFailure(body, contentType)) {
-		return { ok: false, problem: contradictoryProblem(answer, method !== 'GET'), isFinal: true };
+		return { ok: false, problem: contradictoryProblem(result, method !== 'GET'), isFinal: true };
 	}
 	return { ok: true, response: { status, headers, body } };
 }
 
 /** The parts of a failed answer that the decision to retry depends on. */
-export function failedAttempt(answer: TransportResult, { problem: { code }, isFinal }: FailedAnswer): FailedAttempt {
-	if ('signedOut' in answer) return { status: unauthorized, headers: {} };
-	if ('connectionError' in answer) {
-		return { headers: {}, neverArrived: /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(answer.connectionError) };
+export function failedAttempt(result: TransportResult, { problem: { code }, isFinal }: FailedAnswer): FailedAttempt {
+	if ('signedOut' in result) return { status: unauthorized, headers: {} };
+	if ('connectionError' in result) {
+		return { headers: {}, neverArrived: /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(result.connectionError) };
 	}
-	const { status, headers, text } = answer;
+	const { status, headers, text } = result;
 	// A truncated success is as transient as a broken connection; a web page is not.
 	if (status < 300 && !isFinal && !isMarkup(text)) return { headers };
 	return code === undefined ? { status, headers } : { status, headers, code };

@@ -192,14 +192,14 @@ const connectionErrors: Array<[codes: RegExp, words: readonly [reason: string, a
 	[
 		/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/,
 		[
-			'it took too long to answer',
+			'it took too long to respond',
 			'Try again later. If the problem persists, contact the CRM’s support.',
 		],
 	],
 	[
 		/^(EPROTO|ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG))$/,
 		[
-			'it does not answer over HTTPS',
+			'it does not respond over HTTPS',
 			'Check the port of the base URL. If the CRM has no HTTPS there, begin the base URL with http://.',
 		],
 	],

@@ -24,7 +24,7 @@ export interface Problem {
 	mayBeDone?: boolean;
 }
 
-interface ErrorAnswer {
+interface ErrorResponse {
 	status: number;
 	/** Lower-case names. */
 	headers: Readonly<Record<string, string | undefined>>;
@@ -32,11 +32,11 @@ interface ErrorAnswer {
 }
 
 /** The problem that an error response reports: an RFC 9457 body, other JSON, plain text, a page or nothing. */
-export function problemOf(answer: ErrorAnswer): Problem {
-	const { status, headers, text } = answer;
+export function problemOf(response: ErrorResponse): Problem {
+	const { status, headers, text } = response;
 	const isHtml = isMarkup(text);
 	// A web page instead of JSON means that there is no API at this address.
-	if (notFound.includes(status) && isHtml) return unreadableProblem(answer, 'JSON');
+	if (notFound.includes(status) && isHtml) return unreadableProblem(response, 'JSON');
 	const body = parseJson(text) ?? (isHtml ? undefined : text);
 	return problemOfItem(status, body, headers);
 }
@@ -49,7 +49,7 @@ export function problemOf(answer: ErrorAnswer): Problem {
 export function problemOfItem(
 	status: number,
 	json: unknown,
-	headers: ErrorAnswer['headers'] = {},
+	headers: ErrorResponse['headers'] = {},
 ): Problem {
 	const body: ProblemBody = {
 		...missingScope(headers['www-authenticate']),
@@ -82,13 +82,13 @@ export function problemOfItem(
 const maxReasons = 20;
 
 /** The problem of a response whose status says success although its body reports an error. */
-export function contradictoryProblem({ status, headers, text }: ErrorAnswer, isWrite: boolean): Problem {
+export function contradictoryProblem({ status, headers, text }: ErrorResponse, isWrite: boolean): Problem {
 	const json = parseJson(text);
 	const stated = Number((json as { status?: unknown } | undefined)?.status);
 	const problem = problemOfItem(stated >= 400 && stated < 600 ? stated : 422, json, headers);
 	const hint = isWrite
-		? `The CRM answered ${status} with an error. The record may have been written: check it before you try again.`
-		: `The CRM answered ${status} with an error.`;
+		? `The CRM responded with status ${status}, but reported an error. The record may have been written: check it before you try again.`
+		: `The CRM responded with status ${status}, but reported an error.`;
 	return { ...problem, description: `${problem.description}\n${hint}`, ...(isWrite && { mayBeDone: true }) };
 }
 
@@ -96,7 +96,7 @@ export function contradictoryProblem({ status, headers, text }: ErrorAnswer, isW
 export function rateLimitProblem(): Problem {
 	const limited = problemOfItem(rateLimited, undefined);
 	const why =
-		'Nothing was sent because the wait would exceed Maximum Wait in the options.';
+		'Nothing was sent because the wait for the rate limit would be too long. For a node in an execution, Maximum Wait in the options sets the limit.';
 	return { ...limited, description: `${why}\n${limited.description}` };
 }
 
@@ -114,17 +114,17 @@ export const isUnreadable = (details: IDataObject | undefined): boolean => detai
 export const saysNotFound = (status: number | undefined, details: IDataObject | undefined): boolean =>
 	notFound.includes(status ?? 0) && !isUnreadable(details);
 
-/** The problem of an answer that cannot be read: a web page, or something other than `expected`. */
-export function unreadableProblem(answer: ErrorAnswer, expected: string): Problem {
-	const { status, headers, text } = answer;
-	const page = isMarkup(text);
+/** The problem of a response that cannot be read: a web page, or something other than `expected`. */
+export function unreadableProblem(response: ErrorResponse, expected: string): Problem {
+	const { status, headers, text } = response;
+	const isPage = isMarkup(text);
 	const problem: Problem = {
-		message: page
+		message: isPage
 			? 'The URL returned a web page instead of a response from the CRM Platform API'
-			: `The CRM answered ${status} with something that is not ${expected}`,
-		description: page
+			: `The CRM’s response (status ${status}) is not ${expected}`,
+		description: isPage
 			? 'Check the base URL in the credential: it is the URL of the API, not of the web application.'
-			: `The answer begins with: ${excerpt(text)}`,
+			: `The response begins with: ${excerpt(text)}`,
 		status,
 		details: { status, answer: excerpt(text) },
 	};

@@ -2,6 +2,8 @@ import { DateTime } from 'luxon';
 
 /** Maximum Retry-After (ms) of a 429 that reports no window: the limit may apply to one path only. */
 export const maxRetryAfter = 60_000;
+/** The end of one window may vary by this (ms) between responses, since the Date header is precise to the second. */
+export const sameWindowTolerance = 1_000;
 /** Maximum length (ms) of a window, so that its end is a valid date. */
 const maxWindowLength = 366 * 24 * 60 * 60_000;
 
@@ -44,8 +46,7 @@ export function latestWindow(
 	if (!reported) return current;
 	if (!current || current.resetsAt <= now) return reported;
 	const difference = reported.resetsAt - current.resetsAt;
-	// The Date header is precise to the second, so the end of one window may vary by a second.
-	if (Math.abs(difference) > 1_000) return difference > 0 ? reported : current;
+	if (Math.abs(difference) > sameWindowTolerance) return difference > 0 ? reported : current;
 	return {
 		remaining: Math.min(current.remaining, reported.remaining),
 		resetsAt: Math.min(current.resetsAt, reported.resetsAt),

@@ -1,4 +1,4 @@
-import { latestWindow, maxRetryAfter, rateWindow, retryAfter, type RateWindow } from './rateLimitHeaders';
+import { latestWindow, maxRetryAfter, rateWindow, retryAfter, sameWindowTolerance, type RateWindow } from './rateLimitHeaders';
 import { concurrencyLimit, measuredShare } from './sharedPlan';
 import { rateLimited } from './statuses';
 import type { HttpResponse } from './transport';
@@ -9,6 +9,8 @@ const exhaustedTtl = 60_000;
 const unknownConcurrency = 4;
 /** How long (ms) the largest window counts: the plan may have been downgraded. */
 const largestWindowTtl = 60 * 60_000;
+/** The share of the plan until it is measured: small, since other processes may use the plan, too. */
+const initialShare = 1 / 8;
 /** Response time (ms) after which other requests no longer wait for a response. */
 const slowAfter = 1_000;
 
@@ -26,7 +28,7 @@ export class RateLimitTracker {
 	/** Whether requests succeed although no response has ever reported a window. */
 	private isUnlimited = false;
 	/** Share of the plan (0 to 1) that this process uses. */
-	private share = 1 / 8;
+	private share = initialShare;
 	/** The remainder in the first response of the window, and the number of responses since. */
 	private baseline = { remaining: 0, responses: 0 };
 	/** The highest remainder of the last hour: the presumed size of a window. */
@@ -124,7 +126,7 @@ export class RateLimitTracker {
 		if (!this.isWindowKnown(now)) return;
 		this.stall = undefined;
 		this.countedSentAt = Math.max(this.countedSentAt, sentAt);
-		const isNew = !before || before.resetsAt <= now || this.window.resetsAt - before.resetsAt > 1_000;
+		const isNew = !before || before.resetsAt <= now || this.window.resetsAt - before.resetsAt > sameWindowTolerance;
 		if (isNew) this.baseline = { remaining: reported.remaining, responses: 0 };
 		else if (status !== rateLimited) this.baseline.responses += 1;
 		const counted = this.baseline.remaining - this.window.remaining;
@@ -133,4 +135,4 @@ export class RateLimitTracker {
 }
 
 const endsEarlier = (reported: RateWindow, current: RateWindow | undefined): boolean =>
-	current !== undefined && current.resetsAt - reported.resetsAt > 1_000;
+	current !== undefined && current.resetsAt - reported.resetsAt > sameWindowTolerance;

@@ -74,20 +74,20 @@ export class RequestAttempts {
 			signal?.throwIfAborted();
 			const priority = this.sender.currentPriority();
 			const maxRateLimitWait = priority === 'awaited' ? policy.maxWait : (queueOptions?.maxUnattendedWait ?? policy.maxWait);
-			const response = await this.sendQueued(priority, maxRateLimitWait);
+			const result = await this.sendQueued(priority, maxRateLimitWait);
 			// Another attempt would only be refused, at the cost of the shared plan.
-			if ('retryAt' in response) return failed(this.problem ? this.finalProblem(this.problem) : rateLimitProblem(), response.retryAt);
+			if ('retryAt' in result) return failed(this.problem ? this.finalProblem(this.problem) : rateLimitProblem(), result.retryAt);
 			// A request aborted by a canceled execution is not a connection failure.
-			if (!('headers' in response)) signal?.throwIfAborted();
-			const answer = readAnswer(response, shownAddress, method);
+			if (!('headers' in result)) signal?.throwIfAborted();
+			const answer = readAnswer(result, shownAddress, method);
 			if (answer.ok) return answer;
-			const failure = failedAttempt(response, answer);
+			const failure = failedAttempt(result, answer);
 			// An earlier attempt, whose response was lost, has deleted the record.
 			if (this.mayBeDone && method === 'DELETE' && saysNotFound(failure.status, answer.problem.details)) {
 				return { ok: true, response: { status: 204, headers: failure.headers, body: undefined } };
 			}
 			const problem = this.recordFailure(failure, answer);
-			const isLast = 'isOverdue' in response || answer.isFinal === true;
+			const isLast = 'isOverdue' in result || answer.isFinal === true;
 			const decision: RetryDecision = isLast ? { retry: false } : this.decide(failure, maxRateLimitWait);
 			if (!decision.retry) return failed(this.finalProblem(problem), decision.retryAt);
 			if (decision.countsAsAttempt) this.attempts += 1;

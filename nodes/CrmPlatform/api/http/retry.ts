@@ -8,7 +8,10 @@ export const retryPolicy = {
 	/** Delay before the second attempt; it doubles with each further one. */
 	firstDelay: 500,
 	maxDelay: 15_000,
-	/** Total time for which one request may wait. A request that would have to wait longer fails at once, with the time to retry. */
+	/**
+	 * Each of the two waits of a request, for the rate limit and before other retries, may take this long in all. A request
+	 * that would have to wait longer fails at once, with the time to retry.
+	 */
 	maxWait: 5 * 60_000,
 	statuses: [408, 425, rateLimited, 500, 502, unavailable, 504] as readonly number[],
 };
@@ -58,11 +61,12 @@ export function decideRetry(failure: FailedAttempt, progress: RetryProgress, pol
 	const window = isLimited ? rateWindow(failure.headers, progress.now) : undefined;
 	const untilReset = window && Math.max(0, window.resetsAt - progress.now);
 	const requestedDelay = retryAfter(failure.headers, progress.now) ?? untilReset;
-	// After `maxRetryAfter` at the latest, the queue probes the limit. A refused request has to be in it by then, ahead of others.
+	// After `maxRetryAfter` at the latest, the queue sends one request to probe the limit. By then the refused request has to
+	// be queued again, since it goes first.
 	const pause = Math.min(requestedDelay ?? 0, isLimited ? maxRetryAfter : Infinity);
 	const countsAsAttempt = !asksToWait(failure);
 	const { attempts, deferrals, waited, now, random } = progress;
-	// A service that has refused for five minutes and names no time is asked once a minute.
+	// If no time is named, the delay may grow to a fifth of the time waited so far: a minute after five.
 	const extendedMax = requestedDelay ? 0 : waited / 5;
 	// A deferral is not a failed attempt, so only `maxWait` ends the retries, even if the service says to retry at once.
 	const delay = countsAsAttempt

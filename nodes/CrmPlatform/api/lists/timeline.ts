@@ -46,23 +46,23 @@ export function divide(
 	const times = records.map((record) => timeOf(record, field));
 	const first = times[0] ?? 0;
 	const last = times.at(-1) ?? 0;
-	const forward = direction === 'ascending';
+	const isForward = direction === 'ascending';
 	// An unreadable time is NaN, which compares false.
 	const isOrdered = times.every((time, i) => {
 		const earlier = times[i - 1] ?? first;
-		return forward ? earlier <= time : earlier >= time;
+		return isForward ? earlier <= time : earlier >= time;
 	});
 	if (times.length === 0 || !isOrdered || first === last) return undefined;
 
-	const begin = forward ? last : last + 1;
-	const room = forward ? (span.before ?? now) - begin : begin - (span.from ?? 0);
+	const begin = isForward ? last : last + 1;
+	const room = isForward ? (span.before ?? now) - begin : begin - (span.from ?? 0);
 	const reach = Math.min((Math.abs(last - first) / records.length) * left, room);
 	const step = Math.floor(reach / parts);
 	if (step <= 0) return undefined;
 
-	const edges = Array.from({ length: parts }, (_, i) => begin + i * (forward ? step : -step));
+	const edges = Array.from({ length: parts }, (_, i) => begin + i * (isForward ? step : -step));
 	const spans = edges.map((edge, i) =>
-		forward ? spanOf(edge, edges[i + 1] ?? span.before) : spanOf(edges[i + 1] ?? span.from, edge),
+		isForward ? spanOf(edge, edges[i + 1] ?? span.before) : spanOf(edges[i + 1] ?? span.from, edge),
 	);
 	return { keptRecords: records.filter((_, i) => times[i] !== last), spans };
 }

@@ -138,8 +138,8 @@ function whyUnreadable({ message, details: { answer } }: Problem): string {
 function whyNotOpenApi(body: unknown): string {
 	const { swagger, openapi, paths } = isObject(body) ? body : {};
 	if (swagger !== undefined) return `it is Swagger ${String(swagger).slice(0, 20)}, but the node reads only OpenAPI 3`;
-	if (typeof openapi !== 'string' || !openapi.startsWith('3.')) return 'the answer is not an OpenAPI 3 document';
-	return isObject(paths) ? 'the answer is not an OpenAPI 3 document' : 'it has no paths';
+	if (typeof openapi !== 'string' || !openapi.startsWith('3.')) return 'the response is not an OpenAPI 3 document';
+	return isObject(paths) ? 'it declares OpenAPI 3, but parts of it are invalid' : 'it has no paths';
 }
 
 let snapshot: OpenApiDocument | undefined;

@@ -5,7 +5,7 @@ import { field } from './schemaFields';
 import { comparedBy } from './filteredFields';
 import type { JobDescription } from './jobs';
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem } from './openapi';
-import { nextLink, otherPlaces, pagingParameters, roles, type CursorPlace, type Role } from './paging';
+import { nextLink, numberedPaging, pagingParameters, roles, type CursorPlace, type Role } from './paging';
 import { readPart, successOf } from './documentParts';
 import { recordTimes, type RecordTimes } from './recordTimes';
 import { flatten, jsonSchema, maxNumber, parameterChoices, parametersIn, schemaOf } from './schema';
@@ -81,7 +81,7 @@ export function describeList(
 	const fields = inRole('fields')?.name;
 
 	const description: ListDescription = { cursor, filters: [], ...recordTimes(names) };
-	if ((linked ?? usual) || names.some((name) => otherPlaces.test(name))) description.takesCursor = true;
+	if ((linked ?? usual) || names.some((name) => numberedPaging.test(name))) description.takesCursor = true;
 	if (linked) description.next = linked.next;
 	else if (link && 'ambiguousNext' in link) description.ambiguousNext = link.ambiguousNext;
 	const { [pageSize?.name ?? '']: linkedSize, ...fixed } = linked?.fixed ?? {};

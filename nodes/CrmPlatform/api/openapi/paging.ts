@@ -35,7 +35,7 @@ export const roles: Record<ListRole, Role> = {
 };
 
 /** Parameters of services that number their pages or records, which the connector does not support. */
-export const otherPlaces = /^\$?(page|page[_-]?(no|num|number|index)|offset|skip|start([_-]?(index|at))?)$/i;
+export const numberedPaging = /^\$?(page|page[_-]?(no|num|number|index)|offset|skip|start([_-]?(index|at))?)$/i;
 
 /** The parameters that paging sets: a member of a filter may have the same name. */
 export const pagingParameters = ({ cursor, pageSize, fixed = {} }: { cursor: string; pageSize?: { name: string }; fixed?: object }): string[] => [
@@ -96,7 +96,7 @@ const isCursor = (name: string, from: string): boolean =>
 /** Links to other pages than the next one. */
 const backwards = /prev|first|last|self|before/i;
 
-const expression = /\$response\.(?:header\.[\w-]+|body#\/[^{}]+)/g;
+const runtimeExpressions = /\$response\.(?:header\.[\w-]+|body#\/[^{}]+)/g;
 
 /** The place in a response that a runtime expression names (OpenAPI 3.1, section 4.8.20.4). */
 function placeOf(from: unknown): CursorPlace | undefined {
@@ -106,4 +106,4 @@ function placeOf(from: unknown): CursorPlace | undefined {
 }
 
 /** The places in a text of several expressions. */
-const placesIn = (from: unknown): CursorPlace[] => (String(from).match(expression) ?? []).flatMap((match) => placeOf(match) ?? []);
+const placesIn = (from: unknown): CursorPlace[] => (String(from).match(runtimeExpressions) ?? []).flatMap((match) => placeOf(match) ?? []);

@@ -30,7 +30,7 @@ const maxRemembered = 10_000;
 export class Dispatcher {
 	readonly position: Position;
 	/** Identities of the events that this process has read, so that it starts none twice, whatever the position. */
-	readonly read = new RecentMap<string, true>(maxRemembered);
+	readonly readIdentities = new RecentMap<string, true>(maxRemembered);
 	private n8n: ITriggerFunctions;
 	private options: DispatchOptions;
 	private readonly clock: Clock;
@@ -88,7 +88,7 @@ export class Dispatcher {
 	isIdleSince = (instant: number): boolean => this.signal.aborted && this.running.size === 0 && this.closedAt < instant;
 
 	/** How many groups may be opened now: none or many, as each reading begins `overlap` events earlier. */
-	get room(): number {
+	roomForGroups(): number {
 		const warn = (message: string) => this.n8n.logger.warn(`${this.n8n.getNode().name}: ${message}`);
 		return this.ahead.room(this.position.open.length, this.startable().length, this.options.groupSize, warn);
 	}
@@ -126,7 +126,7 @@ export class Dispatcher {
 			// If the trigger was published again meanwhile, it may have started the group already.
 			if (signal.aborted) return;
 			waiting.endWait(group.name, failures.length === 0);
-			const rest = failures.length === 0 ? group : await this.without(group, failures, signal);
+			const rest = failures.length === 0 ? group : await this.setUnreadableAside(group, failures, signal);
 			if (signal.aborted) return;
 			if (rest === undefined) continue;
 			if (items.length === 0) this.finish(rest, false);
@@ -159,11 +159,11 @@ export class Dispatcher {
 	}
 
 	/**
-	 * Defers what could not be read, and sets it aside if the service keeps refusing it.
+	 * Sets aside what could not be read if the service keeps refusing it; until then, postpones it.
 	 *
 	 * @returns the group of what could be read; undefined if there is none
 	 */
-	private async without(group: Group, failures: LoadFailure[], signal: AbortSignal): Promise<Group | undefined> {
+	private async setUnreadableAside(group: Group, failures: LoadFailure[], signal: AbortSignal): Promise<Group | undefined> {
 		const { n8n, clock, waiting } = this;
 		const left = group.ids.filter((id) => !failures.some(({ ids }) => ids.includes(id)));
 		const tries = (waiting.failedReadings.get(group.name) ?? 0) + 1;
@@ -224,9 +224,9 @@ export class Dispatcher {
 		this.onSettled();
 	}
 
-	/** @param hasExecution whether the group has had an execution; otherwise, another beginning may start its events */
-	private finish(group: Group, hasExecution = true): void {
-		if (!hasExecution) for (const identity of identitiesOf(group)) this.read.delete(identity);
+	/** @param wasExecuted if not, the group's events are forgotten, so that they may start after the trigger begins elsewhere */
+	private finish(group: Group, wasExecuted = true): void {
+		if (!wasExecuted) for (const identity of identitiesOf(group)) this.readIdentities.delete(identity);
 		this.position.open = this.position.open.filter((openGroup) => openGroup !== group);
 		this.waiting.remove(group.name);
 		this.isStored = false;

@@ -41,8 +41,8 @@ export function outcomeOfAnswer(answer: IExecuteResponsePromiseData): Outcome | 
 }
 
 /** `The event evt_1`, or `5 events`. */
-const subjectOf = (nouns: string, ids: string[]): string =>
-	ids.length === 1 ? `The ${nouns.slice(0, -1)} ${ids[0]}` : `${ids.length} ${nouns}`;
+const subjectOf = (nouns: string, ids: string[], article = 'The'): string =>
+	ids.length === 1 ? `${article} ${nouns.slice(0, -1)} ${ids[0]}` : `${ids.length} ${nouns}`;
 
 const wasOrWere = (ids: string[]): string => (ids.length === 1 ? 'was' : 'were');
 
@@ -87,7 +87,7 @@ export function abandonedError(node: INode, records: string[]): NodeOperationErr
 
 /** Reports an execution that has begun and whose end n8n does not report. */
 export function silentError(node: INode, { kind, ids }: Group): NodeOperationError {
-	const subject = subjectOf(kind, ids).replace('The', 'the');
+	const subject = subjectOf(kind, ids, 'the');
 	return new NodeOperationError(node, `For an hour, n8n has not reported how the execution for ${subject} ended`, {
 		description:
 			'The trigger waits for it. If the list of executions does not show it as running, n8n has lost it: restart the main process of n8n, and the trigger continues.',

@@ -29,7 +29,10 @@ const pastChoiceSchema = z.object({
 	at: z.number(),
 	/** Events up to this sequence happened before it was replaced. */
 	upTo: z.number().int(),
-	/** Events above this sequence happened afterwards; in between, either choice counts. Absent while unknown. */
+	/**
+	 * Events above this sequence happened afterwards. Those from `upTo` to this one start if either choice includes them.
+	 * Absent while unknown.
+	 */
 	until: z.number().int().optional(),
 	/** Whether the sequences belong to another log, so that only the time of an event decides. */
 	byTime: z.boolean().optional(),

@@ -63,7 +63,7 @@ export async function openDispatcher(
 	if (isCurrent) {
 		// A change of a record outside the scope has started nothing.
 		const { start, open } = existingDispatcher.position;
-		if (start !== position.start && start.startsWith('records ')) existingDispatcher.read.clear();
+		if (start !== position.start && start.startsWith('records ')) existingDispatcher.readIdentities.clear();
 		Object.assign(existingDispatcher.position, { backfill: undefined, newest: undefined, ...position, open });
 		existingDispatcher.reopen(n8n, options);
 	}

@@ -87,7 +87,7 @@ class ReadingLoop {
 			look: async () => await sharedLook(api.view, choice.interval / 2, clock, log.newest),
 			size: choice.groupSize,
 			records: choice.records,
-			wasRead: dispatcher.read,
+			wasRead: dispatcher.readIdentities,
 			report: (message) => reportFailure(n8n, new NodeOperationError(n8n.getNode(), message)),
 		});
 		// At the end of the activation n8n stores its own copy, which may overwrite the state of another trigger.
@@ -137,7 +137,7 @@ class ReadingLoop {
 		await dispatcher.startDue(this.load, signal);
 		if (signal.aborted) return 0;
 		if (isQuiet) dispatcher.storeWhenIdle();
-		const untilRead = dispatcher.room > 0 ? Math.max(0, this.nextRead - clock.now()) : choice.interval;
+		const untilRead = dispatcher.roomForGroups() > 0 ? Math.max(0, this.nextRead - clock.now()) : choice.interval;
 		return Math.min(untilRead, Math.max(0, dispatcher.nextDue(begun) - clock.now()));
 	}
 
@@ -148,8 +148,9 @@ class ReadingLoop {
 	 */
 	private async read(): Promise<boolean> {
 		const { dispatcher, signal, choice, service: { clock } } = this;
-		const { position, room } = dispatcher;
+		const { position } = dispatcher;
 		const { backfill } = position;
+		const room = dispatcher.roomForGroups();
 		if (backfill) this.nextRead = Math.max(this.nextRead, backfill.ready);
 		if (room <= 0 || clock.now() < this.nextRead) return false;
 		this.isReading = true;

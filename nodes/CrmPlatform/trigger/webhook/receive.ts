@@ -61,7 +61,7 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	return await start(n8n, event);
 }
 
-/** Whether a delivery may be genuine and the trigger's secret wrong: an event it subscribed to, with nothing wrong but the signature. */
+/** Whether a delivery may be genuine although its signature is wrong, because the trigger has the wrong secret: all else about it is right. */
 function isDoubtful(n8n: IWebhookFunctions, forged: string, body: Buffer): boolean {
 	if (isTest(n8n) || !Object.values(doubtful).includes(forged)) return false;
 	const type = deliveredEvent(body)?.type;
