@@ -6,7 +6,7 @@ import { firstVersion } from '../../sandbox/core/schemas/record.ts';
 import { arrangeRecord, type Resource } from '../../sandbox/core/schemas/resource.ts';
 import { until } from '../until.ts';
 import { type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
-import { createFixtures, type Fixtures, kindsOfRecords, resourceOf, valuesOf } from './harness/record-writes.ts';
+import { createFixtures, type Fixtures, namesOfRecordTypes, resourceOf, valuesOf } from './harness/record-writes.ts';
 import type { Json } from './harness/in-process.ts';
 import { ndjson } from './harness/job-client.ts';
 import {
@@ -84,9 +84,9 @@ async function flaws(resource: Resource): Promise<string[]> {
 	const found: string[] = [];
 	const isUnique = Object.keys(resource.unique).length > 0;
 	const operations = jobOperations.filter((operation) => operation !== 'upsert' || isUnique);
-	const kind = resources.findIndex(({ name }) => name === resource.name);
+	const placeOfType = resources.findIndex(({ name }) => name === resource.name);
 	for (const [i, operation] of operations.entries()) {
-		for (const [role, end] of standingsInTurn(kind + 1 + i, operations.length)) {
+		for (const [role, end] of standingsInTurn(placeOfType + 1 + i, operations.length)) {
 			const who = await newBeginner(sandbox, role, everyScope);
 			const { body }: Json = await sandbox.post(`/v1/${resource.name}`, valuesOf(resource, fixtures));
 			const problem = await flaw(resource, operation, body.id, who, end);
@@ -96,8 +96,8 @@ async function flaws(resource: Resource): Promise<string[]> {
 	return found;
 }
 
-test.each(kindsOfRecords)('jobs of %s stop at the line where the right to them ends', async (kind) => {
-	expect(await flaws(resourceOf(kind, fixtures))).toEqual([]);
+test.each(namesOfRecordTypes)('jobs of %s stop at the line where the right to them ends', async (recordType) => {
+	expect(await flaws(resourceOf(recordType, fixtures))).toEqual([]);
 });
 
 test('an administrator who removes their own role in a job changes no users after that line', async () => {
