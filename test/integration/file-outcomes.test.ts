@@ -190,7 +190,7 @@ describe('an import by Match On', () => {
 		]);
 	});
 
-	test('reports it in a preview', async () => {
+	test('reports in a preview which rows have no value to match on', async () => {
 		const { json } = await importOf(csv, { ...upsert, preview: true });
 		expect(json).toMatchObject({ rows: 3, ready: 1, failed: 2 });
 	});
