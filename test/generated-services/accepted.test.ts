@@ -73,10 +73,13 @@ test.each(operations.flatMap((operation) => answers.map(([status, body]): [strin
 	},
 );
 
-test.each(['create', 'upsert'] as const)('%s answered with 204 is not a success if the description promises a record', async (operation) => {
-	service(() => ({ status: 204, body: '' }));
-	expect((await formFailure({ credential: credential(), parameters: writes[operation], items })).message).toContain('no record came back');
-});
+test.each(['create', 'upsert'] as const)(
+	'%s answered with 204 is not a success if the description promises the record',
+	async (operation) => {
+		service(() => ({ status: 204, body: '' }));
+		expect((await formFailure({ credential: credential(), parameters: writes[operation], items })).message).toContain('no record came back');
+	},
+);
 
 test.each([204, 200])(
 	'an update answered %i without a record, which the description does not promise, outputs the record’s ID',
