@@ -6,7 +6,7 @@ import { runNode } from '../tools/run-node.ts';
 import type { Step } from '../tools/steps.ts';
 import { chromium, installProgram, postgres, redis } from '../tools/system-program.ts';
 import { dailyFiles } from './daily.ts';
-import { helpersIn } from './versions/version-steps.ts';
+import { n8nHelpersIn } from './versions/version-steps.ts';
 import { oldestVersion } from './versions/versions.ts';
 
 const conformanceConfig = 'test/conformance/jest.config.cjs';
@@ -30,7 +30,7 @@ const lintAndTypesWith = (lintArguments: string[]): Step => ({
 
 export const lintAndTypes = lintAndTypesWith([]);
 
-/** The steps above, without linting files that have not changed since. */
+/** The step above, without linting files that have not changed since. */
 export const lintAndTypesOfChanges = lintAndTypesWith([
 	'--cache', '--cache-strategy', 'content', '--cache-location', resolve('.tmp', 'eslintcache'),
 ]);
@@ -43,14 +43,13 @@ export const build: Step = {
 	},
 };
 
-const folders = ['large', 'conformance', 'e2e', 'queue', 'versions', 'night'];
-const withOthers = folders.map((folder) => `/test/${folder}/`);
+const foldersOfOtherSteps = ['large', 'conformance', 'e2e', 'queue', 'versions', 'night'].map((folder) => `/test/${folder}/`);
 const gate = '/test/gate/';
-const runWithout = async (name: string, patterns: string[]) =>
-	await runJest(name, ['--testPathIgnorePatterns', '/node_modules/', ...patterns]);
+const runAllBut = async (report: string, patterns: string[]) =>
+	await runJest(report, ['--testPathIgnorePatterns', '/node_modules/', ...foldersOfOtherSteps, ...patterns]);
 
 /** The tests that also run against the contract, which checks more. */
-const withContract = (): string[] => {
+const testsOfConformance = (): string[] => {
 	const { testMatch } = createRequire(import.meta.url)(resolve(conformanceConfig)) as { testMatch: string[] };
 	return testMatch.map((pattern) => pattern.replace('<rootDir>', '').replace('*.test.ts', ''));
 };
@@ -64,18 +63,18 @@ export const dailyTests: Step = {
 /** Everything that needs neither n8n itself nor a browser. */
 export const unitAndIntegration: Step = {
 	name: 'unit, integration',
-	run: () => runWithout('unit', [...withOthers, gate]),
+	run: () => runAllBut('unit', [gate]),
 };
 
 /** All tests except those that run against the contract, and n8n's checks of packages for verification, which keep one core busy. */
 export const gateUnitAndSandbox: Step = {
 	name: 'gate, unit, sandbox',
 	needs: ['build'],
-	run: () => runWithout('unit', [...withOthers, ...withContract()]),
+	run: () => runAllBut('gate-unit', testsOfConformance()),
 };
 
 /** The oldest n8n that is supported; the newest is the one all other tests run in. */
-export const oldestN8n: Step = helpersIn(oldestVersion);
+export const oldestN8n: Step = n8nHelpersIn(oldestVersion);
 
 /** Checks the contract, then the service against it: Prism reads every request and answer of the integration tests. */
 export const conformance: Step = {

@@ -27,7 +27,7 @@ export async function until<T>(
 	for (let pause = firstPauseMs; ; pause = Math.min(pause * pauseGrowth, maxPauseMs)) {
 		const found = await look();
 		if (found) return found as Exclude<T, undefined | null | false>;
-		if (performance.now() - begun > maxMs) throw new Error(`This never came: ${look}`);
+		if (performance.now() - begun > maxMs) throw new Error(`Waited ${maxMs / 1000} s in vain for: ${look}`);
 		await sleep(pause);
 	}
 }

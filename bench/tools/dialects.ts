@@ -15,7 +15,7 @@ export interface Toolset {
 	dialect?: Dialect;
 }
 
-const kinds = ['contact', 'company', 'deal', 'ticket', 'task', 'note', 'activity'];
+const recordTypes = ['contact', 'company', 'deal', 'ticket', 'task', 'note', 'activity'];
 
 /** CRM Platform Tools: one node. */
 export const sixTools: Toolset = {
@@ -24,7 +24,7 @@ export const sixTools: Toolset = {
 		{
 			name: 'CRM',
 			type: 'n8n-nodes-crm-platform.crmPlatformTools',
-			parameters: { kinds, writes: ['create', 'update', 'upsert', 'delete', 'tag', 'act'], askBeforeWriting: false, options: { maxWait: 0 } },
+			parameters: { kinds: recordTypes, writes: ['create', 'update', 'upsert', 'delete', 'tag', 'act'], askBeforeWriting: false, options: { maxWait: 0 } },
 		},
 	],
 	dialect: ({ tool }, values) => [{ tool: `crm_${tool}`, input: values }],
@@ -41,12 +41,12 @@ const listed = {
 	filters: { rows: [{ field: 'q', operator: 'is', value: byModel('Search', 'Words to search for') }] },
 };
 
-/** The operations of the tasks, each a node: name, kind, operation, parameters. */
-const operations: Array<[name: string, kind: string, operation: string, parameters: object]> = [
-	...kinds.map((kind): [string, string, string, object] => [`find_${kind}`, kind, 'getMany', listed]),
-	...['contact', 'deal', 'ticket'].map((kind): [string, string, string, object] => [`get_${kind}`, kind, 'get', { recordId: record, simplify: true }]),
-	...['contact', 'ticket', 'task', 'note', 'activity'].map((kind): [string, string, string, object] => [`create_${kind}`, kind, 'create', fields]),
-	...['contact', 'deal', 'ticket'].map((kind): [string, string, string, object] => [`update_${kind}`, kind, 'update', { recordId: record, ...fields }]),
+/** The operations of the tasks, each a node: name, resource, operation, parameters. */
+const operations: Array<[name: string, resource: string, operation: string, parameters: object]> = [
+	...recordTypes.map((recordType): [string, string, string, object] => [`find_${recordType}`, recordType, 'getMany', listed]),
+	...['contact', 'deal', 'ticket'].map((recordType): [string, string, string, object] => [`get_${recordType}`, recordType, 'get', { recordId: record, simplify: true }]),
+	...['contact', 'ticket', 'task', 'note', 'activity'].map((recordType): [string, string, string, object] => [`create_${recordType}`, recordType, 'create', fields]),
+	...['contact', 'deal', 'ticket'].map((recordType): [string, string, string, object] => [`update_${recordType}`, recordType, 'update', { recordId: record, ...fields }]),
 	['upsert_contact', 'contact', 'upsert', { fieldsMatchOn: 'email', ...fields }],
 	['delete_contact', 'contact', 'delete', { recordId: record }],
 	['tag_contact', 'recordTag', 'addTag', { kind: 'contact', recordId: record, tagId: named('Tag') }],
@@ -61,10 +61,10 @@ const operations: Array<[name: string, kind: string, operation: string, paramete
 /** CRM Platform as a tool: a node for each operation. */
 export const oneOperationEach: Toolset = {
 	name: 'CRM Platform, a node for each operation',
-	nodes: () => operations.map(([name, kind, operation, parameters]) => ({
+	nodes: () => operations.map(([name, resource, operation, parameters]) => ({
 		name,
 		type: 'n8n-nodes-crm-platform.crmPlatformTool',
-		parameters: { resource: kind, operation, descriptionType: 'manual', toolDescription: `${operation} ${kind}`, options: { maxWait: 0 }, ...parameters },
+		parameters: { resource, operation, descriptionType: 'manual', toolDescription: `${operation} ${resource}`, options: { maxWait: 0 }, ...parameters },
 	})),
 	dialect({ tool }, values) {
 		const { kind, action, record: id, query, filters, values: fieldValues = {}, tag } = values as Record<string, never>;

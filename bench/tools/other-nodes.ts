@@ -90,7 +90,7 @@ const company = { companyDomainName: 'Domain', industry: 'Industry', companyOwne
 const deal = { amount: 'Amount', closeDate: 'Close Date', dealOwner: 'Owner', pipeline: 'Pipeline' };
 const ticket = { description: 'Description', priority: 'Priority', ticketOwnerId: 'Owner' };
 
-/** HubSpot's operations for the same kinds, with the fields that our tasks fill in: name, resource, operation, parameters. */
+/** HubSpot's operations for the same record types, with the fields that our tasks fill in: name, resource, operation, parameters. */
 const hubSpotOperations: Array<[name: string, resource: string, operation: string, parameters: object]> = [
 	['find_contact', 'contact', 'search', search],
 	['get_contact', 'contact', 'get', { contactId: id('contact') }],

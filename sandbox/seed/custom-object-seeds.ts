@@ -23,9 +23,11 @@ export const machineFieldSeeds = [
 	customFieldOf(machines, 'number', 'Operating Hours', 'At the latest inspection.'),
 ];
 
-/** A field of the machines. The id in the examples belongs to a field of another resource. */
+/** `history` gives the last record of a resource the ID in the examples. The last of `customFieldSeeds` has it already. */
+const idOfLastField = 'cf_01jz8q4t6v9x2b5n7m3k1h0d4g';
+
 export const machineFieldSeed = (i: number) => ({
-	...(i === machineFieldSeeds.length - 1 && { id: 'cf_01jz8q4t6v9x2b5n7m3k1h0d4g' }),
+	...(i === machineFieldSeeds.length - 1 && { id: idOfLastField }),
 	...machineFieldSeeds[i],
 	position: i,
 });

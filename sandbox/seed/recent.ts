@@ -13,12 +13,12 @@ import type { Random } from './random.ts';
 
 const hourMs = 60 * 60 * 1000;
 
-/** The last days, in which the team works. */
-export const recentDays = 3;
+/** How long the team works, until the end. */
+export const recentWorkMs = 3 * 24 * hourMs;
 
 const hoursBetweenChanges = 2;
 
-const replies = ['Asked for a call back', 'Interested in the service contract', 'New contact person for orders'];
+const ticketSubjects = ['Asked for a call back', 'Interested in the service contract', 'New contact person for orders'];
 
 /**
  * Simulates the team's work in the days before an instant, so that the event log begins with deals that were
@@ -33,11 +33,11 @@ export function workRecently(store: Store, random: Random, team: StoredRecord[],
 	const stages = records(pipelines).flatMap((pipeline) =>
 		(pipeline['stages'] as Stage[]).map((stage) => ({ ...stage, pipelineId: pipeline.id })),
 	);
-	const open = records(deals).filter(({ status }) => status === 'open');
-	const everybody = records(contacts);
-	const people = [...everybody];
-	const due = records(tasks).filter(({ status }) => status !== 'completed');
-	if (open.length === 0 || people.length === 0) return;
+	const openDeals = records(deals).filter(({ status }) => status === 'open');
+	const allContacts = records(contacts);
+	const unchangedContacts = [...allContacts];
+	const openTasks = records(tasks).filter(({ status }) => status !== 'completed');
+	if (openDeals.length === 0 || allContacts.length === 0) return;
 
 	/** Takes one of the records that has not been changed yet. */
 	const take = (from: StoredRecord[]) => from.splice(random.below(from.length), 1)[0];
@@ -46,19 +46,19 @@ export function workRecently(store: Store, random: Random, team: StoredRecord[],
 		return { stage_id: random.pick(choice).id };
 	};
 	const changes: Array<() => [Resource, StoredRecord | undefined, (record: StoredRecord) => JsonObject]> = [
-		() => [deals, take(open), (deal) => moveTo('open', deal)],
-		() => [contacts, take(people), () => ({ lifecycle_stage: random.pick(['lead', 'customer', 'opportunity']) })],
-		() => [deals, take(open), (deal) => moveTo('won', deal)],
-		() => [tasks, take(due), () => ({ status: 'completed' })],
+		() => [deals, take(openDeals), (deal) => moveTo('open', deal)],
+		() => [contacts, take(unchangedContacts), () => ({ lifecycle_stage: random.pick(['lead', 'customer', 'opportunity']) })],
+		() => [deals, take(openDeals), (deal) => moveTo('won', deal)],
+		() => [tasks, take(openTasks), () => ({ status: 'completed' })],
 	];
-	for (let at = end - recentDays * 24 * hourMs, i = 0; at < end; at += hoursBetweenChanges * hourMs, i++) {
+	for (let at = end - recentWorkMs, i = 0; at < end; at += hoursBetweenChanges * hourMs, i++) {
 		const actor = { type: 'user', id: random.pick(team).id };
 		const context = { store, actor, request: null, now: at, newId };
 		const [resource, record, change] = changes[i % changes.length]!();
 		if (record) changeRecord({ ...context, resource }, record, change(record));
 		if (i % 6 === 5) {
-			const { id } = random.pick(everybody);
-			createRecord({ ...context, resource: tickets }, { subject: random.pick(replies), contact_id: id, channel: 'email' });
+			const { id } = random.pick(allContacts);
+			createRecord({ ...context, resource: tickets }, { subject: random.pick(ticketSubjects), contact_id: id, channel: 'email' });
 		}
 	}
 }

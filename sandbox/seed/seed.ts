@@ -24,7 +24,7 @@ import { seedMembers } from './demo-members.ts';
 import { messageSeeds } from './message-seeds.ts';
 import { pipelineCount, pipelineSeeds } from './pipeline-seeds.ts';
 import { type Random, randomFrom } from './random.ts';
-import { recentDays, workRecently } from './recent.ts';
+import { recentWorkMs, workRecently } from './recent.ts';
 import { ticketSeeds } from './ticket-seeds.ts';
 import { userCount, userSeed } from './user-seeds.ts';
 import { workSeeds } from './work-seeds.ts';
@@ -53,9 +53,9 @@ export function seed(
 	{ day = new Date().toISOString().slice(0, 10), isLively = false }: SeedOptions = {},
 ): void {
 	const today = Date.parse(day);
-	const end = isLively ? today - recentDays * 24 * 60 * 60 * 1000 : today;
+	const end = isLively ? today - recentWorkMs : today;
 	seedMembers(store);
-	if (store.table(customFields.name)!.count([], true) > 0) return;
+	if (store.table(customFields.name)!.count([], { includeDeleted: true }) > 0) return;
 	const random = randomFrom(20_230_102);
 	const fill = (resource: Resource, records: Iterable<StoredRecord>) => store.table(resource.name)!.fill(records);
 	/** Creates records without owners and tags. */

@@ -25,7 +25,7 @@ const encounters = [
 ] as const;
 
 /** Links to a contact, and sometimes to the contact's company. */
-const linksTo = (contact: StoredRecord, withCompany: boolean) => [
+const linksTo = (contact: StoredRecord, { withCompany = false } = {}) => [
 	{ resource: 'contacts', id: contact.id },
 	...(withCompany && contact['company_id'] !== null ? [{ resource: 'companies', id: contact['company_id'] }] : []),
 ];
@@ -50,7 +50,7 @@ export function workSeeds(random: Random, people: StoredRecord[], team: StoredRe
 				all_day: random.chance(0.5),
 				assignee_id: random.pick(team).id,
 				completed_at: status === 'completed' ? updatedAt : null,
-				links: linksTo(random.pick(people), false),
+				links: linksTo(random.pick(people)),
 				custom_fields: {},
 			};
 		},
@@ -60,7 +60,7 @@ export function workSeeds(random: Random, people: StoredRecord[], team: StoredRe
 			body_format: 'plain',
 			pinned: random.chance(0.1),
 			author_id: random.pick(team).id,
-			links: linksTo(random.pick(people), random.chance(0.4)),
+			links: linksTo(random.pick(people), { withCompany: random.chance(0.4) }),
 			custom_fields: {},
 		}),
 
@@ -76,7 +76,7 @@ export function workSeeds(random: Random, people: StoredRecord[], team: StoredRe
 				direction: random.pick(['inbound', 'outbound']),
 				outcome: 'completed',
 				participants: [{ name: contact['name'], email: contact['email'] }],
-				links: linksTo(contact, true),
+				links: linksTo(contact, { withCompany: true }),
 				custom_fields: {},
 			};
 		},

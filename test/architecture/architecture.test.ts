@@ -77,11 +77,11 @@ describe('every request passes the queue of its credential', () => {
 		]);
 	});
 
-	test('and n8n sends nothing itself, neither for nodes nor for credentials', () => {
+	test('since n8n sends nothing itself, neither for nodes nor for credentials', () => {
 		expect(naming(/\b(requestDefaults|routing|preAuthentication|ICredentialTestRequest)\b/)).toEqual([]);
 	});
 
-	test('and what it sends comes from a sender; those for descriptions and tests of credentials are known', () => {
+	test('since only senders use that module; those for descriptions and tests of credentials are known', () => {
 		expect(naming(/\b(apiKey|oauth2|anonymous|credentialTest)Transport\(/)).toEqual([
 			'api/connection.ts', 'api/http/transport.ts', 'api/signIn.ts', 'pickers/testCredential.ts',
 		]);

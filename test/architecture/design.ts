@@ -4,8 +4,7 @@ import { sandboxDesign } from './sandbox-design.ts';
 
 /**
  * The arrows of the design. A file belongs to the first part that names it; a file of no part and
- * an import of no arrow are both errors. What is not in this list is imported by nobody: so it is
- * with test/, and so nodes/ and sandbox/ stay apart.
+ * an import of no arrow are both errors. No part lists test/, and nodes/ and sandbox/ do not list each other.
  */
 export const design: Record<string, Part> = {
 	...connectorDesign,
@@ -24,8 +23,8 @@ export const design: Record<string, Part> = {
 		imports: ['tools', 'sandbox', 'sandbox/**', 'flatted', 'get-port', 'zod', 'node:**'],
 		types: ['n8n-workflow'],
 	},
-	// What is measured runs in processes of its own, triggers in the n8n of the demo; the bare loop of
-	// inserts borrows the sandbox's schemas and tables. What is simulated comes from the built package.
+	// Benchmarks run the package in separate processes; those of triggers, in the demo's n8n. The bare loop
+	// of inserts uses the sandbox's schemas and tables; simulations load the built package.
 	bench: {
 		files: ['bench/**'],
 		imports: ['tools', 'demo', 'sandbox', 'sandbox/**', 'node:**'],

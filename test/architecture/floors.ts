@@ -6,7 +6,7 @@ import type { Part } from './part.ts';
  */
 export type Floor = Record<string, string[]>;
 
-/** The parts of a house: a place may import every place on a lower floor, and none beside it. */
+/** The parts of a design in floors: a place may import all places on lower floors, and none on its own. */
 export function partsOnFloors(root: string, floors: Floor[]): Record<string, Part> {
 	const namesOn = (floor: Floor) => Object.keys(floor).map((place) => `${root}/${place}`);
 	return Object.fromEntries(

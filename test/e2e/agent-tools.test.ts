@@ -5,7 +5,7 @@ import { type Move, type ScriptedModel, startModel, type Turn } from '../../demo
 import { connectionTo, workflowNode as node } from '../../demo/workflow-node.ts';
 import { mcpClient, publishTool } from './harness/mcp.ts';
 import { byId } from '../integration/harness/parameters.ts';
-import { triggerName } from './harness/run-node.ts';
+import { triggerName } from './harness/run-n8n-node.ts';
 import { callSandbox, clearFaults, createRecord, setFaults } from './harness/sandbox-calls.ts';
 import { answersIn, tokenIn } from './harness/tool-answers.ts';
 

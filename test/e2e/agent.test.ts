@@ -6,7 +6,7 @@ import { type ScriptedModel, startModel, type Turn } from '../../demo/scripted-m
 import { connectionTo, workflowNode as node } from '../../demo/workflow-node.ts';
 import { byId, mapped } from '../integration/harness/parameters.ts';
 import { filterBy } from './harness/resources.ts';
-import { itemsOf, triggerName } from './harness/run-node.ts';
+import { itemsOf, triggerName } from './harness/run-n8n-node.ts';
 import { callSandbox, clearFaults, setFaults } from './harness/sandbox-calls.ts';
 import { answersIn } from './harness/tool-answers.ts';
 

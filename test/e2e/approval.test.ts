@@ -9,7 +9,7 @@ import { listen } from '../listen.ts';
 import { until } from '../until.ts';
 import { ofModel, ofSandbox, theN8n, theWorld } from './harness/access.ts';
 import { byId } from '../integration/harness/parameters.ts';
-import { itemsOf, triggerName } from './harness/run-node.ts';
+import { itemsOf, triggerName } from './harness/run-n8n-node.ts';
 import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
 
 const langchain = '@n8n/n8n-nodes-langchain';

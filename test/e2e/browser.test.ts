@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 import { ofSandbox, sandboxCredential, theN8n } from './harness/access.ts';
 import { inBrowser, useEditor } from './harness/browser.ts';
-import { actionNode, workflowWith } from './harness/run-node.ts';
+import { actionNode, workflowWith } from './harness/run-n8n-node.ts';
 import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
 
 inBrowser.describe('In n8n in a browser,', () => {

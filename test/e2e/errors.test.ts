@@ -1,6 +1,6 @@
 import { ofSandbox, theN8n } from './harness/access.ts';
 import { byId } from '../integration/harness/parameters.ts';
-import { runNode } from './harness/run-node.ts';
+import { runN8nNode } from './harness/run-n8n-node.ts';
 import { createRecord } from './harness/sandbox-calls.ts';
 
 describe('In a real n8n, a record that does not exist', () => {
@@ -14,7 +14,7 @@ describe('In a real n8n, a record that does not exist', () => {
 	const n8n = theN8n();
 
 	test('fails the execution with an error that names what is missing', async () => {
-		const { status, error } = await runNode(n8n, { credentials: await ofSandbox(), parameters, input: [{ id: missing }] });
+		const { status, error } = await runN8nNode(n8n, { credentials: await ofSandbox(), parameters, input: [{ id: missing }] });
 
 		expect(status).toBe('error');
 		expect(`${error?.message} ${error?.description}`).toContain(missing);
@@ -25,7 +25,7 @@ describe('In a real n8n, a record that does not exist', () => {
 		const input = [{ id: missing }, { id: record.id }];
 		const onError = 'continueRegularOutput';
 
-		const { status, items } = await runNode(n8n, { credentials: await ofSandbox(), parameters, input, onError });
+		const { status, items } = await runN8nNode(n8n, { credentials: await ofSandbox(), parameters, input, onError });
 
 		expect(status).toBe('success');
 		expect(items.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);

@@ -6,7 +6,7 @@ import { until } from '../until.ts';
 import { ofModel, sandboxCredential, theN8n } from './harness/access.ts';
 import { type ScriptedModel, startModel } from '../../demo/scripted-model.ts';
 import { mcpClient } from './harness/mcp.ts';
-import { itemsOf } from './harness/run-node.ts';
+import { itemsOf } from './harness/run-n8n-node.ts';
 import { callSandbox, createRecord, testWebhooks } from './harness/sandbox-calls.ts';
 
 const chatType = '@n8n/n8n-nodes-langchain.chatTrigger';

@@ -5,7 +5,7 @@ import { inARow } from '../../demo/workflow-node.ts';
 import { until } from '../until.ts';
 import { ofSandbox, theN8n, theWorld } from './harness/access.ts';
 import { baseNode } from './harness/killable-n8n.ts';
-import { actionNode, itemsOf, triggerName, workflowWith } from './harness/run-node.ts';
+import { actionNode, itemsOf, triggerName, workflowWith } from './harness/run-n8n-node.ts';
 import { callSandbox, clearFaults, setFaults } from './harness/sandbox-calls.ts';
 
 const n8n = theN8n();

@@ -7,7 +7,7 @@ import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
 import { inBrowser, useEditor } from './harness/browser.ts';
 import { countClicks, type Clicks } from './harness/clicks.ts';
 import { addEntry, newCredential, setMockData } from './harness/first-steps.ts';
-import { triggerName, workflowWith } from './harness/run-node.ts';
+import { triggerName, workflowWith } from './harness/run-n8n-node.ts';
 import { callSandbox, createRecord, testWebhooks } from './harness/sandbox-calls.ts';
 import { signIn } from './harness/sign-in.ts';
 import { doTask, documentedTasks, writeTasks, type TaskClicks } from './harness/tasks.ts';

@@ -4,7 +4,7 @@ import { signInCallback } from '../../demo/n8n-environment.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
 import { theN8n, theWorld } from './harness/access.ts';
 import { inBrowser, useEditor } from './harness/browser.ts';
-import { calledWorkflow, runNode } from './harness/run-node.ts';
+import { calledWorkflow, runN8nNode } from './harness/run-n8n-node.ts';
 import { requestsTo } from './harness/sandbox-calls.ts';
 import { openCredential, signIn } from './harness/sign-in.ts';
 
@@ -69,7 +69,7 @@ inBrowser.describe('Signing in with OAuth2 in a real n8n', () => {
 
 	test('a user connects with a click, and 20 executions at once outlive the access token', async () => {
 		const credentialId = await connect();
-		const { items } = await runNode(n8n, { credentials: connected(credentialId), parameters: list() });
+		const { items } = await runN8nNode(n8n, { credentials: connected(credentialId), parameters: list() });
 		expect(items).toHaveLength(10);
 
 		const { workflow, path } = calledWorkflow({ credentials: connected(credentialId), parameters: list() });
@@ -83,7 +83,7 @@ inBrowser.describe('Signing in with OAuth2 in a real n8n', () => {
 		expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
 		expect(await refreshes()).toBe(before + 1);
 
-		const all = await runNode(n8n, { credentials: connected(credentialId), parameters: list({ returnAll: true }) });
+		const all = await runN8nNode(n8n, { credentials: connected(credentialId), parameters: list({ returnAll: true }) });
 		expect(all.items).toHaveLength(1_200);
 	});
 
@@ -95,7 +95,7 @@ inBrowser.describe('Signing in with OAuth2 in a real n8n', () => {
 		expect(await window.content()).toContain('The user denied the request.');
 		await window.close();
 
-		const run = await runNode(n8n, { credentials: connected(credentialId), parameters: list() });
+		const run = await runN8nNode(n8n, { credentials: connected(credentialId), parameters: list() });
 		expect(run.error?.message).toContain('not connected yet');
 	});
 
@@ -115,7 +115,7 @@ inBrowser.describe('Signing in with OAuth2 in a real n8n', () => {
 		// n8n takes the state and shows the code, which the service does not know.
 		expect(await answer(state)).toContain('Failed to connect');
 		expect(await answer(state)).toContain('The OAuth callback state is invalid!');
-		const run = await runNode(n8n, { credentials: connected(credentialId), parameters: list() });
+		const run = await runN8nNode(n8n, { credentials: connected(credentialId), parameters: list() });
 		expect(run.error?.message).toContain('not connected yet');
 	});
 });

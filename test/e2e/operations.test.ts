@@ -2,7 +2,7 @@ import type { IDataObject, INodeCredentials } from 'n8n-workflow';
 import { ofSandbox, theN8n } from './harness/access.ts';
 import { byId, mapped } from '../integration/harness/parameters.ts';
 import { filterBy, fromInput, resources } from './harness/resources.ts';
-import { type NodeResult, runNode } from './harness/run-node.ts';
+import { type NodeResult, runN8nNode } from './harness/run-n8n-node.ts';
 import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
 
 describe.each(resources)('In a real n8n, on a $value,', (resource) => {
@@ -18,7 +18,7 @@ describe.each(resources)('In a real n8n, on a $value,', (resource) => {
 		input?: IDataObject[],
 	): Promise<NodeResult> {
 		const all = { resource: resource.value, operation, simplify: false, ...parameters };
-		return await runNode(n8n, { credentials, parameters: all, ...(input ? { input } : {}) });
+		return await runN8nNode(n8n, { credentials, parameters: all, ...(input ? { input } : {}) });
 	}
 
 	const newRecord = async (values = {}) =>

@@ -5,7 +5,7 @@ import { inARow, workflowNode } from '../../demo/workflow-node.ts';
 import { until } from '../until.ts';
 import { ofSandbox, theN8n } from './harness/access.ts';
 import { baseNode } from './harness/killable-n8n.ts';
-import { itemsOf } from './harness/run-node.ts';
+import { itemsOf } from './harness/run-n8n-node.ts';
 import { callSandbox, clearFaults, createRecord, setFaults } from './harness/sandbox-calls.ts';
 import { eventsOf } from './harness/trigger-workflow.ts';
 

@@ -1,5 +1,5 @@
 import { ofSandbox, theN8n, theWorld } from './harness/access.ts';
-import { calledWorkflow } from './harness/run-node.ts';
+import { calledWorkflow } from './harness/run-n8n-node.ts';
 
 test('in an active workflow, the node answers every caller of its webhook', async () => {
 	const n8n = theN8n();

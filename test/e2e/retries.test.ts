@@ -1,6 +1,6 @@
 import { ofSandbox, theN8n } from './harness/access.ts';
 import { fromInput, resources } from './harness/resources.ts';
-import { runNode } from './harness/run-node.ts';
+import { runN8nNode } from './harness/run-n8n-node.ts';
 import { callSandbox, clearFaults, setFaults } from './harness/sandbox-calls.ts';
 
 describe.each(resources)('In a real n8n, creating a $value,', (resource) => {
@@ -17,7 +17,7 @@ describe.each(resources)('In a real n8n, creating a $value,', (resource) => {
 		const input = [{ ...required, [key]: newKey() }];
 		await setFaults({ path, method: 'POST', times: 1, ...fault });
 
-		const { status, items } = await runNode(n8n, { credentials: await ofSandbox(), parameters, input });
+		const { status, items } = await runN8nNode(n8n, { credentials: await ofSandbox(), parameters, input });
 
 		expect(status).toBe('success');
 		const { body } = await callSandbox('GET', `${path}?${key}=${input[0]?.[key]}`);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 import { ofSandbox, theN8n, theWorld } from './harness/access.ts';
-import { calledWorkflow, triggerName, workflowWith } from './harness/run-node.ts';
+import { calledWorkflow, triggerName, workflowWith } from './harness/run-n8n-node.ts';
 import { callSandbox, clearFaults, setFaults } from './harness/sandbox-calls.ts';
 
 const path = '/v1/contacts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 import { ofSandbox, theN8n } from './harness/access.ts';
-import { actionNode, triggerName, workflowWith } from './harness/run-node.ts';
+import { actionNode, triggerName, workflowWith } from './harness/run-n8n-node.ts';
 
 /** The items of each output of CRM Platform Sync: Created, Updated, Deleted, Conflict, Unchanged, Error. */
 async function outputsOf(input: IDataObject[], changed: Record<string, string> = {}) {

@@ -52,7 +52,7 @@ export function brokenAnswerPromises(method: string, path: string, answer: Answe
 	return broken;
 }
 
-/** Where a person is told what is wrong, and not a program (RFC 6749, 4.1.2.1). */
+/** Pages that show an error to a person instead of reporting it to the client (RFC 6749, 4.1.2.1). */
 const isAuthorization = (path: string): boolean => path === '/oauth/authorize';
 
 function flawsOfProblem(problem: Json, status: number): string[] {

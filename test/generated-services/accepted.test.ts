@@ -57,26 +57,29 @@ const writes = {
 	update: update('contact', 'c1', automatic),
 	addTag: { resource: 'recordTag', kind: 'contact', operation: 'addTag', recordId: 'c1', tagId: 't1' },
 };
-const kinds = Object.keys(writes) as Array<keyof typeof writes>;
+const operations = Object.keys(writes) as Array<keyof typeof writes>;
 const answers: Array<[number, unknown]> = [
 	[201, ''], [200, ''], [202, ''], [201, {}], [200, { ok: true }], [202, { status: 'queued' }], [201, { id: null }],
 ];
 
-test.each(kinds.flatMap((kind) => answers.map(([status, body]): [string, number, unknown] => [kind, status, body])))(
+test.each(operations.flatMap((operation) => answers.map(([status, body]): [string, number, unknown] => [operation, status, body])))(
 	'%s answered %i with %j, where the description promises the record, is not a success, and may have been written',
-	async (kind, status, body) => {
+	async (operation, status, body) => {
 		const writtenRecords = service(() => ({ status, body }));
-		const error = await formFailure({ credential: credential(), parameters: writes[kind as keyof typeof writes], items });
+		const error = await formFailure({ credential: credential(), parameters: writes[operation as keyof typeof writes], items });
 		expect(error.message).toBe(`The CRM accepted the write (${status}), but no record came back`);
 		expect(error.description).toContain('may have been written');
 		expect(writtenRecords).toHaveLength(1);
 	},
 );
 
-test.each(['create', 'upsert'] as const)('%s answered with 204 is not a success if the description promises the record', async (kind) => {
-	service(() => ({ status: 204, body: '' }));
-	expect((await formFailure({ credential: credential(), parameters: writes[kind], items })).message).toContain('no record came back');
-});
+test.each(['create', 'upsert'] as const)(
+	'%s answered with 204 is not a success if the description promises the record',
+	async (operation) => {
+		service(() => ({ status: 204, body: '' }));
+		expect((await formFailure({ credential: credential(), parameters: writes[operation], items })).message).toContain('no record came back');
+	},
+);
 
 test.each([204, 200])(
 	'an update answered %i without a record, which the description does not promise, outputs the record’s ID',
@@ -118,13 +121,13 @@ test.each([{ deleted: false }, { id: 'c1', deleted: false }, { deleted: 0 }, { d
 	},
 );
 
-describe.each(['create', 'upsert'] as const)('a batch of %s', (kind) => {
+describe.each(['create', 'upsert'] as const)('a batch of %s', (operation) => {
 	const several = ['a', 'b', 'c'].map((name) => ({ first_name: name, external_id: name }));
 	const resultsOf = (result: (name: unknown) => object) => (records: IDataObject[]): FormReply => ({
 		status: 207,
 		body: { results: records.map(({ first_name }, index) => ({ index, status: 201, ...result(first_name) })) },
 	});
-	const setup = () => ({ credential: credential(), parameters: writes[kind], items: several, continueOnFail: true });
+	const setup = () => ({ credential: credential(), parameters: writes[operation], items: several, continueOnFail: true });
 
 	test('reports failures for the items whose record was not returned, and for no others', async () => {
 		service(resultsOf((name) => (name === 'b' ? {} : { data: { id: `id-${name}`, first_name: name } })));

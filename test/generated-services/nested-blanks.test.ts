@@ -48,7 +48,7 @@ test.each([
 	['{"city":"","zip":"1"}', { zip: '1' }],
 	['{"city":"","zip":null}', { zip: null }],
 	['{"city":""}', undefined],
-])('so is a blank in an object that comes as JSON text: %s', async (point, written) => {
+])('a blank in an object that comes as JSON text is left as it is automatically: %s', async (point, written) => {
 	expect(await requestBodyFor({ name: 'A', 'site.point': point })).toEqual({ name: 'A', ...(written && { site: { point: written } }) });
 });
 

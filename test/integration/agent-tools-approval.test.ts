@@ -21,7 +21,7 @@ beforeEach(async () => {
 	update = { kind: 'deal', action: 'update', record: deal.id, values: { amount: 12_000, stage: 'Negotiation' } };
 });
 
-test('the first call returns a preview in words, and writes nothing', async () => {
+test('a call without a token returns a preview in words, and writes nothing', async () => {
 	const answer = await call('change', update);
 	expect(answer[0]!.preview).toBe(
 		`Update deal ${String(deal.title)} (${String(deal.id)}): Amount: 1,200 → 12,000; Stage: Qualified → Negotiation`,
@@ -30,7 +30,7 @@ test('the first call returns a preview in words, and writes nothing', async () =
 	expect(await sandbox.read(`deals/${String(deal.id)}`)).toMatchObject({ amount: 1200, version: deal.version });
 });
 
-test('the same call with the token writes, and with the same token again writes nothing more', async () => {
+test('a call with the token of its preview writes, and with the same token again writes nothing more', async () => {
 	const token = tokenOf(await call('change', update));
 	for (let i = 0; i < 2; i++) expect(JSON.stringify(await call('change', { ...update, token }))).toMatch(/"done":"Update deal/);
 	expect(await sandbox.read(`deals/${String(deal.id)}`)).toMatchObject({ amount: 12_000, version: Number(deal.version) + 1 });

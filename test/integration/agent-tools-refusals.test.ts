@@ -112,7 +112,7 @@ test.each(bad)('%s: the message explains what to send, and nothing is written', 
 });
 
 const badWrites = bad.filter(([, tool]) => tool === 'change' || tool === 'act');
-test.each(badWrites)('with Ask Before Writing, too: %s', async (_what, tool, createInput, answer) => {
+test.each(badWrites)('with Ask Before Writing, a bad call is refused with an explanation: %s', async (_what, tool, createInput, answer) => {
 	const call = await callerOf(sandbox.credential, { writes: allWrites, askBeforeWriting: true });
 	const answers = await call(tool, createInput());
 	const text = answers.map((toolAnswer) => Object.values(toolAnswer).join(' ')).join(' ');

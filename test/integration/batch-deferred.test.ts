@@ -21,7 +21,7 @@ describe('an item of a batch that the CRM deferred', () => {
 			{ path, times: 1, ...batchAnswer(status) },
 			{ path: '/v1/contacts', method: 'POST', times: 1, drop: 'after' },
 		);
-		const name = 'put-off';
+		const name = 'deferred';
 		const { items } = await run(create('contact', automatic), peopleByEmail(name, 2));
 		expect(items[0]?.json).toEqual({ id: 'con_0' });
 		expect(items[1]?.json.email).toBe(`${name}-1@batches.example`);

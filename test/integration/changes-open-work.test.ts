@@ -33,7 +33,7 @@ const names = ({ executions }: Published) =>
 		items.flatMap(({ type, data }) => (type === 'company.created' ? [(data as { object: IDataObject }).object.name] : [])),
 	);
 
-test('earlier events start after another choice of events, whether read ahead or not, but no types that were not chosen then', async () => {
+test('after the choice of events was replaced, events from before start by the old choice, read ahead or not', async () => {
 	const { gate, execute } = createGate();
 	const n8n = await publish({ options: { atOnce: 1 } }, { execute });
 	const ids = await log.contacts(80);

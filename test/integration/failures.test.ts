@@ -220,7 +220,7 @@ describe('while the CRM’s description cannot be read, requests that only it ca
 		expect(sentRequests.filter((request) => !request.includes('custom-fields'))).toEqual([]);
 	});
 
-	test('but not if the CRM has none', async () => {
+	test('a CRM that has no description is not asked to confirm anything', async () => {
 		altered.alter({ request: ({ url }) => (url.pathname.endsWith('/openapi.json') ? { status: 404, body: '{}' } : undefined) });
 		const { items } = await runNode({ credential: altered.credential, parameters: cases[0]![1], items: [contact] });
 		expect(items).toMatchObject([{ json: { last_name: 'Unread' } }]);

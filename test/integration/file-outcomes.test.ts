@@ -148,7 +148,7 @@ describe('results that cannot belong to the rows', () => {
 	});
 });
 
-describe('a job that ends early', () => {
+describe('if a job that ends early', () => {
 	const ended = (change: IDataObject, resultCount: number): Alteration => ({
 		answer(text, request) {
 			const { url, method } = request;
@@ -162,7 +162,7 @@ describe('a job that ends early', () => {
 		['says how far it came, its other rows were not done', { processed: 2 }, { done: 2, failed: 3, unknown: 0 }],
 		['says that it came further, they are unknown', { processed: 4 }, { done: 2, failed: 0, unknown: 3 }],
 		['does not say how far it came, they are unknown', { processed: null }, { done: 2, failed: 0, unknown: 3 }],
-	])('and %s', async (name, change, counts) => {
+	])('%s', async (name, change, counts) => {
 		service.alter(ended({ status: 'failed', error: 'Out of disk', ...change }, 2));
 		const { json } = await importOf(fileOf(5, `${name.replace(/\W/g, '')}.example`));
 		expect(json).toMatchObject(counts);
@@ -190,7 +190,7 @@ describe('an import by Match On', () => {
 		]);
 	});
 
-	test('reports it in a preview', async () => {
+	test('reports in a preview which rows have no value to match on', async () => {
 		const { json } = await importOf(csv, { ...upsert, preview: true });
 		expect(json).toMatchObject({ rows: 3, ready: 1, failed: 2 });
 	});

@@ -41,7 +41,7 @@ describe('an import that failed', () => {
 		expect(await contactsLike(domain)).toHaveLength(4);
 	});
 
-	test('also continues if the response to the start of its job was lost', async () => {
+	test('continues if the response to the start of its job was lost', async () => {
 		const domain = 'lost.example';
 		const again = { executionId: 'lost', context: {} };
 		service.alter({ answer: (text, { method, url }) => (method === 'POST' && url.pathname === '/v1/jobs' ? undefined : text) });

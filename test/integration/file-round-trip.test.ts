@@ -13,8 +13,8 @@ const to = fileRuns(target, store);
 
 const shared = ['address', 'lifecycle_stage', 'owner_id', 'tag_ids', 'custom_fields', 'external_id'];
 
-/** Kinds of records, what people write in them, and an order that both accounts have. */
-const kinds = [
+/** Record types, what people write in them, and an order that both accounts have. */
+const recordTypes = [
 	{
 		resource: 'company',
 		sort: 'name',
@@ -41,7 +41,7 @@ const kinds = [
 
 /** Deletes all records, which the files of exports name by their ids. */
 async function empty(): Promise<void> {
-	for (const { resource, more = {} } of kinds) {
+	for (const { resource, more = {} } of recordTypes) {
 		const { text } = await to.exportOf({ ...more, options: { outputFields: ['id'] } }, resource);
 		if (text.trim().split('\n').length > 1) await to.importOf(text, { ...more, importAs: 'delete', kind: resource });
 	}
@@ -53,7 +53,7 @@ const companies = async (sandbox: typeof source): Promise<IDataObject[]> => {
 
 test.each(['csv', 'ndjson'])('an account is imported into an empty one from %s files, and exported byte for byte', async (fileFormat) => {
 	await empty();
-	for (const { resource, sort, fields, more = {} } of kinds) {
+	for (const { resource, sort, fields, more = {} } of recordTypes) {
 		const options = { outputFields: fields, sort, madeFor: 'otherAccount' };
 		const query = { ...more, fileFormat, options };
 		const exported = await from.exportOf(query, resource);

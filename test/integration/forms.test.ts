@@ -34,7 +34,7 @@ describe('without the CRM’s description', () => {
 	});
 });
 
-describe('a node that cannot reach the CRM still shows a form,', () => {
+describe('a node that cannot reach the CRM', () => {
 	const isFormOf = async (opened: Parameters<typeof picker>[1], says: string) => {
 		const { fields } = await picker(getFields, opened);
 		expect(fieldsById(fields).first_name).toMatchObject({ displayName: 'First Name', type: 'string' });
@@ -46,11 +46,11 @@ describe('a node that cannot reach the CRM still shows a form,', () => {
 		expect(await picker(getOutputFields, opened)).not.toEqual([]);
 	};
 
-	test('while it has no credential', async () => {
+	test('shows a form while it has no credential', async () => {
 		await isFormOf({ ...setup(), hasCredential: false }, 'beforeCredential');
 	});
 
-	test('and a notice that fields are missing until they are loaded', async () => {
+	test('shows a notice that fields are missing until they are loaded', async () => {
 		const { fields: schema } = await picker(getFields, { ...setup(), hasCredential: false });
 		const { fields: loaded } = await picker(getFields, setup());
 		const notice = new CrmPlatform().description.properties.find(({ name }) => name === 'fieldsMissingNotice')!;
@@ -82,7 +82,7 @@ describe('a node that cannot reach the CRM still shows a form,', () => {
 		expect(fieldsById(fields).company_id).toMatchObject({ removed: false });
 	});
 
-	test('with the user’s mapped values, which n8n would drop otherwise', async () => {
+	test('shows a form with the user’s mapped values, which n8n would drop otherwise', async () => {
 		const mapped = { value: { first_name: 'Ada', 'custom_fields.vip': '={{ $json.vip }}' } };
 		const { parameters } = setup();
 		const opened = { ...setup(), hasCredential: false, parameters: { ...parameters, fields: mapped } };
@@ -90,18 +90,18 @@ describe('a node that cannot reach the CRM still shows a form,', () => {
 		expect(fieldsById(fields)['custom_fields.vip']).toMatchObject({ type: 'string', removed: false });
 	});
 
-	test('with an OAuth2 credential that is not connected', async () => {
+	test('shows a form while its OAuth2 credential is not connected', async () => {
 		const data = { baseUrl: sandbox.url };
 		const credential = { id: 'credential-2', data } as never;
 		await isFormOf({ ...setup(), credential }, 'Standard fields only (The credential is not connected yet)');
 	});
 
-	test('with a key that the CRM refuses', async () => {
+	test('shows a form if the CRM refuses its key', async () => {
 		const credential = { ...sandbox.credential, apiKey: 'wrong' };
 		await isFormOf({ ...setup(), credential }, 'Custom fields could not be loaded');
 	});
 
-	test('and offers events', async () => {
+	test('offers events', async () => {
 		expect(await picker(getEvents, { ...setup(), hasCredential: false })).toContainEqual(
 			expect.objectContaining({ name: 'All Deal Events', value: 'deal.*' }),
 		);

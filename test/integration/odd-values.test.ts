@@ -70,7 +70,7 @@ describe('Empty Cells: Leave', () => {
 		},
 	);
 
-	test('and Clear the Field clears it', async () => {
+	test('a list whose cell is blank is cleared by Clear the Field', async () => {
 		await run(setup([{ name: 'Ada', words: ' , ', scores: '[]' }], { options: { emptyCells: 'clear' } }));
 		expect(sentRecords()).toEqual([{ name: 'Ada', words: null, scores: null }]);
 	});

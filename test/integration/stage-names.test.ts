@@ -85,7 +85,7 @@ describe('moving a deal takes the stage', () => {
 		expect(await moved(String(stages.get('Sales: Proposal')))).toMatchObject({ stage_id: stages.get('Sales: Proposal') });
 	});
 
-	test('and lists the stages if the name is unknown or ambiguous', async () => {
+	test('only if the name is clear: otherwise the error lists the stages', async () => {
 		expect((await moved('Won')).error).toMatch(
 			/“Won” is the name of several stages in pipelines: \w+ of [^,]+, \w+ of .*\. Also map the field that links to pipelines/,
 		);
@@ -95,7 +95,7 @@ describe('moving a deal takes the stage', () => {
 	});
 });
 
-test('a tag and an assignee can also be named', async () => {
+test('a tag and an assignee can be named', async () => {
 	const [contact] = await createRecords([{ last_name: 'Ek' }], 'contact');
 	const tag = await sandbox.create('tags', { name: 'Pilot Customer' });
 	const tagged = on('recordTag', 'addTag', contact!.id, { kind: 'contact', tagId: byId('pilot customer') });

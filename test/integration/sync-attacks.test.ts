@@ -182,7 +182,7 @@ describe('a choice that is not understood is refused, and nothing is written', (
 		expect(await listed(team)).toHaveLength(10);
 	});
 
-	test('but texts that mean a choice are accepted', async () => {
+	test('texts that mean a choice are accepted', async () => {
 		const { team, records, filters } = newTeam(10);
 		await add(records);
 		await sandbox.clear();

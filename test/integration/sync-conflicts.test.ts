@@ -83,7 +83,7 @@ describe('a record that the CRM has changed since the source saw it', () => {
 		['latest', [0, 0, 0, 0, 1]],
 		['crm', [0, 0, 1, 0, 0]],
 		['source', [1, 0, 0, 0, 0]],
-	])('and has deleted is only created again if the source takes precedence (%s)', async (rule, expected) => {
+	])('is created again after its deletion only if the source takes precedence (%s)', async (rule, expected) => {
 		const { id, item } = await changed();
 		await sandbox.call('DELETE', `/v1/contacts/${String(id)}`);
 		const result = await run([{ ...item, at: '2999-01-01T00:00:00Z' }], choices(rule));

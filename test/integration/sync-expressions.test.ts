@@ -25,7 +25,7 @@ describe('a field name whose expression returns nothing stops the node before it
 		expect((await recordOf(stored!.id)).body).toMatchObject({ last_name: records[0]!.last_name });
 	});
 
-	test('but one whose expression returns a name is read', async () => {
+	test('a field name whose expression returns a name is read', async () => {
 		const { records } = newTeam(1);
 		const [stored] = await add(records);
 		const items = [{ ...records[0]!, last_name: 'Of the source', seen: stored!.version, column: 'seen' }];
@@ -62,7 +62,7 @@ describe('a value for all items together is not taken from one of them', () => {
 		expect(await writes()).toEqual([]);
 	});
 
-	test('but an expression that is equal for all items is read', async () => {
+	test('an expression that is equal for all items is read', async () => {
 		const { team, records } = newTeam(3);
 		await add(records);
 		const items = records.map((record) => ({ ...record, write: true, team }));

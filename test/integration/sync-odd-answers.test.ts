@@ -20,7 +20,7 @@ describe('the version of a written record is the one that the CRM responds with'
 		const { results, id, ...rest } = JSON.parse(text) as IDataObject & { results?: IDataObject[] };
 		return JSON.stringify(results ? { ...rest, results: results.map(({ data: _, ...result }) => result) } : { id });
 	};
-	test.each([1, 3])('or none: the version that was read belongs to the old values (%d records)', async (count) => {
+	test.each([1, 3])('is missing if the response has none: the one that was read has the old values (%d records)', async (count) => {
 		const { records, filters } = newTeam(count);
 		const stored = await add(records);
 		service.alter({ answer: (text, { method }) => (method === 'GET' ? text : withoutData(text)) });

@@ -16,7 +16,7 @@ test('a record found by Then Match On with another key belongs to another item: 
 	expect(await stored(theirs!.id)).toEqual(theirs);
 });
 
-test('nor is it deleted or set as missing, and the items around it are written', async () => {
+test('a record that belongs to another item is not deleted or set as missing, and the items around it are written', async () => {
 	const { records, filters } = newTeam(3);
 	const [theirs] = await add(records);
 	const source = records.map((record, i) =>

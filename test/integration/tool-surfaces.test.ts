@@ -80,7 +80,7 @@ const promises = (surface: Surface) => () => {
 		expect(await found(name)).toBe(1);
 	});
 
-	test('the same call in the next execution writes once, too', async () => {
+	test('a call whose response was lost, repeated in the next execution, writes once', async () => {
 		const name = anyName();
 		await loseAnswer();
 		await surface(adding(), [{ Name: name }]);
@@ -89,7 +89,7 @@ const promises = (surface: Surface) => () => {
 		expect(await found(name)).toBe(1);
 	});
 
-	test('the same call after a success is a new write', async () => {
+	test('a call that repeats a successful one is a new write', async () => {
 		const name = anyName();
 		await surface(adding(), [{ Name: name }, { Name: name }]);
 		expect(await found(name)).toBe(2);

@@ -140,7 +140,7 @@ describe('A recovery that the CRM describes', () => {
 		await came('Moreno');
 	});
 
-	test.each([404, 405, 410, 501])('but that answers with %d: a publish and a look report possibly missing events', async (status) => {
+	test.each([404, 405, 410, 501])('answers with %d: a publish and a look report possibly missing events', async (status) => {
 		refuse('POST', /\/recover/, status);
 		await trigger.activate();
 		await trigger.deactivate();
@@ -153,7 +153,7 @@ describe('A recovery that the CRM describes', () => {
 		await came('Moreno');
 	});
 
-	test('but that answers with the 404 page of a web server: the publish fails, and the next one recovers the missed events', async () => {
+	test('answers with the 404 page of a web server: the publish fails, and the next one recovers the missed events', async () => {
 		await trigger.activate();
 		await trigger.deactivate();
 		await happen('missed');
@@ -165,7 +165,7 @@ describe('A recovery that the CRM describes', () => {
 		await came('missed');
 	});
 
-	test('but refuses: the message tells what to turn off', async () => {
+	test('is refused: the message tells what to turn off', async () => {
 		refuse('POST', /\/recover/, 422);
 		await trigger.activate();
 		await trigger.deactivate();

@@ -75,8 +75,8 @@ test('changes that cannot be undone are reported: messages, closed tickets, the 
 	const message = { channel: 'email', to: ['a@undo.example'], text: 'x', direction: 'outbound' };
 	await as('t6', { resource: 'message', operation: 'send', fields: op.mapped(message) } as INodeParameters);
 	const { items } = await undo('t6');
-	const outcomesByKind = Object.fromEntries(items.map(({ kind, result, reason }) => [kind, `${String(result)}: ${String(reason)}`]));
-	expect(outcomesByKind).toMatchObject({
+	const outcomesByRecordType = Object.fromEntries(items.map(({ kind, result, reason }) => [kind, `${String(result)}: ${String(reason)}`]));
+	expect(outcomesByRecordType).toMatchObject({
 		message: expect.stringContaining('cannot_be_undone: Messages'),
 		tag: expect.stringContaining('cannot_be_undone: Changes to the setup'),
 		ticket: expect.stringContaining('cannot_be_undone: The CRM refused it'),

@@ -74,9 +74,9 @@ async function brokenBy({ steps, fault }: UndoHistory): Promise<string[]> {
 
 	const staying = account.staying();
 	for (const [i, knownRecord] of account.records.entries()) {
-		const { kind, ids, isOwn, isChanged, deletedBy, expected } = knownRecord;
+		const { recordType, ids, isOwn, isChanged, deletedBy, expected } = knownRecord;
 		const undoItem = run.items.find(({ id }) => id === ids[0]);
-		const about = `${kind} #${i} (${String(undoItem?.result)}: ${String(undoItem?.reason)})`;
+		const about = `${recordType} #${i} (${String(undoItem?.result)}: ${String(undoItem?.reason)})`;
 		if (meanwhile?.knownRecord === knownRecord) {
 			const { edited } = meanwhile;
 			if (edited && now[i] && Object.entries(edited).some(([field, value]) => now[i]![field] !== value))
@@ -92,10 +92,10 @@ async function brokenBy({ steps, fault }: UndoHistory): Promise<string[]> {
 		const [is, should] = [withoutLinks(now[i]), withoutLinks(expected)].map((record) => JSON.stringify(record));
 		if (is !== should && !isReported) broken.push(`${about} has ${is}, not ${should}`);
 	}
-	for (const [i, { isOwn, kind }] of account.records.entries()) {
+	for (const [i, { isOwn, recordType }] of account.records.entries()) {
 		if (!isOwn || !before[i] || now[i]) continue;
 		const holders = [...now.keys()].filter((other) => now[other] && JSON.stringify(now[other]).includes(`"#${i}"`));
-		if (holders.length > 0) broken.push(`${kind} #${i} was deleted, and still linked by #${holders.join(', #')}`);
+		if (holders.length > 0) broken.push(`${recordType} #${i} was deleted, and still linked by #${holders.join(', #')}`);
 	}
 	if (fault) return broken;
 

@@ -88,7 +88,7 @@ describe('in a list of records, whoever changed an entry last decides about it',
 		});
 	});
 
-	test('the same applies to a deleted record', async () => {
+	test('a deleted record is created again with the entries of others only', async () => {
 		const [mine, hers] = [(await add('tags', { name: 'mine' })).id, (await add('tags', { name: 'hers' })).id];
 		const { id } = await add('contacts', { last_name: 'Deleted' });
 		await as('d1', op.update('contact', id, { tag_ids: [mine] }));

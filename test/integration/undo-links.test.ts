@@ -216,7 +216,7 @@ describe('a record whose former links no longer exist', () => {
 	});
 });
 
-test('a deleted record is created again once the record that took its value has its former ones, whatever that depends on', async () => {
+test('a deleted record is created again after the record that took its email gives it back, even if that needs another first', async () => {
 	const company = await add('companies', { name: 'W' });
 	const deleted = await add('contacts', { last_name: 'W1', email: 'waits@undo.example' });
 	const other = await add('contacts', { last_name: 'W2', company_id: company.id });

@@ -64,7 +64,7 @@ describe('a value in two fields of a record, if the workflow changed both and so
 		expect(valuesIn(now!.emails)).toEqual(['e@forms.example', 'f@forms.example']);
 	});
 
-	test('so does a record that was created again', async () => {
+	test('a record that was created again keeps both as somebody else left them', async () => {
 		const { id } = await add('contacts', { last_name: 'Forms', email: 'g@forms.example' });
 		await as('f2', op.update('contact', id, { email: 'h@forms.example' }));
 		const since = new Date(Date.now() + 5).toISOString();

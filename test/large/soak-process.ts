@@ -57,7 +57,7 @@ const resourceOf = (path: string) =>
 		? machines
 		: resources.find(({ name }) => path === `/v1/${name}` || path.startsWith(`/v1/${name}/`));
 
-/** The paths of a route: of the console, one for each kind of record. */
+/** The paths of a route: of the console, one for each record type. */
 function pathsOf(route: string): string[] {
 	const names = route.includes(':resource') ? [...resources, machines].map(({ name }) => name) : [''];
 	return names.map((name) => {

@@ -1,5 +1,5 @@
 import { ofSandbox, theN8n } from '../e2e/harness/access.ts';
-import { calledWorkflow, triggerName, workflowWith } from '../e2e/harness/run-node.ts';
+import { calledWorkflow, triggerName, workflowWith } from '../e2e/harness/run-n8n-node.ts';
 import { describeInQueueMode, doneByWorkers, theQueue } from './harness/queue-access.ts';
 
 describeInQueueMode('In queue mode', () => {

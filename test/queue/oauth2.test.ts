@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { signInCallback } from '../../demo/n8n-environment.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
 import { theN8n, theWorld } from '../e2e/harness/access.ts';
-import { calledWorkflow } from '../e2e/harness/run-node.ts';
+import { calledWorkflow } from '../e2e/harness/run-n8n-node.ts';
 import { requestsTo } from '../e2e/harness/sandbox-calls.ts';
 import { describeInQueueMode, doneByWorkers, theQueue } from './harness/queue-access.ts';
 import { connect } from './harness/connect-credential.ts';

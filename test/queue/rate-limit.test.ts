@@ -4,7 +4,7 @@ import { until } from '../until.ts';
 import { ofSandbox, theN8n } from '../e2e/harness/access.ts';
 import { listAll, serviceCaller } from '../e2e/harness/killable-n8n.ts';
 import { fromInput } from '../e2e/harness/resources.ts';
-import { runNode } from '../e2e/harness/run-node.ts';
+import { runN8nNode } from '../e2e/harness/run-n8n-node.ts';
 import { requestsTo } from '../e2e/harness/sandbox-calls.ts';
 import { describeInQueueMode } from './harness/queue-access.ts';
 
@@ -47,7 +47,7 @@ describeInQueueMode('In queue mode', () => {
 		);
 
 		const [runs] = await Promise.all([
-			Promise.all(inputs.map(async (input) => await runNode(n8n, { credentials, parameters, input }))),
+			Promise.all(inputs.map(async (input) => await runN8nNode(n8n, { credentials, parameters, input }))),
 			jumpAhead(),
 		]);
 

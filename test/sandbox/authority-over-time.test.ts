@@ -6,7 +6,7 @@ import { firstVersion } from '../../sandbox/core/schemas/record.ts';
 import { arrangeRecord, type Resource } from '../../sandbox/core/schemas/resource.ts';
 import { until } from '../until.ts';
 import { type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
-import { createFixtures, type Fixtures, kindsOfRecords, resourceOf, valuesOf } from './harness/record-writes.ts';
+import { createFixtures, type Fixtures, namesOfRecordTypes, resourceOf, valuesOf } from './harness/record-writes.ts';
 import type { Json } from './harness/in-process.ts';
 import { ndjson } from './harness/job-client.ts';
 import {
@@ -64,13 +64,13 @@ async function flaw(resource: Resource, operation: Operation, id: string, who: B
 	const isExport = operation === 'export';
 	const table = store.table(jobs.name)!;
 	// The end comes between two steps, or before the only one.
-	const isLong = who.role !== 'member' && store.table(resource.name)!.count([], false) > recordsPerStep;
+	const isLong = who.role !== 'member' && store.table(resource.name)!.count([]) > recordsPerStep;
 	if (!isExport || isLong) await queue.step(job.id);
 	const { processed: soFar } = table.find(job.id) as Job;
 	await endRights(sandbox, who, end);
-	const before = store.table(resource.name)!.count([], true);
+	const before = store.table(resource.name)!.count([], { includeDeleted: true });
 	while (!table.find(job.id)!['finished_at']) await queue.step(job.id);
-	const createdCount = store.table(resource.name)!.count([], true) - before;
+	const createdCount = store.table(resource.name)!.count([], { includeDeleted: true }) - before;
 	const { status, error, processed } = table.find(job.id) as Job;
 	const isAllowed = mayStill(who, end, isExport ? 'read' : 'write', resource.name) && mayStill(who, end, 'write', jobs.name);
 	const cell = `${operation} of ${resource.name} by ${who.role}, ${end}: ${status} (${error})`;
@@ -84,9 +84,9 @@ async function flaws(resource: Resource): Promise<string[]> {
 	const found: string[] = [];
 	const isUnique = Object.keys(resource.unique).length > 0;
 	const operations = jobOperations.filter((operation) => operation !== 'upsert' || isUnique);
-	const kind = resources.findIndex(({ name }) => name === resource.name);
+	const placeOfType = resources.findIndex(({ name }) => name === resource.name);
 	for (const [i, operation] of operations.entries()) {
-		for (const [role, end] of standingsInTurn(kind + 1 + i, operations.length)) {
+		for (const [role, end] of standingsInTurn(placeOfType + 1 + i, operations.length)) {
 			const who = await newBeginner(sandbox, role, everyScope);
 			const { body }: Json = await sandbox.post(`/v1/${resource.name}`, valuesOf(resource, fixtures));
 			const problem = await flaw(resource, operation, body.id, who, end);
@@ -96,8 +96,8 @@ async function flaws(resource: Resource): Promise<string[]> {
 	return found;
 }
 
-test.each(kindsOfRecords)('jobs of %s stop at the line where the right to them ends', async (kind) => {
-	expect(await flaws(resourceOf(kind, fixtures))).toEqual([]);
+test.each(namesOfRecordTypes)('jobs of %s stop at the line where the right to them ends', async (recordType) => {
+	expect(await flaws(resourceOf(recordType, fixtures))).toEqual([]);
 });
 
 test('an administrator who removes their own role in a job changes no users after that line', async () => {
@@ -142,10 +142,10 @@ test.each(standings.filter(([, end]) => end !== 'nothing'))(
 	async (role, end) => {
 		for (const resource of resources) {
 			const who = await newBeginner(sandbox, role, everyScope);
-			const before = sandbox.store.table(resource.name)!.count([], true);
+			const before = sandbox.store.table(resource.name)!.count([], { includeDeleted: true });
 			const body = bodyAfter(() => endRights(sandbox, who, end), JSON.stringify(valuesOf(resource, fixtures)));
 			const { status } = await who.call('POST', `/v1/${resource.name}`, body);
-			const createdCount = sandbox.store.table(resource.name)!.count([], true) - before;
+			const createdCount = sandbox.store.table(resource.name)!.count([], { includeDeleted: true }) - before;
 			const isAllowed = mayStill(who, end, 'write', resource.name);
 			const wasAllowed = mayStill(who, 'nothing', 'write', resource.name);
 			const refusal = end === 'demotion' || !wasAllowed ? 403 : 401;

@@ -6,7 +6,7 @@ import { memberMay } from './harness/ending-rights.ts';
 import {
 	createFixtures,
 	type Fixtures,
-	kindsOfRecords,
+	namesOfRecordTypes,
 	type RecordWrite,
 	recordWritesOf,
 	resourceOf,
@@ -176,8 +176,8 @@ async function flaws(resource: Resource): Promise<string[]> {
 	return found;
 }
 
-test.each(kindsOfRecords)('%s: who may do what with whose records', async (kind) => {
-	expect(await flaws(resourceOf(kind, fixtures))).toEqual([]);
+test.each(namesOfRecordTypes)('%s: who may do what with whose records', async (recordType) => {
+	expect(await flaws(resourceOf(recordType, fixtures))).toEqual([]);
 });
 
 test('resources that everyone sees are declared in one place', () => {

@@ -20,7 +20,7 @@ function sightOf({ visibility }: Resource): { user: string; through: string[] } 
 const targetOf = ({ properties }: Resource, field: string): string => properties[field]!['x-resource'] as string;
 
 /** Records that are seen through others, and those others, come up more often than the rest. */
-const kinds = seenBySome.flatMap((resource) => {
+const recordTypes = seenBySome.flatMap((resource) => {
 	const { through } = sightOf(resource);
 	const links = through.flatMap((field) => [targetOf(resource, field), resource.name]);
 	return [resource.name, ...links, ...links];
@@ -28,7 +28,7 @@ const kinds = seenBySome.flatMap((resource) => {
 
 interface Step {
 	deed: 'create' | 'hand over' | 'link' | 'delete';
-	kind: string;
+	recordType: string;
 	record: number;
 	/** A user, or nobody. */
 	user: number;
@@ -37,7 +37,7 @@ interface Step {
 
 const anyStep: fc.Arbitrary<Step> = fc.record({
 	deed: fc.constantFrom('create', 'create', 'hand over', 'hand over', 'hand over', 'link', 'delete'),
-	kind: fc.constantFrom(...kinds),
+	recordType: fc.constantFrom(...recordTypes),
 	record: fc.nat(2),
 	user: fc.nat(2),
 	link: fc.nat(9),
@@ -56,9 +56,9 @@ class History {
 		this.fixtures = fixtures;
 	}
 
-	async take({ deed, kind, record, user, link }: Step): Promise<void> {
+	async take({ deed, recordType, record, user, link }: Step): Promise<void> {
 		const { post, patch, delete: remove } = this.sandbox;
-		const resource = seenBySome.find(({ name }) => name === kind)!;
+		const resource = seenBySome.find(({ name }) => name === recordType)!;
 		const { user: userField, through } = sightOf(resource);
 		const links = through.flatMap((field) =>
 			[null, ...this.idsOf(targetOf(resource, field))].map((target) => ({ [field]: target })),

@@ -5,7 +5,7 @@ import type { Resource } from '../../sandbox/core/schemas/resource.ts';
 import { deliveryStatuses } from '../../sandbox/core/schemas/webhook-deliveries.ts';
 import { until } from '../until.ts';
 import { type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
-import { createFixtures, type Fixtures, kindsOfRecords, resourceOf, valuesOf } from './harness/record-writes.ts';
+import { createFixtures, type Fixtures, namesOfRecordTypes, resourceOf, valuesOf } from './harness/record-writes.ts';
 import type { Call, Json } from './harness/in-process.ts';
 import { type Receiver, startReceiver } from './harness/receiver.ts';
 import { type Beginner, type End, endRights, mayStill, newBeginner, standings } from './harness/ending-rights.ts';
@@ -118,17 +118,17 @@ async function flaws(resource: Resource): Promise<Json[]> {
 		...standings,
 		...(['key', 'admin', 'member'] as const).map((role): [typeof role, Change] => [role, 'change of owner']),
 	];
-	const kind = resources.findIndex(({ name }) => name === resource.name);
+	const placeOfType = resources.findIndex(({ name }) => name === resource.name);
 	for (const [i, [role, change]] of changes.entries()) {
-		// A caller without access cannot request a retry. Others do so for every second kind of record.
+		// A caller without access cannot request a retry. Others do so for every second record type.
 		const isKnown = change !== 'revocation' && change !== 'deactivation';
 		const who = await newBeginner(sandbox, role, everyScope);
-		const problem = await flaw(resource, who, change, isKnown && (kind + 1 + i) % 2 === 0);
+		const problem = await flaw(resource, who, change, isKnown && (placeOfType + 1 + i) % 2 === 0);
 		if (problem !== undefined) found.push(problem);
 	}
 	return found;
 }
 
-test.each(kindsOfRecords)('events of %s are no longer sent to users who may not see them', async (kind) => {
-	expect(await flaws(resourceOf(kind, fixtures))).toEqual([]);
+test.each(namesOfRecordTypes)('events of %s are no longer sent to users who may not see them', async (recordType) => {
+	expect(await flaws(resourceOf(recordType, fixtures))).toEqual([]);
 });

@@ -43,7 +43,7 @@ test('a signed-in user sends requests as themselves, until they sign out', async
 	expect((await contacts(token)).status).toBe(401);
 });
 
-test('others read the documentation, and can sign in and return', async () => {
+test('people who have not signed in read the documentation, and can sign in and return', async () => {
 	const stranger = crm.browse();
 	const { html } = await stranger.open('/docs');
 	expect(tokenIn(html)).toBe('');

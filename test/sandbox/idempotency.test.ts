@@ -19,7 +19,7 @@ test('a repeated request is carried out once and gets the same response', async 
 	expect(await all('/v1/contacts')).toHaveLength(1);
 });
 
-test('updates, upserts and deletes repeat as well', async () => {
+test('a repeated update, upsert or delete is carried out once and gets the same response', async () => {
 	const { post, patch, put, delete: remove } = inProcess();
 	const { body } = await post('/v1/contacts', ana);
 	const path = `/v1/contacts/${body.id}`;
@@ -62,7 +62,7 @@ test('a request that was refused may be sent again, corrected', async () => {
 	expect((await post('/v1/contacts', ana, key)).status).toBe(201);
 });
 
-test.each(['', 'x'.repeat(256)])('the key "%s" is refused', async (bad) => {
+test.each([['empty', ''], ['too long', 'x'.repeat(256)]])('a key that is %s is refused', async (_, bad) => {
 	const { post } = inProcess();
 	const response = await post('/v1/contacts', ana, { 'Idempotency-Key': bad });
 	expect(response.status).toBe(400);

@@ -36,7 +36,7 @@ test('a message changes its state as time passes, and records the time of each',
 	});
 });
 
-test('a list also shows the states reached since', async () => {
+test('a list of messages shows the states that they have reached meanwhile', async () => {
 	const { all, clock, message } = await withMessage();
 	clock.now += 3_600_000;
 	expect(await all('/v1/messages?status=queued')).toEqual([]);

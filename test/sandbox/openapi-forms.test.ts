@@ -5,7 +5,7 @@ import type { Json } from './harness/in-process.ts';
 
 const { schemas } = document.components;
 
-/** The names of all kinds of records. */
+/** The names of all record types. */
 const records = resources.map((resource) => namesOf(resource).Singular);
 
 test.each(records)('the forms for %s are flat and labeled', (name) => {

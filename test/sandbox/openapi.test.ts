@@ -6,7 +6,7 @@ import { Store } from '../../sandbox/core/store/store.ts';
 import { document } from './harness/contract.ts';
 import { inProcess, type Json } from './harness/in-process.ts';
 
-/** The names of all kinds of records. */
+/** The names of all record types. */
 const records = resources.map((resource) => namesOf(resource).Singular);
 
 /** Every value in the document, with the path to it. */

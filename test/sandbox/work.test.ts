@@ -1,6 +1,6 @@
 import { errorsOf, inProcess } from './harness/in-process.ts';
 
-/** A contact to link to, and the required values of each kind of record. */
+/** A contact to link to, and the required values of each record type. */
 async function withContact() {
 	const clock = { now: Date.parse('2026-02-03T04:05:06.000Z') };
 	const sandbox = inProcess({ now: () => clock.now });

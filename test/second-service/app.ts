@@ -3,7 +3,7 @@ import { Hono, type Context } from 'hono';
 import { bearer, idempotency, rateLimit } from './access-control.ts';
 import { Collection } from './collection.ts';
 import { secondDocument } from './description/document.ts';
-import { company, contact } from './kinds.ts';
+import { company, contact } from './record-types.ts';
 import { addPeople } from './people.ts';
 import { Refusal } from './refusal.ts';
 
@@ -45,7 +45,7 @@ export function createApp(options: {
 }
 
 function addRoutes(app: Hono, collection: Collection) {
-	const collectionPath = `/v1/${collection.kind.path}`;
+	const collectionPath = `/v1/${collection.recordType.path}`;
 	const recordPath = `${collectionPath}/:id`;
 	app.get(collectionPath, (c) => c.json(collection.list(queryOf(c))));
 	app.post(collectionPath, async (c) => {

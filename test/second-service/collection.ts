@@ -1,7 +1,7 @@
 import { z } from 'zod/v4';
 
 import { cursorAfter, indexAfter } from './cursor.ts';
-import type { Kind, StoredRecord } from './kinds.ts';
+import type { RecordTypeDefinition, StoredRecord } from './record-types.ts';
 import { Refusal } from './refusal.ts';
 
 export const maxPageSize = 250;
@@ -9,18 +9,18 @@ const usualPage = 25;
 
 type Body = Record<string, unknown>;
 
-/** The records of one kind in memory, in the order they were made. */
+/** The records of one type in memory, in the order they were made. */
 export class Collection {
-	readonly kind: Kind;
+	readonly recordType: RecordTypeDefinition;
 	private readonly records = new Map<string, StoredRecord>();
 	private readonly others: Record<string, Collection>;
 	private readonly changes: z.ZodObject;
 	private createdCount = 0;
 
 	/** @param others the collections its fields may refer to */
-	constructor(kind: Kind, others: Record<string, Collection> = {}) {
-		this.kind = kind;
-		this.changes = kind.fields.partial();
+	constructor(recordType: RecordTypeDefinition, others: Record<string, Collection> = {}) {
+		this.recordType = recordType;
+		this.changes = recordType.fields.partial();
 		this.others = others;
 	}
 
@@ -46,7 +46,7 @@ export class Collection {
 
 	get(id: string): StoredRecord {
 		const record = this.records.get(id);
-		if (!record) throw new Refusal(404, 'not_here', `There is no ${this.kind.prefix} ${id}.`);
+		if (!record) throw new Refusal(404, 'not_here', `There is no ${this.recordType.prefix} ${id}.`);
 		return record;
 	}
 
@@ -55,7 +55,7 @@ export class Collection {
 	}
 
 	create(body: Body): StoredRecord {
-		const { blank, prefix, required } = this.kind;
+		const { blank, prefix, required } = this.recordType;
 		const fields = { ...blank(), ...this.checked(body) };
 		if (body[required] === undefined) {
 			throw new Refusal(422, 'field_missing', `${required} must be given.`);
@@ -74,8 +74,8 @@ export class Collection {
 
 	/** Updates the record whose `key` field equals the body's, or creates it. */
 	upsert(key: string | undefined, body: Body): { record: StoredRecord; created: boolean } {
-		if (key !== this.kind.unique) {
-			throw new Refusal(400, 'bad_parameter', `key must be ${this.kind.unique}.`);
+		if (key !== this.recordType.unique) {
+			throw new Refusal(400, 'bad_parameter', `key must be ${this.recordType.unique}.`);
 		}
 		if (typeof body[key] !== 'string') {
 			throw new Refusal(422, 'field_missing', `${key} must be given, it is the key.`);
@@ -98,7 +98,7 @@ export class Collection {
 
 	private matching(filters: Record<string, string>): StoredRecord[] {
 		const conditions = Object.entries(filters).map(([name, value]) => {
-			const filter = this.kind.filters[name];
+			const filter = this.recordType.filters[name];
 			if (!filter) throw new Refusal(400, 'unknown_parameter', `There is no parameter ${name}.`);
 			return filter(value, name);
 		});
@@ -107,7 +107,7 @@ export class Collection {
 
 	private sorted(records: StoredRecord[], order?: string): StoredRecord[] {
 		if (order === undefined) return records;
-		const { orders } = this.kind;
+		const { orders } = this.recordType;
 		if (!orders.includes(order)) {
 			throw new Refusal(400, 'bad_parameter', `order must be ${orders.join(', ')}.`);
 		}
@@ -119,7 +119,7 @@ export class Collection {
 	private checked(body: Body): Body {
 		const { success, data, error } = this.changes.safeParse(body);
 		if (!success) throw new Refusal(422, 'bad_field', z.prettifyError(error));
-		for (const [field, path] of Object.entries(this.kind.references)) {
+		for (const [field, path] of Object.entries(this.recordType.references)) {
 			const id = data[field];
 			if (typeof id === 'string' && !this.others[path]?.has(id)) {
 				throw new Refusal(422, 'bad_reference', `${field}: there is no ${id} in ${path}.`);
@@ -129,7 +129,7 @@ export class Collection {
 	}
 
 	private checkUnique(fields: Body, self?: string) {
-		const { unique } = this.kind;
+		const { unique } = this.recordType;
 		const holder = this.holding(unique, fields[unique]);
 		if (holder && holder.id !== self) {
 			throw new Refusal(409, 'taken', `${unique} is taken by ${holder.id}.`);

@@ -1,4 +1,4 @@
-import type { StoredRecord } from './kinds.ts';
+import type { StoredRecord } from './record-types.ts';
 import { Refusal } from './refusal.ts';
 
 /** The cursor of the page after `id`. It is valid for one `list` only: its filters and its order. */

@@ -2,7 +2,7 @@ import { createApp } from './app.ts';
 import { secondDocument } from './description/document.ts';
 import { parameters } from './description/described-parameters.ts';
 import { schemas } from './description/described-schemas.ts';
-import { company, contact } from './kinds.ts';
+import { company, contact } from './record-types.ts';
 
 const apiKey = 'secret';
 const app = createApp({ apiKey, people: 20, requests: [] });

@@ -1,5 +1,5 @@
 import type { Collection } from './collection.ts';
-import { branches, segments } from './kinds.ts';
+import { branches, segments } from './record-types.ts';
 
 const givenNames = ['Ada', 'Björn', 'Chiara', 'Dmitri', 'Esra', 'Fatou', 'Gwen', 'Hideo'];
 const familyNames = ['Abrams', 'Bauer', 'Costa', 'Dubois', 'Eriksen', 'Fofana', 'Greco', 'Hall', 'Ito'];

@@ -90,8 +90,8 @@ describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
 
 	test('matches the preset of n8n’s list of actions: each operation of each record type by its own name', () => {
 		// n8n 2.41's editor uses the first parameter for the resource, whether it is shown or not.
-		const kinds = optionsOf(properties.find(({ name }) => name === 'resource')!);
-		const actions = kinds.flatMap(({ value: resource }) => {
+		const recordTypes = optionsOf(properties.find(({ name }) => name === 'resource')!);
+		const actions = recordTypes.flatMap(({ value: resource }) => {
 			const { displayOptions, options } = operations.find(
 				({ displayOptions: { show } = {} }) => !show?.['@version'] && show?.resource?.includes(String(resource)),
 			)!;

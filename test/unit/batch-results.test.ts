@@ -20,7 +20,7 @@ const noResult = 'The CRM returned no result for this record';
 const itemsWithIds = ['a', 'b', 'c'].map((id) => ({ id }));
 const done = (id: string) => ({ status: 200, data: { id, name: `record ${id}` } });
 
-test('an id beside the record counts as well, and an index that contradicts it does not', async () => {
+test('an id beside the record counts, and an index that contradicts it does not', async () => {
 	const failed = { status: 422, id: 'c', index: 0, error: { detail: 'c is refused' } };
 	expect(await outcomes(itemsWithIds, [failed, done('b'), done('a')])).toEqual(['record a', 'record b', 'c is refused']);
 });

@@ -84,7 +84,7 @@ describe('while a description cannot be read', () => {
 		expect(await load('token-2', 'credential-1')).toBe(first);
 	});
 
-	test('another account does not find it, and uses the packaged one', async () => {
+	test('another account does not find the copy, and uses the packaged one', async () => {
 		const { load, loading, goDown } = service('https://apart-stale.example', () => 'Same');
 		await load('one', 'credential-1');
 		goDown();

@@ -194,7 +194,7 @@ describe('an error body is read member by member', () => {
 		[{ title: 'Refused', 'invalid-params': [{ name: 'email', reason: 'is taken' }] }, 'email: is taken'],
 		[{ email: ['is taken'] }, 'email: is taken'],
 		[[{ field: 'email', message: 'is taken' }], 'email: is taken'],
-	])('and its reasons are reported: %j', (body, reasons) => {
+	])('so that its reasons are reported: %j', (body, reasons) => {
 		const { message, description } = problemOf(answer(422, body));
 		expect(`${message}\n${description}`).toContain(reasons);
 	});

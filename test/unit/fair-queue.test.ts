@@ -37,7 +37,7 @@ test('one in ten turns goes to the lowest priority, so that bulk does not starve
 	expect([names.indexOf('bulk 0'), names.indexOf('bulk 1')]).toEqual([9, 19]);
 });
 
-test('ordinary requests do not starve either, between awaited ones and bulk', () => {
+test('ordinary requests do not starve between awaited ones and bulk', () => {
 	const [forms, bulk] = (['awaited', 'bulk'] as const).map((priority) =>
 		Array.from({ length: 30 }, (_, i) => entry(`${priority} ${i}`, 'a', priority)),
 	);

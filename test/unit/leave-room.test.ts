@@ -50,7 +50,7 @@ test('with 30 % left, a program that needs all of it is hardly ever refused, peo
 	expect(maxWaitMs).toBeLessThan(2_000);
 }, 60_000);
 
-test('with nothing left, the same program is refused most of the time', async () => {
+test('with nothing left, a program that needs 30 % of the plan is refused most of the time', async () => {
 	const { refused } = await runBeside(0, { requests: 300, from: 10_000 });
 	expect(refused).toBeGreaterThan(0.5);
 }, 60_000);
@@ -58,7 +58,7 @@ test('with nothing left, the same program is refused most of the time', async ()
 describe('if requests leave room', () => {
 	const bulk = { priority: 'bulk', reserve: 0.3 } as const;
 
-	test('those requests are sent, whatever is in flight; others wait for the next window, and an ordinary one does not wait', async () => {
+	test('as many are sent as leave it, whatever is in flight; others wait for the next window, ordinary ones do not', async () => {
 		const { events, send, sendMany, withWindow, pass } = await startAfter([10], bulk);
 		let left = 10;
 		sendMany(9, 'bulk', () => withWindow((left -= 1), 59), bulk);

@@ -27,7 +27,7 @@ test('whatever the dialect of a list, everything is read or the user is warned',
 		fc.asyncProperty(pagingDialects, async (dialect) => {
 			// A service that reports the end too early, and no total, cannot be detected.
 			fc.pre(dialect.window === Infinity || dialect.totalAt?.[0] === 'total');
-			// Nor can one whose pages have one record and no sign of more: a list of one record looks the same.
+			// Nor can a list with one record per page that never announces more: it looks like a list of one record.
 			fc.pre(
 				dialect.maxPageSize > 1 ||
 					dialect.isSizeStated ||

@@ -91,7 +91,7 @@ describe('Retry-After', () => {
 		},
 	);
 
-	test.each(['9'.repeat(20), '9'.repeat(300)])('and a reset, however distant, give a date that can be written: %s', (value) => {
+	test.each(['9'.repeat(20), '9'.repeat(300)])('gives a date that can be written, as does a reset, however distant: %s', (value) => {
 		const ends = [now + retryAfter({ 'retry-after': value }, now)!, reset(value)!];
 		expect(ends.map((date) => new Date(date).toISOString())).toHaveLength(2);
 	});

@@ -89,7 +89,7 @@ describe('when the plan is used up', () => {
 		expect(events).toEqual(['first at 0']);
 	});
 
-	test('so does one that leaves the rest of the plan to others', async () => {
+	test('a request that leaves the rest of the plan to others fails immediately if it would wait too long', async () => {
 		const { clock, events, send, withWindow, pass } = await startAfter([10, 90]);
 		const late = send('late', () => withWindow(100), { timeoutAt: clock.now() + 30_000, reserve: 1 });
 		await pass(10);

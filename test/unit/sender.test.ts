@@ -50,7 +50,7 @@ describe('an idempotent request is retried without a key', () => {
 	});
 });
 
-describe('a write that is not idempotent is not retried without a key', () => {
+describe('a write that is not idempotent, without a key', () => {
 	test.each<[string, ApiRequest]>([
 		['POST', post],
 		['POST under a key that the CRM may ignore', { ...post, idempotency: { ...key, isHonored: false } }],
@@ -58,7 +58,7 @@ describe('a write that is not idempotent is not retried without a key', () => {
 		['PATCH under If-Match', { ...patch, headers: { 'if-match': '"1"' } }],
 		['PATCH with a list of steps', { ...patch, body: [] }],
 		['PATCH to any path', { ...patch, isRepeatable: false }],
-	])('%s', async (_, request) => {
+	])('is not retried after a lost response: %s', async (_, request) => {
 		const { outcome, attempts } = await send(request, lost, record);
 		expect(attempts).toBe(1);
 		expect(outcome).toMatchObject({
@@ -67,7 +67,7 @@ describe('a write that is not idempotent is not retried without a key', () => {
 	});
 
 	test.each([['429', answer(429)], ['a refused connection', refused]])(
-		'but it is after %s, since it was not carried out',
+		'is retried after %s, since it was not carried out',
 		async (_, failure) => {
 			expect(await send(post, failure, record)).toMatchObject({ outcome: { ok: true }, attempts: 2 });
 		},

@@ -9,7 +9,7 @@ describe('A program started under another Node', () => {
 		expect(env).toEqual({ PATH: '/opt/node/bin:/usr/bin:/bin' });
 	});
 
-	test('also finds it under Windows’ spelling of the variable', () => {
+	test('finds that Node first under Windows’ spelling of the variable', () => {
 		const env = withNodeFirst({ Path: 'C:\\Windows;D:\\bin' }, 'D:\\node\\node.exe', 'win32');
 
 		expect(env).toEqual({ Path: 'D:\\node;C:\\Windows;D:\\bin' });

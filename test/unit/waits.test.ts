@@ -26,24 +26,23 @@ const webhookThat = (responseMode?: string, type = 'n8n-nodes-base.webhook') => 
 	getParentNodes: () => [{ type, parameters: { ...(responseMode && { responseMode }) } }],
 });
 
-test.each<[string, IAllExecuteFunctions, string]>([
-	['an opened form', contextOf({}), 'awaited'],
-	['a tool of an agent', contextOf({ getInputData, isToolExecution: () => true }), 'awaited'],
-	['a tool of the newest agent', contextOf({ getInputData }, 'crmPlatformTool'), 'awaited'],
-	['a manual execution', contextOf({ getInputData, getMode: () => 'manual' }), 'awaited'],
-	['a chat', contextOf({ getInputData, getMode: () => 'chat' }), 'awaited'],
-	['a published chat', contextOf(webhookThat(undefined, '@n8n/n8n-nodes-langchain.chatTrigger')), 'awaited'],
-	['a webhook that is answered at the end', contextOf(webhookThat('lastNode')), 'awaited'],
-	['a webhook that is answered by a node', contextOf(webhookThat('responseNode')), 'awaited'],
-	['a webhook that is answered at once', contextOf(webhookThat('onReceived')), 'ordinary'],
-	['a delivery to a trigger', contextOf(webhookThat()), 'ordinary'],
-	['a schedule', contextOf({ getInputData }), 'ordinary'],
-	['a trigger', contextOf({ emit: () => undefined }), 'ordinary'],
-])('in the queue, %s has its priority, and becomes bulk only as an execution', (_, n8n, priority) => {
-	const laterPriority = 'getInputData' in n8n ? 'bulk' : priority;
+test.each<[string, string, string, string | undefined, IAllExecuteFunctions]>([
+	['an opened form', 'awaited', 'awaited', undefined, contextOf({})],
+	['a tool of an agent', 'awaited', 'bulk', 'execution-1', contextOf({ getInputData, isToolExecution: () => true })],
+	['a tool of the newest agent', 'awaited', 'bulk', 'execution-1', contextOf({ getInputData }, 'crmPlatformTool')],
+	['a manual execution', 'awaited', 'bulk', 'execution-1', contextOf({ getInputData, getMode: () => 'manual' })],
+	['a chat', 'awaited', 'bulk', 'execution-1', contextOf({ getInputData, getMode: () => 'chat' })],
+	['a published chat', 'awaited', 'bulk', 'execution-1', contextOf(webhookThat(undefined, '@n8n/n8n-nodes-langchain.chatTrigger'))],
+	['a webhook that is answered at the end', 'awaited', 'bulk', 'execution-1', contextOf(webhookThat('lastNode'))],
+	['a webhook that is answered by a node', 'awaited', 'bulk', 'execution-1', contextOf(webhookThat('responseNode'))],
+	['a webhook that is answered at once', 'ordinary', 'bulk', 'execution-1', contextOf(webhookThat('onReceived'))],
+	['a delivery to a trigger', 'ordinary', 'bulk', 'execution-1', contextOf(webhookThat())],
+	['a schedule', 'ordinary', 'bulk', 'execution-1', contextOf({ getInputData })],
+	['a trigger', 'ordinary', 'ordinary', undefined, contextOf({ emit: () => undefined })],
+])('requests of %s are %s, and then %s', (_, priority, laterPriority, execution, n8n) => {
 	expect(queueOptionsOf(n8n)).toEqual({
 		workflow: 'workflow-1',
-		execution: 'getInputData' in n8n ? 'execution-1' : undefined,
+		execution,
 		priority,
 		laterPriority,
 		maxUnattendedWait: defaultMaxUnattendedWait,

@@ -3,7 +3,7 @@ import { build } from '../steps.ts';
 import { reportFailure } from '../../tools/failure.mjs';
 import { runSteps } from '../../tools/steps.ts';
 import { docker } from './docker.ts';
-import { endToEndInOldest, integrationIn, refusalIn } from './version-steps.ts';
+import { endToEndInOldest, integrationTestsIn, refusalIn } from './version-steps.ts';
 import { versionsBetween, newest, oldestVersion } from './versions.ts';
 
 const helpText = `
@@ -29,7 +29,7 @@ async function main(): Promise<void> {
 		? [build, docker(values.docker)]
 		: values['end-to-end']
 			? [build, endToEndInOldest]
-			: [...refusal, ...versions.map(integrationIn)];
+			: [...refusal, ...versions.map(integrationTestsIn)];
 	process.exitCode = (await runSteps(steps, process.env['CI'] !== 'true')) ? 0 : 1;
 }
 

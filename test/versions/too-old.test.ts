@@ -15,7 +15,7 @@ test('an execution fails before anything is sent, and its error says what to do'
 	await expect(run({ credential, parameters: getMany('contact') })).rejects.toThrow(words);
 });
 
-test('the test of a credential reports it, too', async () => {
+test('the test of a credential reports that n8n is too old', async () => {
 	const request = jest.fn();
 	const answer = await testCredential.call({ helpers: { request } } as never, { data: credential } as never);
 	expect(answer).toMatchObject({ status: 'Error', message: expect.stringContaining(words) });

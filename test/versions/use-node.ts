@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { N8nClient } from '../../demo/n8n-client.ts';
 import type { Sandbox } from '../../sandbox/serve.ts';
-import { runNode } from '../e2e/harness/run-node.ts';
+import { runN8nNode } from '../e2e/harness/run-n8n-node.ts';
 
 /**
  * Uses the node in a running n8n as a new user does: signs in, tests a credential, reads and writes.
@@ -19,7 +19,7 @@ export async function useNode(url: string, sandbox: Pick<Sandbox, 'url' | 'apiKe
 
 	const credentials = { crmPlatformApi: { id: await n8n.createCredential(credential), name: 'Sandbox' } };
 	const list = { resource: 'contact', operation: 'getMany', returnAll: false, limit: 5 };
-	const read = await runNode(n8n, { credentials, parameters: list });
+	const read = await runN8nNode(n8n, { credentials, parameters: list });
 	assert.equal(read.status, 'success', read.error?.message);
 	assert.equal(read.items.length, 5);
 
@@ -30,7 +30,7 @@ export async function useNode(url: string, sandbox: Pick<Sandbox, 'url' | 'apiKe
 		fieldsJson: '={{ $json }}',
 	};
 	const input = [{ email: 'one@versions.example' }, { email: 'two@versions.example' }];
-	const result = await runNode(n8n, { credentials, parameters: create, input });
+	const result = await runN8nNode(n8n, { credentials, parameters: create, input });
 	assert.equal(result.status, 'success', result.error?.message);
 	assert.deepEqual(
 		result.items.map(({ json }) => json['email']),

@@ -8,7 +8,7 @@ import { tooOldVersion } from './versions.ts';
 const jestConfig = 'test/versions/jest.config.cjs';
 
 /** The tests of what differs between versions: n8n's helpers, credentials, triggers, agents. */
-const helperTests = [
+const testsOfN8nHelpers = [
 	'agent',
 	'api-request',
 	'batch-failures',
@@ -27,11 +27,11 @@ const helperTests = [
 });
 
 /** The integration tests of what n8n's helpers do, in a version of n8n-core. */
-export const helpersIn = (version: string): Step =>
-	testsIn(version, [...helperTests, '--testPathIgnorePatterns', 'too-old']);
+export const n8nHelpersIn = (version: string): Step =>
+	testsIn(version, [...testsOfN8nHelpers, '--testPathIgnorePatterns', 'too-old']);
 
 /** All integration tests in a version of n8n-core. */
-export const integrationIn = (version: string): Step =>
+export const integrationTestsIn = (version: string): Step =>
 	testsIn(version, ['test/integration', '--testPathIgnorePatterns', 'too-old']);
 
 /** The tests of the node in an n8n that is too old for it. */

@@ -5,7 +5,7 @@ import { actionInput, type Resource } from '../../core/schemas/resource.ts';
 import type { Service } from '../../core/service.ts';
 import { recordResponse } from '../../domain/records/record-response.ts';
 import { takeAction } from '../../domain/records/take-action.ts';
-import { respondToWrite } from './respond-to-write.ts';
+import { respondToBodylessWrite, respondToWrite } from './respond-to-write.ts';
 
 /** The routes of a resource's actions: what can be done with a record besides setting its fields. */
 export function actionRoutes(service: Service, resource: Resource): ApiRoute[] {
@@ -23,7 +23,8 @@ export function actionRoutes(service: Service, resource: Resource): ApiRoute[] {
 		handle(c) {
 			// The body may be absent if the action requires no input.
 			const hasBody = c.req.header('Content-Type') !== undefined;
-			return respondToWrite(service, resource, c, hasBody, (context, body) => {
+			const respond = hasBody ? respondToWrite : respondToBodylessWrite;
+			return respond(service, resource, c, (context, body) => {
 				const ifMatch = c.req.header('If-Match');
 				const record = takeAction(context, c.req.param('id')!, action, body, ifMatch);
 				return recordResponse(200, record);

@@ -40,7 +40,7 @@ export function batchRoutes(service: Service, resource: Resource): ApiRoute[] {
 			handle(c, { match_on: matchOn }: { match_on?: string }) {
 				const bulk = { operation, matchOn };
 				const requestId = c.get('requestId');
-				return respondToWrite(service, resource, c, true, (context, body) =>
+				return respondToWrite(service, resource, c, (context, body) =>
 					batchResponse(
 						context,
 						bulk,

@@ -30,7 +30,7 @@ import { hasCustomFields, type Resource } from '../../core/schemas/resource.ts';
 import { actionRoutes } from './action-routes.ts';
 import { batchRoutes } from './batch-routes.ts';
 import { customObjectRoutes } from './custom-object-routes.ts';
-import { respondToWrite } from './respond-to-write.ts';
+import { respondToBodylessWrite, respondToWrite } from './respond-to-write.ts';
 import { tagRoutes } from './tag-routes.ts';
 
 /** Every route of every resource, including the records of custom objects. */
@@ -126,7 +126,7 @@ export function writeEndpoints(service: Service, resource: Resource) {
 		summary: `Create ${withArticle}`,
 		body: `${Singular}Create`,
 		responses: created,
-		handle: (c) => respondToWrite(service, resource, c, true, createRecord),
+		handle: (c) => respondToWrite(service, resource, c, createRecord),
 	};
 
 	const upsert: Endpoint<ReturnType<typeof matchOnQuery>> = {
@@ -141,7 +141,7 @@ export function writeEndpoints(service: Service, resource: Resource) {
 		ifMatch: true,
 		responses: { ...updated, ...created },
 		handle: (c, { match_on: matchOn }) =>
-			respondToWrite(service, resource, c, true, (context, body) =>
+			respondToWrite(service, resource, c, (context, body) =>
 				upsertRecord(context, matchOn, body, c.req.header('If-Match')),
 			),
 	};
@@ -156,7 +156,7 @@ export function writeEndpoints(service: Service, resource: Resource) {
 		ifMatch: true,
 		responses: updated,
 		handle: (c) =>
-			respondToWrite(service, resource, c, true, (context, body) =>
+			respondToWrite(service, resource, c, (context, body) =>
 				updateRecord(context, c.req.param('id')!, body, c.req.header('If-Match')),
 			),
 	};
@@ -175,7 +175,7 @@ function deleteEndpoint(service: Service, resource: Resource): Endpoint {
 		ifMatch: true,
 		responses: { 204: noContent(`The ${singular} is deleted.`) },
 		handle: (c) =>
-			respondToWrite(service, resource, c, false, (context) =>
+			respondToBodylessWrite(service, resource, c, (context) =>
 				deleteRecord(context, c.req.param('id')!, c.req.header('If-Match')),
 			),
 	};

@@ -17,28 +17,29 @@ export const originOf = (c: Context<Env>): RequestOrigin => ({
 	idempotency_key: c.req.header(idempotencyKeyHeader) ?? null,
 });
 
+/** @param body empty if the request has none */
+type Write = (context: WriteContext, body: JsonObject) => ResponseData;
+
 /**
  * Responds to a write request. The write runs synchronously in one transaction, so concurrent requests
  * cannot interfere.
  *
  * For a caller who may write but not read, the response is reduced to id and version.
- *
- * @param write its `body` is empty if the request has none
  */
-export async function respondToWrite(
-	service: Service,
-	resource: Resource,
-	c: Context<Env>,
-	hasBody: boolean,
-	write: (context: WriteContext, body: JsonObject) => ResponseData,
-): Promise<Response> {
-	const bytes = hasBody ? await readBytes(c) : new Uint8Array();
-	const body = hasBody ? parseJsonObject(bytes) : {};
+export const respondToWrite = async (service: Service, resource: Resource, c: Context<Env>, write: Write) =>
+	respond(service, resource, c, await readBytes(c), write);
+
+/** Responds to a write request whose body, if it has one, is ignored. */
+export const respondToBodylessWrite = async (service: Service, resource: Resource, c: Context<Env>, write: Write) =>
+	respond(service, resource, c, undefined, write);
+
+function respond(service: Service, resource: Resource, c: Context<Env>, bytes: Uint8Array | undefined, write: Write): Response {
+	const body = bytes ? parseJsonObject(bytes) : {};
 	const actor = c.get('caller')!;
 	applyDueTransitions(service);
 	applyTransitionsOf(service, resource, c.req.param('id') ?? '');
 	recheckRights(service, c);
-	const response = runOnce(service, keyedRequest(c, bytes), () => {
+	const response = runOnce(service, keyedRequest(c, bytes ?? new Uint8Array()), () => {
 		const by = { actor, request: originOf(c), now: service.now() };
 		return write({ ...service, store: c.get('store'), resource, ...by }, body);
 	});

@@ -4,7 +4,7 @@ import { namesOf } from '../../core/schemas/names.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
 import { hasTags, tags } from '../../core/schemas/tags.ts';
 import type { Service } from '../../core/service.ts';
-import { respondToWrite } from './respond-to-write.ts';
+import { respondToBodylessWrite } from './respond-to-write.ts';
 import { tagIdsOf } from '../../domain/records/tag-usage.ts';
 import { existingRecord, updateRecord } from '../../domain/records/write.ts';
 
@@ -27,7 +27,7 @@ export function tagRoutes(service: Service, resource: Resource): ApiRoute[] {
 			ifMatch: true,
 			responses: { 200: success(`The ${singular} with its tags.`, Singular, 'ETag') },
 			handle: (c) =>
-				respondToWrite(service, resource, c, false, (context) => {
+				respondToBodylessWrite(service, resource, c, (context) => {
 					const { store } = context;
 					const recordId = c.req.param('id')!;
 					const ids = tagIdsOf(existingRecord(store, resource, recordId));

@@ -36,9 +36,9 @@ export const pageResponse = (description: string, schema: string, operationId: s
 export const commonErrors = [401, 403, 405, 408, 429, 431, 500, 503];
 
 /** References to error responses under components, such as `Problem404`. */
-export const errors = (statuses: number[], kind: 'OAuth' | 'Problem' = 'Problem'): Record<number, ResponseDescription> =>
+export const errors = (statuses: number[], format: 'OAuth' | 'Problem' = 'Problem'): Record<number, ResponseDescription> =>
 	Object.fromEntries(
-		statuses.map((status) => [status, { $ref: `#/components/responses/${kind}${status}` }]),
+		statuses.map((status) => [status, { $ref: `#/components/responses/${format}${status}` }]),
 	);
 
 export const jsonBody = (schema: JsonSchema, required = true) => ({

@@ -39,8 +39,8 @@ export class JobQueue {
 		const { store, background } = this.service;
 		if (!store.isOpen) return false;
 		try {
-			const read = await readForStep(this.service, this.table.find(id) as Job);
-			return await background.run(() => store.isOpen && this.runStep(id, read));
+			const exported = await readForStep(this.service, this.table.find(id) as Job);
+			return await background.run(() => store.isOpen && this.runStep(id, exported));
 		} catch (error) {
 			if (!store.isOpen) return false;
 			if (!(error instanceof Problem)) console.error(error);
@@ -50,11 +50,11 @@ export class JobQueue {
 		}
 	}
 
-	private runStep(id: string, read: Exported | undefined): boolean {
+	private runStep(id: string, exported: Exported | undefined): boolean {
 		return this.service.store.transactionOfParts((part) => {
 			const job = this.table.find(id) as Job;
 			if (hasEnded(job)) return false;
-			const { progress, isLast, stopReason } = runJobStep(this.service, job, part, read);
+			const { progress, isLast, stopReason } = runJobStep(this.service, job, part, exported);
 			const done = { ...job, started_at: job.started_at ?? this.now(), ...progress };
 			if (stopReason !== undefined) this.end(done, 'canceled', `${stopReason} ${notProcessed}`);
 			else if (isLast) this.end(done, 'completed');
@@ -116,7 +116,7 @@ export const hasEnded = ({ finished_at: finishedAt }: Job): boolean => finishedA
  */
 export function jobWorker(store: Store, queue: JobQueue): () => void {
 	const underWay = new Set<string>();
-	const work = async (id: string) => {
+	const finish = async (id: string) => {
 		while (await queue.step(id));
 	};
 	const wake = () => {
@@ -124,7 +124,7 @@ export function jobWorker(store: Store, queue: JobQueue): () => void {
 		for (const { id } of queue.jobsToRun()) {
 			if (underWay.has(id)) continue;
 			underWay.add(id);
-			work(id).catch(console.error).finally(() => {
+			finish(id).catch(console.error).finally(() => {
 				underWay.delete(id);
 				wake();
 			});

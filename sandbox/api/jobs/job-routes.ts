@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { recordResponse } from '../../domain/records/record-response.ts';
 import { toResponse } from '../../core/foundation/response-data.ts';
 import { mayRead, redactResponse } from '../../domain/access/redaction.ts';
-import { respondToWrite, originOf } from '../collection/respond-to-write.ts';
+import { originOf, respondToBodylessWrite } from '../collection/respond-to-write.ts';
 import { type ApiRoute, endpoint } from '../endpoint/endpoint.ts';
 import { noContent, success } from '../endpoint/responses.ts';
 import { readEndpoints } from '../collection/record-routes.ts';
@@ -112,7 +112,7 @@ const cancelJob = (service: Service, queue: JobQueue): ApiRoute =>
 		summary: 'Cancel a job',
 		description: 'Cancels a job that is queued or processing. Lines that were processed stay processed.',
 		responses: { 200: success('The job, canceled.', 'Job', 'ETag') },
-		handle: (c) => respondToWrite(service, jobs, c, false, () => recordResponse(200, queue.cancel(jobOf(c)))),
+		handle: (c) => respondToBodylessWrite(service, jobs, c, () => recordResponse(200, queue.cancel(jobOf(c)))),
 	});
 
 const getResults = (service: Service): ApiRoute =>

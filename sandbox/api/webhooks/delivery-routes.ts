@@ -4,7 +4,7 @@ import { type ApiRoute, endpoint } from '../endpoint/endpoint.ts';
 import { pageResponse, success } from '../endpoint/responses.ts';
 import { decodeCursor, encodeCursor, listFingerprint } from '../../domain/queries/cursor.ts';
 import { pageParameters } from '../../domain/queries/list-query.ts';
-import { respondToWrite } from '../collection/respond-to-write.ts';
+import { respondToBodylessWrite } from '../collection/respond-to-write.ts';
 import { existingRecord } from '../../domain/records/write.ts';
 import { Problem } from '../../core/foundation/problem.ts';
 import { type Delivery, deliveryJson, deliverySchema, deliveryStatuses } from '../../core/schemas/webhook-deliveries.ts';
@@ -64,7 +64,7 @@ export function deliveryRoutes(service: Service): ApiRoute[] {
 			description: 'Sends the event again now, regardless of earlier attempts.',
 			responses: { 202: success('The delivery, pending.', deliverySchema) },
 			handle: (c) =>
-				respondToWrite(service, webhooks, c, false, ({ store, now }) => {
+				respondToBodylessWrite(service, webhooks, c, ({ store, now }) => {
 					refuseInactive(webhookOf(store, c));
 					const delivery = requestedDelivery(service, c);
 					const again: Delivery = { ...delivery, status: 'pending', nextAttemptAt: now };

@@ -1,5 +1,5 @@
 import { applyDueTransitions } from '../../domain/records/due-transitions.ts';
-import { changeRecord } from '../../domain/records/write.ts';
+import { changeByService } from '../../domain/records/write.ts';
 import { eventJson } from '../../domain/events/event-json.ts';
 import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 import type { Service } from '../../core/service.ts';
@@ -143,7 +143,7 @@ export class Dispatcher {
 		if (webhook.status === 'disabled' || !(isGone || isHopeless)) return;
 		const change = { status: 'disabled', disabled_reason: isGone ? 'gone' : 'failures' };
 		const context = { ...this.service, resource: webhooks, actor, request: null, now };
-		changeRecord(context, failing, change, true);
+		changeByService(context, failing, change);
 		store.deliveries.failPending(webhook.id);
 	}
 }

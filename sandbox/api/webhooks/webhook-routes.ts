@@ -3,11 +3,11 @@ import { recordResponse } from '../../domain/records/record-response.ts';
 import { jsonResponse, toResponse } from '../../core/foundation/response-data.ts';
 import { parseInput } from '../../core/foundation/field-errors.ts';
 import { redactResponse } from '../../domain/access/redaction.ts';
-import { respondToWrite } from '../collection/respond-to-write.ts';
+import { respondToBodylessWrite, respondToWrite } from '../collection/respond-to-write.ts';
 import { type ApiRoute, type Endpoint, endpoint } from '../endpoint/endpoint.ts';
 import { success } from '../endpoint/responses.ts';
 import { readEndpoints, writeEndpoints } from '../collection/record-routes.ts';
-import { changeRecord, updateRecord } from '../../domain/records/write.ts';
+import { changeByService, updateRecord } from '../../domain/records/write.ts';
 import { fullAudience, appendEvent } from '../../domain/events/publish.ts';
 import { covers, eventTypesIn } from '../../domain/events/event-types.ts';
 import { requireScope } from '../../domain/access/authentication.ts';
@@ -40,7 +40,7 @@ const createRoute = (service: Service, dispatcher: Dispatcher, create: Endpoint)
 			'read scope of every resource that the events are about.',
 		responses: { 201: withSecret('The new webhook with its secret.', 'Location') },
 		handle: (c) =>
-			respondToWrite(service, webhooks, c, true, (context, body) => {
+			respondToWrite(service, webhooks, c, (context, body) => {
 				const { response, webhook } = createWebhook(context, body, c.get('authority')!.application ?? null);
 				refuseUnreadEvents(service, c, webhook.events);
 				setCreationGrant(service, c, webhook.id);
@@ -53,7 +53,7 @@ const updateRoute = (service: Service, dispatcher: Dispatcher, update: Endpoint)
 	endpoint({
 		...update,
 		handle: (c) =>
-			respondToWrite(service, webhooks, c, true, (context, body) => {
+			respondToWrite(service, webhooks, c, (context, body) => {
 				const { id, events: storedEvents } = webhookOf(context.store, c);
 				const response = updateRecord(context, id, body, c.req.header('If-Match'));
 				const webhook = JSON.parse(response.body!) as Webhook;
@@ -70,7 +70,7 @@ const deleteRoute = (service: Service, remove: Endpoint): ApiRoute =>
 	endpoint({
 		...remove,
 		handle: (c) =>
-			respondToWrite(service, webhooks, c, false, (context) =>
+			respondToBodylessWrite(service, webhooks, c, (context) =>
 				deleteWebhook(context, c.req.param('id')!, c.req.header('If-Match')),
 			),
 	});
@@ -85,10 +85,10 @@ const rotateRoute = (service: Service): ApiRoute =>
 		description: 'Generates a new secret. For 24 hours, the previous secret signs as well.',
 		responses: { 200: withSecret('The webhook with its secret.') },
 		handle: (c) =>
-			respondToWrite(service, webhooks, c, false, (context) => {
+			respondToBodylessWrite(service, webhooks, c, (context) => {
 				const secret = newWebhookSecret();
 				const change = { secret_hint: hintOf(secret) };
-				const webhook = changeRecord(context, webhookOf(context.store, c), change, true);
+				const webhook = changeByService(context, webhookOf(context.store, c), change);
 				const until = context.now + replacedSecretLastsMs;
 				const secretId = service.store.webhookSecrets.set(webhook.id, secret, context.now, until);
 				return { ...recordResponse(200, webhook), secretId };
@@ -109,7 +109,7 @@ const recoverRoute = (service: Service): ApiRoute =>
 		body: recoverSchema,
 		responses: { 202: success('The number of queued events.', recoveredSchema) },
 		handle: (c) =>
-			respondToWrite(service, webhooks, c, true, (context, body) => {
+			respondToWrite(service, webhooks, c, (context, body) => {
 				const webhook = webhookOf(context.store, c);
 				refuseInactive(webhook);
 				const { since } = parseInput(recoverSchema, body);
@@ -150,7 +150,7 @@ async function test(service: Service, dispatcher: Dispatcher, c: Context<Env>): 
 	const { store } = service;
 	const webhook = webhookOf(c.get('store'), c);
 	// The stored response holds only the id of the delivery, because its outcome is not known yet.
-	const queued = await respondToWrite(service, webhooks, c, false, (context) => {
+	const queued = await respondToBodylessWrite(service, webhooks, c, (context) => {
 		const { now, newId } = context;
 		refuseWithoutRights(store, webhook);
 		const event = appendEvent(context, 'test', fullAudience(context, webhook), webhook);

@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { choice, currency, number, optional, phone, plainText, reference, text, url } from './fields.ts';
+import { choice, currency, number, optional, phone, reference, requiredText, text, url } from './fields.ts';
 import { lifecycleStages, postalAddress } from './profile.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { exampleId } from './request-examples.ts';
@@ -22,7 +22,7 @@ export const companies = defineResource({
 	description: 'The organizations your contacts work for.',
 	visibility: { owner: 'owner_id' },
 	fields: {
-		name: plainText().min(1).max(255).meta({ title: 'Name', description: 'Name of the company.', examples: ['Altamira Logistics'] }),
+		name: requiredText(255).meta({ title: 'Name', description: 'Name of the company.', examples: ['Altamira Logistics'] }),
 		domain: optional(domainName, {
 			title: 'Domain',
 			description: 'Main internet domain of the company; unique.',

@@ -1,7 +1,7 @@
 import { z } from 'zod/v4';
 import type { FieldError } from '../foundation/problem.ts';
 import { customObjects, objectKeyOf, recordsPattern } from './custom-objects.ts';
-import { choice, instant, keyText, plainText, text } from './fields.ts';
+import { choice, instant, keyText, requiredText, text } from './fields.ts';
 import { systemFields } from './record.ts';
 import { defineResource, hasCustomFields, type RecordOf } from './resource.ts';
 import { standardResources } from './standard-resources.ts';
@@ -36,10 +36,10 @@ export const customFieldTypes = [
 export const maxCustomFields = 500;
 
 const option = z.strictObject({
-	value: plainText().min(1).max(100).regex(/^[^,]*$/, {
+	value: requiredText(100).regex(/^[^,]*$/, {
 		message: 'It must not contain a comma, because commas separate values in filters.',
 	}).meta({ title: 'Value', description: 'The value that records store.', examples: ['express'] }),
-	label: plainText().min(1).max(100).meta({ title: 'Label', description: 'Label shown to people.', examples: ['Express'] }),
+	label: requiredText(100).meta({ title: 'Label', description: 'Label shown to people.', examples: ['Express'] }),
 });
 
 const flag = (title: string, description: string) =>
@@ -58,7 +58,7 @@ const fields = {
 		examples: ['shipping_class'],
 		'x-immutable': true,
 	}),
-	label: plainText().min(1).max(100).meta({
+	label: requiredText(100).meta({
 		title: 'Label',
 		description: 'Label of the field, shown to people.',
 		examples: ['Shipping Class'],

@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 import { memberNamed } from '../foundation/json.ts';
-import { keyText, plainText, text } from './fields.ts';
+import { keyText, requiredText, text } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource, type Resource, type StoredRecord } from './resource.ts';
 
@@ -13,7 +13,7 @@ export const recordsPattern = `custom-objects/${objectKeyPattern}/records`;
 const key = keyText(objectKeyPattern);
 
 const label = (title: string, description: string, example: string) =>
-	plainText().min(1).max(100).meta({ title, description, examples: [example] });
+	requiredText(100).meta({ title, description, examples: [example] });
 
 export const customObjects = defineResource({
 	name: 'custom-objects',

@@ -6,10 +6,10 @@ import {
 	instant,
 	number,
 	optional,
-	plainText,
 	pointInTime,
 	reference,
 	references,
+	requiredText,
 	text,
 } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
@@ -22,7 +22,7 @@ export const lostReason = text(
 );
 
 export const dealFields = {
-	title: plainText().min(1).max(255).meta({
+	title: requiredText(255).meta({
 		title: 'Title',
 		description: 'Name of the deal.',
 		examples: ['Fleet telematics for Altamira Logistics'],

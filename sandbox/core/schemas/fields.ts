@@ -34,6 +34,9 @@ export const optional = <T extends z.ZodType>(schema: T, metadata: FieldMetadata
  */
 export const plainText = () => z.string().normalize('NFC');
 
+/** Text of at least one character. */
+export const requiredText = (maxLength: number) => plainText().min(1).max(maxLength);
+
 /** A name in paths and JSON that clients choose. */
 export const keyText = (pattern: string) =>
 	z.string().regex(new RegExp(`^${pattern}$`), {

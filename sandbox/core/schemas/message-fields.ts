@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 import { deliveryTransitions } from './message-delivery.ts';
-import { instant, optional, plainText, reference, text, webAddress } from './fields.ts';
+import { instant, optional, reference, requiredText, text, webAddress } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { exampleId } from './request-examples.ts';
 
@@ -12,7 +12,7 @@ const addresses = z.array(z.string().min(1).max(254)).max(100);
 const attachments = z
 	.array(
 		z.strictObject({
-			name: plainText().min(1).max(255).meta({ title: 'Name', description: 'Name of the file.', examples: ['invoice.pdf'] }),
+			name: requiredText(255).meta({ title: 'Name', description: 'Name of the file.', examples: ['invoice.pdf'] }),
 			url: webAddress.meta({
 				title: 'URL',
 				description: 'Address of the file.',

@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 import type { FieldError } from '../foundation/problem.ts';
-import { currency, plainText } from './fields.ts';
+import { currency, requiredText } from './fields.ts';
 import { systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
 import { refuseForeignStages, refuseLossOfStages, type Stage, stage, stageKinds } from './stages.ts';
@@ -22,7 +22,7 @@ export const pipelines = defineResource({
 	visibility: 'everyone',
 	isAdministrative: true,
 	fields: {
-		name: plainText().min(1).max(100).meta({
+		name: requiredText(100).meta({
 			title: 'Name',
 			description: 'Name of the pipeline; unique.',
 			examples: ['Partner Sales'],

@@ -1,13 +1,13 @@
 import { z } from 'zod/v4';
 import { Problem, validationFailed } from '../foundation/problem.ts';
-import { optional, plainText, text } from './fields.ts';
+import { optional, requiredText, text } from './fields.ts';
 import type { RuleContext } from './resource.ts';
 
 export const stageKinds = ['open', 'won', 'lost'] as const;
 
 export const stage = z.strictObject({
 	id: text({ title: 'ID', description: 'Assigned by the service. Include it to keep the stage; omit it for a new one.' }, 64),
-	name: plainText().min(1).max(100).meta({ title: 'Name', description: 'Name of the stage.', examples: ['Proposal'] }),
+	name: requiredText(100).meta({ title: 'Name', description: 'Name of the stage.', examples: ['Proposal'] }),
 	position: optional(z.int().min(0), {
 		title: 'Position',
 		description: 'Position of the stage, ascending; its index in the list if absent.',

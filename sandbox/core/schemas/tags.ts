@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { optional, plainText, text } from './fields.ts';
+import { optional, requiredText, text } from './fields.ts';
 import { systemFields } from './record.ts';
 import { defineResource, type Resource } from './resource.ts';
 
@@ -14,7 +14,7 @@ export const tags = defineResource({
 	description: 'Labels for records of any kind.',
 	visibility: 'everyone',
 	fields: {
-		name: plainText().min(1).max(100).meta({
+		name: requiredText(100).meta({
 			title: 'Name',
 			description: 'Label shown to people; unique.',
 			examples: ['Early Adopter'],

@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { choice, choiceOr, instant, plainText, reference, text } from './fields.ts';
+import { choice, choiceOr, instant, reference, requiredText, text } from './fields.ts';
 import { linksMetadata, links, missingLinks } from './links.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { exampleId } from './request-examples.ts';
@@ -12,7 +12,7 @@ export const tasks = defineResource({
 	description: 'Things to do.',
 	visibility: { owner: 'owner_id' },
 	fields: {
-		title: plainText().min(1).max(255).meta({
+		title: requiredText(255).meta({
 			title: 'Title',
 			description: 'Short summary of the task.',
 			examples: ['Call back about the offer'],

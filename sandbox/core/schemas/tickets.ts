@@ -1,7 +1,7 @@
 import { z } from 'zod/v4';
 import type { FieldError } from '../foundation/problem.ts';
 import { channels } from './message-fields.ts';
-import { choice, choiceOr, instant, plainText, reference, text } from './fields.ts';
+import { choice, choiceOr, instant, reference, requiredText, text } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { exampleId } from './request-examples.ts';
 import { defineResource } from './resource.ts';
@@ -19,7 +19,7 @@ export const tickets = defineResource({
 			examples: [1042],
 			readOnly: true,
 		}),
-		subject: plainText().min(1).max(255).meta({
+		subject: requiredText(255).meta({
 			title: 'Subject',
 			description: 'Short summary.',
 			examples: ['Invoice shows the wrong address'],

@@ -62,7 +62,7 @@ function setRights(store: Store, c: Context<Env>, authority: Authority): boolean
  */
 export function recheckRights(service: Service, c: Context<Env>): void {
 	const credentials = credentialsOf(service, c);
-	if (!credentials || !setRights(service.store, c, credentials.authority)) throw invalidCredentials(true);
+	if (!credentials || !setRights(service.store, c, credentials.authority)) throw unknownCredentials();
 	refuseScopeOfRoute(c);
 }
 
@@ -74,17 +74,20 @@ export const requireCredentials = createMiddleware<Env>(async (c, next) => {
 			headers: { 'WWW-Authenticate': challenge('invalid_token') },
 		});
 	}
-	throw invalidCredentials(Boolean(c.req.header('Authorization')));
+	throw c.req.header('Authorization') ? unknownCredentials() : missingCredentials();
 });
 
-function invalidCredentials(wereSent: boolean): Problem {
-	const detail = wereSent
-		? 'This API key or access token is unknown or was revoked. Check that it was copied completely.'
-		: 'Send an API key or access token in the header Authorization: Bearer <API_KEY>.';
-	return new Problem('invalid_credentials', detail, {
-		headers: { 'WWW-Authenticate': wereSent ? challenge('invalid_token') : challenge() },
+const unknownCredentials = (): Problem =>
+	new Problem(
+		'invalid_credentials',
+		'This API key or access token is unknown or was revoked. Check that it was copied completely.',
+		{ headers: { 'WWW-Authenticate': challenge('invalid_token') } },
+	);
+
+const missingCredentials = (): Problem =>
+	new Problem('invalid_credentials', 'Send an API key or access token in the header Authorization: Bearer <API_KEY>.', {
+		headers: { 'WWW-Authenticate': challenge() },
 	});
-}
 
 /** Requires the scope of the route from an access token; an API key has every scope. */
 export const requireScopeOfRoute = createMiddleware<Env>(async (c, next) => {

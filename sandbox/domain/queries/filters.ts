@@ -3,7 +3,7 @@ import { getOrCreate } from '../../core/foundation/maps.ts';
 import { plainText } from '../../core/schemas/fields.ts';
 import { type JsonSchema, jsonSchema, notNull, typesOf } from '../../core/schemas/json-schema.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
-import { absent, type Cell, columnsOf, isComparable, isList, quoted } from '../../core/store/records/columns.ts';
+import { type Cell, type Column, columnsOf, emptyCell, isComparable, isList, quoted } from '../../core/store/records/columns.ts';
 import { foldCase } from '../../core/store/records/fold-case.ts';
 
 /** A query parameter that filters a list. */
@@ -49,8 +49,7 @@ function newFilters(resource: Resource): Filter[] {
 			const sql = column ? quoted(name) : `document ->> '$.${name}'`;
 			const isArray = typesOf(schema).includes('array');
 			const canBeEmpty = isArray || typesOf(schema).includes('null');
-			const emptyValue = isArray ? '[]' : column ? absent(column) : '';
-			const empty = canBeEmpty ? [emptyFilter(name, sql, schema, emptyValue)] : [];
+			const empty = canBeEmpty ? [emptyFilter(name, sql, schema, emptyValueOf(isArray, column))] : [];
 			if (isComparable(resource, name)) {
 				const isSelective = selective.includes(name);
 				const isUnique = unique.some((fields) => fields.join() === name);
@@ -60,6 +59,11 @@ function newFilters(resource: Resource): Filter[] {
 			if (isList(schema)) return [listFilter(name, sql, schema), ...empty];
 			return [...textFilters(name, sql, notNull(schema)), ...empty];
 		});
+}
+
+function emptyValueOf(isArray: boolean, column: Column | undefined): Cell {
+	if (isArray) return '[]';
+	return column ? emptyCell(column) : '';
 }
 
 /** The longest text that `contains` and `starts_with` look for, in characters. */

@@ -10,20 +10,23 @@ import { isObject, type JsonObject } from '../../core/foundation/json.ts';
 import { ruleContext } from './rule-context.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 
+export type Author = 'client' | 'service';
+
 /**
  * Validates a change and returns the resulting values of the record.
  *
  * @param stored the record to change; undefined for a new one
- * @param byService whether the change comes from the service, which may set every field
+ * @param author the service may set every field
  * @throws Problem validation_failed with every error, invalid_state_transition
  */
 export function changedValues(
 	context: WriteContext,
 	stored: StoredRecord | undefined,
 	change: JsonObject,
-	byService = false,
+	author: Author,
 ): JsonObject {
 	const { store, resource } = context;
+	const byService = author === 'service';
 	const excess = byService ? [] : tooManyMembersIn(change, resource.properties);
 	if (excess.length > 0) throw validationFailed(excess, summaryOf(excess));
 	const errors = byService ? [] : refusedFields(resource, stored, change);

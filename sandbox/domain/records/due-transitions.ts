@@ -3,7 +3,7 @@ import type { Resource } from '../../core/schemas/resource.ts';
 import type { Service } from '../../core/service.ts';
 import type { DueTransition } from '../../core/store/records/table.ts';
 import type { Store } from '../../core/store/store.ts';
-import { changeRecord } from './write.ts';
+import { changeByService } from './write.ts';
 
 const actor = { type: 'system', id: 'clock' };
 
@@ -75,5 +75,5 @@ const nextStep = ({ store, now }: Service, resource: Resource, id?: string): Due
 function takeStep(service: Service, resource: Resource, { record, at }: DueTransition): void {
 	const { change } = resource.states!.timed!.next(record, at);
 	const context = { ...service, resource, actor, request: null, now: Date.parse(at) };
-	changeRecord(context, record, change, true);
+	changeByService(context, record, change);
 }

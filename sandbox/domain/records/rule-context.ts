@@ -8,7 +8,7 @@ export const ruleContext = ({ store, actor, now, newId }: WriteContext): RuleCon
 	at: new Date(now).toISOString(),
 	newId: (prefix) => newId(prefix, now),
 	find: (resource, id) => store.table(resource)?.find(id),
-	count: (resource) => store.unrestricted.table(resource)?.count([], false) ?? 0,
+	count: (resource) => store.unrestricted.table(resource)?.count([]) ?? 0,
 	next: (resource, field) => (store.unrestricted.table(resource)?.highest(field) ?? 0) + 1,
 	findBy(resource, field, value, limit) {
 		const cell = typeof value === 'boolean' ? Number(value) : value;

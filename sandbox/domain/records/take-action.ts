@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/foundation/json.ts';
 import { actionInput, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 import { ruleContext } from './rule-context.ts';
-import { changeRecord, existingRecord, requireVersion } from './write.ts';
+import { changeByService, existingRecord, requireVersion } from './write.ts';
 
 /**
  * Applies an action of the resource to a record.
@@ -22,5 +22,5 @@ export function takeAction(
 	requireVersion(record, ifMatch);
 	const values = parseInput(actionInput(action), input);
 	const change = action.change(record, values, ruleContext(context));
-	return changeRecord(context, record, change, true);
+	return changeByService(context, record, change);
 }

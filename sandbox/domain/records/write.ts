@@ -9,7 +9,7 @@ import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import type { TableView } from '../../core/store/visibility/visible-table.ts';
 import { etag, matchesVersion, recordResponse } from './record-response.ts';
 import type { ResponseData } from '../../core/foundation/response-data.ts';
-import { changedValues, duplicateOf } from './change.ts';
+import { type Author, changedValues, duplicateOf } from './change.ts';
 import { refuseDuplicateCustomValues } from './custom-values.ts';
 import { findMatch } from './match.ts';
 import type { JsonObject } from '../../core/foundation/json.ts';
@@ -22,7 +22,7 @@ export function createRecord(context: WriteContext, body: JsonObject, readOnly: 
 	const { resource, now, actor } = context;
 	const id = context.newId(resource.idPrefix, now);
 	const at = context.store.unrestricted.writeClock.stamp(now);
-	const values = changedValues(context, undefined, body);
+	const values = changedValues(context, undefined, body, 'client');
 	const record = arrangeRecord(resource, {
 		...values,
 		...readOnly,
@@ -53,7 +53,7 @@ export function deleteRecord(context: WriteContext, id: string, ifMatch: string 
 	const use = resource.usedBy?.(stored, ruleContext(context));
 	if (use) throw new Problem('in_use', `${id} cannot be deleted: ${use}.`);
 	if (resource.insteadOfDeletion) {
-		const record = changeRecord(context, stored, resource.insteadOfDeletion, true);
+		const record = changeByService(context, stored, resource.insteadOfDeletion);
 		if (record !== stored) publishChange(context, 'deleted', record, stored);
 	} else {
 		const next = nextVersion(context, stored);
@@ -103,22 +103,21 @@ export function existingRecord(store: StoreView, resource: Resource, id: string)
 	throw new Problem('not_found', `There is no record ${id} in ${resource.name}.`);
 }
 
-/**
- * Applies a change. A change without effect creates no new version.
- *
- * @param byService whether the change comes from the service, which may set every field
- */
-export function changeRecord(
-	context: WriteContext,
-	stored: StoredRecord,
-	body: JsonObject,
-	byService = false,
-): StoredRecord {
-	const values = changedValues(context, stored, body, byService);
+/** Applies a client's change. */
+export const changeRecord = (context: WriteContext, stored: StoredRecord, body: JsonObject): StoredRecord =>
+	applyChange(context, stored, body, 'client');
+
+/** Applies a change of the service, which may set every field. */
+export const changeByService = (context: WriteContext, stored: StoredRecord, change: JsonObject): StoredRecord =>
+	applyChange(context, stored, change, 'service');
+
+/** A change without effect creates no new version. */
+function applyChange(context: WriteContext, stored: StoredRecord, change: JsonObject, author: Author): StoredRecord {
+	const values = changedValues(context, stored, change, author);
 	const changed = arrangeRecord(context.resource, { ...stored, ...values });
 	if (JSON.stringify(changed) === recordJson(stored)) return stored;
 	const record = nextVersion(context, changed);
-	save(context, stored, record, body);
+	save(context, stored, record, change);
 	return record;
 }
 
@@ -140,7 +139,7 @@ function save(context: WriteContext, stored: StoredRecord | undefined, record: S
 	const consequences = resource.consequences?.(record, stored, ruleContext(context)) ?? [];
 	for (const { resource: name, id, change } of consequences) {
 		const other = contextOfRule(context, name);
-		changeRecord(other, existingRecord(other.store, other.resource, id), change, true);
+		changeByService(other, existingRecord(other.store, other.resource, id), change);
 	}
 }
 

@@ -47,16 +47,16 @@ export async function formFields(
 	const names = Object.keys(properties).filter(
 		(name) => !isReadOnly(resource, name) && !(stored && isImmutable(resource, name)),
 	);
-	const custom = hasCustomFields(resource) ? await customSchemas(store, resource) : undefined;
-	const withChoices = await choicesIn(store, [...names.map((name) => properties[name]!), ...Object.values(custom ?? {})]);
+	const customSchemasByKey = hasCustomFields(resource) ? await customSchemas(store, resource) : undefined;
+	const withChoices = await choicesIn(store, [...names.map((name) => properties[name]!), ...Object.values(customSchemasByKey ?? {})]);
 	const values = stored?.['custom_fields'] as Record<string, unknown> | undefined;
-	const customWithChoices = await inTurns(
-		Object.entries(custom ?? {}),
+	const customSchemasWithChoices = await inTurns(
+		Object.entries(customSchemasByKey ?? {}),
 		([key, schema]): [string, JsonSchema] => [key, withChoices(schema, memberNamed(values, key))],
 	);
 	const schemaOf = (name: string): JsonSchema => {
-		if (name === 'custom_fields' && custom) {
-			return { title: 'Custom Fields', type: 'object', properties: Object.fromEntries(customWithChoices) };
+		if (name === 'custom_fields' && customSchemasByKey) {
+			return { title: 'Custom Fields', type: 'object', properties: Object.fromEntries(customSchemasWithChoices) };
 		}
 		if (name === 'resource' && resource.name === customFields.name) {
 			const description = 'Records that get the field.';

@@ -86,7 +86,7 @@ function checkboxes(state: FormState, name: string, schema: JsonSchema): Html {
 	const chosen = state.texts.getAll(name).filter(Boolean);
 	return html`<fieldset class="group">
 		<legend>${schema.title ?? name}</legend>
-		${errorsAt(state, name, true)}
+		${errorsAt(state, name, { isList: true })}
 		<input type="hidden" name="${name}" value="" />
 		<div class="choices">
 			${withUnlisted(optionLabels(schema.items!), chosen).map(
@@ -112,7 +112,7 @@ function labeled(state: FormState, name: string, schema: JsonSchema, isRequired:
 			${isRequired ? html`<span class="quiet">(required)</span>` : ''}</label>
 		${input(state, name, schema, isList, isRequired)}
 		<small id="${name}-hint">${hint.filter(Boolean).join(' ')}</small>
-		${errorsAt(state, name, isList)}
+		${errorsAt(state, name, { isList })}
 	</div>`;
 }
 
@@ -185,7 +185,7 @@ function messagesAt({ errors }: FormState, name: string, isList: boolean): strin
 	return [...errors].flatMap(([place, messages]) => (isIn(place) ? messages : []));
 }
 
-function errorsAt(state: FormState, name: string, isList = false): Html | '' {
+function errorsAt(state: FormState, name: string, { isList = false } = {}): Html | '' {
 	const messages = messagesAt(state, name, isList);
 	return messages.length === 0 ? '' : html`<p class="error" id="${name}-error">${messages.join(' ')}</p>`;
 }

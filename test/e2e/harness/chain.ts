@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject, INodeCredentials, INodeExecutionData } from 'n8n-workflow';
 import type { N8nClient } from '../../../demo/n8n-client.ts';
 import { inARow, workflowNode } from '../../../demo/workflow-node.ts';
-import { itemsOf, nodeTypeFor, triggerName } from './run-node.ts';
+import { itemsOf, nodeTypeFor, triggerName } from './run-n8n-node.ts';
 
 /** A CRM Platform node of a chain. Later nodes refer to it by its name. */
 export interface ChainStep {

@@ -30,7 +30,7 @@ interface Plan {
 /** The ID of a record in the output of another node of the chain. */
 export const idFrom = (name: string) => byId(`={{ $('${name}').first().json.id }}`);
 
-/** The lifecycle of an ordinary record, with the operations that every kind of record has. */
+/** The lifecycle of an ordinary record, with the operations that every record type has. */
 export function lifecycleOf(resource: string, plan: Plan): Lifecycle {
 	const { values, changedValues, match, createOperation = 'create', common = {} } = plan;
 	const [matchOn] = Object.keys(match);

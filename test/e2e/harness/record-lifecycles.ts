@@ -57,7 +57,7 @@ const setupLifecycles = (unique: string): Lifecycle[] => [
 	}),
 ];
 
-/** A lifecycle for each kind of record that has one; together they use every operation. */
+/** A lifecycle for each record type that has one; together they use every operation. */
 export function recordLifecycles(found: {
 	contactId: string;
 	userId: string;

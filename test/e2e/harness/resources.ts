@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** A kind of record that the tests of the operations use. */
+/** A record type that the tests of the operations use. */
 interface TestedResource {
 	value: 'contact' | 'company';
 	path: string;

@@ -2,13 +2,13 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { idempotencyKey } from '../../../nodes/CrmPlatform/api/http/idempotency';
 import type { TestSandbox } from './sandbox.ts';
-import { requiredFields, undoKinds, undoValues, type UndoStep } from './undo-steps.ts';
+import { requiredFields, undoRecordTypes, undoValues, type UndoStep } from './undo-steps.ts';
 
 const linkFields = ['company_id', 'parent_company_id', 'contact_ids', 'links'];
 
 /** A record as an observer of the service sees it. */
 interface KnownRecord {
-	kind: string;
+	recordType: string;
 	/** Its IDs: a record gets another one when it is created again. */
 	ids: string[];
 	isOwn: boolean;
@@ -49,50 +49,50 @@ export class UndoAccount {
 	}
 
 	async begin(): Promise<void> {
-		for (const [kind, count] of [['contacts', 3], ['companies', 2], ['deals', 1], ['tasks', 1]] as const) {
-			const items = Array.from({ length: count }, () => requiredFields[kind]);
-			const { body } = await this.send('other', 'POST', `/v1/${kind}/batch/create`, { items });
-			for (const { data } of body.results as Array<{ data: IDataObject }>) this.noteCreated('other', kind, data);
+		for (const [recordType, count] of [['contacts', 3], ['companies', 2], ['deals', 1], ['tasks', 1]] as const) {
+			const items = Array.from({ length: count }, () => requiredFields[recordType]);
+			const { body } = await this.send('other', 'POST', `/v1/${recordType}/batch/create`, { items });
+			for (const { data } of body.results as Array<{ data: IDataObject }>) this.noteCreated('other', recordType, data);
 		}
 	}
 
 	/** The records as the service has them; undefined for deleted ones. */
 	async all(): Promise<Array<IDataObject | undefined>> {
 		const found = new Map<unknown, IDataObject>();
-		for (const kind of undoKinds) {
-			const ids = this.records.flatMap((record) => (record.kind === kind ? [record.ids.at(-1)] : []));
-			const { body } = await this.sandbox.call('GET', `/v1/${kind}?limit=500&ids=${ids.join()}`);
+		for (const recordType of undoRecordTypes) {
+			const ids = this.records.flatMap((record) => (record.recordType === recordType ? [record.ids.at(-1)] : []));
+			const { body } = await this.sandbox.call('GET', `/v1/${recordType}?limit=500&ids=${ids.join()}`);
 			for (const record of body.data as IDataObject[]) found.set(record.id, this.labeled(record));
 		}
 		return this.records.map(({ ids }) => found.get(ids.at(-1)));
 	}
 
 	async play(nextStep: UndoStep): Promise<void> {
-		if (nextStep.do === 'create') return await this.create(nextStep.by, undoKinds[nextStep.kind]!, nextStep.changes);
+		if (nextStep.do === 'create') return await this.create(nextStep.by, undoRecordTypes[nextStep.recordType]!, nextStep.changes);
 		const chosen = nextStep.do === 'batch' ? nextStep.records : [nextStep.record];
 		const living = [...new Set(chosen.map((record) => this.records[record % this.records.length]!))].filter(
 			({ deletedBy }) => deletedBy === undefined,
 		);
 		const [knownRecord] = living;
 		if (!knownRecord) return;
-		const place = `/v1/${knownRecord.kind}/${knownRecord.ids.at(-1)}`;
+		const place = `/v1/${knownRecord.recordType}/${knownRecord.ids.at(-1)}`;
 		if (nextStep.do === 'update')
 			return this.noteWrite(
-				nextStep.by, knownRecord, await this.send(nextStep.by, 'PATCH', place, this.body(knownRecord.kind, nextStep.changes)),
+				nextStep.by, knownRecord, await this.send(nextStep.by, 'PATCH', place, this.body(knownRecord.recordType, nextStep.changes)),
 			);
 		if (nextStep.do === 'delete') {
 			const { status } = await this.send(nextStep.by, 'DELETE', place);
 			if (status === 204) this.deleted(nextStep.by, knownRecord);
 		} else if (nextStep.do === 'win') {
-			if (knownRecord.kind === 'deals') this.noteWrite(nextStep.by, knownRecord, await this.send(nextStep.by, 'POST', `${place}/win`));
+			if (knownRecord.recordType === 'deals') this.noteWrite(nextStep.by, knownRecord, await this.send(nextStep.by, 'POST', `${place}/win`));
 		} else if (nextStep.do === 'tag') {
 			await this.send(nextStep.by, 'PUT', `${place}/tags/${this.tag}`);
 			this.noteWrite(nextStep.by, knownRecord, await this.sandbox.call('GET', place));
 		} else {
-			const same = living.filter(({ kind }) => kind === knownRecord.kind);
-			const body = this.body(knownRecord.kind, [nextStep.change]);
+			const same = living.filter(({ recordType }) => recordType === knownRecord.recordType);
+			const body = this.body(knownRecord.recordType, [nextStep.change]);
 			const items = same.map(({ ids }) => ({ id: ids.at(-1)!, ...body }));
-			const response = await this.send(nextStep.by, 'POST', `/v1/${knownRecord.kind}/batch/update`, { items });
+			const response = await this.send(nextStep.by, 'POST', `/v1/${knownRecord.recordType}/batch/update`, { items });
 			for (const { index, status, data } of response.body.results as Array<{ index: number; status: number; data: IDataObject }>)
 				this.noteWrite(nextStep.by, same[index]!, { status, body: data });
 		}
@@ -120,7 +120,7 @@ export class UndoAccount {
 	/** Changes or deletes a record as somebody else, during the undo. @returns the record and its new values */
 	async edit(place: number, isDeletion: boolean): Promise<{ knownRecord: KnownRecord; edited?: IDataObject } | undefined> {
 		const knownRecord = this.records[place % this.records.length]!;
-		const path = `/v1/${knownRecord.kind}/${knownRecord.ids.at(-1)}`;
+		const path = `/v1/${knownRecord.recordType}/${knownRecord.ids.at(-1)}`;
 		const { status, body: now } = await this.sandbox.call('GET', path);
 		if (status !== 200) return undefined;
 		if (isDeletion) {
@@ -129,22 +129,23 @@ export class UndoAccount {
 			return { knownRecord };
 		}
 		const field = ['last_name', 'name', 'title'].find(
-			(name) => Object.hasOwn(now, name) && (name !== 'name' || knownRecord.kind === 'companies'),
+			(name) => Object.hasOwn(now, name) && (name !== 'name' || knownRecord.recordType === 'companies'),
 		)!;
 		const edited = { [field]: 'Meanwhile' };
 		await this.sandbox.call('PATCH', path, edited);
 		return { knownRecord, edited };
 	}
 
-	private async create(by: string, kind: string, changes: Array<{ field: number; value: number; target: number }>): Promise<void> {
-		const { status, body } = await this.send(by, 'POST', `/v1/${kind}`, { ...requiredFields[kind], ...this.body(kind, changes) });
-		if (status === 201) this.noteCreated(by, kind, body);
+	private async create(by: string, recordType: string, changes: Array<{ field: number; value: number; target: number }>): Promise<void> {
+		const values = { ...requiredFields[recordType], ...this.body(recordType, changes) };
+		const { status, body } = await this.send(by, 'POST', `/v1/${recordType}`, values);
+		if (status === 201) this.noteCreated(by, recordType, body);
 	}
 
-	private noteCreated(by: string, kind: string, record: IDataObject): void {
+	private noteCreated(by: string, recordType: string, record: IDataObject): void {
 		const initialFields = this.labeled(record);
 		this.records.push({
-			kind,
+			recordType,
 			ids: [String(record.id)],
 			isOwn: by === 'own',
 			isTheirs: by !== 'own',
@@ -175,9 +176,9 @@ export class UndoAccount {
 		if (by === 'own') knownRecord.isChanged = true;
 	}
 
-	private body(kind: string, changes: Array<{ field: number; value: number; target: number }>): IDataObject {
+	private body(recordType: string, changes: Array<{ field: number; value: number; target: number }>): IDataObject {
 		const body: IDataObject = {};
-		const fields = Object.entries(undoValues[kind]!);
+		const fields = Object.entries(undoValues[recordType]!);
 		for (const { field, value, target } of changes) {
 			const [name, choices] = fields[field % fields.length]!;
 			const chosen = choices[value % choices.length];
@@ -185,7 +186,7 @@ export class UndoAccount {
 			if (custom !== undefined) body.custom_fields = { [custom]: chosen as string };
 			else if (!linkFields.includes(name)) body[name] = chosen as string;
 			else {
-				const linked = this.records.filter((record) => record.kind === chosen && record.deletedBy === undefined);
+				const linked = this.records.filter((record) => record.recordType === chosen && record.deletedBy === undefined);
 				const id = linked[target % Math.max(1, linked.length)]?.ids.at(-1);
 				if (id === undefined) continue;
 				body[name] = name === 'links' ? [{ resource: chosen as string, id }] : name === 'contact_ids' ? [id] : id;

@@ -31,8 +31,8 @@ export function undoing(sandbox: TestSandbox) {
 		as,
 
 		/** Creates a record as part of an execution. */
-		async createAs(executionId: string, kind: string, fields: IDataObject): Promise<string> {
-			const { items: [item] } = await as(executionId, op.create(kind, fields));
+		async createAs(executionId: string, recordType: string, fields: IDataObject): Promise<string> {
+			const { items: [item] } = await as(executionId, op.create(recordType, fields));
 			return String(item!.json.id);
 		},
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
-/** The kinds of records of a history, with values of their fields. */
+/** The record types of a history, with values of their fields. */
 export const undoValues: Record<string, Record<string, unknown[]>> = {
 	contacts: {
 		last_name: ['Ada', 'Grace', 'Mary'],
@@ -16,7 +16,7 @@ export const undoValues: Record<string, Record<string, unknown[]>> = {
 	deals: { title: ['Deal', 'Offer'], amount: [1, 2.5, null], contact_ids: ['contacts'], company_id: ['companies'] },
 	tasks: { title: ['Call', 'Write'], status: ['not_started', 'completed'], links: ['contacts', 'companies'] },
 };
-export const undoKinds = Object.keys(undoValues);
+export const undoRecordTypes = Object.keys(undoValues);
 /** The required fields of a new record. */
 export const requiredFields: Record<string, IDataObject> = {
 	contacts: { last_name: 'Base' }, companies: { name: 'Base' }, deals: { title: 'Base' }, tasks: { title: 'Base' },
@@ -30,7 +30,7 @@ const someChanges = fc.array(change, { minLength: 1, maxLength: 3 });
 const upToThreeChanges = fc.array(change, { maxLength: 3 });
 const step = fc.oneof(
 	{ weight: 6, arbitrary: fc.record({ do: fc.constant('update' as const), by, record, changes: someChanges }) },
-	{ weight: 2, arbitrary: fc.record({ do: fc.constant('create' as const), by, kind: fc.nat(3), changes: upToThreeChanges }) },
+	{ weight: 2, arbitrary: fc.record({ do: fc.constant('create' as const), by, recordType: fc.nat(3), changes: upToThreeChanges }) },
 	{ weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), by, record }) },
 	{ weight: 1, arbitrary: fc.record({ do: fc.constant('batch' as const), by, records: someRecords, change }) },
 	{ weight: 1, arbitrary: fc.record({ do: fc.constant('win' as const), by, record }) },

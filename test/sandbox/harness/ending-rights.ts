@@ -28,9 +28,9 @@ export const standings: Array<[role: Beginner['role'], end: End]> = [
 
 /**
  * The share of the standings that one of several items is tried with. Together the items cover all standings: each
- * pair of a kind of record and a standing, and of a write and a standing, is tried, but not each triple.
+ * pair of a record type and a standing, and of a write and a standing, is tried, but not each triple.
  *
- * @param turn a number that differs between kinds and between items
+ * @param turn a number that differs between record types and between items
  * @param itemCount the number of items that take turns
  */
 export const standingsInTurn = (turn: number, itemCount: number): typeof standings =>

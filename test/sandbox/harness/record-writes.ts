@@ -17,14 +17,14 @@ export const createFixtures = async ({ get, post }: InProcess): Promise<Fixtures
 	machine: (await get('/v1/custom-objects')).body.data[0],
 });
 
-export const kindsOfRecords = [...resources.map(({ name }) => name), 'custom records'];
+export const namesOfRecordTypes = [...resources.map(({ name }) => name), 'custom records'];
 
-export const resourceOf = (kind: string, { machine }: Fixtures): Resource =>
-	resources.find(({ name }) => name === kind) ?? recordsOf(machine);
+export const resourceOf = (recordType: string, { machine }: Fixtures): Resource =>
+	resources.find(({ name }) => name === recordType) ?? recordsOf(machine);
 
 let count = 0;
 
-/** Creates values for each kind of record. */
+/** Creates values for each record type. */
 const makers: Record<string, (n: number, fixtures: Fixtures) => Json> = {
 	contacts: (n) => ({ last_name: `Contact ${n}` }),
 	companies: (n) => ({ name: `Company ${n}` }),

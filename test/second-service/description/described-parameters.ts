@@ -1,6 +1,6 @@
 import { maxKeyLength } from '../access-control.ts';
 import { maxPageSize } from '../collection.ts';
-import { branches, company, contact, segments } from '../kinds.ts';
+import { branches, company, contact, segments } from '../record-types.ts';
 
 const query = (name: string, description: string, schema: object) => ({
 	name,

@@ -1,4 +1,4 @@
-import { branches, segments } from '../kinds.ts';
+import { branches, segments } from '../record-types.ts';
 
 const orNothing = { nullable: true };
 const name = { type: 'string', minLength: 1, maxLength: 120 };

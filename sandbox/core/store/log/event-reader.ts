@@ -49,13 +49,13 @@ export class EventReader {
 
 	/** Reads events in sequence. */
 	page(conditions: Condition[], limit: number): StoredEvent[] {
-		const { sql, values } = this.pageQuery(conditions, limit, false);
+		const { sql, values } = this.pageQuery(conditions, limit, 'ASC');
 		return this.database.prepare(sql).all(...values).map(eventOf);
 	}
 
 	/** Reads the newest events that fit a page, without blocking other requests. */
 	async newest(conditions: Condition[], limit: number): Promise<EventPage> {
-		const [rows] = await this.reader.read([this.pageQuery(conditions, limit + 1, true)]);
+		const [rows] = await this.reader.read([this.pageQuery(conditions, limit + 1, 'DESC')]);
 		return eventsOf(rows!, limit);
 	}
 
@@ -87,14 +87,13 @@ export class EventReader {
 	): Promise<EventPage & { total: number }> {
 		const { sql, values } = allOf([...conditions, ...this.visible]);
 		const count = { sql: `SELECT count(*) AS total FROM events WHERE ${sql}`, values };
-		const page = this.pageQuery([...conditions, ...cursorConditions], limit + 1, descending);
+		const page = this.pageQuery([...conditions, ...cursorConditions], limit + 1, descending ? 'DESC' : 'ASC');
 		const [rows, countRows] = await this.reader.read([page, count]);
 		return { ...eventsOf(rows!, limit), total: countRows![0]!['total'] as number };
 	}
 
-	private pageQuery(conditions: Condition[], limit: number, descending: boolean): Query {
+	private pageQuery(conditions: Condition[], limit: number, direction: 'ASC' | 'DESC'): Query {
 		const { sql, values } = allOf([...conditions, ...this.visible]);
-		const direction = descending ? 'DESC' : 'ASC';
 		return {
 			sql: `SELECT * FROM events WHERE ${sql} ORDER BY sequence ${direction} LIMIT ?`,
 			values: [...values, limit],

@@ -22,7 +22,7 @@ const maxComparedLength = 255;
  * The stored value for null: less than every other value, so that keyset pagination needs no special
  * case. (SQL comparisons with NULL are never true, so the page after a null would be empty.)
  */
-export const absent = (column: Column): Cell => (column.isText ? '' : -Number.MAX_VALUE);
+export const emptyCell = (column: Column): Cell => (column.isText ? '' : -Number.MAX_VALUE);
 
 /** Quotes a column's name; some are SQL keywords (`unique`). */
 export const quoted = (name: string): string => `"${name}"`;
@@ -64,7 +64,7 @@ export function isComparable({ properties, lookups }: Resource, name: string): b
 export function cellOf(column: Column, record: StoredRecord): Cell {
 	const value = record[column.field];
 	if (column.isOrder && typeof value === 'string') return orderKey(value);
-	if (value === null || value === undefined) return absent(column);
+	if (value === null || value === undefined) return emptyCell(column);
 	if (typeof value === 'boolean') return Number(value);
 	return Array.isArray(value) ? JSON.stringify(value) : (value as Cell);
 }

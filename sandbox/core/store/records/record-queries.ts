@@ -49,7 +49,7 @@ export function recordsQuery(table: string, { conditions, includeDeleted }: Sele
 
 /** The newest live records, each with the first of these fields that is not empty, otherwise its id. */
 export function textsQuery(table: string, fields: string[], conditions: readonly Condition[], limit: number): Query {
-	const { sql, values } = allOf(withLive([...conditions], false));
+	const { sql, values } = allOf([...conditions, isLive]);
 	const texts = [...fields.map((field) => `nullif(document ->> '$.${field}', '')`), 'id'].join();
 	const text = fields.length > 0 ? `coalesce(${texts})` : 'id';
 	return { sql: `SELECT id, ${text} AS text FROM ${table} WHERE ${sql} ORDER BY id DESC LIMIT ?`, values: [...values, limit] };
@@ -60,8 +60,10 @@ export function countQuery(table: string, conditions: Condition[], includeDelete
 	return { sql: `SELECT count(*) AS total FROM ${table} WHERE ${sql}`, values };
 }
 
+const isLive: Condition = { sql: live, values: [] };
+
 const withLive = (conditions: Condition[], includeDeleted: boolean): Condition[] =>
-	includeDeleted ? conditions : [...conditions, { sql: live, values: [] }];
+	includeDeleted ? conditions : [...conditions, isLive];
 
 function orderBy(order: Order[]): string {
 	const columns = order.map(({ column, descending }) => `${quoted(column)}${descending ? ' DESC' : ''}`);

@@ -119,7 +119,7 @@ export class RecordReader {
 	}
 
 	/** Counts exactly. */
-	count(conditions: Condition[], includeDeleted: boolean): number {
+	count(conditions: Condition[], { includeDeleted = false } = {}): number {
 		const total = this.storedTotal(conditions, includeDeleted);
 		if (total !== undefined) return total;
 		const read = () => {
@@ -139,7 +139,7 @@ export class RecordReader {
 		const query = { ...this.pageQuery({ ...selection, limit: limit + 1 }), isPage: true };
 		if (this.isQuick(selection)) {
 			const rows = readRows(this.source.statements.get(query.sql), query, maxQuickSize);
-			if (rows) return { ...listedOf(rows, selection), total: this.count(conditions, includeDeleted) };
+			if (rows) return { ...listedOf(rows, selection), total: this.count(conditions, { includeDeleted }) };
 		}
 		const { rows, total } = await this.readAndCount(query, conditions, includeDeleted);
 		return { ...listedOf(rows, selection), total };

@@ -34,7 +34,7 @@ export const itemsOf = ({ resultData: { runData } }: IRunExecutionData, node: st
 	runData[node]?.[0]?.data?.['main']?.[0] ?? [];
 
 /** Runs the CRM Platform node once, in a workflow of its own, and returns its output. */
-export async function runNode(n8n: N8nClient, run: NodeRun): Promise<NodeResult> {
+export async function runN8nNode(n8n: N8nClient, run: NodeRun): Promise<NodeResult> {
 	const id = await n8n.createWorkflow(workflowWith(run));
 	const { status, data } = await n8n.runWorkflow(id, triggerName);
 	const { error } = data.resultData;

@@ -48,7 +48,7 @@ test('an execution that has begun has ended when the timeout of its workflow has
 	expect(timedOut({ timeout: 5 * second, onWorkers: false }, 1e9)).toEqual([]);
 });
 
-test('a first execution that has begun may take an hour in the main process before the trigger finds out where it runs', () => {
+test('the first execution, once begun, is doubted only after an hour in the main process', () => {
 	const seen = start(1, { seenAt: minute });
 	expect(checkStarts([seen], {}, 59 * minute)).toMatchObject({ report: [], doubtful: undefined });
 	expect(checkStarts([seen], {}, 60 * minute)).toMatchObject({ report: [], doubtful: seen });

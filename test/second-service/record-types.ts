@@ -8,7 +8,7 @@ type Condition = (record: StoredRecord) => boolean;
 type Filter = (value: string, parameter: string) => Condition;
 
 /** The records of a collection, and the filters and orders of its list. */
-export interface Kind {
+export interface RecordTypeDefinition {
 	path: string;
 	prefix: string;
 	/** Every field a client may write; unknown ones are refused. */
@@ -64,7 +64,7 @@ export const branches = ['energy', 'farming', 'finance', 'manufacturing', 'trade
 
 const bothWays = (field: string) => [`${field}.asc`, `${field}.desc`];
 
-export const company: Kind = {
+export const company: RecordTypeDefinition = {
 	path: 'companies',
 	prefix: 'firm',
 	fields: z.strictObject({
@@ -94,7 +94,7 @@ export const company: Kind = {
 	orders: [...bothWays('legal_name'), ...bothWays('headcount')],
 };
 
-export const contact: Kind = {
+export const contact: RecordTypeDefinition = {
 	path: 'contacts',
 	prefix: 'person',
 	fields: z.strictObject({
