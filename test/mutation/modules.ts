@@ -30,7 +30,7 @@ export const groups: Group[] = [
 	{
 		name: 'sync',
 		modules: ['nodes/CrmPlatform/sync/guards.ts', 'nodes/CrmPlatform/sync/syncPlan.ts', 'nodes/CrmPlatform/sync/crmIndex.ts'],
-		tests: ['unit/guards', 'unit/sync-'],
+		tests: ['unit/guards', 'unit/crm-index', 'unit/sync-'],
 	},
 	{
 		name: 'trigger',

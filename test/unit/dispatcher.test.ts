@@ -80,7 +80,7 @@ test('an outcome wakes the reading, which stores it', async () => {
 
 test('a full queue is reported with the name of the trigger, and then no more is read', () => {
 	const { dispatcher, warnings } = dispatcherOf(...Array.from({ length: 500 }, (_, i) => `g${i}`));
-	expect(dispatcher.room).toBe(0);
+	expect(dispatcher.roomForGroups()).toBe(0);
 	expect(warnings).toEqual([expect.stringMatching(/^Trigger: 500 executions are queued/)]);
 });
 
@@ -108,10 +108,10 @@ test('the position that is stored with a start includes that n8n was asked for i
 test('the events of an execution are not read again', async () => {
 	const { dispatcher, position, startDue, succeed } = dispatcherOf('a');
 	const identity = 'a 2026-06-01T00:00:00Z';
-	dispatcher.read.set(identity, true);
+	dispatcher.readIdentities.set(identity, true);
 	await startDue();
 	await succeed(0);
-	expect([position.open, dispatcher.read.get(identity)]).toEqual([[], true]);
+	expect([position.open, dispatcher.readIdentities.get(identity)]).toEqual([[], true]);
 });
 
 test('an outcome is stored although nothing else has changed', async () => {
@@ -155,8 +155,8 @@ test('an opening that ends while a group is read does not start it', async () =>
 test('a group without items ends without an execution, and its events may be read again', async () => {
 	const { dispatcher, position, started, startDue } = dispatcherOf('a');
 	const identity = 'a 2026-06-01T00:00:00Z';
-	for (const read of [identity, 'other']) dispatcher.read.set(read, true);
+	for (const read of [identity, 'other']) dispatcher.readIdentities.set(read, true);
 	await startDue(async () => ({ items: [], failures: [] }));
 	expect([started, position.open]).toEqual([[], []]);
-	expect([dispatcher.read.get(identity), dispatcher.read.get('other')]).toEqual([undefined, true]);
+	expect([dispatcher.readIdentities.get(identity), dispatcher.readIdentities.get('other')]).toEqual([undefined, true]);
 });

@@ -46,7 +46,8 @@ export function dispatcherOf(...names: string[]) {
 	} as unknown as ITriggerFunctions;
 	const position = { start: '', open: names.map(groupOf) } as unknown as Position;
 	const dispatcher = new Dispatcher(n8n, position, options, clock);
-	const startDue = async (load: (group: Group, tries: number) => Promise<Loaded> = async () => loaded, signal = dispatcher.signal) => await dispatcher.startDue(load, signal);
+	const loadAll: (group: Group, tries: number) => Promise<Loaded> = async () => loaded;
+	const startDue = async (load = loadAll, signal = dispatcher.signal) => await dispatcher.startDue(load, signal);
 	const end = (status: string) => async (start: number) => {
 		started[start]!.run.resolve({ ...run, status });
 		await clock.advance(0);

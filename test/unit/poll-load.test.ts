@@ -82,7 +82,8 @@ test('a web page in place of a response is not final', async () => {
 });
 
 const lead = {
-	id: 'c', stage: 'lead', amount: 10, created_at: '2026-01-02T00:00:00Z', tag_ids: ['t1'], custom_fields: { city: 'São Paulo' },
+	id: 'c', stage: 'lead', amount: 10, tag_ids: ['t1'], custom_fields: { city: 'São Paulo' },
+	created_at: '2026-01-02T00:00:00Z', due: '2026-01-02T12:00:00',
 };
 
 test.each([
@@ -92,6 +93,13 @@ test.each([
 	[{ 'amount[gte]': '11' }, true],
 	[{ 'amount[lt]': '11' }, false],
 	[{ 'created_at[gte]': '2026-01-03T00:00:00Z' }, true],
+	[{ created_at: '1767312000000' }, false],
+	[{ created_at: '2026-01-02T01:00:00+01:00' }, false],
+	[{ created_at: '2026-01-02T01:00:00Z' }, true],
+	[{ 'due[gt]': '2026-01-02T20:00:00Z' }, false],
+	[{ 'due[gt]': '2026-01-03T02:00:00Z' }, true],
+	[{ due: '2026-01-02T01:00:00+03:00' }, false],
+	[{ 'due[gt]': '2026-01-02T12:30:00' }, true],
 	[{ tag_ids: 't1' }, false],
 	[{ tag_ids: 't2' }, true],
 	[{ 'custom_fields.city': 'sao paulo' }, false],

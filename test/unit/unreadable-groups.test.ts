@@ -54,11 +54,11 @@ describe('a group that cannot be read as a whole', () => {
 	test('is set aside and reported if the service refuses all of it', async () => {
 		const { dispatcher, position, started, reported, readUntilDue } = halfReadable(true, []);
 		const identity = 'b 2026-06-01T00:00:00Z';
-		dispatcher.read.set(identity, true);
+		dispatcher.readIdentities.set(identity, true);
 		for (let i = 0; i < 4; i++) await readUntilDue();
 		expect([started, position.open]).toEqual([[], []]);
 		// Another beginning may start its events.
-		expect(dispatcher.read.get(identity)).toBeUndefined();
+		expect(dispatcher.readIdentities.get(identity)).toBeUndefined();
 		expect(reported).toEqual([expect.stringContaining('set aside')]);
 	});
 
@@ -85,7 +85,8 @@ describe('a group that cannot be read as a whole', () => {
 
 	test('is not set aside while the service refuses only a part of it', async () => {
 		const { clock, position, startDue, reported } = dispatcherOf();
-		position.open = [{ ...groupOf('a'), ids: ['a', 'b'], records: ['a', 'b'], sequences: [1, 2], timestamps: ['2026-06-01T00:00:00Z', '2026-06-01T00:00:00Z'] }];
+		const timestamps = ['2026-06-01T00:00:00Z', '2026-06-01T00:00:00Z'];
+		position.open = [{ ...groupOf('a'), ids: ['a', 'b'], records: ['a', 'b'], sequences: [1, 2], timestamps }];
 		const failures = ['a', 'b'].map((id) => ({ ids: [id], error: new Error('no answer'), isFinal: id === 'b' }));
 		for (let i = 0; i < 4; i++) {
 			await startDue(async () => ({ items: [], failures }));

@@ -6,6 +6,7 @@ import type { Query } from '../../api/http/path';
 import { comparedBy, type Comparison } from '../../api/openapi/filteredFields';
 import { unaccentedText } from '../../values/foldedText';
 import { allCustomFields } from '../../fields/field';
+import { farthestZone } from '../../values/dates';
 
 /** The record before and after an event. */
 export function statesOf({ type, data: { object, previous } }: CrmEvent): IDataObject[] {
@@ -49,22 +50,38 @@ function differs(value: unknown, comparison: Comparison, expected: string): bool
 	if (Array.isArray(value)) return value.every((entry) => differs(entry, comparison, expected));
 	if (typeof value === 'object') return false;
 	const [text, sought] = [unaccentedText(String(value)), unaccentedText(expected)];
-	if (comparison === 'is') return !sought.split(',').some((alternative) => isSame(text, alternative.trim())) && !isSame(text, sought);
+	if (comparison === 'is') return ![sought, ...sought.split(',')].some((alternative) => mayBeSame(text, alternative.trim()));
 	if (comparison === 'contains') return !text.includes(sought);
 	if (comparison === 'starts_with') return !text.startsWith(sought);
-	const order = compared(String(value), expected);
-	if (order === undefined) return false;
-	return !{ gte: order >= 0, gt: order > 0, lte: order <= 0, lt: order < 0 }[comparison];
+	const distance = distanceOf(String(value), expected);
+	if (!distance) return false;
+	const { by, tolerance } = distance;
+	return { gte: by < -tolerance, gt: by <= -tolerance, lte: by > tolerance, lt: by >= tolerance }[comparison];
 }
 
-const isSame = (a: string, b: string): boolean => a === b || compared(a, b) === 0;
-
-/** Compares two values as numbers or instants; undefined if they are neither. */
-function compared(a: string, b: string): number | undefined {
-	if (a.trim() === '' || b.trim() === '') return undefined;
-	const numbers = Number(a) - Number(b);
-	if (!Number.isNaN(numbers)) return numbers;
-	if (![a, b].every((text) => /^\d{4}-\d\d-\d\d/.test(text))) return undefined;
-	const instants = Date.parse(a) - Date.parse(b);
-	return Number.isNaN(instants) ? undefined : instants;
+function mayBeSame(a: string, b: string): boolean {
+	if (a === b) return true;
+	const distance = distanceOf(a, b);
+	// Texts differ; of a number and a time, the number may stand for the time.
+	return distance ? Math.abs(distance.by) <= distance.tolerance : isTime(a) !== isTime(b) && [a, b].some(isNumber);
 }
+
+/**
+ * By how much a number, or a time in milliseconds, is above another one; undefined if they are neither.
+ *
+ * @returns `tolerance`: the distance is certain only beyond it, because one of the times has no zone
+ */
+function distanceOf(a: string, b: string): { by: number; tolerance: number } | undefined {
+	if (isNumber(a) && isNumber(b)) return { by: Number(a) - Number(b), tolerance: 0 };
+	if (!isTime(a) || !isTime(b)) return undefined;
+	return { by: timeOf(a) - timeOf(b), tolerance: isLocal(a) === isLocal(b) ? 0 : farthestZone };
+}
+
+const isNumber = (text: string): boolean => text.trim() !== '' && !Number.isNaN(Number(text));
+
+const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(timeOf(text));
+
+/** Whether a text is a time of day without a zone. */
+const isLocal = (text: string): boolean => /[t ]\d\d/i.test(text) && !/(z|[+-]\d\d(:?\d\d)?)$/i.test(text.trim());
+
+const timeOf = (text: string): number => Date.parse((isLocal(text) ? `${text.trim()}Z` : text).toUpperCase());
