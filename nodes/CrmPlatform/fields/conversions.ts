@@ -19,7 +19,7 @@ export const notWellFormed = (text: string): string =>
 /** JSON cannot represent NaN and Infinity, and as text they are a mistake. */
 function checkNumber(field: Field, value: unknown): void {
 	if (typeof value !== 'number' || Number.isFinite(value)) return;
-	throw refusal(field, value, 'a value. Correct the calculation that it comes from');
+	throw new FieldError(field, `“${value}” is the result of a failed calculation. Correct the calculation.`);
 }
 
 const isMoment = (value: unknown): value is Date | DateTime =>
@@ -99,8 +99,7 @@ export function toChoice(field: Field, rawValue: unknown): unknown {
 
 /** The values of a list that are not blank. */
 export function toList(value: unknown): unknown[] {
-	const values = typeof value === 'string' ? listIn(value) : [value].flat();
-	return values.filter((element) => !isBlank(element));
+	return listIn(value).filter((element) => !isBlank(element));
 }
 
 export function toStructure(field: Field, value: unknown): unknown {

@@ -24,7 +24,7 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		mayIdentify: false,
 		whiteSpace: 'blank',
 		mayHold: ['names'],
-		isBlank: (value) => isBlank(typeof value === 'string' ? listIn(value) : value),
+		isBlank: (value) => isBlank(listIn(value)),
 		convert: (field, value, zone, convertElement) =>
 			toList(value).map((element) => convertElement({ ...field, kind: field.items ?? 'choice' }, element, zone)),
 		compared: asText,
