@@ -11,7 +11,7 @@ import { automatic, byId, create, getMany, upsert } from './harness/parameters.t
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
-const { run } = nodeRuns(sandbox);
+const { failure, run } = nodeRuns(sandbox);
 
 test('Create or Update finds the record by a unique custom field', async () => {
 	const number = `C-${randomUUID()}`;
@@ -95,6 +95,21 @@ describe('if the CRM does not say which custom fields exist,', () => {
 		const { items, hints } = await run(parameters, [{ last_name: 'Hidden', custom_fields: { nps_score: 9 } }]);
 		expect(items[0]?.json).toMatchObject({ last_name: 'Hidden', custom_fields: { nps_score: 9 } });
 		expect(hints).toEqual(expectedHints);
+	});
+
+	test.each(['two words', 'id:5', ' padded '])('the text %j is not taken for the name or the ID of a record', async (start) => {
+		const text = `${start}${randomUUID()} `;
+		const item = { last_name: 'Hidden', 'custom_fields.customer_number': text };
+		const { items, hints } = await run(create('contact', automatic), [item]);
+		expect(items[0]?.json).toMatchObject({ custom_fields: { customer_number: text } });
+		expect(hints).toEqual(expectedHints);
+	});
+
+	test('a record is not linked by name, because its type is unknown', async () => {
+		const record = { __rl: true, mode: 'name', value: 'Altamira' };
+		const fieldsLinked = { records: [{ field: 'custom_fields.customer_number', record }] };
+		const { message } = await failure({ ...create('contact', { last_name: 'Hidden' }), fieldsLinked });
+		expect(message).toContain('a record cannot be looked up by name');
 	});
 
 	test.each([

@@ -40,6 +40,16 @@ describe('picked records', () => {
 		expect([first!.company_id, second!.company_id]).toEqual([company!.id, company!.id]);
 	});
 
+	test('are given by ID in any notation: the ID is neither looked up nor changed', async () => {
+		const company = await sandbox.create('companies', { name: 'Not an ID' });
+		await sandbox.create('companies', { name: company.id });
+		const itself = linked(['company_id', company.id]);
+		const prefixed = linked(['company_id', `id:${company.id}`]);
+		const [first] = await output({ ...create('contact', { last_name: 'Plain' }), fieldsLinked: itself });
+		const [second] = await output({ ...create('contact', { last_name: 'Prefixed' }), fieldsLinked: prefixed });
+		expect([first!.company_id, second!.company_id]).toEqual([company.id, company.id]);
+	});
+
 	test('of one list are written together', async () => {
 		const tags = (await sandbox.list('tags?limit=2')).map(({ id }) => id);
 		const fieldsLinked = linked(...tags.map((id): [string, string] => ['tag_ids', id]));

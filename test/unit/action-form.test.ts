@@ -62,6 +62,14 @@ describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
 		expect(offered.map(({ name }) => name).sort()).toEqual([...optionNames, 'maxWait'].sort());
 	});
 
+	test.each(each)('keeps the options of $resource: $value when n8n loads the workflow', ({ entry, operation, resource, value }) => {
+		const options = Object.fromEntries((operation.options ?? []).map((option) => [option.name, option.default ?? '']));
+		const mapsFields = operation.properties(entry as Resource).some(({ name }) => name === 'fieldsMode');
+		const stored = { resource, operation: value, ...(mapsFields && { fieldsMode: 'automatic' }), options } as INodeParameters;
+		const loaded = NodeHelpers.getNodeParameters(properties, stored, true, false, null, null);
+		expect(loaded).toMatchObject({ options });
+	});
+
 	test('never shows, validates or stores the list of all operations that only AI builders read', () => {
 		const [all, ...more] = properties.filter(({ displayOptions }) => displayOptions?.show?.['@version']);
 		expect(more).toEqual([]);

@@ -16,7 +16,9 @@ test.each(kinds)('an empty value of kind %s clears the field', (kind) => {
 });
 
 test.each(['text', 'choice', 'any'] as const)('NaN and infinity, as from failed calculations, are not values of kind %s', (kind) => {
-	for (const none of [NaN, Infinity, -Infinity]) expect(() => convert(kind, none)).toThrow(`Label: “${none}” is the result of a failed calculation`);
+	for (const none of [NaN, Infinity, -Infinity]) {
+		expect(() => convert(kind, none)).toThrow(`Label: “${none}” is the result of a failed calculation`);
+	}
 	expect(() => convert('list', ['a', NaN], { items: 'text' })).toThrow('“NaN” is the result');
 });
 

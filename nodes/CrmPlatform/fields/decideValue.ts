@@ -2,6 +2,7 @@ import { parsedValue } from '../base/json';
 import { isPlainObject } from '../base/ownMembers';
 import { isBlank, withoutBlanks } from '../values/blank';
 import { allCustomFields, type Field, type InputValue } from './field';
+import { FieldError } from './fieldError';
 import { fieldKinds } from './fieldKinds';
 
 /** A value of an item, evaluated but not yet converted. */
@@ -37,7 +38,7 @@ export type ValueDecision =
  * within a list or an object are left to its conversion (`toList`, `toStructure`), except in a cell that leaves its
  * field as it is.
  *
- * @throws Error in the user's words if one blank would clear all custom fields
+ * @throws FieldError if one blank would clear all custom fields
  */
 export function decideValue({ field, value, origin }: EvaluatedValue, whenCleared: WhenCleared): ValueDecision {
 	const clear: ValueDecision = whenCleared === 'clear' ? { action: 'clear' } : { action: 'skip', reason: 'neverCleared' };
@@ -50,13 +51,14 @@ export function decideValue({ field, value, origin }: EvaluatedValue, whenCleare
 			return cleaned === undefined || isBlankFor(field, value) ? blank : { action: 'write', value: cleaned };
 		}
 		case 'cellThatClears':
-			if (field.name === allCustomFields && isBlank(value)) throw new Error(clearsAllCustom);
+			if (field.name === allCustomFields && isBlank(value)) throw new FieldError({ name: field.name, label: 'Custom Fields' }, clearsAllCustom);
 			return isBlankFor(field, value) ? clear : { action: 'write', value };
 		case 'model':
 			return value !== null && isBlankFor(field, value) ? blank : decideValue({ field, value, origin: 'chosen' }, whenCleared);
 		case 'chosen':
 			if (value === undefined) return { action: 'skip', reason: 'undefined' };
 			if (isEmptyListText(field, value)) return blank;
+			if (whenCleared === 'skip' && isEmptyList(field, value)) return clear;
 			return clearsField(field, value) ? clear : { action: 'write', value };
 	}
 }
@@ -72,10 +74,14 @@ export const isBlankFor = ({ kind }: Pick<Field, 'kind'>, value: unknown): boole
 const isEmptyListText = (field: Pick<Field, 'kind'>, value: unknown): boolean =>
 	typeof value === 'string' && !isBlank(value) && isBlankFor(field, value);
 
+/** Whether a value is an empty list, which clears a list. Another field may take it as its value. */
+const isEmptyList = ({ kind }: Pick<Field, 'kind'>, value: unknown): boolean =>
+	Array.isArray(value) && fieldKinds[kind].shape !== 'open' && isBlankFor({ kind }, value);
+
 /** Whether a value clears the field. White space is a value of a text, but not of an id; a list is cleared by an empty list. */
 export function clearsField({ kind, collection }: Field, value: unknown): boolean {
 	const isText = fieldKinds[kind].whiteSpace === 'text' && collection === undefined && typeof value === 'string';
 	return isBlank(value) && !Array.isArray(value) && (!isText || value === '');
 }
 
-const clearsAllCustom = 'Custom Fields: the cell is empty, which would clear every custom field of the record, so nothing was written. Remove the column, or use one column for each custom field.';
+const clearsAllCustom = 'the cell is empty, which would clear every custom field of the record, so nothing was written. Remove the column, or use one column for each custom field.';

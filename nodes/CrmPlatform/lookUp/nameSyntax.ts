@@ -1,4 +1,5 @@
 import { isDigits, matchesPattern } from '../fields/conversions';
+import { isLink } from '../api/openapi/linkFields';
 import type { Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 
@@ -41,7 +42,8 @@ export const textOfName = (field: string, name: string): string => `${field}:${n
 /** A value picked from a list is an ID, even if it reads like a name. */
 export function asId(field: Field, picked: unknown): unknown {
 	if (Array.isArray(picked)) return picked.map((value) => asId(field, value));
-	return isName(field, picked) ? textOfName('id', picked) : picked;
+	const mayBeTaken = isLink(field) && isName(field, picked) && parseName(picked).field !== 'id';
+	return mayBeTaken ? textOfName('id', picked) : picked;
 }
 
 /** Whether a text can be an id of any service: one word of plain characters. */

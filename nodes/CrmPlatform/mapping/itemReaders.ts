@@ -13,20 +13,20 @@ import { isFilledByModel } from './expressions/fromAI';
 import { wordsOf } from './fieldNames';
 import { ObjectFieldReader } from './objectFields';
 import { OncePerItem } from './oncePerItem';
-import { linkedRecords, LinkedRecordValues } from './linkedRecords';
+import { linkedRecords, LinkedRecordValues, type EvaluatedItem } from './linkedRecords';
 import type { StoredFields } from './storedFields';
-import { inventedFields, nothingToSend, type UnsentValues } from './unsentValues';
+import { inventedFields, nothingToSend, type UnsentName } from './unsentValues';
 
 /** Reads the values of items that accept the same fields: evaluates the stored fields. */
 interface ItemReader {
 	/** Whether `read` can return names of other records. */
 	mayNameRecords(item: number): boolean;
 	/**
-	 * The values of an item; linked records come last.
+	 * Reads an item; linked records come last.
 	 *
-	 * @throws Error in the user's words if none of the item's values belongs to a field
+	 * @throws Error in the user's words if an expression fails, or an item cannot be read
 	 */
-	read(item: number): EvaluatedValue[];
+	read(item: number): EvaluatedItem;
 }
 
 /** The readers of items, before it is known which fields the items accept. */
@@ -36,24 +36,20 @@ interface ItemReaders {
 	readerFor(accepted: AcceptedFields): ItemReader;
 }
 
-/**
- * @param unsent collects the values that are left out
- * @param whenCleared what clearing a field does: two values for one field conflict if each would change it
- */
+/** @param whenCleared what clearing a field does: two values for one field conflict if each would change it */
 export function itemReaders(
 	n8n: IExecuteFunctions,
 	stored: StoredFields,
-	unsent: UnsentValues,
 	whenCleared: WhenCleared,
 ): ItemReaders {
 	const linked = linkedRecords(n8n, stored.linked);
 	const linkNames = linked.map(({ linkName }) => linkName);
-	const linkedValues = ({ fields }: AcceptedFields) => new LinkedRecordValues(n8n, linked, fields, unsent);
+	const linkedValues = ({ fields }: AcceptedFields) => new LinkedRecordValues(n8n, linked, fields);
 	if (stored.mode === 'each') {
 		const names = [...stored.rows.map(([name]) => name), ...linkNames];
 		return {
 			names: () => names,
-			readerFor: (accepted) => new FormReader(n8n, formRowsOf(stored.rows, accepted.fields, unsent), linkedValues(accepted)),
+			readerFor: (accepted) => new FormReader(n8n, stored, accepted, linkedValues(accepted)),
 		};
 	}
 	const objects = stored.mode === 'json' ? jsonObjects(n8n, stored.json) : inputObjects(n8n);
@@ -63,7 +59,7 @@ export function itemReaders(
 	return {
 		names: (item) => [...namesIn(objects, item), ...linkNames],
 		readerFor: (accepted) =>
-			new ObjectsReader({ objects, originOf, refusesUnknown, unsent, whenCleared, accepted, linkedValues: linkedValues(accepted) }),
+			new ObjectsReader({ objects, originOf, refusesUnknown, whenCleared, accepted, linkedValues: linkedValues(accepted) }),
 	};
 }
 
@@ -82,22 +78,26 @@ class FormReader implements ItemReader {
 	private readonly linkedValues: LinkedRecordValues;
 	private readonly evaluation: Evaluation;
 	private readonly hasNames: boolean;
+	private readonly unknownRows: UnsentName[];
 
-	constructor(n8n: IExecuteFunctions, rows: FormRow[], linkedValues: LinkedRecordValues) {
-		this.rows = rows;
+	constructor(n8n: IExecuteFunctions, { rows }: Stored<'each'>, { fields }: AcceptedFields, linkedValues: LinkedRecordValues) {
+		const byName = new Map(fields.map((field) => [field.name, field]));
+		this.rows = rows.flatMap(([name, value]) => formRow(byName.get(name), value));
+		this.unknownRows = rows.flatMap(([name]) => (byName.has(name) ? [] : [{ reason: 'unknown', name }]));
 		this.linkedValues = linkedValues;
-		this.evaluation = new Evaluation(n8n, rows);
-		this.hasNames = linkedValues.hasNames || rows.some(({ field }) => isLink(field));
+		this.evaluation = new Evaluation(n8n, this.rows);
+		this.hasNames = linkedValues.hasNames || this.rows.some(({ field }) => isLink(field));
 	}
 
 	mayNameRecords(): boolean {
 		return this.hasNames;
 	}
 
-	read(item: number): EvaluatedValue[] {
+	read(item: number): EvaluatedItem {
 		const results = this.evaluation.valuesOf(item);
 		const values = this.rows.map(({ field, origin }, i): EvaluatedValue => ({ field, value: results[i], origin }));
-		return [...values, ...this.linkedValues.valuesOf(item)];
+		const linked = this.linkedValues.read(item);
+		return { values: [...values, ...linked.values], unsent: [...this.unknownRows, ...linked.unsent] };
 	}
 }
 
@@ -111,14 +111,8 @@ interface FormRow {
 	origin: ValueOrigin;
 }
 
-function formRowsOf(rows: Stored<'each'>['rows'], fields: Field[], unsent: UnsentValues): FormRow[] {
-	const byName = new Map(fields.map((field) => [field.name, field]));
-	for (const [name] of rows) if (!byName.has(name)) unsent.unknown(name);
-	return rows.flatMap(([name, value]): FormRow[] => {
-		const field = byName.get(name);
-		return field ? [{ field, label: field.label, value, origin: isFilledByModel(value) ? 'model' : 'chosen' }] : [];
-	});
-}
+const formRow = (field: Field | undefined, value: unknown): FormRow[] =>
+	field ? [{ field, label: field.label, value, origin: isFilledByModel(value) ? 'model' : 'chosen' }] : [];
 
 /** The objects of the items, and how to read them. */
 interface ObjectSource {
@@ -127,7 +121,6 @@ interface ObjectSource {
 	originOf: (item: number) => ValueOrigin;
 	/** Whether a name that belongs to no field fails the item; otherwise, a notice names it. */
 	refusesUnknown: boolean;
-	unsent: UnsentValues;
 	whenCleared: WhenCleared;
 	accepted: AcceptedFields;
 	linkedValues: LinkedRecordValues;
@@ -151,20 +144,24 @@ class ObjectsReader implements ItemReader {
 		return linkedValues.hasNames || !Object.keys(objects.readEarly(item)).every((name) => this.plainNames.has(name));
 	}
 
-	read(item: number): EvaluatedValue[] {
-		const { objects, originOf, refusesUnknown, unsent, whenCleared, accepted, linkedValues } = this.source;
+	read(item: number): EvaluatedItem {
+		const { objects, originOf, refusesUnknown, whenCleared, accepted, linkedValues } = this.source;
 		const object = objects.readInTurn(item);
 		const origin = originOf(item);
 		const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, origin }, whenCleared).action === 'skip';
 		const { values, unknown, notObjects } = this.fieldReader.read(object, isSkipped);
 		const invented = refusesUnknown ? unknown.filter((name) => !accepted.recordFieldNames.has(name)) : [];
 		if (invented.length > 0 && accepted.fields.length > 0) throw inventedFields(invented, accepted.fields);
-		for (const name of notObjects) unsent.notObject(name);
-		noteUnknownNames(object, unknown, values, accepted, unsent);
-		const all = [...values.map((fieldValue): EvaluatedValue => ({ ...fieldValue, origin })), ...linkedValues.valuesOf(item)];
+		const ofObject = values.map((fieldValue): EvaluatedValue => ({ ...fieldValue, origin }));
+		const linked = linkedValues.read(item);
+		const notSent = notObjects.map((name): UnsentName => ({ reason: 'notObject', name }));
+		const all = [...ofObject, ...linked.values];
 		const names = Object.keys(object);
-		if (all.length === 0 && names.length > 0) throw nothingToSend(names, accepted.fields);
-		return all;
+		return {
+			values: all,
+			unsent: [...notSent, ...unsentNamesOf(object, unknown, values, accepted), ...linked.unsent],
+			...(all.length === 0 && names.length > 0 && { refusal: nothingToSend(names, accepted.fields) }),
+		};
 	}
 }
 
@@ -178,22 +175,17 @@ function originsOf(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'json'>)
 	};
 }
 
-function noteUnknownNames(
-	object: IDataObject,
-	names: string[],
-	values: InputValue[],
-	accepted: AcceptedFields,
-	unsent: UnsentValues,
-): void {
+/** The values of an object that no field takes, except those that belong to a record that was read. */
+function unsentNamesOf(object: IDataObject, names: string[], values: InputValue[], accepted: AcceptedFields): UnsentName[] {
 	// A record that was read contains values that only the service sets: ids, times, counters.
 	const isRecord = names.length > 0 && Object.keys(object).some((name) => wordsOf(name) === 'id');
 	const isFromRecord = (name: string) =>
 		accepted.recordFieldNames.has(name) || name === outcomeField || accepted.recordFieldWords?.has(wordsOf(name));
-	for (const name of names) {
-		const namesake: Field | undefined = customNamesake(accepted, name);
-		if (namesake && !values.some(({ field }) => field === namesake)) unsent.readOnly(namesake);
-		else if (!isRecord || !isFromRecord(name)) unsent.unknown(name);
-	}
+	return names.flatMap((name): UnsentName[] => {
+		const namesake = customNamesake(accepted, name);
+		if (namesake && !values.some(({ field }) => field === namesake)) return [{ reason: 'readOnly', name: namesake.name }];
+		return isRecord && isFromRecord(name) ? [] : [{ reason: 'unknown', name }];
+	});
 }
 
 function inputObjects(n8n: IExecuteFunctions): OncePerItem<IDataObject> {

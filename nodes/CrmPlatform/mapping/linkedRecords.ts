@@ -1,14 +1,15 @@
 import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
-import { linksOf, type Link } from '../api/openapi/linkFields';
+import { isLink, linksOf, type Link } from '../api/openapi/linkFields';
 import type { EvaluatedValue } from '../fields/decideValue';
 import type { Field, InputValue } from '../fields/field';
-import { asId } from '../lookUp/nameSyntax';
+import { FieldError } from '../fields/fieldError';
+import { asId, isName } from '../lookUp/nameSyntax';
 import { isBlank } from '../values/blank';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/fromAI';
 import type { StoredLinkedRecord } from './storedFields';
-import type { UnsentValues } from './unsentValues';
+import type { UnsentName } from './unsentValues';
 
 /** The same, once the name of the link is evaluated. */
 export interface LinkedRecord extends StoredLinkedRecord {
@@ -28,20 +29,27 @@ function linkNameForAll(n8n: IExecuteFunctions, linkName: unknown): string {
 	throw new Error('Linked Records: the field must be the same for all items, but its expression returns several. Choose one field, or map the values instead.');
 }
 
+/** The values of an item, and those that are not sent. */
+export interface EvaluatedItem {
+	values: EvaluatedValue[];
+	unsent: UnsentName[];
+	/** Why none of its values can be sent. */
+	refusal?: Error;
+}
+
 /** The records picked beside the values, as values of the fields that link to them; records of one list become one value. */
 export class LinkedRecordValues {
-	private readonly unsent: UnsentValues;
+	private readonly unknownLinks: UnsentName[];
 	private readonly prepared: PreparedRecord[];
 	private readonly evaluation: Evaluation;
 
 	/** @throws Error in the user's words if no field was chosen, or too many records */
-	constructor(n8n: IExecuteFunctions, records: LinkedRecord[], fields: Field[], unsent: UnsentValues) {
+	constructor(n8n: IExecuteFunctions, records: LinkedRecord[], fields: Field[]) {
 		const links = new Map(linksOf(fields).map((link) => [link.name, link]));
-		this.unsent = unsent;
+		this.unknownLinks = records.flatMap(({ linkName: name }) => (links.has(name) ? [] : [{ reason: 'unknown', name }]));
 		this.prepared = records.flatMap(({ linkName, record, mayBeName }) => {
 			if (linkName === '') throw new Error('Linked Records: choose a field for the selected record.');
 			const link = links.get(linkName);
-			if (!link) unsent.unknown(linkName);
 			return link ? [{ link, label: link.label, value: record, mayBeName }] : [];
 		});
 		refuseSeveral(this.prepared.map(({ link }) => link));
@@ -53,13 +61,15 @@ export class LinkedRecordValues {
 		return this.prepared.some(({ mayBeName }) => mayBeName);
 	}
 
-	valuesOf(item: number): EvaluatedValue[] {
+	/** @throws FieldError if a record is named but cannot be looked up */
+	read(item: number): EvaluatedItem {
 		const results = this.evaluation.valuesOf(item);
 		const records = this.prepared.map((record, i): EvaluatedRecord => ({ ...record, result: results[i] }));
-		for (const { link, value, result } of records) {
-			if (result === undefined && !isFilledByModel(value)) this.unsent.noValue(link.field);
-		}
-		return byField(records).map((fieldValue) => ({ ...fieldValue, origin: 'chosen' }));
+		const withoutValue = records.filter(({ value, result }) => result === undefined && !isFilledByModel(value));
+		return {
+			values: byField(records).map((fieldValue) => ({ ...fieldValue, origin: 'chosen' })),
+			unsent: [...this.unknownLinks, ...withoutValue.map(({ label }): UnsentName => ({ reason: 'noValue', name: label }))],
+		};
 	}
 }
 
@@ -81,12 +91,16 @@ function byField(records: EvaluatedRecord[]): InputValue[] {
 	for (const { link, value, mayBeName, result } of records) {
 		const picked = mayBeName ? result : asId(link.field, result);
 		const ids = idsIn(picked);
+		if (mayBeName && !isLink(link.field) && ids.some((id) => isName(link.field, id))) throw new FieldError(link.field, unknownCollection);
 		if (result === undefined || (isFilledByModel(value) && ids.length === 0)) continue;
 		const others = (values.get(link.field) ?? []) as unknown[];
 		values.set(link.field, link.isOneOfMany ? [...others, ...ids.map(link.valueFor)] : picked);
 	}
 	return [...values].map(([field, value]) => ({ field, value }));
 }
+
+const unknownCollection =
+	'a record cannot be looked up by name, because the credential may not read custom fields, which say what they link to. Use the ID.';
 
 /** The ids that an expression returned: any number of them. */
 function idsIn(value: unknown): unknown[] {

@@ -42,16 +42,18 @@ export async function prepareValues(
 	const { n8n, api } = execution;
 	const zone = n8n.getTimezone();
 	const unsent = new UnsentValues(api, new Set(otherNames));
-	const readers = itemReaders(n8n, stored, unsent, whenCleared);
+	const readers = itemReaders(n8n, stored, whenCleared);
 	const fieldsOfItems = await acceptedFields(execution, stored.mode, (item) => readers.names(item), fields);
 	const readerOf = fieldsOfItems.oncePerFields((accepted) => readers.readerFor(accepted));
 	const evaluated = new OncePerItem((item) => readerOf(item).read(item));
-	const mayBeNames = (item: number) => (readerOf(item).mayNameRecords(item) ? evaluated.readEarly(item) : []);
+	const mayBeNames = (item: number) => (readerOf(item).mayNameRecords(item) ? evaluated.readEarly(item).values : []);
 	const linkedIds = await lookUpLinks(execution, mayBeNames, 'written');
 
 	return (item) => {
-		const values = convert(evaluated.readInTurn(item), { whenCleared, zone, isForm: stored.mode === 'each', unsent });
-		return bodyFrom(values, linkedIds);
+		const { values, unsent: unsentNames, refusal } = evaluated.readInTurn(item);
+		for (const unsentName of unsentNames) unsent.add(unsentName);
+		if (refusal) throw refusal;
+		return bodyFrom(convert(values, { whenCleared, zone, isForm: stored.mode === 'each', unsent }), linkedIds);
 	};
 }
 
@@ -62,7 +64,7 @@ function convert(
 ): ConvertedValue[] {
 	const decisions = values.map((value) => ({ field: value.field, ...decideValue(value, whenCleared) }));
 	const skipped = decisions.filter((decision) => decision.action === 'skip');
-	for (const { field, reason } of skipped) if (reason === 'undefined') unsent.noValue(field);
+	for (const { field, reason } of skipped) if (reason === 'undefined') unsent.add({ reason: 'noValue', name: field.label });
 	const isBlankItem = decisions.length > 0 && skipped.filter(({ reason }) => reason === 'blank').length === decisions.length;
 	if (isBlankItem && !isForm) throw onlyBlanks(decisions.map(({ field }) => field.label));
 	return decisions.flatMap((decision): ConvertedValue[] => {

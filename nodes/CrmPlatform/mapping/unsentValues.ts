@@ -3,9 +3,26 @@ import { getOrCreate } from '../base/maps';
 import { listed } from '../values/listed';
 import type { Field } from '../fields/field';
 
+type Reason =
+	/** The name belongs to no field. */
+	| 'unknown'
+	/** It is that of a custom field, and of a read-only field. */
+	| 'readOnly'
+	/** Its value is not an object, and its members would be fields. */
+	| 'notObject'
+	/** Its expression returned undefined, as a mistyped path does. */
+	| 'noValue';
+
+/** A value of an item that is not sent. */
+export interface UnsentName {
+	reason: Reason;
+	/** The name of the value, or the label of its field. */
+	name: string;
+}
+
 /** Names of values that were not sent. */
 interface UnsentNames {
-	reason: keyof typeof noticeTexts;
+	reason: Reason;
 	/** The names in one text; of many, the first ones. */
 	names: string;
 	/** The notice for the user. */
@@ -21,7 +38,7 @@ export const unsentNames = (api: Connection): UnsentNames[] => (unsentByConnecti
 export class UnsentValues {
 	private readonly api: Connection;
 	private readonly otherNames: ReadonlySet<string>;
-	private readonly noticesByReason = new Map<UnsentNames['reason'], NamesNotice>();
+	private readonly noticesByReason = new Map<Reason, NamesNotice>();
 
 	/** @param otherNames known names that belong to no field */
 	constructor(api: Connection, otherNames: ReadonlySet<string>) {
@@ -29,46 +46,29 @@ export class UnsentValues {
 		this.otherNames = otherNames;
 	}
 
-	/** Adds a name that belongs to no field. @throws Error if the service's description could not be read */
-	unknown(name: string): void {
-		if (this.otherNames.has(name)) return;
-		this.api.requireDescription(`The field ${name}`);
-		this.add('unknown', name);
-	}
-
-	/** Adds a custom field that has the name of a read-only field. */
-	readOnly({ name }: Field): void {
-		this.add('readOnly', name);
-	}
-
-	/** Adds the name of an object whose value is not an object. */
-	notObject(name: string): void {
-		this.add('notObject', name);
-	}
-
-	/** Adds a field whose expression returned undefined, as a mistyped path does. */
-	noValue({ label }: Field): void {
-		this.add('noValue', label);
-	}
-
 	all(): UnsentNames[] {
 		return [...this.noticesByReason].map(([reason, { names, notice }]) => ({ reason, names, notice }));
 	}
 
-	private add(reason: UnsentNames['reason'], name: string): void {
+	/** @throws Error if the name belongs to no field because the service's description could not be read */
+	add({ reason, name }: UnsentName): void {
+		if (reason === 'unknown') {
+			if (this.otherNames.has(name)) return;
+			this.api.requireDescription(`The field ${name}`);
+		}
 		if (this.noticesByReason.size === 0) getOrCreate(unsentByConnection, this.api, () => []).push(this);
 		getOrCreate(this.noticesByReason, reason, () => new NamesNotice(this.api.notices, noticeTexts[reason])).add(name);
 	}
 }
 
-const noticeTexts = {
-	unknown: (names: string): string =>
+const noticeTexts: Record<Reason, (names: string) => string> = {
+	unknown: (names) =>
 		`Not sent because the CRM has no such field: ${names}. Correct the names (in a file, the header of the column), or reopen the node to reload its fields.`,
-	readOnly: (names: string): string =>
+	readOnly: (names) =>
 		`Not sent because these names belong to read-only fields. To write the custom fields of the same name, use ${names}.`,
-	notObject: (names: string): string =>
+	notObject: (names) =>
 		`Not sent because the value is not an object such as { "key": "value" }: ${names}.`,
-	noValue: (labels: string): string =>
+	noValue: (labels) =>
 		`Not sent for at least one item because the expression returned undefined: ${labels}. Check the expression. To clear a field, return null.`,
 };
 

@@ -39,11 +39,10 @@ export function linksOf(fields: Field[]): Link[] {
 }
 
 /** Whether the values of a field are ids of other records, not of their parts. */
-export const isRecordLink = ({ collection, part, linksTo }: Field): boolean =>
-	(collection !== undefined && part === undefined) || linksTo !== undefined;
+export const isRecordLink = (field: Field): boolean => isLink(field) && field.part === undefined;
 
-/** Whether the values of a field are ids of other records, or of their parts. */
-export const isLink = ({ collection, linksTo }: Field): boolean => collection !== undefined || linksTo !== undefined;
+/** Whether the values of a field are known to be ids of other records, or of their parts. */
+export const isLink = ({ collection = '', linksTo }: Field): boolean => collection !== '' || linksTo !== undefined;
 
 /**
  * A copy of the value of a link, with each id replaced.
