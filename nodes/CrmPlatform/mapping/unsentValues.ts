@@ -3,7 +3,7 @@ import { getOrCreate } from '../base/maps';
 import { listed } from '../values/listed';
 import type { Field } from '../fields/field';
 
-type Reason =
+type UnsentReason =
 	/** The name belongs to no field. */
 	| 'unknown'
 	/** It is that of a custom field, and of a read-only field. */
@@ -15,14 +15,14 @@ type Reason =
 
 /** A value of an item that is not sent. */
 export interface UnsentName {
-	reason: Reason;
+	reason: UnsentReason;
 	/** The name of the value, or the label of its field. */
 	name: string;
 }
 
 /** Names of values that were not sent. */
 interface UnsentNames {
-	reason: Reason;
+	reason: UnsentReason;
 	/** The names in one text; of many, the first ones. */
 	names: string;
 	/** The notice for the user. */
@@ -38,7 +38,7 @@ export const unsentNames = (api: Connection): UnsentNames[] => (unsentByConnecti
 export class UnsentValues {
 	private readonly api: Connection;
 	private readonly otherNames: ReadonlySet<string>;
-	private readonly noticesByReason = new Map<Reason, NamesNotice>();
+	private readonly noticesByReason = new Map<UnsentReason, NamesNotice>();
 
 	/** @param otherNames known names that belong to no field */
 	constructor(api: Connection, otherNames: ReadonlySet<string>) {
@@ -61,7 +61,7 @@ export class UnsentValues {
 	}
 }
 
-const noticeTexts: Record<Reason, (names: string) => string> = {
+const noticeTexts: Record<UnsentReason, (names: string) => string> = {
 	unknown: (names) =>
 		`Not sent because the CRM has no such field: ${names}. Correct the names (in a file, the header of the column), or reopen the node to reload its fields.`,
 	readOnly: (names) =>
