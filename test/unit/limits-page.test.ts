@@ -45,7 +45,7 @@ test.each<[string, string]>([
 	['Linked records of a task, note or activity', n(schemas.Task.properties.links.maxItems)],
 	['Attachments of a message', n(schemas.Message.properties.attachments.maxItems)],
 	['Events are kept', `${eventsAreKeptMs / day} days`],
-	['Attempts to deliver a webhook', `${disableAfterMs / day} days`],
+	['Time that a webhook may fail', `${disableAfterMs / day} days`],
 ])('the page on limits has the value of: %s', (label, limit) => {
 	expect(page).toContain(`| ${label} | ${limit} |`);
 });
