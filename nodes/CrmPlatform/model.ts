@@ -57,7 +57,7 @@ export interface Operation {
 	action?: { leavesTheCrm: boolean };
 	/** Whether the operation runs once for all items if no parameter depends on the item: each run would return the same. */
 	isOnceForAll?: true;
-	/** Reads what all items share, and returns the function that handles one item. */
+	/** Reads what all items share, and returns what runs the items: one by one, or in slices. */
 	prepare(execution: Execution): Run | Sliced | Promise<Run | Sliced>;
 }
 
@@ -101,7 +101,7 @@ export type Result = OutputItem | OutputItem[];
 
 export type OutputItem = IDataObject | ItemWithFiles;
 
-/** One execution of the node. */
+/** A run of the node: what all its items share. */
 export interface Execution {
 	n8n: IExecuteFunctions;
 	api: Connection;

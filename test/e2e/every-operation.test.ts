@@ -36,6 +36,8 @@ describe('In a real n8n,', () => {
 			for (const [name, items] of Object.entries(outputs)) {
 				expect({ name, items }).toEqual({ name, items: expect.arrayContaining([expect.anything()]) });
 			}
+			const versionOf = (name: string) => Number(outputs[name]?.[0]?.json['version'] ?? 0);
+			expect(versionOf('update')).toBeGreaterThanOrEqual(outputs['update'] ? versionOf('get') + 1 : 0);
 		},
 	);
 });

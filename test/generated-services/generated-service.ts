@@ -18,7 +18,7 @@ interface Effect {
 	/** The record's values in the request. */
 	values: Record<string, unknown>;
 	/** Whether the description says that a repeated request is recognized. */
-	isHonored: boolean;
+	isGuaranteed: boolean;
 	/** The attempt of the node that made it, as the caller counts. */
 	attempt: number;
 }
@@ -143,28 +143,28 @@ export class GeneratedService {
 		query: URLSearchParams,
 		headers: IncomingMessage['headers'],
 		text: string,
-		isHonored: boolean,
+		isGuaranteed: boolean,
 	): GeneratedAnswer {
 		const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
 		const place = /^\/v1\/contacts(?:\/(?:(\w+)-batch|([^/]+)))?$/.exec(path);
 		if (!place) return this.error(404, 'not_found');
 		const [, batch, id] = place;
 		const { names, update } = this.dialect;
-		if (batch !== undefined && this.dialect.batch) return this.writeBatch(batch, ownValue(body, names.batch), query, isHonored);
-		if (method === 'POST' && id === undefined) return this.create(body, isHonored);
-		if (method === 'PUT' && id === undefined) return this.upsert(body, query, isHonored);
+		if (batch !== undefined && this.dialect.batch) return this.writeBatch(batch, ownValue(body, names.batch), query, isGuaranteed);
+		if (method === 'POST' && id === undefined) return this.create(body, isGuaranteed);
+		if (method === 'PUT' && id === undefined) return this.upsert(body, query, isGuaranteed);
 		const target = id === undefined ? undefined : this.records.get(decodeURIComponent(id));
 		if (!target) return this.error(404, 'not_found');
-		if (method === 'DELETE') return this.remove(target, isHonored);
+		if (method === 'DELETE') return this.remove(target, isGuaranteed);
 		const type = headers['content-type'] ?? '';
 		if (method !== (update.startsWith('put') ? 'PUT' : 'PATCH')) return this.error(405, 'method');
 		if (type.includes('merge-patch') !== (update === 'merge-patch')) return this.error(415, 'media_type');
 		const condition = headers['if-match'];
 		if (condition !== undefined && condition !== this.versionOf(target).etag) return this.error(412, 'changed');
-		return this.change(target, body, isHonored, method === 'PUT');
+		return this.change(target, body, isGuaranteed, method === 'PUT');
 	}
 
-	private writeBatch(verb: string, items: unknown, query: URLSearchParams, isHonored: boolean): GeneratedAnswer {
+	private writeBatch(verb: string, items: unknown, query: URLSearchParams, isGuaranteed: boolean): GeneratedAnswer {
 		if (!Array.isArray(items)) return this.error(422, 'batch');
 		if (items.length > this.dialect.batch!.maximum) return this.error(413, 'too_large');
 		const results = (items as GeneratedRecord[]).map((item, index) => {
@@ -172,14 +172,14 @@ export class GeneratedService {
 			const target = this.records.get(id);
 			const { status, body } =
 				verb === 'create'
-					? this.create(item, isHonored)
+					? this.create(item, isGuaranteed)
 					: verb === 'upsert'
-						? this.upsert(item, query, isHonored)
+						? this.upsert(item, query, isGuaranteed)
 						: !target
 							? this.error(404, 'not_found')
 							: verb === 'delete'
-								? this.remove(target, isHonored)
-								: this.change(target, values, isHonored, false);
+								? this.remove(target, isGuaranteed)
+								: this.change(target, values, isGuaranteed, false);
 			const record = status < 300 ? { data: body } : { error: body ?? null };
 			const isNamed = this.dialect.batch!.results === 'id' && typeof id === 'string';
 			return {
@@ -193,35 +193,35 @@ export class GeneratedService {
 		return { status: 207, body: { results: areNamed ? results.reverse() : results } };
 	}
 
-	private create(values: Record<string, unknown>, isHonored: boolean): GeneratedAnswer {
+	private create(values: Record<string, unknown>, isGuaranteed: boolean): GeneratedAnswer {
 		const refusal = this.invalid(values);
 		if (refusal) return refusal;
 		const row = this.insert(values);
-		this.effects.push({ kind: 'create', id: row.id, values, isHonored, attempt: this.attempt });
+		this.effects.push({ kind: 'create', id: row.id, values, isGuaranteed, attempt: this.attempt });
 		return this.answerWith(row, 201);
 	}
 
-	private upsert(values: Record<string, unknown>, query: URLSearchParams, isHonored: boolean): GeneratedAnswer {
+	private upsert(values: Record<string, unknown>, query: URLSearchParams, isGuaranteed: boolean): GeneratedAnswer {
 		const { match } = this.dialect.names;
 		// Without the field to match on, it may find any record.
 		const isAny = query.get('match_on') !== match;
 		const found = [...this.records.values()].find((row) => isAny || ownValue(row, match) === ownValue(values, match));
-		return found ? this.change(found, values, isHonored, false) : this.create(values, isHonored);
+		return found ? this.change(found, values, isGuaranteed, false) : this.create(values, isGuaranteed);
 	}
 
-	private change(row: GeneratedRecord, values: Record<string, unknown>, isHonored: boolean, isReplaced: boolean): GeneratedAnswer {
+	private change(row: GeneratedRecord, values: Record<string, unknown>, isGuaranteed: boolean, isReplaced: boolean): GeneratedAnswer {
 		const invalid = this.invalid(values);
 		if (invalid) return invalid;
 		const base = isReplaced ? {} : row;
 		const changed = { ...base, ...values, id: row.id, revision: Number(row.revision) + 1 };
 		this.records.set(row.id, changed);
-		this.effects.push({ kind: 'update', id: row.id, values, isHonored, attempt: this.attempt });
+		this.effects.push({ kind: 'update', id: row.id, values, isGuaranteed, attempt: this.attempt });
 		return this.answerWith(changed, 200);
 	}
 
-	private remove(row: GeneratedRecord, isHonored: boolean): GeneratedAnswer {
+	private remove(row: GeneratedRecord, isGuaranteed: boolean): GeneratedAnswer {
 		this.records.delete(row.id);
-		this.effects.push({ kind: 'delete', id: row.id, values: {}, isHonored, attempt: this.attempt });
+		this.effects.push({ kind: 'delete', id: row.id, values: {}, isGuaranteed, attempt: this.attempt });
 		return { status: 204 };
 	}
 

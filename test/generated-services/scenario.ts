@@ -196,8 +196,8 @@ function brokenItemPromises(
 			if (creations.filter((creation) => creation.attempt === attempt).length > 1)
 				broken.push(`item ${item} was written twice in attempt ${attempt}`);
 		}
-		const isHonored = creations.every((creation) => creation.isHonored);
-		if (creations.length > 1 && (isHonored || !isWarned)) broken.push(`item ${item} was written ${creations.length} times`);
+		const isGuaranteed = creations.every((creation) => creation.isGuaranteed);
+		if (creations.length > 1 && (isGuaranteed || !isWarned)) broken.push(`item ${item} was written ${creations.length} times`);
 		if (isDone && typeof output.id === 'string' && !effects.some(({ id }) => id === output.id)) {
 			broken.push(`item ${item} is reported as ${String(output.id)}, and was written to another record`);
 		}

@@ -146,10 +146,10 @@ describe('Write Once Per', () => {
 test('a service whose description cannot be read gets no keys: a write whose response was lost is not repeated', async () => {
 	await sandbox.faults({ path: '/v1/contacts', method: 'POST', drop: 'after' });
 	const more = { retryOnFail: true, credential: withoutDescription() };
-	await expect(run(create('contact', { last_name: 'unhonored' }), [{}], more)).rejects.toMatchObject({
+	await expect(run(create('contact', { last_name: 'notGuaranteed' }), [{}], more)).rejects.toMatchObject({
 		description: expect.stringMatching(/may have been processed[^]*could not be read[^]*Retry On Fail may write/),
 	});
-	expect(await found('unhonored')).toBe(1);
+	expect(await found('notGuaranteed')).toBe(1);
 });
 
 test('a record with a field called error does not count as a failure in n8n', async () => {

@@ -18,18 +18,18 @@ const { run } = nodeRuns(sandbox);
 sinceN8n('2.41', () => {
 	describe('The definition of a node that an AI builder reads', () => {
 		test.each([
-			[new CrmPlatform(), 25_000],
-			[new CrmPlatformAdmin(), 12_500],
-			[new CrmPlatformSync(), 10_000],
-			[new CrmPlatformTools(), 12_000],
-			[new CrmPlatformTrigger(), 4_000],
-			[new CrmPlatformPollTrigger(), 9_000],
-		] as Array<[INodeType, number]>)('fits into its context: %#', (node, characters) => {
+			{ node: new CrmPlatform() as INodeType, characters: 25_000 },
+			{ node: new CrmPlatformAdmin(), characters: 12_500 },
+			{ node: new CrmPlatformSync(), characters: 10_000 },
+			{ node: new CrmPlatformTools(), characters: 12_000 },
+			{ node: new CrmPlatformTrigger(), characters: 4_000 },
+			{ node: new CrmPlatformPollTrigger(), characters: 9_000 },
+		])('of $node.description.displayName fits into $characters characters', ({ node, characters }) => {
 			expect(definitionOf(node).length).toBeLessThanOrEqual(characters);
 		});
 
 		test.each([new CrmPlatform(), new CrmPlatformAdmin(), new CrmPlatformSync()])(
-			'has hints in the versions of n8n that load hints: %#',
+			'has hints in the versions of n8n that load hints: $description.displayName',
 			({ description }) => {
 				const { validateNodeDescription } = jest.requireActual<{ validateNodeDescription(description: object): void }>(
 					'n8n-core/dist/nodes-loader/validate-node-description',

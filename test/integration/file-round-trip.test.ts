@@ -47,7 +47,7 @@ async function empty(): Promise<void> {
 	}
 }
 
-const companies = async (sandbox: typeof source): Promise<IDataObject[]> => {
+const contactsOf = async (sandbox: typeof source): Promise<IDataObject[]> => {
 	return await sandbox.list('contacts?limit=500&sort=email');
 };
 
@@ -65,7 +65,7 @@ test.each(['csv', 'ndjson'])('an account is imported into an empty one from %s f
 		expect((await to.exportOf(query, resource)).text).toBe(exported.text);
 	}
 	// The links are those of the other account: the same companies have other ids there.
-	const [there, here] = [await companies(source), await companies(target)];
+	const [there, here] = [await contactsOf(source), await contactsOf(target)];
 	const linked = there.filter(({ company_id: id }) => id !== null);
 	expect(linked.length).toBeGreaterThan(50);
 	const ids = new Set(here.map(({ company_id: id }) => id));
@@ -73,9 +73,9 @@ test.each(['csv', 'ndjson'])('an account is imported into an empty one from %s f
 });
 
 test('a link by a value that looks like an id is imported into another account', async () => {
-	const companies = ['100123', 'shop-100123', 'name:100123'];
+	const externalIds = ['100123', 'shop-100123', 'name:100123'];
 	const there = new Map<unknown, unknown>();
-	for (const key of companies) {
+	for (const key of externalIds) {
 		const company = { name: 'Altamira', external_id: key };
 		const { body } = await source.call('POST', '/v1/companies', company);
 		await source.create('contacts', { last_name: 'Kvist', job_title: key, company_id: body.id as string });
@@ -85,8 +85,8 @@ test('a link by a value that looks like an id is imported into another account',
 	const options = { outputFields: ['last_name', 'job_title', 'company_id'], madeFor: 'otherAccount' };
 	const { text, hints } = await from.exportOf({ filters, options });
 	expect(hints).toEqual([]);
-	expect(rowsOf(text).map((row) => row['company_id']).sort()).toEqual(companies.map((key) => `external_id:${key}`).sort());
-	expect((await to.importOf(text, { importAs: 'create' })).json).toMatchObject({ done: companies.length, failed: 0 });
+	expect(rowsOf(text).map((row) => row['company_id']).sort()).toEqual(externalIds.map((key) => `external_id:${key}`).sort());
+	expect((await to.importOf(text, { importAs: 'create' })).json).toMatchObject({ done: externalIds.length, failed: 0 });
 	const { body } = await target.call('GET', '/v1/contacts?last_name=Kvist');
 	const linked = (body.data as IDataObject[]).map((contact) => [contact.job_title, contact.company_id] as const);
 	expect(new Map(linked)).toEqual(there);

@@ -79,7 +79,7 @@ describe('n8n gets another address', () => {
 		await came('before', 'meanwhile');
 	});
 
-	test('a second n8n with the same database finally has its own subscription, and both receive each event', async () => {
+	test('a second n8n with the same database ends up with its own subscription, and both receive each event', async () => {
 		const other = await startTrigger({ credential: sandbox.credential, parameters: trigger.parameters });
 		await trigger.activate();
 		other.staticData = structuredClone(trigger.staticData);

@@ -117,7 +117,7 @@ test.each([404, 405])('described rotation that answers %d: a subscription whose 
 	expect(await onlySubscription()).toMatchObject({ url: trigger.url });
 });
 
-test('another client’s webhook with n8n’s address is never changed nor ended', async () => {
+test('another client’s webhook with n8n’s address is never changed or deleted', async () => {
 	const other = await sandbox.create('webhooks', { url: trigger.url, events: ['deal.won'], description: 'Billing' });
 	await trigger.activate();
 	expect(await subscriptions()).toHaveLength(2);

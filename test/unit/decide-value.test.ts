@@ -48,7 +48,7 @@ test.each(['chosen', 'cellThatClears'] as const)('a new record has nothing to cl
 	expect(decided('text', null, origin, 'skip')).toEqual(skip('neverCleared'));
 });
 
-test('a new record has nothing to clear: an empty list is not sent, except as the value of a field of any kind', () => {
+test('a new record has nothing to clear: an empty list is not sent, except in a field of the kind `any`, whose value it may be', () => {
 	expect(decided('list', [], 'chosen', 'skip')).toEqual(skip('neverCleared'));
 	expect(decided('json', [{ value: '' }], 'chosen', 'skip')).toEqual(skip('neverCleared'));
 	expect(decided('any', [], 'chosen', 'skip')).toEqual(write([]));

@@ -38,7 +38,7 @@ export function start() {
 	const sendMany = (count: number, name: string, ...how: [Respond, Partial<QueuedRequest>?, number?]) => {
 		for (let i = 0; i < count; i += 1) void send(`${name} ${i}`, ...how);
 	};
-	/** A response that reports how many requests remain, and in how many seconds the window ends. */
+	/** A response that reports how many requests remain (-1: none, and it is a 429), and in how many seconds the window ends. */
 	const withWindow = (remaining: number, seconds = 60): SimulatedResponse => ({
 		status: remaining < 0 ? 429 : 200,
 		headers: {

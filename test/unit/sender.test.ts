@@ -53,7 +53,7 @@ describe('an idempotent request is retried without a key', () => {
 describe('a write that is not idempotent, without a key', () => {
 	test.each<[string, ApiRequest]>([
 		['POST', post],
-		['POST under a key that the CRM may ignore', { ...post, idempotency: { ...key, isHonored: false } }],
+		['POST under a key that the CRM may ignore', { ...post, idempotency: { ...key, isGuaranteed: false } }],
 		['an upsert', { method: 'PUT', path: '/v1/contacts', query: { match_on: 'email' }, body: {} }],
 		['PATCH under If-Match', { ...patch, headers: { 'if-match': '"1"' } }],
 		['PATCH with a list of steps', { ...patch, body: [] }],

@@ -17,6 +17,6 @@ test.each([
 	['one time with and without fractions of a second', { time: late }, { time: '2026-11-26T10:00:00Z' }, 'same'],
 	['times without fractions of a second', { time: '2026-11-26T10:00:01Z' }, { time: late }, 'newer'],
 	['nothing in common', { version: 1 }, { time: early }, 'unknown'],
-])('%s tell whether a record was changed', (_, now, then, expected) => {
+])('%s: a record with %j, earlier with %j, is %s', (_, now, then, expected) => {
 	expect(compareStates(now, then)).toBe(expected);
 });

@@ -45,7 +45,7 @@ export async function sendBatch(
 	const answers = new Map<number, BatchAnswer>();
 	const answersOr = (otherwise: BatchAnswer | Error) =>
 		items.map((_, item) => answers.get(item) ?? otherwise);
-	const isSafe = idempotency !== undefined && idempotency.isHonored !== false;
+	const isSafe = idempotency !== undefined && idempotency.isGuaranteed !== false;
 	let headers: ApiResponse['headers'] = {};
 	for (let attempt = 0; attempt < (isSafe ? maxRequests : 1); attempt++) {
 		const response = send(request);

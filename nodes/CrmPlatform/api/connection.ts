@@ -105,7 +105,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 function withUnhonoredKey(request: ApiRequest): ApiRequest {
 	const { idempotency } = request;
 	return idempotency
-		? { ...request, idempotency: { ...idempotency, isHonored: idempotency.isHonored ?? false } }
+		? { ...request, idempotency: { ...idempotency, isGuaranteed: idempotency.isGuaranteed ?? false } }
 		: request;
 }
 

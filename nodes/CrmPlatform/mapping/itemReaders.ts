@@ -65,7 +65,7 @@ export function itemReaders(
 
 function namesIn(objects: OncePerItem<IDataObject>, item: number): string[] {
 	try {
-		return Object.keys(objects.readEarly(item));
+		return Object.keys(objects.peek(item));
 	} catch {
 		// The item fails with this error in its turn.
 		return [];
@@ -141,12 +141,12 @@ class ObjectsReader implements ItemReader {
 
 	mayNameRecords(item: number): boolean {
 		const { objects, linkedValues } = this.source;
-		return linkedValues.hasNames || !Object.keys(objects.readEarly(item)).every((name) => this.plainNames.has(name));
+		return linkedValues.hasNames || !Object.keys(objects.peek(item)).every((name) => this.plainNames.has(name));
 	}
 
 	read(item: number): EvaluatedItem {
 		const { objects, originOf, refusesUnknown, whenCleared, accepted, linkedValues } = this.source;
-		const object = objects.readInTurn(item);
+		const object = objects.take(item);
 		const origin = originOf(item);
 		const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, origin }, whenCleared).action === 'skip';
 		const { values, unknown, notObjects } = this.fieldReader.read(object, isSkipped);

@@ -11,7 +11,7 @@ import { isFilledByModel } from './expressions/fromAI';
 import type { StoredLinkedRecord } from './storedFields';
 import type { UnsentName } from './unsentValues';
 
-/** The same, once the name of the link is evaluated. */
+/** A stored linked record, with the evaluated name of its link. */
 export interface LinkedRecord extends StoredLinkedRecord {
 	linkName: string;
 }

@@ -11,16 +11,16 @@ export class OncePerItem<Value> {
 		this.read = read;
 	}
 
-	/** @throws the error of reading, now and again in the item's turn */
-	readEarly(item: number): Value {
+	/** Reads an item, and keeps the result until it is taken. @throws the error of reading, now and when it is taken */
+	peek(item: number): Value {
 		const result = this.early.get(item) ?? this.attempt(item);
 		this.early.set(item, result);
 		if ('error' in result) throw result.error;
 		return result.value;
 	}
 
-	/** Reads an item in its turn, and releases its early result. */
-	readInTurn(item: number): Value {
+	/** Returns the result for an item, and forgets it. @throws the error of reading */
+	take(item: number): Value {
 		const result = this.early.get(item);
 		this.early.delete(item);
 		if (!result) return this.read(item);

@@ -46,11 +46,11 @@ export async function prepareValues(
 	const fieldsOfItems = await acceptedFields(execution, stored.mode, (item) => readers.names(item), fields);
 	const readerOf = fieldsOfItems.oncePerFields((accepted) => readers.readerFor(accepted));
 	const evaluated = new OncePerItem((item) => readerOf(item).read(item));
-	const mayBeNames = (item: number) => (readerOf(item).mayNameRecords(item) ? evaluated.readEarly(item).values : []);
+	const mayBeNames = (item: number) => (readerOf(item).mayNameRecords(item) ? evaluated.peek(item).values : []);
 	const linkedIds = await lookUpLinks(execution, mayBeNames, 'written');
 
 	return (item) => {
-		const { values, unsent: unsentNames, refusal } = evaluated.readInTurn(item);
+		const { values, unsent: unsentNames, refusal } = evaluated.take(item);
 		for (const unsentName of unsentNames) unsent.add(unsentName);
 		if (refusal) throw refusal;
 		return bodyFrom(convert(values, { whenCleared, zone, isForm: stored.mode === 'each', unsent }), linkedIds);

@@ -39,7 +39,7 @@ export function create(
 		async prepare(execution) {
 			const description = await requireWrite(execution);
 			const stored = storedFields(execution.n8n, 'fields');
-			// n8n does not check a form that shows no errors before anything is entered.
+			// n8n does not check required fields here, because the mapper shows no errors (parameters/fieldParameters).
 			const requiredNames = [...(stored.mode === 'each' ? requiredByForm(description) : []), ...(required ?? [])];
 			const bodyOf = await prepareValues(execution, stored, description.fields, 'skip');
 			const writeOf = (item: number) => {

@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { filterOperators, isRange, type FilterOperator } from '../api/openapi/filterOperators';
 import { fieldsDependOn, linkedPicker } from './recordParameters';
 
-const valuesOf = (isShown: (operator: FilterOperator) => boolean): Pick<INodeProperties, 'displayOptions'> => ({
+const shownFor = (isShown: (operator: FilterOperator) => boolean): Pick<INodeProperties, 'displayOptions'> => ({
 	displayOptions: { show: { operator: filterOperators.filter(isShown).map(({ value }) => value) } },
 });
 
@@ -30,7 +30,7 @@ const values: INodeProperties[] = [
 	},
 	{
 		...linkedPicker,
-		...valuesOf(({ takes }) => takes === 'record'),
+		...shownFor(({ takes }) => takes === 'record'),
 	},
 	{
 		displayName: 'Value',
@@ -40,7 +40,7 @@ const values: INodeProperties[] = [
 		placeholder: 'e.g. Customer, Acme Inc., ada@acme.example',
 		description:
 			'Choices and records can be given by name. With Is One Of, separate values with commas.',
-		...valuesOf(({ takes }) => takes === 'values'),
+		...shownFor(({ takes }) => takes === 'values'),
 	},
 	{
 		displayName: 'Value (Date)',
@@ -50,7 +50,7 @@ const values: INodeProperties[] = [
 		default: '',
 		description:
 			'A day, or a time such as {{ $now.minus({ hours: 1 }) }}',
-		...valuesOf(({ takes }) => takes === 'dates'),
+		...shownFor(({ takes }) => takes === 'dates'),
 	},
 	{
 		displayName: 'Value (Last Date)',
@@ -59,7 +59,7 @@ const values: INodeProperties[] = [
 		typeOptions: { dateOnly: true },
 		default: '',
 		description: 'The last day that matches',
-		...valuesOf((operator) => operator.takes === 'dates' && isRange(operator)),
+		...shownFor((operator) => operator.takes === 'dates' && isRange(operator)),
 	},
 	{
 		displayName: 'Value (Maximum)',
@@ -67,7 +67,7 @@ const values: INodeProperties[] = [
 		type: 'string',
 		default: '',
 		description: 'The largest value that matches',
-		...valuesOf((operator) => operator.takes === 'values' && isRange(operator)),
+		...shownFor((operator) => operator.takes === 'values' && isRange(operator)),
 	},
 	{
 		displayName: 'Value Names or IDs',
@@ -79,7 +79,7 @@ const values: INodeProperties[] = [
 		},
 		default: [],
 		description: 'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
-		...valuesOf(({ takes }) => takes === 'choices'),
+		...shownFor(({ takes }) => takes === 'choices'),
 	},
 ];
 

@@ -112,7 +112,7 @@ export class RecordWriter {
 		items: number[],
 		mayContinue: MayContinue,
 	): Promise<Results> {
-		let maySendAlone = keyHeaderOf(this.execution, this.description, 'single')?.isHonored === true;
+		let maySendAlone = keyHeaderOf(this.execution, this.description, 'single')?.isGuaranteed === true;
 		const results = answers.map((answer, index) =>
 			this.isDeferred(answer, writes[index]!, writes) ? undefined : this.resultOf(answer, writes[index]!, items[index]!),
 		);

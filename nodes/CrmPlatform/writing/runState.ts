@@ -10,7 +10,7 @@ import type { Execution } from '../model';
 export interface KeyHeader extends KeyFormat {
 	name: string;
 	/** Whether the service's own description of the operation declares the header. */
-	isHonored: boolean;
+	isGuaranteed: boolean;
 }
 
 /**
@@ -69,7 +69,7 @@ export function keyHeaderOf(
 	carrier: 'single' | 'batch',
 ): KeyHeader | undefined {
 	const part = carrier === 'batch' ? (description.batch ?? {}) : description;
-	return pinned(execution, carrier, headerIn(execution, part) ?? unhonored(headerIn(execution, description)));
+	return pinned(execution, carrier, headerIn(execution, part) ?? notGuaranteed(headerIn(execution, description)));
 }
 
 /**
@@ -85,8 +85,8 @@ export function requestKeyHeader(
 ): KeyHeader | undefined {
 	const header = declared && headerIn(execution, declared);
 	// If the service's own description declares no header for this path, none is sent.
-	if (!header && execution.api.isSelfDescribed()) return usual && unhonored(headerIn(execution, usual));
-	return pinned(execution, 'request', header ?? (usual && unhonored(headerIn(execution, usual))));
+	if (!header && execution.api.isSelfDescribed()) return usual && notGuaranteed(headerIn(execution, usual));
+	return pinned(execution, 'request', header ?? (usual && notGuaranteed(headerIn(execution, usual))));
 }
 
 function pinned(
@@ -96,7 +96,7 @@ function pinned(
 ): KeyHeader | undefined {
 	const state = runState(execution);
 	const first = state[carrier];
-	if (first && (first.isHonored || !described?.isHonored)) return first;
+	if (first && (first.isGuaranteed || !described?.isGuaranteed)) return first;
 	if (described) state[carrier] = described;
 	return described;
 }
@@ -105,11 +105,11 @@ function headerIn(
 	{ api }: Execution,
 	{ idempotencyHeader: name, idempotencyKey }: IdempotencyHeader,
 ): KeyHeader | undefined {
-	return name === undefined ? undefined : { name, ...idempotencyKey, isHonored: api.isSelfDescribed() };
+	return name === undefined ? undefined : { name, ...idempotencyKey, isGuaranteed: api.isSelfDescribed() };
 }
 
-const unhonored = (header: KeyHeader | undefined): KeyHeader | undefined =>
-	header && { ...header, isHonored: false };
+const notGuaranteed = (header: KeyHeader | undefined): KeyHeader | undefined =>
+	header && { ...header, isGuaranteed: false };
 
 /**
  * How this run divides its items into requests, as decided by the first attempt that sent any. A batch path from the

@@ -125,21 +125,21 @@ export function idempotencyOf(
 	if (hasWriteOncePer(execution)) {
 		const [item = 0, ...part] = items;
 		const value = [writeOncePer(execution, item), ...part].join('/');
-		if (!header?.isHonored) {
+		if (!header?.isGuaranteed) {
 			throw new Error(
 				'Write Once Per: the CRM does not support idempotency keys for this operation, so nothing was sent. Remove the option to write without this protection.',
 			);
 		}
-		return { idempotency: { header: header.name, key: valueKey(execution.identity, value, header), isHonored: true } };
+		return { idempotency: { header: header.name, key: valueKey(execution.identity, value, header), isGuaranteed: true } };
 	}
 	if (!header) return {};
 	const key = idempotencyKey({ ...execution.identity, items }, header);
-	return { idempotency: { header: header.name, key, isHonored: header.isHonored } };
+	return { idempotency: { header: header.name, key, isGuaranteed: header.isGuaranteed } };
 }
 
 /** Warns a user whose node retries that the service may then repeat the write. */
 export function warnOfRetries({ n8n, api }: Execution, request: ApiRequest): void {
-	const isKeyed = request.idempotency?.isHonored === true;
+	const isKeyed = request.idempotency?.isGuaranteed === true;
 	if (isKeyed || !n8n.getNode().retryOnFail) return;
 	if (request.isRepeatable ?? isIdempotent(request)) return;
 	api.notices.add(

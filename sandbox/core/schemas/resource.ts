@@ -13,7 +13,7 @@ type Name<F> = keyof F & string;
 export interface RuleContext {
 	/** The instant of the change. */
 	at: string;
-	/** The author of the change. */
+	/** Who made the change. */
 	actor: Actor;
 	newId(prefix: string): string;
 	/** A live record, if the caller may see it. */

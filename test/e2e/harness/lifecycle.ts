@@ -42,10 +42,10 @@ export function lifecycleOf(resource: string, plan: Plan): Lifecycle {
 		{ operation: createOperation, parameters: { fields: mapped({ ...values, ...match }), ...common } },
 		{
 			operation: 'upsert',
-			parameters: { fields: mapped({ ...values, ...match, ...changedValues }, { matchingColumns: [matchOn] }), ...common },
+			parameters: { fields: mapped({ ...values, ...match }, { matchingColumns: [matchOn] }), ...common },
 		},
 		{ operation: 'get', parameters: { ...record, simplify: false } },
-		{ operation: 'update', parameters: { ...record, fields: mapped(changedValues) } },
+		{ operation: 'update', parameters: { ...record, fields: mapped(changedValues), simplify: false } },
 		{ operation: 'getMany', parameters: { returnAll: false, limit: 1, simplify: true, ...common } },
 		...fileSteps({ kind: resource, ...common }),
 		...(plan.ownOperations ?? []).map(({ parameters, ...step }) => ({ ...step, parameters: { ...record, ...parameters } })),

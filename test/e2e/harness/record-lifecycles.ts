@@ -92,7 +92,7 @@ export function recordLifecycles(found: {
 		}),
 		lifecycleOf('message', {
 			values: { ...mail, scheduled_at: later },
-			changedValues: { scheduled_at: later },
+			changedValues: { scheduled_at: '2099-01-02T10:00:00.000Z' },
 			match: external,
 			createOperation: 'schedule',
 			ownOperations: messageActions,

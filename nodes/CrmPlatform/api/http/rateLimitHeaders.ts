@@ -1,7 +1,10 @@
 import { DateTime } from 'luxon';
 
-/** Maximum Retry-After (ms) of a 429 that reports no window: the limit may apply to one path only. */
-export const maxRetryAfter = 60_000;
+/**
+ * After a 429, one request checks after this long (ms), at most, whether the limit still holds: the service may have
+ * reported it wrongly or reset it, or the limit may apply to one path only.
+ */
+export const limitProbeAfter = 60_000;
 /** The end of one window may vary by this (ms) between responses, since the Date header is precise to the second. */
 export const sameWindowTolerance = 1_000;
 /** Maximum length (ms) of a window, so that its end is a valid date. */

@@ -1,10 +1,8 @@
-import { latestWindow, maxRetryAfter, rateWindow, retryAfter, sameWindowTolerance, type RateWindow } from './rateLimitHeaders';
+import { latestWindow, limitProbeAfter, rateWindow, retryAfter, sameWindowTolerance, type RateWindow } from './rateLimitHeaders';
 import { concurrencyLimit, measuredShare } from './sharedPlan';
 import { rateLimited } from './statuses';
 import type { HttpResponse } from './transport';
 
-/** How long (ms) the reported end of an exhausted window is trusted: the service may have reported it wrongly or reset it. */
-const exhaustedTtl = 60_000;
 /** Concurrent requests while the window is unknown: as many as one execution sends. */
 const unknownConcurrency = 4;
 /** How long (ms) the largest window counts: the plan may have been downgraded. */
@@ -54,7 +52,7 @@ export class RateLimitTracker {
 		if (this.stall?.isWindowKnown) this.stall = undefined;
 		if (reported) this.recordWindow(reported, status, inFlight, sentAt, now);
 		else if (status === rateLimited) {
-			const pause = Math.min(retryAfter(headers, now) ?? 0, maxRetryAfter);
+			const pause = Math.min(retryAfter(headers, now) ?? 0, limitProbeAfter);
 			this.window = latestWindow(this.window, { remaining: 0, resetsAt: now + pause }, now);
 			this.reportedAt = now;
 			this.stall = undefined;
@@ -103,13 +101,13 @@ export class RateLimitTracker {
 		const since = this.stall?.since ?? now;
 		const nextGrowth = since + (Math.floor((now - since) / slowAfter) + 1) * slowAfter;
 		if (!this.window || !this.isWindowKnown(now)) return nextGrowth;
-		return Math.min(this.window.resetsAt, this.window.remaining > 0 ? nextGrowth : this.reportedAt + exhaustedTtl);
+		return Math.min(this.window.resetsAt, this.window.remaining > 0 ? nextGrowth : this.reportedAt + limitProbeAfter);
 	}
 
 	isWindowKnown(now: number): boolean {
 		if (this.window === undefined || this.window.resetsAt <= now) return false;
 		// While nothing is sent, no response can correct an exhausted window.
-		return this.window.remaining > 0 || Math.abs(now - this.reportedAt) < exhaustedTtl;
+		return this.window.remaining > 0 || Math.abs(now - this.reportedAt) < limitProbeAfter;
 	}
 
 	private recordWindow(reported: RateWindow, status: number, inFlight: number, sentAt: number, now: number): void {

@@ -33,7 +33,7 @@ interface Idempotency {
 	 * False if the API description does not say that the service honors the key. The key is sent anyway, but does not make
 	 * the write repeatable.
 	 */
-	isHonored?: boolean;
+	isGuaranteed?: boolean;
 }
 
 export type ApiResponse = SuccessfulAnswer['response'];
@@ -74,7 +74,7 @@ export function createSender(options: SenderOptions): Sender {
 
 	return async (request) => {
 		const hasKey = request.idempotency !== undefined;
-		const isKeyed = hasKey && request.idempotency?.isHonored !== false;
+		const isKeyed = hasKey && request.idempotency?.isGuaranteed !== false;
 		const isRepeatable = isKeyed || (request.isRepeatable ?? isIdempotent(request));
 		const http: HttpRequest = { ...toHttpRequest(request, address), timeout, totalTimeout };
 		return await new RequestAttempts(sender, { http, isRepeatable, hasKey }).send();

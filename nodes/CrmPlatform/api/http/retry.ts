@@ -1,4 +1,4 @@
-import { maxRetryAfter, retryAfter, rateWindow } from './rateLimitHeaders';
+import { limitProbeAfter, retryAfter, rateWindow } from './rateLimitHeaders';
 import { rateLimited, unavailable } from './statuses';
 
 /** How failed requests are retried. Times are milliseconds. */
@@ -61,12 +61,12 @@ export function decideRetry(failure: FailedAttempt, progress: RetryProgress, pol
 	const window = isLimited ? rateWindow(failure.headers, progress.now) : undefined;
 	const untilReset = window && Math.max(0, window.resetsAt - progress.now);
 	const requestedDelay = retryAfter(failure.headers, progress.now) ?? untilReset;
-	// After `maxRetryAfter` at the latest, the queue sends one request to probe the limit. By then the refused request has to
-	// be queued again, since it goes first.
-	const pause = Math.min(requestedDelay ?? 0, isLimited ? maxRetryAfter : Infinity);
+	// After `limitProbeAfter` at the latest, the queue sends one request to probe the limit. By then the refused request has to be
+	// queued again, since it goes first.
+	const pause = Math.min(requestedDelay ?? 0, isLimited ? limitProbeAfter : Infinity);
 	const countsAsAttempt = !asksToWait(failure);
 	const { attempts, deferrals, waited, now, random } = progress;
-	// If no time is named, the delay may grow to a fifth of the time waited so far: a minute after five.
+	// If no time is named, the delay may grow to a fifth of the time waited so far: one minute after five minutes.
 	const extendedMax = requestedDelay ? 0 : waited / 5;
 	// A deferral is not a failed attempt, so only `maxWait` ends the retries, even if the service says to retry at once.
 	const delay = countsAsAttempt

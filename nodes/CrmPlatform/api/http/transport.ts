@@ -171,8 +171,7 @@ async function settle(
 	});
 	try {
 		// The helper may ignore the signal.
-		const answer = await Promise.race([send(request.signal), overdue]);
-		const { statusCode, headers, body } = answer as FullResponse;
+		const { statusCode, headers, body } = (await Promise.race([send(request.signal), overdue])) as FullResponse;
 		if (body instanceof Uint8Array) return { status: statusCode, headers, ...decodedText(body, headers['content-type']) };
 		return { status: statusCode, headers, text: typeof body === 'string' ? body : '' };
 	} catch (error) {
