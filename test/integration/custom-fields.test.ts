@@ -105,6 +105,13 @@ describe('if the CRM does not say which custom fields exist,', () => {
 		expect(hints).toEqual(expectedHints);
 	});
 
+	test('a record that is linked by ID may have the prefix of IDs', async () => {
+		const id = `acme ${randomUUID()}`;
+		const fieldsLinked = { records: [{ field: 'custom_fields.customer_number', record: byId(`id:${id}`) }] };
+		const { items } = await run({ ...create('contact', { last_name: 'Hidden' }), fieldsLinked });
+		expect(items[0]?.json).toMatchObject({ custom_fields: { customer_number: id } });
+	});
+
 	test('a record is not linked by name, because its type is unknown', async () => {
 		const record = { __rl: true, mode: 'name', value: 'Altamira' };
 		const fieldsLinked = { records: [{ field: 'custom_fields.customer_number', record }] };

@@ -52,6 +52,8 @@ test('a new record has nothing to clear: an empty list is not sent, except in a 
 	expect(decided('list', [], 'chosen', 'skip')).toEqual(skip('neverCleared'));
 	expect(decided('json', [{ value: '' }], 'chosen', 'skip')).toEqual(skip('neverCleared'));
 	expect(decided('any', [], 'chosen', 'skip')).toEqual(write([]));
+	// A text has no list: its conversion refuses it.
+	expect(decided('text', [''], 'chosen', 'skip')).toEqual(write(['']));
 });
 
 test('white space is not the ID of another record', () => {
@@ -60,6 +62,8 @@ test('white space is not the ID of another record', () => {
 
 test('an empty cell never clears all custom fields at once', () => {
 	const all = { name: 'custom_fields', label: 'Custom Fields' };
+	expect(decided('json', '', 'cellThatClears', 'skip', all)).toEqual(skip('neverCleared'));
+	expect(decided('json', { lat: '', lng: 1 }, 'cellThatClears', 'skip')).toEqual(write({ lng: 1 }));
 	expect(() => decided('json', '', 'cellThatClears', 'clear', all)).toThrow('would clear every custom field');
 	expect(decided('json', '', 'cellThatLeaves', 'clear', all)).toEqual(skip('blank'));
 });

@@ -51,6 +51,10 @@ export function decideValue({ field, value, origin }: EvaluatedValue, whenCleare
 			return cleaned === undefined || isBlankFor(field, value) ? blank : { action: 'write', value: cleaned };
 		}
 		case 'cellThatClears':
+			if (whenCleared === 'skip') {
+				const decision = decideValue({ field, value, origin: 'cellThatLeaves' }, whenCleared);
+				return decision.action === 'skip' ? clear : decision;
+			}
 			if (field.name === allCustomFields && isBlank(value)) throw new FieldError({ name: field.name, label: 'Custom Fields' }, clearsAllCustom);
 			return isBlankFor(field, value) ? clear : { action: 'write', value };
 		case 'model':
@@ -74,9 +78,9 @@ export const isBlankFor = ({ kind }: Pick<Field, 'kind'>, value: unknown): boole
 const isEmptyListText = (field: Pick<Field, 'kind'>, value: unknown): boolean =>
 	typeof value === 'string' && !isBlank(value) && isBlankFor(field, value);
 
-/** Whether a value is an empty list, which clears a list. Another field may take it as its value. */
+/** Whether a value is an empty list, of a field that takes lists or JSON: it would clear that field. */
 const isEmptyList = ({ kind }: Pick<Field, 'kind'>, value: unknown): boolean =>
-	Array.isArray(value) && fieldKinds[kind].shape !== 'open' && isBlankFor({ kind }, value);
+	Array.isArray(value) && ['list', 'object'].includes(fieldKinds[kind].shape) && isBlankFor({ kind }, value);
 
 /** Whether a value clears the field. White space is a value of a text, but not of an id; a list is cleared by an empty list. */
 export function clearsField({ kind, collection }: Field, value: unknown): boolean {

@@ -39,11 +39,13 @@ export function parseName(text: string): { field?: string; name: string } {
 /** The text that limits a name to one field: another record may have it in another field. */
 export const textOfName = (field: string, name: string): string => `${field}:${name}`;
 
-/** A value picked from a list is an ID, even if it reads like a name. */
+/** A value picked from a list is an ID, even if it reads like a name: a link gets `id:acme`, any other field `acme`. */
 export function asId(field: Field, picked: unknown): unknown {
 	if (Array.isArray(picked)) return picked.map((value) => asId(field, value));
-	const mayBeTaken = isLink(field) && isName(field, picked) && parseName(picked).field !== 'id';
-	return mayBeTaken ? textOfName('id', picked) : picked;
+	if (!isName(field, picked)) return picked;
+	const { field: nameField, name } = parseName(picked);
+	if (!isLink(field)) return nameField === 'id' ? name : picked;
+	return nameField === 'id' ? picked : textOfName('id', picked);
 }
 
 /** Whether a text can be an id of any service: one word of plain characters. */

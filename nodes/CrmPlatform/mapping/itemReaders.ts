@@ -19,6 +19,8 @@ import { inventedFields, nothingToSend, type UnsentName } from './unsentValues';
 
 /** Reads the values of items that accept the same fields: evaluates the stored fields. */
 interface ItemReader {
+	/** The names that no item has a field for, whatever its values. */
+	unknownNames: UnsentName[];
 	/** Whether `read` can return names of other records. */
 	mayNameRecords(item: number): boolean;
 	/**
@@ -78,12 +80,13 @@ class FormReader implements ItemReader {
 	private readonly linkedValues: LinkedRecordValues;
 	private readonly evaluation: Evaluation;
 	private readonly hasNames: boolean;
-	private readonly unknownRows: UnsentName[];
+	readonly unknownNames: UnsentName[];
 
 	constructor(n8n: IExecuteFunctions, { rows }: Stored<'each'>, { fields }: AcceptedFields, linkedValues: LinkedRecordValues) {
 		const byName = new Map(fields.map((field) => [field.name, field]));
 		this.rows = rows.flatMap(([name, value]) => formRow(byName.get(name), value));
-		this.unknownRows = rows.flatMap(([name]) => (byName.has(name) ? [] : [{ reason: 'unknown', name }]));
+		const unknownRows = rows.flatMap(([name]): UnsentName[] => (byName.has(name) ? [] : [{ reason: 'unknown', name }]));
+		this.unknownNames = [...unknownRows, ...linkedValues.unknownLinks];
 		this.linkedValues = linkedValues;
 		this.evaluation = new Evaluation(n8n, this.rows);
 		this.hasNames = linkedValues.hasNames || this.rows.some(({ field }) => isLink(field));
@@ -97,7 +100,7 @@ class FormReader implements ItemReader {
 		const results = this.evaluation.valuesOf(item);
 		const values = this.rows.map(({ field, origin }, i): EvaluatedValue => ({ field, value: results[i], origin }));
 		const linked = this.linkedValues.read(item);
-		return { values: [...values, ...linked.values], unsent: [...this.unknownRows, ...linked.unsent] };
+		return { values: [...values, ...linked.values], unsent: linked.unsent };
 	}
 }
 
@@ -128,6 +131,7 @@ interface ObjectSource {
 
 /** The members of an object for each item. */
 class ObjectsReader implements ItemReader {
+	readonly unknownNames: UnsentName[];
 	private readonly source: ObjectSource;
 	private readonly fieldReader: ObjectFieldReader;
 	private readonly plainNames: ReadonlySet<string>;
@@ -135,6 +139,7 @@ class ObjectsReader implements ItemReader {
 	constructor(source: ObjectSource) {
 		const { fields, recordFieldNames } = source.accepted;
 		this.source = source;
+		this.unknownNames = source.linkedValues.unknownLinks;
 		this.fieldReader = new ObjectFieldReader(fields, recordFieldNames);
 		this.plainNames = new Set(fields.filter((field) => !isLink(field)).map(({ name }) => name));
 	}

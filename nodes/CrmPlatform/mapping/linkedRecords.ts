@@ -4,7 +4,7 @@ import { isLink, linksOf, type Link } from '../api/openapi/linkFields';
 import type { EvaluatedValue } from '../fields/decideValue';
 import type { Field, InputValue } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
-import { asId, isName } from '../lookUp/nameSyntax';
+import { asId, isName, parseName } from '../lookUp/nameSyntax';
 import { isBlank } from '../values/blank';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/fromAI';
@@ -39,7 +39,8 @@ export interface EvaluatedItem {
 
 /** The records picked beside the values, as values of the fields that link to them; records of one list become one value. */
 export class LinkedRecordValues {
-	private readonly unknownLinks: UnsentName[];
+	/** Links that no field has. */
+	readonly unknownLinks: UnsentName[];
 	private readonly prepared: PreparedRecord[];
 	private readonly evaluation: Evaluation;
 
@@ -68,7 +69,7 @@ export class LinkedRecordValues {
 		const withoutValue = records.filter(({ value, result }) => result === undefined && !isFilledByModel(value));
 		return {
 			values: byField(records).map((fieldValue) => ({ ...fieldValue, origin: 'chosen' })),
-			unsent: [...this.unknownLinks, ...withoutValue.map(({ label }): UnsentName => ({ reason: 'noValue', name: label }))],
+			unsent: [...withoutValue.map(({ link }): UnsentName => ({ reason: 'noValue', name: link.field.label }))],
 		};
 	}
 }
@@ -89,9 +90,10 @@ interface EvaluatedRecord extends PreparedRecord {
 function byField(records: EvaluatedRecord[]): InputValue[] {
 	const values = new Map<Field, unknown>();
 	for (const { link, value, mayBeName, result } of records) {
-		const picked = mayBeName ? result : asId(link.field, result);
+		const picked = mayBeName && isLink(link.field) ? result : asId(link.field, result);
 		const ids = idsIn(picked);
-		if (mayBeName && !isLink(link.field) && ids.some((id) => isName(link.field, id))) throw new FieldError(link.field, unknownCollection);
+		const isNamed = mayBeName && !isLink(link.field) && idsIn(result).some((id) => isName(link.field, id) && parseName(id).field !== 'id');
+		if (isNamed) throw new FieldError(link.field, unknownCollection);
 		if (result === undefined || (isFilledByModel(value) && ids.length === 0)) continue;
 		const others = (values.get(link.field) ?? []) as unknown[];
 		values.set(link.field, link.isOneOfMany ? [...others, ...ids.map(link.valueFor)] : picked);

@@ -50,6 +50,7 @@ export async function prepareValues(
 	const linkedIds = await lookUpLinks(execution, mayBeNames, 'written');
 
 	return (item) => {
+		for (const unknownName of readerOf(item).unknownNames) unsent.add(unknownName);
 		const { values, unsent: unsentNames, refusal } = evaluated.take(item);
 		for (const unsentName of unsentNames) unsent.add(unsentName);
 		if (refusal) throw refusal;
