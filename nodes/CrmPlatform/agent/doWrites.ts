@@ -11,7 +11,7 @@ import type { Execution } from '../model';
 import { outputValue, type OutputField } from '../reading/simplify';
 import { matchesNoRecord, UnclearName } from '../mapping/linkedIds';
 import { locatorValue } from '../mapping/locator';
-import { unsentNames } from '../mapping/unsentValues';
+import { unsentReports } from '../mapping/unsentValues';
 import { isName } from '../lookUp/nameSyntax';
 import { choiceOf, readParts } from '../lookUp/recordParts';
 import { requireWrite } from '../writing/requireWrite';
@@ -122,7 +122,7 @@ async function dryRun(run: ToolRun, write: RequestedWrite): Promise<PlannedWrite
 	});
 	const execution = executionFor({ ...run, api }, write);
 	const outcome = await errorOf(runOperation(execution));
-	if (unsentNames(api).length > 0) throw new Error(await describeUnsentValues(execution));
+	if (unsentReports(api).length > 0) throw new Error(await describeUnsentValues(execution));
 	if (!(outcome instanceof Planned)) throw outcome ?? new Error('There is nothing to write. Send values.');
 	const { request } = outcome;
 	await refuseNames(run, write, request);
@@ -160,7 +160,7 @@ async function refuseNames(
 async function describeUnsentValues(execution: Execution): Promise<string> {
 	const { name } = execution.operation.option;
 	const fieldNames = (await requireWrite(execution)).fields.map((field) => field.name);
-	const explanations = unsentNames(execution.api).map(({ reason, names, notice }) =>
+	const explanations = unsentReports(execution.api).map(({ reason, names, notice }) =>
 		(reason === 'unknown' ? `${name} does not take ${names}.` : notice));
 	return `${explanations.join(' ')} ${name} takes ${fieldNames.slice(0, 60).join(', ')}.`;
 }

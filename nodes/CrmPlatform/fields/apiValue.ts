@@ -31,7 +31,7 @@ export function writtenValue(field: Field, value: unknown, zone: string): unknow
 	else if (!isWellFormed(value)) refuse(notWellFormed(value));
 	const converted = fieldKinds[field.kind].convert(field, value, zone, writtenValue);
 	// A text may be nested JSON.
-	if (typeof value === 'string') refuse(depthProblem(converted));
+	if (typeof value === 'string' && typeof converted === 'object') refuse(depthProblem(converted));
 	return converted;
 }
 

@@ -92,14 +92,14 @@ async function companyNames(
 	records: IDataObject[],
 ): Promise<Map<unknown, string>> {
 	const ids = [...new Set(records.map(({ [companyField]: id }) => id).filter((id) => typeof id === 'string'))];
-	const resource = filters.find(({ name }) => name === companyField)?.collection;
-	if (ids.length === 0 || resource === undefined) return new Map();
+	const companyCollection = filters.find(({ name }) => name === companyField)?.collection;
+	if (ids.length === 0 || companyCollection === undefined) return new Map();
 	try {
-		const list = (await api.describe(`/${resource}`))?.list;
+		const list = (await api.describe(`/${companyCollection}`))?.list;
 		if (!list?.filters.some(({ name }) => name === 'ids')) return new Map();
 		const query: Query = { ids };
 		if (list.pageSize) query[list.pageSize.name] = Math.min(ids.length, list.pageSize.maximum);
-		const { page } = await requestPage(api.send, `/v1/${resource}`, { list, query });
+		const { page } = await requestPage(api.send, `/v1/${companyCollection}`, { list, query });
 		return new Map(page.records.map(({ id, name }) => [id, String(name ?? '')]));
 	} catch {
 		return new Map();

@@ -15,12 +15,18 @@ import { ObjectFieldReader } from './objectFields';
 import { OncePerItem } from './oncePerItem';
 import { linkedRecords, LinkedRecordValues, type EvaluatedItem } from './linkedRecords';
 import type { StoredFields } from './storedFields';
-import { inventedFields, nothingToSend, type UnsentName } from './unsentValues';
+import { inventedFields, nothingToSend, type UnsentValue } from './unsentValues';
+
+/** An item, once it is read. */
+interface ReadItem extends EvaluatedItem {
+	/** Why none of its values can be sent. */
+	refusal?: Error;
+}
 
 /** Reads the values of items that accept the same fields: evaluates the stored fields. */
 interface ItemReader {
-	/** The names that no item has a field for, whatever its values. */
-	unknownNames: UnsentName[];
+	/** The values that no item can send, because their names belong to no field. */
+	neverSent: UnsentValue[];
 	/** Whether `read` can return names of other records. */
 	mayNameRecords(item: number): boolean;
 	/**
@@ -28,7 +34,7 @@ interface ItemReader {
 	 *
 	 * @throws Error in the user's words if an expression fails, or an item cannot be read
 	 */
-	read(item: number): EvaluatedItem;
+	read(item: number): ReadItem;
 }
 
 /** The readers of items, before it is known which fields the items accept. */
@@ -80,13 +86,13 @@ class FormReader implements ItemReader {
 	private readonly linkedValues: LinkedRecordValues;
 	private readonly evaluation: Evaluation;
 	private readonly hasNames: boolean;
-	readonly unknownNames: UnsentName[];
+	readonly neverSent: UnsentValue[];
 
 	constructor(n8n: IExecuteFunctions, { rows }: Stored<'each'>, { fields }: AcceptedFields, linkedValues: LinkedRecordValues) {
 		const byName = new Map(fields.map((field) => [field.name, field]));
 		this.rows = rows.flatMap(([name, value]) => formRow(byName.get(name), value));
-		const unknownRows = rows.flatMap(([name]): UnsentName[] => (byName.has(name) ? [] : [{ reason: 'unknown', name }]));
-		this.unknownNames = [...unknownRows, ...linkedValues.unknownLinks];
+		const unknownRows = rows.flatMap(([name]): UnsentValue[] => (byName.has(name) ? [] : [{ reason: 'unknown', name }]));
+		this.neverSent = [...unknownRows, ...linkedValues.unknownLinks];
 		this.linkedValues = linkedValues;
 		this.evaluation = new Evaluation(n8n, this.rows);
 		this.hasNames = linkedValues.hasNames || this.rows.some(({ field }) => isLink(field));
@@ -131,7 +137,7 @@ interface ObjectSource {
 
 /** The members of an object for each item. */
 class ObjectsReader implements ItemReader {
-	readonly unknownNames: UnsentName[];
+	readonly neverSent: UnsentValue[];
 	private readonly source: ObjectSource;
 	private readonly fieldReader: ObjectFieldReader;
 	private readonly plainNames: ReadonlySet<string>;
@@ -139,7 +145,7 @@ class ObjectsReader implements ItemReader {
 	constructor(source: ObjectSource) {
 		const { fields, recordFieldNames } = source.accepted;
 		this.source = source;
-		this.unknownNames = source.linkedValues.unknownLinks;
+		this.neverSent = source.linkedValues.unknownLinks;
 		this.fieldReader = new ObjectFieldReader(fields, recordFieldNames);
 		this.plainNames = new Set(fields.filter((field) => !isLink(field)).map(({ name }) => name));
 	}
@@ -149,7 +155,7 @@ class ObjectsReader implements ItemReader {
 		return linkedValues.hasNames || !Object.keys(objects.peek(item)).every((name) => this.plainNames.has(name));
 	}
 
-	read(item: number): EvaluatedItem {
+	read(item: number): ReadItem {
 		const { objects, originOf, refusesUnknown, whenCleared, accepted, linkedValues } = this.source;
 		const object = objects.take(item);
 		const origin = originOf(item);
@@ -159,12 +165,12 @@ class ObjectsReader implements ItemReader {
 		if (invented.length > 0 && accepted.fields.length > 0) throw inventedFields(invented, accepted.fields);
 		const ofObject = values.map((fieldValue): EvaluatedValue => ({ ...fieldValue, origin }));
 		const linked = linkedValues.read(item);
-		const notSent = notObjects.map((name): UnsentName => ({ reason: 'notObject', name }));
+		const notSent = notObjects.map((name): UnsentValue => ({ reason: 'notObject', name }));
 		const all = [...ofObject, ...linked.values];
 		const names = Object.keys(object);
 		return {
 			values: all,
-			unsent: [...notSent, ...unsentNamesOf(object, unknown, values, accepted), ...linked.unsent],
+			unsent: [...notSent, ...unsentMembersOf(object, unknown, values, accepted), ...linked.unsent],
 			...(all.length === 0 && names.length > 0 && { refusal: nothingToSend(names, accepted.fields) }),
 		};
 	}
@@ -181,12 +187,12 @@ function originsOf(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'json'>)
 }
 
 /** The values of an object that no field takes, except those that belong to a record that was read. */
-function unsentNamesOf(object: IDataObject, names: string[], values: InputValue[], accepted: AcceptedFields): UnsentName[] {
+function unsentMembersOf(object: IDataObject, names: string[], values: InputValue[], accepted: AcceptedFields): UnsentValue[] {
 	// A record that was read contains values that only the service sets: ids, times, counters.
 	const isRecord = names.length > 0 && Object.keys(object).some((name) => wordsOf(name) === 'id');
 	const isFromRecord = (name: string) =>
 		accepted.recordFieldNames.has(name) || name === outcomeField || accepted.recordFieldWords?.has(wordsOf(name));
-	return names.flatMap((name): UnsentName[] => {
+	return names.flatMap((name): UnsentValue[] => {
 		const namesake = customNamesake(accepted, name);
 		if (namesake && !values.some(({ field }) => field === namesake)) return [{ reason: 'readOnly', name: namesake.name }];
 		return isRecord && isFromRecord(name) ? [] : [{ reason: 'unknown', name }];

@@ -9,7 +9,7 @@ import { isBlank } from '../values/blank';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/fromAI';
 import type { StoredLinkedRecord } from './storedFields';
-import type { UnsentName } from './unsentValues';
+import type { UnsentValue } from './unsentValues';
 
 /** A stored linked record, with the evaluated name of its link. */
 export interface LinkedRecord extends StoredLinkedRecord {
@@ -32,15 +32,13 @@ function linkNameForAll(n8n: IExecuteFunctions, linkName: unknown): string {
 /** The values of an item, and those that are not sent. */
 export interface EvaluatedItem {
 	values: EvaluatedValue[];
-	unsent: UnsentName[];
-	/** Why none of its values can be sent. */
-	refusal?: Error;
+	unsent: UnsentValue[];
 }
 
 /** The records picked beside the values, as values of the fields that link to them; records of one list become one value. */
 export class LinkedRecordValues {
 	/** Links that no field has. */
-	readonly unknownLinks: UnsentName[];
+	readonly unknownLinks: UnsentValue[];
 	private readonly prepared: PreparedRecord[];
 	private readonly evaluation: Evaluation;
 
@@ -69,7 +67,7 @@ export class LinkedRecordValues {
 		const withoutValue = records.filter(({ value, result }) => result === undefined && !isFilledByModel(value));
 		return {
 			values: byField(records).map((fieldValue) => ({ ...fieldValue, origin: 'chosen' })),
-			unsent: [...withoutValue.map(({ link }): UnsentName => ({ reason: 'noValue', name: link.field.label }))],
+			unsent: withoutValue.map(({ link }) => ({ reason: 'noValue', name: link.field.label })),
 		};
 	}
 }
@@ -89,16 +87,23 @@ interface EvaluatedRecord extends PreparedRecord {
 
 function byField(records: EvaluatedRecord[]): InputValue[] {
 	const values = new Map<Field, unknown>();
-	for (const { link, value, mayBeName, result } of records) {
-		const picked = mayBeName && isLink(link.field) ? result : asId(link.field, result);
+	for (const record of records) {
+		const { link, value, result } = record;
+		const picked = pickedValue(record);
 		const ids = idsIn(picked);
-		const isNamed = mayBeName && !isLink(link.field) && idsIn(result).some((id) => isName(link.field, id) && parseName(id).field !== 'id');
-		if (isNamed) throw new FieldError(link.field, unknownCollection);
 		if (result === undefined || (isFilledByModel(value) && ids.length === 0)) continue;
 		const others = (values.get(link.field) ?? []) as unknown[];
 		values.set(link.field, link.isOneOfMany ? [...others, ...ids.map(link.valueFor)] : picked);
 	}
 	return [...values].map(([field, value]) => ({ field, value }));
+}
+
+/** @throws FieldError if the record is named, and it is unknown to which records the field links */
+function pickedValue({ link: { field }, mayBeName, result }: EvaluatedRecord): unknown {
+	if (mayBeName && isLink(field)) return result;
+	const isNamed = mayBeName && idsIn(result).some((id) => isName(field, id) && parseName(id).field !== 'id');
+	if (isNamed) throw new FieldError(field, unknownCollection);
+	return asId(field, result);
 }
 
 const unknownCollection =

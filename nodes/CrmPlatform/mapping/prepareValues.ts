@@ -10,7 +10,7 @@ import { itemReaders } from './itemReaders';
 import { lookUpLinks, type LinkedIds } from './linkedIds';
 import { OncePerItem } from './oncePerItem';
 import type { StoredFields } from './storedFields';
-import { onlyBlanks, UnsentValues } from './unsentValues';
+import { onlyBlanks, UnsentValueLog } from './unsentValues';
 
 /** The request body for an input item. */
 export type BodyOf = (item: number) => IDataObject;
@@ -41,7 +41,7 @@ export async function prepareValues(
 ): Promise<BodyOf> {
 	const { n8n, api } = execution;
 	const zone = n8n.getTimezone();
-	const unsent = new UnsentValues(api, new Set(otherNames));
+	const unsent = new UnsentValueLog(api, new Set(otherNames));
 	const readers = itemReaders(n8n, stored, whenCleared);
 	const fieldsOfItems = await acceptedFields(execution, stored.mode, (item) => readers.names(item), fields);
 	const readerOf = fieldsOfItems.oncePerFields((accepted) => readers.readerFor(accepted));
@@ -50,9 +50,9 @@ export async function prepareValues(
 	const linkedIds = await lookUpLinks(execution, mayBeNames, 'written');
 
 	return (item) => {
-		for (const unknownName of readerOf(item).unknownNames) unsent.add(unknownName);
-		const { values, unsent: unsentNames, refusal } = evaluated.take(item);
-		for (const unsentName of unsentNames) unsent.add(unsentName);
+		for (const unsentValue of readerOf(item).neverSent) unsent.add(unsentValue);
+		const { values, unsent: unsentValues, refusal } = evaluated.take(item);
+		for (const unsentValue of unsentValues) unsent.add(unsentValue);
 		if (refusal) throw refusal;
 		return bodyFrom(convert(values, { whenCleared, zone, isForm: stored.mode === 'each', unsent }), linkedIds);
 	};
@@ -61,7 +61,7 @@ export async function prepareValues(
 /** Decides which of an item's evaluated values are sent, and converts these. */
 function convert(
 	values: EvaluatedValue[],
-	{ whenCleared, zone, isForm, unsent }: { whenCleared: WhenCleared; zone: string; isForm: boolean; unsent: UnsentValues },
+	{ whenCleared, zone, isForm, unsent }: { whenCleared: WhenCleared; zone: string; isForm: boolean; unsent: UnsentValueLog },
 ): ConvertedValue[] {
 	const decisions = values.map((value) => ({ field: value.field, ...decideValue(value, whenCleared) }));
 	const skipped = decisions.filter((decision) => decision.action === 'skip');

@@ -14,14 +14,14 @@ type UnsentReason =
 	| 'noValue';
 
 /** A value of an item that is not sent. */
-export interface UnsentName {
+export interface UnsentValue {
 	reason: UnsentReason;
 	/** The name of the value, or the label of its field. */
 	name: string;
 }
 
-/** Names of values that were not sent. */
-interface UnsentNames {
+/** The values that were not sent for one reason. */
+interface UnsentReport {
 	reason: UnsentReason;
 	/** The names in one text; of many, the first ones. */
 	names: string;
@@ -29,13 +29,13 @@ interface UnsentNames {
 	notice: string;
 }
 
-const unsentByConnection = new WeakMap<Connection, UnsentValues[]>();
+const unsentByConnection = new WeakMap<Connection, UnsentValueLog[]>();
 
 /** The values that were not sent over this connection, by reason. */
-export const unsentNames = (api: Connection): UnsentNames[] => (unsentByConnection.get(api) ?? []).flatMap((unsent) => unsent.all());
+export const unsentReports = (api: Connection): UnsentReport[] => (unsentByConnection.get(api) ?? []).flatMap((unsent) => unsent.all());
 
 /** Tells the user which mapped values were not sent, with one notice per reason. */
-export class UnsentValues {
+export class UnsentValueLog {
 	private readonly api: Connection;
 	private readonly otherNames: ReadonlySet<string>;
 	private readonly noticesByReason = new Map<UnsentReason, NamesNotice>();
@@ -46,12 +46,12 @@ export class UnsentValues {
 		this.otherNames = otherNames;
 	}
 
-	all(): UnsentNames[] {
+	all(): UnsentReport[] {
 		return [...this.noticesByReason].map(([reason, { names, notice }]) => ({ reason, names, notice }));
 	}
 
 	/** @throws Error if the name belongs to no field because the service's description could not be read */
-	add({ reason, name }: UnsentName): void {
+	add({ reason, name }: UnsentValue): void {
 		if (reason === 'unknown') {
 			if (this.otherNames.has(name)) return;
 			this.api.requireDescription(`The field ${name}`);

@@ -6,7 +6,7 @@ import { idField, type ConvertedValue, type Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import { comparedBy, type Comparison } from '../api/openapi/filteredFields';
 import { isBlank, isUnset } from '../values/blank';
-import { farthestZone, timeSpan } from '../values/dates';
+import { farthestZone, namesZone, timeSpan } from '../values/dates';
 import { unaccentedText } from '../values/foldedText';
 import { isNo } from '../values/readers';
 import { normalized, trimmed, valueIn } from '../fields/keys';
@@ -102,7 +102,7 @@ function spanOf({ kind }: Field, value: unknown): { from: number; to: number } |
 	// The number is in seconds since 1970 if it would mean a time before 1973 in milliseconds.
 	const isInSeconds = number !== undefined && number > 1e8 && number < 1e11;
 	const span = timeSpan(isInSeconds ? number * 1000 : value, 'utc');
-	const isLocal = typeof value === 'string' && number === undefined && !/(z|[+-]\d\d(:?\d\d)?)$/i.test(value.trim());
+	const isLocal = typeof value === 'string' && number === undefined && !namesZone(value);
 	return span && isLocal ? { from: span.from - farthestZone, to: span.to + farthestZone } : span;
 }
 

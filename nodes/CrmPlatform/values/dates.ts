@@ -72,5 +72,8 @@ export function timeSpan(value: unknown, zone: string): TimeSpan | undefined {
 
 const second = 1_000;
 const day = 86_400 * second;
+/** Whether the text of a time says in which zone it is. */
+export const namesZone = (time: string): boolean => /(z|[+-]\d\d(:?\d\d)?)$/i.test(time.trim());
+
 /** Milliseconds between UTC and the farthest time zone, Kiribati’s. */
 export const farthestZone = 14 * 3_600 * second;

@@ -61,8 +61,8 @@ export function decideRetry(failure: FailedAttempt, progress: RetryProgress, pol
 	const window = isLimited ? rateWindow(failure.headers, progress.now) : undefined;
 	const untilReset = window && Math.max(0, window.resetsAt - progress.now);
 	const requestedDelay = retryAfter(failure.headers, progress.now) ?? untilReset;
-	// After `limitProbeAfter` at the latest, the queue sends one request to probe the limit. By then the refused request has to be
-	// queued again, since it goes first.
+	// After `limitProbeAfter` at the latest, the queue sends one request to probe the limit. By then the refused request has
+	// to be queued again, since it goes first.
 	const pause = Math.min(requestedDelay ?? 0, isLimited ? limitProbeAfter : Infinity);
 	const countsAsAttempt = !asksToWait(failure);
 	const { attempts, deferrals, waited, now, random } = progress;

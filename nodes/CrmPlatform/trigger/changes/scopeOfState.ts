@@ -6,7 +6,7 @@ import type { Query } from '../../api/http/path';
 import { comparedBy, type Comparison } from '../../api/openapi/filteredFields';
 import { unaccentedText } from '../../values/foldedText';
 import { allCustomFields } from '../../fields/field';
-import { farthestZone } from '../../values/dates';
+import { farthestZone, namesZone } from '../../values/dates';
 
 /** The record before and after an event. */
 export function statesOf({ type, data: { object, previous } }: CrmEvent): IDataObject[] {
@@ -82,6 +82,6 @@ const isNumber = (text: string): boolean => text.trim() !== '' && !Number.isNaN(
 const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(timeOf(text));
 
 /** Whether a text is a time of day without a zone. */
-const isLocal = (text: string): boolean => /[t ]\d\d/i.test(text) && !/(z|[+-]\d\d(:?\d\d)?)$/i.test(text.trim());
+const isLocal = (text: string): boolean => /[t ]\d\d/i.test(text) && !namesZone(text);
 
 const timeOf = (text: string): number => Date.parse((isLocal(text) ? `${text.trim()}Z` : text).toUpperCase());

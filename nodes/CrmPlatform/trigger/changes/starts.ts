@@ -207,7 +207,10 @@ export class Starts {
 		else if (hasBegun) this.settleBegun(start);
 	}
 
-	/** Settles a start that has begun, unless another start had an outcome lately: then this one will get its own, and keeps its slot until then. */
+	/**
+	 * Settles a start that has begun, unless another start had an outcome lately: then this one will get its own, and keeps
+	 * its slot until then.
+	 */
 	private settleBegun(start: OpenStart): void {
 		if (start.isDoneWhenBegun && this.clock.now() - this.lastOutcomeAt >= settlingTime) this.settle(start, 'unknown');
 	}
