@@ -5,6 +5,8 @@ import { idText, isObject } from '../base/json';
 import { mergePatch, otherId } from '../api/answeredRecord';
 import type { WriteDescription } from '../api/openapi/writing';
 import { outdatedVersion } from '../api/http/statuses';
+import type { Field } from '../fields/field';
+import { sameValue } from '../fields/same';
 import type { Execution } from '../model';
 import type { Write } from './writeOrder';
 import { writeOne, type Written } from './writeOne';
@@ -67,7 +69,7 @@ export async function writeAsRead(
 	// The response has to be the whole record: replacing it by a summary would erase the rest.
 	if (description.replaces && before && !Object.keys(before).every((name) => Object.hasOwn(record, name))) throw new Error(otherAnswer);
 	const isOther = version !== undefined && record.version !== undefined && String(record.version) !== String(version);
-	if (isOther || (before && hasOtherValues(before, record, changes ?? before))) {
+	if (isOther || (before && hasOtherValues(description.fields, before, record, changes ?? before))) {
 		throw api.failure({ message: changed, description: 'Nothing was overwritten.', status: outdatedVersion, details: { status: outdatedVersion } });
 	}
 	const { etag } = headers;
@@ -101,19 +103,17 @@ async function sentMembers({ api, resource }: Execution): Promise<(name: string)
 	return (name) => members.has(name) || !(update?.isClosed || readOnly.has(name));
 }
 
-/** Whether a value that will be overwritten has changed since it was read. */
-function hasOtherValues(before: IDataObject, now: IDataObject, changes: IDataObject): boolean {
+/** Whether a value that will be overwritten has changed since it was read: lists and single records may write it differently. */
+function hasOtherValues(fields: Field[], before: IDataObject, now: IDataObject, changes: IDataObject, prefix = ''): boolean {
 	return Object.entries(changes).some(([name, value]) => {
-		const [previousValue, currentValue] = [before[name] ?? null, now[name] ?? null];
-		if (isObject(value) && isObject(previousValue) && isObject(currentValue)) return hasOtherValues(previousValue, currentValue, value);
-		return JSON.stringify(previousValue) !== JSON.stringify(currentValue) && !isSameTime(previousValue, currentValue);
+		const [previousValue, currentValue] = [before[name], now[name]];
+		if (isObject(value) && isObject(previousValue) && isObject(currentValue)) {
+			return hasOtherValues(fields, previousValue, currentValue, value, `${prefix}${name}.`);
+		}
+		const field = fields.find(({ path }) => path.join('.') === prefix + name);
+		return !sameValue(field, previousValue, currentValue);
 	});
 }
-
-/** Whether two texts are the same time: lists and single records may write it differently. */
-const isSameTime = (a: unknown, b: unknown): boolean =>
-	[a, b].every((text) => typeof text === 'string' && /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(text)) &&
-	Date.parse(String(a)) === Date.parse(String(b));
 
 /** Shown if a change by someone else between reading and writing would go unnoticed. */
 const unprotected =

@@ -35,6 +35,8 @@ export interface Schema {
 	'x-enum-labels'?: Record<string, string> | undefined;
 	/** Ours: whether it is one of the fields people use most. */
 	'x-important'?: boolean | undefined;
+	/** Ours: whether the order of a list of plain values counts. */
+	'x-ordered'?: boolean | undefined;
 	/** Ours: the collection of the record that an id identifies, such as `companies`. */
 	'x-resource'?: string | undefined;
 	/** Ours: the collection and member of the part that an id identifies, such as `pipelines.stages`. */
@@ -121,6 +123,7 @@ const schemaObject = object({
 	oneOf: schemas,
 	'x-enum-labels': recordOf(text),
 	'x-important': flag,
+	'x-ordered': flag,
 	'x-lower-case': flag,
 	'x-resource': text,
 	'x-item-of': text,

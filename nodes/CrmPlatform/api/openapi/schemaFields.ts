@@ -85,6 +85,7 @@ export function field(
 	if (chosen.maxLength !== undefined) result.maxLength = chosen.maxLength;
 	if (/^(uri|url|iri)$/.test(flatSchema.format ?? '')) result.isUrl = true;
 	if (flatSchema['x-important']) result.important = true;
+	if (flatSchema['x-ordered']) result.isOrdered = true;
 	return result;
 }
 

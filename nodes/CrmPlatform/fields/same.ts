@@ -1,0 +1,57 @@
+import { isObject } from '../base/json';
+import { ownMember } from '../base/ownMembers';
+import { isBlank, isUnset } from '../values/blank';
+import { normalized, type ComparedField } from './keys';
+
+/**
+ * Whether two values of a field are the same for the service. All blanks are the same, and so are two notations of a
+ * number, an instant or a web address, texts in another case where the service stores lower case, and an id as a number or
+ * as text. The order of a list of plain values does not count, unless the description says so; that of a list of objects,
+ * or within JSON, does.
+ *
+ * @param field undefined if it is not described
+ * @param within the place of the values in their field: empty for the field's own value, `*.value` in a list of objects
+ */
+export const sameValue = (field: ComparedField | undefined, a: unknown, b: unknown, within = ''): boolean =>
+	a === b || (coversValue(field, a, b, within) && coversValue(field, b, a, within));
+
+/**
+ * Whether a value has all that another one has, as in a merge patch (RFC 7396): members that only it has do not
+ * count, also within the objects of a list.
+ *
+ * @param field as in `sameValue`, and `within` too
+ */
+export function coversValue(field: ComparedField | undefined, value: unknown, required: unknown, within = ''): boolean {
+	if (isBlank(required)) return isUnset(value);
+	if (Array.isArray(required)) {
+		if (!Array.isArray(value)) return false;
+		const place = within === '' ? '*' : `${within}.*`;
+		if (isSet(field, within) && ![value, required].flat().some((element) => typeof element === 'object')) {
+			const [has, needs] = [value, required].map((list) => new Set((list as unknown[]).map((element) => plainKey(field, element, place))));
+			return has!.size === needs!.size && [...needs!].every((key) => has!.has(key));
+		}
+		return value.length === required.length && required.every((element, i) => coversValue(field, value[i], element, place));
+	}
+	if (isObject(required)) {
+		const inner = (name: string) => (within === '' ? name : `${within}.${name}`);
+		return Object.entries(required).every(
+			([name, member]) => member === undefined || coversValue(field, isObject(value) ? ownMember(value, name) : undefined, member, inner(name)),
+		);
+	}
+	return plainKey(field, value, within) === plainKey(field, required, within);
+}
+
+/** Whether the order of a field's values has no meaning: JSON may be coordinates. */
+const isSet = (field: ComparedField | undefined, within: string): boolean => field?.kind === 'list' && !field.isOrdered && within === '';
+
+/** What equal values that are neither lists nor objects have in common. */
+function plainKey(field: ComparedField | undefined, value: unknown, within: string): unknown {
+	// Services write an id as a number or as text.
+	if (field?.collection !== undefined && typeof value === 'number') return String(value);
+	const plain = normalized(value, field, within);
+	const isInstant = field?.kind !== 'text' && typeof plain === 'string' && rfc3339.test(plain);
+	return isInstant ? Date.parse(plain) : plain;
+}
+
+/** A time with its zone (RFC 3339). */
+const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:\d\d)$/;
