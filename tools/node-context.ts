@@ -34,6 +34,10 @@ export interface Setup {
 	continueOnFail?: boolean | 'errorOutput';
 	/** The ID of the execution; by default a new one for each run. */
 	executionId?: string;
+	/** When n8n says that the execution began; by default it does not say. */
+	started?: number;
+	/** The number of the execution whose *Execute Workflow* started this one. */
+	parentExecutionId?: string;
 	runIndex?: number;
 	abort?: AbortSignal;
 	/** How the execution was started; by default by hand. */
@@ -109,6 +113,15 @@ export function contextIn(
 	const input = { main: [items] };
 	const executeData: IExecuteData = { node, data: input, source: null };
 	const runData = parts.createRunExecutionData();
+	const { started, parentExecutionId, mode = 'manual' } = setup;
+	if (started !== undefined || parentExecutionId !== undefined) {
+		runData.executionData!.runtimeData = {
+			version: 1,
+			establishedAt: started ?? 0,
+			source: mode,
+			...(parentExecutionId !== undefined && { parentExecutionId }),
+		};
+	}
 	if (setup.context) runData.executionData!.contextData[`node:${node.name}`] = setup.context;
 	const context = new parts.ExecuteContext(
 		workflow,

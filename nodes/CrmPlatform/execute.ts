@@ -20,7 +20,7 @@ import { refuseForeignArguments } from './toolCalls/toolArguments';
 import { toolCallOf, type ToolCall } from './toolCalls/toolCall';
 import { isToolCall } from './api/toolNode';
 import { nameExisting } from './writing/existingRecord';
-import { originalExecution } from './writing/runState';
+import { isFirstAttempt, originalExecution } from './writing/runState';
 
 /**
  * Runs the node's operation for each input item, in order. Each output, errors included, is linked
@@ -39,7 +39,8 @@ async function executed(n8n: IExecuteFunctions): Promise<NodeOutput> {
 	const { resource, operation } = chosenOperation(n8n);
 	const api = await connect(n8n);
 	const call = toolCallOf(n8n);
-	const execution: Execution = { n8n, api, resource, operation, identity: identityOf(n8n, call) };
+	const identity = identityOf(n8n, call);
+	const execution: Execution = { n8n, api, resource, operation, identity, isFirst: !call && isFirstAttempt(n8n, identity.run) };
 
 	const named = nameExisting(execution);
 	const failures: ItemFailure[] = [];
@@ -118,7 +119,7 @@ function chosenOperation(n8n: IExecuteFunctions): { resource: Resource; operatio
 function identityOf(n8n: IExecuteFunctions, call: ToolCall | undefined): Execution['identity'] {
 	const origin = call?.identity ?? {
 		// Executions that are not stored have no id and cannot be retried.
-		execution: originalExecution(n8n, n8n.getExecutionId() ?? randomUUID()),
+		...originalExecution(n8n, n8n.getExecutionId() ?? randomUUID()),
 		node: n8n.getNode().id,
 		run: n8n.getWorkflowDataProxy(0).$runIndex as number,
 	};

@@ -109,4 +109,6 @@ export interface Execution {
 	operation: Operation;
 	/** The parts of an idempotency key that all writes of this execution share. */
 	identity: Omit<WriteIdentity, 'items'>;
+	/** Whether this is the first attempt at a run of the node: none of its writes can have been done before. */
+	isFirst?: boolean;
 }

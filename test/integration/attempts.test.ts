@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { startSecondService } from '../second-service/second-server.ts';
 import { useBatchWrites } from './harness/batch-writes.ts';
 import type { Setup } from './harness/node-runs.ts';
-import { automatic, create, getMany, on } from './harness/parameters.ts';
+import { automatic, create, getMany, on, update } from './harness/parameters.ts';
 
 const { sandbox, run, found, writes } = useBatchWrites();
 
@@ -101,6 +101,55 @@ describe('the attempts of one run', () => {
 			await run(inBatchesOf(2), people('runs', 2), { executionId: 'a', ...more });
 		}
 		expect(new Set(await keys()).size).toBe(3);
+	});
+});
+
+describe('an n8n that was restored from a backup counts its executions from an earlier number again', () => {
+	const runAgain = async (more: Partial<Setup>) =>
+		await run(inBatchesOf(2), people('restored', 2), { executionId: '100', context: {}, ...more });
+
+	test('an execution writes its own records, whatever an earlier one of its number has written', async () => {
+		await runAgain({ started: 1_772_000_000_000 });
+		const { hints } = await runAgain({ started: 1_772_000_900_000 });
+		expect(await found('restored')).toBe(4);
+		expect(hints).toEqual([]);
+	});
+
+	test.each([
+		['a batch', people('restored-unknown', 2)],
+		['a record', people('restored-unknown', 1)],
+	])('%s that the service takes for an earlier one is told, if n8n does not say when the execution began', async (_, items) => {
+		const again = async () => await run(inBatchesOf(2), items, { executionId: `100-${items.length}`, context: {} });
+		expect((await again()).hints).toEqual([]);
+		expect((await again()).hints).toEqual([expect.stringContaining('did not carry out at least one write')]);
+	});
+
+	test('a later attempt, whose writes were done before, tells nothing', async () => {
+		const attempt = attempts(inBatchesOf(2), people('restored-later', 2));
+		await attempt();
+		expect((await attempt()).hints).toEqual([]);
+	});
+});
+
+describe('a sub-workflow, which n8n starts anew when its parent is retried', () => {
+	const parent = { parentExecutionId: '7' };
+	const sendContact = { resource: 'apiRequest', operation: 'send', method: 'POST', path: '/v1/contacts', body: { last_name: 'sub' } };
+
+	test.each([
+		['creates a batch', inBatchesOf(2), people('sub', 2)],
+		['creates a record', create('contact', automatic), people('sub', 1)],
+		['sends a request', sendContact, [{}]],
+	])('%s with the hint that only Write Once Per prevents a second write', async (_, parameters, items) => {
+		const { hints } = await run(parameters, items, parent);
+		expect(hints).toEqual([expect.stringContaining('set Write Once Per')]);
+		const once = await run({ ...parameters, options: { writeOncePer: `={{ $itemIndex }} ${JSON.stringify(items)}` } }, items, parent);
+		expect(once.hints).toEqual([]);
+	});
+
+	test('updates a record without it: a second time changes nothing', async () => {
+		const { id } = await sandbox.read('contacts?limit=1').then(({ data }) => (data as IDataObject[])[0]!);
+		const { hints } = await run(update('contact', String(id), { job_title: 'Sub' }), [{}], parent);
+		expect(hints).toEqual([]);
 	});
 });
 

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { alteredService, withoutVersions } from './harness/altered-service.ts';
+import { run } from './harness/node-runs.ts';
 import * as op from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 import { shortenWaits } from './harness/short-waits.ts';
@@ -75,9 +76,20 @@ describe('a log that is not certain about an execution’s changes is refused, a
 				);
 		});
 		await as('o2', op.update('contact', contact.id, { job_title: 'Two' }));
-		await expect(through.undo('o2')).rejects.toThrow('Executions of several workflows have the number o2');
+		await expect(through.undo('o2')).rejects.toThrow('Several executions have the number o2: one of workflow');
 		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Two', job_title: 'Two' });
 	});
+});
+
+test('two executions of one workflow had the same number, as after n8n was restored from a backup: both are named', async () => {
+	const contact = await add('contacts', { last_name: 'One' });
+	const began = [Date.UTC(2026, 2, 1), Date.UTC(2026, 2, 2)];
+	for (const [i, started] of began.entries()) {
+		const parameters = op.update('contact', contact.id, { job_title: `Number ${i}` });
+		await run({ credential: sandbox.credential, parameters, executionId: 'same', started });
+	}
+	await expect(through.undo('same')).rejects.toThrow(/that began at 2026-03-01T.* and .* that began at 2026-03-02T.*Nothing was written/);
+	expect(await record('contacts', contact.id)).toMatchObject({ job_title: 'Number 1' });
 });
 
 test('changes before Since stay, whatever the CRM returns', async () => {

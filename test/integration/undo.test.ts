@@ -124,7 +124,7 @@ describe('undo of an execution', () => {
 
 	test('of retries counts for the first execution, whose number the keys have', async () => {
 		const contact = await add('contacts', { last_name: 'Lovelace' });
-		const context = { firstExecution: 'e6' };
+		const context = { firstExecution: { execution: 'e6' } };
 		await run(op.update('contact', contact.id, { last_name: 'King' }), [{}], { executionId: 'e6b', context });
 		expect(results(await undo('e6'))).toEqual(['undone']);
 	});

@@ -52,6 +52,12 @@ describe('the origin of a key', () => {
 		expect(originOfKey(key)?.instance).not.toEqual(originOf('other n8n', 'AbC123_-x').instance);
 	});
 
+	test('tells apart executions of one number that began at different times', () => {
+		const [first, second] = [1_772_000_000_000, 1_772_000_000_001].map((started) => idempotencyKey({ ...identity, started }));
+		expect(originOfKey(first!)).toMatchObject({ execution: '1', started: 1_772_000_000_000 });
+		expect(first!.slice(-64)).not.toBe(second!.slice(-64));
+	});
+
 	test('is only the workflow if several executions share the write', () => {
 		const origin = originOfKey(valueKey(identity, 'A-17'));
 		expect(origin).toMatchObject(originOf('i', 'w'));

@@ -167,7 +167,7 @@ export function syncExecution(n8n: IExecuteFunctions, api: Execution['api']): Ex
 	const identity: Execution['identity'] = {
 		instance: n8n.getInstanceId(),
 		workflow: n8n.getWorkflow().id ?? '',
-		execution: originalExecution(n8n, n8n.getExecutionId() ?? ''),
+		...originalExecution(n8n, n8n.getExecutionId() ?? ''),
 		node: n8n.getNode().id,
 		// Each attempt makes its own plan and must not reuse the keys of the previous one.
 		run: randomUUID(),

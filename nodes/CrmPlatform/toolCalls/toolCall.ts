@@ -10,7 +10,7 @@ import { argumentsOf, readsItem } from './toolArguments';
 import { nodeContext, originalExecution } from '../writing/runState';
 
 /** Distinguishes the writes of one call from the writes of others. */
-export type CallIdentity = Pick<WriteIdentity, 'execution' | 'node' | 'run'>;
+export type CallIdentity = Pick<WriteIdentity, 'execution' | 'started' | 'node' | 'run'>;
 
 /**
  * A call of the node by an AI agent or an MCP client, identified by its arguments: n8n's run index differs
@@ -68,7 +68,7 @@ export function namedCall(n8n: IExecuteFunctions, name: string): ToolCall {
 	const before = counts.succeeded[name] ?? 0;
 	const identity = failedCalls.get(name, Date.now()) ?? {
 		// Calls without an execution, and in it a node, are those of n8n's MCP trigger and its own agents.
-		execution: originalExecution(n8n, n8n.getExecutionId() ?? randomUUID()),
+		...originalExecution(n8n, n8n.getExecutionId() ?? randomUUID()),
 		node: n8n.getNode().id,
 		run: `${name}/${before}`,
 	};

@@ -6,7 +6,7 @@ import { rateLimited, tooLarge, unavailable } from '../api/http/statuses';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import type { Execution, MayContinue, Result, Results } from '../model';
 import { etagOf, isReadFirst, writeAsRead } from './replace';
-import { pinBatching, keyHeaderOf, sentRequests, type SentRequests } from './runState';
+import { pinBatching, keyHeaderOf, reportReplay, sentRequests, type SentRequests } from './runState';
 import { idempotencyOf, warnOfRetries, writeOne, writtenRecord } from './writeOne';
 import { sharesRecord, type Write } from './writeOrder';
 
@@ -90,12 +90,13 @@ export class RecordWriter {
 		const [first] = writes;
 		const path = first!.collection + batch.path;
 		const idempotency = idempotencyOf(execution, keyHeaderOf(execution, description, 'batch'), items);
-		warnOfRetries(execution, { method: 'POST', path, ...idempotency });
-		return await sendBatch(execution.api.send, {
+		const areNew = writes.every(({ id, mayExist }) => id === undefined && mayExist !== true);
+		warnOfRetries(execution, { method: areNew ? 'POST' : 'PUT', path, ...idempotency });
+		return await sendBatch(async (request) => reportReplay(execution, await execution.api.send(request)), {
 			description: batch,
 			path,
 			items: writes.map((write) => batchItem(write, batch)),
-			areNew: writes.every(({ id, mayExist }) => id === undefined && mayExist !== true),
+			areNew,
 			...(first!.query && { query: first!.query }),
 			...idempotency,
 		});

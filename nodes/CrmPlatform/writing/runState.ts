@@ -1,6 +1,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import type { KeyFormat } from '../api/http/idempotency';
+import type { KeyFormat, WriteIdentity } from '../api/http/idempotency';
+import type { ApiResponse } from '../api/http/request';
 import { getOrCreate } from '../base/maps';
 import type { IdempotencyHeader } from '../api/openapi/idempotencyHeader';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
@@ -194,13 +195,27 @@ export function itemsIn(ranges: string): number[] {
 }
 
 /**
- * The execution whose id the keys contain: the first one in which this node wrote, so that a retry of it writes nothing
- * again.
+ * The execution that the keys contain: the first one in which this node wrote, so that a retry of it writes nothing again.
+ * n8n keeps the time at which an execution began with its data, so that a retry has the time of the first one.
  *
  * @param id of this execution
  */
-export function originalExecution(n8n: IExecuteFunctions, id: string): string {
+export function originalExecution(n8n: IExecuteFunctions, id: string): Pick<WriteIdentity, 'execution' | 'started'> {
 	const context = nodeContext(n8n);
-	context.firstExecution ??= id;
-	return String(context.firstExecution);
+	const started = n8n.getExecutionContext()?.establishedAt;
+	const first = (context.firstExecution ??= { execution: id, ...(started !== undefined && { started }) });
+	return first as Pick<WriteIdentity, 'execution' | 'started'>;
 }
+
+/** Whether no earlier attempt at this run of the node has prepared a write. Call this before `prepare`. */
+export const isFirstAttempt = (n8n: IExecuteFunctions, run: number | string): boolean =>
+	(nodeContext(n8n).writes as RunState | undefined)?.run !== run;
+
+/** Tells the user of a write of a first attempt that the service had done before under the same key. */
+export function reportReplay({ api, isFirst }: Execution, response: ApiResponse): ApiResponse {
+	if (isFirst && response.isReplayed) api.notices.add(replayed);
+	return response;
+}
+
+const replayed =
+	'The CRM did not carry out at least one write, and returned the answer of an earlier one: an earlier execution of this n8n, or of a copy of it, had sent a write under the same key. Check the records; with Write Once Per, keys are made of your own values.';

@@ -9,8 +9,8 @@ import { problemOfItem } from '../api/http/problem';
 import { isIdempotent, type ApiRequest, type ApiResponse } from '../api/http/request';
 import type { WriteDescription } from '../api/openapi/writing';
 import type { Execution } from '../model';
-import { hasWriteOncePer, writeOncePer } from './oncePer';
-import { keyHeaderOf, type KeyHeader } from './runState';
+import { hasWriteOncePer, writeOncePer, writeOncePerOption } from './oncePer';
+import { keyHeaderOf, reportReplay, type KeyHeader } from './runState';
 
 /** The record in the response (empty without a body), and the HTTP status. */
 export interface Written {
@@ -108,7 +108,8 @@ export async function sendWrite(
 	if (headers) request.headers = headers;
 	if (contentType !== undefined && body) request.headers = { 'content-type': contentType, ...headers };
 	warnOfRetries(execution, request);
-	return await execution.api.send(request);
+	const response = await execution.api.send(request);
+	return hasWriteOncePer(execution) ? response : reportReplay(execution, response);
 }
 
 /**
@@ -137,8 +138,16 @@ export function idempotencyOf(
 	return { idempotency: { header: header.name, key, isGuaranteed: header.isGuaranteed } };
 }
 
-/** Warns a user whose node retries that the service may then repeat the write. */
-export function warnOfRetries({ n8n, api }: Execution, request: ApiRequest): void {
+/**
+ * Warns a user whose write may be repeated: by a node that retries, if the service takes no key, and by a sub-workflow,
+ * which n8n starts anew when its parent is retried. It is told the parent's number, but not which node, run and item of it
+ * started it (n8n 2.41, getRunData), so its keys cannot follow the parent.
+ */
+export function warnOfRetries(execution: Execution, request: ApiRequest): void {
+	const { n8n, api, operation } = execution;
+	const isSubExecution = n8n.getExecutionContext()?.parentExecutionId !== undefined;
+	const mayBeOnce = operation.options?.includes(writeOncePerOption) === true && !hasWriteOncePer(execution);
+	if (isSubExecution && mayBeOnce && !(request.isRepeatable ?? isIdempotent(request))) api.notices.add(startedAnew);
 	const isKeyed = request.idempotency?.isGuaranteed === true;
 	if (isKeyed || !n8n.getNode().retryOnFail) return;
 	if (request.isRepeatable ?? isIdempotent(request)) return;
@@ -146,6 +155,9 @@ export function warnOfRetries({ n8n, api }: Execution, request: ApiRequest): voi
 		'The CRM does not support idempotency keys for this operation, so Retry On Fail may write records twice. Turn it off, or check for duplicates after a failure.',
 	);
 }
+
+const startedAnew =
+	'This workflow was started by another one. If that one is retried, n8n starts this one anew, and everything is written again. To prevent that, set Write Once Per to a value of the item, such as an order number.';
 
 /** The failed result of an answer that reports on one record (RFC 4918, section 13). */
 function onlyResult(body: unknown): { status: number; error?: unknown } | undefined {

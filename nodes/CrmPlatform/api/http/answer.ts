@@ -19,7 +19,13 @@ export const ndjson = 'application/x-ndjson';
 export interface SuccessfulAnswer {
 	ok: true;
 	/** `body` is parsed JSON; undefined if the service sent nothing (204). */
-	response: { status: number; headers: HttpResponse['headers']; body: unknown };
+	response: {
+		status: number;
+		headers: HttpResponse['headers'];
+		body: unknown;
+		/** Whether the service returned the answer of an earlier request under this key, which no attempt at this one can be. */
+		isReplayed?: boolean;
+	};
 }
 
 /** An answer that is not a success. */

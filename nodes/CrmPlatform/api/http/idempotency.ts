@@ -13,6 +13,11 @@ export interface WriteIdentity {
 	workflow: string;
 	/** Id of the execution, or of the one it retries. */
 	execution: string;
+	/**
+	 * When that execution began, in milliseconds, if n8n says so: an n8n that was restored from a backup, or runs on a copy of
+	 * its database, counts executions from an earlier number again.
+	 */
+	started?: number;
 	/** Id of the node. */
 	node: string;
 	/** Run of the node in this execution (loops, calls by an AI agent). */
@@ -42,6 +47,8 @@ export interface KeyOrigin {
 	workflow: string;
 	/** The execution's id; absent for a write that several executions share (`valueKey`). */
 	execution?: string;
+	/** When the execution began, in milliseconds, if n8n said so: executions of one number that began at different times differ. */
+	started?: number;
 }
 
 /**
@@ -54,9 +61,9 @@ export interface KeyOrigin {
  * @throws Error in the user's words if the service's keys are too short to be unique
  */
 export function idempotencyKey(identity: WriteIdentity, format: KeyFormat = {}): string {
-	const { instance, workflow, execution, node, run, items, deletion } = identity;
-	const hash = hashOf(deletion === undefined ? [instance, workflow, execution, node, run, items] : ['undo', deletion]);
-	return keyOf({ instance, workflow, execution }, hash, format);
+	const { instance, workflow, execution, started, node, run, items, deletion } = identity;
+	const hash = hashOf(deletion === undefined ? [instance, workflow, execution, started, node, run, items] : ['undo', deletion]);
+	return keyOf({ instance, workflow, execution, ...(started !== undefined && { started }) }, hash, format);
 }
 
 /** The `hash` of all keys that re-create a deleted record: see `originOfKey`. */
@@ -89,10 +96,16 @@ export function freshKey(format: KeyFormat = {}): string {
  * @returns undefined for a key of another program, and for a key without room for the origin
  */
 export function originOfKey(key: string): (KeyOrigin & { hash: string }) | undefined {
-	const parts = /^n8n\/([0-9a-f]{8})\/([\w-]*)\/(?:([\w-]+)\/)?([0-9a-f]{32,64})$/.exec(key);
+	const parts = /^n8n\/([0-9a-f]{8})\/([\w-]*)\/(?:([\w-]+)(?:\.([0-9a-z]{1,9}))?\/)?([0-9a-f]{32,64})$/.exec(key);
 	if (!parts) return undefined;
-	const [, instance = '', workflow = '', execution, hash = ''] = parts;
-	return { instance, workflow, ...(execution !== undefined && { execution }), hash: hash.slice(0, minHashLength) };
+	const [, instance = '', workflow = '', execution, started, hash = ''] = parts;
+	return {
+		instance,
+		workflow,
+		...(execution !== undefined && { execution }),
+		...(started !== undefined && { started: parseInt(started, 36) }),
+		hash: hash.slice(0, minHashLength),
+	};
 }
 
 /**
@@ -109,7 +122,7 @@ export function originOf(instance: string, workflow: string, execution = ''): Ke
 const plainId = (id: string): string => (/^[\w-]{0,64}$/.test(id) ? id : sha256(id).slice(0, 16));
 
 /** Who creates a key, with the ids of n8n. */
-type KeyAuthor = Pick<WriteIdentity, 'instance' | 'workflow'> & { execution?: string };
+type KeyAuthor = Pick<WriteIdentity, 'instance' | 'workflow' | 'started'> & { execution?: string };
 
 const hashOf = (parts: unknown[]): string => sha256(JSON.stringify(parts));
 
@@ -145,7 +158,8 @@ function* keysFrom(
 	if (!isUuid) {
 		const { instance, workflow, execution } = originOf(author.instance, author.workflow, author.execution);
 		const workflowPrefix = `n8n/${instance}/${workflow}/`;
-		for (const prefix of [...(execution === undefined ? [] : [`${workflowPrefix}${execution}/`]), workflowPrefix]) {
+		const began = author.started === undefined ? '' : `.${author.started.toString(36)}`;
+		for (const prefix of [...(execution === undefined ? [] : [`${workflowPrefix}${execution}${began}/`]), workflowPrefix]) {
 			const room = Math.min(maxLength, 255) - prefix.length;
 			if (room >= minHashLength) yield prefix + hash.slice(0, room);
 		}

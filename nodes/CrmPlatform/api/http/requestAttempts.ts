@@ -80,7 +80,10 @@ export class RequestAttempts {
 			// A request aborted by a canceled execution is not a connection failure.
 			if (!('headers' in result)) signal?.throwIfAborted();
 			const answer = readAnswer(result, shownAddress, method);
-			if (answer.ok) return answer;
+			if (answer.ok) {
+				const isReplayed = !this.mayBeDone && answer.response.headers['idempotent-replayed'] === 'true';
+				return { ok: true, response: { ...answer.response, isReplayed } };
+			}
 			const failure = failedAttempt(result, answer);
 			// An earlier attempt, whose response was lost, has deleted the record.
 			if (this.mayBeDone && method === 'DELETE' && saysNotFound(failure.status, answer.problem.details)) {
