@@ -51,7 +51,7 @@ async function executed(n8n: IExecuteFunctions): Promise<NodeOutput> {
 	let reportedAt = systemClock.now();
 	const isOnce = items.length > 1 && operation.isOnceForAll === true && !dependsOnItem(n8n.getNode().parameters);
 	const count = isOnce ? 1 : items.length;
-	const output = wantsSummary(n8n, operation) ? summaryItem(n8n, count) : allItems();
+	const output = wantsSummary(n8n, operation) ? summaryItem(n8n, count, operation.option.value === 'upsert' ? { created: 0, updated: 0 } : {}) : allItems();
 	if (isOnce) api.notices.add(onceForAll(items.length));
 	for await (const slice of resultsOf(execution, count, mayContinue)) {
 		for (const { item, result } of slice) {

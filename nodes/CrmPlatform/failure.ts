@@ -2,6 +2,7 @@ import { NodeApiError, NodeOperationError, type IDataObject, type IExecuteFuncti
 
 import { readableError } from './api/connection';
 import { refusedCaller } from './api/http/statuses';
+import { occurrences } from './base/maps';
 import { listed } from './values/listed';
 
 /** An error as n8n shows it. */
@@ -57,4 +58,14 @@ function affectsAllItems(failure: NodeFailure): boolean {
 export function failureJson({ message, description, context }: NodeFailure): IDataObject {
 	const details = { description: description ?? '', ...(context.data as IDataObject) };
 	return { error: message, message, details };
+}
+
+/** Maximum number of reasons that are counted one by one. */
+const reasonsShown = 20;
+
+/** How often each reason occurs, the most frequent first. Reasons that differ only in the values they quote are one. */
+export function countedReasons(messages: string[]): IDataObject[] {
+	const counts = occurrences(messages.map((message) => message.replace(/“[^”]*”/g, '“…”')));
+	const sorted = [...counts].sort(([, a], [, b]) => b - a);
+	return sorted.slice(0, reasonsShown).map(([message, count]) => ({ count, message }));
 }

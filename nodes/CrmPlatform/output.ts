@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { outcomeField } from './api/answeredRecord';
-import { failureJson, type ItemFailure } from './failure';
+import { countedReasons, failureJson, type ItemFailure } from './failure';
 import { ItemWithFiles } from './files/itemWithFiles';
 import type { OutputItem } from './model';
 
@@ -27,15 +27,18 @@ export function allItems(): Output {
 	};
 }
 
+/** Number of failures in a summary: a run may have thousands, and n8n stores each. */
+const failuresShown = 20;
+
 /**
  * Outputs one item, however many records there are. It is linked to the first and the last input item: if both come
  * from one item of an earlier node, n8n finds that item; otherwise n8n reports that there are several.
  *
  * @param count number of input items
+ * @param outcomes counters of what an upsert did
  */
-export function summaryItem(n8n: IExecuteFunctions, count: number): Output {
+export function summaryItem(n8n: IExecuteFunctions, count: number, outcomes: Record<string, number>): Output {
 	const failures: ItemFailure[] = [];
-	const outcomes: Record<string, number> = {};
 	let records = 0;
 	let ids: { first: unknown; last: unknown } | undefined;
 	return {
@@ -44,7 +47,7 @@ export function summaryItem(n8n: IExecuteFunctions, count: number): Output {
 			const { id, [outcomeField]: outcome } = record;
 			records += 1;
 			if (id !== undefined) ids = { first: ids?.first ?? id, last: id };
-			if (outcome === 'created' || outcome === 'updated') outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+			if (typeof outcome === 'string' && Object.hasOwn(outcomes, outcome)) outcomes[outcome]! += 1;
 		},
 		fail: (failure) => void failures.push(failure),
 		items(done) {
@@ -53,10 +56,12 @@ export function summaryItem(n8n: IExecuteFunctions, count: number): Output {
 				succeeded: done,
 				failed: failures.length,
 				records,
-				...outcomes,
+				// A service need not report them.
+				...(records === 0 || Object.values(outcomes).some((times) => times > 0) ? outcomes : {}),
 				first_id: ids?.first ?? null,
 				last_id: ids?.last ?? null,
-				failures: failures.map(({ item, failure }) => {
+				reasons: countedReasons(failures.map(({ failure }) => failure.message)),
+				failures: failures.slice(0, failuresShown).map(({ item, failure }) => {
 					const { message, details } = failureJson(failure);
 					return { item, message, details };
 				}),

@@ -39,6 +39,9 @@ describe('an export', () => {
 		const { text, hints } = await exportOf(reading);
 		expect(text).toContain('ab,n@nul.example');
 		expect(hints.join()).toContain('1 rows had NUL characters');
+		await sandbox.create('contacts', { last_name: 'a\ud83d', email: 'h@half.example' });
+		const halves = await exportOf({ ...reading, filters: filterRows({ 'email[contains]': 'half.example' }) });
+		expect(halves.hints.join()).toContain('1 rows had NUL characters or halves of characters');
 		expect((await exportOf({ ...reading, fileFormat: 'ndjson' })).text).toContain('a\\u0000b');
 		expect((await importOf(text, { importAs: 'upsert', options: { matchOn: 'email' } })).json).toMatchObject({ complete: true, done: 1 });
 	});

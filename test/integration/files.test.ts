@@ -38,6 +38,12 @@ describe('an import', () => {
 		expect(results.map(({ query }) => new URLSearchParams(query).get('records'))).toEqual(['false']);
 	});
 
+	test('reads the names of the columns below a title, as reports have one', async () => {
+		const { json, hints } = await importOf('Table 1;;\nFirst Name;Last Name;Email\nAna;Moreno;a@title.example\n');
+		expect(json).toMatchObject({ rows: 1, created: 1 });
+		expect(hints).toContainEqual(expect.stringContaining('“Table 1” in row 1 is a title'));
+	});
+
 	test('reads the meaning of its columns once, however many rows it has', async () => {
 		const companies = ['Once', 'Twice'].map((name) => ({ name: `${name} Columns` }));
 		await sandbox.call('POST', '/v1/companies/batch/create', { items: companies });
@@ -93,6 +99,8 @@ describe('an import', () => {
 		expect(json).toMatchObject({ json: { created: 1 }, hints: [] });
 		const twice = { columnsMode: 'json', columnsJson: '{ "Surname": "last_name", "Notes": "last_name" }' };
 		expect((await failure(await setupOf(csv, twice))).message).toMatch(/two columns go into “last_name”/);
+		const doubled = await importOf('Surname,Mail,Notes,Notes\nB,twice@hand.example,,\n', { columnsMode: 'json', columnsJson });
+		expect(doubled.json).toMatchObject({ created: 1 });
 		const missing = await failure(
 			await setupOf(csv, { columnsMode: 'json', columnsJson: '{ "Name": "last_name" }' }),
 		);

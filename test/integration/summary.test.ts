@@ -23,7 +23,16 @@ test('n8n stores a few hundred creates as one line, like ten; every record is co
 	expect(body.total).toBe(300);
 	expect(items).toEqual([
 		{
-			json: { items: 300, succeeded: 300, failed: 0, records: 300, first_id: expect.any(String), last_id: expect.any(String), failures: [] },
+			json: {
+				items: 300,
+				succeeded: 300,
+				failed: 0,
+				records: 300,
+				first_id: expect.any(String),
+				last_id: expect.any(String),
+				reasons: [],
+				failures: [],
+			},
 			pairedItem: [{ item: 0 }, { item: 299 }],
 		},
 	]);
@@ -51,6 +60,15 @@ describe('if items fail,', () => {
 		expect(Object.keys(failure!.details as object)).toEqual(Object.keys(long[0]!.json.details as object));
 	});
 
+	test('thousands are counted by their reasons, and the first twenty are shown', async () => {
+		const people = Array.from({ length: 2_000 }, (_, i) => ({ first_name: 'A', email: `no address ${i}` }));
+		const { items: output } = await run(createInShort, people, { continueOnFail: true });
+		const { failed: count, failures, reasons } = output[0]!.json;
+		expect([count, (failures as unknown[]).length]).toEqual([2_000, 20]);
+		expect(reasons).toEqual([{ count: 2_000, message: expect.stringContaining('email') }]);
+		expect(stored(output)).toBeLessThan(20_000);
+	});
+
 	test('each failure also goes to the error output, as without a summary', async () => {
 		const { items: output } = await run(createInShort, wrong('apart'), { continueOnFail: 'errorOutput' });
 		const [summary, ...errors] = output;
@@ -75,6 +93,7 @@ test('an upsert reports how many records it created and updated', async () => {
 	const parameters = inShort(upsert('contact', 'email', { email: '={{ $json.email }}', first_name: 'Ada' }));
 	const { items } = await run(parameters, peopleByEmail('either', 5));
 	expect(items.map(({ json }) => json)).toMatchObject([{ items: 5, succeeded: 5, created: 3, updated: 2 }]);
+	expect((await run(parameters, peopleByEmail('either', 5))).items[0]!.json).toMatchObject({ created: 0, updated: 5 });
 });
 
 test('actions on records are summarized, and so are deletions, which have no ID to report', async () => {

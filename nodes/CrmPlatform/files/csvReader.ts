@@ -1,3 +1,4 @@
+import { occurrences } from '../base/maps';
 import { shortened, type FileRow } from './fileRow';
 import { UnreadableFile } from './unreadableFile';
 
@@ -22,7 +23,7 @@ const carriageReturn = 0x0d;
  * that is the line after the opening quote. A row that has more or fewer cells than the first also has its text.
  *
  * @param chunks decoded text
- * @param delimiter one character, which takes precedence over `sep=`; detected in the first line if absent
+ * @param delimiter one character, which takes precedence over `sep=`; detected in the first lines if absent
  * @returns the rows that end in each chunk: a promise for each row would take more memory than the row
  * @throws Error in the user's words after 1,000 unreadable rows
  */
@@ -31,10 +32,21 @@ export async function* readCsv(
 	delimiter?: string,
 ): AsyncGenerator<Array<FileRow<string[]>>, void> {
 	const parser = new CsvParser(delimiter);
-	for await (const chunk of chunks) {
-		parser.add(chunk);
+	let failure: { error: unknown } | undefined;
+	try {
+		for await (const chunk of chunks) {
+			parser.add(chunk);
+			yield* parser.rows(false);
+		}
+	} catch (error) {
+		failure = { error };
+	}
+	if (failure && !parser.hasDelimiter) {
+		// The lines before may have waited for others, to compare their delimiters.
+		parser.chooseDelimiter();
 		yield* parser.rows(false);
 	}
+	if (failure) throw failure.error;
 	yield* parser.rows(true);
 }
 
@@ -57,6 +69,14 @@ class CsvParser {
 	add(chunk: string): void {
 		this.text = this.text.slice(this.start) + chunk;
 		this.start = 0;
+	}
+
+	get hasDelimiter(): boolean {
+		return this.separator !== undefined;
+	}
+
+	chooseDelimiter(): void {
+		this.separator = delimiterOf(this.text, this.start, true)?.charCodeAt(0);
 	}
 
 	/** The complete rows. */
@@ -214,22 +234,31 @@ function afterLine(text: string, start: number, isEnd: boolean): number | undefi
 	return undefined;
 }
 
-/** The most frequent delimiter outside of quotes in the first line; undefined if more text is needed. */
+/** Number of lines in which the delimiter is looked for. */
+const linesCompared = 20;
+/** Maximum characters of these lines. */
+const maxComparedLength = 64 * 1024;
+
+/**
+ * The delimiter that occurs outside of quotes in most of the first lines, equally often in each; undefined if more text
+ * is needed. A title above the table, or commas within cells, are in fewer lines.
+ */
 function delimiterOf(text: string, start: number, isEnd: boolean): string | undefined {
-	const counts = new Map<string, number>();
+	const lines: Array<Map<string, number>> = [new Map<string, number>()];
 	let isInside = false;
-	for (let at = start; at < text.length; at++) {
+	for (let at = start; at < text.length && lines.length <= linesCompared; at++) {
 		const character = text[at]!;
 		if (character === '"') isInside = !isInside;
 		if (isInside) continue;
-		const isLineEnd = character === '\n' || character === '\r';
-		if (isLineEnd && at > start) return mostFrequentDelimiter(counts);
-		counts.set(character, (counts.get(character) ?? 0) + 1);
+		if (character === '\n' || character === '\r') lines.push(new Map<string, number>());
+		else if (delimiters.includes(character as never)) lines.at(-1)!.set(character, (lines.at(-1)!.get(character) ?? 0) + 1);
 	}
-	return isEnd || text.length - start > maxRowLength ? mostFrequentDelimiter(counts) : undefined;
-}
-
-function mostFrequentDelimiter(counts: Map<string, number>): string {
-	const count = (delimiter: string) => counts.get(delimiter) ?? 0;
-	return [...delimiters].sort((a, b) => count(b) - count(a))[0]!;
+	const isEnough = lines.length > linesCompared || text.length - start > maxComparedLength;
+	if (!isEnd && !isEnough) return undefined;
+	const best = delimiters.map((delimiter) => {
+		const counts = occurrences(lines.flatMap((line) => line.get(delimiter) ?? []));
+		const [times = 0, likeIt = 0] = [...counts].sort(([timesA, a], [timesB, b]) => b - a || timesB - timesA)[0] ?? [];
+		return { delimiter, likeIt, times };
+	});
+	return best.sort((a, b) => b.likeIt - a.likeIt || b.times - a.times)[0]!.delimiter;
 }

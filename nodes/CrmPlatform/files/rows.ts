@@ -31,6 +31,10 @@ export const reportNames: ReadonlySet<string> = new Set<string>(Object.values(re
 export interface FileRecords {
 	/** The header of a CSV file; undefined for JSON. */
 	columns: string[] | undefined;
+	/** A line above the header, which is not read. */
+	title: string | undefined;
+	/** The names that several columns have in the header. In `columns`, all but the first are numbered. */
+	repeated: ReadonlySet<string>;
 	/** Columns without a name, counted from 1, that have a value in any row read so far. */
 	unnamed: Set<number>;
 	/** The rows after the header, several at a time. Each has its cells by column name; cells without a name are left out. */
@@ -52,43 +56,70 @@ export async function readFileRecords(
 	const text = decodeText(bytes, encoding);
 	if (format !== 'csv') {
 		const rows = format === 'json' ? readJsonArray(text) : readNdjson(text);
-		return { columns: undefined, unnamed: new Set(), rows: withoutReports(rows), close: () => closed(rows) };
+		return { columns: undefined, title: undefined, repeated: new Set(), unnamed: new Set(), rows: withoutReports(rows), close: () => closed(rows) };
 	}
 	const rows = readCsv(text, delimiter);
 	const close = () => closed(rows);
-	const [first, ...others] = (await rows.next()).value ?? [];
+	const beginning: Array<FileRow<string[]>> = [];
+	while (beginning.length < 2) {
+		const next = await rows.next();
+		if (next.done) break;
+		beginning.push(...next.value);
+	}
+	const title = titleOf(beginning);
+	const [first, ...others] = title === undefined ? beginning : beginning.slice(1);
 	let header: string[] | undefined;
 	try {
 		header = headerOf(first);
 	} finally {
 		if (!header) await close();
 	}
-	const columns = header.filter((name) => name !== '' && !reportNames.has(name));
+	const repeated = new Set(header.filter((name, i) => isNamed(name) && header.indexOf(name) !== i));
+	const uniqueNames = header.map((name, i) => (isNamed(name) && header.indexOf(name) !== i ? numbered(header, name, i) : name));
+	const columns = uniqueNames.filter(isNamed);
 	const unnamed = new Set<number>();
-	return { columns, unnamed, rows: namedCells(others, rows, header, unnamed), close };
+	return { columns, title, repeated, unnamed, rows: namedCells(others, rows, { header, uniqueNames }, unnamed), close };
 }
+
+const isNamed = (name: string): boolean => name !== '' && !reportNames.has(name);
 
 const closed = async (rows: AsyncGenerator): Promise<void> => void (await rows.return(undefined));
 
-/** @throws Error in the user's words if there is no header, if two columns share a name, or if no column has one */
+/**
+ * The title in the first row, as in reports: its only filled cell, above a row of several different words. A row of data
+ * that is taken for the header names no field, so nothing is written by mistake.
+ */
+function titleOf([first, second]: Array<FileRow<string[]>>): string | undefined {
+	const filled = (row: FileRow<string[]> | undefined) => (row?.content ?? []).filter((cell) => cell.trim() !== '');
+	const [title, ...others] = filled(first);
+	const names = filled(second);
+	const areNames = names.length > 1 && new Set(names).size === names.length && !names.some((name) => /[@\d]/.test(name));
+	return areNames && others.length === 0 ? title : undefined;
+}
+
+/** @throws Error in the user's words if there is no header, or if no column has a name */
 function headerOf(first: FileRow<string[]> | undefined): string[] {
 	if (!first) throw new Error('The file is empty. Its first row must name the columns.');
 	if (first.problem !== undefined) throw new Error(`The header of the file cannot be read. ${first.problem}`);
 	const header = first.content.map((name) => unescapedCell(name).trim());
-	const names = header.filter((name) => name !== '');
-	if (names.length === 0) throw new Error('The header of the file is empty. The first row must name the columns.');
-	const twice = names.find((name, i) => names.indexOf(name) !== i);
-	if (twice === undefined) return header;
-	throw new Error(`The header has the column “${twice}” twice. Rename or remove one of them; nothing was written.`);
+	if (header.some((name) => name !== '')) return header;
+	throw new Error('The header of the file is empty. The first row must name the columns.');
+}
+
+/** `Email (2)` for the second column `Email`. */
+function numbered(header: string[], name: string, at: number): string {
+	for (let number = header.slice(0, at).filter((other) => other === name).length + 1; ; number += 1) {
+		if (!header.includes(`${name} (${number})`)) return `${name} (${number})`;
+	}
 }
 
 async function* namedCells(
 	first: Array<FileRow<string[]>>,
 	others: AsyncIterable<Array<FileRow<string[]>>>,
-	header: string[],
+	{ header, uniqueNames }: { header: string[]; uniqueNames: string[] },
 	unnamed: Set<number>,
 ): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
-	const columns = header.map((name) => (reportNames.has(name) ? '' : name));
+	const columns = uniqueNames.map((name) => (isNamed(name) ? name : ''));
 	const withoutName = header.flatMap((name, i) => (name === '' ? [i] : []));
 	const namedRow = (read: FileRow<string[]>): FileRow<IDataObject> => {
 		if (read.problem !== undefined) return read;

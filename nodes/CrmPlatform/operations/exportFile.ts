@@ -1,5 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
+import { isWellFormed } from '../fields/conversions';
 import { allCustomFields } from '../fields/field';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Query } from '../api/http/path';
@@ -127,11 +128,12 @@ async function exportList(execution: Execution, item: number, chosen: ListQuery)
 	const { columns, reading, withNames } = plan;
 	const started = await startExport(execution, item, reading);
 	const asOutput = recordOutput(reading);
-	let nulls = 0;
+	let changedRows = 0;
 	const rowOf = (record: IDataObject): string => {
-		const row = columns ? csvRow(exportedCells(record, columns)) : `${JSON.stringify(asOutput(record))}\n`;
-		if (!row.includes('\0')) return row;
-		nulls += 1;
+		if (!columns) return `${JSON.stringify(asOutput(record))}\n`;
+		const row = csvRow(exportedCells(record, columns));
+		if (!row.includes('\0') && isWellFormed(row)) return row;
+		changedRows += 1;
 		return row.replaceAll('\0', '');
 	};
 	const parts = outputParts(n8n, plan.files);
@@ -155,15 +157,15 @@ async function exportList(execution: Execution, item: number, chosen: ListQuery)
 		if (!isDone) await parts.end().catch(() => undefined);
 	}
 	const files = await parts.end();
-	if (nulls > 0) execution.api.notices.add(withoutNulls(nulls));
+	if (changedRows > 0) execution.api.notices.add(withChangedText(changedRows));
 	return files.map(
 		({ rows: records, file }, i) =>
 			new ItemWithFiles({ records, part: i + 1, parts: files.length, job: started.id }, { [plan.field]: file }),
 	);
 }
 
-const withoutNulls = (rows: number) =>
-	`${rows} rows had NUL characters, which CSV cannot contain, so these characters were removed. To keep them, export NDJSON.`;
+const withChangedText = (rows: number) =>
+	`${rows} rows had NUL characters or halves of characters, which CSV cannot contain: the former were removed, the latter replaced by “\uFFFD”. To keep them, export NDJSON.`;
 
 /** Starts the job that collects the records, and waits for its end. */
 async function startExport(

@@ -2,7 +2,7 @@ import { customFieldPrefix } from '../fields/field';
 import { jobQuery } from '../api/openapi/jobs';
 import { fileField, readBinary } from '../files/binary';
 import { ItemWithFiles } from '../files/itemWithFiles';
-import { readFileRecords } from '../files/rows';
+import { readFileRecords, type FileRecords } from '../files/rows';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import { collectionPath } from '../mapping/collectionPath';
 import { MatchingColumn } from '../mapping/matchingColumn';
@@ -38,7 +38,7 @@ export function importFile(): Operation {
 				const field = fileField(execution.n8n, item, binaryFieldProperty);
 				const file = await readFileRecords(readBinary(execution.n8n, item, field), fileSettingsOf(execution.n8n, item));
 				try {
-					checkColumns(plan, file.columns);
+					checkColumns(plan, file);
 					// Around each name: its quotes, a colon and a comma.
 					const namesLength = (file.columns ?? []).reduce((sum, { length }) => sum + length + 6, 0);
 					const { json, files } = await importRows(execution, { ...plan, namesLength }, file);
@@ -93,11 +93,15 @@ async function refuseRepeatable({ api }: Execution, path: string, matchOn: strin
 	}
 }
 
-/** @throws Error in the user's words if the file lacks a column that the user has mapped */
-function checkColumns({ columns }: Pick<ImportPlan, 'columns'>, header: string[] | undefined): void {
-	const missing = new Set(header && columns ? [...columns.values()].filter((column) => !header.includes(column)) : []);
-	if (!header || missing.size === 0) return;
+/** @throws Error in the user's words if the file lacks a column that the user has mapped, or has one twice that is needed */
+function checkColumns({ columns }: Pick<ImportPlan, 'columns'>, { columns: header, repeated }: FileRecords): void {
+	if (!header) return;
+	const mapped = columns && new Set(columns.values());
+	const twice = [...repeated].find((name) => mapped?.has(name) ?? true);
+	if (twice !== undefined) throw new Error(`The header has the column “${twice}” twice. Rename or remove one of them; nothing was written.`);
+	const missing = [...(mapped ?? [])].filter((column) => !header.includes(column));
+	if (missing.length === 0) return;
 	throw new Error(
-		`Columns: the file has no column ${[...missing].map((name) => `“${name}”`).join(', ')}. Its columns are ${header.join(', ')}. Nothing was written.`,
+		`Columns: the file has no column ${missing.map((name) => `“${name}”`).join(', ')}. Its columns are ${header.join(', ')}. Nothing was written.`,
 	);
 }

@@ -72,7 +72,7 @@ export class ImportProgress {
 			delete files.done;
 			if (counts.failed === 0) delete files.failed;
 		}
-		noteOutcome(execution, counts, { unnamed: this.file.unnamed, problem, isPreview: plan.isPreview });
+		noteOutcome(execution, counts, { file: this.file, problem, isPreview: plan.isPreview });
 		noteMissingColumns(execution, plan);
 		return { json: this.result(problem), files };
 	}
@@ -108,7 +108,7 @@ function noteMissingColumns({ api }: Execution, { unseenColumns }: ImportPlan): 
 function noteOutcome(
 	{ api }: Execution,
 	{ rows, failed, unknown }: Counts,
-	{ unnamed, problem, isPreview }: { unnamed: Set<number>; problem: string | undefined; isPreview: boolean },
+	{ file: { title, unnamed }, problem, isPreview }: { file: FileRecords; problem: string | undefined; isPreview: boolean },
 ): void {
 	if (failed > 0) {
 		api.notices.add(
@@ -122,6 +122,7 @@ function noteOutcome(
 			`For ${unknown} of ${rows} rows, the CRM does not report whether they were written. The file “unknown” has them: look for their records before you import any of them again.`,
 		);
 	}
+	if (title !== undefined) api.notices.add(`“${title}” in row 1 is a title above the table: row 2 names the columns.`);
 	if (unnamed.size > 0) {
 		const columns = [...unnamed].sort((a, b) => a - b).join(', ');
 		api.notices.add(`Not imported because the header does not name column ${columns}. Name it in the first row.`);
