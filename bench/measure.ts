@@ -7,8 +7,6 @@ export interface Row {
 	ours: number;
 	/** The bare counterpart, measured in the same run. */
 	bare: number;
-	/** The target: at most this multiple of the bare counterpart, or this value. */
-	max?: { ratio: number } | { value: number };
 }
 
 /**
@@ -68,9 +66,3 @@ export const rowOf = (
 	{ ours, bare }: Pair,
 	figure: (values: number[]) => number = median,
 ): Row => ({ label, unit, ours: figure(ours), bare: figure(bare) });
-
-/** Whether a row meets its target; a row without a target does. */
-export function isKept({ max, ours, bare }: Row): boolean {
-	if (max === undefined) return true;
-	return 'ratio' in max ? ours / bare <= max.ratio : ours <= max.value;
-}

@@ -7,21 +7,20 @@ import { automatic, connectorTo, type ExpressionEngine, mapped } from './connect
 import { type Pair, type Row, rowOf, sideBySide, time } from './measure.ts';
 import { type Server, startServer } from './server-process.ts';
 
-const creates = 10_000;
-const label = `${creates.toLocaleString('en')} creates`;
+const label = (creates: number) => `${creates.toLocaleString('en')} creates`;
 
 /** Many records written, in batches. */
-export async function writes(sandbox: Server): Promise<Row[]> {
-	return [{ ...rowOf(label, 'ms', await create(sandbox, automatic)), max: { ratio: 3 } }];
+export async function writes(sandbox: Server, creates: number): Promise<Row[]> {
+	return [rowOf(label(creates), 'ms', await create(sandbox, creates, automatic))];
 }
 
 /** Many records written in batches to a distant service. */
-export async function writesFar(sandbox: Server): Promise<Row[]> {
-	return [{ ...rowOf(label, 'ms', await create(sandbox, automatic)), max: { ratio: 1.3 } }];
+export async function writesFar(sandbox: Server, creates: number): Promise<Row[]> {
+	return [rowOf(label(creates), 'ms', await create(sandbox, creates, automatic))];
 }
 
 /** The creates, sent to a server with nothing behind it, so that only the node's own work is measured. */
-export async function mappings(sandbox: Server): Promise<Row[]> {
+export async function mappings(sandbox: Server, creates: number): Promise<Row[]> {
 	const folder = mkdtempSync(join(tmpdir(), 'bench-'));
 	const responsesFile = join(folder, 'responses.json');
 	const batch = '/v1/contacts/batch/create';
@@ -33,7 +32,7 @@ export async function mappings(sandbox: Server): Promise<Row[]> {
 	writeFileSync(responsesFile, JSON.stringify(responsesByRequest));
 	const bareServer = await startServer([resolve('bench', 'bare-server.ts'), responsesFile]);
 	const row = async (mapping: string, fields: IDataObject, engine?: ExpressionEngine) =>
-		rowOf(`${label} with nothing behind, ${mapping}`, 'ms', await create(bareServer, fields, engine));
+		rowOf(`${label(creates)} with nothing behind, ${mapping}`, 'ms', await create(bareServer, creates, fields, engine));
 	const code = fromEach((name) => `={{ $json.${name}.trim() }}`);
 	const codeOfItem = fromEach((name) => `={{ $input.item.json.${name}.trim() }}`);
 	try {
@@ -51,7 +50,7 @@ export async function mappings(sandbox: Server): Promise<Row[]> {
 }
 
 /** @param fields the node's mapping; the bare loop sends the values as they are */
-const create = (server: Server, fields: IDataObject, engine?: ExpressionEngine): Promise<Pair> =>
+const create = (server: Server, creates: number, fields: IDataObject, engine?: ExpressionEngine): Promise<Pair> =>
 	sideBySide(3, (which) => {
 		const items = people(creates);
 		return time(async () => {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { resolve } from 'node:path';
-import { isKept, type Row } from './measure.ts';
+import type { Row } from './measure.ts';
 
 export interface Report {
 	/** Also the file's name: bench/results/<name>.md */
@@ -12,10 +12,11 @@ export interface Report {
 	rows: Row[];
 }
 
-/** Prints and saves a report, so that runs can be compared (git diff bench/results). */
-export function publish(report: Report): void {
+/** Prints a report, and saves it so that runs can be compared (git diff bench/results), unless its work was made smaller. */
+export function publish(report: Report, isWhole: boolean): void {
 	const text = `# ${report.name}\n\n${machine()}\n\n${table(report)}\n`;
 	console.log(`\n${text}`);
+	if (!isWhole) return;
 	const folder = resolve('bench', 'results');
 	mkdirSync(folder, { recursive: true });
 	writeFileSync(resolve(folder, `${report.name}.md`), text);
@@ -25,16 +26,14 @@ export function publish(report: Report): void {
 
 /** As Markdown that is readable as plain text. */
 export function table({ ours, bare, rows }: Omit<Report, 'name'>): string {
-	const isPromised = rows.some(({ max }) => max !== undefined);
 	const cells = [
-		['', 'unit', ours, bare, 'ratio', ...(isPromised ? ['at most'] : [])],
+		['', 'unit', ours, bare, 'ratio'],
 		...rows.map((row) => [
 			row.label,
 			row.unit,
 			rounded(row.ours),
 			rounded(row.bare),
 			(row.ours / row.bare).toFixed(2),
-			...(isPromised ? [promise(row)] : []),
 		]),
 	];
 	const widths = cells[0]!.map((_, column) =>
@@ -48,13 +47,6 @@ export function table({ ours, bare, rows }: Omit<Report, 'name'>): string {
 	});
 	const rule = widths.map((width, column) => `${'-'.repeat(width + 1)}${column < 2 ? '-' : ':'}`);
 	return [lines[0], `|${rule.join('|')}|`, ...lines.slice(1)].join('\n');
-}
-
-/** The target of a row, with a mark if it was missed. */
-function promise(row: Row): string {
-	if (row.max === undefined) return '';
-	const maxText = 'ratio' in row.max ? row.max.ratio.toFixed(2) : `${row.max.value} ${row.unit}`;
-	return isKept(row) ? maxText : `${maxText} ✗`;
 }
 
 /** Three digits are enough: more would be smaller than the machine's noise. */

@@ -1,4 +1,4 @@
-import type { Work } from './results.ts';
+import type { Work } from './measure-peers.ts';
 import { type Subject, subjects } from './subjects.ts';
 
 const width = 760;

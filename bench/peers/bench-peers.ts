@@ -1,81 +1,60 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { buildPackage } from '../../tools/build.ts';
+import { fillSection } from '../../tools/marked-section.ts';
 import { machine } from '../report.ts';
-import { measureConnections, measureGains } from './connections.ts';
-import { measureFresh, measureUsedUp } from './fresh.ts';
-import { pageWith, peersPlot } from './page.ts';
-import { type Laboratory, type Network, openLaboratory, type Worker } from './processes.ts';
-import type { PeerResults, Work } from './results.ts';
-import { peers, type Subject, subjects, type PeerTask } from './subjects.ts';
-import { figuresPage } from './tables.ts';
-import { measureWork } from './warm.ts';
+import { plot } from './bar-plot.ts';
+import { measureFresh, measureWork, type Work } from './measure-peers.ts';
+import { openLaboratory, type Worker } from './processes.ts';
+import { peers, type PeerTask, type Subject, subjects } from './subjects.ts';
+import { figuresPage, type PeerResults } from './tables.ts';
 
-const distances = [0, 5, 50];
-const near: Network = { ms: 0, tls: true };
-const far: Network = { ms: 50, tls: true };
-const freshCount = 100_000;
-const plan = { requests: 20, windowMs: 3_000 };
+/** Round-trip milliseconds: a service in the same region, and one far away. */
+const distances = [5, 50];
+const markers = ['<!-- figures, written by npm run bench peers -->', '<!-- end of figures -->'] as const;
 
-/** Measures the node beside other nodes of n8n, on one engine and one server; writes bench/results and bench/peers.md. */
-export async function benchPeers(): Promise<void> {
+/**
+ * Measures the node beside other nodes of n8n, on one engine and one server; writes bench/results and bench/peers.md.
+ *
+ * @param size records of each piece of work; the long list has ten times as many
+ */
+export async function benchPeers(size?: number): Promise<void> {
 	await buildPackage();
-	const networks = [true, false].flatMap((tls) => distances.map((ms) => ({ ms, tls })));
-	const laboratory = await openLaboratory(networks);
+	const many = size ?? 10_000;
+	const rounds = size === undefined ? 3 : 1;
+	const laboratory = await openLaboratory(distances);
 	try {
-		const works = await measureWorks(laboratory, networks);
-		const usedUp = await measureUsedUp(laboratory, plan, near);
-		const fresh = await measureFresh(laboratory, freshCount, near);
-		const connections = await measureConnections(laboratory, near, far);
-		const gains = await measureGains(laboratory, far);
+		const workers = new Map<Subject, Worker>();
+		for (const subject of subjects) workers.set(subject, await laboratory.hire(subject));
+		const works: Work[] = [];
+		for (const distance of distances) {
+			const tasks: Array<[PeerTask, number]> = [['list', 10 * many], ['create', many], ['update', many], ['delete', many], ['create', 1]];
+			for (const [task, count] of tasks) {
+				console.log(`${task} ${count}, ${distance} ms`);
+				works.push(await measureWork(laboratory, workers, { task, count, distance }, rounds));
+			}
+		}
+		for (const worker of workers.values()) await worker.stop();
+		const fresh = await measureFresh(laboratory, 10 * many, rounds);
 		const versions = Object.fromEntries(
-			Object.entries(peers).flatMap(([subject, { file, typeVersion }]) =>
-				file === undefined ? [] : [[subject, `${typeVersion}`]],
-			),
+			Object.entries(peers).flatMap(([subject, { file, typeVersion }]) => (file === undefined ? [] : [[subject, `${typeVersion}`]])),
 		);
-		const { n8n } = laboratory;
-		const measured = { works, freshCount, fresh, plan, usedUp, connections, gains };
-		write({ machine: machine(), n8n, versions, ...measured });
+		const results = { machine: machine(), n8n: laboratory.n8n, versions, works, freshCount: 10 * many, fresh };
+		console.log(`\n${figuresPage(results)}`);
+		if (size === undefined) write(results);
 	} finally {
 		await laboratory.close();
 	}
-}
-
-/** All work over all networks, by workers that stay alive. */
-async function measureWorks(laboratory: Laboratory, networks: Network[]): Promise<Work[]> {
-	const workers = new Map<Subject, Worker>();
-	for (const subject of subjects) workers.set(subject, await laboratory.hire(subject));
-	const works: Work[] = [];
-	for (const network of networks) {
-		for (const [task, count] of tasksOver(network)) {
-			console.log(`${task} ${count}, ${network.ms} ms${network.tls ? '' : ', without TLS'}`);
-			works.push(await measureWork(laboratory, workers, { task, count, network }));
-		}
-	}
-	for (const worker of workers.values()) await worker.stop();
-	return works;
-}
-
-function tasksOver({ ms, tls }: Network): Array<[PeerTask, number]> {
-	const baseTasks: Array<[PeerTask, number]> = [
-		['list', 10_000],
-		['create', 10_000],
-	];
-	if (!tls) return baseTasks;
-	const extraTasks: Array<[PeerTask, number]> = [
-		['update', 10_000],
-		['delete', 10_000],
-		['create', 1],
-	];
-	return [...(ms > 0 ? ([['list', 100_000]] as Array<[PeerTask, number]>) : []), ...baseTasks, ...extraTasks];
 }
 
 function write(results: PeerResults): void {
 	const folder = resolve('bench', 'results');
 	mkdirSync(folder, { recursive: true });
 	writeFileSync(resolve(folder, 'peers.json'), `${JSON.stringify(results, null, '\t')}\n`);
-	console.log(`\n${figuresPage(results)}`);
+	const figures = figuresPage(results);
 	const page = resolve('bench', 'peers.md');
-	writeFileSync(page, pageWith(results, readFileSync(page, 'utf8')));
-	writeFileSync(resolve('bench', 'peers.svg'), peersPlot(results));
+	writeFileSync(page, fillSection(readFileSync(page, 'utf8'), markers, figures));
+	const charted = results.works.filter(({ distance, count }) => distance === 5 && count > 1);
+	const groups = charted.map((work) => ({ name: `${work.task} ${work.count.toLocaleString('en')}`, work }));
+	writeFileSync(resolve('bench', 'peers.svg'), plot('Seconds, at 5 ms over TLS (logarithmic)', groups));
 }

@@ -14,7 +14,6 @@ import type {
 	IWorkflowExecuteAdditionalData,
 	Workflow,
 } from 'n8n-workflow';
-import { type BuildAgents, keepAgents } from './kept-agents.ts';
 import type { Peer, PeerTask } from './subjects.ts';
 
 /** How a run of a node ended. */
@@ -27,10 +26,6 @@ interface Ended {
 interface Engine {
 	/** Loads a node's class and its credential's, as n8n does when it first meets them. */
 	load(peer: Peer): Loaded;
-	/** Runs a node class, with the parameters and the credential of a peer. */
-	use(type: INodeType, peer: Peer): Loaded;
-	/** Has n8n keep its connections alive, as bench/peers.md proposes. */
-	keepConnections(): void;
 }
 
 export interface Loaded {
@@ -87,28 +82,20 @@ export function loadEngine(n8n: string, ours: string): Engine {
 			className,
 		);
 
-	const use = (type: INodeType, peer: Peer): Loaded => {
-		const credentialType = loadCredential(peer);
-		const credentialsHelper = {
-			...{ authenticate, resolveValue },
-			credentialTypes: { getByName: () => credentialType },
-			getParentTypes: () => [],
-			isCredentialUsableByNode: () => true,
-			getDecrypted: () => Promise.resolve({ ...peer.credential.data }),
-			preAuthentication: () => Promise.resolve(undefined),
-			runPreAuthentication: () => Promise.resolve(undefined),
-		} as unknown as ICredentialsHelper;
-		const parts = { core, workflow, type, credentialsHelper, peer };
-		return { run: (task, items) => runNode(parts, task, items) };
-	};
 	return {
-		load: (peer) =>
-			use(workflow.NodeHelpers.getVersionedNodeType(loadNode(peer), peer.typeVersion), peer),
-		use,
-		keepConnections() {
-			const network = join(n8n, 'node_modules', '@n8n', 'backend-network', 'dist', 'http');
-			const agents = load(join(network, 'node-agents.js')) as { buildNodeAgents: BuildAgents };
-			agents.buildNodeAgents = keepAgents(agents.buildNodeAgents);
+		load(peer) {
+			const type = workflow.NodeHelpers.getVersionedNodeType(loadNode(peer), peer.typeVersion);
+			const credentialType = loadCredential(peer);
+			const credentialsHelper = {
+				...{ authenticate, resolveValue },
+				credentialTypes: { getByName: () => credentialType },
+				getParentTypes: () => [],
+				isCredentialUsableByNode: () => true,
+				getDecrypted: () => Promise.resolve({ ...peer.credential.data }),
+				preAuthentication: () => Promise.resolve(undefined),
+				runPreAuthentication: () => Promise.resolve(undefined),
+			} as unknown as ICredentialsHelper;
+			return { run: (task, items) => runNode({ core, workflow, type, credentialsHelper, peer }, task, items) };
 		},
 	};
 }

@@ -4,19 +4,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { installN8n } from '../../tools/n8n.mjs';
-import type { Call, Called, CallerStart } from './caller.ts';
-import type { Route } from './route.ts';
 import type { Seen, ServerSettings } from './server.ts';
 import { services } from './services.ts';
 import type { Subject } from './subjects.ts';
 import type { Measured, WorkerOrder, Start } from './worker.ts';
-
-/** A network to the server: its distance, and whether it is encrypted. */
-export interface Network {
-	/** Round-trip milliseconds. */
-	ms: number;
-	tls: boolean;
-}
 
 /** A process that answers messages. */
 interface Process<Message, Answer> {
@@ -31,19 +22,22 @@ export type Worker = Process<WorkerOrder, Measured>;
 export interface Laboratory {
 	/** The version of n8n. */
 	n8n: string;
-	routeOver(network: Network): Route;
+	/** The port of the server at a distance of some round-trip milliseconds. */
+	portAt(ms: number): number;
 	/** Changes the settings of the server, which also resets its counts. */
 	set(settings: ServerSettings): Promise<void>;
 	/** What the hosts have received since. */
-	seen(): Promise<{ connections: number; open: number; hosts: Record<string, Seen | undefined> }>;
-	hire(subject: Subject, keepConnections?: boolean): Promise<Worker>;
-	/** A process that makes single requests as a node does. */
-	hireCaller(keepConnections: boolean): Promise<Process<Call, Called>>;
+	seen(): Promise<{ connections: number; hosts: Record<string, Seen | undefined> }>;
+	hire(subject: Subject): Promise<Worker>;
 	close(): Promise<void>;
 }
 
-/** Starts the server, the distances to it and a certificate for it. The package must be built. */
-export async function openLaboratory(networks: Network[]): Promise<Laboratory> {
+/**
+ * Starts the server, the distances to it and a certificate for it. The package must be built.
+ *
+ * @param distances round-trip milliseconds
+ */
+export async function openLaboratory(distances: number[]): Promise<Laboratory> {
 	const n8n = await installN8n();
 	const folder = mkdtempSync(join(tmpdir(), 'bench-peers-'));
 	// Outside the clone, so that the node finds n8n's packages and not the project's.
@@ -53,13 +47,10 @@ export async function openLaboratory(networks: Network[]): Promise<Laboratory> {
 
 	const description = join(folder, 'dist', 'contract', 'openapi.json');
 	const server = await startProcess([scriptPath('server.ts'), description, certificate, key]);
-	const [plain, secure, control] = server.ports as [number, number, number];
-	const distances: Array<{ network: Network; port: number; stop(): Promise<void> }> = [];
-	for (const network of networks.filter(({ ms }) => ms > 0)) {
-		const target = `http://127.0.0.1:${network.tls ? secure : plain}`;
-		const args = [resolve('bench', 'distance.ts'), target, `${network.ms}`, 'handshakes'];
-		const { ports, stop } = await startProcess(args);
-		distances.push({ network, port: ports[0]!, stop });
+	const [secure, control] = server.ports as [number, number];
+	const far = new Map<number, { ports: number[]; stop(): Promise<void> }>();
+	for (const ms of distances.filter((distance) => distance > 0)) {
+		far.set(ms, await startProcess([resolve('bench', 'distance.ts'), `http://127.0.0.1:${secure}`, `${ms}`, 'handshakes']));
 	}
 
 	const { version } = JSON.parse(
@@ -67,18 +58,12 @@ export async function openLaboratory(networks: Network[]): Promise<Laboratory> {
 	) as { version: string };
 	return {
 		n8n: version,
-		routeOver: ({ ms, tls }) => {
-			const far = distances.find(({ network }) => network.ms === ms && network.tls === tls);
-			return { port: far?.port ?? (tls ? secure : plain), tls };
-		},
+		portAt: (ms) => far.get(ms)?.ports[0] ?? secure,
 		set: async (settings) => void (await post(control, JSON.stringify(settings))),
 		seen: async () => JSON.parse(await post(control, '')) as Awaited<ReturnType<Laboratory['seen']>>,
-		hire: (subject, keepConnections = false) =>
-			hire('worker.ts', { subject, keepConnections, n8n, ours: folder } satisfies Start, folder),
-		hireCaller: (keepConnections) =>
-			hire('caller.ts', { keepConnections, n8n, ours: folder } satisfies CallerStart, folder),
+		hire: (subject) => hire('worker.ts', { subject, n8n, ours: folder } satisfies Start, folder),
 		async close() {
-			for (const { stop } of [...distances, server]) await stop();
+			for (const { stop } of [...far.values(), server]) await stop();
 			rmSync(folder, { recursive: true });
 		},
 	};

@@ -114,34 +114,6 @@ const hubspot: Service = {
 	},
 };
 
-const pipedrive: Service = {
-	host: 'api.pipedrive.com',
-	record: (contact) => ({
-		id: contact.number,
-		name: `${contact.firstName} ${contact.lastName}`,
-		first_name: contact.firstName,
-		last_name: contact.lastName,
-		emails: [{ value: contact.email, primary: true, label: 'work' }],
-		phones: [{ value: contact.phone, primary: true, label: 'work' }],
-		custom_fields: { job_title: contact.jobTitle },
-		add_time: contact.createdAt,
-		update_time: contact.createdAt,
-	}),
-	respond({ method, path, query, body }, count) {
-		if (path.endsWith('Fields')) return { json: { success: true, data: [], additional_data: {} } };
-		if (method !== 'GET') return { json: { success: true, data: { id: 1, ...body } } };
-		return {
-			from: Number(query.get('cursor') || 1),
-			before: count + 1,
-			size: Number(query.get('limit') ?? 100),
-			envelope: ({ next }) => [
-				'{"success":true,"data":[',
-				`],"additional_data":{"next_cursor":${next ? `"${next}"` : null}}}`,
-			],
-		};
-	},
-};
-
 const airtable: Service = {
 	host: 'api.airtable.com',
 	record: (contact) => ({
@@ -169,43 +141,12 @@ const airtable: Service = {
 	},
 };
 
-const salesforce: Service = {
-	host: 'bench.my.salesforce.com',
-	record: (contact) => ({
-		attributes: { type: 'Contact', url: `/services/data/v59.0/sobjects/Contact/003${contact.number}` },
-		Id: `003${contact.number}`,
-		FirstName: contact.firstName,
-		LastName: contact.lastName,
-		Email: contact.email,
-		Phone: contact.phone,
-		Title: contact.jobTitle,
-		CreatedDate: contact.createdAt,
-	}),
-	respond({ method, path }, count) {
-		if (method === 'POST') return { status: 201, json: { id: '0031', success: true, errors: [] } };
-		if (method === 'PATCH' || method === 'DELETE') return { status: 204 };
-		const from = Number(/query\/01g-(\d+)$/.exec(path)?.[1] ?? 1);
-		return {
-			from,
-			before: count + 1,
-			// The service decides; 2,000 is its default.
-			size: 2_000,
-			envelope: ({ next }) => [
-				'{"records":[',
-				next
-					? `],"done":false,"totalSize":${count},"nextRecordsUrl":"/services/data/v59.0/query/01g-${next}"}`
-					: `],"done":true,"totalSize":${count}}`,
-			],
-		};
-	},
-};
-
 /** The same service under the hosts of HTTP Request and the bare loop, so that they are counted separately. */
 const crmOf = (host: string): Service => ({ ...crm, host });
 
 export const services: Service[] = [
 	...[crm, crmOf('api.http-request.example'), crmOf('api.bare-loop.example')],
-	...[hubspot, pipedrive, airtable, salesforce],
+	...[hubspot, airtable],
 ];
 
 /** Whether a response is a page. */

@@ -6,9 +6,7 @@ export const subjects = [
 	'bare loop',
 	'HTTP Request',
 	'HubSpot',
-	'Pipedrive',
 	'Airtable',
-	'Salesforce',
 ] as const;
 
 export type Subject = (typeof subjects)[number];
@@ -147,33 +145,6 @@ const hubspot: Peer = {
 	},
 };
 
-const person = (operation: string, more: object) =>
-	({ authentication: 'apiToken', resource: 'person', operation, ...more }) as INodeParameters;
-const personFields = {
-	emails: { emailProperties: [{ value: fieldExpression('email'), primary: true, label: 'work' }] },
-	phones: { phoneProperties: [{ value: fieldExpression('phone'), primary: true, label: 'work' }] },
-	customFields: { property: [{ name: 'job_title', value: fieldExpression('job_title') }] },
-};
-
-const pipedrive: Peer = {
-	host: 'api.pipedrive.com',
-	pageSize: 500,
-	file: 'Pipedrive/Pipedrive.node.js',
-	className: 'Pipedrive',
-	type: 'n8n-nodes-base.pipedrive',
-	typeVersion: 2,
-	credential: {
-		...{ type: 'pipedriveApi', file: 'PipedriveApi', className: 'PipedriveApi' },
-		data: { apiToken: 'KEY' },
-	},
-	parameters: {
-		list: person('getAll', { returnAll: true, filters: {} }),
-		create: person('create', { name: fieldExpression('last_name'), additionalFields: personFields }),
-		update: person('update', { personId: idOfItem, updateFields: personFields }),
-		delete: person('delete', { personId: idOfItem }),
-	},
-};
-
 const row = (operation: string, more: object) =>
 	({
 		...{ authentication: 'airtableTokenApi', resource: 'record', operation },
@@ -202,44 +173,11 @@ const airtable: Peer = {
 	},
 };
 
-const contact = (operation: string, more: object) =>
-	({ authentication: 'jwt', resource: 'contact', operation, ...more }) as INodeParameters;
-const contactFields = {
-	firstName: fieldExpression('first_name'),
-	email: fieldExpression('email'),
-	phone: fieldExpression('phone'),
-	title: fieldExpression('job_title'),
-};
-
-const salesforce: Peer = {
-	host: 'bench.my.salesforce.com',
-	pageSize: 2_000,
-	file: 'Salesforce/Salesforce.node.js',
-	className: 'Salesforce',
-	type: 'n8n-nodes-base.salesforce',
-	typeVersion: 1.1,
-	credential: {
-		...{ type: 'salesforceJwtApi', file: 'SalesforceJwtApi', className: 'SalesforceJwtApi' },
-		data: { accessToken: 'KEY', instanceUrl: 'https://bench.my.salesforce.com' },
-	},
-	parameters: {
-		list: contact('getAll', { returnAll: true, options: {} }),
-		create: contact('create', { lastname: fieldExpression('last_name'), additionalFields: contactFields }),
-		update: contact('update', {
-			contactId: idOfItem,
-			updateFields: { lastName: fieldExpression('last_name'), ...contactFields },
-		}),
-		delete: contact('delete', { contactId: idOfItem }),
-	},
-};
-
 export const peers: Record<Exclude<Subject, 'bare loop'>, Peer> = {
 	'CRM Platform': crm,
 	'HTTP Request': http,
 	HubSpot: hubspot,
-	Pipedrive: pipedrive,
 	Airtable: airtable,
-	Salesforce: salesforce,
 };
 
 /** Records on a page of the subject's lists. */

@@ -1,6 +1,19 @@
 import { markdownTable, seconds } from './markdown.ts';
-import type { Fresh, PeerResults, UsedUp, Work } from './results.ts';
+import type { Fresh, Work } from './measure-peers.ts';
 import { type Subject, subjects } from './subjects.ts';
+
+/** bench/results/peers.json */
+export interface PeerResults {
+	/** Day, version of Node.js, processors and memory. */
+	machine: string;
+	n8n: string;
+	/** Versions of the nodes, by the name of their column. */
+	versions: Partial<Record<Subject, string>>;
+	works: Work[];
+	/** Records of the list that fresh processes read. */
+	freshCount: number;
+	fresh: Record<Subject, Fresh>;
+}
 
 const ours: Subject = 'CRM Platform';
 /** The bare loop is not a node. */
@@ -8,43 +21,22 @@ const others = subjects.filter((subject) => subject !== ours && subject !== 'bar
 
 /** The figures as Markdown, for people. */
 export function figuresPage(results: PeerResults): string {
-	const worksOver = (tls: boolean) => results.works.filter(({ network }) => network.tls === tls);
 	const versions = subjects.flatMap((subject) => {
 		const version = results.versions[subject];
 		return version === undefined ? [] : [`${subject} ${version}`];
 	});
 	return [
 		`${results.machine}. n8n ${results.n8n}; nodes: ${versions.join(', ')}.`,
-		'',
-		'### Over TLS, in seconds',
-		'',
-		worksTable(worksOver(true), 'ms'),
-		'',
+		'### Seconds, over TLS',
+		worksTable(results.works, 'ms'),
 		'`~`: one request and a part of the work were measured, and the line through both continued.',
-		'',
-		'### Without TLS, in seconds',
-		'',
-		worksTable(worksOver(false), 'ms'),
-		'',
-		'### Processor time over TLS, in seconds',
-		'',
-		worksTable(
-			worksOver(true).filter(({ network, count }) => network.ms === 0 && count > 1),
-			'cpuMs',
-		),
-		'',
-		`### In a new process, over TLS`,
-		'',
+		'### Processor time, in seconds',
+		worksTable(results.works.filter(({ distance, count }) => distance === 5 && count > 1), 'cpuMs'),
+		'### In a new process',
 		freshTable(results.fresh, results.freshCount),
-		'',
-		`### On a used-up plan of ${results.plan.requests} requests per ${results.plan.windowMs / 1000} s`,
-		'',
-		usedUpTable(results.usedUp),
-		'',
 		'### Where others are ahead',
-		'',
 		ahead(results),
-	].join('\n');
+	].join('\n\n');
 }
 
 function worksTable(works: Work[], which: 'ms' | 'cpuMs'): string {
@@ -60,8 +52,7 @@ function worksTable(works: Work[], which: 'ms' | 'cpuMs'): string {
 	]);
 }
 
-const named = ({ task, count, network }: Work) =>
-	`${task} ${count.toLocaleString('en')}, ${network.ms} ms`;
+const named = ({ task, count, distance }: Work) => `${task} ${count.toLocaleString('en')}, ${distance} ms`;
 
 function freshTable(fresh: Record<Subject, Fresh>, count: number): string {
 	const row = (label: string, value: (of: Fresh) => string) => [
@@ -79,28 +70,11 @@ function freshTable(fresh: Record<Subject, Fresh>, count: number): string {
 	]);
 }
 
-function usedUpTable(usedUp: Record<Subject, UsedUp[]>): string {
-	const rows = subjects.flatMap((subject) =>
-		usedUp[subject].map(({ task, count, records, requests, refused, ms, leastMs, error }) => [
-			`${subject}: ${task} ${count.toLocaleString('en')}`,
-			error === undefined ? `${records.toLocaleString('en')}` : `${records.toLocaleString('en')}, then an error`,
-			`${requests}`,
-			`${refused}`,
-			seconds(ms),
-			error === undefined ? seconds(leastMs) : '',
-		]),
-	);
-	return markdownTable([
-		['', 'records out', 'requests', 'refused', 'seconds', 'least possible'],
-		...rows,
-	]);
-}
-
 /** The rows in which another node needs less than ours. */
 function ahead({ works, fresh, freshCount }: PeerResults): string {
 	const rows = [
 		...works.map((work) => ({
-			label: `${named(work)}${work.network.tls ? '' : ', without TLS'}`,
+			label: named(work),
 			value: (subject: Subject) => work.figures[subject].ms,
 			show: seconds,
 		})),

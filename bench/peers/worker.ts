@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { bareLoop } from './bare.ts';
 import { contactNumber } from './contacts.ts';
 import { loadEngine } from './engine.ts';
-import { type Route, routeAll } from './route.ts';
+import { routeAll } from './route.ts';
 import { peers, type Subject, type PeerTask } from './subjects.ts';
 
 /** A worker's only argument, as JSON. */
@@ -12,13 +12,12 @@ export interface Start {
 	n8n: string;
 	/** The folder of the built package. */
 	ours: string;
-	/** Whether n8n is changed to keep its connections alive. */
-	keepConnections?: boolean;
 }
 
 /** A measurement, requested by message. */
 export interface WorkerOrder {
-	route: Route;
+	/** Where the server, or the distance to it, listens. */
+	port: number;
 	task: PeerTask;
 	/** The number of input items, or of a list's expected records. */
 	count: number;
@@ -36,10 +35,9 @@ export interface Measured {
 	error?: string;
 }
 
-const { subject, n8n, ours, keepConnections } = JSON.parse(process.argv[2]!) as Start;
+const { subject, n8n, ours } = JSON.parse(process.argv[2]!) as Start;
 const changeRoute = routeAll();
 const engine = loadEngine(n8n, ours);
-if (keepConnections) engine.keepConnections();
 globalThis.gc!();
 const before = process.memoryUsage().rss / 1e6;
 let run: ((task: PeerTask, items: IDataObject[]) => Promise<{ records: number; error?: string }>) | undefined;
@@ -50,8 +48,8 @@ process.on('message', (order: WorkerOrder) => {
 process.on('disconnect', () => process.exit());
 process.send!('ready');
 
-async function measured({ route, task, count }: WorkerOrder): Promise<Measured> {
-	changeRoute(route);
+async function measured({ port, task, count }: WorkerOrder): Promise<Measured> {
+	changeRoute(port);
 	const items = task === 'list' ? [{}] : Array.from({ length: count }, (_, i) => itemNumber(i + 1, task));
 	globalThis.gc!();
 	const usage = process.cpuUsage();
@@ -99,7 +97,6 @@ function itemNumber(number: number, task: PeerTask): IDataObject {
 
 /** The records of a page, in the subject's service. */
 function idOf(number: number): string {
-	const prefixes: Partial<Record<Subject, string>> = { Airtable: 'rec', Salesforce: '003' };
-	const isOurs = subject === 'CRM Platform' || subject === 'HTTP Request' || subject === 'bare loop';
-	return `${isOurs ? 'con_' : (prefixes[subject] ?? '')}${number}`;
+	const prefixes: Partial<Record<Subject, string>> = { Airtable: 'rec', HubSpot: '' };
+	return `${prefixes[subject] ?? 'con_'}${number}`;
 }

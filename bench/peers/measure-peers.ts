@@ -1,9 +1,42 @@
 import { median } from '../measure.ts';
-import type { Laboratory, Network, Worker } from './processes.ts';
-import type { Figure, Work } from './results.ts';
-import { pageSizeOf, type Subject, subjects, type PeerTask } from './subjects.ts';
+import type { Laboratory, Worker } from './processes.ts';
+import { pageSizeOf, type PeerTask, type Subject, subjects } from './subjects.ts';
 
-const rounds = 3;
+/** The cost of one piece of work by one subject: medians. */
+interface Figure {
+	/** Milliseconds for the whole work; extrapolated if `measured` is less. */
+	ms: number;
+	/** Time of all processors for the whole work, extrapolated in the same way. */
+	cpuMs: number;
+	/** The number of records that were measured. */
+	measured: number;
+	/** The number of requests of the measured part. */
+	requests: number;
+	connections: number;
+}
+
+/** One piece of work by all subjects, in processes that have worked before. */
+export interface Work {
+	task: PeerTask;
+	/** Records. */
+	count: number;
+	/** Round-trip milliseconds to the server. */
+	distance: number;
+	figures: Record<Subject, Figure>;
+}
+
+/** A process that runs the node for the first time, and then reads a long list; medians. */
+export interface Fresh {
+	/** The first run: the node is loaded, and creates one record. */
+	firstMs: number;
+	firstCpuMs: number;
+	/** The list. */
+	listMs: number;
+	listCpuMs: number;
+	/** The process's peak growth above the engine before its first run, in MB. */
+	peakMb: number;
+}
+
 /** The longest measurement, in milliseconds; longer work is measured in part. */
 const budget = 700;
 /** The least number of requests of a part. */
@@ -36,10 +69,11 @@ export async function measureWork(
 	laboratory: Laboratory,
 	workers: Map<Subject, Worker>,
 	work: Omit<Work, 'figures'>,
+	rounds: number,
 ): Promise<Work> {
-	const { task, count, network } = work;
+	const { task, count, distance } = work;
 	const measure = (subject: Subject, records: number) =>
-		sample(laboratory, workers.get(subject)!, { subject, task, records, network });
+		sample(laboratory, workers.get(subject)!, { subject, task, records, distance });
 	const parts = new Map<Subject, Parts>();
 	for (const subject of subjects) parts.set(subject, await partsOf(subject, task, count, measure));
 
@@ -106,11 +140,10 @@ function figureOf({ unit, fullRuns }: Samples, parts: Parts, count: number): Fig
 async function sample(
 	laboratory: Laboratory,
 	worker: Worker,
-	{ subject, task, records, network }: { subject: Subject; task: PeerTask; records: number; network: Network },
+	{ subject, task, records, distance }: { subject: Subject; task: PeerTask; records: number; distance: number },
 ): Promise<Sample> {
 	await laboratory.set({ contacts: records });
-	const route = laboratory.routeOver(network);
-	const measured = await worker.measure({ route, task, count: records });
+	const measured = await worker.measure({ port: laboratory.portAt(distance), task, count: records });
 	if (measured.error !== undefined || measured.records !== records) {
 		const outcome = measured.error ?? `${measured.records} records came out.`;
 		throw new Error(`${subject}: ${task} of ${records}: ${outcome}`);
@@ -118,4 +151,41 @@ async function sample(
 	const { hosts, connections } = await laboratory.seen();
 	const requests = Object.values(hosts).reduce((sum, host) => sum + host!.requests, 0);
 	return { ms: measured.ms, cpuMs: measured.cpuMs, requests, connections };
+}
+
+/**
+ * The first run of each node in a process, and the memory of a long list: each in separate processes,
+ * since a process keeps memory it will use again.
+ *
+ * @param count records of the list
+ */
+export async function measureFresh(laboratory: Laboratory, count: number, rounds: number): Promise<Record<Subject, Fresh>> {
+	const samples = new Map(subjects.map((subject) => [subject, [] as Fresh[]]));
+	const port = laboratory.portAt(0);
+	await laboratory.set({ contacts: count });
+	const order = [...subjects];
+	for (let round = 0; round < rounds; round++) {
+		for (const subject of order) {
+			const worker = await laboratory.hire(subject);
+			const first = await worker.measure({ port, task: 'create', count: 1 });
+			const list = await worker.measure({ port, task: 'list', count });
+			await worker.stop();
+			if (first.records !== 1 || list.records !== count) {
+				throw new Error(`${subject}: ${first.error ?? list.error ?? 'records are missing'}`);
+			}
+			samples.get(subject)!.push({
+				...{ firstMs: first.ms, firstCpuMs: first.cpuMs },
+				...{ listMs: list.ms, listCpuMs: list.cpuMs, peakMb: list.peakMb },
+			});
+		}
+		order.push(order.shift()!);
+	}
+	const medians = (all: Fresh[]): Fresh => {
+		const medianOf = (which: keyof Fresh) => median(all.map((sample) => sample[which]));
+		return {
+			...{ firstMs: medianOf('firstMs'), firstCpuMs: medianOf('firstCpuMs') },
+			...{ listMs: medianOf('listMs'), listCpuMs: medianOf('listCpuMs'), peakMb: medianOf('peakMb') },
+		};
+	};
+	return Object.fromEntries(subjects.map((subject) => [subject, medians(samples.get(subject)!)])) as Record<Subject, Fresh>;
 }
