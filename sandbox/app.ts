@@ -74,6 +74,7 @@ export function createApp(options: AppOptions): Hono<Env> {
 		c.set('requestId', service.newId('req', service.now()));
 		await next();
 		c.res.headers.set('X-Request-Id', c.get('requestId'));
+		if (!c.res.headers.has('Date')) c.res.headers.set('Date', new Date(service.now()).toUTCString());
 	});
 	if (options.faults) app.use(logRequests(service, log));
 	app.use(rateLimitHeaders(service, limiter), identifyCaller(service));

@@ -18,6 +18,14 @@ test('the clock is read and moved forward, and everything follows it', async () 
 	expect(later.body.id > body.id).toBe(true);
 });
 
+test('every response has its date, by the clock of the service', async () => {
+	const { get, post } = inProcess({ faults: true, now: () => Date.parse('2026-03-01T09:30:00.000Z') });
+	await post('/_sandbox/clock', { advance: 60 });
+	for (const path of ['/v1/contacts', '/v1/contacts/con_0', '/v1/nothing']) {
+		expect((await get(path)).headers.get('Date')).toBe('Sun, 01 Mar 2026 09:31:00 GMT');
+	}
+});
+
 test.each([{}, { advance: -1 }, { advance: 'x' }, { advance: 1, now: 1 }])(
 	'%j does not move the clock, and the error names the valid form',
 	async (input) => {

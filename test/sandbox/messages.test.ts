@@ -172,3 +172,19 @@ test('the first outgoing message is the first response, at the time it is sent',
 		last_message_at: sentAt,
 	});
 });
+
+test('a message without a contact gets the only contact with its address or number', async () => {
+	const { post } = inProcess();
+	const contact = async (values: object) => (await post('/v1/contacts', { last_name: 'x', ...values })).body.id;
+	const contactOf = async (values: object) => (await post('/v1/messages', values)).body.contact_id;
+	const ana = await contact({ email: 'ana@x.example', emails: [{ value: 'ana@home.example' }, { value: 'ana@x.example' }] });
+	const eva = await contact({ phones: [{ value: '+34915550142' }] });
+	for (let i = 0; i < 2; i++) await contact({ phone: '+34915550199' });
+	expect(await contactOf({ ...inbound, from: 'Ana@Home.example', to: ['us@x.example'] })).toBe(ana);
+	expect(await contactOf({ ...outbound, to: ['us@x.example', 'ana@x.example'] })).toBe(ana);
+	expect(await contactOf({ ...outbound, channel: 'sms', to: ['+34915550142'] })).toBe(eva);
+	expect(await contactOf({ ...inbound, from: 'us@x.example', to: ['ana@x.example'] })).toBeNull();
+	expect(await contactOf({ ...outbound, channel: 'sms', to: ['+34915550199'] })).toBeNull();
+	expect(await contactOf({ ...outbound, channel: 'other', to: ['ana@x.example', '+34915550142'] })).toBeNull();
+	expect(await contactOf({ ...outbound, contact_id: eva })).toBe(eva);
+});

@@ -90,3 +90,20 @@ test('an activity records its type and its time, as an instant in UTC', async ()
 		'/occurred_at': 'required',
 	});
 });
+
+test.each(['tasks', 'notes', 'activities'])('%s are found by the records that they are linked to', async (kind) => {
+	const { post, get, all, least, links, id } = await withContact();
+	const deal = (await post('/v1/deals', { title: 'x' })).body.id;
+	const make = async (more: object[]) => (await post(`/v1/${kind}`, { ...least[kind], links: more })).body.id;
+	const about = { resource: 'deals', id: deal };
+	const [both, contactOnly, dealOnly] = [await make([...links, about]), await make(links), await make([about])];
+	const found = async (query: string) => (await all(`/v1/${kind}?limit=1&${query}`)).map((record) => record.id);
+	expect(await found(`linked_to=contacts:${id}`)).toEqual([both, contactOnly]);
+	expect(await found(`linked_to=contacts:${id}&sort=-created_at`)).toEqual([contactOnly, both]);
+	expect(await found(`linked_to=contacts:${id},deals:${deal}`)).toEqual([both, contactOnly, dealOnly]);
+	expect(await found(`linked_to=deals:${deal}&ids=${dealOnly},${contactOnly}`)).toEqual([dealOnly]);
+	expect(await found(`linked_to=deals:${id}`)).toEqual([]);
+	expect((await get(`/v1/${kind}?linked_to=deals:${deal}&limit=1`)).body.total).toBe(2);
+	expect((await get(`/v1/${kind}?linked_to=${id}`)).body.code).toBe('invalid_parameter');
+	expect((await get(`/v1/${kind}?linked_to=users:${id}`)).body.code).toBe('invalid_parameter');
+});

@@ -14,7 +14,7 @@ export function filterParameter(filter: Filter): Parameter {
 	if (filter.takesList) {
 		const verb = filter.isList ? 'includes' : 'is';
 		const words = `${title} ${verb} one of these.${filter.isList ? '' : caseWords(filter)}`;
-		return headed(head, listParameter(filter.parameter, words, value));
+		return headed(head, listParameter(filter.parameter, filter.description ?? words, value));
 	}
 	const words = value.format?.startsWith('date') ? timeWords : amountWords;
 	const { examples, ...schema } = value;

@@ -3,6 +3,7 @@ import type { WriteContext } from '../../core/store/write-context.ts';
 import { testEvent } from '../../domain/events/delivery-queue.ts';
 import { readableWith, typeCondition } from '../../domain/events/event-conditions.ts';
 import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
+import { isIn } from '../../core/store/records/condition.ts';
 
 const eventsAtOnce = 5000;
 
@@ -24,6 +25,7 @@ export function recover({ store, newId, now }: WriteContext, webhook: Webhook, s
 		typeCondition(webhook.events),
 		{ sql: `resource <> '${webhooks.name}' OR data ->> '$.object.id' <> ?`, values: [webhook.id] },
 		{ sql: 'type <> ?', values: [testEvent] },
+		...(webhook.filter ? [isIn('record_id', JSON.stringify(webhook.filter.ids))] : []),
 	];
 	let recovered = 0;
 	let after = 0;

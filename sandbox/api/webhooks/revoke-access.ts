@@ -1,6 +1,4 @@
 import { deleteRecord } from '../../domain/records/write.ts';
-import type { ResponseData } from '../../core/foundation/response-data.ts';
-import type { WriteContext } from '../../core/store/write-context.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import type { Condition } from '../../core/store/records/condition.ts';
 import type { Store } from '../../core/store/store.ts';
@@ -8,16 +6,6 @@ import { createdVia } from '../../core/store/visibility/visibility.ts';
 import type { Service } from '../../core/service.ts';
 
 const actor = { type: 'system', id: 'oauth' };
-
-/** Deletes a subscription, with its deliveries and secrets. */
-export function deleteWebhook(context: WriteContext, id: string, ifMatch?: string): ResponseData {
-	const response = deleteRecord(context, id, ifMatch);
-	const { deliveries, creationGrants, webhookSecrets } = context.store.unrestricted;
-	deliveries.drop(id);
-	webhookSecrets.drop(id);
-	creationGrants.drop(id);
-	return response;
-}
 
 /**
  * Revokes a grant: its codes, its tokens, and the subscriptions created with it, including those that have outlived an
@@ -61,5 +49,5 @@ const webhookIds = (store: Store, condition: Condition): string[] =>
 
 function deleteWebhooks(service: Service, ids: string[]): void {
 	const context = { ...service, resource: webhooks, actor, request: null, now: service.now() };
-	for (const id of ids) deleteWebhook(context, id);
+	for (const id of ids) deleteRecord(context, id, undefined);
 }

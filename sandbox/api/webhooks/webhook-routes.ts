@@ -20,7 +20,6 @@ import { newWebhookSecret } from '../../core/store/credentials/webhook-secrets.t
 import { createWebhook, hintOf, refuseUnknownEvents } from './create-webhook.ts';
 import { deliveryRoutes, refuseWithoutRights, refuseInactive, webhookOf } from './delivery-routes.ts';
 import type { Dispatcher } from './dispatcher.ts';
-import { deleteWebhook } from './revoke-access.ts';
 import { recover } from './recovery.ts';
 
 /** How long deliveries are also signed with a replaced secret, so that receivers have time to change it. */
@@ -64,15 +63,6 @@ const updateRoute = (service: Service, dispatcher: Dispatcher, update: Endpoint)
 				dispatcher.wake();
 				return response;
 			}),
-	});
-
-const deleteRoute = (service: Service, remove: Endpoint): ApiRoute =>
-	endpoint({
-		...remove,
-		handle: (c) =>
-			respondToBodylessWrite(service, webhooks, c, (context) =>
-				deleteWebhook(context, c.req.param('id')!, c.req.header('If-Match')),
-			),
 	});
 
 const rotateRoute = (service: Service): ApiRoute =>
@@ -138,7 +128,7 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): ApiRout
 		createRoute(service, dispatcher, create),
 		endpoint(get),
 		updateRoute(service, dispatcher, update),
-		deleteRoute(service, remove),
+		endpoint(remove),
 		...deliveryRoutes(service),
 		rotateRoute(service),
 		recoverRoute(service),

@@ -73,7 +73,11 @@ export const messageFields = {
 		description: 'The message that this one replies to.',
 		examples: [exampleId('msg')],
 	}),
-	contact_id: reference('contacts', { title: 'Contact', description: 'The person on the other side.', examples: [exampleId('con')] }),
+	contact_id: reference('contacts', {
+		title: 'Contact',
+		description: 'The person on the other side; by default, the only contact with this address or number.',
+		examples: [exampleId('con')],
+	}),
 	ticket_id: reference('tickets', {
 		title: 'Ticket',
 		description: 'The ticket of the message. An inbound message reopens a ticket that is pending, on hold or solved.',

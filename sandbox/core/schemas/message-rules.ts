@@ -60,6 +60,15 @@ export function scheduleErrors(message: Message, previous: Message | undefined, 
 	return [];
 }
 
+/** The only contact with the address or number of the sender (inbound) or of a recipient (outbound), if the caller may see it. */
+export function contactOf({ direction, from, to }: Message, { findByEntry, find }: RuleContext): string | null {
+	const addresses = (direction === 'inbound' ? [from ?? ''] : to).map((address) => address.trim().toLowerCase());
+	const found = ['emails', 'phones'].flatMap((field) => findByEntry('contacts', field, addresses));
+	const ids = new Set(found.map(({ id }) => id));
+	const [id] = ids;
+	return ids.size === 1 && find('contacts', id!) ? id! : null;
+}
+
 /** The consequences of a received or sent message for its ticket and its contact. */
 export function afterMessage(message: Message, previous: Message | undefined, { find, at }: RuleContext): Consequence[] {
 	const hasNewStatus = message.status !== previous?.status;

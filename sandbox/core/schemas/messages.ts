@@ -1,7 +1,7 @@
 import { deliveryTransitions, nextTransition, transientStates } from './message-delivery.ts';
 import { pointInTime } from './fields.ts';
 import { messageFields } from './message-fields.ts';
-import { addressErrors, afterMessage, contentErrors, scheduleErrors } from './message-rules.ts';
+import { addressErrors, afterMessage, contactOf, contentErrors, scheduleErrors } from './message-rules.ts';
 import { exampleId } from './request-examples.ts';
 import { defineResource, entersStatus } from './resource.ts';
 
@@ -35,17 +35,20 @@ export const messages = defineResource({
 		failed: entersStatus('failed', 'A message could not be sent.'),
 	},
 
-	complete(message, previous, { at, actor, find, newId }) {
+	complete(message, previous, context) {
+		const { at, actor, find, newId } = context;
 		const isDue = message.scheduled_at === null || message.scheduled_at <= at;
 		const initial = message.direction === 'inbound' ? 'received' : isDue ? 'queued' : 'scheduled';
 		const status = message.status ?? initial;
 		const parentMessage = message.in_reply_to_id && find('messages', message.in_reply_to_id);
-		const { contact_id: contact, ticket_id: ticket, deal_id: deal } = message;
+		const { ticket_id: ticket, deal_id: deal } = message;
+		const contact = message.contact_id ?? (previous ? null : contactOf(message, context));
 		// Otherwise a user could not see a message of their own that is linked to no record.
 		const writer = previous || contact || ticket || deal || actor.type !== 'user' ? null : actor.id;
 		const since = (state: string, stored: string | null | undefined) => stored ?? (status === state ? at : null);
 		return {
 			status,
+			contact_id: contact,
 			user_id: message.user_id ?? writer,
 			conversation_id:
 				message.conversation_id ??

@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { choiceOr, instant, text, webAddress } from './fields.ts';
+import { choiceOr, instant, optional, text, webAddress } from './fields.ts';
 import { applicationId, systemFields } from './record.ts';
 import { defineResource, entersStatus, type RecordOf } from './resource.ts';
 
@@ -18,6 +18,19 @@ const fields = {
 		examples: [['contact.created', 'deal.*']],
 	}),
 	description: text({ title: 'Description', description: 'Purpose of the subscription.', examples: ['Workflow: welcome new contacts'] }),
+	filter: optional(
+		z.strictObject({
+			ids: z.array(z.string().min(1).max(64)).min(1).max(500).meta({
+				title: 'Record IDs',
+				description: 'IDs of the records whose events are sent.',
+			}),
+		}),
+		{ title: 'Filter', description: 'Restricts the webhook to events of some records.' },
+	),
+	expires_at: instant({
+		title: 'Expires At',
+		description: 'Time at which the webhook is deleted; never if absent. Change it to renew the webhook.',
+	}),
 	status: choiceOr('active', ['active', 'paused', 'disabled'], {
 		title: 'Status',
 		description: 'Whether events are sent. Set a disabled webhook to active to resume it.',
@@ -59,7 +72,7 @@ export const webhooks = defineResource({
 	unique: {},
 	sortable: ['last_success_at'],
 	searched: ['url', 'description'],
-	lookups: ['status', 'url'],
+	lookups: ['status', 'url', 'expires_at'],
 	unversioned: ['failing_since', 'last_success_at'],
 
 	events: {
@@ -74,10 +87,14 @@ export const webhooks = defineResource({
 			previous?.status !== 'active' && webhook.status === 'active' ? null : webhook.failing_since,
 	}),
 
-	check(webhook) {
-		if (webhook.status !== 'disabled' || webhook.disabled_reason) return [];
-		const detail = 'Only the service disables a subscription. You can pause it.';
-		return [{ pointer: '/status', code: 'invalid_value', detail }];
+	check(webhook, previous, { at }) {
+		const refuse = (pointer: string, detail: string) => [{ pointer, code: 'invalid_value', detail }];
+		if (webhook.status === 'disabled' && !webhook.disabled_reason) {
+			return refuse('/status', 'Only the service disables a subscription. You can pause it.');
+		}
+		const { expires_at: end } = webhook;
+		const isPast = end !== null && end !== previous?.expires_at && end <= at;
+		return isPast ? refuse('/expires_at', 'Expected a time in the future.') : [];
 	},
 });
 

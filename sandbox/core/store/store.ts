@@ -112,6 +112,13 @@ export class Store {
 		this.grants.revokeOfUser(userId);
 	}
 
+	/** Deletes what belongs to a deleted subscription: its deliveries and secrets. */
+	endWebhook(id: string): void {
+		this.deliveries.drop(id);
+		this.webhookSecrets.drop(id);
+		this.creationGrants.drop(id);
+	}
+
 	/** Runs a transaction, or a part of the current one; see `Transactions`. */
 	transaction<T>(work: () => T, isKept?: (result: T) => boolean): T {
 		return this.transactions.run(work, isKept);

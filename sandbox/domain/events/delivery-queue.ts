@@ -17,10 +17,13 @@ import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 export function queueDeliveries(context: WriteContext, event: StoredEvent): void {
 	const { store, newId, now } = context;
 	for (const webhook of activeWebhooks(store)) {
-		if (webhook.id === event.recordId || !wants(store, webhook, event)) continue;
+		if (webhook.id === event.recordId || !isAbout(webhook, event) || !wants(store, webhook, event)) continue;
 		store.unrestricted.deliveries.add(newId('dlv', now), webhook.id, event.sequence, now, now);
 	}
 }
+
+/** Whether an event is about one of the records that a subscription is restricted to, if it is restricted. */
+const isAbout = ({ filter }: Webhook, { recordId }: StoredEvent): boolean => filter?.ids.includes(recordId) ?? true;
 
 /** No pattern matches a test event. */
 export const testEvent = `${webhooks.object}.test`;
@@ -51,6 +54,7 @@ export function explainRefusal(store: Store, webhook: Webhook, event: StoredEven
 	if (rights instanceof NoRights) return rights.reason;
 	const isWanted = event.type === testEvent || webhook.events.some((pattern) => covers(pattern, event.type));
 	if (!isWanted) return `The webhook no longer subscribes to ${event.type}.`;
+	if (event.type !== testEvent && !isAbout(webhook, event)) return 'The webhook no longer subscribes to events of this record.';
 	const isDeletion = event.type.endsWith('.deleted');
 	const isSeen = isDeletion || store.seesAll(webhook.created_by) || seesRecordOf(store, webhook, event);
 	return isSeen ? undefined : 'The user who subscribed no longer sees the record.';

@@ -32,7 +32,7 @@ export function filterCondition(filter: Filter, text: string, sortedBy: string):
 	if (operator === '=') {
 		const anyOf = `IN (${values.map(() => '?').join()})`;
 		const sql = filter.isList
-			? `${operand} <> '[]' AND EXISTS (SELECT 1 FROM json_each(${filter.sql}) WHERE value ${anyOf})`
+			? `${operand} <> '[]' AND EXISTS (SELECT 1 FROM json_each(${filter.sql}) WHERE ${filter.element ?? 'value'} ${anyOf})`
 			: `${operand} ${anyOf}`;
 		return { sql, values, ...entries, ...(isUnique && { isUnique }) };
 	}

@@ -1,6 +1,7 @@
 import { z } from 'zod/v4';
 import { getOrCreate } from '../../core/foundation/maps.ts';
 import { plainText } from '../../core/schemas/fields.ts';
+import { exampleId } from '../../core/schemas/request-examples.ts';
 import { type JsonSchema, jsonSchema, notNull, typesOf } from '../../core/schemas/json-schema.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
 import { type Cell, type Column, columnsOf, emptyCell, isComparable, isList, quoted } from '../../core/store/records/columns.ts';
@@ -14,6 +15,8 @@ export interface Filter {
 	/** The SQL of the compared value; at least one element of a list has to match. For `empty`, the whole condition. */
 	sql: string;
 	isList: boolean;
+	/** The SQL of an element of the list as it is compared; by default, the element itself. */
+	element?: string;
 	/** Whether the filter leaves few records, so that its index is better than one on the sort order. */
 	isSelective: boolean;
 	/** Whether no two live records have the same value. */
@@ -24,6 +27,8 @@ export interface Filter {
 	type: z.ZodType;
 	/** Describes one value. */
 	schema: JsonSchema;
+	/** Describes the filter, unless its title and operator do. */
+	description?: string;
 	/** Whether the filter takes several comma-separated values. */
 	takesList: boolean;
 }
@@ -57,6 +62,8 @@ function newFilters(resource: Resource): Filter[] {
 				return [...filters.map((filter) => ({ ...filter, isUnique })), ...empty];
 			}
 			if (isList(schema)) return [listFilter(name, sql, schema), ...empty];
+			const linked = schema.items?.properties?.['resource']?.enum as string[] | undefined;
+			if (linked) return [linkFilter(sql, linked), ...empty];
 			return [...textFilters(name, sql, notNull(schema)), ...empty];
 		});
 }
@@ -147,5 +154,18 @@ export function listFilter(parameter: string, sql: string, schema: JsonSchema, t
 		type,
 		schema: { title, ...items, 'x-important': important, 'x-resource': target } as JsonSchema,
 		takesList: true,
+	};
+}
+
+/** Selects records that are linked to at least one of several records, each `contacts:con_…`. */
+function linkFilter(sql: string, resources: string[]): Filter {
+	const pattern = `^(${resources.join('|')}):.{1,64}$`;
+	const message = `Write a record type and an ID, such as ${resources[0]}:${exampleId('con')}. Record types: ${resources.join(', ')}.`;
+	const schema = { title: 'Linked To', type: 'string', pattern, examples: [`${resources[0]}:${exampleId('con')}`] };
+	return {
+		...listFilter('linked_to', sql, { items: schema }, z.string().regex(new RegExp(pattern), { message })),
+		element: "(value ->> 'resource') || ':' || (value ->> 'id')",
+		description: 'Linked to one of these records, each with its record type and ID.',
+		schema: { ...schema, 'x-resource': resources },
 	};
 }

@@ -3,7 +3,8 @@ import type { Resource } from '../../core/schemas/resource.ts';
 import type { Service } from '../../core/service.ts';
 import type { DueTransition } from '../../core/store/records/table.ts';
 import type { Store } from '../../core/store/store.ts';
-import { changeByService } from './write.ts';
+import { changeByService, deleteRecord } from './write.ts';
+import { webhooks } from '../../core/schemas/webhooks.ts';
 
 const actor = { type: 'system', id: 'clock' };
 
@@ -29,9 +30,20 @@ const storesWithBacklog = new WeakSet<Store>();
  */
 export function applyDueTransitions(service: Service): void {
 	const { store } = service;
+	endExpiredWebhooks(service);
 	if (storesWithBacklog.has(store) || !takeSteps(service, stepsOfRequest)) return;
 	storesWithBacklog.add(store);
 	processBacklog(service).catch(console.error).finally(() => storesWithBacklog.delete(store));
+}
+
+/** Deletes the subscriptions that were to end by now. */
+function endExpiredWebhooks(service: Service): void {
+	const { store } = service;
+	const now = service.now();
+	const isExpired = { sql: "expires_at <> '' AND expires_at <= ?", values: [new Date(now).toISOString()] };
+	for (const { id } of store.table(webhooks.name)!.findAll([isExpired])) {
+		store.transaction(() => deleteRecord({ ...service, resource: webhooks, actor, request: null, now }, id, undefined));
+	}
 }
 
 /** Applies the due transitions of one record, regardless of the backlog. */

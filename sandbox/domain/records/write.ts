@@ -61,6 +61,7 @@ export function deleteRecord(context: WriteContext, id: string, ifMatch: string 
 		store.table(resource.name)!.save(record);
 		countTags(store, stored, undefined);
 		publishChange(context, 'deleted', record, stored);
+		if (resource.name === webhooks.name) store.unrestricted.endWebhook(id);
 	}
 	for (const { resource: name, id: other } of resource.deletedWith?.(stored, ruleContext(context)) ?? []) {
 		deleteRecord(contextOfRule(context, name), other, undefined);

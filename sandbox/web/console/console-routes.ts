@@ -14,7 +14,6 @@ import { createRecord, deleteRecord, existingRecord, updateRecord } from '../../
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import { createWebhook } from '../../api/webhooks/create-webhook.ts';
-import { deleteWebhook } from '../../api/webhooks/revoke-access.ts';
 import { eventsBody } from './events-page.ts';
 import { formErrors, recordForm, type Submission, submitForm } from './form-page.ts';
 import { actionFields, type FormField, formFields } from './form-fields.ts';
@@ -133,8 +132,7 @@ class RecordPages {
 			resource,
 			verb: 'delete',
 			perform: (context, submittedTexts) => {
-				const deletion = resource.name === webhooks.name ? deleteWebhook : deleteRecord;
-				deletion(context, record.id, versionIn(submittedTexts));
+				deleteRecord(context, record.id, versionIn(submittedTexts));
 				return recordsPath(resource.name);
 			},
 			onRefused: (_, problem) => this.showRefusal(request, record, problem),
