@@ -90,7 +90,7 @@ class HistoryPlayer {
 		},
 	};
 
-	private readonly storeSteps: Pick<Steps, 'loseStore' | 'oldStore' | 'prune'> = {
+	private readonly storeSteps: Pick<Steps, 'loseStore' | 'oldStore' | 'prune' | 'loseJobs'> = {
 		loseStore: () => {
 			this.played.losses.push(this.clock.now());
 			this.n8n.staticData = '{}';
@@ -98,6 +98,9 @@ class HistoryPlayer {
 		oldStore: ({ back }) => {
 			this.played.losses.push(this.clock.now());
 			this.n8n.staticData = this.n8n.earlier.at(-back) ?? '{}';
+		},
+		loseJobs: ({ count }) => {
+			this.n8n.jobsToLose = count;
 		},
 		prune: () => {
 			this.played.pruned = true;

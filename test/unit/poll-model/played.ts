@@ -27,5 +27,6 @@ export interface Played {
 
 /** Whether an execution settles its events. */
 export function counts(publications: Publication[], { status }: ModelExecution): boolean {
+	if (status === 'new') return false;
 	return status === 'success' || publications.some(({ settings }) => settings.doneWhen !== 'succeeded');
 }

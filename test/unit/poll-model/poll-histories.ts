@@ -25,6 +25,7 @@ export type PollStep =
 	| { does: 'oldStore'; back: number }
 	| { does: 'databaseAway'; ms: number }
 	| { does: 'prune' }
+	| { does: 'loseJobs'; count: number }
 	| { does: 'restore'; without: number; grows: number; givesAgain?: boolean }
 	| { does: 'zone'; hours: number };
 
@@ -94,6 +95,7 @@ const step = fc.oneof(
 	weighted(1, 'oldStore', { back: fc.integer({ min: 1, max: 8 }) }),
 	weighted(1, 'databaseAway', { ms: fc.constantFrom(1_000, 30_000) }),
 	weighted(1, 'prune', {}),
+	weighted(1, 'loseJobs', { count: fc.integer({ min: 1, max: 3 }) }),
 	weighted(1, 'restore', { without: fc.integer({ min: 1, max: 10 }), grows: fc.integer({ min: 0, max: 20 }), givesAgain: fc.boolean() }),
 	weighted(1, 'zone', { hours: fc.integer({ min: -3, max: 3 }) }),
 );

@@ -15,7 +15,7 @@ export interface ModelExecution {
 	/** What it was started with. */
 	items: IDataObject[];
 	key: string;
-	status: 'running' | 'success' | 'error' | 'crashed';
+	status: 'new' | 'running' | 'success' | 'error' | 'crashed';
 	/** When it began (Unix epoch ms). */
 	started: number;
 	/** When it got this status (Unix epoch ms). */
@@ -40,6 +40,8 @@ export class PollModelN8n {
 	beforeWriting: (items: INodeExecutionData[], key: string) => Promise<void> = async () => undefined;
 	/** While the database is away, nothing is stored or started. */
 	isDatabaseAway = false;
+	/** How many of the next executions lose their job: n8n, in queue mode, takes the end of another job for theirs. */
+	jobsToLose = 0;
 	courses: Course[] = [{ ms: 100, status: 'success' }];
 	private course = 0;
 	/** The course of an execution with these items: by default, the courses in turn. */
@@ -72,7 +74,7 @@ export class PollModelN8n {
 		for (const { response } of this.published.values()) await response?.closeFunction?.();
 		forgetDispatchers();
 		for (const row of this.rows.values()) {
-			if (row.status === 'running') Object.assign(row, { status: 'crashed', at: this.clock.now() });
+			if (['new', 'running'].includes(row.status)) Object.assign(row, { status: 'crashed', at: this.clock.now() });
 		}
 	}
 
@@ -84,7 +86,7 @@ export class PollModelN8n {
 	/** Deletes executions that have ended. n8n does that after a quarter of an hour at the earliest. */
 	prune(): void {
 		for (const [key, { status, at }] of this.rows) {
-			if (status !== 'running' && this.clock.now() - at > 60_000) this.rows.delete(key);
+			if (!['new', 'running'].includes(status) && this.clock.now() - at > 60_000) this.rows.delete(key);
 		}
 	}
 
@@ -142,13 +144,20 @@ export class PollModelN8n {
 		if (process !== this.process) return await never();
 		await this.beforeWriting(items, key);
 		if (isAway) throw new Error('The database is away');
-		if (this.rows.has(key)) return undefined;
+		const existingRow = this.rows.get(key);
+		if (existingRow?.status === 'new') this.allRows.splice(this.allRows.indexOf(existingRow), 1);
+		else if (existingRow) return undefined;
 		const stored = (JSON.parse(JSON.stringify(items)) as INodeExecutionData[]).map(({ json }) => json);
 		const now = this.clock.now();
 		const ids = stored.map(({ id, event }) => String((event as IDataObject | undefined)?.id ?? id));
 		const row: ModelExecution = { node, ids, items: stored, key, status: 'running', started: now, at: now };
 		if (key !== '') this.rows.set(key, row);
 		this.allRows.push(row);
+		if (this.jobsToLose > 0) {
+			this.jobsToLose -= 1;
+			row.status = 'new';
+			return { status: 'new', jobId: '1' };
+		}
 		const { ms, status } = this.courseOf(row.items);
 		await this.clock.sleep(ms);
 		if (process !== this.process) return await never();

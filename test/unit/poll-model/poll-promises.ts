@@ -34,7 +34,7 @@ function doubledOf(played: Played, node: string): string[] {
 	const groupSize = Math.max(...publications.map(({ settings }) => settings.groupSize));
 	const isRetried = publications.some(({ settings }) => settings.doneWhen === 'succeeded');
 	const isStartedAgain = isRetried && history.afterCrash === 'startAgain';
-	const isCounted = ({ status }: ModelExecution) => !isRetried || status === 'success';
+	const isCounted = ({ status }: ModelExecution) => status !== 'new' && (!isRetried || status === 'success');
 	// At the end of an activation, n8n stores its copy, which sets back what a sibling has just stored.
 	const setBack = choices.filter(({ node: other, to }) => other !== node && kills.some((at) => at >= to && at - to < 60_000));
 	const isPruned = pruned === true && publications.some(({ from }, i) => i > 0 && isNewBeginning(publications, i) && from > 0);

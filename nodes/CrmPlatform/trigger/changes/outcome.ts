@@ -13,12 +13,18 @@ import { neverBegan } from './unsettledStarts';
 /** The outcome of starting an execution. */
 export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'rejected by n8n' | 'ended before its first node';
 
-/** n8n returns no run for a key that an execution already has. */
+/** Ends of an execution. One that waits for long counts as succeeded. */
+const ends: Partial<Record<string, Outcome>> = { success: 'succeeded', waiting: 'succeeded', error: 'failed', crashed: 'failed', canceled: 'failed' };
+
+/**
+ * n8n returns no run for a key that an execution already has. After Redis was emptied, it numbers jobs from 1 again, and
+ * takes the end of another job for the end of a lost one: the run of the latter then still is `new`.
+ */
 export function executionOutcome(run: IRun | undefined): Outcome {
 	if (run === undefined) return 'unknown';
 	if (neverBegan(run)) return 'ended before its first node';
-	const hasFailed = ['error', 'crashed', 'canceled'].includes(run.status) || run.data?.resultData?.error !== undefined;
-	return hasFailed ? 'failed' : 'succeeded';
+	const outcome = ends[run.status] ?? 'rejected by n8n';
+	return outcome === 'succeeded' && run.data?.resultData?.error !== undefined ? 'failed' : outcome;
 }
 
 /** n8n rejects canceled executions and, since 2.35, executions that it could not start; earlier versions never settle the latter. */
