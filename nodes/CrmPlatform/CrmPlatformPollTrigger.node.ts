@@ -16,8 +16,8 @@ import { searchCustomObjects } from './pickers/searchRecords';
 import { getStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
 import { authentication, credentials } from './actionProperties';
-import { changeProperties } from './trigger/changes/pollProperties';
-import { startChangeTrigger } from './trigger/changes/trigger';
+import { changeProperties } from './trigger/poll/pollProperties';
+import { startChangeTrigger } from './trigger/poll/trigger';
 
 export class CrmPlatformPollTrigger implements INodeType {
 	description: INodeTypeDescription = {

@@ -36,7 +36,7 @@ const floors: Floor[] = [
 		trigger: [n8n, 'zod', 'node:crypto'],
 	},
 	{
-		'trigger/changes': [n8n, 'zod', 'luxon', 'node:crypto'],
+		'trigger/poll': [n8n, 'zod', 'luxon', 'node:crypto'],
 		'trigger/webhook': [n8n, 'zod', 'node:crypto'],
 	},
 	{ '*.node.ts': [n8n] },

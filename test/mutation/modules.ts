@@ -11,7 +11,7 @@ export interface Group {
 }
 
 const api = 'nodes/CrmPlatform/api';
-const changes = 'nodes/CrmPlatform/trigger/changes';
+const poll = 'nodes/CrmPlatform/trigger/poll';
 
 export const groups: Group[] = [
 	{
@@ -34,7 +34,7 @@ export const groups: Group[] = [
 	},
 	{
 		name: 'trigger',
-		modules: [`${changes}/position.ts`, `${changes}/dispatcher.ts`, 'nodes/CrmPlatform/trigger/storedState.ts'],
+		modules: [`${poll}/position.ts`, `${poll}/dispatcher.ts`, 'nodes/CrmPlatform/trigger/storedState.ts'],
 		tests: ['unit/position', 'unit/dispatcher', 'unit/unreadable-groups', 'unit/lost-position', 'unit/late-commits', 'unit/newer-position', 'unit/starts', 'unit/first-starts', 'unit/poll-load', 'unit/poll-switches', 'unit/poll-histories', 'unit/poll-faults', 'unit/stored-state', 'unit/poll-model'],
 	},
 	{

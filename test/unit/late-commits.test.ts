@@ -1,4 +1,4 @@
-import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
+import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/poll/published';
 import { pollWorld } from './poll-model/poll-world.ts';
 
 afterEach(forgetDispatchers);

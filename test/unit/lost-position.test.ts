@@ -1,5 +1,5 @@
 import type { CrmEvent } from '../../nodes/CrmPlatform/api/crmEvent';
-import { findLostPosition } from '../../nodes/CrmPlatform/trigger/changes/lostPosition';
+import { findLostPosition } from '../../nodes/CrmPlatform/trigger/poll/lostPosition';
 
 /** A log of 300,000 events, of which every thousandth is chosen. */
 function longLog() {

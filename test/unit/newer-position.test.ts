@@ -1,5 +1,5 @@
-import type { Position } from '../../nodes/CrmPlatform/trigger/changes/position';
-import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
+import type { Position } from '../../nodes/CrmPlatform/trigger/poll/position';
+import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/poll/published';
 import { pollWorld } from './poll-model/poll-world.ts';
 
 afterEach(forgetDispatchers);

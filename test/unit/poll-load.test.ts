@@ -1,9 +1,9 @@
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { CrmEvent } from '../../nodes/CrmPlatform/api/crmEvent';
-import { groupOfEvents } from '../../nodes/CrmPlatform/trigger/changes/group';
-import { loadGroup } from '../../nodes/CrmPlatform/trigger/changes/loadGroup';
-import { isOutside, statesOf } from '../../nodes/CrmPlatform/trigger/changes/scopeOfState';
+import { groupOfEvents } from '../../nodes/CrmPlatform/trigger/poll/group';
+import { loadGroup } from '../../nodes/CrmPlatform/trigger/poll/loadGroup';
+import { isOutside, statesOf } from '../../nodes/CrmPlatform/trigger/poll/scopeOfState';
 import { httpError } from './http-error.ts';
 import { PollModelService } from './poll-model/poll-service.ts';
 

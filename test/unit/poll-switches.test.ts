@@ -1,5 +1,5 @@
-import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
-import type { TriggerChoice } from '../../nodes/CrmPlatform/trigger/changes/readingLoop';
+import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/poll/published';
+import type { TriggerChoice } from '../../nodes/CrmPlatform/trigger/poll/readingLoop';
 import { choiceOf, type PollSettings } from './poll-model/poll-histories.ts';
 import { pollWorld } from './poll-model/poll-world.ts';
 

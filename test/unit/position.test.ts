@@ -3,7 +3,7 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 import type { CrmEvent } from '../../nodes/CrmPlatform/api/crmEvent';
 import {
 	advance, choiceFor, maxLag, overlap, restartAt, storedPosition, typesToRead, type Choice, type Group, type PastChoice, type Position,
-} from '../../nodes/CrmPlatform/trigger/changes/position';
+} from '../../nodes/CrmPlatform/trigger/poll/position';
 import { forgetStates, storeState } from '../../nodes/CrmPlatform/trigger/storedState';
 
 const day = 24 * 60 * 60_000;

@@ -1,9 +1,9 @@
 import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
-import type { Outcome } from '../../nodes/CrmPlatform/trigger/changes/outcome';
-import type { Group } from '../../nodes/CrmPlatform/trigger/changes/position';
-import { Starts } from '../../nodes/CrmPlatform/trigger/changes/starts';
+import type { Outcome } from '../../nodes/CrmPlatform/trigger/poll/outcome';
+import type { Group } from '../../nodes/CrmPlatform/trigger/poll/position';
+import { Starts } from '../../nodes/CrmPlatform/trigger/poll/starts';
 import { createDeferredPromise, type DeferredPromise } from './deferred-promise.ts';
 
 export const minute = 60_000;

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import type { Newest } from '../../nodes/CrmPlatform/api/eventLog';
-import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
-import { forgetLooks, sharedLook, untilNextLook } from '../../nodes/CrmPlatform/trigger/changes/sharedLook';
+import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/poll/published';
+import { forgetLooks, sharedLook, untilNextLook } from '../../nodes/CrmPlatform/trigger/poll/sharedLook';
 import { randomRuns } from '../random-runs.ts';
 import { pollWorld } from './poll-model/poll-world.ts';
 

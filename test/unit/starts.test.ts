@@ -1,4 +1,4 @@
-import { forgetN8n } from '../../nodes/CrmPlatform/trigger/changes/starts';
+import { forgetN8n } from '../../nodes/CrmPlatform/trigger/poll/starts';
 import { minute, runWith, startInQueueMode, untouched } from './queue-mode.ts';
 
 beforeEach(forgetN8n);

@@ -1,4 +1,4 @@
-import { forgetN8n } from '../../nodes/CrmPlatform/trigger/changes/starts';
+import { forgetN8n } from '../../nodes/CrmPlatform/trigger/poll/starts';
 import { forgetStates } from '../../nodes/CrmPlatform/trigger/storedState';
 import { dispatcherOf, groupOf, loaded } from './open-groups.ts';
 

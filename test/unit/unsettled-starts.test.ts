@@ -6,7 +6,7 @@ import {
 	ranOnWorker,
 	type Observations,
 	type UnsettledStart,
-} from '../../nodes/CrmPlatform/trigger/changes/unsettledStarts';
+} from '../../nodes/CrmPlatform/trigger/poll/unsettledStarts';
 
 const second = 1000;
 const minute = 60 * second;

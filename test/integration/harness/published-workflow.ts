@@ -10,8 +10,8 @@ import type {
 
 import { CrmPlatformPollTrigger } from '../../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
 import { systemClock, type Clock } from '../../../nodes/CrmPlatform/base/clock';
-import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/changes/published';
-import { startChangeTrigger } from '../../../nodes/CrmPlatform/trigger/changes/trigger';
+import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/poll/published';
+import { startChangeTrigger } from '../../../nodes/CrmPlatform/trigger/poll/trigger';
 import type { Setup } from './node-runs.ts';
 import type { TestSandbox } from './sandbox.ts';
 import { loadTrigger } from './loaded-trigger.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 
-import type { DoneWhen } from '../../../nodes/CrmPlatform/trigger/changes/eventChoice';
-import type { TriggerChoice } from '../../../nodes/CrmPlatform/trigger/changes/readingLoop';
+import type { DoneWhen } from '../../../nodes/CrmPlatform/trigger/poll/eventChoice';
+import type { TriggerChoice } from '../../../nodes/CrmPlatform/trigger/poll/readingLoop';
 import type { Course } from './poll-n8n.ts';
 import { readerOf, recordTypes } from './records.ts';
 import type { Failure, PollModelService } from './poll-service.ts';

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeExecutionData, NodeOperationError, ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 
-import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/changes/published';
-import { startReading, type TriggerChoice } from '../../../nodes/CrmPlatform/trigger/changes/readingLoop';
+import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/poll/published';
+import { startReading, type TriggerChoice } from '../../../nodes/CrmPlatform/trigger/poll/readingLoop';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import { createDeferredPromise, type DeferredPromise } from '../deferred-promise.ts';
 import type { SimulatedClock } from '../../../bench/scale/clock.ts';

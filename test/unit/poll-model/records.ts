@@ -1,5 +1,5 @@
 import type { ListDescription } from '../../../nodes/CrmPlatform/api/openapi/listing';
-import { RecordReader } from '../../../nodes/CrmPlatform/trigger/changes/records';
+import { RecordReader } from '../../../nodes/CrmPlatform/trigger/poll/records';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import type { Query } from '../../../nodes/CrmPlatform/api/http/path';
 
