@@ -122,6 +122,7 @@ test('records whose position is lost do not arrive again', async () => {
 		scope: 's',
 		page: async () => ({ records }),
 		lastOf: () => undefined,
+		isNewerThan: () => false,
 		existing: async (ids: string[]) => ids.map((id) => ({ id })),
 		asExisting: () => records,
 		changed: async ([event]: Array<{ id: string }>) => [{ id: event!.id }],

@@ -53,10 +53,10 @@ function doubledOf(played: Played, node: string): string[] {
 			return { id: event.id, times: [...rowsOf(played, node, event), ...changes].filter(isCounted).length };
 		});
 	const copies = publications.filter(({ begins }, i) => begins.stage !== undefined && isNewBeginning(publications, i));
-	const existingRows = groupSize > 1 || restores.length > 0 || losses.length > 0 ? [] : existing(played, node).filter(isCounted);
-	const again = [...new Set(existingRows.map(({ ids }) => ids[0]!))].map((id) => ({
+	const entryRows = groupSize > 1 || restores.length > 0 || losses.length > 0 ? [] : entries(played, node).filter(isCounted);
+	const again = [...new Set(entryRows.map(({ ids }) => ids[0]!))].map((id) => ({
 		id,
-		times: existingRows.filter(({ ids }) => ids[0] === id).length + 1 - copies.length,
+		times: entryRows.filter(({ ids }) => ids[0] === id).length + 1 - copies.length,
 	}));
 	const repeated = [...doubled, ...again].filter(({ times }) => times > 1);
 	const times = repeated.reduce((sum, repetition) => sum + repetition.times - 1, 0);
@@ -65,8 +65,9 @@ function doubledOf(played: Played, node: string): string[] {
 	return repeated.map(({ id }) => `${node}: ${id} was started twice`);
 }
 
-const existing = ({ n8n }: Played, node: string): ModelExecution[] =>
-	n8n.allRows.filter((row) => row.node === node && row.items.some(({ change }) => change === 'existing'));
+/** Executions with records that are new to the copy. */
+const entries = ({ n8n }: Played, node: string): ModelExecution[] =>
+	n8n.allRows.filter((row) => row.node === node && row.items.some(({ change }) => change === 'existing' || change === 'created'));
 
 function unchosenOf(played: Played, node: string): string[] {
 	const { service, choices, losses, kills, restores, history } = played;

@@ -166,7 +166,7 @@ export class ChangeSource {
 		isCanceled: () => boolean,
 	): Promise<Group[]> {
 		const size = Math.max(this.options.size, backfillPage);
-		const { cursor, last, begun, reread = '' } = backfill;
+		const { cursor, last, begun, until, reread = '' } = backfill;
 		let { from } = backfill;
 		const page = await records.page({ cursor, from }, size).catch(async (error: unknown) => {
 			if (!isAnsweredWith(error, ...refusedCursor) || cursor === '') throw error;
@@ -176,11 +176,13 @@ export class ChangeSource {
 		});
 		if (isCanceled()) return [];
 		const wasGiven = new Set(last?.ids);
-		const found = page.records.filter(({ id }) => !wasGiven.has(String(id)));
-		const reached = records.lastOf(page.records) ?? last;
+		const older = page.records.filter((record) => !records.isNewerThan(until, record));
+		const found = older.filter(({ id }) => !wasGiven.has(String(id)));
+		const reached = records.lastOf(older) ?? last;
 		// Records of one batch share an instant, over several pages.
 		if (reached && reached.created === last?.created) reached.ids = [...new Set([...last.ids, ...reached.ids])];
-		position.backfill = page.next === undefined ? undefined : { ...backfill, cursor: page.next, last: reached, from };
+		const isLastPage = page.next === undefined || older.length < page.records.length;
+		position.backfill = isLastPage ? undefined : { ...backfill, cursor: page.next!, last: reached, from };
 		const isOpen = new Set(position.open.map(({ name }) => name));
 		const groups = chunks(found, this.options.size).flatMap((part) => {
 			const created = records.lastOf(part)?.created;

@@ -82,6 +82,8 @@ const backfillSchema = z.object({
 	begun: z.number().int(),
 	/** When the last record that was read was created, and the ids of the records that share that instant. */
 	last: z.object({ created: z.string(), ids: z.array(z.string()) }).optional(),
+	/** The time of that event: records created later have an event that is read. */
+	until: z.string().optional(),
 	/** When every response includes what happened before the backfill began (Unix epoch ms). */
 	ready: z.number(),
 	/** Records created up to this instant were read with the earlier scope. */

@@ -71,6 +71,11 @@ export class RecordReader {
 		return { created, ids: records.filter((record) => record[order] === created).map(({ id }) => String(id)) };
 	}
 
+	/** Whether a record was created after an instant; the log keeps the time of its event. */
+	isNewerThan(instant: string | undefined, record: IDataObject): boolean {
+		return instant !== undefined && Date.parse(String(record[this.parameters.order])) > Date.parse(instant);
+	}
+
 	/** Reads the newest records, the oldest of them first; any records if the service cannot list the newest first. */
 	async latest(limit: number): Promise<IDataObject[]> {
 		const { order } = this.parameters;

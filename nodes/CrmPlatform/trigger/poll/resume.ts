@@ -64,8 +64,8 @@ export async function resume(
 		// The new scope may include skipped records. After a restart, the position is older than the publish, so it is unknown
 		// which of them were started.
 		const reread = isRestart ? undefined : (backfill.last?.created ?? backfill.reread);
-		const { begun, ready } = backfill;
-		position.backfill = { cursor: '', scope, begun, ready, reread };
+		const { begun, until, ready } = backfill;
+		position.backfill = { cursor: '', scope, begun, until, ready, reread };
 	}
 	const notice = await missingEvents(log, stored, newest, now);
 	return notice === undefined ? { position } : { position, notice };
@@ -99,7 +99,7 @@ async function begin(
 		seen: {},
 		...(newest && { newest: { identity: newest.identity, sequence: newest.sequence } }),
 		at: new Date(now).toISOString(),
-		...(scope !== undefined && { backfill: { cursor: '', scope, begun: sequence, ready: readyAfter(newest, now) } }),
+		...(scope !== undefined && { backfill: { cursor: '', scope, begun: sequence, until: newest?.timestamp, ready: readyAfter(newest, now) } }),
 		open: [],
 	};
 }
