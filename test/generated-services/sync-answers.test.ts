@@ -105,9 +105,9 @@ test('a list with one record twice and another one missing is incomplete: nothin
 		return answer;
 	});
 	service.add({ external_id: 'e', last_name: 'e' });
-	const { deleted, hints } = await run([{ external_id: 'a', last_name: 'a' }]);
+	const { deleted, conflict } = await run([{ external_id: 'a', last_name: 'a' }]);
 	expect(deleted).toEqual([]);
-	expect(hints.join()).toContain('returned only 2 of the 3 records');
+	expect(JSON.stringify(conflict)).toContain('has 3 records, but the CRM returned only 2');
 	expect(storedKeys()).toEqual(['a', 'd', 'e']);
 });
 

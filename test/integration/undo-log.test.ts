@@ -13,19 +13,6 @@ const { as, createAs, add, record, living } = undoing(sandbox);
 const service = alteredService(sandbox, true);
 const through = undoing(service);
 
-test('a log that returns an event twice does not lead to a second deletion of a restored record', async () => {
-	const contact = await add('contacts', { last_name: 'Repeated' });
-	await as('l1', op.deleteRecord('contact', contact.id));
-	service.edit(({ path, body }) => {
-		if (!path.startsWith('/v1/events')) return;
-		const events = body.data as IDataObject[];
-		body.data = [...events, ...events.slice(-1)];
-		body.total = Number(body.total) + events.slice(-1).length;
-	});
-	expect(through.results(await through.undo('l1'))).toEqual(['undone']);
-	expect(await living('Repeated')).toHaveLength(1);
-});
-
 describe('the node warns that a change in between may be overwritten', () => {
 	const unprotected = 'The CRM does not accept a version with a write';
 

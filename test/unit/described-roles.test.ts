@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { idempotencyKey, type WriteIdentity } from '../../nodes/CrmPlatform/api/http/idempotency';
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
 import { randomRuns } from '../random-runs.ts';
-import { describeContacts, documentWith, json, listWith, query } from './described-document.ts';
+import { describeContacts, documentWith, json, query } from './described-document.ts';
 
 const identity: WriteIdentity = { instance: 'i', workflow: 'AbC123', execution: '1', node: 'n', run: 0, items: [0] };
 const header = (name: string, more: object = {}) => ({ name, in: 'header', schema: { type: 'string' }, ...more });
@@ -145,48 +145,5 @@ describe('Match On', () => {
 		expect(upsert([query('match_on', { enum: values })])).toBeDefined();
 		expect(upsert([])).toBeUndefined();
 		expect(upsert([query('matchBy', { enum: values })])).toBeUndefined();
-	});
-});
-
-describe('a parameter of a list is chosen by its schema:', () => {
-	test('a date is not used as a cursor', () => {
-		const both = listWith(query('after', { type: 'string', format: 'date-time' }), query('page_token', { type: 'string' }));
-		expect(both.cursor).toBe('page_token');
-		expect(both.filters.map(({ name }) => name)).toEqual(['after']);
-	});
-
-	test('a page size takes precedence over a limit of the whole list, and is a number', () => {
-		expect(listWith(query('limit', { type: 'integer' }), query('page_size', { type: 'integer', maximum: 20 })).pageSize).toEqual({
-			name: 'page_size', maximum: 20,
-		});
-		expect(listWith(query('limit', { type: 'string', format: 'date' })).pageSize).toBeUndefined();
-	});
-
-	test('a direction is not used as an order', () => {
-		const { sort, filters } = listWith(query('order', { enum: ['asc', 'desc'] }), query('order_by', { enum: ['name', '-name'] }));
-		expect(sort?.name).toBe('order_by');
-		expect(filters.map(({ name }) => name)).toEqual(['order']);
-	});
-
-	test('a search is text', () => {
-		expect(listWith(query('query', { type: 'object' }), query('search', { type: 'string' })).search).toBe('search');
-		expect(listWith(query('q', { type: 'boolean' })).search).toBeUndefined();
-	});
-
-	test.each([
-		['$response.body#/paging/next/after', { path: ['paging', 'next', 'after'] }],
-		['$response.body#/@odata~1next', { path: ['@odata/next'] }],
-		['$response.header.X-Next-Cursor', { header: 'x-next-cursor' }],
-		['{$response.body#/next_cursor}', { path: ['next_cursor'] }],
-	])('the cursor is where the link says: %s', (from, next) => {
-		const links = {
-			previous: { parameters: { where: '$response.body#/prev' } },
-			next: { parameters: { 'query.where': from, limit: '$request.query.limit' } },
-			record: { operationId: 'other', parameters: { id: '$response.body#/data/0/id' } },
-		};
-		const described = describeContacts({
-			parameters: [query('where', {}), query('limit', { type: 'integer' })], responses: { 200: { links } },
-		});
-		expect(described.list).toMatchObject({ cursor: 'where', next });
 	});
 });

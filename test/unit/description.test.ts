@@ -3,16 +3,7 @@ import { type OpenApiDocument, parseOpenApi } from '../../nodes/CrmPlatform/api/
 import { describeContacts, documentWith, fieldsOf, json, listWith, query } from './described-document.ts';
 
 describe('paging', () => {
-	test('the cursor is the parameter the document links next_cursor to', () => {
-		const { list } = describeContacts({
-			parameters: [query('cursor', { type: 'string' }), query('from_here', { type: 'string' })],
-			responses: { 200: { links: { next: { parameters: { from_here: '$response.body#/next_cursor' } } } } },
-		});
-		expect(list.cursor).toBe('from_here');
-		expect(list.filters.map(({ name }) => name)).toEqual(['cursor']);
-	});
-
-	test('without a link the cursor is recognized by its usual names', () => {
+	test('the cursor is recognized by its usual names', () => {
 		expect(listWith(query('after', { type: 'string' })).cursor).toBe('after');
 	});
 
@@ -148,12 +139,6 @@ describe('time', () => {
 			field: 'created_at', from: 'created_at[gte]', before: 'created_at[lt]',
 		});
 		expect(timesOf('created_at[gte]', 'created_at[lte]').created).toBeUndefined();
-	});
-
-	test('changes are requested with a separate parameter, or with a comparison', () => {
-		expect(timesOf('updated_at[gte]', 'updated_since').changed?.since).toBe('updated_since');
-		expect(timesOf('updated_at[gte]').changed?.since).toBe('updated_at[gte]');
-		expect(timesOf('created_at[gte]').changed).toBeUndefined();
 	});
 
 	test('the usual order is the default of its parameter, given directly or as a list', () => {

@@ -7,16 +7,10 @@ describe('the limits of a list', () => {
 	test.each([
 		[{ exclusiveMaximum: 101 }, 100],
 		[{ maximum: 101, exclusiveMaximum: true }, 100],
-		[{ enum: [10, 25, 50] }, 50],
-		[{ enum: ['10', '50'] }, 50],
 		[{ maximum: 200 }, 200],
 		[{ maximum: 0 }, 100],
 	])('are read from %p', (schema, maximum) => {
 		expect(listWith(query('limit', schema)).pageSize?.maximum).toBe(maximum);
-	});
-
-	test('may be sizes to choose from', () => {
-		expect(listWith(query('limit', { enum: [50, 10] })).pageSize?.sizes).toEqual([10, 50]);
 	});
 });
 

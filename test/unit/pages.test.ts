@@ -1,4 +1,4 @@
-import { readPages, type PageWalk } from '../../nodes/CrmPlatform/api/lists/pageWalk';
+import { readPages, type PageWalk } from '../../nodes/CrmPlatform/api/lists/pages';
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 
 /** A list of `total` records, and the requests it was read with. */
@@ -63,10 +63,10 @@ test('a service that names no page size gets none', async () => {
 /** Reads a list whose answers are `page(cursor)`, up to `limit`. */
 async function readAnswers(
 	page: (query: Record<string, unknown>) => { data: unknown[]; next_cursor?: string | null; total?: number },
-	limit?: number,
+	more: Partial<PageWalk> = {},
 ) {
 	const send = async ({ query = {} }: ApiRequest) => ({ status: 200, headers: {}, body: page(query) });
-	const walk = { path: '/v1/contacts', list: { cursor: 'cursor' }, query: {}, ...(limit && { limit }) };
+	const walk = { path: '/v1/contacts', list: { cursor: 'cursor' }, query: {}, ...more };
 	const ids: unknown[] = [];
 	for await (const { records } of readPages(send, walk)) ids.push(...records.map(({ id }) => id));
 	return ids;
@@ -80,7 +80,7 @@ describe('a service that ignores the cursor is detected', () => {
 	])('%s', async (_, next) => {
 		const page = () => ({ data: some(1, 2, 3), next_cursor: next() });
 		await expect(readAnswers(page)).rejects.toThrow('same page');
-		await expect(readAnswers(page, 6)).rejects.toThrow('same page');
+		await expect(readAnswers(page, { limit: 6 })).rejects.toThrow('same page');
 	});
 
 	test('while others add records at the front', async () => {
@@ -114,9 +114,39 @@ test('a record that moves forward in the order of the list while it is read is r
 	expect(await readAnswers(page)).toEqual([1, 2, 3, 4, 5]);
 });
 
-test('a first page that leads to no other is refused if the list has more records', async () => {
-	await expect(readAnswers(() => ({ data: some(1, 2), total: 40 }))).rejects.toThrow('40 records, but the CRM returned only 2');
-	expect(await readAnswers(() => ({ data: some(1, 2), total: 2 }))).toEqual([1, 2]);
+describe('a list that changes while it is read', () => {
+	/** A list, newest change first, of which `change` is called before each page after the first. */
+	const changing = (change: (records: number[], page: number) => number[]) => {
+		let records = Array.from({ length: 9 }, (_, i) => i);
+		let pages = 0;
+		return ({ cursor = -1 }: Record<string, unknown>) => {
+			if ((pages += 1) > 1) records = change(records, pages);
+			const start = records.indexOf(Number(cursor)) + 1;
+			const data = records.slice(start, start + 3);
+			return { data: some(...data), next_cursor: start + 3 < records.length ? String(data.at(-1)) : null, total: records.length };
+		};
+	};
+	const front = (id: number) => (records: number[]) => [id, ...records.filter((other) => other !== id)];
+
+	test('is complete: a record that moved to a page that was already read comes last', async () => {
+		expect(await readAnswers(changing(front(8)))).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+	});
+
+	test('is complete with the records added meanwhile', async () => {
+		const ids = await readAnswers(changing((records, page) => (page < 4 ? [100 + page, ...records] : records)));
+		expect(ids).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 103, 102]);
+	});
+
+	test('is without the records added meanwhile if records keep their places', async () => {
+		const ids = await readAnswers(changing((records, page) => [100 + page, ...records.filter((id) => id !== 7)]), { isFixed: true });
+		expect(ids).toEqual([0, 1, 2, 3, 4, 5, 6, 8]);
+	});
+
+	test('faster than it can be read is refused', async () => {
+		await expect(readAnswers(changing((records, page) => [100 + page, ...records]))).resolves.toHaveLength(12);
+		const endless = changing((records, page) => [...[1, 2, 3, 4].map((n) => page * 100 + n), ...records]);
+		await expect(readAnswers(endless)).rejects.toThrow('Sort it by the time of creation');
+	});
 });
 
 test.each([[[1]], [['text']], [[[1]]], [[null]]])('%j is not accepted as records', async (data) => {

@@ -2,8 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { getOrCreate } from '../base/maps';
 import { currentFields } from '../api/customFields';
-import { readPage } from '../api/lists/page';
-import { readPages } from '../api/lists/pageWalk';
+import { readPage, readPages } from '../api/lists/pages';
 import { isBlank } from '../values/blank';
 import { withFields } from '../lookUp/lookUp';
 import { customFieldsOnce } from '../mapping/acceptedFields';

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { readPage } from '../api/lists/page';
+import { readPage } from '../api/lists/pages';
 import type { Query } from '../api/http/path';
 import { isBlank } from '../values/blank';
 import { readFilters } from '../mapping/filterValues';

@@ -6,7 +6,7 @@ import { allCustomFields, customFieldPrefix, fieldNamed, labelFor, type Field } 
 import { fieldKinds, kindOfCustomType } from '../fields/fieldKinds';
 import { comparisons } from './openapi/filteredFields';
 import type { ListDescription } from './openapi/listing';
-import { readPages } from './lists/pageWalk';
+import { readPages } from './lists/pages';
 import { errorOf } from '../base/errorOf';
 import { notReadable } from './http/statuses';
 

@@ -6,8 +6,7 @@ import { matchesEventPattern, parseEvent, type CrmEvent } from './crmEvent';
 import { readInRanges } from './eventRanges';
 import { isAnsweredWith } from './fetchRecord';
 import { queryString, type Query } from './http/path';
-import type { Send } from './lists/page';
-import { readPages } from './lists/pageWalk';
+import { readPages, type Send } from './lists/pages';
 import type { ListDescription } from './openapi/listing';
 
 /** The newest event of the log, of any type. */
@@ -162,7 +161,7 @@ class LogReader {
 	private async *records(query: Query, limit = Infinity, share = unshared): AsyncGenerator<IDataObject, void> {
 		const { api, list } = this;
 		const send: Send = async (request) => await share(queryString(request.query ?? {}), async () => await api.send(request));
-		for await (const { records } of readPages(send, { path: `/v1${logPath}`, list, query, limit })) {
+		for await (const { records } of readPages(send, { path: `/v1${logPath}`, list, query, limit, isFixed: true })) {
 			yield* records;
 		}
 	}

@@ -4,7 +4,7 @@ import type { Connection } from './connection';
 import { undefinedIfGone } from './fetchRecord';
 import { freshKey } from './http/idempotency';
 import { path } from './http/path';
-import { readPages } from './lists/pageWalk';
+import { readPages } from './lists/pages';
 import type { WriteDescription } from './openapi/writing';
 
 const collection = '/v1/webhooks';

@@ -32,8 +32,6 @@ export interface KindProperties {
 	type: 'text' | 'number' | 'boolean' | undefined;
 	/** How values are ordered: ordered values can be filtered by bounds, numbers can be summed, and times are bounded by whole days. */
 	order: 'number' | 'day' | 'instant' | undefined;
-	/** The roles that a list's parameter with such values may have, if its name fits, too. */
-	listRoles: ListRole[];
 	/** Whether it may identify records, if the description does not say which fields do. */
 	mayIdentify: boolean;
 	/** What white space alone means. */
@@ -51,6 +49,3 @@ export interface KindProperties {
 	/** Whether it can be a member of an object in a list, which a form then shows. */
 	mayBeMember: boolean;
 }
-
-/** What a parameter of a list does, unless it is a filter. */
-export type ListRole = 'cursor' | 'pageSize' | 'sort' | 'search' | 'fields';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { readPages } from '../api/lists/pageWalk';
+import { readPages } from '../api/lists/pages';
 
 /** The longest list that helps a person. */
 const maxShown = 1_000;

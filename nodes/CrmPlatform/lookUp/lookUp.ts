@@ -7,7 +7,7 @@ import { chunks } from '../base/lists';
 import { inParallel } from '../api/inParallel';
 import type { Query } from '../api/http/path';
 import { DividedValue, filterQuery } from '../api/lists/filterQuery';
-import { readPages } from '../api/lists/pageWalk';
+import { readPages } from '../api/lists/pages';
 import type { ListDescription } from '../api/openapi/listing';
 import { refusedFilterValue } from '../api/http/statuses';
 import { isWellFormed, notWellFormed } from '../fields/conversions';

@@ -4,7 +4,7 @@ import type { Connection } from '../api/connection';
 import { findRecord } from '../api/fetchRecord';
 import { exactNumber } from '../base/numbers';
 import { path } from '../api/http/path';
-import { readPages } from '../api/lists/pageWalk';
+import { readPages } from '../api/lists/pages';
 import { isDigits, isWellFormed, notWellFormed } from '../fields/conversions';
 import type { ComparedField } from '../fields/keys';
 import { inParallel } from '../api/inParallel';

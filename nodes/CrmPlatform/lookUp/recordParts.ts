@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { isObject } from '../base/json';
-import { readPages } from '../api/lists/pageWalk';
+import { readPages } from '../api/lists/pages';
 import { foldedText } from '../values/foldedText';
 import { listed } from '../values/listed';
 import type { NamedId } from './nameLookUp';

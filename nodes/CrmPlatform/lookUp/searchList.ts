@@ -2,7 +2,7 @@ import type { IDataObject, INodeListSearchResult } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import type { Query } from '../api/http/path';
-import { readPage, requestPage } from '../api/lists/page';
+import { readPage } from '../api/lists/pages';
 import type { ListDescription } from '../api/openapi/listing';
 import { fieldKinds } from '../fields/fieldKinds';
 import { matchingName } from './matchingName';
@@ -99,8 +99,8 @@ async function companyNames(
 		if (!list?.filters.some(({ name }) => name === 'ids')) return new Map();
 		const query: Query = { ids };
 		if (list.pageSize) query[list.pageSize.name] = Math.min(ids.length, list.pageSize.maximum);
-		const { page } = await requestPage(api.send, `/v1/${companyCollection}`, { list, query });
-		return new Map(page.records.map(({ id, name }) => [id, String(name ?? '')]));
+		const { records: companies } = await readPage(api.send, `/v1/${companyCollection}`, { list, query });
+		return new Map(companies.map(({ id, name }) => [id, String(name ?? '')]));
 	} catch {
 		return new Map();
 	}

@@ -1,8 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { readAll, timelineOf } from '../api/lists/parallel';
-import { readPage, type Send } from '../api/lists/page';
-import { readPages } from '../api/lists/pageWalk';
+import { readPage, readPages, type Send } from '../api/lists/pages';
 import type { Query } from '../api/http/path';
 import { readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/collectionPath';
@@ -55,7 +54,8 @@ async function readCompleteList(send: Send, reading: ListQuery): Promise<IDataOb
 async function readPartOfList(send: Send, reading: ListQuery): Promise<IDataObject[]> {
 	const records: IDataObject[] = [];
 	const asOutput = recordOutput(reading);
-	for await (const page of readPages(send, withNeededFields(reading))) {
+	const isFixed = timelineOf(reading) !== undefined;
+	for await (const page of readPages(send, { ...withNeededFields(reading), isFixed })) {
 		for (const record of page.records) records.push(asOutput(record));
 	}
 	return records;
@@ -65,7 +65,7 @@ async function readPartOfList(send: Send, reading: ListQuery): Promise<IDataObje
 async function readOnePage(send: Send, reading: ListQuery): Promise<IDataObject> {
 	const { path, list, query, limit = Infinity, cursor } = withNeededFields(reading);
 	const { name, maximum = 0 } = list.pageSize ?? {};
-	const sized = name !== undefined && maximum >= 1 ? { ...query, [name]: Math.min(limit, maximum) } : query;
+	const sized = name !== undefined ? { ...query, [name]: Math.min(limit, maximum) } : query;
 	const page = await readPage(send, path, { list, query: sized, cursor });
 	const { records, next = null, total } = page;
 	return {

@@ -2,7 +2,7 @@ import type { IDataObject, INodeListSearchItems, INodePropertyOptions } from 'n8
 
 import type { Connection } from '../api/connection';
 import type { Field } from '../fields/field';
-import { readPages } from '../api/lists/pageWalk';
+import { readPages } from '../api/lists/pages';
 import { listItem } from '../lookUp/recordLabels';
 
 /** The longest list to choose from without a search. */

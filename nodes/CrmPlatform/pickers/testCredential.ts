@@ -7,7 +7,7 @@ import type {
 import { descriptionUrl } from '../api/connection';
 import { describeResource } from '../api/openapi/description';
 import { loadDocument } from '../api/openapi/document';
-import { readPages } from '../api/lists/pageWalk';
+import { readPages } from '../api/lists/pages';
 import { asSentence } from '../api/http/errorWords';
 import { serviceAddress } from '../api/http/path';
 import { secretsIn, withoutSecrets } from '../api/http/secrets';

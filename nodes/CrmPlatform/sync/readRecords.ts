@@ -1,6 +1,6 @@
 import { getOrCreate } from '../base/maps';
 import type { Query } from '../api/http/path';
-import { requestPage } from '../api/lists/page';
+import { readPage } from '../api/lists/pages';
 import { readAll } from '../api/lists/parallel';
 import { idField } from '../fields/field';
 import { matchKey, valueIn, type ComparedField } from '../fields/keys';
@@ -138,7 +138,7 @@ async function idsInScope(collection: Collection, scope: Query, ids: string[]): 
 export async function countRecords({ api, path, list }: Collection, scope: Query): Promise<number | undefined> {
 	const size = list.pageSize ? { [list.pageSize.name]: 1 } : {};
 	const query = withFields(list, { ...scope, ...size }, []);
-	return (await requestPage(api.send, path, { list, query })).page.total;
+	return (await readPage(api.send, path, { list, query })).total;
 }
 
 /** Number of requests that read the whole list; Infinity if the service does not count the records. */

@@ -17,7 +17,6 @@ export const recordTypes = ['p.created', 'p.deleted', 'p.updated'];
 
 const list = {
 	cursor: 'cursor',
-	takesCursor: true,
 	pageSize: { name: 'limit', maximum: 3 },
 	sort: { name: 'sort', values: ['created_at', '-created_at'] },
 	filters: [{ name: 'ids' }, { name: 'created_at[gte]' }, { name: 'stage' }],

@@ -1,8 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { ListDescription } from '../openapi/listing';
-import type { Page, Send } from './page';
-import { readPages } from './pageWalk';
+import { readPages, type Page, type Send } from './pages';
 import type { Query } from '../http/path';
 import { divide, isWithin, type Division, type Span, type Timeline } from './timeline';
 
@@ -30,9 +29,9 @@ interface Stretch {
 }
 
 /** The order of a list in time, if several cursors can read it: the list is in order of creation and can be limited to a span. */
-export function timelineOf({ list, query, cursors }: Omit<WholeList, 'path'>): Timeline | undefined {
+export function timelineOf({ list, query }: Pick<WholeList, 'list' | 'query'>): Timeline | undefined {
 	const { created, sort } = list;
-	if (!created || cursors === 1) return undefined;
+	if (!created) return undefined;
 	const bounds = [query[created.from], query[created.before]].filter((time) => time !== undefined);
 	if (bounds.some((time) => Number.isNaN(Date.parse(String(time))))) return undefined;
 
@@ -59,12 +58,12 @@ export async function readAll(
 	handle: (record: IDataObject) => IDataObject,
 ): Promise<IDataObject[]> {
 	const timeline = timelineOf(wholeList);
-	const records = timeline && (await new DividedReading(send, wholeList, timeline, handle).records());
+	const records = timeline && wholeList.cursors > 1 && (await new DividedReading(send, wholeList, timeline, handle).records());
 	if (records) return records;
 
 	const { path, list, query } = wholeList;
 	const all: IDataObject[] = [];
-	for await (const page of readPages(send, { path, list, query })) {
+	for await (const page of readPages(send, { path, list, query, isFixed: timeline !== undefined })) {
 		for (const record of page.records) all.push(handle(record));
 	}
 	return all;
@@ -124,7 +123,7 @@ class DividedReading {
 
 		let isFirst = true;
 		const narrowed = { ...query, ...narrowing(list, span) };
-		for await (const { records, total } of readPages(this.send, { path, list, query: narrowed, endsWith })) {
+		for await (const { records, total } of readPages(this.send, { path, list, query: narrowed, endsWith, isFixed: true })) {
 			if (isFirst) reportTotal?.(total);
 			isFirst = false;
 			if (!isWithin(records, span, this.timeline.field)) {

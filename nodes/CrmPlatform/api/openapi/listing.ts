@@ -1,34 +1,19 @@
 import { allCustomFields, labelFor, type Field, type ParameterEncoding } from '../../fields/field';
 import { fieldKinds } from '../../fields/fieldKinds';
-import type { ListRole } from '../../fields/kind';
 import { field } from './schemaFields';
 import { comparedBy } from './filteredFields';
 import type { JobDescription } from './jobs';
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem } from './openapi';
-import { nextLink, numberedPaging, pagingParameters, roles, type CursorPlace, type Role } from './paging';
 import { readPart, successOf } from './documentParts';
-import { recordTimes, type RecordTimes } from './recordTimes';
 import { flatten, jsonSchema, maxNumber, parameterChoices, parametersIn, schemaOf } from './schema';
+import { parameterFor, recordTimes, type RecordTimes } from './usualNames';
 
 /** How one kind of record is listed. */
 export interface ListDescription extends RecordTimes {
 	/** The parameter that takes the cursor. */
 	cursor: string;
-	/** Whether the description declares it, or another parameter for the position of a page. */
-	takesCursor?: true;
-	/** Where a response has the cursor of the next page, if the description says so; otherwise in `next_cursor`. */
-	next?: CursorPlace;
-	/** Further parameters of a request for a next page. */
-	fixed?: Record<string, string | number | boolean>;
-	/** If the description's links are ambiguous: the places of a response that have a value if there is a next page. */
-	ambiguousNext?: CursorPlace[];
 	/** The parameter for the size of a page, and the largest page the service gives. */
-	pageSize?: {
-		name: string;
-		maximum: number;
-		/** The sizes a page can have, in ascending order; any up to the largest where absent. */
-		sizes?: number[];
-	};
+	pageSize?: { name: string; maximum: number };
 	/** The parameter for the order, the orders it takes, and the default order. */
 	sort?: { name: string; values: string[]; default?: string };
 	/** The parameter for full-text search. */
@@ -60,33 +45,17 @@ export function describeList(
 	operation: OpenApiOperation,
 ): ListDescription {
 	const query = parametersIn(document, pathItem, operation, 'query');
-	const inRole = (role: ListRole) => {
-		const { names, suits = () => true }: Role = roles[role];
-		return names
-			.flatMap((name) => query.filter((parameter) => parameter.name === name))
-			.find((parameter) => {
-				const { kind } = parameterField(document, parameter);
-				return fieldKinds[kind].listRoles.includes(role) && suits(parameterChoices(document, parameter));
-			});
-	};
+	const cursor = parameterFor('cursor', query)?.name ?? 'cursor';
+	const pageSize = parameterFor('pageSize', query);
+	const sort = parameterFor('sort', query);
+	const search = parameterFor('search', query)?.name;
+	const fields = parameterFor('fields', query)?.name;
 
-	const names = query.map(({ name = '' }) => name);
-	const link = nextLink(document, operation, names);
-	const linked = link && 'next' in link ? link : undefined;
-	const usual = inRole('cursor')?.name;
-	const cursor = linked?.name ?? usual ?? 'cursor';
-	const pageSize = inRole('pageSize');
-	const sort = inRole('sort');
-	const search = inRole('search')?.name;
-	const fields = inRole('fields')?.name;
-
-	const description: ListDescription = { cursor, filters: [], ...recordTimes(names) };
-	if ((linked ?? usual) || names.some((name) => numberedPaging.test(name))) description.takesCursor = true;
-	if (linked) description.next = linked.next;
-	else if (link && 'ambiguousNext' in link) description.ambiguousNext = link.ambiguousNext;
-	const { [pageSize?.name ?? '']: linkedSize, ...fixed } = linked?.fixed ?? {};
-	if (Object.keys(fixed).length > 0) description.fixed = fixed;
-	if (pageSize?.name !== undefined) description.pageSize = describePageSize(document, pageSize, linkedSize);
+	const description: ListDescription = { cursor, filters: [], ...recordTimes(query.map(({ name = '' }) => name)) };
+	if (pageSize?.name !== undefined) {
+		const maximum = maxNumber(flatten(document, schemaOf(pageSize))) ?? defaultPageSize;
+		description.pageSize = { name: pageSize.name, maximum };
+	}
 	if (sort?.name !== undefined) {
 		description.sort = { name: sort.name, values: parameterChoices(document, sort) };
 		const { default: defaultOrder } = flatten(document, sort.schema ?? {});
@@ -94,7 +63,7 @@ export function describeList(
 	}
 	if (search !== undefined) description.search = search;
 	if (fields !== undefined) description.fields = fields;
-	const reservedParameters = [...pagingParameters(description), sort?.name, fields];
+	const reservedParameters = [cursor, pageSize?.name, sort?.name, fields];
 	description.filters = describeFilters(document, operation, query.filter(({ name }) => !reservedParameters.includes(name)));
 	if (operation['x-custom-fields'] !== undefined) description.takesCustomFields = true;
 	const custom = operation['x-custom-field-filters'];
@@ -102,19 +71,6 @@ export function describeList(
 	const lists = operation['x-custom-field-lists'];
 	if (lists !== undefined) description.customLists = lists;
 	return description;
-}
-
-/** @param linkedSize the size in the description's link to the next page, which all pages have */
-function describePageSize(
-	document: OpenApiDocument,
-	{ name = '', schema: parameterSchema = {} }: OpenApiParameter,
-	linkedSize: string | number | boolean | undefined,
-): Required<ListDescription>['pageSize'] {
-	const schema = flatten(document, parameterSchema);
-	const maximum = Number(linkedSize) >= 1 ? Number(linkedSize) : (maxNumber(schema) ?? defaultPageSize);
-	const allSizes = linkedSize === undefined ? (schema.enum ?? []) : [linkedSize];
-	const sizes = allSizes.map(Number).filter((size) => size >= 1);
-	return { name, maximum, ...(sizes.length > 0 && { sizes: sizes.sort((a, b) => a - b) }) };
 }
 
 /** Filters without a title have the labels of the records' fields. */
@@ -192,6 +148,12 @@ export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation
 		return { name, label, isPlain, isReadOnly: schema.readOnly === true, isLink, ...linkTarget };
 	});
 }
+
+/** The parameters that paging sets: a member of a filter may have the same name. */
+export const pagingParameters = ({ cursor, pageSize }: Pick<ListDescription, 'cursor' | 'pageSize'>): string[] => [
+	cursor,
+	...(pageSize ? [pageSize.name] : []),
+];
 
 /** Maximum fields of a simplified record (n8n's UX guidelines), not counting further links and custom fields. */
 const summaryLength = 10;

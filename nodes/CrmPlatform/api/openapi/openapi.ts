@@ -151,9 +151,7 @@ const parameter = object({
 
 const requestBody = object({ ...reference, content });
 
-const link = object({ ...reference, operationId: text, parameters: anyRecord });
-
-const response = object({ ...reference, content, links: recordOf(link) });
+const response = object({ ...reference, content });
 
 const jobReference = (json: unknown) => {
 	const { operationId, parameters } = object({ operationId: text, parameters: recordOf(text) })(json) ?? {};
@@ -216,4 +214,4 @@ export function parseOpenApi(json: unknown): OpenApiDocument | undefined {
 }
 
 /** The readers of parts that are read on demand. */
-export const partReaders = { schema, parameter, requestBody, response, link, operation, pathItem };
+export const partReaders = { schema, parameter, requestBody, response, operation, pathItem };

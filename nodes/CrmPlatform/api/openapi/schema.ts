@@ -153,12 +153,10 @@ export function parameterChoices(document: OpenApiDocument, parameter: OpenApiPa
 export const schemaOf = (parameter: OpenApiParameter): Schema => parameter.schema ?? jsonSchema(parameter) ?? {};
 
 /** The largest whole number that a schema allows, if it limits it. */
-export function maxNumber({ maximum, exclusiveMaximum, enum: values = [] }: Schema): number | undefined {
+export function maxNumber({ maximum, exclusiveMaximum }: Schema): number | undefined {
 	const limits = [maximum ?? Infinity];
 	if (typeof exclusiveMaximum === 'number') limits.push(Math.ceil(exclusiveMaximum) - 1);
 	if (exclusiveMaximum === true && maximum !== undefined) limits.push(Math.ceil(maximum) - 1);
-	const sizes = values.map(Number).filter((value) => value >= 1);
-	if (sizes.length > 0) limits.push(Math.max(...sizes));
 	const maxValue = Math.min(...limits);
 	return maxValue === Infinity || maxValue < 1 ? undefined : Math.floor(maxValue);
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Connection } from '../../api/connection';
 import { isAnsweredWith, isNotFound, isWebPage } from '../../api/fetchRecord';
 import { path } from '../../api/http/path';
-import { readPages } from '../../api/lists/pageWalk';
+import { readPages } from '../../api/lists/pages';
 import { refusedSubscription, unauthorized, unsupported } from '../../api/http/statuses';
 import { newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
 import { readBoolean, readPositiveNumber } from '../../values/readers';
