@@ -1,7 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isPlainObject } from '../base/ownMembers';
-import { filteredFields, type Comparison, type FilteredField } from '../api/openapi/filteredFields';
+import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
+import type { Comparison } from '../fields/condition';
 import { isInstant, operatorsOf, type FilterOperator } from '../api/openapi/filterOperators';
 import type { ListDescription } from '../api/openapi/listing';
 import { currentFields, customFilters } from '../api/customFields';

@@ -4,7 +4,7 @@ import type { Connection } from './connection';
 import { isAnsweredWith } from './fetchRecord';
 import { allCustomFields, customFieldPrefix, fieldNamed, labelFor, type Field } from '../fields/field';
 import { fieldKinds, kindOfCustomType } from '../fields/fieldKinds';
-import { comparisons } from './openapi/filteredFields';
+import { comparisons } from '../fields/condition';
 import type { ListDescription } from './openapi/listing';
 import { readPages } from './lists/pages';
 import { errorOf } from '../base/errorOf';

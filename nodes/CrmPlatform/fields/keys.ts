@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { memberAtPath } from '../base/ownMembers';
+import { isObject } from '../base/json';
+import { memberAtPath, ownMember } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import type { Field } from './field';
 import { fieldKinds } from './fieldKinds';
@@ -44,6 +45,21 @@ export function looseText(value: unknown): string {
 
 /** The value of a field in a record, or in the values that are written. */
 export const valueIn = (record: IDataObject, { path }: Pick<Field, 'path'>): unknown => memberAtPath(record, path);
+
+/** The name of the list whose main value a field has: `emails` for `email`. */
+export const listNameOf = ({ name }: Pick<Field, 'name'>): string => `${name}s`;
+
+/** The entries of that list: texts, or objects with a value. */
+export function entriesIn(values: IDataObject, field: Pick<Field, 'name'>): unknown[] {
+	const list = ownMember(values, listNameOf(field));
+	return Array.isArray(list) ? (list as unknown[]) : [];
+}
+
+export const entryValue = (entry: unknown): unknown => (isObject(entry) ? entry.value : entry);
+
+/** The values of a field: its own, and those of its list. */
+export const allValuesIn = (values: IDataObject, field: Pick<Field, 'name' | 'path'>): unknown[] =>
+	[valueIn(values, field), ...entriesIn(values, field).map(entryValue)];
 
 /**
  * A value in canonical form: texts in NFC, and in lower case if the service stores them so; web addresses in

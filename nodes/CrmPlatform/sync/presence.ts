@@ -2,8 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { getOrCreate } from '../base/maps';
 import { isObject } from '../base/json';
-import { ownMember } from '../base/ownMembers';
-import { looseText, matchKey, valueIn, type ComparedField } from '../fields/keys';
+import { allValuesIn, entriesIn, entryValue, looseText, matchKey, valueIn, type ComparedField } from '../fields/keys';
 import type { CrmRecord, SourceRecord } from './crmIndex';
 
 /** A field of which no two records may have the same value. */
@@ -16,12 +15,9 @@ export type UniqueField = ComparedField & { label: string };
 export function uniqueValueIn(values: IDataObject, field: UniqueField): unknown {
 	const fieldValue = valueIn(values, field);
 	if (fieldValue !== undefined) return fieldValue;
-	const entries = othersIn(values, field);
-	return valueOf(entries.find((entry) => isObject(entry) && entry.primary === true) ?? entries[0]);
+	const entries = entriesIn(values, field);
+	return entryValue(entries.find((entry) => isObject(entry) && entry.primary === true) ?? entries[0]);
 }
-
-/** The name of the list whose main value a unique field has. */
-export const listNameOf = ({ name }: Pick<UniqueField, 'name'>): string => `${name}s`;
 
 /** A value of the source that points to a record no key has found. */
 export interface Pointer {
@@ -75,17 +71,4 @@ export function recordsPointedAt(
 		}
 	}
 	return found;
-}
-
-/** The values of a field: its own, and those of its list. */
-export function allValuesIn(values: IDataObject, field: UniqueField): unknown[] {
-	return [valueIn(values, field), ...othersIn(values, field).map(valueOf)];
-}
-
-/** Entries of a list are texts, or objects with a value. */
-const valueOf = (entry: unknown): unknown => (isObject(entry) ? entry.value : entry);
-
-function othersIn(values: IDataObject, field: UniqueField): unknown[] {
-	const list = ownMember(values, listNameOf(field));
-	return Array.isArray(list) ? (list as unknown[]) : [];
 }

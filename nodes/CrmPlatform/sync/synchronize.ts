@@ -6,7 +6,7 @@ import { nodeFailure, withLines } from '../failure';
 import type { Execution } from '../model';
 import { applyPlan, describedWrites, type AppliedPlan } from './applyPlan';
 import { claimsOf, refuseDuplicates, type Claim } from './claims';
-import { matchKey, valueIn } from '../fields/keys';
+import { listNameOf, matchKey, valueIn } from '../fields/keys';
 import { timeSpan } from '../values/dates';
 import { comparison } from './compare';
 import { rememberDecisions, withPreviousDecisions } from './decisions';
@@ -17,9 +17,8 @@ import { indexRecords, type CrmRecord, type SourceRecord } from './crmIndex';
 import { outputNames, outputOf } from './syncOutputs';
 import { planChanges } from './syncPlan';
 import { asConflict, type PlannedChange } from './plannedChange';
-import { listNameOf } from './presence';
 import { countRecords, findRecords, inWholeList, readWholeList, type FoundRecords, type KeysToFind, type KeyToFind } from './readRecords';
-import { namesOfScope, scopeCheck, scopedFields } from './scope';
+import { namesOfScope, scopeCheck, conditionsOfScope } from './scope';
 import { settingsOf, syncExecution, type SyncSettings } from './settings';
 import { readSource, type Source } from './syncSource';
 
@@ -120,7 +119,7 @@ async function plan(execution: Execution, sync: SyncSettings, source: Source): P
 	const isScoped = Object.keys(scope).length > 0;
 	if (isWhole) refusePartialSource(execution, scope);
 	const counted = isWhole ? await countRecords(collection, scope) : undefined;
-	const scoped = scopedFields(filters, fields, recordFields);
+	const scoped = conditionsOfScope(filters, fields, recordFields);
 	const gone = goneFields.filter((name) => rules.missingInSource === 'delete' && recordFields.has(name));
 	const read = { ...collection, fields: [...collection.fields, ...namesOfScope(scoped, recordFields), ...gone] };
 	const found: FoundRecords = isWhole

@@ -1,6 +1,7 @@
+import type { Comparison } from '../../fields/condition';
 import type { Field, FieldKind } from '../../fields/field';
 import { fieldKinds } from '../../fields/fieldKinds';
-import type { Comparison, FilteredField } from './filteredFields';
+import type { FilteredField } from './filteredFields';
 
 /** How a user compares a field with a value: one or two filters of the service. */
 export interface FilterOperator {

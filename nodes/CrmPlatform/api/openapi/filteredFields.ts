@@ -1,24 +1,12 @@
 import { getOrCreate } from '../../base/maps';
+import { comparedBy, type Comparison } from '../../fields/condition';
 import type { Field } from '../../fields/field';
-
-/** The comparisons in brackets after the name of a filter: `created_at[gte]`. */
-export const comparisons = ['gte', 'gt', 'lte', 'lt', 'contains', 'starts_with', 'empty'] as const;
-
-/** How a filter compares; `is` is equality, which is written without brackets. */
-export type Comparison = 'is' | (typeof comparisons)[number];
 
 /** A field by which a list can be filtered, with one filter for each comparison of the service. */
 export interface FilteredField {
 	name: string;
 	label: string;
 	filters: Map<Comparison, Field>;
-}
-
-/** The field and the comparison of a filter; with an unknown comparison, the whole name is a field. */
-export function comparedBy(parameter: string): { name: string; comparison: Comparison } {
-	const [, name = '', suffix] = /^(.+)\[(\w+)\]$/.exec(parameter) ?? [];
-	const comparison = comparisons.find((candidate) => candidate === suffix);
-	return comparison ? { name, comparison } : { name: parameter, comparison: 'is' };
 }
 
 /** The filters of a list by field, in the order of the list. */

@@ -1,7 +1,7 @@
 import { allCustomFields, labelFor, type Field, type ParameterEncoding } from '../../fields/field';
 import { fieldKinds } from '../../fields/fieldKinds';
 import { field } from './schemaFields';
-import { comparedBy } from './filteredFields';
+import { comparedBy } from '../../fields/condition';
 import type { JobDescription } from './jobs';
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem } from './openapi';
 import { readPart, successOf } from './documentParts';

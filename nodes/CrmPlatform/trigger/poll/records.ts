@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { isObject } from '../../base/json';
 import { chunks } from '../../base/lists';
 import { getOrCreate } from '../../base/maps';
 import type { Connection } from '../../api/connection';
@@ -7,9 +8,10 @@ import type { CrmEvent } from '../../api/crmEvent';
 import type { Query } from '../../api/http/path';
 import { readPage, readPages, type Page } from '../../api/lists/pages';
 import type { ListDescription } from '../../api/openapi/listing';
+import { conditionOf, verdictOf, type Condition } from '../../fields/condition';
+import { allCustomFields } from '../../fields/field';
 import { maxIds } from '../../lookUp/lookUp';
 import type { Backfill } from './position';
-import { isOutside, statesOf } from './scopeOfState';
 
 /** The chosen records, and their output. */
 export interface RecordScope {
@@ -46,6 +48,7 @@ export class RecordReader {
 	private readonly api: Connection;
 	private readonly options: RecordScope;
 	private readonly parameters: ListParameters;
+	private readonly conditions: Condition[];
 
 	/** @throws Error in the user's words if the service cannot list records by id or in the order of creation */
 	constructor(api: Connection, options: RecordScope) {
@@ -54,6 +57,9 @@ export class RecordReader {
 		this.path = options.path;
 		this.scope = JSON.stringify([options.path, options.filters]);
 		this.parameters = parametersOf(options);
+		this.conditions = Object.entries(options.filters).map(([parameter, value]) =>
+			conditionOf(parameter, value, options.list.filters.find(({ name }) => name === parameter)),
+		);
 	}
 
 	/** Reads a page of the backfill: all records, or those created since an instant. An empty cursor means the first page. */
@@ -128,17 +134,22 @@ export class RecordReader {
 		// Without filters, a record that does not exist was deleted, and an event reports the deletion.
 		if (!type.endsWith('.deleted') && Object.keys(filters).length === 0) return undefined;
 		// A record that was never in scope was never returned.
-		if (recordEvents.flatMap(statesOf).every((state) => isOutside(state, filters))) return undefined;
+		if (recordEvents.flatMap(statesOf).every((state) => this.isOutside(state))) return undefined;
 		return { ...output(data.object), change: 'deleted' };
 	}
 
 	/** Whether the list does not show yet that a record is in scope or has changed, as an event reports. */
 	private isBehind(record: IDataObject | undefined, { type, data: { object } }: CrmEvent): boolean {
-		const { list, filters } = this.options;
+		const { list } = this.options;
 		const changedField = list.changed?.field ?? '';
 		if (type.endsWith('.deleted')) return record !== undefined;
-		if (!record) return !isOutside(object, filters);
+		if (!record) return !this.isOutside(object);
 		return Date.parse(String(record[changedField])) < Date.parse(String(object[changedField]));
+	}
+
+	/** Whether a record certainly does not match the filters. */
+	private isOutside(record: IDataObject): boolean {
+		return verdictOf(record, [this.conditions]) === 'no';
 	}
 
 	/** Reads those of these records that exist and are in scope, by id. */
@@ -160,6 +171,20 @@ export class RecordReader {
 		if (list.pageSize) pageQuery[list.pageSize.name] = Math.min(size, list.pageSize.maximum);
 		return await readPage(this.api.send, path, { list, query: pageQuery, cursor: cursor === '' ? undefined : cursor });
 	}
+}
+
+/** The record before and after an event. */
+export function statesOf({ type, data: { object, previous } }: CrmEvent): IDataObject[] {
+	if (previous === null) {
+		// Without previous values, the record may have had any.
+		return type.endsWith('.created') || type.endsWith('.deleted') ? [object] : [object, {}];
+	}
+	const before = { ...object, ...previous };
+	const [customValues, previousValues] = [object[allCustomFields], previous[allCustomFields]];
+	if (isObject(customValues) && isObject(previousValues)) {
+		before[allCustomFields] = { ...customValues, ...previousValues };
+	}
+	return [before, object];
 }
 
 function parametersOf({ path, list }: RecordScope): ListParameters {
