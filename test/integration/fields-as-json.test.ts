@@ -45,6 +45,26 @@ describe('fields given as JSON', () => {
 		await expect(creating).rejects.toThrow('one of: low, normal, high, urgent');
 	});
 
+	test.each<[name: string, value: unknown]>([
+		...['#N/A', ' #DIV/0! ', '#BEZUG!', 'undefined', 'NaN', String({})].map((text): [string, string] => ['job_title', text]),
+		['custom_fields.interests', ['events', '#REF!']],
+		['emails', [{ value: 'undefined' }]],
+	])('that a broken formula or expression has left are refused: %s %j', async (name, value) => {
+		const creating = run(asJson('contact', 'create', JSON.stringify({ last_name: 'Broken', [name]: value })));
+		await expect(creating).rejects.toThrow(/is the result of a broken formula.*Write Error Texts/);
+	});
+
+	test.each(['#N/A', 'undefined'])('that look broken are written if an option says so: %s', async (text) => {
+		const json = JSON.stringify({ last_name: 'Broken', job_title: text });
+		const { items } = await run(asJson('contact', 'create', json, { options: { writeErrorTexts: true } }));
+		expect(items[0]?.json).toMatchObject({ job_title: text });
+	});
+
+	test.each(['#1 in sales', 'NaN Smith', '#NA', 'The undefined'])('that only resemble such a text are written: %s', async (text) => {
+		const { items } = await run(asJson('contact', 'create', JSON.stringify({ last_name: 'Fine', job_title: text })));
+		expect(items[0]?.json).toMatchObject({ job_title: text });
+	});
+
 	test('may be an object from an expression, as from an AI agent', async () => {
 		const { items } = await run(
 			asJson('contact', 'create', '={{ $json.body }}'),

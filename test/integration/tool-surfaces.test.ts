@@ -8,7 +8,7 @@ import { agentReading } from './harness/agent-execution.ts';
 import { asTool, runEngineAgent } from './harness/engine-agent.ts';
 import { parts, type Setup } from './harness/node-runs.ts';
 import { sinceN8n } from './harness/n8n-version.ts';
-import { create, getMany, mapped, on } from './harness/parameters.ts';
+import { create, getMany, mapped, on, update } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
@@ -119,6 +119,18 @@ const promises = (surface: Surface) => () => {
 		const [answer] = await surface(setup(parameters), [{ Body: { last_name: name, colour: 'red' } }]);
 		expect(answer).toMatch(/no field colour, so nothing was sent.*last_name.*lifecycle_stage/s);
 		expect(await found(name)).toBe(0);
+	});
+
+	test('what is empty in a model’s JSON clears nothing, and null clears', async () => {
+		const values = { last_name: anyName(), email: `${anyName()}@x.example`, phone: '+15550100', address: { city: 'Lyon', country: 'FR' } };
+		const { body: { id } } = await sandbox.call('POST', '/v1/contacts', values);
+		const fieldsJson = "={{ { ...$fromAI('Body', '', 'json') } }}";
+		const parameters = { ...update('contact', String(id), {}), fieldsMode: 'json', fieldsJson };
+		const filled = { email: '', phone: null, job_title: ' ', address: { city: '', country: ' ' }, last_name: 'New' };
+		await surface(setup(parameters), [{ Body: filled }]);
+		expect(await sandbox.read(`contacts/${id}`)).toMatchObject({ ...values, last_name: 'New', phone: null });
+		const [nothing] = await surface(setup(parameters), [{ Body: { email: '' } }]);
+		expect(nothing).toContain('To clear a field, send null');
 	});
 
 	test('a list whose only filter is empty says that no filter was applied', async () => {

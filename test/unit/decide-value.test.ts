@@ -29,8 +29,9 @@ test.each<[kind: FieldKind, value: unknown, chosen: ValueDecision, leaves: Value
 	['list', ['a'], write(['a']), write(['a']), write(['a']), write(['a'])],
 	['list', '[]', skip('blank'), skip('blank'), clear, skip('blank')],
 	['list', ' , ', skip('blank'), skip('blank'), clear, skip('blank')],
-	['json', { lat: '' }, write({ lat: '' }), skip('blank'), write({ lat: '' }), write({ lat: '' })],
-	['json', { lat: '', lng: 1 }, write({ lat: '', lng: 1 }), write({ lng: 1 }), write({ lat: '', lng: 1 }), write({ lat: '', lng: 1 })],
+	['json', { lat: '' }, write({ lat: '' }), skip('blank'), write({ lat: '' }), skip('blank')],
+	['json', { lat: null }, write({ lat: null }), write({ lat: null }), write({ lat: null }), write({ lat: null })],
+	['json', { lat: '', lng: 1 }, write({ lat: '', lng: 1 }), write({ lng: 1 }), write({ lat: '', lng: 1 }), write({ lng: 1 })],
 	['json', [{ value: '' }], write([{ value: '' }]), skip('blank'), clear, skip('blank')],
 ])('%s %j is written, clears or is left out, depending on its origin', (kind, value, chosen, leaves, clears, model) => {
 	expect(decided(kind, value, 'chosen')).toEqual(chosen);
@@ -60,10 +61,11 @@ test('white space is not the ID of another record', () => {
 	expect(decided('text', ' ', 'chosen', 'clear', { collection: 'companies' })).toEqual(clear);
 });
 
-test('an empty cell never clears all custom fields at once', () => {
+test('an empty cell, or a model, never clears all custom fields at once', () => {
 	const all = { name: 'custom_fields', label: 'Custom Fields' };
 	expect(decided('json', '', 'cellThatClears', 'skip', all)).toEqual(skip('neverCleared'));
 	expect(decided('json', { lat: '', lng: 1 }, 'cellThatClears', 'skip')).toEqual(write({ lng: 1 }));
 	expect(() => decided('json', '', 'cellThatClears', 'clear', all)).toThrow('would clear every custom field');
+	expect(() => decided('json', null, 'model', 'clear', all)).toThrow('would clear every custom field');
 	expect(decided('json', '', 'cellThatLeaves', 'clear', all)).toEqual(skip('blank'));
 });

@@ -1,9 +1,10 @@
-import { isObject } from '../base/json';
+import { isObject, scalarsIn } from '../base/json';
 import { ownMember } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { listed } from '../values/listed';
 import { matchesPattern } from './conversions';
 import type { Field } from './field';
+import { FieldError } from './fieldError';
 import { fieldKinds, valueShape } from './fieldKinds';
 
 /**
@@ -68,3 +69,20 @@ const formats: Record<string, { isValid(value: string): boolean; description: st
 	url: link,
 	iri: link,
 };
+
+/**
+ * What spreadsheets in English, German, French and Spanish, and JavaScript, put in place of a value that they could not
+ * calculate.
+ */
+const errorText =
+	/^\s*(#(N\/A|NV|N\/D|NULL!|DIV\/0!|¡DIV\/0!|VALUE!|REF!|NAME\?|NUM!|SPILL!|CALC!|ERROR!|WERT!|BEZUG!|ZAHL!|VALEUR!|NOM\?|NOMBRE!|¡VALOR!|¡REF!|¿NOMBRE\?)|\[object \w+\]|undefined|NaN)\s*$/;
+
+/** @throws FieldError if a value, or one within it, is what a broken formula or expression leaves */
+export function refuseErrorText(field: Field, value: unknown): void {
+	const found = scalarsIn(value).find((text) => typeof text === 'string' && errorText.test(text));
+	if (found === undefined) return;
+	throw new FieldError(
+		field,
+		`“${String(found).trim()}” is the result of a broken formula or expression. Correct it where it comes from. If it is meant as text, set the option Write Error Texts.`,
+	);
+}

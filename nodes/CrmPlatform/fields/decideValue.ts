@@ -14,7 +14,7 @@ export interface EvaluatedValue extends InputValue {
 export type ValueOrigin =
 	/** A row of the form, a picked record, or a member of the JSON. */
 	| 'chosen'
-	/** A row that an AI agent's model fills in: it passes empty text for a field it knows nothing about. */
+	/** A row or JSON that an AI model fills in: it passes empty text for a field it knows nothing about, so only null clears. */
 	| 'model'
 	/** The input item, with the option Empty Cells. */
 	| 'cellThatLeaves'
@@ -36,7 +36,7 @@ export type ValueDecision =
  * Decides whether a value is written, clears its field or leaves it as it is: the table under *Fields* in
  * docs/writing.md. A row of the form that was left empty does not come here (`storedFields`), and the blanks
  * within a list or an object are left to its conversion (`toList`, `toStructure`), except in a cell that leaves its
- * field as it is.
+ * field as it is, and in what a model fills in.
  *
  * @throws FieldError if one blank would clear all custom fields
  */
@@ -55,10 +55,12 @@ export function decideValue({ field, value, origin }: EvaluatedValue, whenCleare
 				const decision = decideValue({ field, value, origin: 'cellThatLeaves' }, whenCleared);
 				return decision.action === 'skip' ? clear : decision;
 			}
-			if (field.name === allCustomFields && isBlank(value)) throw new FieldError({ name: field.name, label: 'Custom Fields' }, clearsAllCustom);
+			if (field.name === allCustomFields && isBlank(value)) throw clearsAllCustom();
 			return isBlankFor(field, value) ? clear : { action: 'write', value };
 		case 'model':
-			return value !== null && isBlankFor(field, value) ? blank : decideValue({ field, value, origin: 'chosen' }, whenCleared);
+			if (value !== null) return decideValue({ field, value, origin: 'cellThatLeaves' }, whenCleared);
+			if (field.name === allCustomFields && whenCleared === 'clear') throw clearsAllCustom();
+			return clear;
 		case 'chosen':
 			if (value === undefined) return { action: 'skip', reason: 'undefined' };
 			if (isEmptyListText(field, value)) return blank;
@@ -88,4 +90,7 @@ export function clearsField({ kind, collection }: Field, value: unknown): boolea
 	return isBlank(value) && !Array.isArray(value) && (!isText || value === '');
 }
 
-const clearsAllCustom = 'the cell is empty, which would clear every custom field of the record, so nothing was written. Remove the column, or use one column for each custom field.';
+const clearsAllCustom = (): FieldError => new FieldError(
+	{ name: allCustomFields, label: 'Custom Fields' },
+	'the value is empty, which would clear every custom field of the record, so nothing was written. Leave it out, or use one value for each custom field.',
+);

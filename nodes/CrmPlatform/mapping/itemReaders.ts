@@ -4,6 +4,7 @@ import { outcomeField } from '../api/answeredRecord';
 import { parsedValue } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { isLink } from '../api/openapi/linkFields';
+import { isToolCall } from '../api/toolNode';
 import { decideValue, type EvaluatedValue, type ValueOrigin, type WhenCleared } from '../fields/decideValue';
 import type { Field, InputValue } from '../fields/field';
 import { readOption } from '../values/readers';
@@ -176,13 +177,17 @@ class ObjectsReader implements ItemReader {
 	}
 }
 
-/** What the blanks of an item do: the option Empty Cells. */
+/** What the blanks of an item do: a model's clear nothing, and those of other items what the option Empty Cells says. */
 function originsOf(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'json'>): (item: number) => ValueOrigin {
-	if (stored.mode === 'json') return () => 'chosen';
+	if (stored.mode === 'json') {
+		const isModels = isFilledByModel(stored.json) || (isToolCall(n8n) && isExpression(stored.json));
+		return () => (isModels ? 'model' : 'chosen');
+	}
 	const evaluation = new Evaluation(n8n, [{ label: 'Empty Cells', value: stored.emptyCells }]);
 	return (item) => {
 		const emptyCells = readOption('Empty Cells', evaluation.valuesOf(item)[0], ['leave', 'clear']);
-		return emptyCells === 'clear' ? 'cellThatClears' : 'cellThatLeaves';
+		if (emptyCells === 'leave') return 'cellThatLeaves';
+		return isToolCall(n8n) ? 'model' : 'cellThatClears';
 	};
 }
 

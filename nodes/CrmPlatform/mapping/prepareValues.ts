@@ -1,10 +1,12 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { setAtPath } from '../base/ownMembers';
 import { writtenValue } from '../fields/apiValue';
+import { refuseErrorText } from '../fields/checks';
 import { decideValue, type EvaluatedValue, type WhenCleared } from '../fields/decideValue';
 import type { ConvertedValue, Field } from '../fields/field';
 import type { Execution } from '../model';
+import { readBoolean } from '../values/readers';
 import { acceptedFields } from './acceptedFields';
 import { itemReaders } from './itemReaders';
 import { lookUpLinks, type LinkedIds } from './linkedIds';
@@ -48,32 +50,49 @@ export async function prepareValues(
 	const evaluated = new OncePerItem((item) => readerOf(item).read(item));
 	const mayBeNames = (item: number) => (readerOf(item).mayNameRecords(item) ? evaluated.peek(item).values : []);
 	const linkedIds = await lookUpLinks(execution, mayBeNames, 'written');
+	const isForm = stored.mode === 'each';
+	const writesErrors = writesErrorTexts(n8n);
 
 	return (item) => {
 		for (const unsentValue of readerOf(item).neverSent) unsent.add(unsentValue);
 		const { values, unsent: unsentValues, refusal } = evaluated.take(item);
 		for (const unsentValue of unsentValues) unsent.add(unsentValue);
 		if (refusal) throw refusal;
-		return bodyFrom(convert(values, { whenCleared, zone, isForm: stored.mode === 'each', unsent }), linkedIds);
+		return bodyFrom(convert(values, { whenCleared, zone, isForm, writesErrors, unsent }), linkedIds);
 	};
 }
 
 /** Decides which of an item's evaluated values are sent, and converts these. */
 function convert(
 	values: EvaluatedValue[],
-	{ whenCleared, zone, isForm, unsent }: { whenCleared: WhenCleared; zone: string; isForm: boolean; unsent: UnsentValueLog },
+	{ whenCleared, zone, isForm, writesErrors, unsent }: ConversionOptions,
 ): ConvertedValue[] {
 	const decisions = values.map((value) => ({ field: value.field, ...decideValue(value, whenCleared) }));
 	const skipped = decisions.filter((decision) => decision.action === 'skip');
 	for (const { field, reason } of skipped) if (reason === 'undefined') unsent.add({ reason: 'noValue', name: field.label });
 	const isBlankItem = decisions.length > 0 && skipped.filter(({ reason }) => reason === 'blank').length === decisions.length;
-	if (isBlankItem && !isForm) throw onlyBlanks(decisions.map(({ field }) => field.label));
+	if (isBlankItem && !isForm) throw onlyBlanks(decisions.map(({ field }) => field.label), values[0]?.origin === 'model');
 	return decisions.flatMap((decision): ConvertedValue[] => {
 		if (decision.action === 'skip') return [];
 		const { field } = decision;
-		return [{ field, converted: decision.action === 'clear' ? null : writtenValue(field, decision.value, zone) }];
+		const converted = decision.action === 'clear' ? null : writtenValue(field, decision.value, zone);
+		if (!writesErrors) refuseErrorText(field, converted);
+		return [{ field, converted }];
 	});
 }
+
+interface ConversionOptions {
+	whenCleared: WhenCleared;
+	zone: string;
+	/** Whether the values are rows of a form. */
+	isForm: boolean;
+	/** Whether texts such as `#N/A` are values. */
+	writesErrors: boolean;
+	unsent: UnsentValueLog;
+}
+
+const writesErrorTexts = (n8n: IExecuteFunctions): boolean =>
+	readBoolean('Write Error Texts', n8n.getNodeParameter('options.writeErrorTexts', 0, false), { otherwise: false });
 
 function bodyFrom(values: ConvertedValue[], linkedIds: LinkedIds): IDataObject {
 	const body: IDataObject = {};

@@ -96,10 +96,9 @@ export function inventedFields(names: string[], fields: Field[]): Error {
 }
 
 /** The error of an item that has only blank values, which are left out. */
-export function onlyBlanks(labels: string[]): Error {
-	return new Error(
-		`The item’s values are blank (${listed(labels, 5)}), so nothing was sent. To clear fields with them, set the option Empty Cells.`,
-	);
+export function onlyBlanks(labels: string[], areModels: boolean): Error {
+	const advice = areModels ? 'To clear a field, send null.' : 'To clear fields with them, set the option Empty Cells.';
+	return new Error(`The item’s values are blank (${listed(labels, 5)}), so nothing was sent. ${advice}`);
 }
 
 /** Maximum number of names in one notice; the rest are counted. */

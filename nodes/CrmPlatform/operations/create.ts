@@ -5,7 +5,7 @@ import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
-import { fieldsProperties } from '../parameters/fieldParameters';
+import { errorTextsOption, fieldsProperties } from '../parameters/fieldParameters';
 import { simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
@@ -33,7 +33,7 @@ export function create(
 		...(leavesTheCrm !== undefined && { action: { leavesTheCrm } }),
 
 		properties: (resource) => [...fieldsProperties(resource), simplifyProperty],
-		options: [...batchOptions, writeOncePerOption],
+		options: [...batchOptions, errorTextsOption, writeOncePerOption],
 		write: ({ create }) => applyPresets(create, { preset, only, without, required }),
 
 		async prepare(execution) {

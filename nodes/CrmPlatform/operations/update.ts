@@ -4,7 +4,7 @@ import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
-import { blankNotices, emptyCellsOption, fieldsProperties } from '../parameters/fieldParameters';
+import { blankNotices, emptyCellsOption, errorTextsOption, fieldsProperties } from '../parameters/fieldParameters';
 import { outputOption, simplifyProperty } from '../parameters/outputParameters';
 import { preparePickedIds, type PickedField } from '../mapping/pickedFields';
 import { pickedProperty } from '../parameters/pickedProperty';
@@ -46,7 +46,7 @@ function updateOf(action: string, { preset, only, without, required, picked = []
 			...(only === undefined ? [...fieldsProperties(resource), ...blankNotices] : asksForFields ? fieldsProperties() : []),
 			simplifyProperty,
 		],
-		options: only === undefined ? [...batchOptions, emptyCellsOption] : [outputOption],
+		options: only === undefined ? [...batchOptions, emptyCellsOption, errorTextsOption] : [outputOption, ...(asksForFields ? [errorTextsOption] : [])],
 		write: (description) => applyPresets(description.update, { preset, only, without, required }),
 
 		async prepare(execution) {

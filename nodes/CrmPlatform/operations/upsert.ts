@@ -7,7 +7,7 @@ import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
-import { blankNotices, emptyCellsOption, fieldsMatchOn, fieldsProperties } from '../parameters/fieldParameters';
+import { blankNotices, emptyCellsOption, errorTextsOption, fieldsMatchOn, fieldsProperties } from '../parameters/fieldParameters';
 import { simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { foldedText } from '../values/foldedText';
@@ -34,7 +34,7 @@ export function upsert(action: string): Operation {
 			...blankNotices,
 			simplifyProperty,
 		],
-		options: [...batchOptions, emptyCellsOption, writeOncePerOption],
+		options: [...batchOptions, emptyCellsOption, errorTextsOption, writeOncePerOption],
 		write: (description) => description.upsert,
 
 		async prepare(execution) {

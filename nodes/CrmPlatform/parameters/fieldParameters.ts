@@ -200,6 +200,15 @@ export const emptyCellsOption: INodeProperties = {
 	displayOptions: { hide: { '/fieldsMode': ['each', 'json'] } },
 };
 
+/** Lets texts through that are usually mistakes (fields/errorText). */
+export const errorTextsOption: INodeProperties = {
+	displayName: 'Write Error Texts',
+	name: 'writeErrorTexts',
+	type: 'boolean',
+	default: false,
+	description: 'Whether to write texts such as #N/A, undefined or [object Object], which are refused as mistakes otherwise',
+};
+
 /** The effect of a blank on an existing record, with values filled in and with automatic mapping. */
 export const blankNotices: INodeProperties[] = [
 	{

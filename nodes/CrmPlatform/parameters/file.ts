@@ -4,7 +4,7 @@ import type { FileFormat, FileSettings } from '../files/rows';
 import type { Encoding } from '../files/text';
 import { chosenOption } from './optionText';
 import { columnProperties } from './columns';
-import { emptyCells, matchOnDescription, matchOnProperty } from './fieldParameters';
+import { emptyCells, errorTextsOption, matchOnDescription, matchOnProperty } from './fieldParameters';
 
 export const binaryFieldProperty: INodeProperties = {
 	displayName: 'Input Binary Field',
@@ -96,7 +96,7 @@ const encodingOption: INodeProperties = {
 	default: 'auto',
 };
 
-export const importOptions: INodeProperties[] = [delimiterOption, emptyCells, encodingOption];
+export const importOptions: INodeProperties[] = [delimiterOption, emptyCells, encodingOption, errorTextsOption];
 
 /** The user's settings for the file to read. @throws Error in the user's words for an unknown choice */
 export function fileSettingsOf(n8n: IExecuteFunctions, item: number): FileSettings {
