@@ -11,7 +11,7 @@ const floors: Floor[] = [
 	{ 'api/openapi': ['contract', 'zod'] },
 	{ 'api/lists': [n8n, 'zod', 'node:crypto'] },
 	{ api: [n8n, 'zod', 'node:crypto'] },
-	{ 'model.ts': [n8n], 'failure.ts': [n8n] },
+	{ 'model.ts': [n8n], 'failure.ts': [n8n], log: [n8n, 'zod'] },
 	{ 'schedule.ts': [], 'output.ts': [n8n], lookUp: [n8n] },
 	{ mapping: [n8n, 'luxon'] },
 	{ parameters: ['contract', n8n] },

@@ -1,5 +1,5 @@
-import type { CrmEvent } from '../../nodes/CrmPlatform/api/crmEvent';
-import { parseEvent } from '../../nodes/CrmPlatform/api/crmEvent';
+import type { CrmEvent } from '../../nodes/CrmPlatform/log/crmEvent';
+import { parseEvent } from '../../nodes/CrmPlatform/log/crmEvent';
 import { passesFilter } from '../../nodes/CrmPlatform/trigger/eventFilter';
 
 const event = (data: object): CrmEvent =>

@@ -1,4 +1,4 @@
-import type { CrmEvent } from '../../nodes/CrmPlatform/api/crmEvent';
+import type { CrmEvent } from '../../nodes/CrmPlatform/log/crmEvent';
 import { findLostPosition } from '../../nodes/CrmPlatform/trigger/poll/lostPosition';
 
 /** A log of 300,000 events, of which every thousandth is chosen. */

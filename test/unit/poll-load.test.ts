@@ -1,6 +1,6 @@
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
-import type { CrmEvent } from '../../nodes/CrmPlatform/api/crmEvent';
+import type { CrmEvent } from '../../nodes/CrmPlatform/log/crmEvent';
 import { groupOfEvents } from '../../nodes/CrmPlatform/trigger/poll/group';
 import { loadGroup } from '../../nodes/CrmPlatform/trigger/poll/loadGroup';
 import { statesOf } from '../../nodes/CrmPlatform/trigger/poll/records';

@@ -1,6 +1,6 @@
 import type { ITriggerFunctions } from 'n8n-workflow';
 
-import type { CrmEvent } from '../../nodes/CrmPlatform/api/crmEvent';
+import type { CrmEvent } from '../../nodes/CrmPlatform/log/crmEvent';
 import {
 	advance, choiceFor, maxLag, overlap, restartAt, storedPosition, typesToRead, type Choice, type Group, type PastChoice, type Position,
 } from '../../nodes/CrmPlatform/trigger/poll/position';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
-import type { Newest } from '../../nodes/CrmPlatform/api/eventLog';
+import type { Newest } from '../../nodes/CrmPlatform/log/eventLog';
 import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/poll/published';
 import { forgetLooks, sharedLook, untilNextLook } from '../../nodes/CrmPlatform/trigger/poll/sharedLook';
 import { randomRuns } from '../random-runs.ts';

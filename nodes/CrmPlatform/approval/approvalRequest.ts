@@ -2,8 +2,9 @@ import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Connection } from '../api/connection';
-import { actorOf, originOfEvent, type CrmEvent } from '../api/crmEvent';
-import { NoEventLog, openEventLog } from '../api/eventLog';
+import { causeOf } from '../log/cause';
+import type { CrmEvent } from '../log/crmEvent';
+import { NoEventLog, openEventLog } from '../log/eventLog';
 import { findRecord, isAnsweredWith, isWebPage } from '../api/fetchRecord';
 import { sha256 } from '../base/digest';
 import { idText } from '../base/json';
@@ -93,8 +94,8 @@ async function completion(api: Connection, { taskId }: ApprovalRequest, task: ID
 	// Later changes by others do not show who completed the task.
 	if (isMissing || (object && isEarlier(object.completed_at, task.completed_at))) return { by: undefined, doubt: doubts.late };
 	const completed = object && ['title', 'description'].every((name) => Object.hasOwn(object, name)) ? { completed: object } : {};
-	const by = (event && actorOf(event) !== undefined ? event.actor : task.updated_by) as IDataObject | undefined;
-	if (event && originOfEvent(event)) return { by, doubt: doubts.workflow, ...completed };
+	const by = (event && causeOf(event).actor !== undefined ? event.actor : task.updated_by) as IDataObject | undefined;
+	if (event && causeOf(event).origin) return { by, doubt: doubts.workflow, ...completed };
 	if (typeof by?.type === 'string' && by.type !== 'user') return { by, doubt: doubts.program, ...completed };
 	const isOwn = by?.id !== undefined && by.id === (task.created_by as IDataObject | undefined)?.id;
 	return { by, doubt: !event && isOwn ? doubts.unknown : undefined, ...completed };

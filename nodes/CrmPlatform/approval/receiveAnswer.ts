@@ -1,7 +1,7 @@
 import type { IWebhookDescription, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import { connect } from '../api/connection';
-import { deliveredEvent } from '../api/crmEvent';
+import { deliveredEvent } from '../log/crmEvent';
 import { answerInCrm, waitingRequest, type ApprovalAnswer, type ApprovalRequest } from './approvalRequest';
 import { endApprovalSubscription } from './approvalSubscription';
 

@@ -1,7 +1,7 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
 import { getOrCreate } from '../base/maps';
-import { matchesEventPattern } from '../api/crmEvent';
+import { matchesEventPattern } from '../log/crmEvent';
 import type { Connection } from '../api/connection';
 import { currentFields, readCustomFieldsIfAllowed } from '../api/customFields';
 import { allCustomFields, labelFor } from '../fields/field';

@@ -1,7 +1,7 @@
 import type { ILoadOptionsFunctions, INodeListSearchItems, INodeListSearchResult } from 'n8n-workflow';
 
-import { actorOf, originOfEvent } from '../api/crmEvent';
-import { openEventLog } from '../api/eventLog';
+import { causeOf } from '../log/cause';
+import { openEventLog } from '../log/eventLog';
 import { originOf, type KeyOrigin } from '../api/http/idempotency';
 import { matchingName } from '../lookUp/matchingName';
 import { editorConnection } from './editorContext';
@@ -26,9 +26,9 @@ export async function searchCausers(this: ILoadOptionsFunctions, filter?: string
 	let read = 0;
 	for await (const event of log.newestCauses(maxEvents)) {
 		read++;
-		const origin = originOfEvent(event);
+		const { origin, actor } = causeOf(event);
 		const causer = causerType === 'actor'
-			? actorNamed(actorOf(event))
+			? actorNamed(actor)
 			: origin?.instance === ownOrigin.instance ? causerOf(causerType, origin, ownOrigin) : undefined;
 		if (!causer || !/\.(created|updated|deleted)$/.test(event.type)) continue;
 		const entry = found.get(causer.value) ?? { ...causer, last: event.timestamp, changes: 0 };

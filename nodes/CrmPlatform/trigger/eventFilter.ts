@@ -1,5 +1,5 @@
-import type { CrmEvent } from '../api/crmEvent';
-import { isIgnored, type IgnoredOrigins } from './origin';
+import type { CrmEvent } from '../log/crmEvent';
+import { isIgnored, type IgnoredOrigins } from '../log/cause';
 
 export interface EventFilter {
 	/** The changed fields, by their names in the event; any if empty. */

@@ -1,14 +1,14 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import type { CrmEvent } from '../api/crmEvent';
-import { meaningOfTypes } from '../api/eventMeaning';
+import type { CrmEvent } from '../log/crmEvent';
+import { meaningOfTypes } from '../log/crmEvent';
 import { findRecord } from '../api/fetchRecord';
 import type { KeyOrigin } from '../api/http/idempotency';
 import { path } from '../api/http/path';
 import type { EventCatalog } from '../api/openapi/eventTypes';
 import { idText } from '../base/json';
-import { madeBy } from './origin';
+import { madeBy } from '../log/cause';
 
 export const outputShapes = ['record', 'current', 'event'] as const;
 

@@ -4,7 +4,7 @@ import { originOf, type KeyOrigin } from '../api/http/idempotency';
 import { listIn } from '../values/blank';
 import { readOption } from '../values/readers';
 import type { EventFilter } from './eventFilter';
-import { ownOrigin, ownOriginChoices, type IgnoredOrigins } from './origin';
+import { ownOrigin, ownOriginChoices, type IgnoredOrigins } from '../log/cause';
 import { outputShapes, type EventOutput } from './eventOutput';
 
 /** The originators whose changes do not start the workflow. */

@@ -1,7 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEvent';
-import type { EventMeaning } from '../api/eventMeaning';
+import { causeOf } from '../log/cause';
+import type { CrmEvent } from '../log/crmEvent';
+import type { EventMeaning } from '../log/crmEvent';
 import { deletionHash } from '../api/http/idempotency';
 import { idText } from '../base/json';
 import { recordName } from '../api/recordName';
@@ -144,13 +145,13 @@ export class Histories {
 	private addDeletion(history: RecordHistory, event: CrmEvent): void {
 		const { object } = event.data;
 		if ([...history.fields].some(([field, { isOmitted }]) => !isOmitted && !hasField(object, field))) history.problem = partOfRecord;
-		history.deletion = { event: event.id, record: object, tellsOrigin: tellsOrigin(event) };
+		history.deletion = { event: event.id, record: object, isCauseReported: causeOf(event).isReported };
 		this.byDeletion.set(deletionHash(event.id), history);
 	}
 
 	/** Notes a record that an undo has created, once. @returns the history of the record in whose place it was created */
 	private noteRecreation(event: CrmEvent, id: string, isToBeUndone: boolean): RecordHistory | undefined {
-		const { hash = '' } = originOfEvent(event) ?? {};
+		const hash = causeOf(event).origin?.hash ?? '';
 		const history = this.byDeletion.get(hash);
 		const key = history && recordKey({ collection: history.collection, id });
 		if (!key || this.byRecreation.has(key)) return history;

@@ -1,5 +1,5 @@
-import type { CrmEvent } from '../api/crmEvent';
-import type { EventMeaning } from '../api/eventMeaning';
+import type { CrmEvent } from '../log/crmEvent';
+import type { EventMeaning } from '../log/crmEvent';
 import { fieldEntries, hasField } from './changedField';
 import { possibleIdsIn, recordKey } from './recordIds';
 import type { RecordUndo } from './recordUndo';

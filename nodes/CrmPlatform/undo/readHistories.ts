@@ -1,6 +1,6 @@
-import type { CrmEvent } from '../api/crmEvent';
-import { meaningOfTypes, type EventMeaning } from '../api/eventMeaning';
-import type { EventLog } from '../api/eventLog';
+import type { CrmEvent } from '../log/crmEvent';
+import { meaningOfTypes, type EventMeaning } from '../log/crmEvent';
+import type { EventLog } from '../log/eventLog';
 import { withoutParameterNames } from '../api/http/path';
 import type { Execution, Resource } from '../model';
 import { Histories } from './histories';

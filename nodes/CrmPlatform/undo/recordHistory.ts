@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { CrmEvent } from '../api/crmEvent';
-import type { EventMeaning } from '../api/eventMeaning';
+import type { CrmEvent } from '../log/crmEvent';
+import type { EventMeaning } from '../log/crmEvent';
 import { isObject } from '../base/json';
 import { allCustomFields, customKeyOf } from '../fields/field';
 import { fieldEntries, fieldValue, hasField, topLevelName } from './changedField';
@@ -35,7 +35,7 @@ export interface RecordHistory extends Pick<EventMeaning, 'recordType' | 'collec
 	fields: Map<string, FieldHistory>;
 	equivalentFields?: EquivalentFields;
 	/** The deletion of the record, if it is to be undone. */
-	deletion?: { event: string; record: IDataObject; tellsOrigin: boolean };
+	deletion?: { event: string; record: IDataObject; isCauseReported: boolean };
 	/** The records that undos have created in its place, the earliest first. */
 	recreations: Recreation[];
 	/** For a record that a second undo created: the first one, which stays. */

@@ -36,7 +36,7 @@ export function planRecreation(history: RecordHistory, rules: UndoRules): Record
 	const mayBeInvisible = !current.record(collection, id) && (current.showsDeleted(collection) || isSightLimited);
 	if (mayBeInvisible) return withoutWrite(history, 'cannot_be_undone', maybeNotDeleted);
 	const writable = rules.writableFields.get(collection)!;
-	if (!writable.canMarkRecreations || !deletion.tellsOrigin) return withoutWrite(history, 'cannot_be_undone', recreationUnmarkable);
+	if (!writable.canMarkRecreations || !deletion.isCauseReported) return withoutWrite(history, 'cannot_be_undone', recreationUnmarkable);
 	if (!writable.isComplete(deletion.record)) return withoutWrite(history, 'cannot_be_undone', partOfRecord);
 	const changes = Object.entries(recordBeforeChanges(history, writable, rules))
 		.filter(([name, value]) => writable.canCreate(name) && !hasNoValue(value))

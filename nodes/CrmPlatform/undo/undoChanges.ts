@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { openEventLog } from '../api/eventLog';
+import { openEventLog } from '../log/eventLog';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { Execution, Resource } from '../model';
 import { readCurrentRecords } from './currentRecords';

@@ -1,13 +1,13 @@
 import { isExpression, type INodeProperties } from 'n8n-workflow';
 
-import type { CrmEvent } from '../api/crmEvent';
+import type { CrmEvent } from '../log/crmEvent';
 import { idText } from '../base/json';
 import { locatorValue } from '../mapping/locator';
 import { storedParameter } from '../mapping/storedParameter';
 import type { Execution, Resource } from '../model';
 import { isBlank, listIn } from '../values/blank';
 import { readBoolean, readDate, readOption, readPreview, readText, readWholeNumber } from '../values/readers';
-import { causerNames, causerTypes, ChangeCauser, type CauserType } from './changeCauser';
+import { causerNames, causerTypes, ChangeCauser, type CauserType } from '../log/cause';
 import {
 	allowPartialUndo,
 	maxUndone,
@@ -68,7 +68,7 @@ export function readUndoChoices(execution: Execution, item: number, undoableType
 	const end = time(until);
 	const chosenRecordTypes = limit(recordTypesOption);
 	const chosenIds = limit(onlyRecords);
-	const causer = new ChangeCauser(type, id, execution);
+	const causer = new ChangeCauser(type, id, execution.identity.instance);
 	const isWithin = ({ timestamp }: CrmEvent): boolean => {
 		const eventTime = Date.parse(timestamp);
 		return (begin === undefined || eventTime >= begin) && (end === undefined || eventTime <= end);

@@ -1,6 +1,6 @@
-import type { EventLog } from '../api/eventLog';
+import type { EventLog } from '../log/eventLog';
 import type { Execution } from '../model';
-import { causedByExecution } from './changeCauser';
+import { causedByExecution } from '../log/cause';
 import { createdTwice, duplicateUndos, keptAsLinked, keptBeyondMaximum } from './duplicateRecreations';
 import type { Histories } from './histories';
 import type { LiveLinks } from './liveLinks';
@@ -161,7 +161,7 @@ export class UndoOrder {
 
 	/** Reads new events. @returns whether one of them may prevent the deletion of a created record */
 	private async catchUpWithLog(): Promise<boolean> {
-		const isByThisUndo = causedByExecution(this.execution);
+		const isByThisUndo = causedByExecution(this.execution.identity);
 		let isRelevant = false;
 		for await (const event of this.log.after(this.lastSequence, [])) {
 			if (event.sequence <= this.lastSequence) continue;

@@ -1,4 +1,4 @@
-import type { CrmEvent } from '../../../nodes/CrmPlatform/api/crmEvent';
+import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import type { Played } from './played.ts';
 import { matches } from './wanted.ts';
 

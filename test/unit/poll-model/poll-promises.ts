@@ -1,4 +1,4 @@
-import type { CrmEvent } from '../../../nodes/CrmPlatform/api/crmEvent';
+import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import { copyBroken } from './copies.ts';
 import { isExcused } from './excuses.ts';
 import type { ModelExecution } from './poll-n8n.ts';

@@ -1,7 +1,7 @@
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
-import type { CrmEvent } from '../../../nodes/CrmPlatform/api/crmEvent';
-import { matchesEventPattern } from '../../../nodes/CrmPlatform/api/crmEvent';
-import { unshared, eventIdentity, type EventLog } from '../../../nodes/CrmPlatform/api/eventLog';
+import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
+import { matchesEventPattern } from '../../../nodes/CrmPlatform/log/crmEvent';
+import { unshared, eventIdentity, type EventLog } from '../../../nodes/CrmPlatform/log/eventLog';
 import type { Query } from '../../../nodes/CrmPlatform/api/http/path';
 import { httpError } from '../http-error.ts';
 import type { SimulatedClock } from '../../../bench/scale/clock.ts';

@@ -1,4 +1,4 @@
-import { matchesEventPattern, type CrmEvent } from '../../../nodes/CrmPlatform/api/crmEvent';
+import { matchesEventPattern, type CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import type { Begins } from './poll-histories.ts';
 import type { Publication } from './played.ts';
 import { recordTypes } from './records.ts';

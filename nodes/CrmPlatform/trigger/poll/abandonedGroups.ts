@@ -1,8 +1,8 @@
 import type { ITriggerFunctions } from 'n8n-workflow';
 
-import { matchesEventPattern } from '../../api/crmEvent';
+import { matchesEventPattern } from '../../log/crmEvent';
 import type { Clock } from '../../base/clock';
-import { eventIdentity } from '../../api/eventLog';
+import { eventIdentity } from '../../log/eventLog';
 import { hasExecution } from '../unwritable';
 import type { DoneWhen } from './eventChoice';
 import { abandonedError } from './outcome';

@@ -3,11 +3,11 @@ import type { IDataObject } from 'n8n-workflow';
 import { chunks } from '../../base/lists';
 import type { RecentMap } from '../../base/maps';
 import type { Connection } from '../../api/connection';
-import { tellsOrigin, type CrmEvent } from '../../api/crmEvent';
-import { unshared, eventIdentity, type EventLog, type Share } from '../../api/eventLog';
+import type { CrmEvent } from '../../log/crmEvent';
+import { unshared, eventIdentity, type EventLog, type Share } from '../../log/eventLog';
 import { isAnsweredWith } from '../../api/fetchRecord';
 import { refusedCursor } from '../../api/http/statuses';
-import { noOrigin } from '../origin';
+import { causeOf, noOrigin } from '../../log/cause';
 import { groupOfEvents, groupOfRecords, identitiesOf } from './group';
 import { LogWatch, noteNewest } from './logWatch';
 import {
@@ -111,7 +111,7 @@ export class ChangeSource {
 				continue;
 			}
 			unseen.push(event);
-			if (!tellsOrigin(event) && position.choice.filter.ignored?.keys.length) api.notices.add(noOrigin);
+			if (!causeOf(event).isReported && position.choice.filter.ignored?.keys.length) api.notices.add(noOrigin);
 			if (choiceFor(position, event)) chosen += 1;
 			upTo = Math.max(upTo, event.sequence);
 			isWhole = chosen < limit * size && unseen.length < maxRead;

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { sha256 } from '../../base/digest';
-import type { CrmEvent } from '../../api/crmEvent';
-import { eventIdentity } from '../../api/eventLog';
+import type { CrmEvent } from '../../log/crmEvent';
+import { eventIdentity } from '../../log/eventLog';
 import type { Choice, Group, Position } from './position';
 
 /**

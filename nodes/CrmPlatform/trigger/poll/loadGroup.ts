@@ -1,8 +1,8 @@
 import { NodeApiError, type IDataObject, type INodeExecutionData } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
-import type { CrmEvent } from '../../api/crmEvent';
-import { eventIdentity, type EventLog } from '../../api/eventLog';
+import type { CrmEvent } from '../../log/crmEvent';
+import { eventIdentity, type EventLog } from '../../log/eventLog';
 import { isWebPage } from '../../api/fetchRecord';
 import type { KeyOrigin } from '../../api/http/idempotency';
 import { retryPolicy } from '../../api/http/retry';

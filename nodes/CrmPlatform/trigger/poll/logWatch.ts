@@ -1,5 +1,5 @@
-import type { CrmEvent } from '../../api/crmEvent';
-import { unshared, eventIdentity, type EventLog, type Share } from '../../api/eventLog';
+import type { CrmEvent } from '../../log/crmEvent';
+import { unshared, eventIdentity, type EventLog, type Share } from '../../log/eventLog';
 import { maxLag, restartAt, type Position } from './position';
 
 interface Mark {

@@ -1,6 +1,6 @@
-import type { CrmEvent } from '../../api/crmEvent';
+import type { CrmEvent } from '../../log/crmEvent';
 import { passesFilter } from '../eventFilter';
-import type { EventLog } from '../../api/eventLog';
+import type { EventLog } from '../../log/eventLog';
 import { overlap, type Choice } from './position';
 
 /** Distances from the newest chosen event at which to look for an event that has started the workflow. */

@@ -1,7 +1,7 @@
 import type { ITriggerFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { matchesEventPattern, type CrmEvent } from '../../api/crmEvent';
+import { matchesEventPattern, type CrmEvent } from '../../log/crmEvent';
 import { passesFilter } from '../eventFilter';
 import { outputShapes } from '../eventOutput';
 import { readState } from '../storedState';

@@ -1,7 +1,7 @@
 import { NodeOperationError, type ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../base/clock';
-import type { EventLog } from '../../api/eventLog';
+import type { EventLog } from '../../log/eventLog';
 import { isStartedByN8n } from '../activation';
 import { forgetStates, isNewestState, triggerKey } from '../storedState';
 import type { DispatchOptions } from './eventChoice';

@@ -1,7 +1,7 @@
 import { NodeOperationError, type ITriggerFunctions, type ITriggerResponse } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
-import type { EventLog } from '../../api/eventLog';
+import type { EventLog } from '../../log/eventLog';
 import { isAnsweredWith } from '../../api/fetchRecord';
 import type { Clock } from '../../base/clock';
 import { unauthorized } from '../../api/http/statuses';

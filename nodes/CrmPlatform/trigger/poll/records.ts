@@ -4,7 +4,7 @@ import { isObject } from '../../base/json';
 import { chunks } from '../../base/lists';
 import { getOrCreate } from '../../base/maps';
 import type { Connection } from '../../api/connection';
-import type { CrmEvent } from '../../api/crmEvent';
+import type { CrmEvent } from '../../log/crmEvent';
 import type { Query } from '../../api/http/path';
 import { readPage, readPages, type Page } from '../../api/lists/pages';
 import type { ListDescription } from '../../api/openapi/listing';

@@ -1,4 +1,4 @@
-import type { EventLog, Newest } from '../../api/eventLog';
+import type { EventLog, Newest } from '../../log/eventLog';
 import { maxLag, overlap, type Choice, type Position } from './position';
 
 export interface Resumption {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock';
-import type { Newest, Share } from '../../api/eventLog';
+import type { Newest, Share } from '../../log/eventLog';
 import type { Look } from './logWatch';
 
 /** A look that several triggers share, with the queries that follow it. */

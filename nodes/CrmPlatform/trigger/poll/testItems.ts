@@ -2,7 +2,7 @@ import { NodeOperationError, type INodeExecutionData, type ITriggerFunctions } f
 
 import type { Connection } from '../../api/connection';
 import { passesFilter } from '../eventFilter';
-import type { EventLog } from '../../api/eventLog';
+import type { EventLog } from '../../log/eventLog';
 import type { EventChoice } from '../eventProperties';
 import { eventOutput } from '../eventOutput';
 import type { RecordReader } from './records';

@@ -7,7 +7,7 @@ import {
 
 import { connect, type Connection } from '../../api/connection';
 import { systemClock } from '../../base/clock';
-import { openEventLog } from '../../api/eventLog';
+import { openEventLog } from '../../log/eventLog';
 import { ignoredOrigins, readEventChoice, readOrigin, type EventChoice } from '../eventProperties';
 import { readChangeChoice } from './eventChoice';
 import { testItems } from './testItems';

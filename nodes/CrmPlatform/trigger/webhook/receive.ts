@@ -1,11 +1,11 @@
 import { NodeOperationError, type IDataObject, type IWebhookFunctions, type IWebhookResponseData } from 'n8n-workflow';
 
 import { connect } from '../../api/connection';
-import { deliveredEvent, matchesEventPattern, tellsOrigin, type CrmEvent } from '../../api/crmEvent';
+import { deliveredEvent, matchesEventPattern, type CrmEvent } from '../../log/crmEvent';
 import { readBoolean } from '../../values/readers';
 import { passesFilter } from '../eventFilter';
 import { readEventChoice } from '../eventProperties';
-import { noOrigin } from '../origin';
+import { causeOf, noOrigin } from '../../log/cause';
 import { triggerKey } from '../storedState';
 import { isTest, secretsOf } from './subscriptionState';
 import { DeliveryMemory, type DeliveryResponse } from './deduplication';
@@ -83,7 +83,7 @@ function reasonToIgnore(n8n: IWebhookFunctions, event: CrmEvent): string | undef
 	}
 	const { filter } = readEventChoice(n8n);
 	if (!isChosen(n8n, event.type)) return 'This trigger does not listen to this event';
-	if (!tellsOrigin(event) && filter.ignored?.keys.length) n8n.logger.warn(`${n8n.getNode().name}: ${noOrigin}`);
+	if (!causeOf(event).isReported && filter.ignored?.keys.length) n8n.logger.warn(`${n8n.getNode().name}: ${noOrigin}`);
 	return passesFilter(event, filter) ? undefined : 'This event does not pass the filters';
 }
 

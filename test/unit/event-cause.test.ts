@@ -1,7 +1,7 @@
-import type { CrmEvent } from '../../nodes/CrmPlatform/api/crmEvent';
+import type { CrmEvent } from '../../nodes/CrmPlatform/log/crmEvent';
 import { passesFilter } from '../../nodes/CrmPlatform/trigger/eventFilter';
 import { idempotencyKey, originOf } from '../../nodes/CrmPlatform/api/http/idempotency';
-import { madeBy, ownOrigin, type IgnoredOrigins } from '../../nodes/CrmPlatform/trigger/origin';
+import { madeBy, ownOrigin, type IgnoredOrigins } from '../../nodes/CrmPlatform/log/cause';
 
 const event = (idempotency_key: string | null, actor: string | number = 'usr_1'): CrmEvent => ({
 	id: 'evt_1',

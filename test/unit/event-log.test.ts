@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 
-import type { CrmEvent } from '../../nodes/CrmPlatform/api/crmEvent';
-import { readInRanges } from '../../nodes/CrmPlatform/api/eventRanges';
+import type { CrmEvent } from '../../nodes/CrmPlatform/log/crmEvent';
+import { readInRanges } from '../../nodes/CrmPlatform/log/eventLog';
 import { randomRuns } from '../random-runs.ts';
 
 const pageSize = 5;

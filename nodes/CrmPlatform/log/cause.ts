@@ -1,0 +1,128 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { originOf, originOfKey, type KeyOrigin, type WriteIdentity } from '../api/http/idempotency';
+import { idText } from '../base/json';
+import type { CrmEvent } from './crmEvent';
+
+/** Who caused an event. */
+export interface Cause {
+	/** The workflow and the execution; absent if something else caused it, or if that is unknown. */
+	origin?: NonNullable<ReturnType<typeof originOfKey>>;
+	/** The id of the user or API key, if the service reports it. */
+	actor?: string;
+	/** Whether the service reports the request that caused the event; null means no request did. */
+	isReported: boolean;
+}
+
+export function causeOf({ request, actor }: IDataObject): Cause {
+	const key = (request as { idempotency_key?: unknown } | null | undefined)?.idempotency_key;
+	const origin = typeof key === 'string' ? originOfKey(key) : undefined;
+	const id = idText((actor as { id?: unknown } | null | undefined)?.id);
+	return { isReported: request === null || key !== undefined, ...(origin && { origin }), ...(id !== undefined && { actor: id }) };
+}
+
+/** The originators whose changes do not start the workflow. */
+export interface IgnoredOrigins {
+	/** Workflows of n8n; an origin without `workflow` stands for all workflows of its installation. */
+	keys: Array<Pick<KeyOrigin, 'instance'> & { workflow?: string | undefined }>;
+	/** Ids of users. */
+	users: string[];
+}
+
+/** The originators a user can choose to ignore, besides other users. */
+export const ownOriginChoices = ['workflow', 'instance'] as const;
+
+/** The origin of writes to ignore, as their idempotency keys state it. */
+export function ownOrigin(origin: (typeof ownOriginChoices)[number], workflowOrigin: KeyOrigin): IgnoredOrigins['keys'][number] {
+	return origin === 'workflow' ? workflowOrigin : { instance: workflowOrigin.instance };
+}
+
+/** Whether an event was caused by an originator that is ignored. */
+export function isIgnored(event: CrmEvent, { keys, users }: IgnoredOrigins): boolean {
+	const { origin, actor } = causeOf(event);
+	const isOwn = ({ instance, workflow = origin?.workflow }: IgnoredOrigins['keys'][number]) =>
+		instance === origin?.instance && workflow === origin.workflow;
+	if (origin && keys.some(isOwn)) return true;
+	return actor !== undefined && users.includes(actor);
+}
+
+/** Who caused an event, as far as this workflow is concerned. */
+type MadeBy = 'this_workflow' | 'this_n8n' | 'other';
+
+/**
+ * States who caused an event, from a workflow's point of view.
+ *
+ * @param workflowOrigin the origin of the workflow
+ * @returns undefined if the service does not report it
+ */
+export function madeBy(event: CrmEvent, workflowOrigin: KeyOrigin): MadeBy | undefined {
+	const { isReported, origin } = causeOf(event);
+	if (!isReported) return undefined;
+	if (origin?.instance !== workflowOrigin.instance) return 'other';
+	return origin.workflow === workflowOrigin.workflow ? 'this_workflow' : 'this_n8n';
+}
+
+export const noOrigin =
+	'The CRM does not report which request caused an event, so changes made by workflows cannot be ignored. Under Ignored User Names or IDs, choose the user of the credential that the workflows use.';
+
+export const causerTypes = ['execution', 'workflow', 'instance', 'actor'] as const;
+export type CauserType = (typeof causerTypes)[number];
+
+/** Who or what made the changes to undo. */
+export class ChangeCauser {
+	private readonly type: CauserType;
+	private readonly id: string;
+	private readonly origin: ReturnType<typeof originOf>;
+	/** The execution, according to its first event. */
+	private execution?: KeyOrigin;
+
+	/** @param id the id of the execution, workflow, user or key; empty for all workflows of this n8n */
+	constructor(type: CauserType, id: string, instance: string) {
+		this.type = type;
+		this.id = id;
+		this.origin = originOf(instance, type === 'workflow' ? id : '', type === 'execution' ? id : '');
+	}
+
+	/** The name for messages. */
+	get label(): string {
+		return this.type === 'instance' ? 'workflows of this n8n' : `${causerNames[this.type]} ${this.id}`;
+	}
+
+	/** @throws Error in the user's words if the service does not report who caused the event, or if the id is ambiguous */
+	hasCaused(event: CrmEvent): boolean {
+		const { origin, actor, isReported } = causeOf(event);
+		if (this.type === 'actor') return actor === this.id;
+		if (!isReported) throw new Error(unknownCauser);
+		if (origin?.instance !== this.origin.instance) return false;
+		if (this.type === 'instance') return true;
+		if (this.type === 'workflow') return origin.workflow === this.origin.workflow;
+		if (origin.execution !== this.origin.execution) return false;
+		// A new database, one restored from a backup, or a second one with the same encryption key counts from an earlier number again.
+		this.execution ??= origin;
+		if (isSameExecution(origin, this.execution)) return true;
+		throw new Error(sharedNumber(this.id, [this.execution, origin]));
+	}
+}
+
+/** Returns a function that checks whether an execution has caused an event. */
+export function causedByExecution({ instance, workflow, execution, started }: Omit<WriteIdentity, 'items'>): (event: CrmEvent) => boolean {
+	const expected = { ...originOf(instance, workflow, execution), started };
+	return (event) => {
+		const { origin } = causeOf(event);
+		return origin?.instance === expected.instance && origin.execution === expected.execution && isSameExecution(origin, expected);
+	};
+}
+
+/** Whether two origins with the same number are the same execution. */
+const isSameExecution = (a: ExecutionOrigin, b: ExecutionOrigin): boolean => a.workflow === b.workflow && a.started === b.started;
+
+type ExecutionOrigin = { workflow: string; started?: number | undefined };
+
+export const causerNames = { execution: 'execution', workflow: 'workflow', actor: 'user or key' };
+
+const sharedNumber = (id: string, executions: ExecutionOrigin[]) =>
+	`Several executions have the number ${id}: ${executions.map(described).join(' and ')}. Nothing was written. Choose A Workflow, with Since and Until around the execution.`;
+const described = ({ workflow, started }: ExecutionOrigin): string =>
+	`one of workflow ${workflow}${started === undefined ? '' : ` that began at ${new Date(started).toISOString()}`}`;
+const unknownCauser =
+	'The CRM does not report which request caused an event, so the changes made by a workflow cannot be distinguished from others. Nothing was written. Choose A User or API Key.';

@@ -1,0 +1,87 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { isObject, parseJson } from '../base/json';
+import type { EventCatalog } from '../api/openapi/eventTypes';
+
+/** Something that happened to a record, as the service delivers and logs it. */
+export interface CrmEvent extends IDataObject {
+	/** The ID of the event, the same for every attempt to deliver it. */
+	id: string;
+	/** For example `deal.won`. */
+	type: string;
+	/** When it happened (RFC 3339). */
+	timestamp: string;
+	/** Number of the event in the account; a higher number happened later. */
+	sequence: number;
+	data: IDataObject & {
+		/** The record at that time. */
+		object: IDataObject;
+		/** Former values of the changed fields; null for events other than changes. */
+		previous: IDataObject | null;
+		/** Names of the fields that changed; `custom_fields.<key>` for custom fields. */
+		changed: string[];
+	};
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/**
+ * Parses an event; undefined if the JSON is not one. Unknown members are kept. Without deep copies, since a log has
+ * hundreds of thousands of events.
+ */
+export function parseEvent(json: unknown): CrmEvent | undefined {
+	if (!isObject(json) || !isObject(json.data)) return undefined;
+	const { id, type, timestamp, sequence, data } = json;
+	const { object, previous, changed } = data;
+	if (![id, type, timestamp].every(isText) || id === '' || type === '') return undefined;
+	if (!Number.isInteger(sequence) || !isObject(object)) return undefined;
+	if (!isObject(previous ?? {}) || !Array.isArray(changed ?? []) || !((changed ?? []) as unknown[]).every(isText)) return undefined;
+	return { ...json, data: { ...data, previous: previous ?? null, changed: changed ?? [] } } as CrmEvent;
+}
+
+/** The event that the body of a delivery contains, if any. */
+export const deliveredEvent = (body: Buffer): CrmEvent | undefined => parseEvent(parseJson(body.toString('utf8')));
+
+/** Whether an event type matches a pattern: the type itself, or with a wildcard, `deal.*` or `*`. */
+export function matchesEventPattern(pattern: string, type: string): boolean {
+	return pattern === type || (pattern.endsWith('*') && type.startsWith(pattern.slice(0, -1)));
+}
+
+/** The meaning of an event type: the record type and the change. */
+export interface EventMeaning {
+	/** `contact`; `custom.cars` for the records of a custom object. */
+	recordType: string;
+	/** Path of its records, without version prefix: `/contacts`, `/custom-objects/cars/records`. */
+	collection: string;
+	/** The path before keys are filled in: `/custom-objects/{key}/records`. */
+	template: string;
+	/** The change; absent for an event that accompanies another one, such as `deal.won`. */
+	change?: 'created' | 'updated' | 'deleted';
+}
+
+/** Returns a function that finds the meaning of an event type; undefined if the service does not describe the type. */
+export function meaningOfTypes({ types }: EventCatalog): (type: string) => EventMeaning | undefined {
+	const described = types.flatMap(({ type, collection }) => (collection === undefined ? [] : [{ type, collection }]));
+	const literalTypes = new Map(described.map(({ type, collection }) => [type, meaningFrom(type, collection, collection)]));
+	const templates = described.filter(({ type }) => type.includes('{'));
+	const meanings = new Map<string, EventMeaning | undefined>();
+	const fromTemplate = (type: string): EventMeaning | undefined => {
+		for (const { type: template, collection } of templates) {
+			const [before = '', after = ''] = template.split(/\{\w+\}/);
+			const key = type.slice(before.length, type.length - after.length);
+			if (!type.startsWith(before) || !type.endsWith(after) || !/^[^./]+$/.test(key)) continue;
+			return meaningFrom(type, collection.replace(/\{\w+\}/, () => encodeURIComponent(key)), collection);
+		}
+		return undefined;
+	};
+	return (type) => {
+		if (!meanings.has(type)) meanings.set(type, literalTypes.get(type) ?? fromTemplate(type));
+		return meanings.get(type);
+	};
+}
+
+function meaningFrom(type: string, collection: string, template: string): EventMeaning {
+	const [, recordType = type, verb = ''] = /^(.+)\.([^.]+)$/.exec(type) ?? [];
+	const change = (['created', 'updated', 'deleted'] as const).find((candidate) => candidate === verb);
+	return { recordType, collection, template, ...(change && { change }) };
+}
