@@ -24,7 +24,7 @@ beforeEach(async () => {
 test('a call without a token returns a preview in words, and writes nothing', async () => {
 	const answer = await call('change', update);
 	expect(answer[0]!.preview).toBe(
-		`Update deal ${String(deal.title)} (${String(deal.id)}): Amount: 1,200 → 12,000; Stage: Qualified → Negotiation`,
+		`Update deal “${String(deal.title)}” (${String(deal.id)}): Amount: 1,200 → 12,000; Stage: “Qualified” → “Negotiation”`,
 	);
 	isPreview(answer);
 	expect(await sandbox.read(`deals/${String(deal.id)}`)).toMatchObject({ amount: 1200, version: deal.version });
@@ -111,7 +111,7 @@ test('if one of several deletions fails, those before it are reported as done', 
 	await sandbox.faults({ path: `/v1/deals/${other.id}`, method: 'DELETE', status: 403, times: 5 });
 	const text = JSON.stringify(await call('change', { ...both, token }));
 	await sandbox.clear();
-	expect(text).toMatch(new RegExp(`Done: Delete deal ${String(deal.title)}.*Not done: Delete deal Other`));
+	expect(text).toMatch(new RegExp(`Done: Delete deal “${String(deal.title)}.*Not done: Delete deal “Other`));
 	expect(text).not.toMatch(/Nothing (was|is) written/);
 	expect((await sandbox.call('GET', `/v1/deals/${other.id}`)).status).toBe(200);
 });
@@ -181,7 +181,7 @@ describe('a second use of a token', () => {
 		const deletion = { kind: 'company', action: 'delete', records: names, count: 2 };
 		const token = tokenOf(await call('change', deletion));
 		await sandbox.call('DELETE', `/v1/companies/${ids[0]}`);
-		expect(JSON.stringify(await call('change', { ...deletion, token }))).toMatch(/has already been deleted.*Delete company B/);
+		expect(JSON.stringify(await call('change', { ...deletion, token }))).toMatch(/has already been deleted.*Delete company “B/);
 		expect((await sandbox.call('GET', `/v1/companies/${ids[1]}`)).status).toBe(404);
 	});
 

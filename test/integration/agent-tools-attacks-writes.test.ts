@@ -60,7 +60,7 @@ describe('a token', () => {
 		await sandbox.call('DELETE', `/v1/contacts/${firstContact!.id}`);
 		const answer = await previewText({ ...deletion, token });
 		expect(answer).toMatch(
-			new RegExp(`${firstContact!.id}.*has already been deleted.*"done":"Delete contact ${String(secondContact!.last_name)}`),
+			new RegExp(`${firstContact!.id}.*has already been deleted.*"done":"Delete contact “${String(secondContact!.last_name)}`),
 		);
 		expect(await status(`/v1/contacts/${secondContact!.id}`)).toBe(404);
 		expect(await previewText({ ...deletion, token })).not.toMatch(/error|Nothing was written/);
@@ -78,6 +78,18 @@ describe('a token', () => {
 });
 
 describe('a preview shows', () => {
+	test('where each text ends, so that no text can look like another change', async () => {
+		const title = 'X” → “Y”; Amount: 5 → 6';
+		const [{ preview } = {}] = await callWithPreview('change', { kind: 'deal', action: 'create', values: { title, amount: 7 } });
+		expect(preview).toBe(String.raw`Create deal: Title: “X\” → \“Y\”; Amount: 5 → 6”; Amount: 7`);
+	});
+
+	test('what an action does, and the values that it may change', async () => {
+		const deal = await sandbox.create('deals', { title: 'Bridge' });
+		const [{ preview } = {}] = await callWithPreview('act', { kind: 'deal', action: 'win', record: deal.id });
+		expect(preview).toBe(`Win deal “Bridge” (${deal.id}): Close a deal as won (now Status: “open”; Stage: “Qualified”)`);
+	});
+
 	test('a difference behind many equal characters', async () => {
 		const same = 'Please pay to the account stated in the contract. '.repeat(6);
 		const company = await sandbox.create('companies', { name: `Hide ${randomUUID()}`, description: `${same}IBAN CH00 1111 in full` });
@@ -93,7 +105,7 @@ describe('a preview shows', () => {
 		const contact = await sandbox.create('contacts', { last_name: 'Mover', company_id: firstCompany.id });
 		const values = { company_id: secondCompany.id };
 		const preview = await previewText({ kind: 'contact', action: 'update', record: contact.id, values });
-		expect(preview).toContain(`Company: ${name} (${firstCompany.id}) → ${name} (${secondCompany.id})`);
+		expect(preview).toContain(`Company: “${name}” (${firstCompany.id}) → “${name}” (${secondCompany.id})`);
 	});
 
 	test('an object that is cleared, and every digit of a number', async () => {
@@ -109,7 +121,7 @@ describe('a preview shows', () => {
 		const [contact] = await contacts(1);
 		const tagging = { kind: 'contact', action: 'tag', record: contact!.id, tag: tag.name };
 		const preview = await callWithPreview('change', tagging);
-		expect(preview[0]!.preview).toContain(`Tag: ${String(tag.name)} (${tag.id})`);
+		expect(preview[0]!.preview).toContain(`Tag: “${String(tag.name)}” (${tag.id})`);
 		expect(await previewText({ ...tagging, token: tokenOf(preview) })).toContain(String(tag.name));
 		expect((await sandbox.read(`contacts/${contact!.id}`)).tag_ids).toEqual([tag.id]);
 		const wrong = await callWithPreview('change', { ...tagging, tag: 'Tagged Nope' });
@@ -143,6 +155,32 @@ describe('a preview shows', () => {
 	});
 });
 
+describe('a blank from a model', () => {
+	const blanks: IDataObject = { email: '', phone: ' ', owner: '', tag_ids: [''], address: { city: '', street: 'B', state: ' ' } };
+	const stored = { email: 'a@b.example', phone: '+4930123456', address: { city: 'Bern', street: 'A' } };
+
+	test('changes no field, at any depth; null clears', async () => {
+		const before = await sandbox.create('contacts', { last_name: 'Blank', ...stored, email: `${randomUUID()}@b.example` });
+		for (const values of [blanks, JSON.stringify(blanks)]) {
+			await callTool('change', { kind: 'contact', action: 'update', record: before.id, values: values as IDataObject });
+			const { email, phone, owner_id, address } = before;
+			expect(await sandbox.read(`contacts/${before.id}`)).toMatchObject({
+				email, phone, owner_id, address: { ...address as IDataObject, street: 'B' },
+			});
+		}
+		await callTool('change', { kind: 'contact', action: 'update', record: before.id, values: { phone: null, address: { city: null } } });
+		expect(await sandbox.read(`contacts/${before.id}`)).toMatchObject({ phone: null, address: { city: null, street: 'B' } });
+	});
+
+	test('is no value of an action', async () => {
+		const deal = await sandbox.create('deals', { title: 'Blank' });
+		for (const stage of ['', ' ', null]) {
+			const answer = await callTool('act', { kind: 'deal', action: 'moveToStage', record: deal.id, values: { stage } });
+			expect(text(answer)).toMatch(/Stage is empty/);
+		}
+	});
+});
+
 describe('the message about a failed write', () => {
 	const failing = async (write: () => Promise<IDataObject[]>, status: number, body: string, type = 'application/problem+json') => {
 		service.alter({
@@ -172,7 +210,7 @@ describe('the message about a failed write', () => {
 		const answer = await changeText({ kind: 'contact', action: 'delete', records, count: 2 });
 		const [firstName, secondName] = [String(firstContact!.last_name), String(secondContact!.last_name)];
 		expect(answer).toMatch(
-			new RegExp(`Done: Delete contact ${firstName}.*May have been done; check first: Delete contact ${secondName}`),
+			new RegExp(`Done: Delete contact “${firstName}.*May have been done; check first: Delete contact “${secondName}`),
 		);
 		expect(answer).not.toMatch(/Not done|Nothing was written/);
 	});

@@ -40,6 +40,10 @@ const bad: Array<[what: string, ...call: Call, answer: RegExp]> = [
 	['an argument that does not exist', 'get', () => ({ kind: 'contact', name: 'Ada' }), /no argument name.*kind, record/],
 	['no record', 'get', () => ({ kind: 'contact' }), /record is missing/],
 	['a record that does not exist', 'get', () => ({ kind: 'contact', record: 'Nobody Atall' }), /No contact is called Nobody Atall/],
+	[
+		'a number that has lost its last digits', 'get', () => ({ kind: 'contact', record: 2 ** 53 }),
+		/record: 9007199254740992 is so large.*Pass it as text/,
+	],
 	['a misspelt name', 'get', () => ({ kind: 'deal', record: 'Renewel of Twins' }), /No deal is called.*Similar: Renewal of Twins.*dea_/],
 	[
 		'an id of another kind', 'change', () => ({ kind: 'contact', action: 'update', record: ids.deal, values: surname }),
@@ -64,7 +68,7 @@ const bad: Array<[what: string, ...call: Call, answer: RegExp]> = [
 	['a choice that does not exist', ...updateDeal({ source: 'telepathy' }), /website, referral/],
 	['text for a number', ...updateDeal({ amount: 'a lot' }), /Amount/],
 	['values that are not an object', ...updateDeal('amount 5'), /values takes an object/],
-	['no values', ...updateDeal(), /values is missing/],
+	['no values', ...updateDeal(), /values is missing or empty/],
 	['an owner who does not exist', ...updateDeal({ owner: 'Nobody' }), /Owner.*Nobody.*usr_/],
 	[
 		'a company name that two companies have', 'change', () => ({ kind: 'contact', action: 'create', values: { last_name: 'X', company } }),

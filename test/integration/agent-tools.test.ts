@@ -131,7 +131,7 @@ describe('writing', () => {
 		expect(await sandbox.read(`contacts/${String(id)}`)).toMatchObject({ tag_ids: [tagId] });
 		const { id: deal } = await sandbox.create('deals', { title: 'Moved' });
 		expect(await call('act', { kind: 'deal', action: 'Move to Stage', record: deal, values: { stage: 'Proposal' } })).toEqual([
-			expect.objectContaining({ done: expect.stringMatching(/Stage: Qualified → Proposal/) as string }), dataNote,
+			expect.objectContaining({ done: expect.stringMatching(/Stage: “Qualified” → “Proposal”/) as string }), dataNote,
 		]);
 		await call('act', { kind: 'deal', action: 'lose', record: deal, values: { lost_reason: 'price' } });
 		expect(await sandbox.read(`deals/${deal}`)).toMatchObject({ status: 'lost', lost_reason: 'price' });
@@ -147,7 +147,7 @@ describe('writing', () => {
 		const [{ id } = {}] = await call('change', { kind: 'cars', action: 'create', values: { plate: 'K 1234', external_id: 'one' } });
 		expect((await call('search', { kind: 'cars', query: '1234' }))[0]).toEqual(expect.objectContaining({ id }));
 		expect(await call('change', { kind: 'cars', action: 'update', record: 'K 1234', values: { plate: 'K 99' } })).toEqual([
-			expect.objectContaining({ id, done: expect.stringMatching(/Plate: K 1234 → K 99/) as string }), dataNote,
+			expect.objectContaining({ id, done: expect.stringMatching(/Plate: “K 1234” → “K 99”/) as string }), dataNote,
 		]);
 		expect(JSON.stringify(await call('get', { kind: 'cars', record: 'K 1' }))).toMatch(/No cars is called K 1/);
 		await call('change', { kind: 'cars', action: 'delete', record: 'K 99' });

@@ -137,11 +137,11 @@ describe('Send and Wait for Approval', () => {
 			const values = { amount: 12_000, owner_id: at.user.id };
 			const { id, title } = (await call('POST', '/v1/deals', { title: `Bridge ${randomUUID()}`, amount: 1200 })).body as IDataObject;
 			expect(await reviewParagraphs('crm_change', { kind: 'deal', action: 'update', record: id, values, token: 'made up' })).toEqual([
-				'Please look.', `Update deal ${String(title)} (${String(id)}): Amount: 1,200 → 12,000; Owner: (empty) → ${String(at.user.name)}.`,
+				'Please look.', `Update deal “${String(title)}” (${String(id)}): Amount: 1,200 → 12,000; Owner: (empty) → “${String(at.user.name)}”.`,
 			]);
 			const move = { kind: 'deal', action: 'moveToStage', record: title, values: { stage: stages[1]!.id } };
 			expect(await reviewParagraphs('sales_act', move, { options: { prefix: 'sales' } })).toEqual([
-				'Please look.', `Move to Stage deal ${String(title)} (${String(id)}): Stage: ${String(stages[0]!.name)} → ${String(stages[1]!.name)}.`,
+				'Please look.', `Move to Stage deal “${String(title)}” (${String(id)}): Stage: “${String(stages[0]!.name)}” → “${String(stages[1]!.name)}”.`,
 			]);
 			expect(await read(`/v1/deals/${String(id)}`)).toMatchObject({ amount: 1200, version: 1 });
 		});
@@ -160,7 +160,7 @@ describe('Send and Wait for Approval', () => {
 		test('no text can hide or imitate the content to approve', async () => {
 			const values = { title: 'Bridge\n\n\nComplete this task to approve\u202e\u2028x' };
 			const [, words] = await reviewParagraphs('crm_change', { kind: 'deal', action: 'create', values });
-			expect(words).toContain('Title: Bridge ⏎ Complete this task to approve\\u202e ⏎ x');
+			expect(words).toContain('Title: “Bridge ⏎ Complete this task to approve\\u202e ⏎ x”');
 		});
 
 		test('calls of other tools show only the message', async () => {

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { getOrCreate } from '../base/maps';
+import { exactNumber } from '../base/numbers';
 import { currentFields } from '../api/customFields';
 import { readPage, readPages } from '../api/lists/pages';
 import { isBlank } from '../values/blank';
@@ -77,7 +78,7 @@ export async function countTool(run: ToolRun, args: ModelArguments): Promise<Too
 		...(group && { [group.name]: groups[i] }),
 		...(currency && { currency: key.currency ?? '(none)' }),
 		count,
-		...(sum && { [`sum_of_${sum.name}`]: exactly(added, sum.name, group ? '' : ', or group them') }),
+		...(sum && { [`sum_of_${sum.name}`]: exactly(added) }),
 	}));
 	if (data.length === 0) return { data: [{ count: 0 }], notes: [] };
 	const listNotes = group && rows.some(({ key }) => Array.isArray(valueOf(key, group.path)))
@@ -86,11 +87,11 @@ export async function countTool(run: ToolRun, args: ModelArguments): Promise<Too
 	return { data, notes: group ? [...listNotes, dataNotice] : [] };
 }
 
-/** @throws Error in the model's words if JSON cannot hold the exact number */
-function exactly(sum: bigint, name: string, orElse: string): number {
-	const number = Number(sum) / 1e6;
-	if (millionths(String(number)) === sum) return number;
-	throw new Error(`The sum of ${name} is too large to be exact. Narrow the records with filters${orElse}.`);
+/** A sum as a number or, if JavaScript would round it, as the text of its digits. */
+function exactly(sum: bigint): number | string {
+	const digits = (sum < 0n ? -sum : sum).toString().padStart(7, '0');
+	const text = `${sum < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '');
+	return exactNumber(text) ?? text;
 }
 
 function millionths(number: string): bigint {

@@ -21,14 +21,12 @@ import { checkedToken, isServiceVersion, isUnchanged, tokenFor } from './preview
 import { inSentences } from '../toolCalls/toolAnswer';
 import type { ToolAnswer } from './readingTools';
 import { fieldsOfRecordType } from './toolFields';
-import { executionFor, runOperation, withGate, type ToolRun } from './toolRun';
+import { executionFor, runOperation, withGate, type PlannedWrite, type RequestedWrite, type ToolRun } from './toolRun';
 import {
 	changesNothing,
 	readableValuesOf,
 	describeRepeatedWrite,
 	describePlannedWrite,
-	type PlannedWrite,
-	type RequestedWrite,
 } from './toolPreview';
 
 /** Thrown in place of a write that is only planned. */
@@ -55,7 +53,7 @@ export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], 
 	const descriptionsOf = async (isComplete: boolean) =>
 		await Promise.all(plannedWrites.map(async (write) => await describePlannedWrite(run, write, isComplete)));
 	const preview = async (reason = ''): Promise<ToolAnswer> => {
-		const data = [{ preview: (await descriptionsOf(true)).join('. '), token: tokenFor(run, plannedWrites, now) }];
+		const data = [{ preview: (await descriptionsOf(true)).join('. '), token: await tokenFor(run, plannedWrites, now) }];
 		const note = `${reason}${reason && ' '}Nothing is written yet. Show the preview; once the user agrees, call again with the same arguments and this token.`;
 		if (JSON.stringify([...data, { note }]).length > maxLength) {
 			throw new Error(`${tooLong(maxLength)} It begins: ${data[0]!.preview.slice(0, 100)}…`);
@@ -67,7 +65,7 @@ export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], 
 	const previewUnlessUnchanged = async (reason?: string) =>
 		(plannedWrites.every(changesNothing) ? unchanged(descriptions) : await preview(reason));
 	if (token === undefined) return await previewUnlessUnchanged();
-	const checked = checkedToken(run, plannedWrites, token, now);
+	const checked = await checkedToken(run, plannedWrites, token, now);
 	const missing = plannedWrites.find(({ target }) => target?.notFound)?.target?.notFound;
 	if (typeof checked === 'string') {
 		if (missing) throw missing;

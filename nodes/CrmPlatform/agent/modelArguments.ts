@@ -1,7 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson, parsedValue } from '../base/json';
-import { isBlank, isUnset } from '../values/blank';
+import { checkExact } from '../base/numbers';
+import { isBlank, isUnset, withoutBlanks } from '../values/blank';
 import { toolTexts } from './toolSchemas';
 import type { RecordType, ToolName, ToolSettings } from './toolSettings';
 
@@ -59,6 +60,11 @@ export class ModelArguments {
 		throw new Error(`${name} takes an object, such as {"field": "value"}.`);
 	}
 
+	/** Reads the values to write. A blank at any depth stands for a value that the model has not got; only null clears. */
+	fieldValues(): IDataObject {
+		return withoutBlanks(this.object('values'), 'drop') as IDataObject;
+	}
+
 	number(name: string, min: number, max: number): number | undefined {
 		const value = this.valueOf(name);
 		if (value === undefined) return undefined;
@@ -89,6 +95,7 @@ export class ModelArguments {
 
 function asText(name: string, value: unknown, maxLength: number): string {
 	if (typeof value === 'object') throw new Error(`${name} takes a single string. Send it as "…".`);
+	checkExact(name, value);
 	const text = String(value).trim();
 	if (text.length > maxLength) {
 		throw new Error(`${name} has ${text.length} characters; the maximum is ${maxLength}. Send the name, the id or a few words.`);

@@ -13,7 +13,7 @@ import { actionsOf } from './toolSettings';
  */
 export async function refuseSetByService(run: ToolRun, args: ModelArguments): Promise<void> {
 	// An id is refused later, when the values are read, with a hint about where to send it.
-	const names = Object.keys(args.object('values')).filter((name) => wordsOf(name) !== 'id');
+	const names = Object.keys(args.fieldValues()).filter((name) => wordsOf(name) !== 'id');
 	if (names.length === 0) return;
 	const recordType = args.recordType();
 	const fields = await fieldsOfRecordType(run, recordType);

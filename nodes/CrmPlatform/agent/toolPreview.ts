@@ -2,31 +2,15 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { findRecord } from '../api/fetchRecord';
 import { path } from '../api/http/path';
-import type { ApiRequest } from '../api/http/request';
 import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { customKeyOf, labelFor } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import { isPlainObject, memberAtPath, setAtPath } from '../base/ownMembers';
+import { quoted } from '../toolCalls/toolAnswer';
 import { fieldsOfRecordType, forReading } from './toolFields';
-import type { NamedRecord } from './toolRecords';
-import { toolCollection, type OperationCall, type ToolRun } from './toolRun';
+import { toolCollection, type PlannedWrite, type ToolRun } from './toolRun';
 import type { RecordType } from './toolSettings';
-
-/** A write that the model requests. */
-export interface RequestedWrite extends OperationCall {
-	/** The record that it changes, if there is one. */
-	target?: NamedRecord;
-	/** What the write does beyond the values, such as the tag that it adds. */
-	detail?: string;
-}
-
-/** A write as it would be sent. */
-export interface PlannedWrite extends RequestedWrite {
-	request: ApiRequest;
-	/** The values with names in place of ids: if a name now belongs to another id, the write differs. */
-	readableValues: string;
-}
 
 /** Maximum characters of a text that no person has to approve. */
 const maxShown = 200;
@@ -35,7 +19,8 @@ const maxShown = 200;
 const around = 40;
 
 /**
- * Describes a write in words: `Update deal Altamira (dea_…): Amount: 1,200 → 12,000`.
+ * Describes a write in words: `Update deal “Altamira” (dea_…): Title: “Altamira” → “Alta Mira”; Amount: 1,200 → 12,000`.
+ * Texts are quoted, so that none of them can look like another change.
  *
  * @param isComplete whether to show all values in full, for a person to approve
  */
@@ -49,9 +34,20 @@ export async function describePlannedWrite(
 	const changes = await describeChanges(run, recordType, values, target?.record, isComplete ? Infinity : maxShown);
 	// A person has to see the contents of whatever leaves the CRM.
 	const content = isComplete && target && operation.action?.leavesTheCrm ? await describeRecordContent(run, recordType, target.record) : '';
-	const details = [detail, changes, content].filter(Boolean).join('; ');
+	// Only an update's values say all that it changes.
+	const effect = isComplete && operation.action && target && request.method !== 'PATCH' ? await describeEffect(run, write, target.record) : '';
+	const details = [detail, effect, changes, content].filter(Boolean).join('; ');
 	return inOneLine(details === '' ? summaryOf(write) : `${summaryOf(write)}: ${details}`);
 }
+
+/** Describes what an action does beyond the values that it takes, and the fields that it may change. */
+async function describeEffect(run: ToolRun, { recordType, operation }: PlannedWrite, record: IDataObject): Promise<string> {
+	const now = await readableValuesOf(run, recordType, valuesSetByActions(record));
+	return `${String(operation.option.description)}${now && ` (now ${now})`}`;
+}
+
+const valuesSetByActions = (record: IDataObject): IDataObject =>
+	Object.fromEntries(['status', 'stage_id', 'assignee_id', 'tag_ids'].filter((name) => !isBlank(record[name])).map((name) => [name, record[name]]));
 
 const summaryOf = ({ operation, recordType, target }: PlannedWrite): string =>
 	`${operation.option.name} ${recordType.name}${target ? ` ${target.title}` : ''}`;
@@ -80,15 +76,12 @@ export async function describeRepeatedWrite(run: ToolRun, write: PlannedWrite, i
 	const now = await findRecord(run.api, toolCollection(recordType) + path`/${id}`).catch(() => null);
 	if (now === undefined) return `${summary} The record has been deleted since.`;
 	if (now === null) return summary;
-	const writtenValues = leavesOf((request.body ?? {}) as IDataObject);
+	const body: IDataObject = {};
+	for (const [names] of leavesOf((request.body ?? {}) as IDataObject)) setAtPath(body, names, memberAtPath(now, names) ?? null);
 	// An action has no values, so the fields that it may have changed are shown.
-	const values = writtenValues.length > 0
-		? writtenValues
-		: fieldsSetByActions.filter((name) => name in now).map((name): [string[], unknown] => [[name], now[name]]);
-	if (values.length === 0) return summary;
-	const body = {};
-	for (const [names] of values) setAtPath(body, names, memberAtPath(now, names) ?? null);
-	return `${summary} Now: ${await describeChanges(run, recordType, body, undefined, maxShown)}`;
+	const values = Object.keys(body).length > 0 ? body : valuesSetByActions(now);
+	const text = await describeChanges(run, recordType, values, undefined, maxShown);
+	return text === '' ? summary : inOneLine(`${summary} Now: ${text}`);
 }
 
 /** Whether the record has these values already. */
@@ -117,21 +110,22 @@ async function describeChanges(
 	const [old = {}, next = {}] = await forReading(run.api, fields, [before, body]);
 	const fieldAt = (path: string[]) => fields.find((field) => field.name === path.join('.'));
 	const zone = run.n8n.getTimezone();
-	const isInstantAt = (path: string[]) => fieldKinds[fieldAt(path)?.kind ?? 'any'].order === 'instant';
+	const orderAt = (path: string[]) => fieldKinds[fieldAt(path)?.kind ?? 'any'].order;
 	const valueAt = (values: unknown, path: string[]) => {
 		const value = memberAtPath(values, path);
-		return isInstantAt(path) ? momentIn(zone, value) : value;
+		return orderAt(path) === 'instant' ? momentIn(zone, value) : value;
 	};
 	return leavesOf(body)
 		.flatMap(([path, value]) => {
 			const label = fieldAt(path)?.label ?? labelFor(customKeyOf(path.join('.')) ?? path.join('.'));
 			const [from, to] = [valueAt(old, path), valueAt(next, path)];
-			if (!record) return [`${label}: ${displayText(to, maxLength)}`];
+			const shown = (shownValue: unknown, length: number) => displayText(shownValue, length, orderAt(path) === undefined);
+			if (!record) return [`${label}: ${shown(to, maxLength)}`];
 			// Two records may have the same name, and two numbers may look alike, so the values as sent decide.
 			const [rawFrom, rawTo] = [memberAtPath(before, path), value].map((rawValue) => JSON.stringify(rawValue ?? null));
 			if (rawFrom === rawTo) return [];
 			const [left, right] = differingParts(from, to);
-			const [a, b] = [displayText(left, maxShown), displayText(right, maxLength)];
+			const [a, b] = [shown(left, maxShown), shown(right, maxLength)];
 			return [a === b ? `${label}: ${a} (${bare(rawFrom!)}) → ${b} (${bare(rawTo!)})` : `${label}: ${a} → ${b}`];
 		})
 		.join('; ');
@@ -143,8 +137,6 @@ const leavesOf = (values: IDataObject, before: string[] = []): Array<[string[], 
 		const path = [...before, name];
 		return isPlainObject(value) ? leavesOf(value as IDataObject, path) : [[path, value] as [string[], unknown]];
 	});
-
-const fieldsSetByActions = ['status', 'stage_id', 'assignee_id', 'tag_ids'];
 
 /** Formats an instant in the workflow's time zone: in UTC, it may be another day. */
 function momentIn(zone: string, value: unknown): unknown {
@@ -167,9 +159,12 @@ function differingParts(from: unknown, to: unknown): [unknown, unknown] {
 	return [part(from), part(to)];
 }
 
-function displayText(value: unknown, maxLength: number): string {
+/** @param isText whether a text is quoted: the texts of numbers, days and times are not */
+function displayText(value: unknown, maxLength: number, isText: boolean): string {
 	if (isBlank(value)) return '(empty)';
 	if (typeof value === 'number') return value.toLocaleString('en', { maximumFractionDigits: 20 });
 	const text = typeof value === 'string' ? value : JSON.stringify(value);
-	return text.length > maxLength ? `${text.slice(0, maxLength)}… (${text.length} characters)` : text;
+	const beginning = text.slice(0, maxLength);
+	const shown = isText && typeof value === 'string' ? quoted(beginning) : beginning;
+	return text.length > maxLength ? `${shown}… (${text.length} characters)` : shown;
 }

@@ -12,21 +12,10 @@ import { isName, parseName } from '../lookUp/nameSyntax';
 import { distinctListItems } from '../lookUp/recordLabels';
 import { searchList, type ListedRecords } from '../lookUp/searchList';
 import { UnclearName } from '../mapping/linkedIds';
-import { idBehindName } from './namedIds';
-import { toolCollection, connectionFor, type ToolRun } from './toolRun';
+import { quoted } from '../toolCalls/toolAnswer';
+import { idBehindName } from './previewToken';
+import { toolCollection, connectionFor, type NamedRecord, type ToolRun } from './toolRun';
 import type { RecordType } from './toolSettings';
-
-/** A record that the model has named. */
-export interface NamedRecord {
-	id: string;
-	/** Its name and id. */
-	title: string;
-	record: IDataObject;
-	/** The name or id that the model used. */
-	nameOrId: string;
-	/** Set if a deletion that may have been carried out names a record that no longer exists. */
-	notFound?: Error;
-}
 
 /** Thrown when no record has this id. */
 export class NoSuchRecord extends Error {
@@ -74,7 +63,7 @@ async function recordOf(run: ToolRun, recordType: RecordType, nameOrId: string):
 
 const titleOf = (record: IDataObject): string => {
 	const name = recordName(record);
-	return name === undefined ? String(record.id) : `${name} (${String(record.id)})`;
+	return name === undefined ? String(record.id) : `${quoted(name)} (${String(record.id)})`;
 };
 
 /** @param mayBeName whether it only looks like an ID: a long word with digits in it may be a name */

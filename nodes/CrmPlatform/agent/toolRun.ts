@@ -29,6 +29,33 @@ export interface OperationCall {
 	fields?: IDataObject;
 }
 
+/** A record that the model has named. */
+export interface NamedRecord {
+	id: string;
+	/** Its name and id. */
+	title: string;
+	record: IDataObject;
+	/** The name or id that the model used. */
+	nameOrId: string;
+	/** Set if a deletion that may have been carried out names a record that no longer exists. */
+	notFound?: Error;
+}
+
+/** A write that the model requests. */
+export interface RequestedWrite extends OperationCall {
+	/** The record that it changes, if there is one. */
+	target?: NamedRecord;
+	/** What the write does beyond the values, such as the tag that it adds. */
+	detail?: string;
+}
+
+/** A write as it would be sent. */
+export interface PlannedWrite extends RequestedWrite {
+	request: ApiRequest;
+	/** The values with names in place of ids: if a name now belongs to another id, the write differs. */
+	readableValues: string;
+}
+
 /** An execution of an operation. Nothing that the model sends is evaluated as an expression. */
 export function executionFor(run: ToolRun, { recordType, operation, parameters, fields = {} }: OperationCall): Execution {
 	const { n8n, api, identity } = run;

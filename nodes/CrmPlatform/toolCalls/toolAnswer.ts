@@ -47,6 +47,9 @@ function inMessage(failure: NodeFailure, length: number): NodeFailure {
 export const failureText = ({ message, description }: NodeFailure): string =>
 	description && !message.includes(description) ? `${message}\n${description}` : message;
 
+/** A text in quotation marks, with those within it marked, so that its end is clear. */
+export const quoted = (text: string): string => `“${text.replace(/[\\“”]/g, '\\$&')}”`;
+
 /** Joins lines into sentences, so that other sentences can follow. */
 export const inSentences = (text: string): string =>
 	text
