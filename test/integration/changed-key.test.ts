@@ -8,6 +8,8 @@ import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 520 });
 const service = alteredService(sandbox, true);
+/** The same service at another address. */
+const corrected = alteredService(sandbox, true);
 const { publish } = usePublished(service);
 const log = eventsIn(sandbox);
 
@@ -75,6 +77,21 @@ describe('the key of a credential is replaced', () => {
 		expect(next.items).toHaveLength(520);
 		isShut = false;
 		expect(await begun).toMatchObject(isRevoked ? { httpCode: '401' } : { items: { length: 520 } });
+	});
+
+	test('or its base URL, under a published Poll Trigger: it continues there within a minute', async () => {
+		const credential = { ...service.credential };
+		const n8n = await publish({}, { credential });
+		await log.contacts(1);
+		await until(() => n8n.ids().length === 1);
+		Object.assign(credential, corrected.credential);
+		corrected.passed.length = 0;
+		await until(() => corrected.passed.length > 0);
+		service.passed.length = 0;
+		const [event] = await log.contacts(1);
+		await until(() => n8n.ids().length === 2);
+		expect(n8n.ids()[1]).toBe(event);
+		expect(service.passed).toEqual([]);
 	});
 
 	test('under a published Poll Trigger: it continues with the new one, and starts each event once', async () => {

@@ -78,3 +78,23 @@ test.each(['started', 'succeeded'])('a new scope during the backfill goes on wit
 	expect(items(n8n)).toHaveLength(emittedIds().size);
 	expect(n8n.reported).toEqual([]);
 });
+
+test('a scope that names a record stays when the record is renamed, and is reported if it was changed to a name that is gone', async () => {
+	const stages = ['open', 'won', 'lost'].map((kind, position) => ({ id: null, name: kind, kind, position, probability: 0, rotting_days: null }));
+	const pipeline = await sandbox.create('pipelines', { name: 'Licences', stages });
+	const recordFilters = filterRows({ pipeline_id: 'Licences' });
+	const n8n = await publish({ resource: 'deal', recordFilters });
+	n8n.kill();
+	await sandbox.call('PATCH', `/v1/pipelines/${pipeline.id}`, { name: 'Subscriptions' });
+	await n8n.activate('init');
+	const deal = await sandbox.create('deals', { title: 'Next year', pipeline_id: pipeline.id });
+	await until(() => items(n8n).some(({ id }) => id === deal.id));
+	expect(n8n.reported).toEqual([]);
+
+	n8n.kill();
+	const before = n8n.storedStaticData;
+	n8n.setup.parameters = { ...n8n.setup.parameters, recordFilters: filterRows({ pipeline_id: 'Gone' }) };
+	for (let attempt = 0; attempt < 2; attempt++) await expect(n8n.activate('init')).rejects.toThrow('Gone');
+	expect(n8n.reported).toEqual([expect.stringContaining('Gone')]);
+	expect(n8n.storedStaticData).toBe(before);
+});

@@ -68,9 +68,9 @@ export class Published {
 	}
 
 	/** Publishes the workflow, or starts n8n with it. */
-	async activate(): Promise<void> {
+	async activate(mode: 'activate' | 'init' = 'activate'): Promise<void> {
 		const loaded = this.load();
-		const response = await startChangeTrigger(this.context(loaded, 'trigger'), this.setup.clock);
+		const response = await startChangeTrigger(this.context(loaded, 'trigger', mode), this.setup.clock);
 		this.published = { workflow: loaded.workflow, response };
 		this.write(loaded.workflow);
 	}
@@ -112,7 +112,7 @@ export class Published {
 			.flatMap(({ items }) => items.map(({ id, event }) => String((event as IDataObject | undefined)?.id ?? id)));
 	}
 
-	private context({ workflow, node, additionalData }: ReturnType<typeof loadTrigger>, mode: 'trigger' | 'manual'): ITriggerFunctions {
+	private context({ workflow, node, additionalData }: ReturnType<typeof loadTrigger>, mode: 'trigger' | 'manual', activation = 'activate'): ITriggerFunctions {
 		const process = this.process;
 		type Data = INodeExecutionData[][];
 		const emit = (data: Data, answer: Answer | undefined, done: Done | undefined, key?: string) => {
@@ -124,7 +124,7 @@ export class Published {
 			node,
 			additionalData,
 			mode,
-			mode === 'manual' ? 'manual' : 'activate',
+			mode === 'manual' ? 'manual' : (activation as never),
 			emit as never,
 			undefined,
 			(error: Error) => void this.reported.push(error.message),

@@ -31,14 +31,16 @@ export interface ReadingDependencies {
 	clock: Clock;
 }
 
+/** Milliseconds between two looks at the credential: n8n does not report that it was changed. */
+const credentialInterval = 60_000;
+
 /** Milliseconds between two readings while the service fails. */
 const maxPause = 5 * 60_000;
 
 /**
  * Reads until the trigger is closed.
  *
- * @param reopen called when the service refuses the credential, since n8n does not report that its key was
- * replaced; returns whether another reading has taken over
+ * @param reopen looks at the credential, and returns whether another reading has taken over because it was changed
  */
 export async function startReading(
 	n8n: ITriggerFunctions,
@@ -71,6 +73,8 @@ class ReadingLoop {
 	/** When to read next (Unix epoch ms). */
 	private nextRead = -Infinity;
 	private failures = 0;
+	/** When the credential was last looked at (Unix epoch ms). */
+	private lookedAtCredential: number;
 	/** When the position was last stored only because of the time (Unix epoch ms). */
 	private storedAt: number;
 
@@ -90,6 +94,7 @@ class ReadingLoop {
 			wasRead: dispatcher.readIdentities,
 			report: (message) => reportFailure(n8n, new NodeOperationError(n8n.getNode(), message)),
 		});
+		this.lookedAtCredential = clock.now();
 		// At the end of the activation n8n stores its own copy, which may overwrite the state of another trigger.
 		this.storedAt = clock.now() - maxTimeUnstored + maxLag;
 		dispatcher.onSettled = () => {
@@ -106,6 +111,10 @@ class ReadingLoop {
 			let wait = choice.interval;
 			this.awake = new AbortController();
 			try {
+				if (clock.now() - this.lookedAtCredential >= credentialInterval) {
+					if (await reopen()) return;
+					this.lookedAtCredential = clock.now();
+				}
 				wait = await this.step();
 				for (const message of api.notices) n8n.logger.warn(`${n8n.getNode().name}: ${message}`);
 				api.notices.clear();
@@ -182,6 +191,6 @@ class ReadingLoop {
 function beginningOf({ events: { events, filter, output }, records, start, since }: TriggerChoice): Beginning {
 	const choice = { events, filter, shape: output.shape };
 	// Switching to other records, or to events, starts over.
-	if (records) return { choice, start: `records ${records.path}`, since: '', scope: records.scope };
+	if (records) return { choice, start: `records ${records.path}`, since: '', scope: records.scope, filters: records.filters };
 	return { choice, start, since };
 }

@@ -9,6 +9,8 @@ import { pickedId } from '../../mapping/locator';
 import type { Execution } from '../../model';
 import { chosenFields, simplify, summaryFields } from '../../reading/simplify';
 import { resourceNamed } from '../../resources';
+import { isStartedByN8n } from '../activation';
+import { storedPosition } from './position';
 import type { RecordScope } from './records';
 
 /** The scope of records, and the types of the events that report their changes. */
@@ -45,7 +47,10 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 	// Records of a custom object have events of their own: `custom.{key}.created`.
 	const [object] = resource.parents ?? [];
 	const key = object ? pickedId(execution.n8n, object.name, 0) : '';
-	const filters = (await readFilters(execution, 'recordFilters', list)).query(0) as Query;
+	const entered = JSON.stringify([path, n8n.getNodeParameter('recordFilters', {})]);
+	const stored = isStartedByN8n(n8n) ? storedPosition(n8n)?.filters : undefined;
+	const isUnchanged = stored?.entered === entered;
+	const filters = (isUnchanged ? stored.query : (await readFilters(execution, 'recordFilters', list)).query(0)) as Query;
 	const output = chosenFields(execution, 0, fields ?? []) ?? summaryFields({ n8n: execution.n8n }, description)(0);
 	const query: Query = { ...filters };
 	if (output && list.fields !== undefined) {
@@ -57,6 +62,7 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 		scope: {
 			path,
 			list,
+			entered,
 			filters,
 			query,
 			output: (record: IDataObject) => (output ? { id: record.id, ...simplify(record, output) } : record),

@@ -11,14 +11,16 @@ import type { ListDescription } from '../../api/openapi/listing';
 import { conditionOf, verdictOf, type Condition } from '../../fields/condition';
 import { allCustomFields } from '../../fields/field';
 import { maxIds } from '../../lookUp/lookUp';
-import type { Backfill } from './position';
+import type { Backfill, Position } from './position';
 
 /** The chosen records, and their output. */
 export interface RecordScope {
 	/** Collection path with version prefix. */
 	path: string;
 	list: ListDescription;
-	/** Whether there are filters: without them, no record can leave the scope. */
+	/** The filters as the user entered them. */
+	entered: string;
+	/** The filters with ids instead of names: without them, no record can leave the scope. */
 	filters: Query;
 	/** The query: the filters, and the fields to request. */
 	query: Query;
@@ -45,6 +47,8 @@ export class RecordReader {
 	readonly path: string;
 	/** The name of the scope: each scope has its own records. */
 	readonly scope: string;
+	/** The filters to store with the position. */
+	readonly filters: Position['filters'];
 	private readonly api: Connection;
 	private readonly options: RecordScope;
 	private readonly parameters: ListParameters;
@@ -56,6 +60,7 @@ export class RecordReader {
 		this.options = options;
 		this.path = options.path;
 		this.scope = JSON.stringify([options.path, options.filters]);
+		this.filters = { entered: options.entered, query: options.filters };
 		this.parameters = parametersOf(options);
 		this.conditions = Object.entries(options.filters).map(([parameter, value]) =>
 			conditionOf(parameter, value, options.list.filters.find(({ name }) => name === parameter)),

@@ -16,6 +16,7 @@ export interface Beginning {
 	since: string;
 	/** The scope of the records to begin with; absent for events. */
 	scope?: string | undefined;
+	filters?: Position['filters'];
 }
 
 /** The circumstances in which n8n started the trigger. */
@@ -42,7 +43,7 @@ export async function resume(
 	beginning: Beginning,
 	{ isRestart, now }: Activation,
 ): Promise<Resumption> {
-	const { choice, start, scope } = beginning;
+	const { choice, start, scope, filters } = beginning;
 	const account = newest?.account || (stored?.account ?? '');
 	if (!stored || stored.start !== start || ![account, ''].includes(stored.account)) {
 		const position = await begin(log, newest, beginning, account, now);
@@ -52,7 +53,7 @@ export async function resume(
 		return { position };
 	}
 
-	const position: Position = { ...stored, account, choice };
+	const position: Position = { ...stored, account, choice, filters };
 	if (JSON.stringify(choice) !== JSON.stringify(stored.choice)) {
 		// After a restart, the choice differs only if the position is older than it; then both choices count.
 		const upTo = isRestart ? stored.sequence : Math.max(newest?.sequence ?? 0, stored.sequence);
@@ -80,7 +81,7 @@ function readBefore({ floor, sequence, reread = { above: floor, upTo: sequence }
 async function begin(
 	log: EventLog,
 	newest: Newest | undefined,
-	{ choice, start, since, scope }: Beginning,
+	{ choice, start, since, scope, filters }: Beginning,
 	account: string,
 	now: number,
 ): Promise<Position> {
@@ -91,6 +92,7 @@ async function begin(
 		start,
 		since,
 		choice,
+		filters,
 		past: [],
 		// An event since the date may be committed after one with a higher number.
 		floor: since === '' ? sequence : Math.max(0, sequence - overlap),

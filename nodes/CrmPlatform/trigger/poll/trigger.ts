@@ -6,8 +6,11 @@ import {
 } from 'n8n-workflow';
 
 import { connect, type Connection } from '../../api/connection';
+import { RecentMap } from '../../base/maps';
 import { systemClock } from '../../base/clock';
 import { openEventLog } from '../../log/eventLog';
+import { isStartedByN8n } from '../activation';
+import { triggerKey } from '../storedState';
 import { ignoredOrigins, readEventChoice, readOrigin, type EventChoice } from '../eventProperties';
 import { readChangeChoice } from './eventChoice';
 import { testItems } from './testItems';
@@ -15,6 +18,9 @@ import { startReading, type ReadingDependencies, type TriggerChoice } from './re
 import { RecordReader, type RecordScope } from './records';
 import { readRecordChoice } from './recordScope';
 import { asNodeError, reportFailure } from '../reportFailure';
+
+/** Triggers whose failed start was reported. */
+const reportedStarts = new RecentMap<string, true>(10_000);
 
 /**
  * Starts executions with events of the service, from a stored position on. A manual run returns the latest
@@ -50,6 +56,7 @@ export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemC
 				return true;
 			});
 		let opened = await open({ api, log, clock });
+		reportedStarts.delete(triggerKey(n8n));
 		return {
 			closeFunction: async () => {
 				isClosed = true;
@@ -57,7 +64,13 @@ export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemC
 			},
 		};
 	} catch (error) {
-		throw asNodeError(n8n, error);
+		const nodeError = asNodeError(n8n, error);
+		// n8n shows a failed publish to the user, but not a failed start of its own, which it repeats.
+		if (isStartedByN8n(n8n) && !reportedStarts.get(triggerKey(n8n))) {
+			reportedStarts.set(triggerKey(n8n), true);
+			reportFailure(n8n, nodeError);
+		}
+		throw nodeError;
 	}
 }
 
