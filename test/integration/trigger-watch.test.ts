@@ -1,4 +1,5 @@
 import { came, change, disableSubscription, happen, onlySubscription, sandbox, subscriptions, trigger } from './harness/watched-trigger';
+import { until } from '../until.ts';
 
 test('a subscription deleted in the CRM is created again, and missed events arrive', async () => {
 	await trigger.activate();
@@ -102,4 +103,19 @@ test('a failed publish subscribes to nothing later', async () => {
 	await sandbox.clear();
 	await trigger.restart();
 	expect(await subscriptions()).toHaveLength(1);
+});
+
+test('if n8n’s clock is wrong by more than five minutes, an execution says so once, and later the refused events arrive', async () => {
+	await trigger.activate();
+	const { secret_hint: hint } = await onlySubscription();
+	const clock = jest.spyOn(Date, 'now').mockImplementation(() => new Date().getTime() + 7 * 60_000);
+	await happen('refused');
+	await until(async () => (await onlySubscription()).failing_since !== null);
+	await trigger.look();
+	await trigger.look();
+	expect(trigger.reported).toEqual(['The clock of n8n is 7 minutes ahead of the CRM’s, so every delivery is refused']);
+	clock.mockRestore();
+	await trigger.look();
+	await came('refused');
+	expect((await onlySubscription()).secret_hint).toBe(hint);
 });

@@ -178,7 +178,7 @@ class WebhookTrigger implements TestTrigger {
 				if (signal?.aborted) resolve();
 			});
 		};
-		this.watching = watchSubscription(context as unknown as ITriggerFunctions, { ...systemClock, sleep });
+		this.watching = watchSubscription(context as unknown as ITriggerFunctions, { ...systemClock, now: () => Date.now(), sleep });
 	}
 
 	private async stopWatching(): Promise<void> {

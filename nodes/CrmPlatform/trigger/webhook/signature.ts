@@ -17,7 +17,7 @@ export const doubtful = {
 };
 
 /** Seconds by which clocks may differ. An older delivery may be a replay. */
-const tolerance = 5 * 60;
+export const tolerance = 5 * 60;
 
 /**
  * Verifies a delivery as Standard Webhooks 1.0.0 demands: `v1,<base64 HMAC-SHA256>` of

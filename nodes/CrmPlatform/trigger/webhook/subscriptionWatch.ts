@@ -1,4 +1,4 @@
-import type { ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
+import { NodeOperationError, type ITriggerFunctions, type ITriggerResponse } from 'n8n-workflow';
 
 import { connect, type Connection } from '../../api/connection';
 import { systemClock, type Clock } from '../../base/clock';
@@ -9,6 +9,7 @@ import { storeOnly } from '../unwritable';
 import { deliveredUntil, describeGap, isFailing, recoverEvents, recoverHours } from './backlog';
 import { inactive } from './lifecycle';
 import { isMoved, matchesRequest, openSubscription, secretState } from './openSubscription';
+import { tolerance } from './signature';
 import { readSubscription, storeSubscription, type SubscriptionState } from './subscriptionState';
 import { findSubscription, type FoundSubscription, type Subscription, type SubscriptionRequest } from './subscription';
 import { serialized } from './serialized';
@@ -89,7 +90,7 @@ class SubscriptionWatch {
 			} catch (error) {
 				this.failures += 1;
 				this.warn((error as Error).message);
-				if (this.failures === maxFailures) this.report(error);
+				if (this.failures === maxFailures || error instanceof WrongClock) this.report(error);
 				this.wait = this.failures < maxFailures ? retryDelay : interval;
 			}
 		}
@@ -104,6 +105,8 @@ class SubscriptionWatch {
 		const found = await findSubscription(api, id);
 		const subscription = found?.subscription;
 		const fails = subscription !== undefined && (await isFailing(api, subscription));
+		const ahead = found ? (this.clock.now() - found.now) / 1_000 : 0;
+		if (fails && Math.abs(ahead) > tolerance) throw wrongClock(this.n8n, ahead);
 		// Deliveries may fail because another client has replaced the secret, which the service does not
 		// report.
 		const isDoubtful = fails && !this.isRenewed && subscription.status === 'active' && secretState(subscription, state) === 'unknown';
@@ -192,6 +195,16 @@ class SubscriptionWatch {
 	private warn(message: string): void {
 		this.n8n.logger.warn(`${this.n8n.getNode().name}: ${message}`);
 	}
+}
+
+/** Thrown while the trigger refuses every delivery because of its time. */
+class WrongClock extends NodeOperationError {}
+
+function wrongClock(n8n: ITriggerFunctions, ahead: number): WrongClock {
+	const difference = `${Math.round(Math.abs(ahead) / 60)} minutes ${ahead > 0 ? 'ahead of' : 'behind'}`;
+	return new WrongClock(n8n.getNode(), `The clock of n8n is ${difference} the CRM’s, so every delivery is refused`, {
+		description: 'Deliveries may be at most five minutes old. Correct the clock that is wrong: the refused events are then delivered again.',
+	});
 }
 
 function describeRestored(id: string, subscription: Subscription | undefined, request: SubscriptionRequest, state: SubscriptionState): string {
