@@ -80,7 +80,8 @@ test.each(['started', 'succeeded'])('a new scope during the backfill goes on wit
 });
 
 test('a scope that names a record stays when the record is renamed, and is reported if it was changed to a name that is gone', async () => {
-	const stages = ['open', 'won', 'lost'].map((kind, position) => ({ id: null, name: kind, kind, position, probability: 0, rotting_days: null }));
+	const common = { id: null, probability: 0, rotting_days: null };
+	const stages = ['open', 'won', 'lost'].map((kind, position) => ({ ...common, name: kind, kind, position }));
 	const pipeline = await sandbox.create('pipelines', { name: 'Licences', stages });
 	const recordFilters = filterRows({ pipeline_id: 'Licences' });
 	const n8n = await publish({ resource: 'deal', recordFilters });

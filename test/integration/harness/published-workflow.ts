@@ -112,7 +112,11 @@ export class Published {
 			.flatMap(({ items }) => items.map(({ id, event }) => String((event as IDataObject | undefined)?.id ?? id)));
 	}
 
-	private context({ workflow, node, additionalData }: ReturnType<typeof loadTrigger>, mode: 'trigger' | 'manual', activation = 'activate'): ITriggerFunctions {
+	private context(
+		{ workflow, node, additionalData }: ReturnType<typeof loadTrigger>,
+		mode: 'trigger' | 'manual',
+		activation = 'activate',
+	): ITriggerFunctions {
 		const process = this.process;
 		type Data = INodeExecutionData[][];
 		const emit = (data: Data, answer: Answer | undefined, done: Done | undefined, key?: string) => {
