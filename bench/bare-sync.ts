@@ -2,7 +2,7 @@ import { bareContacts } from './bare-loop.ts';
 import type { Server } from './server-process.ts';
 
 /** The fields that are compared. */
-export const compared = ['external_id', 'last_name', 'job_title', 'lead_source'] as const;
+const compared = ['external_id', 'last_name', 'job_title', 'lead_source'] as const;
 
 export interface SyncedPerson {
 	id: string;

@@ -9,7 +9,7 @@ import type {
 	Workflow,
 } from 'n8n-workflow';
 import { buildPackage } from '../tools/build.ts';
-import { contextIn, type Parts, runIn } from '../tools/node-context.ts';
+import { contextIn, type Parts, runIn } from '../test/support/node-context.ts';
 
 /** The connector as n8n runs it: the built package in n8n-core's own execution context. */
 interface Connector {

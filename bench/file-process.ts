@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { IBinaryData, IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
-import { type Parts, runIn } from '../tools/node-context.ts';
+import { type Parts, runIn } from '../test/support/node-context.ts';
 import { automatic, connectorParts, connectorTo } from './connector.ts';
 import { peakGrowth } from './peak-memory.ts';
 

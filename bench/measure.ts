@@ -15,7 +15,7 @@ export interface Row {
  * @param values at least one
  * @param share from 0 to 1
  */
-export function percentile(values: number[], share: number): number {
+function percentile(values: number[], share: number): number {
 	const sorted = values.toSorted((a, b) => a - b);
 	const rank = Math.ceil(share * sorted.length) - 1;
 	return sorted[Math.max(0, rank)]!;

@@ -25,7 +25,7 @@ export function publish(report: Report, isWhole: boolean): void {
 }
 
 /** As Markdown that is readable as plain text. */
-export function table({ ours, bare, rows }: Omit<Report, 'name'>): string {
+function table({ ours, bare, rows }: Omit<Report, 'name'>): string {
 	const cells = [
 		['', 'unit', ours, bare, 'ratio'],
 		...rows.map((row) => [

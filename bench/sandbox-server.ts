@@ -25,12 +25,3 @@ export async function withSandbox<T>(
 		rmSync(folder, { recursive: true });
 	}
 }
-
-let personCount = 0;
-
-/** A contact that does not exist yet. */
-export const person = () => ({
-	first_name: 'Ana',
-	last_name: 'Moreno',
-	email: `bench${personCount++}@x.example`,
-});

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 /** A tool that a model is offered, in the format of OpenAI's chat completions. */
-export interface OfferedTool {
+interface OfferedTool {
 	name: string;
 	description: string;
 	parameters: { properties: Record<string, { type?: string; description?: string }> };

@@ -1,4 +1,4 @@
-import { runJest } from '../tools/jest.ts';
+import { runJest } from './support/run-jest.ts';
 
 /* npm run histories [test [times]]: plays more made-up histories; by default 20,000 of an undo. */
 const [test = 'test/integration/undo-histories', times = '40'] = process.argv.slice(2);

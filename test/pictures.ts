@@ -1,4 +1,4 @@
-import { runSteps } from '../tools/steps.ts';
+import { runSteps } from './support/run-steps.ts';
 import { build, pictures } from './steps.ts';
 
 /** npm run pictures: the pictures of the documentation, taken in a real n8n. */

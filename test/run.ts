@@ -1,6 +1,13 @@
-import { runSteps } from '../tools/steps.ts';
-import { build, conformance, endToEnd, gateUnitAndSandbox, large, lintAndTypes, oldestN8n, queueMode } from './steps.ts';
+import { runSteps } from './support/run-steps.ts';
+import { build, conformance, endToEnd, large, lintAndTypes, queueMode, unitSandboxAndIntegration } from './steps.ts';
+import { runMatrix } from './versions/run.ts';
 
-/** npm test: the tests of a release. Those that run by hand are in test/README.md. */
-const steps = [lintAndTypes, build, gateUnitAndSandbox, oldestN8n, conformance, large, endToEnd, queueMode];
-process.exitCode = (await runSteps(steps, process.env['CI'] !== 'true')) ? 0 : 1;
+/**
+ * npm test: the tests of a release. Those that run by hand are in test/README.md.
+ * `npm test -- --matrix`: the integration tests in other versions of n8n.
+ */
+if (process.argv[2] === '--matrix') await runMatrix(process.argv.slice(3));
+else {
+	const steps = [lintAndTypes, build, unitSandboxAndIntegration, conformance, large, endToEnd, queueMode];
+	process.exitCode = (await runSteps(steps, process.env['CI'] !== 'true')) ? 0 : 1;
+}

@@ -1,39 +1,31 @@
-import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { buildPackage } from '../tools/build.ts';
-import { runJest } from '../tools/jest.ts';
+import { runJest } from './support/run-jest.ts';
 import { runNode } from '../tools/run-node.ts';
-import type { Step } from '../tools/steps.ts';
-import { chromium, installProgram, postgres, redis } from '../tools/system-program.ts';
+import type { Step } from './support/run-steps.ts';
+import { chromium, installProgram, postgres, redis } from './support/system-program.ts';
 import { dailyFiles } from './daily.ts';
-import { n8nHelpersIn } from './versions/version-steps.ts';
-import { oldestVersion } from './versions/versions.ts';
 
 const conformanceConfig = 'test/conformance/jest.config.cjs';
 const e2eConfig = 'test/e2e/jest.config.cjs';
 const queueConfig = 'test/queue/jest.config.cjs';
 
-/** In parallel, since each keeps one core busy; both print their findings at the end. */
-const lintAndTypesWith = (lintArguments: string[]): Step => ({
-	name: 'lint, types',
+const bin = (name: string, ...path: string[]) => resolve('node_modules', name, ...path);
+
+/** ESLint's rules, TypeScript's types, and knip's search for files, exports and packages that nothing uses. */
+export const lintAndTypes: Step = {
+	name: 'lint, types, unused code',
 	async run() {
-		const compiler = resolve('node_modules', 'typescript', 'bin', 'tsc');
 		// Files that have not changed since are not checked again.
-		const incrementalOptions = ['--incremental', '--tsBuildInfoFile', resolve('.tmp', 'types.tsbuildinfo')];
-		const [isTidy, isTyped] = await Promise.all([
-			runNode([resolve('tools', 'lint.ts'), ...lintArguments]),
-			runNode([compiler, '-p', 'tsconfig.all.json', ...incrementalOptions]),
-		]);
+		const types = ['-p', 'tsconfig.all.json', '--incremental', '--tsBuildInfoFile', resolve('.tmp', 'types.tsbuildinfo')];
+		const cache = ['--cache', '--cache-strategy', 'content', '--cache-location', resolve('.tmp', 'eslintcache')];
+		const knip = [bin('knip', 'bin', 'knip.js'), '--no-progress', '--config', 'test/knip.json'];
+		const lint = async () => (await runNode(knip)) && (await runNode([resolve('tools', 'lint.ts'), ...cache]));
+		// In parallel, since each keeps one core busy; both print their findings at the end.
+		const [isTyped, isTidy] = await Promise.all([runNode([bin('typescript', 'bin', 'tsc'), ...types]), lint()]);
 		return { ok: isTidy && isTyped };
 	},
-});
-
-export const lintAndTypes = lintAndTypesWith([]);
-
-/** The step above, without linting files that have not changed since. */
-export const lintAndTypesOfChanges = lintAndTypesWith([
-	'--cache', '--cache-strategy', 'content', '--cache-location', resolve('.tmp', 'eslintcache'),
-]);
+};
 
 export const build: Step = {
 	name: 'build',
@@ -44,44 +36,25 @@ export const build: Step = {
 };
 
 const foldersOfOtherSteps = ['large', 'conformance', 'e2e', 'queue', 'versions', 'night'].map((folder) => `/test/${folder}/`);
-const gate = '/test/gate/';
-const runAllBut = async (report: string, patterns: string[]) =>
-	await runJest(report, ['--testPathIgnorePatterns', '/node_modules/', ...foldersOfOtherSteps, ...patterns]);
 
-/** The tests that also run against the contract, which checks more. */
-const testsOfConformance = (): string[] => {
-	const { testMatch } = createRequire(import.meta.url)(resolve(conformanceConfig)) as { testMatch: string[] };
-	return testMatch.map((pattern) => pattern.replace('<rootDir>', '').replace('*.test.ts', ''));
-};
-
-/** A core of the tests that need neither n8n itself nor a browser. */
+/** The tests of `npm run check`: see `dailyFiles`. */
 export const dailyTests: Step = {
 	name: 'daily tests',
 	run: () => runJest('daily', dailyFiles()),
 };
 
-/** Everything that needs neither n8n itself nor a browser. */
-export const unitAndIntegration: Step = {
-	name: 'unit, integration',
-	run: () => runAllBut('unit', [gate]),
-};
-
-/** All tests except those that run against the contract, and n8n's checks of packages for verification, which keep one core busy. */
-export const gateUnitAndSandbox: Step = {
-	name: 'gate, unit, sandbox',
+/** Everything that needs neither n8n itself, nor a browser, nor minutes. */
+export const unitSandboxAndIntegration: Step = {
+	name: 'unit, sandbox, integration',
 	needs: ['build'],
-	run: () => runAllBut('gate-unit', testsOfConformance()),
+	run: () => runJest('unit', ['--testPathIgnorePatterns', '/node_modules/', ...foldersOfOtherSteps]),
 };
 
-/** The oldest n8n that is supported; the newest is the one all other tests run in. */
-export const oldestN8n: Step = n8nHelpersIn(oldestVersion);
-
-/** Checks the contract, then the service against it: Prism reads every request and answer of the integration tests. */
+/** Checks the contract, then the sandbox against it: Prism reads the requests and responses of a few test files. */
 export const conformance: Step = {
-	name: 'integration, conformance',
+	name: 'contract',
 	async run() {
-		const redocly = resolve('node_modules', '@redocly', 'cli', 'bin', 'cli.js');
-		const isValid = await runNode([redocly, 'lint', 'contract/openapi.json']);
+		const isValid = await runNode([bin('@redocly', 'cli', 'bin', 'cli.js'), 'lint', 'contract/openapi.json']);
 		const { ok, tests } = await runJest('conformance', ['--config', conformanceConfig]);
 		return { ok: isValid && ok, ...(tests && { tests }) };
 	},

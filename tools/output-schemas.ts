@@ -1,5 +1,5 @@
 /** The part of JSON Schema with which n8n previews a node's output. */
-export interface OutputSchema {
+interface OutputSchema {
 	type: string;
 	properties?: Record<string, OutputSchema>;
 	items?: OutputSchema;

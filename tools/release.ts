@@ -6,7 +6,7 @@ import { z } from 'zod/v4';
 import { buildPackage } from './build.ts';
 import { parseChangelog } from './changelog.ts';
 import { Failure, reportFailure } from './failure.mjs';
-import { runJest } from './jest.ts';
+import { runNode } from './run-node.ts';
 import { packPackage, readManifest } from './pack.ts';
 import { refusals, releaseBranch, type ReleaseState } from './release-refusals.ts';
 
@@ -87,7 +87,7 @@ async function packVerified(): Promise<string> {
 	rmSync(outputFolder, { recursive: true, force: true });
 	mkdirSync(outputFolder, { recursive: true });
 	await buildPackage();
-	const { ok } = await runJest('gate', ['test/gate']);
+	const ok = await runNode([resolve('node_modules', 'jest', 'bin', 'jest.js'), 'test/gate']);
 	if (!ok) throw new Failure("Not released: n8n's verification would refuse the package, see above.");
 	// The name has no version, so that the workflow knows it.
 	const tarball = join(outputFolder, 'package.tgz');

@@ -20,7 +20,7 @@ interface SecuredOperation {
 
 export const scopesFile = 'docs/scopes.md';
 
-const markers = ['<!-- operations, written by npm run words -->', '<!-- end of operations -->'] as const;
+const markers = ['<!-- operations, written by npm run contract -->', '<!-- end of operations -->'] as const;
 
 /**
  * Fills docs/scopes.md with the scopes that the contract requires for each operation.

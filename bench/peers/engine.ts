@@ -28,7 +28,7 @@ interface Engine {
 	load(peer: Peer): Loaded;
 }
 
-export interface Loaded {
+interface Loaded {
 	run(task: PeerTask, items: IDataObject[]): Promise<Ended>;
 }
 

@@ -2,7 +2,7 @@ import { SimulatedClock } from './clock.ts';
 import { SimulatedService, type SimulatedResponse, type SimulatedPlan } from './service.ts';
 
 /** Who sends a request. */
-export interface Caller {
+interface Caller {
 	process: number;
 	workflow: number;
 	isAwaited: boolean;

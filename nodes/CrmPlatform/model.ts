@@ -62,7 +62,7 @@ export interface Operation {
 }
 
 /** The part of JSON Schema that n8n shows of a node's output before it has run. */
-export interface OutputSchema {
+interface OutputSchema {
 	type: string;
 	properties?: Record<string, OutputSchema>;
 }

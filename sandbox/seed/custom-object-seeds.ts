@@ -4,7 +4,7 @@ import type { Times } from './history.ts';
 import type { Random } from './random.ts';
 
 /** A custom object: the machines that the account has delivered. */
-export const machines = recordsName('machines');
+const machines = recordsName('machines');
 
 export const customObjectSeed = () => ({
 	key: 'machines',

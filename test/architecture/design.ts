@@ -15,19 +15,23 @@ export const design: Record<string, Part> = {
 	...sandboxDesign,
 	tools: {
 		files: ['tools/**'],
-		imports: ['typescript', '@rollup/wasm-node', 'zod', 'node:**'],
-		types: ['n8n-core', 'n8n-workflow'],
+		imports: ['@rollup/wasm-node', 'zod', 'node:**'],
 	},
 	demo: {
 		files: ['demo/**'],
 		imports: ['tools', 'sandbox', 'sandbox/**', 'flatted', 'get-port', 'zod', 'node:**'],
 		types: ['n8n-workflow'],
 	},
-	// Benchmarks run the package in separate processes; those of triggers, in the demo's n8n. The bare loop
-	// of inserts uses the sandbox's schemas and tables; simulations load the built package.
+	// Runs a built node in n8n-core's context, for tests and benchmarks.
+	nodeContext: {
+		files: ['test/support/node-context.ts'],
+		imports: ['node:**'],
+		types: ['n8n-core', 'n8n-workflow'],
+	},
+	// Benchmarks run the package in separate processes, and files in the demo's n8n; simulations load the built package.
 	bench: {
 		files: ['bench/**'],
-		imports: ['tools', 'demo', 'sandbox', 'sandbox/**', 'node:**'],
+		imports: ['nodeContext', 'tools', 'demo', 'node:**'],
 		types: ['nodes/CrmPlatform/base', 'nodes/CrmPlatform/api/http', 'n8n-workflow'],
 	},
 	test: {

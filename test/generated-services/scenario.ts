@@ -44,7 +44,7 @@ export const scenarios: fc.Arbitrary<Scenario> = fc.record({
 } as const);
 
 /** The outcome of an attempt: items, or the error that the node failed with. */
-export interface Attempt {
+interface Attempt {
 	items: IDataObject[];
 	hints: string[];
 	error?: Error;

@@ -12,7 +12,7 @@ import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { getFilterFields } from '../../nodes/CrmPlatform/pickers/filterPickers';
 import { getEvents } from '../../nodes/CrmPlatform/pickers/getEvents';
 import { getOutputFields, getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
-import { workflowIn } from '../../tools/node-context.ts';
+import { workflowIn } from '../support/node-context.ts';
 import { failure, parts, picker } from './harness/node-runs.ts';
 import { create } from './harness/parameters.ts';
 import { fieldsById, openedNodes } from './harness/opened-nodes.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { ExecuteContext } from 'n8n-core';
 import { createRunExecutionData, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
-import { workflowIn } from '../../tools/node-context.ts';
+import { workflowIn } from '../support/node-context.ts';
 import { agentReading } from './harness/agent-execution.ts';
 import { asTool, runEngineAgent } from './harness/engine-agent.ts';
 import { parts, type Setup } from './harness/node-runs.ts';

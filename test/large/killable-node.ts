@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Setup } from '../../tools/node-context.ts';
+import type { Setup } from '../support/node-context.ts';
 
 /** An import of a CSV file that the process stores in n8n's binary store first. */
 export interface ImportInput extends Pick<Setup, 'credential'> {

@@ -1,5 +1,5 @@
 import { run } from '../integration/harness/node-runs.ts';
-import type { Setup } from '../../tools/node-context.ts';
+import type { Setup } from '../support/node-context.ts';
 import { endWith, inputOfProcess } from './killable-node.ts';
 
 /** Runs CRM Platform, and prints the items that it gives. */

@@ -1,6 +1,6 @@
 import { mustForward } from '../../tools/child.mjs';
 import { parseArguments } from '../../tools/script.mjs';
-import { fileNames } from '../../tools/system-program.ts';
+import { fileNames } from '../support/system-program.ts';
 
 describe('The launcher', () => {
 	test('installs everything for a script, unless the script needs less', () => {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readWordList } from '../../tools/word-list.ts';
+import { readWordList } from '../support/word-list.ts';
 
 const list = readWordList((file) => jest.requireActual(resolve(file)));
 

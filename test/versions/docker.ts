@@ -10,7 +10,7 @@ import { startSandbox } from '../../sandbox/serve.ts';
 import { Failure } from '../../tools/failure.mjs';
 import { packPackage } from '../../tools/pack.ts';
 import { onStopSignal } from '../../tools/stop.mjs';
-import type { Step } from '../../tools/steps.ts';
+import type { Step } from '../support/run-steps.ts';
 import { useNode } from './use-node.ts';
 
 const imageName = 'docker.n8n.io/n8nio/n8n';

@@ -1,20 +1,21 @@
 import { parseArgs } from 'node:util';
 import { build } from '../steps.ts';
-import { reportFailure } from '../../tools/failure.mjs';
-import { runSteps } from '../../tools/steps.ts';
+import { runSteps } from '../support/run-steps.ts';
 import { docker } from './docker.ts';
 import { endToEndInOldest, integrationTestsIn, refusalIn } from './version-steps.ts';
 import { versionsBetween, newest, oldestVersion } from './versions.ts';
 
 const helpText = `
-npm run matrix                    The integration tests in every version of n8n that is supported.
-npm run matrix -- --n8n 2.25.0    The same in that one.
-npm run matrix -- --end-to-end    The end-to-end tests in the oldest n8n.
-npm run matrix -- --docker next   A workflow in n8n's Docker image of that tag.
+npm test -- --matrix                    The integration tests in every version of n8n that is supported.
+npm test -- --matrix --n8n 2.25.0    The same in that one.
+npm test -- --matrix --end-to-end    The end-to-end tests in the oldest n8n.
+npm test -- --matrix --docker next   A workflow in n8n's Docker image of that tag.
 `;
 
-async function main(): Promise<void> {
+/** @param args of `npm test -- --matrix` */
+export async function runMatrix(args: string[]): Promise<void> {
 	const { values } = parseArgs({
+		args,
 		options: {
 			n8n: { type: 'string' },
 			docker: { type: 'string' },
@@ -32,5 +33,3 @@ async function main(): Promise<void> {
 			: [...refusal, ...versions.map(integrationTestsIn)];
 	process.exitCode = (await runSteps(steps, process.env['CI'] !== 'true')) ? 0 : 1;
 }
-
-main().catch(reportFailure);

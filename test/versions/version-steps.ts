@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { runJest } from '../../tools/jest.ts';
-import type { Step } from '../../tools/steps.ts';
+import { runJest } from '../support/run-jest.ts';
+import type { Step } from '../support/run-steps.ts';
 import { installCore } from './install-core.ts';
 import { tooOldVersion } from './versions.ts';
 

@@ -5,7 +5,7 @@ import { csvBeginning, csvCells, csvRow } from '../files/csvWriter';
 import { reportColumns } from '../files/rows';
 
 /** The outcome of a row that was written. */
-export interface Done {
+interface Done {
 	action: 'created' | 'updated' | 'deleted';
 	/** Id of the record. */
 	id: string;

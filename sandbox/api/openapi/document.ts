@@ -69,7 +69,7 @@ function jobSchemas(): Record<string, JsonSchema> {
 	return { Job: Job!, JobList: JobList! };
 }
 
-export const headers = {
+const headers = {
 	'X-Request-Id': { description: 'Identifies the request.', schema: { type: 'string' } },
 	'X-RateLimit-Remaining': { description: 'Requests left in this window.', schema: { type: 'integer', minimum: 0 } },
 	'X-RateLimit-Reset': { description: 'Time the window resets, in seconds since 1970.', schema: { type: 'integer' } },

@@ -9,7 +9,7 @@ import { startSandbox, type Sandbox } from '../../../sandbox/serve.ts';
 import { withBuiltPackage } from '../../../tools/build.ts';
 import { installN8n } from '../../../tools/n8n.mjs';
 import { packPackage } from '../../../tools/pack.ts';
-import { chromium, findProgram } from '../../../tools/system-program.ts';
+import { chromium, findProgram } from '../../support/system-program.ts';
 import type { World } from './access.ts';
 
 const owner = { email: 'owner@example.com', password: 'For-1-run-only' };

@@ -7,7 +7,7 @@ import {
 	type ISupplyDataFunctions,
 } from 'n8n-workflow';
 
-import { workflowIn } from '../../../tools/node-context.ts';
+import { workflowIn } from '../../support/node-context.ts';
 import { asTool } from './engine-agent.ts';
 import { parts, type Setup } from './node-runs.ts';
 

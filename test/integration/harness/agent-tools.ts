@@ -2,7 +2,7 @@ import { SupplyDataContext } from 'n8n-core';
 import { createRunExecutionData, type IDataObject, type INodeParameters, type ISupplyDataFunctions } from 'n8n-workflow';
 
 import { CrmPlatformTools } from '../../../nodes/CrmPlatform/CrmPlatformTools.node';
-import { workflowIn } from '../../../tools/node-context.ts';
+import { workflowIn } from '../../support/node-context.ts';
 import { parts, type Setup } from './node-runs.ts';
 
 /** A tool as n8n's agents see it. */

@@ -10,7 +10,7 @@ import {
 	type INodeType,
 } from 'n8n-workflow';
 
-import { nodeTypesOf, workflowIn } from '../../../tools/node-context.ts';
+import { nodeTypesOf, workflowIn } from '../../support/node-context.ts';
 import { parts, type Setup } from './node-runs.ts';
 
 /** Decides after each answer: the arguments of one or several simultaneous calls, or undefined at the end. */

@@ -5,7 +5,7 @@ import type { IDataObject, INode, INodeParameters } from 'n8n-workflow';
 import type { Workflow } from '../../../demo/n8n-client.ts';
 
 /** An item, and its source items by the names of the nodes that returned them. */
-export interface Item {
+interface Item {
 	json: IDataObject;
 	from: Record<string, IDataObject>;
 }

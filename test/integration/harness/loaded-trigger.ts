@@ -1,6 +1,6 @@
 import { Workflow, type IDataObject, type INode, type INodeParameters, type INodeType } from 'n8n-workflow';
 
-import { nodeTypesOf } from '../../../tools/node-context.ts';
+import { nodeTypesOf } from '../../support/node-context.ts';
 import { additionalDataOf, type Setup } from './node-runs.ts';
 
 interface TriggerWorkflow {

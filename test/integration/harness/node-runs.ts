@@ -22,9 +22,9 @@ import {
 	type Parts,
 	type Run,
 	type Setup,
-} from '../../../tools/node-context.ts';
+} from '../../support/node-context.ts';
 
-export type { Run, Setup, StoredOAuth2 } from '../../../tools/node-context.ts';
+export type { Run, Setup, StoredOAuth2 } from '../../support/node-context.ts';
 
 export const parts: Parts = {
 	ExecuteContext,

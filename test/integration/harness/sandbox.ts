@@ -36,9 +36,9 @@ export interface TestSandbox {
 	advance(seconds: number): Promise<void>;
 }
 
-export type TestRecord = IDataObject & { id: string };
+type TestRecord = IDataObject & { id: string };
 
-export interface LoggedRequest {
+interface LoggedRequest {
 	method: string;
 	path: string;
 	query: string;

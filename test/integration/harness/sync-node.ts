@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { CrmPlatformSync } from '../../../nodes/CrmPlatform/CrmPlatformSync.node';
-import { contextIn, type Setup } from '../../../tools/node-context.ts';
+import { contextIn, type Setup } from '../../support/node-context.ts';
 import { parts } from './node-runs.ts';
 import { filterRows } from './parameters.ts';
 import type { TestSandbox } from './sandbox.ts';

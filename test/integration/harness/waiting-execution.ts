@@ -15,7 +15,7 @@ import {
 	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 
-import { nodeTypesOf, workflowIn } from '../../../tools/node-context.ts';
+import { nodeTypesOf, workflowIn } from '../../support/node-context.ts';
 import { startLocalServer, type LocalServer } from '../../local-server.ts';
 import { toolsNode } from './agent-tools.ts';
 import { parts, type Setup } from './node-runs.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chownSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { freePort } from '../../../demo/ports.ts';
-import { findProgram, postgres } from '../../../tools/system-program.ts';
+import { findProgram, postgres } from '../../support/system-program.ts';
 import { newFolder, type Server, startServer } from './server.ts';
 
 /** A superuser without a password: the server accepts connections from this machine only. */

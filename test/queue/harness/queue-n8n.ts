@@ -3,7 +3,7 @@ import { installCommunityPackage } from '../../../demo/community-package.ts';
 import { n8nUrl } from '../../../demo/n8n-environment.ts';
 import { type N8nProcess, startN8n } from '../../../demo/n8n-process.ts';
 import { freePort } from '../../../demo/ports.ts';
-import { findProgram, postgres, redis } from '../../../tools/system-program.ts';
+import { findProgram, postgres, redis } from '../../support/system-program.ts';
 import type { N8nSetup } from '../../e2e/harness/new-n8n.ts';
 import { databaseUser, startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';

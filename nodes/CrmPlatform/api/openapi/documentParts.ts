@@ -115,7 +115,7 @@ function pointedAt(document: OpenApiDocument, reference: string, depth = 0): unk
 const maxReferenceLength = 2_000;
 
 /** The steps of a JSON Pointer in a URL fragment (RFC 6901, section 6). */
-export const stepsOf = (pointer: string): string[] =>
+const stepsOf = (pointer: string): string[] =>
 	pointer.split('/').map((step) => percentDecoded(step).replace(/~1/g, '/').replace(/~0/g, '~'));
 
 const isObjectOrList = (value: unknown): value is object => typeof value === 'object' && value !== null;

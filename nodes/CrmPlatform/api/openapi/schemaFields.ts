@@ -117,7 +117,7 @@ function lowerCasePlaces(document: OpenApiDocument, schema: Schema, depth = 0): 
  *
  * @param depth of nested lists, which may be infinite
  */
-export function kindOf(document: OpenApiDocument, schema: Schema, depth = 0): FieldKind {
+function kindOf(document: OpenApiDocument, schema: Schema, depth = 0): FieldKind {
 	const [type, ...others] = typesOf(schema);
 	if (others.length > 0) return 'any';
 	const itemsOf = () => (depth < 3 ? kindOf(document, flatten(document, schema.items ?? {}), depth + 1) : 'json');

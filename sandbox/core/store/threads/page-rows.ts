@@ -2,7 +2,7 @@ import type { StatementSync } from 'node:sqlite';
 import type { Query, Row } from './query.ts';
 
 /** Maximum amount of text on a page, in characters; a single record may have more. */
-export const maxPageSize = 2_000_000;
+const maxPageSize = 2_000_000;
 
 /** Reads the rows of a query. For a page, it stops one row after the page is full, which shows that more follow. */
 export function readRows(statement: StatementSync, query: Pick<Query, 'values' | 'isPage'>): Row[];

@@ -8,10 +8,10 @@ import {
 	openSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { logFile } from './cache.mjs';
-import { runGroup } from './child.mjs';
-import { searchPath } from './environment.mjs';
-import { showProgress } from './progress.mjs';
+import { logFile } from '../../tools/cache.mjs';
+import { runGroup } from '../../tools/child.mjs';
+import { searchPath } from '../../tools/environment.mjs';
+import { showProgress } from '../../tools/progress.mjs';
 
 /** A program that npm cannot install. */
 interface SystemProgram {

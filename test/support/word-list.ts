@@ -34,9 +34,6 @@ const shownKeys = [
 	'valuesLabel',
 ];
 
-/** The file of the list, to be read after a change. */
-export const wordListFile = '.tmp/words.md';
-
 /**
  * Every text of the package that users read, as Markdown: names, descriptions, placeholders and
  * hints as n8n shows them, then messages from the sources. The clone must be the current folder.

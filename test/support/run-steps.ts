@@ -1,4 +1,4 @@
-import { duration } from './progress.mjs';
+import { duration } from '../../tools/progress.mjs';
 
 /** The results of one step's tests. */
 export interface TestCounts {

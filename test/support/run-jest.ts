@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod/v4';
-import { runNode } from './run-node.ts';
-import type { StepResult, TestCounts } from './steps.ts';
+import { runNode } from '../../tools/run-node.ts';
+import type { StepResult, TestCounts } from './run-steps.ts';
 
 /** The part of jest's JSON report that is used here. */
 const Report = z.object({

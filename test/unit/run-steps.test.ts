@@ -1,6 +1,6 @@
-import { countTests } from '../../tools/jest.ts';
-import { runSteps } from '../../tools/steps.ts';
-import type { Step, TestCounts } from '../../tools/steps.ts';
+import { countTests } from '../support/run-jest.ts';
+import { runSteps } from '../support/run-steps.ts';
+import type { Step, TestCounts } from '../support/run-steps.ts';
 
 describe('A run of steps', () => {
 	let printed: string[];
