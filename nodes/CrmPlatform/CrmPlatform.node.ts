@@ -11,7 +11,7 @@ import {
 import { reviewCall } from './agent/reviewedCall';
 import { approvalWebhooks, receiveAnswer } from './approval/receiveAnswer';
 import { execute } from './execute';
-import { getColumnFields } from './pickers/columnFields';
+import { getColumnFields, getColumnOptions } from './pickers/columnFields';
 import { getFields, getMatchFields } from './pickers/mapperFields';
 import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
 import { getOutputFields, getSortOrders } from './pickers/listOptions';
@@ -82,6 +82,7 @@ export class CrmPlatform implements INodeType {
 			searchUsers,
 		},
 		loadOptions: {
+			getColumnOptions,
 			getFilterChoices,
 			getFilterFields,
 			getFilterOperators,

@@ -8,10 +8,11 @@ import { collectionPath } from '../mapping/collectionPath';
 import { MatchingColumn } from '../mapping/matchingColumn';
 import type { Execution, Operation } from '../model';
 import { chosenOption } from '../parameters/optionText';
-import { columnMapping } from '../parameters/columns';
+import { mappedColumns } from '../parameters/columns';
 import { emptyCells } from '../parameters/fieldParameters';
 import { binaryFieldProperty, fileSettingsOf, importAsProperty, importOptions, importProperties } from '../parameters/file';
 import { readPreview } from '../values/readers';
+import { planColumns } from '../writing/importColumns';
 import { importRows } from '../writing/importRows';
 import { fieldToMatchOn } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
@@ -34,25 +35,33 @@ export function importFile(): Operation {
 
 		async prepare(execution) {
 			return async (item) => {
+				const { n8n } = execution;
 				const plan = await planOf(execution, item);
-				const field = fileField(execution.n8n, item, binaryFieldProperty);
-				const file = await readFileRecords(readBinary(execution.n8n, item, field), fileSettingsOf(execution.n8n, item));
-				try {
-					checkColumns(plan, file);
+				const field = fileField(n8n, item, binaryFieldProperty);
+				const settings = fileSettingsOf(n8n, item);
+				const open = async () => await readFileRecords(readBinary(n8n, item, field), settings);
+				const columns = await closing(await open(), async (file) => await planColumns(execution, plan, mappedColumns(n8n, item), file));
+				return await closing(await open(), async (file) => {
 					// Around each name: its quotes, a colon and a comma.
 					const namesLength = (file.columns ?? []).reduce((sum, { length }) => sum + length + 6, 0);
-					const { json, files } = await importRows(execution, { ...plan, namesLength }, file);
+					const { json, files } = await importRows(execution, { ...plan, columns, namesLength }, file);
 					return new ItemWithFiles(json, files);
-				} finally {
-					await file.close();
-				}
+				});
 			};
 		},
 	};
 }
 
+async function closing<Result>(file: FileRecords, read: (file: FileRecords) => Promise<Result>): Promise<Result> {
+	try {
+		return await read(file);
+	} finally {
+		await file.close();
+	}
+}
+
 /** @throws Error in the user's words if the service does not offer the import, or if a parameter is wrong */
-async function planOf(execution: Execution, item: number): Promise<Omit<ImportPlan, 'namesLength'>> {
+async function planOf(execution: Execution, item: number): Promise<Omit<ImportPlan, 'columns' | 'namesLength'>> {
 	const { n8n, resource } = execution;
 	const operation = chosenOption<ImportPlan['operation']>(n8n, item, importAsProperty);
 	const write = (await execution.api.describe(resource.path))?.[operation];
@@ -64,7 +73,6 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 	}
 	const path = collectionPath(execution, item);
 	const isPreview = readPreview(n8n.getNodeParameter('preview', item, false));
-	const columns = columnMapping(n8n, item);
 	const { match } = write.job;
 	const whenBlank = match && (match.whenBlank ?? write.match?.whenBlank);
 	const matchFor = fieldToMatchOn(execution, new MatchingColumn(n8n, 'matchOn'), match, whenBlank);
@@ -80,7 +88,6 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 		query: { ...jobQuery(write.job, path), ...(match && matchOn !== undefined && { [match.name]: matchOn }) },
 		...(matchOn !== undefined && { matchOn }),
 		clearsEmpty: chosenOption(n8n, item, emptyCells, 'options.emptyCells') === 'clear',
-		...(columns && { columns, unseenColumns: new Set(columns.values()) }),
 	};
 }
 
@@ -91,17 +98,4 @@ async function refuseRepeatable({ api }: Execution, path: string, matchOn: strin
 	if (field?.unique === false) {
 		throw new Error(`Match On: several records may have the same ${field.label}, so nothing was sent. Choose a field that is unique.`);
 	}
-}
-
-/** @throws Error in the user's words if the file lacks a column that the user has mapped, or has one twice that is needed */
-function checkColumns({ columns }: Pick<ImportPlan, 'columns'>, { columns: header, repeated }: FileRecords): void {
-	if (!header) return;
-	const mapped = columns && new Set(columns.values());
-	const twice = [...repeated].find((name) => mapped?.has(name) ?? true);
-	if (twice !== undefined) throw new Error(`The header has the column “${twice}” twice. Rename or remove one of them; nothing was written.`);
-	const missing = [...(mapped ?? [])].filter((column) => !header.includes(column));
-	if (missing.length === 0) return;
-	throw new Error(
-		`Columns: the file has no column ${missing.map((name) => `“${name}”`).join(', ')}. Its columns are ${header.join(', ')}. Nothing was written.`,
-	);
 }

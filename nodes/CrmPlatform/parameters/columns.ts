@@ -15,7 +15,7 @@ const columnsMode: INodeProperties = {
 		{
 			name: 'Map Automatically',
 			value: 'automatic',
-			description: 'Each column goes into the field with its name or label',
+			description: 'Each column goes into the field with its name, its label or a usual name in other systems',
 		},
 		{ name: 'Map Each Field', value: 'each', description: 'Enter the column of each field in a form' },
 		{ name: 'Using JSON', value: 'json', description: 'Enter a JSON object of column names and field names' },
@@ -42,6 +42,34 @@ const columns = mapperProperty(
 /** Which column of a file goes into which field. */
 export const columnProperties: INodeProperties[] = [
 	columnsMode,
+	{
+		displayName: 'Exceptions',
+		name: 'columnExceptions',
+		type: 'fixedCollection',
+		typeOptions: { multipleValues: true },
+		placeholder: 'Add Column',
+		default: {},
+		displayOptions: { show: { columnsMode: ['automatic'] } },
+		description: 'Columns that go into another field than the automatic one, or nowhere. Preview shows where each column goes.',
+		options: [
+			{
+				displayName: 'Column',
+				name: 'columns',
+				values: [
+					{ displayName: 'Column', name: 'column', type: 'string', default: '', description: 'Its name in the header of the file' },
+					{
+						displayName: 'Field Name or ID',
+						name: 'field',
+						type: 'options',
+						typeOptions: { loadOptionsMethod: 'getColumnOptions', loadOptionsDependsOn: [...fieldsDependOn, 'importAs'] },
+						default: '',
+						description:
+							'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
+					},
+				],
+			},
+		],
+	},
 	missingFieldsNotice('columns', { columnsMode: ['each'] }),
 	{
 		...columns,
@@ -60,21 +88,44 @@ export const columnProperties: INodeProperties[] = [
 ];
 
 /**
- * The column of each field; undefined with automatic mapping.
+ * The columns that the user has mapped.
  *
  * @throws Error in the user's words if a column has no field, if a field has two columns, or if no column is mapped
  */
-export function columnMapping(n8n: IExecuteFunctions, item: number): Map<string, string> | undefined {
+export function mappedColumns(n8n: IExecuteFunctions, item: number): MappedColumns {
 	const mode = chosenOption(n8n, item, columnsMode);
-	if (mode === 'automatic') return undefined;
-	const mapping = new Map<string, string>();
+	if (mode === 'automatic') return { only: undefined, exceptions: exceptionsOf(n8n, item) };
+	const only = new Map<string, string>();
 	for (const [column, field] of mode === 'json' ? jsonPairs(n8n, item) : mappedPairs(n8n, item)) {
 		if (column === '' || field === '') throw new Error('Columns: a column or its field is empty. Fill in both.');
-		if (mapping.has(field)) throw new Error(`Columns: two columns go into “${field}”. Remove one of them.`);
-		mapping.set(field, column);
+		if (only.has(field)) throw twoColumns('Columns', field);
+		only.set(field, column);
 	}
-	if (mapping.size > 0) return mapping;
+	if (only.size > 0) return { only, exceptions: new Map() };
 	throw new Error('Columns: no column is mapped. Add those to import, or map them automatically.');
+}
+
+function exceptionsOf(n8n: IExecuteFunctions, item: number): Map<string, string | undefined> {
+	const rows = n8n.getNodeParameter('columnExceptions.columns', item, []) as Array<{ column?: unknown; field?: unknown }>;
+	const exceptions = new Map<string, string | undefined>();
+	for (const row of rows) {
+		const [column, field] = [row.column, row.field].map((value) => String(value ?? '').trim());
+		if (column === '' || column === undefined) throw new Error('Exceptions: the name of a column is empty. Fill it in.');
+		if (exceptions.has(column)) throw new Error(`Exceptions: the column “${column}” is there twice. Remove one of them.`);
+		if (field !== '' && [...exceptions.values()].includes(field)) throw twoColumns('Exceptions', field!);
+		exceptions.set(column, field === '' ? undefined : field);
+	}
+	return exceptions;
+}
+
+const twoColumns = (parameter: string, field: string): Error => new Error(`${parameter}: two columns go into “${field}”. Remove one of them.`);
+
+/** The columns that the user has mapped: all that are imported, or exceptions from automatic mapping. */
+export interface MappedColumns {
+	/** The field of each column; undefined if it is left out. */
+	exceptions: ReadonlyMap<string, string | undefined>;
+	/** The column of each field, if no other columns are imported. */
+	only: ReadonlyMap<string, string> | undefined;
 }
 
 type Pair = [column: string, field: string];

@@ -1,9 +1,9 @@
-import type { ILoadOptionsFunctions, ResourceMapperFields } from 'n8n-workflow';
+import type { ILoadOptionsFunctions, INodePropertyOptions, ResourceMapperFields } from 'n8n-workflow';
 
 import type { ResourceDescription } from '../api/openapi/description';
 import { idField, type Field } from '../fields/field';
-import { editorContext } from './editorContext';
-import { fieldsToWrite, orNotice, withFirst } from './mapperFields';
+import { editorContext, type EditorContext } from './editorContext';
+import { fieldsOfWrite, fieldsToWrite, orNotice, withFirst } from './mapperFields';
 import { mapperField } from './mapperField';
 
 const id = mapperField({ ...idField, required: true }, undefined);
@@ -14,16 +14,30 @@ const id = mapperField({ ...idField, required: true }, undefined);
  */
 export async function getColumnFields(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
 	return await orNotice(async () => {
-		const importAs = this.getCurrentNodeParameter('importAs') as keyof ResourceDescription | undefined;
+		const importAs = importAsOf(this);
 		if (importAs === 'delete') return { fields: [id] };
-		const context = await editorContext(this);
-		const write = ({ create, update, upsert }: ResourceDescription) =>
-			importAs === 'update' ? update : importAs === 'upsert' ? upsert : create;
-		const operation = context.operation && { ...context.operation, write };
-		const opened = { ...context, ...(operation && { operation }) };
-		const offered = await fieldsToWrite(this, opened, 'columns', asColumn);
+		const offered = await fieldsToWrite(this, await importContext(this), 'columns', asColumn);
 		return { ...offered, fields: importAs === 'update' ? withFirst(id, offered.fields) : offered.fields };
 	});
+}
+
+/** The same fields, for the exceptions of automatic mapping. */
+export async function getColumnOptions(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const importAs = importAsOf(this);
+	const { fields } = importAs === 'delete' ? { fields: [] } : await fieldsOfWrite(await importContext(this));
+	const all = importAs === 'update' || importAs === 'delete' ? [idField, ...fields] : fields;
+	return [{ name: 'Do Not Import', value: '' }, ...all.map(({ name, label }) => ({ name: label, value: name }))];
+}
+
+const importAsOf = (n8n: ILoadOptionsFunctions) => n8n.getCurrentNodeParameter('importAs') as keyof ResourceDescription | undefined;
+
+async function importContext(n8n: ILoadOptionsFunctions): Promise<EditorContext> {
+	const importAs = importAsOf(n8n);
+	const context = await editorContext(n8n);
+	const write = ({ create, update, upsert }: ResourceDescription) =>
+		importAs === 'update' ? update : importAs === 'upsert' ? upsert : create;
+	const operation = context.operation && { ...context.operation, write };
+	return { ...context, ...(operation && { operation }) };
 }
 
 /** The user enters the name of a column, not a value of the field. */

@@ -13,34 +13,25 @@ import { isBlank } from '../values/blank';
 import { valueIn } from '../fields/keys';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { Execution } from '../model';
+import { withFieldNames, type ColumnPlan, type ImportTarget } from './importColumns';
 import type { Refusal, ReportedRow } from './importReport';
 import { readJobLines } from './jobLines';
 import { matchValue, noMatchValue } from './matchOn';
 
 /** How the rows of a file are imported. */
-export interface ImportPlan {
+export interface ImportPlan extends ImportTarget {
 	/** Index of the input item with the file. */
 	item: number;
-	operation: 'create' | 'update' | 'upsert' | 'delete';
 	description: JobDescription;
-	/** The fields that the operation takes. */
-	fields: Field[];
-	/** Path of the records, without version prefix and with the ids of the parents. */
-	path: `/${string}`;
 	/** The query that starts a job. */
 	query: Query;
 	/** The field by which records are found, if the query names one. */
 	matchOn?: string;
 	/** Whether an empty cell clears the field. */
 	clearsEmpty: boolean;
-	/** The column of each field; mapped automatically if absent. */
-	columns?: ReadonlyMap<string, string>;
-	/** Mapped columns that no row has had so far. */
-	unseenColumns?: Set<string>;
+	columns: ColumnPlan;
 	/** Maximum characters by which a line exceeds its row: the length of the file’s column names. */
 	namesLength: number;
-	/** Whether to write nothing and to check each value against the description. */
-	isPreview: boolean;
 }
 
 /** Maximum rows of one job, which limits the rows in memory and the rows that an interrupted service has to repeat. */
@@ -108,7 +99,7 @@ async function planRows(
 	rows: Array<FileRow<IDataObject>>,
 	textOf: (content?: IDataObject) => string,
 ): Promise<PlannedRow[]> {
-	const items = rows.flatMap(({ content }) => (content ? [{ json: renamed(content, plan) }] : []));
+	const items = rows.flatMap(({ content }) => (content ? [{ json: withFieldNames(content, plan.columns) }] : []));
 	// The mapping reads the rows as if they were the node's input.
 	const n8n = withMembers(execution.n8n, { getInputData: () => items });
 	const read = await readJobLines({ ...execution, n8n }, plan.path, plan.operation, plan.clearsEmpty ? 'clear' : 'leave');
@@ -137,15 +128,6 @@ async function planRows(
 async function allFields({ api }: Execution, { fields, path }: ImportPlan): Promise<Field[]> {
 	if (!fields.some(({ name }) => name === allCustomFields)) return fields;
 	return [...fields, ...((await customFieldsOnce(api, `/v1${path}`))?.fields ?? [])];
-}
-
-function renamed(content: IDataObject, { columns, unseenColumns }: ImportPlan): IDataObject {
-	if (!columns) return content;
-	for (const column of unseenColumns ?? []) if (Object.hasOwn(content, column)) unseenColumns?.delete(column);
-	const entries = [...columns].flatMap(([field, column]) =>
-		Object.hasOwn(content, column) ? [[field, content[column]]] : [],
-	);
-	return Object.fromEntries(entries) as IDataObject;
 }
 
 /** The fields that need a value in each line of a job; custom fields only in a preview, which reads them. */

@@ -73,7 +73,6 @@ export class ImportProgress {
 			if (counts.failed === 0) delete files.failed;
 		}
 		noteOutcome(execution, counts, { file: this.file, problem, isPreview: plan.isPreview });
-		noteMissingColumns(execution, plan);
 		return { json: this.result(problem), files };
 	}
 
@@ -82,7 +81,7 @@ export class ImportProgress {
 		const { rows, failed } = counts;
 		const ending = problem === undefined ? { complete: true } : { complete: false, problem };
 		if (!this.plan.isPreview) return { preview: false, ...ending, ...counts, reasons, jobs };
-		return { preview: true, ...ending, rows, ready: rows - failed, failed, reasons, samples };
+		return { preview: true, ...ending, rows, ready: rows - failed, failed, reasons, columns: this.plan.columns.table, samples };
 	}
 
 	/** Reports how far a failed import got. */
@@ -97,12 +96,6 @@ export class ImportProgress {
 			);
 		}
 	}
-}
-
-function noteMissingColumns({ api }: Execution, { unseenColumns }: ImportPlan): void {
-	if (!unseenColumns?.size) return;
-	const names = [...unseenColumns].map((name) => `“${name}”`).join(', ');
-	api.notices.add(`Not imported because no row has this column: ${names}. Correct the name in Columns, or in the file, and import it again with Create or Update.`);
 }
 
 function noteOutcome(

@@ -1,0 +1,153 @@
+import { getOrCreate } from '../base/maps';
+import { matchesPattern } from '../fields/conversions';
+import type { Field } from '../fields/field';
+import { FieldNames, meaningText, wordsOf, type Meaning } from './fieldNames';
+import { recordWords, foreignNamesOf } from './foreignNames';
+
+/** A column of a table, or a name that its records have. */
+export interface Column {
+	name: string;
+	/** The number of rows in which it is filled. */
+	filled: number;
+	/** Some of its values. */
+	samples: unknown[];
+	/** Equal for columns with the same values in the same rows. */
+	digest: number;
+}
+
+/** Where the values of a column go. */
+export interface ColumnMatch extends Pick<Column, 'name' | 'filled' | 'samples'> {
+	/** The field; absent if the values go nowhere. An object of fields has its name instead. */
+	meaning?: Meaning;
+	/** Whether the field is found by another name than its own, so that the column has to be renamed. */
+	isRenamed?: true;
+	/** Why, in the user's words. */
+	why: string;
+	isChosen?: true;
+	/** Whether only the service fills the field. */
+	isReadOnly?: true;
+}
+
+/** The fields that columns can go into. */
+export interface MatchedFields {
+	/** The name of the collection: `contacts`. */
+	collection: string;
+	fields: Field[];
+	/** The names of all fields of a record, read-only fields included. */
+	recordFieldNames: ReadonlySet<string>;
+	/** The words of their names and labels. */
+	recordFieldWords: ReadonlySet<string>;
+}
+
+/** What the user has chosen for a column: the field’s name or label, or nothing to leave the column out. */
+export type ChosenColumns = ReadonlyMap<string, string | undefined>;
+
+/**
+ * Finds the fields of columns: by the user's choice; by the names and labels of fields; and by the usual names of fields
+ * in other systems, if a single filled column has one. Columns whose values are the same count as one.
+ *
+ * @throws Error in the user's words if a chosen field does not exist
+ */
+export function matchColumns(columns: Column[], target: MatchedFields, chosen: ChosenColumns = new Map()): ColumnMatch[] {
+	const names = new FieldNames(target.fields, target.recordFieldNames);
+	const matches = columns.map((column): ColumnMatch => {
+		const match = chosen.has(column.name) ? chosenMatch(names, column.name, chosen.get(column.name)) : namedMatch(names, column, target);
+		return { name: column.name, filled: column.filled, samples: column.samples, ...match };
+	});
+	const isTaken = (field: Field) => matches.some(({ meaning, filled }) => filled > 0 && typeof meaning === 'object' && meaning.name === field.name);
+	for (const [field, fitting] of columnsByUsualName(columns, matches, names, target)) {
+		const [first, ...others] = fitting;
+		const label = `“${field.label}”`;
+		const differing = others.some(({ digest }) => digest !== first!.digest);
+		for (const { name } of fitting) {
+			const match = matches.find((other) => other.name === name)!;
+			const rivals = fitting.filter((other) => other.name !== name).map((other) => `“${other.name}”`);
+			if (isTaken(field) && name !== first?.name) match.why = `The same as ${rivals[0]}`;
+			else if (isTaken(field)) match.why = `Another column goes into ${label} already`;
+			else if (differing) match.why = `${rivals.join(' and ')} would fit ${label}, too: choose one under Exceptions`;
+			else Object.assign(match, { meaning: field, isRenamed: true, why: 'Usual name of this field' });
+		}
+	}
+	for (const match of matches) {
+		const suggested = match.why === unknownName ? suggestion(match, target.fields) : undefined;
+		if (suggested && !isTaken(suggested)) match.why += `. Its values look like those of “${suggested.label}”`;
+	}
+	return matches;
+}
+
+type Match = Omit<ColumnMatch, 'name' | 'filled' | 'samples'>;
+
+function chosenMatch(names: FieldNames, column: string, field: string | undefined): Match {
+	if (field === undefined) return { isChosen: true, why: 'Left out by choice' };
+	const [meaning, ...others] = names.meaningsOf(field);
+	if (meaning !== undefined && others.length === 0) return { meaning, isRenamed: true, isChosen: true, why: 'Chosen' };
+	throw new Error(`Exceptions: the CRM has no single field “${field}” for the column “${column}”. Choose another one. Nothing was written.`);
+}
+
+export const unknownName = 'No field has this name';
+
+/** By the name or label of a field alone. */
+function namedMatch(names: FieldNames, { name, samples }: Column, { recordFieldNames, recordFieldWords }: MatchedFields): Match {
+	const [meaning, ...others] = names.meaningsOf(name);
+	if (others.length > 0) {
+		const fields = [meaning!, ...others].map((other) => `“${meaningText(other)}”`);
+		return { meaning: meaning!, why: `Could mean any of ${fields.join(', ')}: choose one under Exceptions` };
+	}
+	if (typeof meaning === 'string' && samples.some((value) => typeof value === 'string' && !/^\s*[{[]/.test(value))) {
+		return { why: `“${name}” has several parts, each of which needs a column of its own` };
+	}
+	if (meaning !== undefined) return { meaning, why: 'Name of this field' };
+	const isReadOnly = recordFieldNames.has(name) || recordFieldWords.has(wordsOf(name));
+	return isReadOnly ? { isReadOnly, why: 'Only the CRM fills this field' } : { why: unknownName };
+}
+
+/** The filled columns that have no field yet, by the field that a usual name stands for. */
+function columnsByUsualName(
+	columns: Column[],
+	matches: ColumnMatch[],
+	names: FieldNames,
+	{ collection, fields }: MatchedFields,
+): Map<Field, Column[]> {
+	const usual = foreignNamesOf(collection, wordsOf);
+	const byField = new Map<Field, Column[]>();
+	for (const [i, column] of columns.entries()) {
+		const { meaning, isChosen, isReadOnly } = matches[i]!;
+		if (meaning !== undefined || isChosen || isReadOnly || column.filled === 0) continue;
+		for (const variant of variantsOf(column.name, recordWords[collection] ?? [])) {
+			const named = variant === column.name ? [] : names.meaningsOf(variant);
+			const found = named.length > 0 ? named : [...(usual.get(wordsOf(variant)) ?? [])].flatMap((name) => fields.find((field) => field.name === name) ?? []);
+			const [field, ...others] = found;
+			// An ID without a name is the other system's.
+			if (typeof field !== 'object' || others.length > 0 || field.name === 'id') continue;
+			getOrCreate(byField, field, () => []).push(column);
+			break;
+		}
+	}
+	return byField;
+}
+
+/** A name without what exports add: `Person - Email`, `Tier__c`, `Last Change (GMT+1)`, `Address 1 - City`, `Phone 1 - Value`. */
+function variantsOf(name: string, prefixes: string[]): string[] {
+	const plain = name
+		.replace(/\s*\([^()]*\)\s*$/, '')
+		.replace(/__c$/i, '')
+		.replace(/ 1 - Value$/i, '')
+		.replace(/^(\w+) 1 - /, '$1 ')
+		.replace(/ - (Work|Main|Primary)$/i, '');
+	const prefix = new RegExp(`^(?:${prefixes.join('|')})(?:\\s*[-:._]\\s*|\\s+)(?=\\S)`, 'i');
+	return [...new Set([name, plain, ...(prefixes.length > 0 ? [plain.replace(prefix, '')] : [])])];
+}
+
+/** Kinds of values that can be recognized, by the format of their field. */
+const recognizable: Array<{ isField: (field: Field) => boolean; values: RegExp }> = [
+	{ isField: ({ format }) => format === 'email', values: /^[^\s@:/]+@[^\s@]+\.[^\s@]+$/ },
+	{ isField: ({ isUrl, format }) => isUrl === true || format === 'uri', values: /^https?:\/\/\S+$/ },
+	{ isField: (field) => matchesPattern(field, '+493012345678') === true && matchesPattern(field, 'DE') === false, values: /^\+[\d\s()./-]{8,20}$/ },
+];
+
+/** The field whose values look like those of a column, as a hint for the user. */
+function suggestion({ samples }: ColumnMatch, fields: Field[]): Field | undefined {
+	if (samples.length === 0) return undefined;
+	const kind = recognizable.find(({ values }) => samples.every((value) => typeof value === 'string' && values.test(value.trim())));
+	return kind && fields.find((field) => field.path.length === 1 && field.kind === 'text' && kind.isField(field));
+}

@@ -1,0 +1,179 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { allCustomFields, idField, type Field } from '../fields/field';
+import type { FileRecords } from '../files/rows';
+import { UnreadableFile } from '../files/unreadableFile';
+import { customFieldsOnce } from '../mapping/acceptedFields';
+import { matchColumns, unknownName, type Column, type ColumnMatch, type MatchedFields } from '../mapping/columnMatch';
+import { meaningText, wordsOf } from '../mapping/fieldNames';
+import type { Execution } from '../model';
+import type { MappedColumns } from '../parameters/columns';
+import { isBlank } from '../values/blank';
+import { listed } from '../values/listed';
+
+/** What rows become. */
+export interface ImportTarget {
+	operation: 'create' | 'update' | 'upsert' | 'delete';
+	/** The fields that the operation takes. */
+	fields: Field[];
+	/** Path of the records, without version prefix and with the ids of the parents. */
+	path: `/${string}`;
+	/** Whether to write nothing and to check each value against the description. */
+	isPreview: boolean;
+}
+
+/** Where the columns of a file go. */
+export interface ColumnPlan {
+	/** The columns that are renamed: field and column. */
+	renamed: Array<[field: string, column: string]>;
+	/** The columns that go nowhere; undefined if only the renamed ones are imported. */
+	leftOut: ReadonlySet<string> | undefined;
+	/** For the preview: filled columns that go nowhere come first. */
+	table: IDataObject[];
+}
+
+/**
+ * Reads a file once to see which columns are filled, and decides where they go.
+ *
+ * @throws Error in the user's words if the file lacks a mapped column, has a needed one twice, or if no column fits a field
+ */
+export async function planColumns(
+	execution: Execution,
+	plan: ImportTarget,
+	{ exceptions, only }: MappedColumns,
+	file: FileRecords,
+): Promise<ColumnPlan> {
+	const { columns: header, repeated } = file;
+	const mapped = new Set(only ? only.values() : exceptions.keys());
+	const missing = header ? [...mapped].filter((column) => !header.includes(column)) : [];
+	if (missing.length > 0) {
+		throw new Error(
+			`Columns: the file has no column ${missing.map((name) => `“${name}”`).join(', ')}. Its columns are ${header!.join(', ')}. Nothing was written.`,
+		);
+	}
+	const columns = await surveyed(file);
+	const matches = only
+		? columns.map(({ name, filled, samples }): ColumnMatch => {
+				const [meaning] = [...only].find(([, column]) => column === name) ?? [];
+				return { name, filled, samples, why: meaning === undefined ? 'Not mapped' : 'Chosen', ...(meaning !== undefined && { meaning }) };
+			})
+		: matchColumns(columns, await matchedFields(execution, plan), exceptions);
+	const twice = matches.find(({ name, meaning, filled }) => repeated.has(name) && meaning !== undefined && filled > 0)?.name;
+	if (twice !== undefined) throw new Error(`The header has the column “${twice}” twice. Rename or remove one of them; nothing was written.`);
+	const isAnyFilled = columns.some(({ filled }) => filled > 0);
+	if (!plan.isPreview && isAnyFilled && !matches.some(({ meaning }) => meaning !== undefined)) {
+		throw new Error(
+			`No column of the file has the name of a field, so nothing was written. The columns are ${listed(columns.map(({ name }) => name))}. Check Record Type, or map the columns.`,
+		);
+	}
+	if (!only) noteColumns(execution, matches);
+	const unseen = header ? [] : [...mapped].filter((column) => !columns.some(({ name }) => name === column));
+	if (unseen.length > 0) {
+		execution.api.notices.add(
+			`Not imported because no row has this column: ${unseen.map((name) => `“${name}”`).join(', ')}. Correct the name in Columns, or in the file, and import it again with Create or Update.`,
+		);
+	}
+	return {
+		renamed: only
+			? [...only]
+			: matches.flatMap(({ name, meaning, isRenamed }) => (isRenamed && meaning !== undefined ? [[meaningText(meaning), name]] : [])),
+		leftOut: only ? undefined : new Set(matches.filter(({ meaning, isReadOnly }) => meaning === undefined && !isReadOnly).map(({ name }) => name)),
+		table: tableOf(matches),
+	};
+}
+
+/** The values of a row by field. */
+export function withFieldNames(content: IDataObject, { renamed, leftOut }: ColumnPlan): IDataObject {
+	const has = (name: string) => Object.hasOwn(content, name);
+	const fields = renamed.flatMap(([field, column]) => (has(column) ? [[field, content[column]]] : []));
+	if (!leftOut) return Object.fromEntries(fields) as IDataObject;
+	if (fields.length === 0 && leftOut.size === 0) return content;
+	const isKept = ([name]: [string, unknown]) => !leftOut.has(name) && !renamed.some(([, column]) => column === name);
+	return Object.fromEntries([...Object.entries(content).filter(isKept), ...fields]) as IDataObject;
+}
+
+const maxSamples = 20;
+/** Maximum characters of a sample. */
+const maxSampleLength = 100;
+
+/** The columns of a file, with some of their values. A file that cannot be read to its end is read up to there. */
+async function surveyed({ columns: header, rows }: FileRecords): Promise<Column[]> {
+	const columns = new Map<string, Column>();
+	const columnOf = (name: string): Column => {
+		const column = columns.get(name) ?? { name, filled: 0, samples: [], digest: 0 };
+		columns.set(name, column);
+		return column;
+	};
+	header?.forEach(columnOf);
+	try {
+		for await (const read of rows) {
+			for (const { row, content = {} } of read) {
+				for (const [name, value] of Object.entries(content)) {
+					const column = columnOf(name);
+					if (isBlank(value)) continue;
+					column.filled += 1;
+					if (column.samples.length < maxSamples) column.samples.push(shortSample(value));
+					column.digest = digested(column.digest, `${row} ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+				}
+			}
+		}
+	} catch (error) {
+		if (!(error instanceof UnreadableFile)) throw passedOn(error);
+	}
+	return [...columns.values()];
+}
+
+const passedOn = (error: unknown): Error => error as Error;
+
+const shortSample = (value: unknown): unknown => (typeof value === 'string' && value.length > maxSampleLength ? `${value.slice(0, maxSampleLength)}…` : value);
+
+/** FNV-1a (RFC 9923). */
+function digested(digest: number, text: string): number {
+	let hash = digest ^ 0x811c9dc5;
+	for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+	return hash;
+}
+
+async function matchedFields({ api, resource }: Execution, { operation, fields, path }: ImportTarget): Promise<MatchedFields> {
+	const described = (await api.describe(resource.path))?.fields ?? [];
+	const custom = fields.some(({ name }) => name === allCustomFields) ? await customFieldsOnce(api, `/v1${path}`) : undefined;
+	const standard = custom ? fields.filter(({ name }) => name !== allCustomFields) : fields;
+	const byId = operation === 'update' || operation === 'delete' ? [idField, ...standard.filter(({ name }) => name !== 'id')] : standard;
+	return {
+		collection: path.slice(1),
+		fields: operation === 'delete' ? [idField] : [...byId, ...(custom?.fields ?? [])],
+		recordFieldNames: new Set([...described.map(({ name }) => name), ...(custom?.unwritableNames ?? [])]),
+		recordFieldWords: new Set(described.flatMap(({ name, label }) => [wordsOf(name), wordsOf(label)])),
+	};
+}
+
+const columnsNoted = 20;
+
+/** Tells which filled columns are not imported; empty ones are only counted. */
+function noteColumns({ api }: Execution, matches: ColumnMatch[]): void {
+	const unmatched = matches.filter(({ meaning, isReadOnly, isChosen }) => meaning === undefined && !isReadOnly && !isChosen);
+	const filled = unmatched.filter((match) => match.filled > 0).sort((a, b) => b.filled - a.filled);
+	if (filled.length === 0) return;
+	api.requireDescription('Import File');
+	const empty = unmatched.length - filled.length;
+	const names = filled.map(({ name, filled: rows, why }) => `“${name}” (${rows} rows${why === unknownName ? '' : `. ${why}`})`);
+	api.notices.add(
+		`Not imported because the CRM has no such field: ${listed(names, columnsNoted)}.${empty > 0 ? ` ${empty} more such columns are empty.` : ''} Map them with Exceptions, or rename them in the file.`,
+	);
+}
+
+function tableOf(matches: ColumnMatch[]): IDataObject[] {
+	const rank = ({ meaning, filled, isReadOnly }: ColumnMatch) => (filled === 0 ? 3 : meaning !== undefined ? 1 : isReadOnly ? 2 : 0);
+	const sorted = [...matches].sort((a, b) => rank(a) - rank(b));
+	const rows = sorted
+		.filter(({ filled }) => filled > 0)
+		.map(({ name, meaning, why, samples, filled }): IDataObject => ({
+			column: name,
+			field: meaning === undefined ? null : meaningText(meaning),
+			why,
+			sample: samples[0] as string,
+			filled,
+		}));
+	const empty = matches.length - rows.length;
+	return empty > 0 ? [...rows, { column: `${empty} empty columns`, field: null, why: 'No row has a value', sample: null, filled: 0 }] : rows;
+}
