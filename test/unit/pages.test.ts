@@ -142,6 +142,17 @@ describe('a list that changes while it is read', () => {
 		expect(ids).toEqual([0, 1, 2, 3, 4, 5, 6, 8]);
 	});
 
+	test('is complete if its reading was cut off, whether or not records keep their places', async () => {
+		let isCutOff = false;
+		const answers = changing((records) => records);
+		const cutOffOnce = (query: Record<string, unknown>) => {
+			if (query.cursor === undefined || isCutOff) return answers(query);
+			isCutOff = true;
+			return { data: [], next_cursor: null, total: 9 };
+		};
+		expect(await readAnswers(cutOffOnce, { isFixed: true })).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+	});
+
 	test('faster than it can be read is refused', async () => {
 		await expect(readAnswers(changing((records, page) => [100 + page, ...records]))).resolves.toHaveLength(12);
 		const endless = changing((records, page) => [...[1, 2, 3, 4].map((n) => page * 100 + n), ...records]);

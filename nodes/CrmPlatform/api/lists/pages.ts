@@ -114,6 +114,7 @@ export async function* readPages(send: Send, walk: PageWalk): AsyncGenerator<Pag
 		const readBefore = read;
 		const reading = new Reading(path, start);
 		let expected = 0;
+		let cutOff: IDataObject[] | undefined;
 		let isOver = false;
 		let arriving: Promise<Page> | undefined = request(start);
 		while (arriving) {
@@ -124,6 +125,13 @@ export async function* readPages(send: Send, walk: PageWalk): AsyncGenerator<Pag
 			const fresh = page.records.filter(({ id }) => isAdded(ids, id));
 			read += fresh.length;
 			if (start === undefined) expected = isFixed ? Math.min(firstTotal, total) : total;
+			if (isAgain && isFixed) {
+				// After the records of the first reading: they were cut off. Among them: they were added meanwhile.
+				const added = new Set(fresh);
+				const lastKnown = page.records.findLastIndex((record) => !added.has(record));
+				if (lastKnown !== -1) cutOff = [];
+				if (cutOff) cutOff.push(...page.records.slice(lastKnown + 1));
+			}
 			page.records = isAgain && isFixed ? [] : fresh.slice(0, left);
 			left -= page.records.length;
 			// Nothing is missing any more.
@@ -132,6 +140,7 @@ export async function* readPages(send: Send, walk: PageWalk): AsyncGenerator<Pag
 			arriving = isOver || page.next === undefined ? undefined : request(page.next);
 			yield page;
 		}
+		if (cutOff?.length) yield { records: cutOff.slice(0, left) };
 		if (isOver || read >= expected) return;
 		const isHopeless = reading.pages === 1 || ids.size < read || (isAgain && read === readBefore);
 		if (isHopeless) throw incomplete(path, expected, read);
