@@ -9,7 +9,7 @@ import { unaccentedText } from '../values/foldedText';
 import { booleanIn, isNo } from '../values/readers';
 import { fieldNamed, idField, type Field } from './field';
 import { fieldKinds } from './fieldKinds';
-import { allValuesIn, looseText, normalized, trimmed, valueIn } from './keys';
+import { allValuesIn, normalized, trimmed, valueIn } from './keys';
 
 /** The comparisons in brackets after the name of a filter: `created_at[gte]`. */
 export const comparisons = ['gte', 'gt', 'lte', 'lt', 'contains', 'starts_with', 'empty'] as const;
@@ -25,8 +25,9 @@ export function comparedBy(parameter: string): { name: string; comparison: Compa
 }
 
 /**
- * Whether a record meets a condition. `maybe` if only the service can tell: it has not said whether case counts, in which
- * zone a time is, or what a value of another type means.
+ * Whether a record meets a condition. `maybe` if only the service can tell: in which zone a time is, what a value of
+ * another type means, or whether case counts in a field that it does not describe. In texts that it describes, case counts
+ * for equality, and neither case nor accents do for a part.
  */
 export type Verdict = 'yes' | 'maybe' | 'no';
 
@@ -90,18 +91,22 @@ const isFlag = ({ kind }: Field, expected: unknown): boolean =>
 	typeof expected === 'boolean' || (kind === 'boolean' && booleanIn(expected) !== undefined);
 
 function comparedWith(field: Field, comparison: Exclude<Comparison, 'empty'>, value: unknown, expected: unknown): Verdict {
-	const { order } = fieldKinds[field.kind];
-	// Times are compared below: the form in which they are compared elsewhere takes a day for its midnight in UTC.
-	const [text, sought] = [value, expected].map((side) => trimmed(String(order === 'instant' ? side : normalized(side, field, '')))) as [string, string];
-	if (comparison === 'contains') return textVerdict((a, b) => a.includes(b), text, sought);
-	if (comparison === 'starts_with') return textVerdict((a, b) => a.startsWith(b), text, sought);
-	if (comparison === 'is') {
-		if (isFlag(field, expected)) return isNo(value) !== isNo(expected) ? 'no' : typeof value === 'boolean' ? 'yes' : 'maybe';
-		if (text === sought) return 'yes';
+	if (comparison === 'is' && isFlag(field, expected)) {
+		return isNo(value) !== isNo(expected) ? 'no' : typeof value === 'boolean' ? 'yes' : 'maybe';
 	}
+	const { order } = fieldKinds[field.kind];
+	const isOpen = field.kind === 'any';
+	// Times are compared below: the form in which they are compared elsewhere takes a day for its midnight in UTC.
+	const textOf = (side: unknown) => trimmed(String(order === 'instant' ? side : normalized(side, field, field.kind === 'list' ? '*' : '')));
+	const [text, sought] = [textOf(value), textOf(expected)];
+	if (comparison === 'contains') return unaccentedText(text).includes(unaccentedText(sought)) ? 'yes' : 'no';
+	if (comparison === 'starts_with') return unaccentedText(text).startsWith(unaccentedText(sought)) ? 'yes' : 'no';
+	if (comparison === 'is' && text === sought) return 'yes';
+	// Texts have an order of their own: “10” comes before “9”.
+	if (order === undefined && !isOpen) return comparison === 'is' ? 'no' : 'maybe';
 	const [span, bound] = spansOf(value, expected);
 	if (!span || !bound || span.unit !== bound.unit) {
-		const isSimilar = unaccentedText(text) === unaccentedText(sought) || looseText(text) === looseText(sought);
+		const isSimilar = isOpen && unaccentedText(text) === unaccentedText(sought);
 		// A number may stand for a time.
 		return comparison !== 'is' || isSimilar || (span && bound) ? 'maybe' : 'no';
 	}
@@ -109,15 +114,9 @@ function comparedWith(field: Field, comparison: Exclude<Comparison, 'empty'>, va
 		if (span.to < bound.from || span.from > bound.to) return 'no';
 		return order === 'instant' && span.from === span.to && bound.from === bound.to ? 'yes' : 'maybe';
 	}
-	// Texts have an order of their own: “10” comes before “9”.
-	if (field.kind !== 'any' && order === undefined) return 'maybe';
 	const outcomes = [span.from, span.to].flatMap((a) => [bound.from, bound.to].map((b) => isBeyond[comparison](a, b)));
 	return outcomes.every((outcome) => outcome) ? 'yes' : outcomes.some((outcome) => outcome) ? 'maybe' : 'no';
 }
-
-/** Services differ in whether case and accents count. */
-const textVerdict = (holds: (text: string, part: string) => boolean, text: string, part: string): Verdict =>
-	holds(text, part) ? 'yes' : holds(unaccentedText(text), unaccentedText(part)) ? 'maybe' : 'no';
 
 const isBeyond = {
 	gte: (a: number, b: number) => a >= b,
