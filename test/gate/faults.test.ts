@@ -76,7 +76,7 @@ test('a warning is reported though the gate lets it pass', () => {
 	mkdirSync(folder);
 	const { homepage: _, ...withoutHomepage } = manifest;
 	writeFileSync(join(folder, 'package.json'), JSON.stringify(withoutHomepage));
-	const { passed, complaints } = JSON.parse(runScript('scan.ts', ['source', folder], folder));
+	const [{ passed, complaints }] = JSON.parse(runScript('scan.ts', ['source', folder], folder));
 	expect(passed).toBe(true);
 	expect(complaints).toContainEqual(expect.stringContaining('"homepage"'));
 });

@@ -8,8 +8,8 @@ import { ESLint, type Linter } from 'eslint';
 import { globSync } from 'node:fs';
 
 /*
- * node scan.ts source|tarball <folder>: prints the result of n8n's verification of a folder as JSON,
- * { passed, complaints }. jest cannot load the scanner. It counts only errors, so its rules run once more for
+ * node scan.ts (source|tarball <folder>)...: prints the results of n8n's verification of each folder as JSON,
+ * [{ passed, complaints }]. jest cannot load the scanner. It counts only errors, so its rules run once more for
  * their warnings, and a third time with the newest rules of n8n's plugin, as the scanner comes with older ones.
  */
 const patterns: Record<string, string[]> = {
@@ -17,25 +17,30 @@ const patterns: Record<string, string[]> = {
 	tarball: ['**/*.js', 'package.json'],
 };
 
-const [kind = '', folder = ''] = process.argv.slice(2);
-const files = patterns[kind];
-if (!files || !folder) throw new Error('Usage: node scan.ts source|tarball <folder>');
-
 const gate = await buildScanConfig();
 const newest = gate.map((config) =>
 	config.plugins && '@n8n/community-nodes' in config.plugins
 		? { ...config, ...newestRules.configs.recommended }
 		: config,
 );
-const { passed } = await analyzePackage(folder, files);
-const complaints = new Set([...(await lint(gate)), ...(await lint(newest))]);
-process.stdout.write(JSON.stringify({ passed, complaints: [...complaints] }));
+const results = [];
+const args = process.argv.slice(2);
+for (let i = 0; i < args.length; i += 2) results.push(await scan(args[i]!, args[i + 1]!));
+process.stdout.write(JSON.stringify(results));
 
-async function lint(overrideConfig: Linter.Config[]): Promise<string[]> {
+async function scan(kind: string, folder: string) {
+	const files = patterns[kind];
+	if (!files) throw new Error(`There is no kind of folder ${kind}.`);
+	const { passed } = await analyzePackage(folder, files);
+	const complaints = new Set([...(await lint(folder, files, gate)), ...(await lint(folder, files, newest))]);
+	return { passed, complaints: [...complaints] };
+}
+
+async function lint(folder: string, files: string[], overrideConfig: Linter.Config[]): Promise<string[]> {
 	const eslint = new ESLint({ cwd: folder, allowInlineConfig: false, overrideConfigFile: true, overrideConfig });
-	const found = globSync(files ?? [], { cwd: folder, exclude: ['node_modules/**'] });
-	const results = await eslint.lintFiles(found);
-	return results.flatMap(({ filePath, messages }) =>
+	const found = globSync(files, { cwd: folder, exclude: ['node_modules/**'] });
+	const linted = await eslint.lintFiles(found);
+	return linted.flatMap(({ filePath, messages }) =>
 		messages.map(({ line, ruleId, message }) => {
 			const file = filePath.slice(folder.length + 1);
 			return `${file}:${line} ${message} (${ruleId})`;
