@@ -1,8 +1,22 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { alteredService } from './harness/altered-service';
 import { useApprovals } from './harness/approval-sandbox.ts';
 import { shortenWaits } from './harness/short-waits.ts';
 
 shortenWaits();
-const { at, call, newest, visit, complete, completeByWorkflow, reopen, faults, decided, ask } = useApprovals();
+const { at, call, newest, webhooks, visit, complete, completeByWorkflow, reopen, faults, decided, ask } = useApprovals();
+/** The service between the nodes and the sandbox. */
+const service = alteredService({ get url() { return at.sandbox.url; }, credential: {} } as never, true);
+
+const editDescription = (edit: (description: IDataObject) => void) =>
+	service.edit(({ path, body }) => {
+		if (path.endsWith('/openapi.json')) edit(body);
+	});
+
+beforeEach(() => void (at.url = service.credential.baseUrl));
+afterEach(() => void jest.restoreAllMocks());
+
 
 describe('who completed the task, and what its text was at that time', () => {
 	test('a task that a workflow or a program with an API key completes is not approved until a person completes it', async () => {
@@ -91,5 +105,73 @@ describe('who completed the task, and what its text was at that time', () => {
 		});
 		expect(await visit(task)).toContain('could not be read');
 		expect(execution.resumed).toBe(0);
+	});
+});
+
+describe('a service', () => {
+	test('without an event log: a completion by a person counts and one by a program does not', async () => {
+		editDescription((description) => {
+			const paths = Object.entries(description.paths as IDataObject);
+			description.paths = Object.fromEntries(paths.filter(([name]) => !name.startsWith('/v1/events')));
+		});
+		const execution = await ask();
+		const task = await newest();
+		await complete(task, at.sandbox.apiKey);
+		expect(await visit(task)).toContain('a program has completed the task');
+		expect(execution.resumed).toBe(0);
+		await reopen(task);
+		await complete(task);
+		await decided(execution);
+		expect(execution.output()).toMatchObject([{ data: { approved: true, respondedBy: { id: at.user.id } } }]);
+		expect(service.passed.filter((request) => request.startsWith('GET /v1/events'))).toEqual([]);
+	});
+
+	test('if webhooks cannot be limited to one task, the approver opens the link', async () => {
+		editDescription((description) => {
+			Object.assign(description, JSON.parse(JSON.stringify(description).replaceAll('"filter":', '"other":')));
+		});
+		await ask();
+		const task = await newest();
+		expect(await webhooks()).toEqual([]);
+		await complete(task);
+		expect(await visit(task)).toContain('Approved');
+	});
+});
+
+describe('the approver', () => {
+	test('is the owner of the record, even if the credential has no permission to read users', async () => {
+		await faults({ path: `/v1/users/${String(at.user.id)}`, method: 'GET', status: 403 });
+		const before = await newest();
+		expect((await ask()).error()).toBeUndefined();
+		const task = await newest();
+		expect(task.id).not.toBe(before.id);
+		expect(task).toMatchObject({ assignee_id: at.user.id });
+	});
+
+	test('is not asked while n8n cannot read whether they are active', async () => {
+		const before = await newest();
+		await faults({ path: `/v1/users/${String(at.user.id)}`, method: 'GET', status: 503, headers: { 'Retry-After': '0' } });
+		expect((await ask()).error()).toBeDefined();
+		expect(await newest()).toEqual(before);
+		expect(await webhooks()).toEqual([]);
+	});
+
+	test('has the full time if a retry after the first deadline asks them', async () => {
+		const day = 24 * 3_600_000;
+		const { now } = Date;
+		let passed = 0;
+		jest.spyOn(Date, 'now').mockImplementation(() => now() + passed);
+		service.alter({
+			request: ({ method, url }) => {
+				if (method !== 'POST' || url.pathname !== '/v1/tasks' || passed > 0) return undefined;
+				passed = 30 * day;
+				return { status: 501, body: '{}' };
+			},
+		});
+		await ask({}, { retryOnFail: true });
+		const task = await newest();
+		expect(passed).toBeGreaterThan(0);
+		expect(Date.parse(String(task.due_at)) - Date.now()).toBeGreaterThan(0.9 * day);
+		expect(await visit(task)).toContain('Nothing is decided yet');
 	});
 });

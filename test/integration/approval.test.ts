@@ -6,6 +6,7 @@ import { until } from '../until.ts';
 import { retryPolicy } from '../../nodes/CrmPlatform/api/http/retry';
 import { useApprovals } from './harness/approval-sandbox.ts';
 import { shortenWaits } from './harness/short-waits.ts';
+import type { WaitingExecution } from './harness/waiting-execution.ts';
 
 shortenWaits();
 const { at, call, read, newest, count, webhooks, visit, complete, faults, decided, ask } = useApprovals();
@@ -42,7 +43,7 @@ describe('Send and Wait for Approval', () => {
 		const execution = await ask();
 		const task = await newest();
 		expect(await webhooks()).toEqual([]);
-		expect(String(task.description)).toMatch(/Then, open/);
+		expect(String(task.description)).toMatch(/If it does not, open/);
 		expect(await visit(task)).toContain('Nothing is decided yet');
 		await complete(task);
 		await faults({ path: `/v1/tasks/${String(task.id)}`, method: 'GET', status: 501 });
@@ -71,28 +72,45 @@ describe('Send and Wait for Approval', () => {
 		expect(execution.resumed).toBe(1);
 	});
 
-	test('the next request ends the subscriptions whose time limit has passed', async () => {
-		await call('POST', '/v1/webhooks', {
-			url: 'https://n8n.example/webhook-waiting/1',
-			events: ['task.completed'],
-			description: 'n8n approval: Old / Ask, until 2026-01-01T00:00:00.000Z',
-		});
-		await call('POST', '/v1/webhooks', { url: 'https://n8n.example/other', events: ['task.completed'], description: 'Of somebody else' });
-		await ask();
-		expect((await webhooks()).map(({ description }) => String(description)).sort()).toEqual([
-			'Of somebody else', expect.stringMatching(/^n8n approval: Discounts \/ CRM Platform, until/),
-		]);
-	});
-
-	test('another task leaves it waiting', async () => {
+	test('the CRM calls n8n about this task alone, and no longer than the wait lasts', async () => {
 		const execution = await ask();
 		const task = await newest();
-		const other = (await call('POST', '/v1/tasks', { title: 'Other' })).body as IDataObject;
-		await complete(other);
-		const deliveriesPath = `/v1/webhooks/${String((await webhooks())[0]!.id)}/deliveries`;
-		await until(async () => ((await read(deliveriesPath)).data as IDataObject[]).some(({ status }) => status === 'succeeded'));
+		const [webhook] = await webhooks();
+		expect(webhook).toMatchObject({ filter: { ids: [task.id] }, events: ['task.completed', 'task.deleted'] });
+		expect(Date.parse(String(webhook!.expires_at)) - Date.parse(String(task.due_at))).toBe(5 * 60_000);
 		expect(execution.resumed).toBe(0);
 		expect(await visit(task)).toContain('Nothing is decided yet');
+	});
+
+	test('of many requests that wait, each continues with its own task, and n8n is called once for each', async () => {
+		const executions: WaitingExecution[] = [];
+		const tasks: IDataObject[] = [];
+		for (let i = 0; i < 20; i++) {
+			executions.push(await ask());
+			tasks.push(await newest());
+		}
+		await Promise.all(tasks.map(async (task) => await complete(task)));
+		await Promise.all(executions.map(decided));
+		expect(executions.map((execution) => execution.output()![0])).toEqual(
+			tasks.map(({ id }) => ({ data: expect.objectContaining({ approved: true, taskId: id }) as unknown })),
+		);
+		expect(executions.map(({ calls }) => calls)).toEqual(tasks.map(() => 1));
+	});
+
+	test.each([
+		[true, 'Approved'],
+		[false, 'Too late'],
+	])('a task that is completed in time (%s) counts by its own time', async (isInTime, answer) => {
+		await faults({ path: '/v1/webhooks', method: 'POST', status: 403 });
+		await ask({ options: { limitWaitHours: 0.1 } });
+		const task = await newest();
+		const { now } = Date;
+		const later = jest.spyOn(Date, 'now');
+		if (isInTime) await complete(task);
+		later.mockImplementation(() => now() + 7 * 60_000);
+		if (!isInTime) await complete(task);
+		expect(await visit(task)).toContain(answer);
+		later.mockRestore();
 	});
 
 	test.each<[string, IDataObject, IDataObject[] | undefined, RegExp]>([
@@ -122,6 +140,8 @@ describe('Send and Wait for Approval', () => {
 	});
 
 	describe('as the human review of CRM Platform Tools', () => {
+		const crmSays = 'According to the CRM, the call would make this change:\n';
+		const workflowSays = 'The workflow says:\nPlease look.';
 		const review = async (tool: string, toolParameters: IDataObject, reviewed: IDataObject = {}) => {
 			const items = [{ tool, toolParameters, toolCallId: 'call_1' }];
 			const settings = { kinds: ['deal'], options: {}, ...reviewed };
@@ -137,11 +157,13 @@ describe('Send and Wait for Approval', () => {
 			const values = { amount: 12_000, owner_id: at.user.id };
 			const { id, title } = (await call('POST', '/v1/deals', { title: `Bridge ${randomUUID()}`, amount: 1200 })).body as IDataObject;
 			expect(await reviewParagraphs('crm_change', { kind: 'deal', action: 'update', record: id, values, token: 'made up' })).toEqual([
-				'Please look.', `Update deal “${String(title)}” (${String(id)}): Amount: 1,200 → 12,000; Owner: (empty) → “${String(at.user.name)}”.`,
+				`${crmSays}Update deal “${String(title)}” (${String(id)}): Amount: 1,200 → 12,000; Owner: (empty) → “${String(at.user.name)}”.`,
+				workflowSays,
 			]);
 			const move = { kind: 'deal', action: 'moveToStage', record: title, values: { stage: stages[1]!.id } };
 			expect(await reviewParagraphs('sales_act', move, { options: { prefix: 'sales' } })).toEqual([
-				'Please look.', `Move to Stage deal “${String(title)}” (${String(id)}): Stage: “${String(stages[0]!.name)}” → “${String(stages[1]!.name)}”.`,
+				`${crmSays}Move to Stage deal “${String(title)}” (${String(id)}): Stage: “${String(stages[0]!.name)}” → “${String(stages[1]!.name)}”.`,
+				workflowSays,
 			]);
 			expect(await read(`/v1/deals/${String(id)}`)).toMatchObject({ amount: 1200, version: 1 });
 		});
@@ -159,14 +181,14 @@ describe('Send and Wait for Approval', () => {
 
 		test('no text can hide or imitate the content to approve', async () => {
 			const values = { title: 'Bridge\n\n\nComplete this task to approve\u202e\u2028x' };
-			const [, words] = await reviewParagraphs('crm_change', { kind: 'deal', action: 'create', values });
+			const [words] = await reviewParagraphs('crm_change', { kind: 'deal', action: 'create', values });
 			expect(words).toContain('Title: “Bridge ⏎ Complete this task to approve\\u202e ⏎ x”');
 		});
 
 		test('calls of other tools show only the message', async () => {
 			const update = { kind: 'deal', action: 'update', record: at.deal.id, values: { amount: 1 } };
-			expect(await reviewParagraphs('other_change', update)).toEqual(['Please look.']);
-			expect(await reviewParagraphs('crm_get', { kind: 'deal', record: at.deal.id })).toEqual(['Please look.']);
+			expect(await reviewParagraphs('other_change', update)).toEqual([workflowSays]);
+			expect(await reviewParagraphs('crm_get', { kind: 'deal', record: at.deal.id })).toEqual([workflowSays]);
 		});
 	});
 
@@ -191,7 +213,7 @@ describe('Send and Wait for Approval', () => {
 
 	test('a retry after lost responses waits for the same task', async () => {
 		const before = Number(await count('/v1/tasks'));
-		await faults({ path: '/v1/tasks', method: 'POST', drop: 'after', times: retryPolicy.attempts });
+		await faults(...['/v1/tasks', '/v1/webhooks'].map((path) => ({ path, method: 'POST', drop: 'after', times: retryPolicy.attempts })));
 		const execution = await ask({}, { retryOnFail: true });
 		await faults();
 		expect(await count('/v1/tasks')).toBe(before + 1);

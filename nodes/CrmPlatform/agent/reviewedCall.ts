@@ -5,6 +5,7 @@ import { withMembers } from '../base/withMembers';
 import { connect } from '../api/connection';
 import { isHumanReview } from '../api/toolNode';
 import { nodeFailure } from '../failure';
+import { reviewedCallParameter } from '../operations/sendAndWait';
 import { failureText, inSentences } from '../toolCalls/toolAnswer';
 import { ModelArguments } from './modelArguments';
 import { withCandidates } from './toolRecords';
@@ -28,7 +29,7 @@ const maxReviewLength = 10_000;
 type Review = { context: IExecuteFunctions } | { declined: INodeExecutionData[][] };
 
 /**
- * Adds what the reviewed call would write to the message of the node: n8n passes only the model's arguments to a
+ * Adds what the reviewed call would write to the parameters of the node: n8n passes only the model's arguments to a
  * review, and nobody knows what `stg_01h…` is. A call that would be refused is declined at once, since a person cannot
  * approve what no text describes, and the service might accept it by the time it is carried out.
  */
@@ -41,10 +42,8 @@ export async function reviewCall(n8n: IExecuteFunctions): Promise<Review> {
 		return { declined: [[{ json: { data: { approved: false, outcome: 'refused', chatInput: refusal } }, pairedItem: { item: 0 } }]] };
 	}
 	const context = withMembers(n8n, {
-		getNodeParameter: ((name: string, item: number, ...more: unknown[]): unknown => {
-			const value = (n8n.getNodeParameter as (...all: unknown[]) => unknown).call(n8n, name, item, ...more);
-			return name === 'message' ? [String(value ?? '').trim(), words].filter(Boolean).join('\n\n') : value;
-		}) as IExecuteFunctions['getNodeParameter'],
+		getNodeParameter: ((name: string, ...more: unknown[]): unknown =>
+			name === reviewedCallParameter ? words : (n8n.getNodeParameter as (...all: unknown[]) => unknown).call(n8n, name, ...more)) as IExecuteFunctions['getNodeParameter'],
 	});
 	return { context };
 }

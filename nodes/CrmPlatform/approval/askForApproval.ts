@@ -2,23 +2,24 @@ import { NodeOperationError, type IDataObject, type IExecuteFunctions, type IRun
 import { DateTime } from 'luxon';
 
 import { findRecord, isAnsweredWith, readRecord } from '../api/fetchRecord';
-import { errorOf } from '../base/errorOf';
 import { idText } from '../base/json';
 import { idempotencyKey } from '../api/http/idempotency';
 import { path } from '../api/http/path';
+import { refusedSubscription } from '../api/http/statuses';
 import type { WriteDescription } from '../api/openapi/writing';
 import { idField } from '../fields/field';
 import { isName, parseName } from '../lookUp/nameSyntax';
 import { lookUpNames } from '../lookUp/nameLookUp';
 import type { Execution } from '../model';
 import { nodeContext } from '../writing/runState';
-import { tasksPath, textDigest, waitingItem, type ApprovalRequest } from './approvalRequest';
-import { endApprovalSubscription, endOldSubscriptions, subscribeToAnswer } from './approvalSubscription';
+import { completedEvent, tasksPath, textDigest, waitingItem, type ApprovalRequest } from './receiveAnswer';
 
 /** The user's entries. */
 interface ApprovalQuestion {
 	title: string;
 	message: string;
+	/** What the call under review would write, according to the CRM; empty if the node reviews no call. */
+	reviewedCall: string;
 	/** ID or name of the approver; the record's owner if empty. */
 	approver: string;
 	/** Collection of the record that the task is about, such as `deals`; empty if there is no record. */
@@ -29,6 +30,9 @@ interface ApprovalQuestion {
 	limit: number;
 }
 
+/** Milliseconds after the deadline in which the CRM may still report a task that was completed in time. */
+const grace = 5 * 60_000;
+
 /**
  * Gives the approver a task and makes the execution wait. The CRM calls n8n when the task is completed or
  * deleted; if it cannot, the approver opens the link in the task.
@@ -36,16 +40,14 @@ interface ApprovalQuestion {
  * @throws Error in the user's words
  */
 export async function askForApproval(execution: Execution, question: ApprovalQuestion, now = Date.now()): Promise<IDataObject> {
-	const { n8n, api } = execution;
+	const { n8n } = execution;
 	const about = question.collection === '' ? undefined : await recordNamed(execution, 'Record', question.collection, question.record);
 	const approver = await approverOf(execution, question, about);
 	const until = deadline(execution, question.limit, now);
+	const end = new Date(until.getTime() + grace);
 	const link = n8n.getSignedResumeUrl();
-	await endOldSubscriptions(execution, link, now);
-	const webhookId = await subscribeToAnswer(execution, link, until);
-	const creating = createTask(execution, question, { approver, about, until, link, isCalled: webhookId !== undefined });
-	if (await errorOf(creating)) await endApprovalSubscription(api, webhookId);
-	const task = await creating;
+	const task = await createTask(execution, question, { approver, about, until, link });
+	const webhookId = await subscribeToAnswer(execution, String(task.id), link, end);
 	const request: ApprovalRequest = {
 		taskId: String(task.id),
 		...(webhookId !== undefined && { webhookId }),
@@ -56,7 +58,7 @@ export async function askForApproval(execution: Execution, question: ApprovalQue
 	// node's approval, or a model's arguments, would be mistaken for an approval.
 	n8n.getExecuteData().data.main = [[{ json: waitingItem(request), pairedItem: { item: 0 } }]];
 	separateOtherCalls(n8n);
-	await n8n.putExecutionToWait(until);
+	await n8n.putExecutionToWait(end);
 	return task;
 }
 
@@ -65,7 +67,7 @@ async function createTask(execution: Execution, question: ApprovalQuestion, part
 	const { api } = execution;
 	const create = (await api.describe('/tasks'))?.create;
 	const body = taskBody(execution, question, parts, create);
-	const { body: created } = await api.send({ method: 'POST', path: tasksPath, body, ...keyUntil(execution, create, parts.until) });
+	const { body: created } = await api.send({ method: 'POST', path: tasksPath, body, ...keyFor(execution, create, 'task', parts.until) });
 	const id = idText((created as IDataObject).id);
 	if (id === undefined) throw new Error('The CRM created a task but returned no ID.');
 	const task = await findRecord(api, tasksPath + path`/${id}`);
@@ -74,10 +76,38 @@ async function createTask(execution: Execution, question: ApprovalQuestion, part
 	return task;
 }
 
-/** A key that is equal for each attempt of Retry On Fail, so that no attempt creates a second task. */
-function keyUntil({ identity }: Execution, create: WriteDescription | undefined, until: Date) {
+/**
+ * Lets the CRM call n8n about this task alone, until the time is over: a subscription to all tasks would call each
+ * waiting execution for each task, and n8n tells a node neither that its wait is over nor that it was canceled.
+ *
+ * @returns the id of the subscription; undefined if the CRM cannot limit it so, or refuses to call this n8n
+ */
+async function subscribeToAnswer(execution: Execution, taskId: string, url: string, end: Date): Promise<string | undefined> {
+	const { n8n, api } = execution;
+	const create = (await api.describe('/webhooks'))?.create;
+	const takes = (name: string) => create?.fields.some(({ path: [member] }) => member === name);
+	const body = {
+		url,
+		events: [completedEvent, 'task.deleted'],
+		filter: { ids: [taskId] },
+		expires_at: end.toISOString(),
+		description: `n8n approval: ${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`.slice(0, 200),
+	};
+	const sending = async () => (await api.send({ method: 'POST', path: '/v1/webhooks', body, ...keyFor(execution, create, 'webhook', end) })).body as IDataObject;
+	const subscription = takes('filter') && takes('expires_at')
+		? await sending().catch((error: unknown) => {
+			if (!isAnsweredWith(error, ...refusedSubscription)) throw error;
+			return undefined;
+		})
+		: undefined;
+	if (!subscription) api.notices.add('The CRM does not call n8n about this task: it cannot limit a webhook to one task, cannot reach this n8n, or does not let the credential create webhooks. The approver has to open the link in the task after completing or deleting it.');
+	return idText(subscription?.id);
+}
+
+/** A key that is equal for each attempt of Retry On Fail, so that no attempt creates a second task or webhook. */
+function keyFor({ identity }: Execution, create: WriteDescription | undefined, target: 'task' | 'webhook', until: Date) {
 	if (create?.idempotencyHeader === undefined) return {};
-	const run = `${identity.run}/task ${until.toISOString()}`;
+	const run = `${identity.run}/${target} ${until.toISOString()}`;
 	const key = idempotencyKey({ ...identity, run, items: [0] }, create.idempotencyKey);
 	return { idempotency: { header: create.idempotencyHeader, key } };
 }
@@ -98,22 +128,23 @@ interface TaskParts {
 	about: IDataObject | undefined;
 	until: Date;
 	link: string;
-	isCalled: boolean;
 }
 
 function taskBody(
 	{ n8n }: Execution,
-	{ title, message, collection }: ApprovalQuestion,
-	{ approver, about, until, link, isCalled }: TaskParts,
+	{ title, message, reviewedCall, collection }: ApprovalQuestion,
+	{ approver, about, until, link }: TaskParts,
 	create: WriteDescription | undefined,
 ): IDataObject {
 	const fields = (create?.fields ?? []).map(({ name }) => name);
 	if (!fields.includes('assignee_id') && !fields.includes('owner_id')) throw new Error('The CRM does not support assigning tasks.');
 	const day = DateTime.fromJSDate(until, { zone: n8n.getTimezone() }).toFormat('yyyy-MM-dd HH:mm ZZZZ');
 	const description = [
-		message,
+		// The first line is never the workflow's, whose message could imitate what follows it.
+		...(reviewedCall === '' ? [] : [`According to the CRM, the call would make this change:\n${reviewedCall}`]),
+		`The workflow says:\n${message}`,
 		`Complete this task to approve. Delete it to decline. It counts as declined if it is still open on ${day}, or if you change its title or this text.`,
-		`${isCalled ? 'The workflow then continues. If it does not' : 'Then'}, open ${link}`,
+		`The workflow then continues. If it does not, open ${link}`,
 	].join('\n\n');
 	const all: IDataObject = {
 		title,

@@ -100,10 +100,12 @@ export function sendAndWait(): Operation {
 				const limit: unknown = n8n.getNodeParameter('options.limitWaitHours', item, defaultHours);
 				const hours = readPositiveNumber(limitWaitHours.displayName, limit, { max: maxHours, unit: 'hours' });
 				const message = read('message');
-				if (message === '') throw new Error('Message: enter what to approve.');
+				const reviewedCall = read(reviewedCallParameter);
+				if (message + reviewedCall === '') throw new Error('Message: enter what to approve.');
 				return await askForApproval(execution, {
 					title: read('approvalTitle') || 'Approval required',
 					message,
+					reviewedCall,
 					approver: pickedId(n8n, 'approverId', item),
 					collection: collections[about] ?? '',
 					record: about === 'none' ? '' : read('aboutRecord'),
@@ -113,6 +115,9 @@ export function sendAndWait(): Operation {
 		},
 	};
 }
+
+/** The parameter in which a review of CRM Platform Tools passes on what the call would write; the form does not have it. */
+export const reviewedCallParameter = 'reviewedCall';
 
 /** A year. */
 const maxHours = 365 * 24;

@@ -29,6 +29,8 @@ export interface WaitingExecution {
 	error(): Error | undefined;
 	/** Whether it waits: while it runs, n8n refuses calls, and the CRM calls again. */
 	isWaiting(): boolean;
+	/** How often the CRM has called. */
+	calls: number;
 	/** How often the execution has continued. */
 	resumed: number;
 	/** Lets the time limit pass. */
@@ -90,6 +92,7 @@ function workflowsWith(crm: INode, baseNode: INode, setup: Setup, reviewed: Revi
 
 /** An execution with a server for its resume URL. */
 class ServedExecution implements WaitingExecution {
+	calls = 0;
 	resumed = 0;
 	private stored: IRun | undefined;
 	private isRunning = false;
@@ -158,6 +161,7 @@ class ServedExecution implements WaitingExecution {
 
 	private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
 		const rawBody = await buffer(request);
+		if (request.method === 'POST') this.calls += 1;
 		if (this.stored?.data.waitTill === undefined) {
 			response.writeHead(this.stored && !this.isRunning ? 200 : 409).end('No action required');
 			return;
