@@ -40,13 +40,18 @@ describe('the node warns that a change in between may be overwritten', () => {
 });
 
 describe('a log that is not certain about an execution’s changes is refused, and nothing is written', () => {
-	test('its events are not in sequence', async () => {
+	test.each<[string, Parameters<typeof service.alter>[0]]>([
+		[
+			'ignores the requested order, newest first',
+			{ request: ({ url }) => void (url.pathname === '/v1/events' && url.searchParams.set('sort', '-sequence')) },
+		],
+		['has two events with one sequence', { answer: (text) => text.replace(/"sequence":\d+/g, '"sequence":7') }],
+	])('it %s', async (title, alteration) => {
 		const contact = await add('contacts', { last_name: 'One' });
-		for (const last_name of ['Two', 'Three']) await as('o1', op.update('contact', contact.id, { last_name }));
-		service.edit(({ path, body }) => {
-			if (path.startsWith('/v1/events')) (body.data as IDataObject[]).reverse();
-		});
-		await expect(through.undo('o1')).rejects.toThrow('not in sequence');
+		for (const last_name of ['Two', 'Three']) await as(title, op.update('contact', contact.id, { last_name }));
+		service.alter(alteration);
+		for (const since of ['', new Date(Date.now() - 60_000).toISOString()])
+			await expect(through.undo(title, { since })).rejects.toThrow('not in sequence');
 		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Three' });
 	});
 
@@ -77,6 +82,69 @@ test('two executions of one workflow had the same number, as after n8n was resto
 	}
 	await expect(through.undo('same')).rejects.toThrow(/that began at 2026-03-01T.* and .* that began at 2026-03-02T.*Nothing was written/);
 	expect(await record('contacts', contact.id)).toMatchObject({ job_title: 'Number 1' });
+});
+
+describe('what the credential does not see is said', () => {
+	/** From now on, the log hides events, as from a user without permission. */
+	const hide = (isHidden: (event: IDataObject) => boolean) =>
+		service.edit(({ path, body }) => {
+			if (!path.startsWith('/v1/events')) return;
+			const seen = (body.data as IDataObject[]).filter((event) => !isHidden(event));
+			body.total = Number(body.total) - (body.data as IDataObject[]).length + seen.length;
+			body.data = seen;
+		});
+
+	test('numbers that are missing in the log around the changes of the execution', async () => {
+		const contactId = await createAs('hidden', 'contact', { last_name: 'Seen' });
+		await createAs('hidden', 'company', { name: 'Unseen' });
+		await as('hidden', op.update('contact', contactId, { last_name: 'Seen too' }));
+		hide(({ type }) => type === 'company.created');
+		for (const preview of [true, false])
+			expect((await through.undo('hidden', { preview })).hints).toContainEqual(
+				expect.stringMatching(/^1 change of execution hidden may be outside what this credential sees/),
+			);
+	});
+
+	test('an execution of which nothing is visible', async () => {
+		await createAs('unseen', 'company', { name: 'Unseen' });
+		await add('contacts', { last_name: 'Later' });
+		hide(({ request }) => JSON.stringify(request).includes('/unseen'));
+		expect((await through.undo('unseen')).hints.join()).toContain('use a credential with permission to see the records');
+	});
+});
+
+describe('an execution that is still at work', () => {
+	test('is not undone', async () => {
+		const contact = await add('contacts', { last_name: 'One' });
+		await as('growing', op.update('contact', contact.id, { last_name: 'Two' }));
+		let lists = 0;
+		service.alter({
+			request: async ({ url }) => {
+				if (url.pathname === '/v1/contacts' && lists++ === 0) await createAs('growing', 'contact', { last_name: 'Late' });
+			},
+		});
+		await expect(through.undo('growing')).rejects.toThrow('execution growing is still making changes. Nothing was written');
+		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Two' });
+	});
+
+	test('does not count as undone if it changes more while the undo runs', async () => {
+		const contact = await add('contacts', { last_name: 'One' });
+		await as('busy', op.update('contact', contact.id, { last_name: 'Two' }));
+		let lateId = '';
+		service.alter({
+			request: async ({ method }) => {
+				if (method !== 'GET' && lateId === '') lateId = await createAs('busy', 'contact', { last_name: 'Late' });
+			},
+		});
+		const { items, hints } = await through.undo('busy');
+		expect(items).toMatchObject([
+			{ id: contact.id, result: 'undone' },
+			{ id: lateId, result: 'conflict', action: null, reason: expect.stringContaining('changed this record while the undo ran') as string },
+		]);
+		expect(hints.join()).toContain('execution busy made 1 further change while the undo ran');
+		service.alter({});
+		expect((await through.undo('busy')).items.map(({ result }) => result).sort()).toEqual(['already_so', 'undone']);
+	});
 });
 
 test('changes before Since stay, whatever the CRM returns', async () => {

@@ -180,8 +180,8 @@ describe('nothing is written', () => {
 	test('for an execution that changed nothing', async () => {
 		const { items, hints } = await undo('unknown');
 		expect(items).toEqual([]);
-		expect(hints.join()).toContain('No changes found by execution unknown');
-		expect(hints.join()).toContain('If it is a retry, enter the number of the execution that it retries');
+		expect(hints.join()).toContain('Nothing to undo: No changes by execution unknown');
+		expect(hints.join()).toContain('the last part of the URL in n8n');
 	});
 
 	test('if more records would change than Maximum Records allows', async () => {

@@ -70,11 +70,15 @@ export type CauserType = (typeof causerTypes)[number];
 
 /** Who or what made the changes to undo. */
 export class ChangeCauser {
-	private readonly type: CauserType;
+	readonly type: CauserType;
 	private readonly id: string;
 	private readonly origin: ReturnType<typeof originOf>;
 	/** The execution, according to its first event. */
 	private execution?: KeyOrigin;
+	/** Why nothing was found, in the user's words, if another event says so. */
+	instead?: string;
+	/** Whether this n8n has made writes that several executions share. */
+	hasSharedWrites = false;
 
 	/** @param id the id of the execution, workflow, user or key; empty for all workflows of this n8n */
 	constructor(type: CauserType, id: string, instance: string) {
@@ -93,10 +97,14 @@ export class ChangeCauser {
 		const { origin, actor, isReported } = causeOf(event);
 		if (this.type === 'actor') return actor === this.id;
 		if (!isReported) throw new Error(unknownCauser);
-		if (origin?.instance !== this.origin.instance) return false;
+		const isMeant = this.type === 'workflow' ? origin?.workflow === this.origin.workflow : origin?.execution === this.origin.execution;
+		if (origin?.instance !== this.origin.instance) {
+			if (origin && isMeant && this.type !== 'instance') this.instead ??= otherInstance;
+			return false;
+		}
 		if (this.type === 'instance') return true;
-		if (this.type === 'workflow') return origin.workflow === this.origin.workflow;
-		if (origin.execution !== this.origin.execution) return false;
+		this.hasSharedWrites ||= origin.execution === undefined;
+		if (this.type === 'workflow' || !isMeant) return isMeant;
 		// A new database, one restored from a backup, or a second one with the same encryption key counts from an earlier number again.
 		this.execution ??= origin;
 		if (isSameExecution(origin, this.execution)) return true;
@@ -124,5 +132,6 @@ const sharedNumber = (id: string, executions: ExecutionOrigin[]) =>
 	`Several executions have the number ${id}: ${executions.map(described).join(' and ')}. Nothing was written. Choose A Workflow, with Since and Until around the execution.`;
 const described = ({ workflow, started }: ExecutionOrigin): string =>
 	`one of workflow ${workflow}${started === undefined ? '' : ` that began at ${new Date(started).toISOString()}`}`;
+const otherInstance = 'Its changes were made by another n8n instance. Undo them there.';
 const unknownCauser =
 	'The CRM does not report which request caused an event, so the changes made by a workflow cannot be distinguished from others. Nothing was written. Choose A User or API Key.';

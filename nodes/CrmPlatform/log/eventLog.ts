@@ -43,7 +43,11 @@ export interface EventLog {
 	firstSince(instant: string): Promise<CrmEvent | undefined>;
 	/** The events above a sequence, in sequence: of these types and patterns, or of all types if there are none. */
 	after(sequence: number, types: string[], limit?: number, share?: Share): AsyncGenerator<CrmEvent, void>;
-	/** All events above a sequence, in sequence, read with several requests at a time. */
+	/**
+	 * All events above a sequence, in sequence, read with several requests at a time.
+	 *
+	 * @throws Error in the user's words if the service returns them in another order, or two with one sequence
+	 */
 	allAfter(sequence: number): AsyncGenerator<CrmEvent, void>;
 	/** The events of these types and patterns, newest first. */
 	newestFirst(types: string[]): AsyncGenerator<CrmEvent, void>;
@@ -79,7 +83,12 @@ export async function openEventLog(
 	const reader = new LogReader(api, list, report);
 	const inSequence = { [list.sort.name]: orders.oldest };
 	const newestFirst = { [list.sort.name]: orders.newest };
-	const first = async (query: Query): Promise<CrmEvent | undefined> => (await reader.events(query, 1).next()).value ?? undefined;
+	/** A second event shows whether the service sorts: the newest event may be the only one, or just the first. */
+	const first = async (query: Query): Promise<CrmEvent | undefined> => {
+		const events: CrmEvent[] = [];
+		for await (const event of ascending(reader.events(query, 2))) events.push(event);
+		return events[0];
+	};
 	const log: EventLog = {
 		async newest() {
 			const { value: data } = await reader.parts(newestFirst, newestShape, 1).next();
@@ -96,7 +105,7 @@ export async function openEventLog(
 			const after = (above: number, limit?: number) => log.after(above, [], limit);
 			const pageSize = list.pageSize?.maximum ?? 0;
 			const newest = async () => (await log.newest())?.sequence;
-			return pageSize < 1 ? after(sequence) : readInRanges({ pageSize, after, newest }, sequence);
+			return ascending(pageSize < 1 ? after(sequence) : readInRanges({ pageSize, after, newest }, sequence));
 		},
 	};
 	return log;
@@ -165,6 +174,18 @@ class LogReader {
 		}
 	}
 }
+
+async function* ascending(events: AsyncGenerator<CrmEvent, void>): AsyncGenerator<CrmEvent, void> {
+	let last = -Infinity;
+	for await (const event of events) {
+		if (event.sequence <= last) throw new Error(unordered);
+		last = event.sequence;
+		yield event;
+	}
+}
+
+const unordered =
+	'The event log of the CRM is not in sequence, so the order of the changes is unknown. Nothing was written. Report this to the CRM’s support.';
 
 async function* only(isWanted: (event: CrmEvent) => boolean, events: AsyncGenerator<CrmEvent, void>): AsyncGenerator<CrmEvent, void> {
 	for await (const event of events) {

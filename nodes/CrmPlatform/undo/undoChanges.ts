@@ -5,10 +5,9 @@ import { openEventLog } from '../log/eventLog';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { Execution, Resource } from '../model';
 import { readCurrentRecords } from './currentRecords';
-import type { Histories } from './histories';
 import { LiveLinks } from './liveLinks';
 import { PlanFields, type Descriptions } from './planFields';
-import { readHistories } from './readHistories';
+import { LoggedChanges } from './loggedChanges';
 import type { RecordHistory } from './recordHistory';
 import type { RecordUndo } from './recordUndo';
 import { resolveLinks } from './resolveLinks';
@@ -32,8 +31,9 @@ export async function undoChanges(execution: Execution, item: number, undoableTy
 	const choices = readUndoChoices(execution, item, undoableTypes);
 	const log = await openEventLog(api);
 	api.requireDescription('Undo');
-	const histories = await readHistories(execution, log, choices, undoableTypes);
-	const chosenHistories = chooseHistories(histories, choices, api.notices);
+	const logged = await LoggedChanges.read(execution, log, choices, undoableTypes);
+	const { histories } = logged;
+	const chosenHistories = await chooseHistories(logged, choices, api.notices);
 	if (chosenHistories.length === 0) return [];
 
 	const current = await readCurrentRecords(api, chosenHistories);
@@ -50,21 +50,23 @@ export async function undoChanges(execution: Execution, item: number, undoableTy
 	const resolved = planned.map((undo) => (links.waitsForCreation(undo) ? undo : resolveLinks(undo, links, fields)));
 	const resolvedPlan = withLinkedRecordsKept(resolved, linkedAfterUndo);
 	checkMaximum(resolvedPlan, choices, api.notices);
+	await logged.catchUp();
 	if (choices.isPreview) {
 		warnIfUnprotected(execution, descriptions, resolvedPlan);
 		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
-		return resolvedPlan.map((undo) => outputItem(undo, true));
+		return logged.withLateChanges(resolvedPlan).map((undo) => outputItem(undo, true));
 	}
+	logged.refuseIfGrowing();
 	const writer = new UndoWriter(execution, fields, links, planned);
-	const undone = await new UndoOrder(execution, choices, { log, histories }, writer).run();
-	return undone.map((undo) => outputItem(undo, false));
+	const undone = await new UndoOrder(choices, logged, writer).run();
+	return logged.withLateChanges(undone).map((undo) => outputItem(undo, false));
 }
 
 /** The histories of the records to undo. Tells the user about records for which no changes were found. */
-function chooseHistories(histories: Histories, { onlyIds, causerLabel, hint }: UndoChoices, notices: Set<string>): RecordHistory[] {
-	const chosen = histories.newestFirst().filter(({ id }) => onlyIds?.has(id) ?? true);
+async function chooseHistories(logged: LoggedChanges, { onlyIds }: UndoChoices, notices: Set<string>): Promise<RecordHistory[]> {
+	const chosen = logged.histories.newestFirst().filter(({ id }) => onlyIds?.has(id) ?? true);
 	if (chosen.length === 0) {
-		notices.add(`No changes found by ${causerLabel}${onlyIds ? ' to the records in Only These Records' : ''}. Nothing was written.${hint}`);
+		notices.add(`Nothing to undo: ${await logged.whyNothing()}`);
 		return [];
 	}
 	const foundIds = new Set(chosen.map(({ id }) => id));

@@ -25,10 +25,7 @@ import {
 export interface UndoChoices {
 	/** Whether an event is to be undone. @throws Error in the user's words if the service does not report who caused it */
 	isChosen(event: CrmEvent): boolean;
-	/** The originator of the changes, for messages. */
-	causerLabel: string;
-	/** Advice to add to the message if nothing is found. */
-	hint: string;
+	causer: ChangeCauser;
 	/** The time from which to undo changes (Unix epoch ms). */
 	since?: number;
 	allowsPartialUndo: boolean;
@@ -75,8 +72,7 @@ export function readUndoChoices(execution: Execution, item: number, undoableType
 	};
 	return {
 		isChosen: (event) => isWithin(event) && causer.hasCaused(event),
-		causerLabel: causer.label,
-		hint: type === 'execution' ? ' If it is a retry, enter the number of the execution that it retries.' : '',
+		causer,
 		...(begin !== undefined && { since: begin }),
 		allowsPartialUndo,
 		isPreview: readPreview(n8n.getNodeParameter(undoPreview.name, item, '')),

@@ -1,19 +1,11 @@
-import type { EventLog } from '../log/eventLog';
-import type { Execution } from '../model';
-import { causedByExecution } from '../log/cause';
 import { createdTwice, duplicateUndos, keptAsLinked, keptBeyondMaximum } from './duplicateRecreations';
 import type { Histories } from './histories';
+import type { LoggedChanges } from './loggedChanges';
 import type { LiveLinks } from './liveLinks';
 import type { RecordUndo } from './recordUndo';
 import type { UndoChoices } from './undoChoices';
 import { keptAsChanged, withLinkedRecordsKept } from './undoPlan';
 import type { UndoWriter } from './undoWriter';
-
-/** The event log, and the changes that were read from it. */
-interface LoggedChanges {
-	log: EventLog;
-	histories: Histories;
-}
 
 /**
  * Carries out a plan. Its writes depend on each other: a value that must be unique becomes free when the record that
@@ -21,9 +13,8 @@ interface LoggedChanges {
  * when it was created again. The log shows what others do meanwhile.
  */
 export class UndoOrder {
-	private readonly execution: Execution;
 	private readonly choices: UndoChoices;
-	private readonly log: EventLog;
+	private readonly logged: LoggedChanges;
 	private readonly histories: Histories;
 	private readonly links: LiveLinks;
 	private readonly writer: UndoWriter;
@@ -33,22 +24,18 @@ export class UndoOrder {
 	private readonly linkingUpdates: RecordUndo[];
 	/** The deletions that are not yet written. */
 	private deletions: RecordUndo[];
-	/** Sequence of the last event that was read. */
-	private lastSequence: number;
 
-	constructor(execution: Execution, choices: UndoChoices, { log, histories }: LoggedChanges, writer: UndoWriter) {
+	constructor(choices: UndoChoices, logged: LoggedChanges, writer: UndoWriter) {
 		const { links } = writer;
 		const updates = writer.plannedTo('update');
-		this.execution = execution;
 		this.choices = choices;
-		this.log = log;
-		this.histories = histories;
+		this.logged = logged;
+		this.histories = logged.histories;
 		this.links = links;
 		this.writer = writer;
 		this.updates = updates.filter((undo) => !links.waitsForCreation(undo));
 		this.linkingUpdates = updates.filter((undo) => links.waitsForCreation(undo));
 		this.deletions = writer.plannedTo('delete');
-		this.lastSequence = histories.sequenceBeforeUndo;
 	}
 
 	/**
@@ -67,6 +54,7 @@ export class UndoOrder {
 		await this.writer.write(this.writer.refusedAsDuplicates('update'), true);
 		await this.deleteUnlinked();
 		for (const undo of this.deletions) this.writer.setOutcome(undo, keptAsLinked(undo));
+		await this.logged.catchUp();
 		return this.writer.allOutcomes();
 	}
 
@@ -119,7 +107,7 @@ export class UndoOrder {
 
 	/** Deletes the created records that no remaining record links to, dependents first. */
 	private async deleteUnlinked(): Promise<void> {
-		if (this.deletions.length > 0) await this.catchUpWithLog();
+		if (this.deletions.length > 0) await this.logged.catchUp();
 		while (this.deletions.length > 0) {
 			this.keepChanged();
 			const wave = this.deletableNow();
@@ -155,25 +143,13 @@ export class UndoOrder {
 			remaining = this.writer.withoutOutcome(remaining);
 			this.deletions = this.writer.withoutOutcome(this.deletions);
 			const isRefused = request.some((undo) => !this.writer.outcomeOf(undo).action);
-			isAsPlanned = this.deletions.length > 0 && !(await this.catchUpWithLog()) && !isRefused;
+			isAsPlanned = this.deletions.length > 0 && !(await this.logged.catchUp()) && !isRefused;
 		}
-	}
-
-	/** Reads new events. @returns whether one of them may prevent the deletion of a created record */
-	private async catchUpWithLog(): Promise<boolean> {
-		const isByThisUndo = causedByExecution(this.execution.identity);
-		let isRelevant = false;
-		for await (const event of this.log.after(this.lastSequence, [])) {
-			if (event.sequence <= this.lastSequence) continue;
-			this.lastSequence = event.sequence;
-			isRelevant = this.histories.addLaterEvent(event, !isByThisUndo(event)) || isRelevant;
-		}
-		return isRelevant;
 	}
 
 	/** If two undos have created the same record, both keep the first one. */
 	private async findDuplicates(): Promise<void> {
-		await this.catchUpWithLog();
+		await this.logged.catchUp();
 		const { takesPrecedence, isSightLimited } = this.choices;
 		for (const undo of this.writer.plannedTo('create')) {
 			const outcome = this.writer.outcomeOf(undo);
