@@ -11,10 +11,13 @@ import { systemClock } from './base/clock';
 import { failureSummary, nodeFailure, withLines, type ItemFailure } from './failure';
 import type { Sliced, Execution, MayContinue, Operation, Resource, Run } from './model';
 import { allItems, summaryItem } from './output';
+import { dependsOnItem, refuseDiffering } from './mapping/sameForAll';
+import { batchSizeOption } from './parameters/batchOptions';
+import { errorTextsOption } from './parameters/fieldParameters';
 import { outputOption } from './parameters/outputParameters';
 import { isSummary } from './reading/summaryOutput';
 import { chosenResource } from './resources';
-import { dependsOnItem, runAll, type ItemResult } from './schedule';
+import { runAll, type ItemResult } from './schedule';
 import { asAnswer, type NodeOutput } from './toolCalls/toolAnswer';
 import { refuseForeignArguments } from './toolCalls/toolArguments';
 import { toolCallOf, type ToolCall } from './toolCalls/toolCall';
@@ -83,13 +86,18 @@ async function executed(n8n: IExecuteFunctions): Promise<NodeOutput> {
 /** Milliseconds between two lines of n8n's log about the progress of a long run. */
 const reportInterval = 30_000;
 
+/** @throws NodeOperationError for an invalid option, and for one that differs between items */
 function wantsSummary(n8n: IExecuteFunctions, { options = [] }: Operation): boolean {
 	try {
+		refuseDiffering(n8n, options.filter(({ name }) => optionsForAll.includes(name)));
 		return options.includes(outputOption) && isSummary(n8n);
 	} catch (error) {
 		throw nodeFailure(n8n, error as Error, 0);
 	}
 }
+
+/** The options that apply to all items. */
+const optionsForAll = [outputOption.name, batchSizeOption.name, errorTextsOption.name];
 
 const onceForAll = (items: number): string =>
 	`Done once, not ${items} times: no parameter depends on the input item, so all ${items} items would give the same result. The output is linked to the first item.`;

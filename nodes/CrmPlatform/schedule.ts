@@ -9,16 +9,6 @@ export interface ItemResult {
 /** Slices in flight at the same time: more gain little, as the service handles one after another. */
 const slicesAtOnce = 4;
 
-/** The names in expressions that have the same value for each item. */
-const constantNames = /\$(now|today|vars|env|secrets|workflow|execution|max|min|if|ifEmpty)\b/g;
-
-/** Whether any parameter may differ between items. An expression that the node does not understand counts as such. */
-export function dependsOnItem(parameters: unknown): boolean {
-	if (typeof parameters === 'object' && parameters !== null) return Object.values(parameters).some(dependsOnItem);
-	if (typeof parameters !== 'string' || !parameters.startsWith('=')) return false;
-	return /\$|\bitem|random/i.test(parameters.replace(constantNames, ''));
-}
-
 /**
  * Runs the prepared operation for each of `count` items, one after another or in slices, a few at a time. Yields the
  * results in the order of the items. Slices that change the same record run one after another, so that of two items for

@@ -66,6 +66,7 @@ describe('a row filters by', () => {
 	test.each<[string, IDataObject, IDataObject]>([
 		['isOn', { date: day }, { 'created_at[gte]': '2026-03-08T05:00:00.000Z', 'created_at[lt]': '2026-03-09T04:00:00.000Z' }],
 		['isAfter', { date: day }, { 'created_at[gte]': '2026-03-09T04:00:00.000Z' }],
+		['isOnOrBefore', { date: '9999-12-31' }, { 'created_at[lt]': '9999-12-31T23:59:59.999Z' }],
 		['isOnOrAfter', { date: day }, { 'created_at[gte]': '2026-03-08T05:00:00.000Z' }],
 		['isBefore', { date: day }, { 'created_at[lt]': '2026-03-08T05:00:00.000Z' }],
 		['isOnOrBefore', { date: day }, { 'created_at[lt]': '2026-03-09T04:00:00.000Z' }],

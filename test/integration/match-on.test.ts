@@ -122,6 +122,20 @@ test('a mapper that was not made in the editor names the field to match on as n8
 	expect(items[0]?.json).toMatchObject({ id, last_name: 'After' });
 });
 
+test('items of one value overwrite each other, in their order, and a hint names them', async () => {
+	const { id, email } = await createContact();
+	const people = [email, 'other@match.example', email.toUpperCase()];
+	const { hints } = await upsert(people.map((address, i) => ({ on: 'email', record: { email: address, last_name: `Item ${i}` } })));
+	expect(hints).toEqual([expect.stringContaining(`the last one wins: 0 and 2 (${email})`)]);
+	expect(await nameOf(id)).toBe('Item 2');
+});
+
+test.each(['1,00045E+11', '1.00045e+11'])('a value to match on that a spreadsheet has rounded is refused: %s', async (external_id) => {
+	const { items } = await upsert([{ on: 'external_id', record: { external_id, last_name: 'Rounded' } }], {}, true);
+	expect(items[0]?.json.error).toContain('a number that a spreadsheet has rounded');
+	expect(await sandbox.requests().then((all) => all.filter(({ method }) => method !== 'GET'))).toEqual([]);
+});
+
 describe('items that name one record by different fields leave the values of the last item', () => {
 	test('in one batch', async () => {
 		const { id, email, external_id } = await createContact();

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { dependsOnItem } from '../../nodes/CrmPlatform/schedule';
+import { dependsOnItem } from '../../nodes/CrmPlatform/mapping/sameForAll';
 import { nodeRuns } from './harness/node-runs.ts';
 import { getMany } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';

@@ -3,6 +3,8 @@ import { DateTime } from 'luxon';
 import { fieldNamed, type Field, type FieldKind } from '../../nodes/CrmPlatform/fields/field';
 import { apiValue, filterValue } from '../../nodes/CrmPlatform/fields/apiValue';
 import { fieldKinds } from '../../nodes/CrmPlatform/fields/fieldKinds';
+import { instant, nextDay, parseMoment } from '../../nodes/CrmPlatform/values/dates';
+import { foldedText } from '../../nodes/CrmPlatform/values/foldedText';
 
 const zone = 'America/New_York';
 
@@ -197,4 +199,20 @@ test.each(['2026-03-08T10:00:00+99:00', '2026-03-08T10:00:00-15:00'])('a time of
 
 test.each(['0x10', '0b11', '0o7'])('a number is written in decimal digits: %s', (text) => {
 	expect(() => convert('number', text)).toThrow('is not a number');
+});
+
+test.each([
+	['America/Santiago', '2026-09-06', '2026-09-07T03:00:00.000Z'],
+	['Africa/Cairo', '2026-04-24', '2026-04-24T21:00:00.000Z'],
+	['America/Havana', '2026-03-08', '2026-03-09T04:00:00.000Z'],
+	['UTC', '9999-12-31', '9999-12-31T23:59:59.999Z'],
+])('the day after one whose midnight the clocks skip, or the last one, can be written: %s %s', (zone, day, next) => {
+	expect(instant(nextDay(parseMoment(day, zone)!))).toBe(next);
+});
+
+test('names that look alike are one', () => {
+	for (const name of ['Acme\u00a0GmbH', 'Acme  GmbH ', 'ACME\u200b GmbH', 'Ac\u00adme GmbH', '\ufeffacme gmbh']) {
+		expect(foldedText(name)).toBe('acme gmbh');
+	}
+	expect(foldedText('Acme-GmbH')).not.toBe('acme gmbh');
 });

@@ -8,7 +8,7 @@ import { readPages } from '../api/lists/pages';
 import { isDigits, isWellFormed, notWellFormed } from '../fields/conversions';
 import type { ComparedField } from '../fields/keys';
 import { inParallel } from '../api/inParallel';
-import { foldedText } from '../values/foldedText';
+import { foldedText, visibleText } from '../values/foldedText';
 import { failureOfValue, lookUp, outcomeOfIds, valuesPerRequest, type Collection, type LookedUp, type LookUpOutcome } from './lookUp';
 import { hasText, identifyingFields, mayBeId, parseName } from './nameSyntax';
 import { rememberNames } from './rememberedNames';
@@ -131,7 +131,7 @@ function unlessAnswered(error: Error): LookedUp {
 /** @returns undefined if the search finds more than can be read */
 async function searchFor(target: NamedCollection, search: string, nameToFind: NameToFind): Promise<NamedId | undefined> {
 	if (!isWellFormed(nameToFind.name)) return { refused: new Error(notWellFormed(nameToFind.name)) };
-	const searching = candidatesIn(target, { [search]: nameToFind.name });
+	const searching = candidatesIn(target, { [search]: visibleText(nameToFind.name) });
 	const refusal = await failureOfValue(searching);
 	if (refusal) return refusal;
 	const candidates = await searching;

@@ -16,7 +16,7 @@ import type { Field, InputValue } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { asId } from '../lookUp/nameSyntax';
 import { isBlank } from '../values/blank';
-import { parseMoment } from '../values/dates';
+import { nextDay, parseMoment } from '../values/dates';
 import type { FieldsOfItems } from './acceptedFields';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/fromAI';
@@ -125,7 +125,7 @@ function rowValues(
 		const at = bound ? wholeDayBound(comparison) : { comparison, isNextDay: false };
 		const filter = field.filters.get(at.comparison);
 		if (!filter) throw unknownOperator(field, operator.name);
-		if (bound) return [{ field: filter, value: at.isNextDay ? bound.plus({ days: 1 }) : bound }];
+		if (bound) return [{ field: filter, value: at.isNextDay ? nextDay(bound) : bound }];
 		const isPicked = first === 'record' ? isFromList(stored.record) : first === 'choices' && Array.isArray(stored.choices);
 		const resolvedValue = isPicked && filter.collection !== undefined ? asId(filter, value) : value;
 		// A list with one value, even if that contains commas.

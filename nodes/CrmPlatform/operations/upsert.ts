@@ -43,6 +43,7 @@ export function upsert(action: string): Operation {
 			const bodyOf = await prepareValues(execution, storedFields(execution.n8n, 'fields'), fields, 'clear');
 			const column = new MatchingColumn(execution.n8n, 'fieldsMatchOn', 'fields');
 			const matchFor = fieldToMatchOn(execution, column, match);
+			const repeated = new RepeatedMatches(execution.api.notices);
 			const writeOf = (item: number): Write => {
 				const path = collectionPath(execution, item);
 				const body = requireAnyValue(bodyOf(item));
@@ -55,6 +56,7 @@ export function upsert(action: string): Operation {
 				const query = { [match.name]: field };
 				// Services treat “Ada@…” and “ada@…” as one address. The value only keeps writes in order.
 				const value = foldedText(matchValue(field, body) ?? refuse(field));
+				repeated.add(item, `${path} ${field} ${value}`, value);
 				return { collection: path, path, body, query, mayExist: true, match: `${field}=${value}`, hasOtherNames: column.mayDiffer };
 			};
 			const simplified = await simplifyWritten(execution);
@@ -64,6 +66,34 @@ export function upsert(action: string): Operation {
 		},
 	};
 }
+
+/** Tells the user of items that overwrite each other. */
+class RepeatedMatches {
+	private readonly notices: Set<string>;
+	private readonly items = new Map<string, number>();
+	private readonly examples: string[] = [];
+	private count = 0;
+	private notice = '';
+
+	constructor(notices: Set<string>) {
+		this.notices = notices;
+	}
+
+	/** @param match identifies the record */
+	add(item: number, match: string, value: string): void {
+		const earlier = this.items.get(match);
+		this.items.set(match, item);
+		if (earlier === undefined || earlier === item) return;
+		this.count += 1;
+		if (this.examples.length < maxExamples) this.examples.push(`${earlier} and ${item} (${value})`);
+		this.notices.delete(this.notice);
+		const more = this.count > this.examples.length ? `, and ${this.count - this.examples.length} more` : '';
+		this.notice = `Items with the same value to match on change one record, and the last one wins: ${this.examples.join(', ')}${more}.`;
+		this.notices.add(this.notice);
+	}
+}
+
+const maxExamples = 5;
 
 /** What the status of an answer tells about the record (RFC 9110, section 9.3.4). */
 const outcomes: Record<number, string> = { 200: 'updated', 201: 'created' };

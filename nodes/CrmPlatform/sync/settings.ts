@@ -5,6 +5,7 @@ import { NodeOperationError, type IDataObject, type IExecuteFunctions, type INod
 import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Query } from '../api/http/path';
 import { allCustomFields, idField, type ConvertedValue, type Field } from '../fields/field';
+import { refuseDiffering } from '../mapping/sameForAll';
 import { queryOfFilters, readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/collectionPath';
 import { prepareValues } from '../mapping/prepareValues';
@@ -18,7 +19,6 @@ import { originalExecution } from '../writing/runState';
 import type { DeletionLimits } from './guards';
 import { missingInSource as missingInSourceProperty, maxDeletions, maxDeletionsShare } from './missingInSource';
 import type { SyncRules } from './plannedChange';
-import { refuseDiffering } from './sameForAll';
 import {
 	agreedField,
 	alsoMatchOn,

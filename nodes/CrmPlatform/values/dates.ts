@@ -35,9 +35,16 @@ function parsed(value: unknown, zone: string): DateTime | undefined {
 	return DateTime.fromISO(text.replace(' ', 'T'), { zone, setZone: true });
 }
 
-/** The moment as the service writes instants. */
+/** The moment as the service writes instants; null after 9999, which RFC 3339 cannot write. */
 export function instant(moment: DateTime): string | null {
-	return moment.toUTC().toISO();
+	const utc = moment.toUTC();
+	return utc.toMillis() > latest ? null : utc.toISO();
+}
+
+/** The start of the next day: in some time zones, clocks skip midnight. The last moment that can be written ends all days. */
+export function nextDay(day: DateTime): DateTime {
+	const start = day.plus({ days: 1 }).startOf('day');
+	return start.toMillis() > latest ? DateTime.fromMillis(latest, { zone: 'utc' }) : start;
 }
 
 /**

@@ -37,7 +37,7 @@ export function writeRecords(
 ): Run | Sliced {
 	const { count = execution.n8n.getInputData().length, onRefusal = (error) => error } = options;
 	const isOncePer = hasWriteOncePer(execution);
-	const requestedSize = isOncePer ? 1 : batchSizeOption(execution);
+	const requestedSize = isOncePer ? 1 : requestedBatchSize(execution);
 	const { size, batch } = batchingOf(execution, mayShareRequest(description, options) ? description.batch : undefined, requestedSize);
 	const usesBatches = size > 1;
 	const writer = new RecordWriter(execution, description, { batch, usesBatches, resultFrom, onRefusal });
@@ -117,7 +117,7 @@ function divided(items: readonly number[]): Error {
 }
 
 /** The user's Batch Size; without it, as many as the service accepts. */
-function batchSizeOption({ n8n }: Execution): number {
+function requestedBatchSize({ n8n }: Execution): number {
 	return readWholeNumber('Batch Size', n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 }) || Infinity;
 }
 

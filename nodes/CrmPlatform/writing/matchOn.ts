@@ -50,11 +50,22 @@ function checkedMatch(api: Connection, match: MatchDescription | undefined, fiel
 	);
 }
 
-/** The value by which a record is found, if it has one. */
+/**
+ * The value by which a record is found, if it has one.
+ *
+ * @throws Error in the user's words if a spreadsheet has rounded it: several records may have had the same first digits
+ */
 export function matchValue(field: string, body: IDataObject): string | undefined {
 	const value = ownMember(body, field) ?? valueIn(body, { path: field.split('.') }) ?? null;
-	return value === null ? undefined : String(value);
+	if (value === null) return undefined;
+	if (!roundedNumber.test(String(value))) return String(value);
+	throw new Error(
+		`${field}: “${String(value)}” is a number that a spreadsheet has rounded, so the record is unknown and nothing was written. Export the column as text, with all digits.`,
+	);
 }
+
+/** A number as spreadsheets show one with many digits: `1,00045E+11`. */
+const roundedNumber = /^\s*[+-]?\d([.,]\d+)?E\+\d+\s*$/i;
 
 /** The message for a record without that value. */
 export const noMatchValue = (field: string): string =>
