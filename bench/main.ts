@@ -4,7 +4,6 @@ import { benchPeers } from './peers/bench-peers.ts';
 import { publish } from './report.ts';
 import { benchScale } from './scale/bench-scale.ts';
 import { benchSync } from './sync.ts';
-import { benchTools } from './tools/bench-tools.ts';
 import { benchUndo } from './undo.ts';
 
 /** The benchmarks: `npm run bench` runs all, `npm run bench sync` one, and `npm run bench sync 1000` a smaller one, whose results are only printed. */
@@ -17,7 +16,6 @@ const benchmarks: Record<string, (size?: number) => Promise<void>> = {
 	peers: benchPeers,
 	scale: benchScale,
 	sync: async (size) => publish({ name: 'sync', ours: 'node', bare: 'bare loop', rows: await benchSync(size) }, size === undefined),
-	tools: benchTools,
 	undo: async (size) => publish({ name: 'undo', ours: 'node', bare: 'bare loop', rows: await benchUndo(size) }, size === undefined),
 };
 
