@@ -5,7 +5,6 @@ import { type ApiRoute, endpoint } from './api/endpoint/endpoint.ts';
 import { noContent } from './api/endpoint/responses.ts';
 import { eventRoutes } from './api/event-routes.ts';
 import { docsPath } from './api/http/docs-path.ts';
-import type { RateLimiter } from './api/http/rate-limiter.ts';
 import type { Service } from './core/service.ts';
 import { jobRoutes } from './api/jobs/job-routes.ts';
 import { authorizeRoutes } from './web/consent/consent-routes.ts';
@@ -16,7 +15,7 @@ import type { Dispatcher } from './api/webhooks/dispatcher.ts';
 import { webhookRoutes } from './api/webhooks/webhook-routes.ts';
 
 /** Every route of the API, in the order of the OpenAPI document. */
-export function apiRoutes(service: Service, limiter: RateLimiter, dispatcher: Dispatcher): ApiRoute[] {
+export function apiRoutes(service: Service, dispatcher: Dispatcher): ApiRoute[] {
 	const routes: ApiRoute[] = [
 		...collectionRoutes(service),
 		...jobRoutes(service),
@@ -24,7 +23,7 @@ export function apiRoutes(service: Service, limiter: RateLimiter, dispatcher: Di
 		...eventRoutes(service),
 		...accountRoutes(service),
 		...authorizeRoutes(service),
-		...oauthRoutes(service, limiter),
+		...oauthRoutes(service),
 		contactsWithoutVersion(service),
 		discovery('/', 'getWelcome', 'Get the entry point', 'Where to continue.', welcomeHandler(service)),
 		discovery(

@@ -2,14 +2,12 @@ import { type Context, Hono } from 'hono';
 import { apiRoutes } from './api-routes.ts';
 import { Clock } from './core/foundation/clock.ts';
 import { controlRoutes } from './control/control-routes.ts';
-import { Background } from './core/foundation/background.ts';
 import { Faults } from './control/faults.ts';
 import { idMaker } from './core/foundation/ids.ts';
 import { requireCredentials, requireScopeOfRoute, identifyCaller } from './domain/access/authentication.ts';
 import { injectFaults } from './control/fault-injection.ts';
 import { refuseConcurrentKeys } from './api/http/idempotency.ts';
-import { rateLimit, rateLimitHeaders } from './api/http/rate-limit.ts';
-import { RateLimiter } from './api/http/rate-limiter.ts';
+import { rateLimit, RateLimiter, rateLimitHeaders } from './api/http/rate-limit.ts';
 import { logRequests, RequestLog } from './control/request-log.ts';
 import { OAuthError, oauthErrorOf } from './api/oauth/oauth-error.ts';
 import { oauthPaths } from './api/oauth/server-metadata.ts';
@@ -18,7 +16,6 @@ import { consoleRoutes } from './web/console/console-routes.ts';
 import { docsRoutes, findScript } from './web/docs/docs.ts';
 import { iconRoutes } from './web/pages/icon.ts';
 import { restrictHosts } from './web/sign-in/restrict-hosts.ts';
-import { limitVisitors } from './web/sign-in/limit-visitors.ts';
 import { refusalPage } from './web/pages/page.ts';
 import { settingsRoutes } from './web/settings/settings-routes.ts';
 import { signInRoutes } from './web/sign-in/sign-in.ts';
@@ -28,7 +25,6 @@ import { mount } from './api/http/route.ts';
 import type { Env, Service, TokenLifetimes } from './core/service.ts';
 import type { Store } from './core/store/store.ts';
 import { Dispatcher } from './api/webhooks/dispatcher.ts';
-import { startMaintenance } from './core/store/maintenance.ts';
 
 export interface AppOptions {
 	store: Store;
@@ -54,7 +50,6 @@ export function createApp(options: AppOptions): Hono<Env> {
 	const clock = new Clock(options.now ?? Date.now);
 	const service: Service = {
 		store: options.store,
-		background: new Background(),
 		plan,
 		requestsPerMinute: options.requestsPerMinute ?? plans[plan],
 		tokenLifetimes: { ...defaultLifetimes, ...options.tokenLifetimes },
@@ -65,12 +60,10 @@ export function createApp(options: AppOptions): Hono<Env> {
 	const faults = new Faults();
 	const log = new RequestLog();
 	const dispatcher = new Dispatcher(service, options.allowPrivateWebhooks ?? false);
-	startMaintenance(service);
 	clock.onAdvance(() => dispatcher.wake());
 	const app = new Hono<Env>();
 
 	app.use(async (c, next) => {
-		service.background.noteRequest();
 		c.set('requestId', service.newId('req', service.now()));
 		await next();
 		c.res.headers.set('X-Request-Id', c.get('requestId'));
@@ -78,21 +71,17 @@ export function createApp(options: AppOptions): Hono<Env> {
 	});
 	if (options.faults) app.use(logRequests(service, log));
 	app.use(rateLimitHeaders(service, limiter), identifyCaller(service));
-	app.use(async (c, next) => {
-		if (c.env?.refusal) throw c.env.refusal;
-		await next();
-	});
 	for (const path of ['/v1/*', '/contacts']) {
 		app.use(path, rateLimit(service, limiter), requireCredentials, requireScopeOfRoute);
 	}
+	for (const path of [oauthPaths.token, oauthPaths.revoke]) app.use(path, rateLimit(service, limiter));
 	for (const path of pagePaths) app.use(path, restrictHosts(options.hostNames ?? []));
-	for (const path of consolePaths) app.use(path, limitVisitors(service, limiter));
 	// After authentication, so that a stranger cannot block a key.
 	app.use('/v1/*', refuseConcurrentKeys());
 	if (options.faults) app.use(injectFaults(faults));
 
 	mount(app, [
-		...apiRoutes(service, limiter, dispatcher),
+		...apiRoutes(service, dispatcher),
 		...signInRoutes(service),
 		...settingsRoutes(service),
 		...docsRoutes(findScript(), service),
@@ -129,20 +118,16 @@ function isForPeople(c: Context<Env>): boolean {
 function asProblem(error: Error, store: Store): Problem {
 	if (error instanceof Problem) return error;
 	if (!store.isOpen) return new Problem('unavailable', 'The service is shutting down.');
-	// A client that leaves is not a failure of the service, and many may leave at the same time.
-	if ('code' in error && error.code === 'ECONNRESET') {
-		return new Problem('malformed_request', 'The connection ended before the request was complete.');
-	}
 	console.error(error);
 	return new Problem('internal_error', 'The service failed. Try again.');
 }
 
-/** The pages of signed-in users. */
-const consolePaths = ['/', '/records/*', '/events', '/settings/*'];
-
 /** Pages for browsers, and paths that need no credentials. */
 const pagePaths = [
-	...consolePaths,
+	'/',
+	'/records/*',
+	'/events',
+	'/settings/*',
 	'/docs/*',
 	'/sign-in',
 	'/sign-out',

@@ -1,11 +1,12 @@
+import { getRequestListener } from '@hono/node-server';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type AppOptions, createApp } from './app.ts';
 import { idMaker } from './core/foundation/ids.ts';
 import { seed } from './seed/seed.ts';
 import { Store } from './core/store/store.ts';
 import { DatabaseVersionError } from './core/store/records/table.ts';
-import { serverFor } from './http-server.ts';
 
 const host = '127.0.0.1';
 
@@ -48,7 +49,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 			const client = { id, name, redirectUris: [redirectUri], createdAt: Date.now() };
 			store.clients.add(client, undefined);
 		}
-		const server = serverFor(createApp({ ...options, store }));
+		const listener = getRequestListener(createApp({ ...options, store }).fetch);
+		const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
+		// Longer than clients keep idle connections: if the server closes one just as it is reused, a request is lost.
+		server.keepAliveTimeout = 65_000;
 		server.listen(port, host);
 		await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
 			if (error.code !== 'EADDRINUSE') throw error;

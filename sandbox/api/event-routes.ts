@@ -1,5 +1,4 @@
 import { z } from 'zod/v4';
-import { recheckRights } from '../domain/access/authentication.ts';
 import { filterParameter } from './endpoint/filter-parameters.ts';
 import { type ApiRoute, endpoint } from './endpoint/endpoint.ts';
 import { pageResponse, success } from './endpoint/responses.ts';
@@ -7,7 +6,6 @@ import { type Filter, valueFilters } from '../domain/queries/filters.ts';
 import { filterCondition } from '../domain/queries/filter-conditions.ts';
 import { decodeCursor, encodeCursor, listFingerprint } from '../domain/queries/cursor.ts';
 import { pageParameters } from '../domain/queries/list-query.ts';
-import { readVisible } from '../domain/queries/read-visible.ts';
 import { applyDueTransitions } from '../domain/records/due-transitions.ts';
 import { invalidParameter, Problem, unknownParameter } from '../core/foundation/problem.ts';
 import type { Service } from '../core/service.ts';
@@ -15,7 +13,6 @@ import { listResponse } from '../core/foundation/response-data.ts';
 import { pointInTime } from '../core/schemas/fields.ts';
 import { type Condition, equals } from '../core/store/records/condition.ts';
 import { keysetCondition } from '../core/store/records/keyset.ts';
-import type { StoreView } from '../core/store/visibility/visible-store.ts';
 import { eventJson } from '../domain/events/event-json.ts';
 import { eventTypesIn, explainPattern } from '../domain/events/event-types.ts';
 import { readableWith, typeCondition } from '../domain/events/event-conditions.ts';
@@ -58,7 +55,7 @@ const listEvents = (service: Service): ApiRoute =>
 		query: eventQuery,
 		filters: () => eventFilters.map(filterParameter),
 		responses: { 200: pageResponse('A page of events.', 'EventList', 'listEvents') },
-		async handle(c, { cursor, limit, sort, type = [] }, queryTexts) {
+		handle(c, { cursor, limit, sort, type = [] }, queryTexts) {
 			const descending = sort === '-sequence';
 			const conditions = [
 				...readableWith(c.get('scopes')),
@@ -70,14 +67,11 @@ const listEvents = (service: Service): ApiRoute =>
 			const order = [{ column: 'sequence', descending }];
 			const cursorConditions = after === undefined ? [] : [keysetCondition(order, after)];
 			bringLogUpToDate(service);
-			const eventsNow = () => {
-				recheckRights(service, c);
-				return c.get('store').events;
-			};
-			const read = (events: StoreView['events']) => events.list(conditions, cursorConditions, limit, descending);
-			const { events: page, hasMore, total } = await readVisible(eventsNow, read);
-			const next = hasMore ? encodeCursor(service.store.accountKey, [page.at(-1)!.sequence], fingerprint) : null;
-			return listResponse(page.map(eventJson), next, total);
+			const { events } = c.get('store');
+			const found = events.page([...conditions, ...cursorConditions], limit + 1, descending);
+			const page = found.slice(0, limit);
+			const next = found.length > limit ? encodeCursor(service.store.accountKey, [page.at(-1)!.sequence], fingerprint) : null;
+			return listResponse(page.map(eventJson), next, events.count(conditions));
 		},
 	});
 
@@ -112,7 +106,7 @@ function filterConditions(queryTexts: Map<string, string>): Condition[] {
 	return others.map(([name, text]) => {
 		const filter = eventFilters.find(({ parameter }) => parameter === name);
 		if (!filter) throw unknownParameter(name);
-		return filterCondition(filter, text, 'sequence');
+		return filterCondition(filter, text);
 	});
 }
 

@@ -1,15 +1,12 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Plan } from './schemas/account.ts';
-import type { Problem } from './foundation/problem.ts';
 import type { TokenGrant } from './store/credentials/creation-grants.ts';
 import type { Store } from './store/store.ts';
 import type { StoreView } from './store/visibility/visible-store.ts';
-import type { Background } from './foundation/background.ts';
 
 /** The dependencies that every part of the service shares. */
 export interface Service {
 	store: Store;
-	background: Background;
 	plan: Plan;
 	requestsPerMinute: number;
 	tokenLifetimes: TokenLifetimes;
@@ -43,10 +40,7 @@ export interface Authority {
 /** The type parameters of hono's contexts in this service. */
 export interface Env {
 	/** Absent when the app is called in process. */
-	Bindings: Partial<HttpBindings> & {
-		/** The refusal of a request that could not be parsed. */
-		refusal?: Problem;
-	};
+	Bindings: Partial<HttpBindings>;
 	Variables: {
 		requestId: string;
 		caller: Caller | undefined;
@@ -56,8 +50,6 @@ export interface Env {
 		scopes: string[] | undefined;
 		/** On whose behalf the request is processed. */
 		authority: Authority | undefined;
-		/** The rate-limit window that the request counts against; undefined until it is known. */
-		window: string | undefined;
 		/** Whether the access token of the request has expired. */
 		isExpired: boolean;
 		/** Set when the connection is dropped without a response. */

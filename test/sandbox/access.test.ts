@@ -57,7 +57,7 @@ test('an active webhook of a deactivated user gets no events', async () => {
 	const webhooks = store.table('webhooks')!;
 	webhooks.save({ ...webhooks.find(body.id)!, status: 'active' });
 	await contactOf(sales);
-	expect((await store.deliveries.list(body.id, deliveryStatuses, undefined, 1)).total).toBe(0);
+	expect(store.deliveries.list(body.id, deliveryStatuses, undefined, 1).total).toBe(0);
 });
 
 test('a webhook cannot be set to active while nothing may be sent to its user, and its undelivered events wait', async () => {
@@ -67,7 +67,7 @@ test('a webhook cannot be set to active while nothing may be sent to its user, a
 	await remove(`/v1/users/${sales}`);
 	const path = `/v1/webhooks/${body.id}`;
 	const state = async (response: Reply) => {
-		const { deliveries } = await store.deliveries.list(body.id, deliveryStatuses, undefined, 10);
+		const { deliveries } = store.deliveries.list(body.id, deliveryStatuses, undefined, 10);
 		return [response.status, statusOf(body.id), ...deliveries.map(({ status }) => status)];
 	};
 	const active = { status: 'active' };

@@ -1,4 +1,4 @@
-import { authorityOf, NoRights, rightsOf, untilUsersChange } from '../../sandbox/domain/access/authority.ts';
+import { authorityOf, NoRights, rightsOf } from '../../sandbox/domain/access/authority.ts';
 import { scopes } from '../../sandbox/domain/access/scopes.ts';
 import type { Authority } from '../../sandbox/core/service.ts';
 import { type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
@@ -49,26 +49,6 @@ test('a user sees their own records, and an administrator all', () => {
 	const sees = (id: string) => (ask({ caller: user(id) }) as { store: object }).store;
 	expect(sees(sandbox.admin)).toBe(sandbox.store);
 	expect(sees(sandbox.sales)).not.toBe(sandbox.store);
-});
-
-test('within a transaction, rights are read once, and again after a user has changed', async () => {
-	let callCount = 0;
-	const rights = untilUsersChange(sandbox.store, () => (callCount += 1));
-	expect([rights(), rights()]).toEqual([1, 1]);
-	await sandbox.post('/v1/contacts', { last_name: 'x' });
-	expect(rights()).toBe(1);
-	await sandbox.patch(`/v1/users/${sandbox.sales}`, { role: 'viewer' });
-	expect([rights(), rights()]).toEqual([2, 2]);
-});
-
-test('a failed check of rights is repeated', () => {
-	let callCount = 0;
-	const rights = untilUsersChange(sandbox.store, () => {
-		if ((callCount += 1) === 1) throw new Error('no');
-		return callCount;
-	});
-	expect(rights).toThrow('no');
-	expect(rights()).toBe(2);
 });
 
 test('work begun through an application keeps its authority, and work of the console has none', () => {

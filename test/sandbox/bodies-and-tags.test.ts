@@ -1,43 +1,20 @@
-import { gzipSync } from 'node:zlib';
 import { inProcess, type InProcess } from './harness/in-process.ts';
-import { ended, startJob } from './harness/job-client.ts';
+import { startJob } from './harness/job-client.ts';
 
 let sandbox: InProcess;
 beforeEach(() => void (sandbox = inProcess()));
 
-const gzip = { 'Content-Encoding': 'gzip' };
-
-test('a body may be compressed, and its uncompressed size counts', async () => {
-	const { send } = sandbox;
-	const compress = (text: string) => new Uint8Array(gzipSync(text));
-	const response = await send('POST', '/v1/contacts', compress('{"last_name":"Zip"}'), gzip);
-	expect([response.status, response.body.last_name]).toEqual([201, 'Zip']);
-	const bomb = compress(`{"last_name":"${'x'.repeat(2_000_000)}"}`);
-	expect((await send('POST', '/v1/contacts', bomb, gzip)).body.code).toBe('payload_too_large');
-	expect((await send('POST', '/v1/contacts', '{"last_name":"x"}', gzip)).body.code).toBe('malformed_json');
-	const lines = await startJob(sandbox, 'create', compress('{"last_name":"a"}\n{"last_name":"b"}\n'), gzip);
-	expect([lines.status, lines.body.total]).toEqual([202, 2]);
-	const other = await send('POST', '/v1/contacts', '{}', { 'Content-Encoding': 'br' });
-	expect([other.status, other.headers.get('Accept-Encoding')]).toEqual([415, 'gzip']);
+test('a compressed body is refused', async () => {
+	const other = await sandbox.send('POST', '/v1/contacts', '{}', { 'Content-Encoding': 'gzip' });
+	expect([other.status, other.body.code]).toEqual([415, 'unsupported_media_type']);
 });
 
-test('a line of a job is measured in bytes, and empty lines cost nothing but their place', async () => {
+test('a line of a job is measured in bytes, and a byte order mark and blank lines are skipped', async () => {
 	const long = JSON.stringify({ last_name: 'é'.repeat(600_000) });
 	const refused = await startJob(sandbox, 'create', `\n${long}`);
 	expect([refused.body.code, refused.body.detail]).toEqual(['payload_too_large', expect.stringContaining('Line 2')]);
-	const empty = new Uint8Array(10_000_000).fill(0x0a);
-	const text = new TextEncoder().encode('{"last_name":"last"}');
-	const before = process.memoryUsage().heapUsed;
-	const { status, body } = await startJob(sandbox, 'create', new Uint8Array([...[0xef, 0xbb, 0xbf], ...text, 0x0d]));
+	const { status, body } = await startJob(sandbox, 'create', '\ufeff{"last_name":"last"}\r\n\n \t\n');
 	expect([status, body.total]).toEqual([202, 1]);
-	const sparse = new Uint8Array(empty.length + text.length);
-	sparse.set(empty);
-	sparse.set(text, empty.length);
-	const job = await startJob(sandbox, 'create', sparse);
-	expect(job.body.total).toBe(1);
-	expect(process.memoryUsage().heapUsed - before).toBeLessThan(100_000_000);
-	await ended(sandbox, job.body.id);
-	expect((await sandbox.get(`/v1/jobs/${job.body.id}/results`)).body).toMatchObject([{ index: 10_000_000, status: 201 }]);
 });
 
 test('an ETag belongs to the body: a change without a new version changes it, too', async () => {

@@ -123,5 +123,5 @@ test('after a user is active again, only the same application finds the paused w
 	const same = callWith(grant(sales, scopes).access);
 	expect((await same('PATCH', path, { status: 'active' })).body.status).toBe('active');
 	await post('/v1/contacts', { last_name: 'x' });
-	expect((await sandbox.store.deliveries.list(body.id, deliveryStatuses, undefined, 1)).total).toBe(1);
+	expect(sandbox.store.deliveries.list(body.id, deliveryStatuses, undefined, 1).total).toBe(1);
 });

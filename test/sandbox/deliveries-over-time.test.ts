@@ -86,7 +86,7 @@ async function flaw(resource: Resource, who: Beginner, change: Change, isByHand:
 	const requestCount = (path: string) => got.filter((request) => request.path === path && request.id === record.id).length;
 	// Other records may be made beside it, so it is found by its event.
 	const deliveryTo = async (hook: string) =>
-		(await store.deliveries.list(hook, deliveryStatuses, undefined, 10)).deliveries
+		store.deliveries.list(hook, deliveryStatuses, undefined, 10).deliveries
 			.find(({ sequence }) => idIn(store.events.find(sequence).data) === record.id);
 	await until(async () => {
 		const both = await Promise.all([id, witness].map(deliveryTo));

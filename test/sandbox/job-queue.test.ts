@@ -1,5 +1,3 @@
-import { Store } from '../../sandbox/core/store/store.ts';
-import { newDatabase } from './harness/databases.ts';
 import { inProcess, type Json } from './harness/in-process.ts';
 import { ended, people, startJob } from './harness/job-client.ts';
 
@@ -43,12 +41,4 @@ test('an internal error ends the job; earlier lines have their results', async (
 	expect(results).toHaveLength(job.processed);
 	expect(await sandbox.all('/v1/contacts?limit=500')).toHaveLength(job.processed);
 	expect(sandbox.store.jobLines.last(job.id)).toBeUndefined();
-});
-
-test('an upload for a job that was never created is dropped at the next start', () => {
-	const store = new Store(newDatabase());
-	store.jobLines.add('job_0', { position: 0, text: '{}' });
-	inProcess({ store });
-	expect(store.jobLines.last('job_0')).toBeUndefined();
-	store.close();
 });

@@ -179,7 +179,7 @@ test.each(forgeries)('a forged form (%j, %j) changes nothing', async (fields, he
 	expect((await open(settings)).html).not.toContain('Forged');
 });
 
-test('a wrong password does not reveal which users exist, and attempts are limited', async () => {
+test('a wrong password does not reveal which users exist', async () => {
 	const browser = sandbox.browse();
 	const tryAs = async (email: string) =>
 		browser.submit(await browser.open('/sign-in'), '/sign-in', { email, password: 'wrong' });
@@ -187,10 +187,6 @@ test('a wrong password does not reveal which users exist, and attempts are limit
 	const knownReply = await tryAs('sales@crm-platform.example');
 	const unknownReply = await tryAs('nobody@crm-platform.example');
 	expect([knownReply.status, error(knownReply)]).toEqual([unknownReply.status, error(unknownReply)]);
-	const many = await Promise.all(
-		Array.from({ length: 21 }, () => tryAs('stranger@crm-platform.example')),
-	);
-	expect(many.filter(({ html }) => html.includes('Wait a minute'))).toHaveLength(1);
 });
 
 test('a session ends when its user signs out, and after twelve hours', async () => {

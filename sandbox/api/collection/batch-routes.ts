@@ -12,10 +12,7 @@ import { parseInput } from '../../core/foundation/field-errors.ts';
 import { type Bulk, type ItemResult, resultJson, writeItem } from '../../domain/records/batch-items.ts';
 import { matchOnQuery, requireUniqueMatchOn } from '../../domain/records/match.ts';
 import type { JsonObject } from '../../core/foundation/json.ts';
-import { untilUsersChange } from '../../domain/access/authority.ts';
-import { recheckRights } from '../../domain/access/authentication.ts';
 import { respondToWrite } from './respond-to-write.ts';
-import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 
 /** The routes that write many records of one resource at once. */
@@ -40,18 +37,7 @@ export function batchRoutes(service: Service, resource: Resource): ApiRoute[] {
 			handle(c, { match_on: matchOn }: { match_on?: string }) {
 				const bulk = { operation, matchOn };
 				const requestId = c.get('requestId');
-				return respondToWrite(service, resource, c, (context, body) =>
-					batchResponse(
-						context,
-						bulk,
-						body,
-						requestId,
-						untilUsersChange(service.store, () => {
-							recheckRights(service, c);
-							return c.get('store');
-						}),
-					),
-				);
+				return respondToWrite(service, resource, c, (context, body) => batchResponse(context, bulk, body, requestId));
 			},
 		});
 	});
@@ -60,24 +46,15 @@ export function batchRoutes(service: Service, resource: Resource): ApiRoute[] {
 /**
  * Processes a batch item by item and reports a status for each (RFC 4918, 11.1).
  *
- * @param storeNow returns the store as the caller currently sees it, because an item that changes users can change
- * what the caller may do; throws if the caller has no rights left
  * @throws Problem validation_failed, invalid_parameter, if the batch as a whole is invalid
  */
-function batchResponse(
-	context: WriteContext,
-	bulk: Bulk,
-	body: JsonObject,
-	requestId: string,
-	storeNow: () => StoreView,
-): ResponseData {
+function batchResponse(context: WriteContext, bulk: Bulk, body: JsonObject, requestId: string): ResponseData {
 	const { store, resource } = context;
 	if (bulk.matchOn !== undefined) requireUniqueMatchOn(store, resource, bulk.matchOn);
 	const detail = `Send items, a list of 1 to ${maxBatchSize}, and optionally atomic, true or false.`;
 	const { items, atomic } = parseInput(batchSchema, body, detail);
-	const contextNow = () => ({ ...context, store: storeNow() });
 	const results = store.unrestricted.transactionOfParts(
-		(part) => items.map((item, index) => writeItem(contextNow, part, bulk, item, index, requestId)),
+		(part) => items.map((item, index) => writeItem(context, part, bulk, item, index, requestId)),
 		(written) => !atomic || written.every(isSuccess),
 	);
 	const isUndone = atomic && !results.every(isSuccess);

@@ -1,5 +1,4 @@
 import { z } from 'zod/v4';
-import { recheckRights } from '../../domain/access/authentication.ts';
 import { type ApiRoute, type Endpoint, endpoint } from '../endpoint/endpoint.ts';
 import { filterParameter } from '../endpoint/filter-parameters.ts';
 import { queryParametersOf } from '../endpoint/parameters.ts';
@@ -8,10 +7,9 @@ import type { Service } from '../../core/service.ts';
 import { listResponse, toResponse } from '../../core/foundation/response-data.ts';
 import { customFieldListTypes, customFieldOperators, filterFinder } from '../../domain/queries/custom-field-filters.ts';
 import { filtersOf } from '../../domain/queries/filters.ts';
-import { listPage, pickFields } from '../../domain/queries/read-list.ts';
-import { fieldsQuery, listQueryOf, parseListQuery } from '../../domain/queries/list-query.ts';
+import { fieldsQuery, listPage, listQueryOf, parseListQuery, pickFields } from '../../domain/queries/list-query.ts';
 import { recordResponse } from '../../domain/records/record-response.ts';
-import { applyDueTransitions, applyTransitionsOf } from '../../domain/records/due-transitions.ts';
+import { applyDueTransitions } from '../../domain/records/due-transitions.ts';
 import { matchOnQuery } from '../../domain/records/match.ts';
 import {
 	createRecord,
@@ -75,14 +73,10 @@ function listEndpoint(service: Service, resource: Resource): Endpoint {
 						'x-custom-field-lists': customFieldListTypes(),
 					}
 				: {},
-		async handle(c, _, queryTexts) {
+		handle(c, _, queryTexts) {
 			const query = parseListQuery(resource, queryTexts, findFilter, store.accountKey);
 			applyDueTransitions(service);
-			const tableNow = () => {
-				recheckRights(service, c);
-				return existingTable(c.get('store'), resource.name);
-			};
-			const { data, cursor, total } = await listPage(tableNow, query, store.accountKey);
+			const { data, cursor, total } = listPage(existingTable(c.get('store'), resource.name), query, store.accountKey);
 			return listResponse(data, cursor, total);
 		},
 	};
@@ -101,9 +95,7 @@ function getEndpoint(service: Service, resource: Resource): Endpoint<z.ZodObject
 		errors: [404],
 		handle(c, { fields }) {
 			applyDueTransitions(service);
-			const id = c.req.param('id')!;
-			applyTransitionsOf(service, resource, id);
-			const record = existingRecord(c.get('store'), resource, id);
+			const record = existingRecord(c.get('store'), resource, c.req.param('id')!);
 			const response = recordResponse(200, record);
 			return toResponse({ ...response, body: fields ? JSON.stringify(pickFields(record, fields)) : response.body });
 		},

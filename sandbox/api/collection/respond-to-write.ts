@@ -6,8 +6,7 @@ import type { Env, Service } from '../../core/service.ts';
 import type { RequestOrigin } from '../../core/schemas/origin.ts';
 import { type ResponseData, toResponse } from '../../core/foundation/response-data.ts';
 import type { JsonObject } from '../../core/foundation/json.ts';
-import { applyDueTransitions, applyTransitionsOf } from '../../domain/records/due-transitions.ts';
-import { recheckRights } from '../../domain/access/authentication.ts';
+import { applyDueTransitions } from '../../domain/records/due-transitions.ts';
 import { redactResponse } from '../../domain/access/redaction.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 
@@ -37,8 +36,6 @@ function respond(service: Service, resource: Resource, c: Context<Env>, bytes: U
 	const body = bytes ? parseJsonObject(bytes) : {};
 	const actor = c.get('caller')!;
 	applyDueTransitions(service);
-	applyTransitionsOf(service, resource, c.req.param('id') ?? '');
-	recheckRights(service, c);
 	const response = runOnce(service, keyedRequest(c, bytes ?? new Uint8Array()), () => {
 		const by = { actor, request: originOf(c), now: service.now() };
 		return write({ ...service, store: c.get('store'), resource, ...by }, body);

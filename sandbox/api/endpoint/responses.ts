@@ -33,7 +33,7 @@ export const pageResponse = (description: string, schema: string, operationId: s
 });
 
 /** The errors of every request with credentials. The document adds them to each operation. */
-export const commonErrors = [401, 403, 405, 408, 429, 431, 500, 503];
+export const commonErrors = [401, 403, 405, 429, 500, 503];
 
 /** References to error responses under components, such as `Problem404`. */
 export const errors = (statuses: number[], format: 'OAuth' | 'Problem' = 'Problem'): Record<number, ResponseDescription> =>

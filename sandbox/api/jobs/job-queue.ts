@@ -5,8 +5,9 @@ import type { StoredRecord } from '../../core/schemas/resource.ts';
 import type { Service } from '../../core/service.ts';
 import { equals } from '../../core/store/records/condition.ts';
 import type { Table } from '../../core/store/records/table.ts';
-import type { Exported } from './export.ts';
-import { readForStep, runJobStep } from './job-step.ts';
+import { runJobStep } from './job-step.ts';
+import { NoRights } from '../../domain/access/authority.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Store } from '../../core/store/store.ts';
 
 const runningAtOnce = 5;
@@ -35,32 +36,29 @@ export class JobQueue {
 	 *
 	 * @returns whether there are lines left
 	 */
-	async step(id: string): Promise<boolean> {
-		const { store, background } = this.service;
+	step(id: string): boolean {
+		const { store } = this.service;
 		if (!store.isOpen) return false;
 		try {
-			const exported = await readForStep(this.service, this.table.find(id) as Job);
-			return await background.run(() => store.isOpen && this.runStep(id, exported));
+			return store.transactionOfParts((part) => {
+				const job = this.table.find(id) as Job;
+				if (hasEnded(job)) return false;
+				const step = runJobStep(this.service, job, part);
+				if (step instanceof NoRights) {
+					this.end(job, 'canceled', `${step.reason} ${notProcessed}`);
+					return false;
+				}
+				const done = { ...job, started_at: job.started_at ?? this.now(), ...step.progress };
+				if (step.isLast) this.end(done, 'completed');
+				else this.save(job, { ...done, status: 'processing' });
+				return !step.isLast;
+			});
 		} catch (error) {
-			if (!store.isOpen) return false;
 			if (!(error instanceof Problem)) console.error(error);
 			const reason = error instanceof Problem ? error.message : 'The service failed.';
 			store.transaction(() => this.end(this.table.find(id) as Job, 'failed', `${reason} ${notProcessed}`));
 			return false;
 		}
-	}
-
-	private runStep(id: string, exported: Exported | undefined): boolean {
-		return this.service.store.transactionOfParts((part) => {
-			const job = this.table.find(id) as Job;
-			if (hasEnded(job)) return false;
-			const { progress, isLast, stopReason } = runJobStep(this.service, job, part, exported);
-			const done = { ...job, started_at: job.started_at ?? this.now(), ...progress };
-			if (stopReason !== undefined) this.end(done, 'canceled', `${stopReason} ${notProcessed}`);
-			else if (isLast) this.end(done, 'completed');
-			else this.save(job, { ...done, status: 'processing' });
-			return stopReason === undefined && !isLast;
-		});
 	}
 
 	/**
@@ -109,25 +107,24 @@ export class JobQueue {
 export const hasEnded = ({ finished_at: finishedAt }: Job): boolean => finishedAt !== null;
 
 /**
- * Processes jobs while there are any, one step at a time, and answers requests in between. Jobs do not wait
- * for each other's reads.
+ * Processes jobs while there are any, one step at a time and in turn, and answers requests in between.
  *
  * @returns a function to call whenever there may be work
  */
 export function jobWorker(store: Store, queue: JobQueue): () => void {
 	const underWay = new Set<string>();
 	const finish = async (id: string) => {
-		while (await queue.step(id));
+		do await nextTurn();
+		while (queue.step(id));
+		underWay.delete(id);
+		wake();
 	};
 	const wake = () => {
 		if (!store.isOpen) return;
 		for (const { id } of queue.jobsToRun()) {
 			if (underWay.has(id)) continue;
 			underWay.add(id);
-			finish(id).catch(console.error).finally(() => {
-				underWay.delete(id);
-				wake();
-			});
+			finish(id).catch(console.error);
 		}
 	};
 	return wake;

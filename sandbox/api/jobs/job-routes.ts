@@ -8,8 +8,8 @@ import { type ApiRoute, endpoint } from '../endpoint/endpoint.ts';
 import { noContent, success } from '../endpoint/responses.ts';
 import { readEndpoints } from '../collection/record-routes.ts';
 import { existingRecord } from '../../domain/records/write.ts';
-import { recheckRights, requireScope } from '../../domain/access/authentication.ts';
-import { receiveUnread } from '../http/body.ts';
+import { requireScope } from '../../domain/access/authentication.ts';
+import { limitBodyTo } from '../http/body.ts';
 import { keyedRequest, runOnce } from '../http/idempotency.ts';
 import { scopeForRecordsOf } from '../../domain/access/scopes.ts';
 import { type Job, jobLimits, jobs } from '../../core/schemas/jobs.ts';
@@ -20,7 +20,7 @@ import { countExportedRecords } from './export.ts';
 import { exportParameter, type JobRequest, requestedJob, jobQuery } from './job-request.ts';
 import { JobQueue, jobWorker } from './job-queue.ts';
 import { resultLines } from './job-results.ts';
-import { receiveLines, type Upload } from './upload.ts';
+import { receiveLines } from './upload.ts';
 
 const ndjson = 'application/x-ndjson';
 
@@ -67,8 +67,7 @@ const createJob = (service: Service, wake: () => void): ApiRoute =>
 				},
 			},
 		},
-		// The handler limits the lines as they arrive.
-		middleware: receiveUnread(jobLimits.bytes),
+		middleware: limitBodyTo(jobLimits.bytes, 'A job accepts at most 50 MB (50,000,000 bytes). Send it as several jobs.'),
 		responses: {
 			202: {
 				...success('The job, queued.', 'Job', 'ETag', 'Location'),
@@ -82,25 +81,21 @@ const createJob = (service: Service, wake: () => void): ApiRoute =>
 async function startJob(service: Service, c: Context<Env>, request: JobRequest, wake: () => void): Promise<Response> {
 	const { store } = service;
 	requireScope(c, scopeForRecordsOf(request));
-	const id = service.newId(jobs.idPrefix, service.now());
-	store.jobResults.dropExpired(new Date(service.now()).toISOString());
-	try {
-		const upload = await uploadOf(service, c, request, id);
-		recheckRights(service, c);
-		requireScope(c, scopeForRecordsOf(request));
-		const response = runOnce(service, keyedRequest(c, upload.digest), () => {
-			const job = newJob(service, c, { ...request, id, total: upload.lines });
-			store.table(jobs.name)!.save(job);
-			const { grant } = c.get('authority')!;
-			if (grant) store.creationGrants.set(id, grant);
-			return recordResponse(202, job, { Location: `${path}/${id}` });
-		});
-		return toResponse(redactResponse(c, jobs.name, response));
-	} finally {
-		// The upload of a refused or repeated request belongs to no job.
-		if (store.isOpen && !store.table(jobs.name)!.find(id)) store.jobLines.drop(id);
-		wake();
-	}
+	const { bytes = new Uint8Array(), lines = [] } = request.operation === 'export' ? {} : await receiveLines(c);
+	const total = request.operation === 'export' ? countExportedRecords(c.get('store'), request) : lines.length;
+	const response = runOnce(service, keyedRequest(c, bytes), () => {
+		const now = service.now();
+		store.jobResults.dropExpired(new Date(now).toISOString());
+		const id = service.newId(jobs.idPrefix, now);
+		const job = newJob(service, c, { ...request, id, total });
+		store.table(jobs.name)!.add(job);
+		for (const line of lines) store.jobLines.add(id, line);
+		const { grant } = c.get('authority')!;
+		if (grant) store.creationGrants.set(id, grant);
+		return recordResponse(202, job, { Location: `${path}/${id}` });
+	});
+	wake();
+	return toResponse(redactResponse(c, jobs.name, response));
 }
 
 const cancelJob = (service: Service, queue: JobQueue): ApiRoute =>
@@ -139,12 +134,8 @@ const getResults = (service: Service): ApiRoute =>
 		handle(c, { offset, limit = Infinity, records }) {
 			const job = jobOf(c);
 			requireScope(c, scopeForRecordsOf(job));
-			const requireAccess = () => {
-				recheckRights(service, c);
-				requireScope(c, scopeForRecordsOf(job));
-			};
 			const hasRecords = records && mayRead(c, job.resource);
-			const lines = resultLines(service, job, { offset, limit }, hasRecords, requireAccess);
+			const lines = resultLines(service, job, { offset, limit }, hasRecords);
 			return c.body(lines, 200, { 'Content-Type': ndjson });
 		},
 	});
@@ -154,24 +145,11 @@ export function jobRoutes(service: Service): ApiRoute[] {
 	const queue = new JobQueue(service);
 	const wake = jobWorker(service.store, queue);
 	const { list, get } = readEndpoints(service, jobs);
-	service.store.jobLines.dropOrphans();
 	wake();
 	return [endpoint(list), createJob(service, wake), endpoint(get), cancelJob(service, queue), getResults(service)];
 }
 
 const jobOf = (c: Context<Env>) => existingRecord(c.get('store'), jobs, c.req.param('id')!) as Job;
-
-async function uploadOf({ store }: Service, c: Context<Env>, request: JobRequest, id: string): Promise<Upload> {
-	if (request.operation === 'export') {
-		const lines = await countExportedRecords(c.get('store'), request);
-		return { lines, digest: new Uint8Array() };
-	}
-	return await receiveLines(c, (lines) =>
-		store.transaction(() => {
-			for (const line of lines) store.jobLines.add(id, line);
-		}),
-	);
-}
 
 function newJob(service: Service, c: Context<Env>, request: JobRequest & Pick<Job, 'id' | 'total'>): Job {
 	const at = service.store.writeClock.stamp(service.now());

@@ -1,9 +1,6 @@
 import type { Context } from 'hono';
 import { type ApiRoute, endpoint } from '../endpoint/endpoint.ts';
 import { noContent, success } from '../endpoint/responses.ts';
-import { clientAddressOf } from '../http/client-address.ts';
-import { spendRequest } from '../http/rate-limit.ts';
-import type { RateLimiter } from '../http/rate-limiter.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { noStore, OAuthError } from './oauth-error.ts';
@@ -15,7 +12,7 @@ import type { Client } from '../../core/store/credentials/clients.ts';
 import { revokeGrant } from '../webhooks/revoke-access.ts';
 
 /** The endpoints of OAuth 2.0. */
-export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] {
+export function oauthRoutes(service: Service): ApiRoute[] {
 	const byClient = { tag: 'oauth', errors: [400, 401, 413, 415, 429], security: [{ clientSecret: [] }, {}] };
 	return [
 		endpoint({
@@ -28,7 +25,7 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 			body: tokenForm,
 			responses: { 200: success('The tokens.', tokenSchema, 'Cache-Control') },
 			async handle(c) {
-				const { client, parameters } = await clientRequest(service, limiter, c);
+				const { client, parameters } = await clientRequest(service, c);
 				const exchange = grantTypes.get(requiredParameter(parameters, 'grant_type'));
 				if (!exchange) {
 					const grantTypeList = [...grantTypes.keys()].join(', ');
@@ -49,7 +46,7 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 			body: revocationForm,
 			responses: { 200: noContent('The token is revoked.', 'Cache-Control') },
 			async handle(c) {
-				const { client, parameters } = await clientRequest(service, limiter, c);
+				const { client, parameters } = await clientRequest(service, c);
 				revokeToken(service, client, requiredParameter(parameters, 'token'));
 				return c.body(null, 200, noStore);
 			},
@@ -68,19 +65,9 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 	];
 }
 
-/** Counts requests by client, so that nobody else can exhaust its limit; by address until the client is known. */
-async function clientRequest(service: Service, limiter: RateLimiter, c: Context<Env>) {
-	c.set('window', `OAuth ${clientAddressOf(c)}`);
-	try {
-		const parameters = await bodyParameters(c);
-		const client = authenticateClient(service.store, c.req.header('Authorization'), parameters);
-		// The id of a public client is not secret, so anybody can claim it.
-		const place = client.isConfidential ? '' : ` at ${clientAddressOf(c)}`;
-		c.set('window', `client ${client.id}${place}`);
-		return { parameters, client };
-	} finally {
-		spendRequest(service, limiter, c);
-	}
+async function clientRequest({ store }: Service, c: Context<Env>) {
+	const parameters = await bodyParameters(c);
+	return { parameters, client: authenticateClient(store, c.req.header('Authorization'), parameters) };
 }
 
 /**

@@ -1,6 +1,5 @@
 /** Every error of the service: HTTP status and title by code. */
 export const problems = {
-	malformed_request: [400, 'The request cannot be read'],
 	malformed_json: [400, 'The body is not valid JSON'],
 	invalid_parameter: [400, 'A parameter has an invalid value'],
 	unknown_parameter: [400, 'Unknown parameter'],
@@ -10,7 +9,6 @@ export const problems = {
 	insufficient_scope: [403, 'The access token does not allow this'],
 	not_found: [404, 'Not found'],
 	method_not_allowed: [405, 'The method is not allowed here'],
-	request_timeout: [408, 'The request was not completed in time'],
 	duplicate: [409, 'A record with this value already exists'],
 	ambiguous_match: [409, 'More than one record matches'],
 	invalid_state_transition: [409, 'The record cannot make this change of state'],
@@ -26,7 +24,6 @@ export const problems = {
 	idempotency_key_reused: [422, 'The idempotency key was used for another request'],
 	failed_dependency: [424, 'Another item of the batch failed'],
 	rate_limited: [429, 'Too many requests'],
-	headers_too_large: [431, 'The headers are too large'],
 	internal_error: [500, 'The service failed'],
 	unavailable: [503, 'The service is not available'],
 } as const satisfies Record<string, readonly [number, string]>;

@@ -1,7 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readRows } from './threads/page-rows.ts';
-
-const linesAtOnce = 20;
 
 export interface Line {
 	/** The position in the file, from 0. */
@@ -41,22 +38,9 @@ export class JobLines {
 		this.statements.insert.run(jobId, position, text);
 	}
 
-	/** Reads the lines after a position, in order: fewer than the limit if they are large. */
+	/** Reads the lines after a position, in order. */
 	page(jobId: string, after: number, limit: number): Line[] {
-		const values = [jobId, after, limit];
-		return readRows(this.statements.page, { values, isPage: true }) as unknown as Line[];
-	}
-
-	/** Yields the first lines; they are read a few at a time, since the caller may not need all of them. */
-	*first(jobId: string, limit: number): Generator<Line, void> {
-		let after = -1;
-		for (let remaining = limit; remaining > 0; ) {
-			const lines = this.page(jobId, after, Math.min(remaining, linesAtOnce));
-			yield* lines;
-			if (lines.length === 0) return;
-			after = lines.at(-1)!.position;
-			remaining -= lines.length;
-		}
+		return this.statements.page.all(jobId, after, limit) as unknown as Line[];
 	}
 
 	last(jobId: string): Line | undefined {
@@ -70,11 +54,6 @@ export class JobLines {
 
 	drop(jobId: string): void {
 		this.dropUntil(jobId, Number.MAX_SAFE_INTEGER);
-	}
-
-	/** Deletes lines uploaded for jobs that were never created. */
-	dropOrphans(): void {
-		this.database.exec(`DELETE FROM ${this.name} WHERE job_id NOT IN (SELECT id FROM jobs)`);
 	}
 
 	/**

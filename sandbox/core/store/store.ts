@@ -18,7 +18,6 @@ import { StoredResponses } from './stored-responses.ts';
 import { JobLines } from './job-lines.ts';
 import { Members } from './credentials/members.ts';
 import { CreationGrants } from './credentials/creation-grants.ts';
-import { BackgroundReader } from './threads/background-reader.ts';
 import { Sessions } from './credentials/sessions.ts';
 import { Table } from './records/table.ts';
 import { Tokens } from './credentials/tokens.ts';
@@ -52,11 +51,8 @@ export class Store {
 	readonly creationGrants: CreationGrants;
 	readonly webhookSecrets: WebhookSecrets;
 	readonly writeClock: WriteClock;
-	/** Called after a transaction. */
-	onWritten: () => void = () => undefined;
 	private readonly closing = new AbortController();
 	private readonly database: DatabaseSync;
-	private readonly reader: BackgroundReader;
 	private readonly transactions: Transactions;
 	private readonly tables = new Map<string, Table>();
 	/** The tables of custom objects' records, by the id of the object. */
@@ -69,12 +65,10 @@ export class Store {
 			PRAGMA busy_timeout = 5000;
 			PRAGMA journal_mode = WAL;
 			PRAGMA synchronous = NORMAL;
-			PRAGMA wal_autocheckpoint = 65536;
 			PRAGMA cache_size = -65536;
 			PRAGMA temp_store = MEMORY;
 		`);
-		this.transactions = new Transactions(this.database, () => this.forget(), () => this.onWritten());
-		this.reader = new BackgroundReader(this.database, path);
+		this.transactions = new Transactions(this.database, () => this.forget());
 		addFoldCase(this.database);
 		this.accountKey = new AccountKey(this.database);
 		this.apiKeys = new ApiKeys(this.database);
@@ -85,12 +79,12 @@ export class Store {
 		this.grants = new Grants(this.database);
 		this.tokens = new Tokens(this.database, this.accountKey);
 		for (const resource of [...resources, jobs, webhooks]) {
-			this.tables.set(resource.name, new Table(this.database, resource, this.reader));
+			this.tables.set(resource.name, new Table(this.database, resource));
 		}
 		this.jobLines = new JobLines(this.database, 'job_items');
 		this.jobResults = new JobLines(this.database, 'job_results');
-		this.events = new EventLog(this.database, this.reader);
-		this.deliveries = new DeliveryLog(this.database, this.reader);
+		this.events = new EventLog(this.database);
+		this.deliveries = new DeliveryLog(this.database);
 		this.creationGrants = new CreationGrants(this.database);
 		this.webhookSecrets = new WebhookSecrets(this.database);
 		this.writeClock = new WriteClock(this.latestStamp());
@@ -129,21 +123,6 @@ export class Store {
 		return this.transactions.runParts(work, isKept);
 	}
 
-	/** Keeps searches quick, in short pieces; see `WordIndex`. */
-	*maintain(endOfPiece: () => number): Generator<void, void> {
-		for (const { words } of [...this.tables.values(), ...this.customTables.values()]) {
-			if (words) yield* words.maintain({ transaction: (piece) => this.transactions.run(piece), endOfPiece });
-		}
-	}
-
-	/**
-	 * Checkpoints the write-ahead log on another thread. SQLite does so itself, within a transaction, only if
-	 * this has not succeeded for a long time.
-	 */
-	async checkpoint(): Promise<void> {
-		await this.reader.checkpoint();
-	}
-
 	/** Clears caches after a rollback, and drops tables that the rollback removed. */
 	private forget(): void {
 		for (const table of this.tables.values()) table.forget();
@@ -161,7 +140,7 @@ export class Store {
 		const definition = objects.cached(`key ${key}`, () => objects.findAll([equals('key', key)], 1)[0] ?? null);
 		if (!definition) return undefined;
 		const cachedTable = this.customTables.get(definition.id);
-		const table = cachedTable ?? new Table(this.database, recordsOf(definition), this.reader);
+		const table = cachedTable ?? new Table(this.database, recordsOf(definition));
 		setRecent(this.customTables, definition.id, table, maxCustomTables);
 		return table;
 	}
@@ -182,7 +161,6 @@ export class Store {
 	}
 
 	close(): void {
-		this.reader.close();
 		this.database.close();
 		this.closing.abort();
 	}

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { PreparedStatements } from './threads/prepared-statements.ts';
+import { PreparedStatements } from './records/prepared-statements.ts';
 
 const outermost = { begin: ['BEGIN IMMEDIATE'], commit: ['COMMIT'], rollback: ['ROLLBACK'] };
 const nested = { begin: ['SAVEPOINT part'], commit: ['RELEASE part'], rollback: ['ROLLBACK TO part', 'RELEASE part'] };
@@ -16,20 +16,17 @@ export class Transactions {
 	private readonly statements: PreparedStatements;
 	private readonly totalChanges: StatementSync;
 	private readonly onStale: () => void;
-	private readonly onCommitted: () => void;
 	private version = 0;
 
 	/**
 	 * @param onStale called when cached reads are stale: after a rollback, or after another process has
 	 * written to the file
-	 * @param onCommitted called after the outermost transaction
 	 */
-	constructor(database: DatabaseSync, onStale: () => void, onCommitted: () => void = () => undefined) {
+	constructor(database: DatabaseSync, onStale: () => void) {
 		this.database = database;
 		this.statements = new PreparedStatements(database);
 		this.totalChanges = database.prepare('SELECT total_changes() AS value');
 		this.onStale = onStale;
-		this.onCommitted = onCommitted;
 	}
 
 	/**
@@ -45,7 +42,6 @@ export class Transactions {
 			const result = work();
 			isDone = isKept(result);
 			this.execute(isDone ? commit : rollback);
-			if (begin === outermost.begin) this.onCommitted();
 			return result;
 		} catch (error) {
 			this.execute(rollback);
@@ -58,9 +54,8 @@ export class Transactions {
 	/**
 	 * Runs a transaction of many parts, each of which is atomic.
 	 *
-	 * A savepoint for each part would cost more than the part, because the search index is flushed at
-	 * each. Most parts that fail do so before they write, so the first run has no savepoints; if a part
-	 * fails after it has written, everything is rolled back and run again with them.
+	 * A savepoint for each part would cost more than the part. Most parts that fail do so before they write, so the
+	 * first run has no savepoints; if a part fails after it has written, everything is rolled back and run again with them.
 	 *
 	 * @param work runs each part with the function that it receives; it may be called twice
 	 */

@@ -43,27 +43,13 @@ function credentialsOf({ store, now }: Service, c: Context<Env>): Credentials | 
 	return id === undefined ? undefined : { authority: { caller: { type: 'user', id }, application: undefined } };
 }
 
-/** @returns whether the caller may still do anything */
-function setRights(store: Store, c: Context<Env>, authority: Authority): boolean {
+function setRights(store: Store, c: Context<Env>, authority: Authority): void {
 	const rights = rightsOf(store, authority);
-	if (rights instanceof NoRights) return false;
+	if (rights instanceof NoRights) return;
 	c.set('authority', authority);
 	c.set('caller', authority.caller);
 	c.set('scopes', rights.scopes);
 	c.set('store', rights.store);
-	return true;
-}
-
-/**
- * Checks the rights again after a wait, such as for the body of the request, which a client may send slowly. A token
- * that has merely expired meanwhile stays valid, because it was valid when the request arrived.
- *
- * @throws Problem invalid_credentials, insufficient_scope
- */
-export function recheckRights(service: Service, c: Context<Env>): void {
-	const credentials = credentialsOf(service, c);
-	if (!credentials || !setRights(service.store, c, credentials.authority)) throw unknownCredentials();
-	refuseScopeOfRoute(c);
 }
 
 /** Requires valid credentials (challenges: RFC 6750, section 3). */
@@ -91,16 +77,12 @@ const missingCredentials = (): Problem =>
 
 /** Requires the scope of the route from an access token; an API key has every scope. */
 export const requireScopeOfRoute = createMiddleware<Env>(async (c, next) => {
-	refuseScopeOfRoute(c);
-	await next();
-});
-
-function refuseScopeOfRoute(c: Context<Env>): void {
-	if (!c.get('scopes')) return;
+	if (!c.get('scopes')) return next();
 	const scope = scopeFor(c.req.method, c.req.path);
 	if (scope === undefined) throw new Problem('not_found', `There is nothing at ${c.req.path}.`);
 	if (scope !== null) requireScope(c, scope);
-}
+	return next();
+});
 
 /** @throws Problem insufficient_scope */
 export function requireScope(c: Context<Env>, scope: string): void {

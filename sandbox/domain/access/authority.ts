@@ -1,6 +1,5 @@
 import { grantableScopes, scopes as everyScope } from './scopes.ts';
 import type { Authority, Caller } from '../../core/service.ts';
-import { users } from '../../core/schemas/users.ts';
 import type { StoredRecord } from '../../core/schemas/resource.ts';
 import type { Store } from '../../core/store/store.ts';
 import { storeVisibleTo, type StoreView } from '../../core/store/visibility/visible-store.ts';
@@ -22,9 +21,8 @@ export class NoRights {
 }
 
 /**
- * Returns the current rights of a caller, or why they have none. The result holds only at that moment: ask again
- * at each step of a job, each attempt of a delivery, and after each wait, because keys and grants are
- * revoked, and users deactivated and demoted, while work is under way.
+ * Returns the current rights of a caller, or why they have none. Ask once per request, at each step of a job and at
+ * each attempt of a delivery, because keys and grants are revoked, and users deactivated and demoted, in between.
  *
  * @param needed the scopes of the work; empty if it is enough that the user can still sign in
  */
@@ -43,21 +41,6 @@ export function rightsOf(store: Store, authority: Authority, ...needed: string[]
 	const missing = needed.find((scope) => !scopes.includes(scope));
 	if (missing !== undefined) return new NoRights(`The user no longer has the right to do this (${missing}).`);
 	return { scopes, store: storeVisibleTo(store, caller, application) };
-}
-
-/**
- * Caches what a caller may do until users change: nothing else that a transaction writes affects it.
- *
- * @param ask returns what the caller may do, or throws
- * @returns a function to call during one transaction
- */
-export function untilUsersChange<T>(store: Store, ask: () => T): () => T {
-	const { cache } = store.table(users.name)!.source;
-	let latest: { rights: T; changes: number } | undefined;
-	return () => {
-		if (latest?.changes !== cache.changes) latest = { rights: ask(), changes: cache.changes };
-		return latest.rights;
-	};
 }
 
 /** The authority with which a job or a subscription was created. */

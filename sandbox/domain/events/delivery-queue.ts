@@ -66,5 +66,5 @@ const rightsToRead = (store: Store, webhook: Webhook, { resource }: StoredEvent)
 function seesRecordOf(store: Store, webhook: Webhook, { resource, recordId }: StoredEvent): boolean {
 	const rights = rightsOf(store, authorityOf(store, webhook));
 	if (rights instanceof NoRights) return false;
-	return rights.store.table(resource)?.visibleAmong([recordId]).has(recordId) === true;
+	return rights.store.table(resource)?.sees(recordId) === true;
 }

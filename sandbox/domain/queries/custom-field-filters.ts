@@ -37,8 +37,7 @@ function newFilters(field: CustomField): Filter[] {
 		const list = listFilter(name, `document -> '$.${name}'`, schema, optionOf(field));
 		return [list, emptyFilter(name, sql, schema, '[]')];
 	}
-	const compared = valueFilters(name, sql, type).map((filter) => ({ ...filter, customField: field.key }));
-	return [...compared, emptyFilter(name, sql, schema)];
+	return [...valueFilters(name, sql, type), emptyFilter(name, sql, schema)];
 }
 
 /** The filters by a custom field of each type. */

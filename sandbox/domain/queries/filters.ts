@@ -17,12 +17,6 @@ export interface Filter {
 	isList: boolean;
 	/** The SQL of an element of the list as it is compared; by default, the element itself. */
 	element?: string;
-	/** Whether the filter leaves few records, so that its index is better than one on the sort order. */
-	isSelective: boolean;
-	/** Whether no two live records have the same value. */
-	isUnique?: boolean;
-	/** The key of the custom field whose values the filter compares. */
-	customField?: string;
 	/** Parses one value. */
 	type: z.ZodType;
 	/** Describes one value. */
@@ -44,8 +38,6 @@ export const filtersOf = (resource: Resource): Filter[] =>
 	getOrCreate(filtersByProperties, resource.properties, () => newFilters(resource));
 
 function newFilters(resource: Resource): Filter[] {
-	const unique = Object.values(resource.unique);
-	const selective = [...resource.lookups, ...unique.flat()];
 	const columns = new Map(columnsOf(resource).map((column) => [column.name, column]));
 	return Object.entries(resource.properties)
 		.filter(([name]) => !unfilteredFields.includes(name))
@@ -56,10 +48,7 @@ function newFilters(resource: Resource): Filter[] {
 			const canBeEmpty = isArray || typesOf(schema).includes('null');
 			const empty = canBeEmpty ? [emptyFilter(name, sql, schema, emptyValueOf(isArray, column))] : [];
 			if (isComparable(resource, name)) {
-				const isSelective = selective.includes(name);
-				const isUnique = unique.some((fields) => fields.join() === name);
-				const filters = valueFilters(name, sql, resource.fields[name]!, isSelective);
-				return [...filters.map((filter) => ({ ...filter, isUnique })), ...empty];
+				return [...valueFilters(name, sql, resource.fields[name]!), ...empty];
 			}
 			if (isList(schema)) return [listFilter(name, sql, schema), ...empty];
 			const linked = schema.items?.properties?.['resource']?.enum as string[] | undefined;
@@ -95,7 +84,6 @@ function textFilters(parameter: string, sql: string, schema: JsonSchema): Filter
 		operator,
 		sql,
 		isList: false,
-		isSelective: false,
 		type: partOfText,
 		schema: { title: schema.title!, type: 'string', minLength: 1, maxLength: maxPartLength },
 		takesList: false,
@@ -112,27 +100,25 @@ export const emptyFilter = (parameter: string, sql: string, { title }: JsonSchem
 	operator: 'empty',
 	sql: `coalesce(${sql}, '') IN ('', ${typeof emptyValue === 'string' ? `'${emptyValue}'` : emptyValue})`,
 	isList: false,
-	isSelective: false,
 	type: z.boolean(),
 	schema: { title: title!, type: 'boolean' },
 	takesList: false,
 });
 
 /** Filters for a single value: equality, comparison if values are ordered, and parts if it is free text. */
-export function valueFilters(parameter: string, sql: string, type: z.ZodType, isSelective = false): Filter[] {
+export function valueFilters(parameter: string, sql: string, type: z.ZodType): Filter[] {
 	const schema = notNull(jsonSchema(type, 'output'));
 	const isOrdered =
 		['number', 'integer'].includes(String(schema.type)) || ['date', 'date-time'].includes(schema.format ?? '');
 	// A free text may contain commas, so the parameter is always one value.
 	const takesList =
 		schema.enum !== undefined || 'x-resource' in schema || 'x-item-of' in schema || schema.format === 'email';
-	const filter = { sql, type, schema, isList: false, isSelective };
+	const filter = { sql, type, schema, isList: false };
 	const compared = Object.entries(comparisons).map(([name, operator]) => ({
 		...filter,
 		parameter: `${parameter}[${name}]`,
 		operator,
 		takesList: false,
-		isSelective: false,
 	}));
 	const equal: Filter = { ...filter, parameter, operator: '=', takesList };
 	return [equal, ...(isOrdered ? compared : []), ...textFilters(parameter, sql, schema)];
@@ -150,7 +136,6 @@ export function listFilter(parameter: string, sql: string, schema: JsonSchema, t
 		operator: '=',
 		sql,
 		isList: true,
-		isSelective: false,
 		type,
 		schema: { title, ...items, 'x-important': important, 'x-resource': target } as JsonSchema,
 		takesList: true,

@@ -4,14 +4,15 @@ import { invalidParameter, unknownParameter } from '../../core/foundation/proble
 import { readQuery } from './read-query.ts';
 import { pointInTime } from '../../core/schemas/fields.ts';
 import { namesOf } from '../../core/schemas/names.ts';
-import type { Resource } from '../../core/schemas/resource.ts';
+import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
 import type { AccountKey } from '../../core/store/credentials/account-key.ts';
 import { type Cell, sortColumn } from '../../core/store/records/columns.ts';
 import type { Condition } from '../../core/store/records/condition.ts';
 import type { Order } from '../../core/store/records/keyset.ts';
-import { searchConditions } from '../../core/store/records/search.ts';
+import { foldCase } from '../../core/store/records/fold-case.ts';
+import type { TableView } from '../../core/store/visibility/visible-table.ts';
 import { filterCondition } from './filter-conditions.ts';
-import { decodeCursor, listFingerprint } from './cursor.ts';
+import { decodeCursor, encodeCursor, listFingerprint } from './cursor.ts';
 import { type Filter, valueFilters } from './filters.ts';
 
 export const pageSize = { minimum: 1, standard: 50, maximum: 500 };
@@ -48,7 +49,7 @@ export const pageParameters = {
 		description: 'The next_cursor of the previous page; filters and sort must stay the same.',
 	}),
 	limit: z.int().min(pageSize.minimum).max(pageSize.maximum).default(pageSize.standard).meta({
-		description: 'Maximum number of records per page. A page of large records has fewer, and a next_cursor.',
+		description: 'Maximum number of records per page.',
 	}),
 };
 
@@ -115,16 +116,17 @@ export function parseListQuery(
 	const { cursor, limit, fields, include_deleted: includeDeleted, ids, q, ...query } = readQuery(schema, queryTexts);
 	const order = orderBy(resource, query.sort);
 	const conditions: Condition[] = [];
-	if (ids) conditions.push({ sql: `id IN (${ids.map(() => '?').join()})`, values: ids, isUnique: true });
-	if (q !== undefined) conditions.push(...searchConditions(resource, q));
-	const [sortedBy] = order.map(({ column }) => column) as [string];
+	if (ids) conditions.push({ sql: `id IN (${ids.map(() => '?').join()})`, values: ids });
+	// Every word must occur.
+	const words = foldCase(q ?? '').split(/\s+/).filter(Boolean);
+	conditions.push(...words.map((word) => ({ sql: 'instr(search, ?) > 0', values: [word] })));
 	const filters = [...queryTexts].filter(([name]) => changeWindow.has(name) || !Object.hasOwn(schema.shape, name));
 	const [excess] = filters.slice(maxFilters);
 	if (excess) throw invalidParameter(excess[0], `A list accepts at most ${maxFilters} filters.`);
 	for (const [name, text] of filters) {
 		const filter = changeWindow.get(name) ?? findFilter(name);
 		if (!filter) throw unknownParameter(name);
-		conditions.push(filterCondition(filter, text, sortedBy));
+		conditions.push(filterCondition(filter, text));
 	}
 	const fingerprint = listFingerprint(resource.name, order, includeDeleted, conditions);
 	const after = cursor === undefined ? undefined : decodeCursor(key, cursor, fingerprint);
@@ -142,4 +144,29 @@ function orderBy(resource: Resource, sort: string[]): Order[] {
 		if (name === 'id') return order;
 	}
 	return [...order, { column: 'id', descending: order.at(-1)!.descending }];
+}
+
+/** A page of a list; `data` is the JSON of each record. */
+interface ListPage {
+	data: string[];
+	cursor: string | null;
+	total: number;
+}
+
+/** @param key signs the cursor */
+export function listPage(table: TableView, query: ListQuery, key: AccountKey): ListPage {
+	const { documents, end, total } = table.list(query);
+	const data = documents.map((document) => listedRecord(document, query));
+	return { data, cursor: end ? encodeCursor(key, end, query.fingerprint) : null, total };
+}
+
+/** The JSON of a record in a list. Complete records are stored in the form in which they are sent. */
+export const listedRecord = (document: string, { fields }: ListQuery): string =>
+	fields ? JSON.stringify(pickFields(JSON.parse(document) as StoredRecord, fields)) : document;
+
+/** Reduces a record to the requested fields, id and object. */
+export function pickFields(record: StoredRecord, fields: string[] | undefined) {
+	if (!fields) return record;
+	const names = new Set(['id', 'object', ...fields]);
+	return Object.fromEntries(Object.entries(record).filter(([name]) => names.has(name)));
 }

@@ -31,12 +31,11 @@ export interface ItemResult {
 /**
  * Writes one item, completely or not at all. A refused item is a result, not an exception.
  *
- * @param context with the rights at this item; a refusal is the item's result
  * @param part runs the write as a part of the transaction of all items
  * @throws Error only for a fault of the service
  */
 export function writeItem(
-	context: () => WriteContext,
+	context: WriteContext,
 	part: Part,
 	bulk: Bulk,
 	item: unknown,
@@ -45,7 +44,7 @@ export function writeItem(
 ): ItemResult {
 	try {
 		const { status, body, id } = part(() => {
-			if (isObject(item)) return applyItem(context(), bulk, item);
+			if (isObject(item)) return applyItem(context, bulk, item);
 			throw validationFailed([{ pointer: '', code: 'invalid_type', detail: 'An item must be a JSON object.' }]);
 		});
 		if (body === null) return { index, status, id: idNamed(bulk, item) };

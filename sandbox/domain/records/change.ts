@@ -4,7 +4,6 @@ import { equals } from '../../core/store/records/condition.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import { duplicateProblem, mergeCustomValues } from './custom-values.ts';
 import { fieldErrors } from '../../core/foundation/field-errors.ts';
-import { tooManyMembersIn } from './too-many-members.ts';
 import { mergePatch, referencedResource, refusedFields } from './merge-patch.ts';
 import { isObject, type JsonObject } from '../../core/foundation/json.ts';
 import { ruleContext } from './rule-context.ts';
@@ -27,8 +26,6 @@ export function changedValues(
 ): JsonObject {
 	const { store, resource } = context;
 	const byService = author === 'service';
-	const excess = byService ? [] : tooManyMembersIn(change, resource.properties);
-	if (excess.length > 0) throw validationFailed(excess, summaryOf(excess));
 	const errors = byService ? [] : refusedFields(resource, stored, change);
 	const merged = mergePatch(resource, stored, change);
 	if (hasCustomFields(resource)) {

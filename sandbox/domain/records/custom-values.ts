@@ -2,8 +2,7 @@ import { type FieldError, maxErrors, Problem } from '../../core/foundation/probl
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
 import { users } from '../../core/schemas/users.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
-import { type Cell, customField } from '../../core/store/records/columns.ts';
-import { entriesWith } from '../../core/store/records/value-index.ts';
+import type { Cell } from '../../core/store/records/columns.ts';
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
 import { customFieldType } from '../../core/schemas/custom-field-type.ts';
 import { isObject, type JsonObject, memberNamed } from '../../core/foundation/json.ts';
@@ -88,9 +87,7 @@ export function refuseDuplicateCustomValues(
 
 /** Finds at most two live records: enough to distinguish none, one and several. */
 export function findByCustomField(store: StoreView, resource: Resource, key: string, value: unknown): StoredRecord[] {
-	const values = [value as Cell];
-	const entries = entriesWith(key, '=', values);
-	return store.table(resource.name)!.findAll([{ sql: `${customField(key)} = ?`, values, entries }], 2);
+	return store.table(resource.name)!.findByCustomField(key, value as Cell, 2);
 }
 
 /** @param other the record with the value, if the caller can see it */

@@ -8,7 +8,6 @@ import { formMiddleware } from '../pages/forms.ts';
 import { alert } from '../pages/page.ts';
 import { eventsPath, recordsPath } from '../sign-in/navigation.ts';
 import { creationNotice, Notices, copyScript } from '../sign-in/notices.ts';
-import { applyTransitionsOf } from '../../domain/records/due-transitions.ts';
 import { takeAction } from '../../domain/records/take-action.ts';
 import { createRecord, deleteRecord, existingRecord, updateRecord } from '../../domain/records/write.ts';
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
@@ -63,15 +62,13 @@ class RecordPages {
 		const record = this.recordOf(request);
 		const notice = resource.name === webhooks.name ? this.notices.take(visitor.session) : undefined;
 		const body = await recordBody(this.service, visitor, resource, record, notice);
-		// Its owner may have changed while the related records were counted.
-		this.recordOf(request);
 		return visitor.show(titleOf(resource, record), body, 200, notice && copyScript);
 	}
 
 	/** Shows the form of a new or a stored record, either fresh or after it was refused. */
 	async showForm({ c, visitor, resource }: RecordRequest, stored?: StoredRecord, refusal?: Refusal): Promise<Response> {
 		writeContextOf(this.service, c, resource, stored ? 'change' : 'create');
-		const fields = refusal?.fields ?? (await formFields(visitor.store, resource, stored));
+		const fields = refusal?.fields ?? formFields(visitor.store, resource, stored);
 		const texts = refusal?.submittedTexts ?? initialFormTexts(fields, stored, new URL(c.req.url).searchParams);
 		const { errors, message } = refusal ? formErrors(resource, fields, refusal.problem) : noErrors;
 		const { singular: label } = resourceLabels(visitor.store, resource);
@@ -92,7 +89,7 @@ class RecordPages {
 
 	async create(request: RecordRequest): Promise<Submission> {
 		const { visitor, resource } = request;
-		const fields = await formFields(visitor.store, resource, undefined);
+		const fields = formFields(visitor.store, resource, undefined);
 		return {
 			resource,
 			verb: 'create',
@@ -112,7 +109,7 @@ class RecordPages {
 	async change(request: RecordRequest): Promise<Submission> {
 		const { visitor, resource } = request;
 		const stored = this.recordOf(request);
-		const fields = await formFields(visitor.store, resource, stored);
+		const fields = formFields(visitor.store, resource, stored);
 		return {
 			resource,
 			verb: 'change',
@@ -144,7 +141,7 @@ class RecordPages {
 		const record = this.recordOf(request);
 		const action = memberNamed(resource.actions, c.req.param('action')!);
 		if (!action) throw new Problem('not_found', 'There is no such action.');
-		const fields = await actionFields(visitor.store, action.input ?? {});
+		const fields = actionFields(visitor.store, action.input ?? {});
 		return {
 			resource,
 			verb: 'change',
@@ -169,7 +166,6 @@ class RecordPages {
 
 	recordOf({ c, visitor, resource }: RecordRequest): StoredRecord {
 		const id = c.req.param('id')!;
-		applyTransitionsOf(this.service, resource, id);
 		return existingRecord(visitor.store, resource, id);
 	}
 }

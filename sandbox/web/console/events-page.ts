@@ -6,7 +6,6 @@ import { type JsonObject, memberNamed, valueAt } from '../../core/foundation/jso
 import type { Service } from '../../core/service.ts';
 import { eventsPath } from '../sign-in/navigation.ts';
 import type { Html } from '../pages/page.ts';
-import { readVisible } from '../../domain/queries/read-visible.ts';
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
 import type { Delivery } from '../../core/schemas/webhook-deliveries.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
@@ -21,7 +20,7 @@ const eventsAtOnce = 25;
 const recentEvents = 10;
 
 /** The log of events, the newest first, with the outcome of their deliveries. */
-export async function eventsBody(service: Service, visitor: Visitor, url: URL): Promise<Html> {
+export function eventsBody(service: Service, visitor: Visitor, url: URL): Html {
 	const type = url.searchParams.get('type') ?? '';
 	const cause = url.searchParams.get('cause') ?? '';
 	const before = Number(url.searchParams.get('before') ?? Infinity);
@@ -30,7 +29,7 @@ export async function eventsBody(service: Service, visitor: Visitor, url: URL): 
 		...(cause === '' ? [] : [causeCondition(cause)]),
 		...(Number.isSafeInteger(before) ? [{ sql: 'sequence < ?', values: [before] }] : []),
 	];
-	const { events, hasMore } = await newestEvents(visitor, conditions, eventsAtOnce);
+	const { events, hasMore } = newestEvents(visitor, conditions, eventsAtOnce);
 	const olderThan = String(events.at(-1)?.sequence);
 	return html`<h1>Events</h1>
 		<p class="quiet">Events of the last 30 days, and their deliveries to webhooks.</p>
@@ -43,18 +42,20 @@ export async function eventsBody(service: Service, visitor: Visitor, url: URL): 
 }
 
 /** The latest events of all records, or of one. */
-export async function recentEventList(
+export function recentEventList(
 	service: Service,
 	visitor: Visitor,
 	subject?: { resource: Resource; record: StoredRecord },
-): Promise<Html> {
+): Html {
 	const conditions = subject ? [equals('resource', subject.resource.name), equals('record_id', subject.record.id)] : [];
-	const { events } = await newestEvents(visitor, conditions, recentEvents);
+	const { events } = newestEvents(visitor, conditions, recentEvents);
 	return eventList(service, visitor, events);
 }
 
-const newestEvents = (visitor: Visitor, conditions: Condition[], limit: number) =>
-	readVisible(() => visitor.store.events, (events) => events.newest(conditions, limit));
+function newestEvents({ store }: Visitor, conditions: Condition[], limit: number) {
+	const found = store.events.page(conditions, limit + 1, true);
+	return { events: found.slice(0, limit), hasMore: found.length > limit };
+}
 
 function typeForm({ store }: Visitor, chosen: string, cause: string): Html {
 	const types = [...eventPatterns, ...eventTypesIn(store.unrestricted).map(({ type }) => type)].toSorted();

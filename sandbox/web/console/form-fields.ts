@@ -1,4 +1,3 @@
-import { inTurns } from '../../core/foundation/background.ts';
 import { memberNamed } from '../../core/foundation/json.ts';
 import { customFieldType } from '../../core/schemas/custom-field-type.ts';
 import { type CustomField, customFields } from '../../core/schemas/custom-fields.ts';
@@ -38,20 +37,15 @@ const maxItems = 500;
  *
  * @param stored undefined for a new record
  */
-export async function formFields(
-	store: StoreView,
-	resource: Resource,
-	stored: StoredRecord | undefined,
-): Promise<FormField[]> {
+export function formFields(store: StoreView, resource: Resource, stored: StoredRecord | undefined): FormField[] {
 	const { properties = {}, required = [] } = jsonSchema(resource.input, 'input');
 	const names = Object.keys(properties).filter(
 		(name) => !isReadOnly(resource, name) && !(stored && isImmutable(resource, name)),
 	);
-	const customSchemasByKey = hasCustomFields(resource) ? await customSchemas(store, resource) : undefined;
-	const withChoices = await choicesIn(store, [...names.map((name) => properties[name]!), ...Object.values(customSchemasByKey ?? {})]);
+	const customSchemasByKey = hasCustomFields(resource) ? customSchemas(store, resource) : undefined;
+	const withChoices = choicesIn(store, [...names.map((name) => properties[name]!), ...Object.values(customSchemasByKey ?? {})]);
 	const values = stored?.['custom_fields'] as Record<string, unknown> | undefined;
-	const customSchemasWithChoices = await inTurns(
-		Object.entries(customSchemasByKey ?? {}),
+	const customSchemasWithChoices = Object.entries(customSchemasByKey ?? {}).map(
 		([key, schema]): [string, JsonSchema] => [key, withChoices(schema, memberNamed(values, key))],
 	);
 	const schemaOf = (name: string): JsonSchema => {
@@ -64,7 +58,7 @@ export async function formFields(
 		}
 		return withChoices(properties[name]!, stored?.[name]);
 	};
-	return await inTurns(names, (name) => ({
+	return names.map((name) => ({
 		name,
 		schema: schemaOf(name),
 		isRequired: required.includes(name),
@@ -73,9 +67,9 @@ export async function formFields(
 }
 
 /** The fields that an action asks for. */
-export async function actionFields(store: StoreView, input: Resource['fields']): Promise<FormField[]> {
+export function actionFields(store: StoreView, input: Resource['fields']): FormField[] {
 	const schemas = Object.entries(input).map(([name, type]) => ({ name, type, schema: jsonSchema(type, 'input') }));
-	const withChoices = await choicesIn(store, schemas.map(({ schema }) => schema));
+	const withChoices = choicesIn(store, schemas.map(({ schema }) => schema));
 	return schemas.map(({ name, type, schema }) => ({
 		name,
 		schema: withChoices(schema),
@@ -98,11 +92,11 @@ const customizable = (store: StoreView): Array<[name: string, label: string]> =>
 	]);
 
 /** The schemas of the custom fields in a form, by key. */
-async function customSchemas(store: StoreView, { name }: Resource): Promise<Record<string, JsonSchema>> {
+function customSchemas(store: StoreView, { name }: Resource): Record<string, JsonSchema> {
 	const fields = [...customFieldsOf(store, name).values()].filter(
 		({ read_only: isFixed, archived_at: archivedAt }) => !isFixed && archivedAt === null,
 	);
-	return Object.fromEntries(await inTurns(fields, (field) => [field.key, customFieldSchema(field)] as const));
+	return Object.fromEntries(fields.map((field) => [field.key, customFieldSchema(field)]));
 }
 
 /** The schema of a custom field's value, labeled as its definition says. */
@@ -125,14 +119,13 @@ const labelsOfOptions = ({ options }: CustomField) =>
 
 /**
  * Adds records as choices wherever one of these schemas is a reference. Each record type is read once,
- * because hundreds of custom fields may refer to it, and without blocking other requests.
+ * because hundreds of custom fields may refer to it.
  */
-async function choicesIn(store: StoreView, schemas: JsonSchema[]): Promise<WithChoices> {
+function choicesIn(store: StoreView, schemas: JsonSchema[]): WithChoices {
 	const targetOf = ({ 'x-resource': target, 'x-item-of': list }: JsonSchema) =>
 		typeof target === 'string' && typeof list !== 'string' ? target : undefined;
 	const targets = [...new Set(schemas.map(targetOf).filter((target) => target !== undefined))];
-	const read = async (target: string): Promise<[string, TitledRecords]> => [target, await newestTitles(store, target)];
-	const titlesByTarget = new Map(await Promise.all(targets.map(read)));
+	const titlesByTarget = new Map(targets.map((target) => [target, newestTitles(store, target)]));
 	return (schema, value) => {
 		if (typeof schema['x-item-of'] === 'string') {
 			return { ...schema, ...choicesSchema([...itemTitles(store, schema['x-item-of'])], maxItems) };
@@ -150,12 +143,12 @@ async function choicesIn(store: StoreView, schemas: JsonSchema[]): Promise<WithC
 const alphabet = new Intl.Collator();
 
 /** The newest records, by title. */
-async function newestTitles(store: StoreView, target: string): Promise<TitledRecords> {
+function newestTitles(store: StoreView, target: string): TitledRecords {
 	const table = store.table(target);
 	if (!table) return [];
 	const fields = titleFields(table.resource);
-	const newest = await table.newestTexts(fields, maxSuggestions);
-	return newest
+	return table
+		.newestTexts(fields, maxSuggestions)
 		.map(({ id, text }): [string, string] => [id, shortTitle(text)])
 		.toSorted(([, a], [, b]) => alphabet.compare(a, b));
 }

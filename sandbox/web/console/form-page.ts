@@ -1,4 +1,3 @@
-import { inTurns, nextTurn } from '../../core/foundation/background.ts';
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { Problem, type ProblemBody } from '../../core/foundation/problem.ts';
@@ -27,12 +26,11 @@ interface RecordForm {
 }
 
 /** A form for a record: the fields people use first, the rest one click away. */
-export async function recordForm({ session }: Visitor, form: RecordForm): Promise<Html> {
+export function recordForm({ session }: Visitor, form: RecordForm): Html {
 	const { title, fields, state, message, to, version, submit, cancel } = form;
 	const inputs = (isImportant: boolean) =>
-		inTurns(fields.filter((field) => field.isImportant === isImportant), (field) => formInput(state, field));
-	const first = await inputs(true);
-	const more = await inputs(false);
+		fields.filter((field) => field.isImportant === isImportant).map((field) => formInput(state, field));
+	const [first, more] = [inputs(true), inputs(false)];
 	const hasError = (name: string) => [...state.errors.keys()].some((place) => place.split('.')[0] === name);
 	const hasErrors = fields.some(({ name, isImportant }) => !isImportant && hasError(name));
 	return html`<h1>${title}</h1>
@@ -79,7 +77,6 @@ export const submitForm = (
 			return doOnce(() => perform(context, form));
 		} catch (error) {
 			if (!(error instanceof Problem) || error.status === 404) throw error;
-			await nextTurn();
 			return await onRefused(form, error.body(c.get('requestId')));
 		}
 	});

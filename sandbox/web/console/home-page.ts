@@ -12,10 +12,10 @@ import type { Visitor } from './visitor.ts';
  *
  * @param origin the origin of the API
  */
-export async function homeBody(service: Service, visitor: Visitor, origin: string): Promise<Html> {
+export function homeBody(service: Service, visitor: Visitor, origin: string): Html {
 	const { session, store } = visitor;
-	const tiles = [...customerResources, ...resourcesOfObjects(store)].map(async (resource) => {
-		const total = await store.table(resource.name)!.countInBackground([]);
+	const tiles = [...customerResources, ...resourcesOfObjects(store)].map((resource) => {
+		const total = store.table(resource.name)!.count([]);
 		return html`<li>
 			<a class="card" href="${recordsPath(resource.name)}">
 				<strong>${total.toLocaleString('en-GB')}</strong> ${resourceLabels(store, resource).plural}
@@ -31,13 +31,13 @@ export async function homeBody(service: Service, visitor: Visitor, origin: strin
 			your workflows do. Its API is at <code>${origin}</code>: ${key}, and read the
 			<a href="${docsPath}">API documentation</a>.</p>
 		<ul class="tiles">
-			${await Promise.all(tiles)}
+			${tiles}
 		</ul>
 		<section aria-labelledby="recent">
 			<div class="row apart">
 				<h2 id="recent">Recent events</h2>
 				<a href="${eventsPath}">All events</a>
 			</div>
-			${await recentEventList(service, visitor)}
+			${recentEventList(service, visitor)}
 		</section>`;
 }

@@ -1,12 +1,10 @@
-import { inTurns } from '../../core/foundation/background.ts';
 import { html } from 'hono/html';
 import { memberNamed } from '../../core/foundation/json.ts';
 import type { Service } from '../../core/service.ts';
 import { recordsPath } from '../sign-in/navigation.ts';
 import type { Html } from '../pages/page.ts';
 import { filterFinder } from '../../domain/queries/custom-field-filters.ts';
-import { listPage } from '../../domain/queries/read-list.ts';
-import { maxSearchLength, parseListQuery, sortableFields } from '../../domain/queries/list-query.ts';
+import { listPage, maxSearchLength, parseListQuery, sortableFields } from '../../domain/queries/list-query.ts';
 import type { JsonSchema } from '../../core/schemas/json-schema.ts';
 import { objectKeyOf } from '../../core/schemas/custom-objects.ts';
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
@@ -34,19 +32,19 @@ const webhooksExplained = html`The service posts each event as JSON, signed with
  *
  * @throws Problem invalid_parameter, unknown_parameter, invalid_cursor
  */
-export async function listBody(
+export function listBody(
 	{ store: { accountKey } }: Service,
 	visitor: Visitor,
 	resource: Resource,
 	url: URL,
-): Promise<Html> {
+): Html {
 	// A field of the search form that was left empty is no condition.
 	const parameters = new Map([...url.searchParams].filter(([, value]) => value.trim() !== ''));
 	const listParameters = new Map([['sort', defaultSort], ['limit', pageLength], ...parameters]);
 	const query = parseListQuery(resource, listParameters, filterFinder(visitor.store.unrestricted, resource), accountKey);
-	const page = await listPage(() => existingTable(visitor.store, resource.name), query, accountKey);
+	const page = listPage(existingTable(visitor.store, resource.name), query, accountKey);
 	const { cursor: next, total } = page;
-	const data = await inTurns(page.data, parseRecord);
+	const data = page.data.map(parseRecord);
 	const path = recordsPath(resource.name);
 	const { singular, plural } = resourceLabels(visitor.store, resource);
 	const urlWith = (change: Record<string, string | undefined>) => {

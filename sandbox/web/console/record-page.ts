@@ -26,13 +26,13 @@ import { may, type Visitor } from './visitor.ts';
 const technical = ['object', 'version', 'created_by', 'updated_by', 'created_at', 'updated_at', 'deleted_at'];
 
 /** A record: its fields, actions, related records and events. */
-export async function recordBody(
+export function recordBody(
 	service: Service,
 	visitor: Visitor,
 	resource: Resource,
 	record: StoredRecord,
 	notice: Html | '' = '',
-): Promise<Html> {
+): Html {
 	const { plural } = resourceLabels(visitor.store, resource);
 	const object = resource.name === customFields.name ? objectOf(visitor.store, String(record['resource'])) : undefined;
 	return html`<p class="quiet">
@@ -41,7 +41,7 @@ export async function recordBody(
 		</p>
 		<div class="row apart">
 			<h1>${titleOf(resource, record)}</h1>
-			${await actions(visitor, resource, record)}
+			${actions(visitor, resource, record)}
 		</div>
 		${notice}
 		<div class="columns">
@@ -53,11 +53,11 @@ export async function recordBody(
 				</details>
 			</section>
 			<div>
-				${fieldsOfObject(visitor, resource, record)} ${await related(visitor, resource, record)}
-				${resource.name === webhooks.name ? await deliveries(service, visitor, record) : ''}
+				${fieldsOfObject(visitor, resource, record)} ${related(visitor, resource, record)}
+				${resource.name === webhooks.name ? deliveries(service, visitor, record) : ''}
 				<section aria-labelledby="recent">
 					<h2 id="recent">Recent events</h2>
-					${await recentEventList(service, visitor, { resource, record })}
+					${recentEventList(service, visitor, { resource, record })}
 				</section>
 			</div>
 		</div>`;
@@ -92,19 +92,19 @@ function fieldList({ store }: Visitor, resource: Resource, record: StoredRecord)
 	</dl>`;
 }
 
-async function actions(visitor: Visitor, resource: Resource, record: StoredRecord): Promise<Html> {
+function actions(visitor: Visitor, resource: Resource, record: StoredRecord): Html {
 	const { store, session } = visitor;
 	const path = recordPath(resource, record);
 	const hidden = html`${formInputs(session)}
 		<input type="hidden" name="version" value="${record.version}" />`;
 	const possible = Object.entries(may(visitor, 'change', resource) ? (resource.actions ?? {}) : {});
-	const offered = possible.filter(([, action]) => action.isPossible?.(record) ?? true).map(async ([name, { summary, input }]) => ({
+	const offered = possible.filter(([, action]) => action.isPossible?.(record) ?? true).map(([name, { summary, input }]) => ({
 		name,
 		summary,
-		fields: input ? await actionFields(store, input) : [],
+		fields: input ? actionFields(store, input) : [],
 	}));
 	return html`<div class="row">
-		${(await Promise.all(offered)).map(({ name, summary, fields }) => {
+		${offered.map(({ name, summary, fields }) => {
 			const state = { texts: formTexts(fields, {}), errors: new Map<string, string[]>(), isNew: true };
 			const verb = summary.split(' ')[0];
 			const form = html`<form method="post" action="${path}/actions/${name}">
@@ -136,7 +136,7 @@ const afterDeletion = ({ insteadOfDeletion }: Resource): string =>
 		: 'It disappears from all lists. The API still returns it with include_deleted.';
 
 /** The records that refer to this one by a link or by a field for lookups. */
-async function related(visitor: Visitor, resource: Resource, { id }: StoredRecord): Promise<Html> {
+function related(visitor: Visitor, resource: Resource, { id }: StoredRecord): Html {
 	const { store } = visitor;
 	const add = (other: Resource, values: Record<string, string>) =>
 		may(visitor, 'create', other)
@@ -148,17 +148,15 @@ async function related(visitor: Visitor, resource: Resource, { id }: StoredRecor
 			.filter((field) => other.properties[field]?.['x-resource'] === resource.name)
 			.map((field) => ({ other, field })),
 	);
-	const byField = await Promise.all(
-		references.map(async ({ other, field }) => {
-			const query = new URLSearchParams({ [field]: id }).toString();
-			return html`<li class="row">
-				<a class="grow" href="${recordsPath(other.name)}?${query}">${resourceLabels(store, other).plural}
-					<small>by ${other.properties[field]!.title}</small></a>
-				<span>${await store.table(other.name)!.countInBackground([equals(field, id)])}</span>
-				${add(other, { [field]: id })}
-			</li>`;
-		}),
-	);
+	const byField = references.map(({ other, field }) => {
+		const query = new URLSearchParams({ [field]: id }).toString();
+		return html`<li class="row">
+			<a class="grow" href="${recordsPath(other.name)}?${query}">${resourceLabels(store, other).plural}
+				<small>by ${other.properties[field]!.title}</small></a>
+			<span>${store.table(other.name)!.count([equals(field, id)])}</span>
+			${add(other, { [field]: id })}
+		</li>`;
+	});
 	const linking = resources.filter(({ properties }) =>
 		properties['links']?.items?.properties?.['resource']?.enum?.includes(resource.name),
 	);
@@ -175,8 +173,8 @@ async function related(visitor: Visitor, resource: Resource, { id }: StoredRecor
 	</section>`;
 }
 
-async function deliveries({ store }: Service, visitor: Visitor, { id }: StoredRecord): Promise<Html> {
-	const { deliveries: latest } = await store.deliveries.list(id, deliveryStatuses, undefined, 10);
+function deliveries({ store }: Service, visitor: Visitor, { id }: StoredRecord): Html {
+	const { deliveries: latest } = store.deliveries.list(id, deliveryStatuses, undefined, 10);
 	return html`<section aria-labelledby="deliveries">
 		<h2 id="deliveries">Latest deliveries</h2>
 		<ol class="card events">

@@ -1,4 +1,3 @@
-import { inTurns } from '../../core/foundation/background.ts';
 import { html } from 'hono/html';
 import type { FormTexts } from '../pages/form-texts.ts';
 import type { Html } from '../pages/page.ts';
@@ -39,9 +38,9 @@ const members = (state: FormState, name: string, { properties = {} }: JsonSchema
 		formInput(state, { name: `${name}.${member}`, schema, isRequired: false, isImportant: false }),
 	);
 
-async function rows(state: FormState, name: string, schema: JsonSchema): Promise<Awaited<Html>> {
+function rows(state: FormState, name: string, schema: JsonSchema): Html {
 	const visibleRows = shownRows(state, name, schema);
-	const inputs = await inTurns([...visibleRows, ...spareRows(visibleRows, schema)], (i) => row(state, name, schema, i));
+	const inputs = [...visibleRows, ...spareRows(visibleRows, schema)].map((i) => row(state, name, schema, i));
 	return html`<fieldset class="group">
 		<legend>${schema.title ?? name}</legend>
 		<small id="${name}-hint">${schema.description} Empty rows are ignored.</small>

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { nextTurn } from '../../core/foundation/background.ts';
 import type { Context } from 'hono';
 import { html, raw } from 'hono/html';
 import { icon, iconLinks } from './icon.ts';
@@ -59,7 +58,6 @@ export async function renderPage(c: Context, page: Page): Promise<Response> {
 				${script === undefined ? '' : html`<script>${raw(script)}</script>`}
 			</body>
 		</html>`;
-	await nextTurn();
 	// A string is sent at once; anything else becomes a stream, which takes several milliseconds longer.
 	return c.html(document.toString(), status);
 }

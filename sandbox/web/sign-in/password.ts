@@ -1,11 +1,7 @@
 import { scrypt as scryptWithCallback, type ScryptOptions, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { Turns } from '../../core/foundation/turns.ts';
 
 const scrypt = promisify<string, Buffer, number, ScryptOptions, Buffer>(scryptWithCallback);
-
-/** Only one hash is computed at a time, because compression and lookups of names use the same few threads. */
-const hashes = new Turns(1, 8);
 
 /** A hash that no password matches; comparing with it takes as long as with any other. */
 export const nobodysPassword = `scrypt$16384$8$5$${'A'.repeat(22)}$${'A'.repeat(43)}`;
@@ -13,14 +9,11 @@ export const nobodysPassword = `scrypt$16384$8$5$${'A'.repeat(22)}$${'A'.repeat(
 /**
  * @param stored `scrypt$N$r$p$salt$hash`, the last two in base64url. OWASP's Password Storage Cheat
  * Sheet recommends N 16384, r 8 and p 5, which take 16 MiB and some 200 ms.
- * @param clientAddress the address that takes turns with others
- * @returns undefined if the same address sent too many passwords at once
  */
-export async function isPassword(clientAddress: string, password: string, stored: string): Promise<boolean | undefined> {
+export async function isPassword(password: string, stored: string): Promise<boolean> {
 	const [, N, r, p, salt, hash] = stored.split('$');
 	const expected = Buffer.from(hash!, 'base64url');
 	const cost = { N: Number(N), r: Number(r), p: Number(p) };
 	const salted = Buffer.from(salt!, 'base64url');
-	const actual = await hashes.run(clientAddress, () => scrypt(password, salted, expected.length, cost));
-	return actual && timingSafeEqual(actual, expected);
+	return timingSafeEqual(await scrypt(password, salted, expected.length, cost), expected);
 }

@@ -1,8 +1,7 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { users } from '../../core/schemas/users.ts';
-import { clientAddressOf } from '../../api/http/client-address.ts';
-import { RateLimiter } from '../../api/http/rate-limiter.ts';
+import { addressOf, RateLimiter } from '../../api/http/rate-limit.ts';
 import { isPassword, nobodysPassword } from './password.ts';
 import type { Route } from '../../api/http/route.ts';
 import { demoMembers } from '../../seed/demo-members.ts';
@@ -14,42 +13,33 @@ import { closeSession, csrfToken, hasCsrfToken, openSession, type Session, sessi
 const path = '/sign-in';
 /** The pages to which sign-in redirects. */
 const returnPaths = /^\/((records|events|docs|settings\/api|oauth\/authorize)(\/[\w./-]*)?)?(\?.*)?$/;
-/** Limit per email address and client address, so that a stranger elsewhere cannot lock anybody out. */
-const triesPerMinute = 20;
-
-/** Limit per client address, for all email addresses: fewer hashes than can be computed in a minute. */
-const triesFromOneAddress = 100;
+/** Limit of attempts per client address. */
+const triesPerMinute = 100;
 
 /** The address of the sign-in page, which redirects to `returnTo` afterwards. */
 export const signInUrl = (returnTo: string): string => `${path}?return_to=${encodeURIComponent(returnTo)}`;
 
 export function signInRoutes(service: Service): Route[] {
 	const tries = new RateLimiter(triesPerMinute);
-	const triesFrom = new RateLimiter(triesFromOneAddress);
 
 	/**
 	 * Takes as long for an unknown email address as for a wrong password, so it does not reveal who
 	 * has an account.
 	 */
-	const verified = async (address: string, email: string, password: string) => {
+	const verified = async (email: string, password: string) => {
 		const found = service.store.members.findByEmail(email);
-		const isRight = await isPassword(address, password, found?.passwordHash ?? nobodysPassword);
-		return { isTooMany: isRight === undefined, member: isRight ? found?.member : undefined };
+		const isRight = await isPassword(password, found?.passwordHash ?? nobodysPassword);
+		return isRight ? found?.member : undefined;
 	};
 
 	const signIn: Route['handler'] = async (c) => {
 		const form = await readForm(c);
 		const email = form.get('email') ?? '';
 		const returnTo = returnPath(form.get('return_to'));
-		const from = clientAddressOf(c);
-		const now = service.now();
-		if (!triesFrom.count(from, now) || !tries.count(`${email.trim().toLowerCase()} ${from}`, now)) {
+		if (!tries.count(addressOf(c), service.now())) {
 			return signInPage(c, returnTo, email, 429, 'Too many attempts. Wait a minute and try again.');
 		}
-		const { isTooMany, member } = await verified(from, email, form.get('password') ?? '');
-		if (isTooMany) {
-			return signInPage(c, returnTo, email, 429, 'Too many sign-ins at the moment. Try again.');
-		}
+		const member = await verified(email, form.get('password') ?? '');
 		if (!member) {
 			return signInPage(c, returnTo, email, 422, 'The email address or the password is wrong.');
 		}

@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { nextTurn } from '../../core/foundation/background.ts';
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { runOnce } from '../../api/http/idempotency.ts';
@@ -26,11 +25,8 @@ export async function handleForm(
 	session: Session,
 	handle: (form: FormTexts, doOnce: DoOnce) => Response | Promise<Response>,
 ): Promise<Response> {
-	// A large form is read, applied and shown again in pieces, so that other requests do not wait for all of it.
-	await nextTurn();
 	const form = await readForm(c);
 	if (!hasCsrfToken(session, form)) return refuseForeignForm(c);
-	await nextTurn();
 	const key = form.has('form') ? await keyOf(c, session) : undefined;
 	const earlier = key === undefined ? undefined : service.store.responses.find(key, service.now());
 	if (earlier) return c.redirect(earlier.response.headers['Location']!, 303);

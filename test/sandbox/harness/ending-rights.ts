@@ -2,7 +2,6 @@ import type { Service } from '../../../sandbox/core/service.ts';
 import { idMaker } from '../../../sandbox/core/foundation/ids.ts';
 import { plans } from '../../../sandbox/core/schemas/account.ts';
 import { revokeGrant, revokeKey } from '../../../sandbox/api/webhooks/revoke-access.ts';
-import { Background } from '../../../sandbox/core/foundation/background.ts';
 import type { TokenSandbox } from './access-tokens.ts';
 import type { Call } from './in-process.ts';
 
@@ -38,7 +37,6 @@ export const standingsInTurn = (turn: number, itemCount: number): typeof standin
 
 export const serviceOf = ({ store }: TokenSandbox, now = Date.now): Service => ({
 	store,
-	background: new Background(),
 	now,
 	plan: 'starter',
 	requestsPerMinute: plans.starter,

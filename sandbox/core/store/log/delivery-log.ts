@@ -1,19 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Attempt, Delivery } from '../../schemas/webhook-deliveries.ts';
-import { pageOf } from '../threads/page-rows.ts';
-import type { BackgroundReader } from '../threads/background-reader.ts';
 
 /** The deliveries of events, pending and past. They are deleted with their events. */
 export class DeliveryLog {
 	/** Called inside the transaction when a delivery is queued. */
 	onQueued: () => void = () => undefined;
 	private readonly database: DatabaseSync;
-	private readonly reader: BackgroundReader;
 	private readonly statements;
 
-	constructor(database: DatabaseSync, reader: BackgroundReader) {
+	constructor(database: DatabaseSync) {
 		this.database = database;
-		this.reader = reader;
 		database.exec(`
 			CREATE TABLE IF NOT EXISTS deliveries (
 				id TEXT PRIMARY KEY, webhook_id TEXT NOT NULL,
@@ -98,28 +94,17 @@ export class DeliveryLog {
 		this.statements.drop.run(webhookId);
 	}
 
-	/**
-	 * Reads a page of deliveries, newest first, and counts all, without blocking other requests. The page has
-	 * fewer than the limit if they had very many attempts.
-	 */
-	async list(
-		webhookId: string,
-		statuses: readonly string[],
-		before: string | undefined,
-		limit: number,
-	): Promise<{ deliveries: Delivery[]; hasMore: boolean; total: number }> {
+	/** Reads a page of deliveries, newest first, and counts all. */
+	list(webhookId: string, statuses: readonly string[], before: string | undefined, limit: number) {
 		const values = [webhookId, ...statuses];
 		const where = `webhook_id = ? AND status IN (${statuses.map(() => '?').join()})`;
 		const after = before === undefined ? '' : 'AND deliveries.id < ?';
-		const page = {
-			sql: `${select} WHERE ${where} ${after} ORDER BY deliveries.id DESC LIMIT ?`,
-			values: [...values, ...(before === undefined ? [] : [before]), limit + 1],
-			isPage: true,
-		};
-		const count = { sql: `SELECT count(*) AS total FROM deliveries WHERE ${where}`, values };
-		const [rows, countRows] = await this.reader.read([page, count]);
-		const { page: pageRows, hasMore } = pageOf(rows!, limit);
-		return { deliveries: pageRows.map(deliveryOf), hasMore, total: countRows![0]!['total'] as number };
+		const rows = this.database
+			.prepare(`${select} WHERE ${where} ${after} ORDER BY deliveries.id DESC LIMIT ?`)
+			.all(...values, ...(before === undefined ? [] : [before]), limit + 1);
+		const count = this.database.prepare(`SELECT count(*) AS total FROM deliveries WHERE ${where}`).get(...values);
+		const total = count!['total'] as number;
+		return { deliveries: rows.slice(0, limit).map(deliveryOf), hasMore: rows.length > limit, total };
 	}
 
 	/** The deliveries of some events, to all subscriptions. */

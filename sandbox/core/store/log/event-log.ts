@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { audienceText, audienceIncludes } from './audience.ts';
 import { EventReader, eventOf, type NewEvent, type StoredEvent } from './event-reader.ts';
-import type { BackgroundReader } from '../threads/background-reader.ts';
 import { createdVia, applicationResources, type Viewer } from '../visibility/visibility.ts';
 
 /** How long the log keeps events. */
@@ -16,8 +15,8 @@ export class EventLog extends EventReader {
 	/** The instant of the last expiry: a batch writes many events at one instant. */
 	private expiredAt = -1;
 
-	constructor(database: DatabaseSync, reader: BackgroundReader) {
-		super(database, reader, [forAccount]);
+	constructor(database: DatabaseSync) {
+		super(database, [forAccount]);
 		// AUTOINCREMENT, so that no number is reused after the last event has expired.
 		// The data comes last, so that scanning the columns before it does not touch it.
 		database.exec(`
@@ -49,7 +48,7 @@ export class EventLog extends EventReader {
 			const { sql, values } = createdVia(caller, application, 'data', '$.object');
 			conditions.push({ sql: `resource NOT IN ('${applicationResources.join("','")}') OR (${sql})`, values });
 		}
-		return new EventReader(this.database, this.reader, conditions);
+		return new EventReader(this.database, conditions);
 	}
 
 	/** Appends an event. Call it in the transaction of the change. */

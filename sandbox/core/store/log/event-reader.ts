@@ -1,10 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Actor, RequestOrigin } from '../../schemas/origin.ts';
 import { type Audience, parseAudience } from './audience.ts';
-import { allOf, type Condition, isIn } from '../records/condition.ts';
-import { pageOf } from '../threads/page-rows.ts';
-import type { Query, Row } from '../threads/query.ts';
-import type { BackgroundReader } from '../threads/background-reader.ts';
+import { allOf, type Condition } from '../records/condition.ts';
 
 /** An event before the log assigns its sequence number. */
 export interface NewEvent {
@@ -37,34 +34,22 @@ export interface StoredEvent extends NewEvent {
 /** Reads the events that match the conditions of a view, such as those that a user may read. */
 export class EventReader {
 	protected readonly database: DatabaseSync;
-	protected readonly reader: BackgroundReader;
 	/** Conditions that hold for every event that this reader finds. */
 	private readonly visible: readonly Condition[];
 
-	constructor(database: DatabaseSync, reader: BackgroundReader, visible: readonly Condition[]) {
+	constructor(database: DatabaseSync, visible: readonly Condition[]) {
 		this.database = database;
-		this.reader = reader;
 		this.visible = visible;
 	}
 
-	/** Reads events in sequence. */
-	page(conditions: Condition[], limit: number): StoredEvent[] {
-		const { sql, values } = this.pageQuery(conditions, limit, 'ASC');
-		return this.database.prepare(sql).all(...values).map(eventOf);
-	}
-
-	/** Reads the newest events that fit a page, without blocking other requests. */
-	async newest(conditions: Condition[], limit: number): Promise<EventPage> {
-		const [rows] = await this.reader.read([this.pageQuery(conditions, limit + 1, 'DESC')]);
-		return eventsOf(rows!, limit);
-	}
-
-	/** Whether all events of a page may be read. */
-	sees({ events }: EventPage): boolean {
-		const sequences = JSON.stringify(events.map(({ sequence }) => sequence));
-		const { sql, values } = allOf([isIn('sequence', sequences), ...this.visible]);
-		const row = this.database.prepare(`SELECT count(*) AS count FROM events WHERE ${sql}`).get(...values);
-		return row!['count'] === events.length;
+	/** Reads events in sequence, or the newest first. */
+	page(conditions: Condition[], limit: number, descending = false): StoredEvent[] {
+		const { sql, values } = allOf([...conditions, ...this.visible]);
+		const order = descending ? 'DESC' : 'ASC';
+		return this.database
+			.prepare(`SELECT * FROM events WHERE ${sql} ORDER BY sequence ${order} LIMIT ?`)
+			.all(...values, limit)
+			.map(eventOf);
 	}
 
 	/** Reads the positions of events in sequence, which is faster than reading the events. */
@@ -74,43 +59,11 @@ export class EventReader {
 		return this.database.prepare(statement).all(...values, limit).map((row) => Number(row['sequence']));
 	}
 
-	/**
-	 * Reads a page, and counts all events that meet the conditions, without blocking other requests.
-	 *
-	 * @param cursorConditions excludes the events of earlier pages
-	 */
-	async list(
-		conditions: Condition[],
-		cursorConditions: Condition[],
-		limit: number,
-		descending: boolean,
-	): Promise<EventPage & { total: number }> {
+	/** Counts all events that meet the conditions. */
+	count(conditions: Condition[]): number {
 		const { sql, values } = allOf([...conditions, ...this.visible]);
-		const count = { sql: `SELECT count(*) AS total FROM events WHERE ${sql}`, values };
-		const page = this.pageQuery([...conditions, ...cursorConditions], limit + 1, descending ? 'DESC' : 'ASC');
-		const [rows, countRows] = await this.reader.read([page, count]);
-		return { ...eventsOf(rows!, limit), total: countRows![0]!['total'] as number };
+		return this.database.prepare(`SELECT count(*) AS total FROM events WHERE ${sql}`).get(...values)!['total'] as number;
 	}
-
-	private pageQuery(conditions: Condition[], limit: number, direction: 'ASC' | 'DESC'): Query {
-		const { sql, values } = allOf([...conditions, ...this.visible]);
-		return {
-			sql: `SELECT * FROM events WHERE ${sql} ORDER BY sequence ${direction} LIMIT ?`,
-			values: [...values, limit],
-			isPage: true,
-		};
-	}
-}
-
-interface EventPage {
-	events: StoredEvent[];
-	/** Whether further events follow. */
-	hasMore: boolean;
-}
-
-function eventsOf(rows: Row[], limit: number): EventPage {
-	const { page, hasMore } = pageOf(rows, limit);
-	return { events: page.map(eventOf), hasMore };
 }
 
 /** @param row of the table `events` */

@@ -19,6 +19,3 @@ export function parseRecord(text: string): StoredRecord {
 	texts.set(record, text);
 	return record;
 }
-
-/** The id in the JSON of a record, always its first field. Parsing many large records would take long. */
-export const idOfJson = (text: string): string => /"id":"([^"]*)"/.exec(text)![1]!;

@@ -1,35 +1,40 @@
-import type { Resource, StoredRecord } from '../../schemas/resource.ts';
+import { type Cell, customField, quoted } from './columns.ts';
 import { allOf, type Condition, equals, isIn } from './condition.ts';
-import { live, sqlName } from './table-definition.ts';
+import { keysetCondition, type Order } from './keyset.ts';
+import type { PreparedStatements } from './prepared-statements.ts';
 import type { QueryCache } from './query-cache.ts';
-import type { PreparedStatements } from '../threads/prepared-statements.ts';
-import { readRows } from '../threads/page-rows.ts';
-import type { Query, Row } from '../threads/query.ts';
-import type { BackgroundReader } from '../threads/background-reader.ts';
-import { documentOf, documentsOf, type ListedPage, listedOf, type RecordPage } from './page-of-records.ts';
-import { idOfJson, parseRecord } from './record-json.ts';
-import type { Rows } from './rows.ts';
-import { countQuery, idsQuery, isIndexed, pageQuery, recordsQuery, type Selection, textsQuery } from './record-queries.ts';
-import { entriesByField, valueIndex } from './value-index.ts';
-
-/** With more matches than this, scanning in list order until the page is full is faster than sorting them. */
-const maxSorted = 2000;
-
-/** Maximum number of deleted records that a page may skip on the main thread. */
-const maxSkipped = 2000;
+import { parseRecord } from './record-json.ts';
+import { live, sqlName } from './table-definition.ts';
+import type { Resource, StoredRecord } from '../../schemas/resource.ts';
 
 /** SQLite returns all rows for a negative limit. */
 const unlimited = -1;
 
-/** Maximum amount of text that is read on the main thread, in characters. */
-const maxQuickSize = 300_000;
+/** A query of a table: conditions, order, and the position to start after. */
+export interface Selection {
+	conditions: Condition[];
+	/** The order; its last column is the id. */
+	order: Order[];
+	/** One value for each column of the order. */
+	after: Cell[] | undefined;
+	includeDeleted: boolean;
+	limit: number;
+}
+
+/** A page of a list. */
+interface ListedPage {
+	/** The records as JSON. */
+	documents: string[];
+	/** The values of the last record in the columns of the order, from which the next page continues, if there is one. */
+	end: Cell[] | undefined;
+	/** The number of records in the whole list. */
+	total: number;
+}
 
 /** The parts of a table that every reader of it shares. */
 interface RecordSource {
 	resource: Resource;
 	statements: PreparedStatements;
-	reader: BackgroundReader;
-	rows: Rows;
 	cache: QueryCache;
 }
 
@@ -51,10 +56,7 @@ export class RecordReader {
 
 	/** Finds a live record. */
 	find(id: string): StoredRecord | undefined {
-		if (this.visible.length > 0) return this.findAll([equals('id', id)], 1)[0];
-		const sql = `SELECT document FROM ${this.name} WHERE id = ? AND ${live}`;
-		const row = this.source.statements.get(sql).get(id);
-		return row && parseRecord(documentOf(row));
+		return this.findAll([equals('id', id)], 1)[0];
 	}
 
 	/** Finds a record, deleted or not. */
@@ -69,162 +71,91 @@ export class RecordReader {
 		return this.page(selection).map(parseRecord);
 	}
 
+	/** Finds live records by the value of a custom field, which gets an index when it is first looked up. */
+	findByCustomField(key: string, value: Cell, limit: number): StoredRecord[] {
+		this.run(`CREATE INDEX IF NOT EXISTS ${this.name}_by_custom_${key} ON ${this.name} (${customField(key)})`, []);
+		return this.findAll([{ sql: `${customField(key)} = ?`, values: [value] }], limit);
+	}
+
 	/** Reads records as JSON texts. */
 	page(selection: Selection): string[] {
-		const { sql, values } = this.pageQuery(selection);
-		return this.source.statements.get(sql).all(...values).map(documentOf);
+		return this.rows(selection).map((row) => row['document'] as string);
+	}
+
+	/** The ids of all records of a list in its order, as JSON lists of `limit` ids. */
+	idsInOrder({ conditions, order, includeDeleted, limit }: Selection): string[] {
+		const { sql, values } = this.where(conditions, includeDeleted);
+		const placed = `SELECT id, row_number() OVER (${orderBy(order)}) - 1 AS place FROM ${this.name} WHERE ${sql}`;
+		return this.run(
+			`SELECT json_group_array(id ORDER BY place) AS ids FROM (${placed}) GROUP BY place / ${limit} ORDER BY place`,
+			values,
+		).map((row) => row['ids'] as string);
 	}
 
 	/**
-	 * The ids of all records of a list in its order, as JSON lists of `limit` ids, without blocking other
-	 * requests. A caller that reads the whole list sorts it once.
-	 */
-	async idsInOrder(selection: Selection): Promise<string[]> {
-		const conditions = this.indexed([...selection.conditions, ...this.visible], false);
-		const query = idsQuery(this.name, { ...selection, conditions }, selection.limit);
-		const [rows] = await this.source.reader.read([query]);
-		return rows!.map(({ ids }) => ids as string);
-	}
-
-	/**
-	 * Reads records of a list by their ids, except those that are no longer in it, without blocking other requests.
+	 * Reads records of a list by their ids, except those that are no longer in it.
 	 *
 	 * @param ids a JSON list in the order of the list
 	 */
-	async recordsOf(ids: string, selection: Selection): Promise<RecordPage> {
-		const conditions = [...selection.conditions, ...this.visible];
-		const [rows] = await this.source.reader.read([recordsQuery(this.name, { ...selection, conditions }, ids)]);
-		return documentsOf(rows!, selection.limit);
+	recordsOf(ids: string, { conditions, includeDeleted }: Selection): string[] {
+		const { sql, values } = this.where([isIn('id', ids), ...conditions], includeDeleted);
+		return this.run(`SELECT document FROM ${this.name} WHERE ${sql} ORDER BY instr(?, '"' || id || '"')`, [...values, ids])
+			.map((row) => row['document'] as string);
 	}
 
-	/** Runs `textsQuery` without blocking other requests. */
-	async newestTexts(fields: string[], limit: number): Promise<Array<{ id: string; text: string }>> {
-		const [rows] = await this.source.reader.read([textsQuery(this.name, fields, this.visible, limit)]);
-		return rows as Array<{ id: string; text: string }>;
+	/** The newest live records, each with the first of these fields that is not empty, otherwise its id. */
+	newestTexts(fields: string[], limit: number): Array<{ id: string; text: string }> {
+		const { sql, values } = this.where([], false);
+		const texts = [...fields.map((field) => `nullif(document ->> '$.${field}', '')`), 'id', 'id'].join();
+		return this.run(
+			`SELECT id, coalesce(${texts}) AS text FROM ${this.name} WHERE ${sql} ORDER BY id DESC LIMIT ?`,
+			[...values, limit],
+		) as Array<{ id: string; text: string }>;
 	}
 
-	/** Which of these records can be seen, deleted or not. */
-	visibleAmong(ids: string[]): Set<string> {
-		if (this.visible.length === 0) return new Set(ids);
-		const { sql, values } = allOf([isIn('id', JSON.stringify(ids)), ...this.visible]);
-		const rows = this.source.statements.get(`SELECT id FROM ${this.name} WHERE ${sql}`).all(...values);
-		return new Set(rows.map((row) => String(row['id'])));
+	/** Whether a record can be seen, deleted or not. */
+	sees(id: string): boolean {
+		return this.visible.length === 0 || this.findEver(id) !== undefined;
 	}
 
-	/** Whether all records of a page can be seen, deleted or not. */
-	sees({ documents }: RecordPage): boolean {
-		if (this.visible.length === 0) return true;
-		const ids = documents.map(idOfJson);
-		return this.visibleAmong(ids).size === ids.length;
-	}
-
-	/** Counts exactly. */
+	/** Counts exactly. The total is cached until the table changes. */
 	count(conditions: Condition[], { includeDeleted = false } = {}): number {
-		const total = this.storedTotal(conditions, includeDeleted);
-		if (total !== undefined) return total;
-		const read = () => {
-			const { sql, values } = this.countQuery(conditions, includeDeleted);
-			return totalOf(this.source.statements.get(sql).all(...values));
+		const { sql, values } = this.where(conditions, includeDeleted);
+		const read = () => this.run(`SELECT count(*) AS total FROM ${this.name} WHERE ${sql}`, values)[0]!['total'] as number;
+		// The cache is not cleared when another table changes.
+		if ([...conditions, ...this.visible].some(({ readsOtherTables }) => readsOtherTables)) return read();
+		return this.source.cache.getOrRead(`total ${JSON.stringify([sql, values])}`, read);
+	}
+
+	/** Reads a page, and counts all records that meet the conditions. */
+	list(selection: Selection): ListedPage {
+		const { conditions, order, includeDeleted, limit } = selection;
+		const rows = this.rows({ ...selection, limit: limit + 1 });
+		const page = rows.slice(0, limit);
+		const last = rows.length > limit ? page.at(-1) : undefined;
+		return {
+			documents: page.map((row) => row['document'] as string),
+			end: last && order.map(({ column }) => last[column] as Cell),
+			total: this.count(conditions, { includeDeleted }),
 		};
-		if (!this.isCountCacheable(conditions)) return read();
-		return this.source.cache.getOrRead(this.totalKey(conditions, includeDeleted), read);
 	}
 
-	/**
-	 * Reads a page, and counts all records that meet the conditions. A query that may look at many
-	 * rows runs on another thread, so that other requests are answered meanwhile.
-	 */
-	async list(selection: Selection): Promise<ListedPage> {
-		const { conditions, includeDeleted, limit } = selection;
-		const query = { ...this.pageQuery({ ...selection, limit: limit + 1 }), isPage: true };
-		if (this.isQuick(selection)) {
-			const rows = readRows(this.source.statements.get(query.sql), query, maxQuickSize);
-			if (rows) return { ...listedOf(rows, selection), total: this.count(conditions, { includeDeleted }) };
-		}
-		const { rows, total } = await this.readAndCount(query, conditions, includeDeleted);
-		return { ...listedOf(rows, selection), total };
+	private rows({ conditions, order, after, includeDeleted, limit }: Selection): Array<Record<string, unknown>> {
+		const { sql, values } = this.where(after ? [...conditions, keysetCondition(order, after)] : conditions, includeDeleted);
+		const columns = ['document', ...order.map(({ column }) => quoted(column))];
+		return this.run(`SELECT ${columns.join()} FROM ${this.name} WHERE ${sql} ${orderBy(order)} LIMIT ?`, [...values, limit]);
 	}
 
-	/** Whether a page is read from an index alone, regardless of the number of records. */
-	private isQuick({ conditions, order, includeDeleted }: Selection): boolean {
-		const [first] = conditions;
-		if (first) return conditions.length === 1 && first.isUnique === true && !includeDeleted;
-		if (this.visible.length > 0 || !isIndexed(order)) return false;
-		const { rows } = this.source;
-		return includeDeleted || rows.total(true) - rows.total(false) <= maxSkipped;
+	private where(conditions: Condition[], includeDeleted: boolean): Condition {
+		return allOf([...conditions, ...this.visible, ...(includeDeleted ? [] : [{ sql: live, values: [] }])]);
 	}
 
-	/** Counts exactly, without blocking other requests. */
-	async countInBackground(conditions: Condition[], includeDeleted = false): Promise<number> {
-		return (await this.readAndCount(undefined, conditions, includeDeleted)).total;
-	}
-
-	private async readAndCount(
-		query: Query | undefined,
-		conditions: Condition[],
-		includeDeleted: boolean,
-	): Promise<{ rows: Row[]; total: number }> {
-		const { cache, reader } = this.source;
-		const { changes } = cache;
-		const key = this.totalKey(conditions, includeDeleted);
-		const isCacheable = this.isCountCacheable(conditions);
-		const knownTotal =
-			this.storedTotal(conditions, includeDeleted) ?? (isCacheable ? cache.get<number>(key) : undefined);
-		const queries = query ? [query] : [];
-		if (knownTotal === undefined) queries.push(this.countQuery(conditions, includeDeleted));
-		const read = queries.length > 0 ? await reader.read(queries) : [];
-		const isUnchanged = changes === cache.changes;
-		// A total that was read before a write does not match a page that was read after it.
-		if (knownTotal !== undefined && !isUnchanged) return await this.readAndCount(query, conditions, includeDeleted);
-		const total = knownTotal ?? totalOf(read.at(-1)!);
-		if (isCacheable && isUnchanged) cache.set(key, total);
-		return { rows: query ? read[0]! : [], total };
-	}
-
-	/** Whether a count depends on this table only: the cache is not cleared when another table changes. */
-	private isCountCacheable(conditions: Condition[]): boolean {
-		return ![...conditions, ...this.visible].some(({ readsOtherTables }) => readsOtherTables);
-	}
-
-	private pageQuery(selection: Selection) {
-		const isSorted = selection.order.length > 0;
-		const conditions = this.indexed([...selection.conditions, ...this.visible], isSorted);
-		return pageQuery(this.name, { ...selection, conditions });
-	}
-
-	private countQuery(conditions: Condition[], includeDeleted: boolean) {
-		const all = this.indexed([...conditions, ...this.visible], false);
-		return countQuery(this.name, all, includeDeleted);
-	}
-
-	/**
-	 * Adds a lookup in the index of custom values, if there are conditions on custom fields.
-	 *
-	 * @param isSorted whether the list is sorted, so that only a condition with few matches is worth a lookup
-	 */
-	private indexed(conditions: Condition[], isSorted: boolean): Condition[] {
-		const byField = entriesByField(conditions);
-		const best = byField.find((entries) => this.hasFew(entries)) ?? (isSorted ? undefined : byField[0]);
-		if (!best) return conditions;
-		const sql = `rowid IN (SELECT record FROM ${valueIndex(this.resource)} WHERE ${best.sql})`;
-		return [...conditions, { sql, values: best.values }];
-	}
-
-	private hasFew({ sql, values }: Condition): boolean {
-		const some = `SELECT 1 FROM ${valueIndex(this.resource)} WHERE ${sql} LIMIT ${maxSorted + 1}`;
-		const row = this.source.statements.get(`SELECT count(*) AS count FROM (${some})`).get(...values);
-		return Number(row!['count']) <= maxSorted;
-	}
-
-	/** The number of all records, which the database keeps up to date. */
-	private storedTotal(conditions: Condition[], includeDeleted: boolean): number | undefined {
-		if (conditions.length > 0 || this.visible.length > 0) return undefined;
-		return this.source.rows.total(includeDeleted);
-	}
-
-	private totalKey(conditions: Condition[], includeDeleted: boolean): string {
-		return `total ${JSON.stringify([conditions, includeDeleted, this.visible])}`;
+	private run(sql: string, values: Cell[]): Array<Record<string, unknown>> {
+		return this.source.statements.get(sql).all(...values);
 	}
 }
 
-const totalOf = (rows: Row[]): number => rows[0]!['total'] as number;
+function orderBy(order: Order[]): string {
+	const columns = order.map(({ column, descending }) => `${quoted(column)}${descending ? ' DESC' : ''}`);
+	return columns.length > 0 ? `ORDER BY ${columns.join()}` : '';
+}

@@ -1,4 +1,4 @@
-import { hasCustomFields, type Resource } from '../../schemas/resource.ts';
+import type { Resource } from '../../schemas/resource.ts';
 import { type Column, quoted, sortColumn } from './columns.ts';
 
 /** The SQL condition for records that are not deleted. */
@@ -8,12 +8,6 @@ export const sqlName = ({ name, table = name }: Resource): string => table.repla
 
 /** The column with the instant of a record's next timed transition; empty if it has none. */
 export const nextStepAt = 'next_step_at';
-
-/**
- * Whether search uses an index. Resources without custom fields are definitions and lists of people,
- * which are too short to need one.
- */
-export const hasSearchIndex = hasCustomFields;
 
 /** The SQL after CREATE TABLE. */
 export function tableDefinition(resource: Resource, columns: Column[]): string {
@@ -51,20 +45,3 @@ export function indexDefinitions(resource: Resource): Map<string, string> {
 	}
 	return definitions;
 }
-
-/**
- * SQL that creates the search index, with the same row ids as the table.
- *
- * It holds trigrams without their positions (https://sqlite.org/fts5.html, 4.4 and 4.5): that halves
- * its size, and a match has to be compared with the text anyway. It is not written by a trigger: before
- * each statement with a trigger, SQLite sets a savepoint, at which FTS5 flushes its buffer. It does not merge
- * its segments automatically, because that would delay a request.
- */
-export const searchIndexDefinition = (resource: Resource): string => `
-	CREATE VIRTUAL TABLE IF NOT EXISTS ${searchIndex(resource)} USING fts5(
-		search, content='', contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1'
-	);
-	INSERT INTO ${searchIndex(resource)} (${searchIndex(resource)}, rank) VALUES ('automerge', 0), ('crisismerge', 1000), ('usermerge', 8);
-`;
-
-export const searchIndex = (resource: Resource): string => `${sqlName(resource)}_words`;

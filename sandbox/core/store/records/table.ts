@@ -1,26 +1,12 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { hasCustomFields, type Resource, type StoredRecord } from '../../schemas/resource.ts';
-import { type Cell, type Column, columnsOf, quoted } from './columns.ts';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { type Cell, cellOf, type Column, columnsOf, quoted, searchText } from './columns.ts';
 import { allOf, equals } from './condition.ts';
-import {
-	hasSearchIndex,
-	indexDefinitions,
-	live,
-	nextStepAt,
-	searchIndexDefinition,
-	sqlName,
-	tableDefinition,
-} from './table-definition.ts';
+import { PreparedStatements } from './prepared-statements.ts';
 import { QueryCache } from './query-cache.ts';
-import { PreparedStatements } from '../threads/prepared-statements.ts';
-import { BackgroundReader } from '../threads/background-reader.ts';
-import { parseRecord } from './record-json.ts';
-import { documentOf } from './page-of-records.ts';
+import { parseRecord, recordJson } from './record-json.ts';
 import { RecordReader } from './record-reader.ts';
-import { Rows } from './rows.ts';
-import { Transactions } from '../transactions.ts';
-import { valueIndexDefinition } from './value-index.ts';
-import type { WordIndex } from './word-index.ts';
+import { indexDefinitions, live, nextStepAt, tableDefinition } from './table-definition.ts';
+import type { Resource, StoredRecord } from '../../schemas/resource.ts';
 
 /** A timed transition of a record, and the instant at which it is due. */
 export interface DueTransition {
@@ -34,14 +20,19 @@ export interface DueTransition {
  */
 export class Table extends RecordReader {
 	private readonly database: DatabaseSync;
+	private readonly columns: Column[];
+	private readonly insert: StatementSync;
+	private readonly update: StatementSync;
 
-	constructor(database: DatabaseSync, resource: Resource, reader = new BackgroundReader(database, ':memory:')) {
+	constructor(database: DatabaseSync, resource: Resource) {
 		const columns = columnsOf(resource);
 		createTable(database, resource, columns);
-		const rows = new Rows(database, resource, columns);
-		const statements = new PreparedStatements(database);
-		super({ resource, statements, reader, rows, cache: new QueryCache(database) }, []);
+		super({ resource, statements: new PreparedStatements(database), cache: new QueryCache(database) }, []);
 		this.database = database;
+		this.columns = columns;
+		const names = ['id', 'search', ...columns.map(({ name }) => quoted(name)), ...(resource.states?.timed ? [nextStepAt] : []), 'document'];
+		this.insert = database.prepare(`INSERT INTO ${this.name} (${names.join()}) VALUES (${names.map(() => '?').join()})`);
+		this.update = database.prepare(`UPDATE ${this.name} SET ${names.map((name) => `${name} = ?`).join()} WHERE id = ?`);
 		this.createIndexes();
 	}
 
@@ -52,19 +43,14 @@ export class Table extends RecordReader {
 		return this.source.statements.get(sql).get(...same.values, id)?.['id'] as string | undefined;
 	}
 
-	/**
-	 * Finds the timed transition that is due first.
-	 *
-	 * @param id restricts it to one record
-	 */
-	nextDue(now: string, id?: string): DueTransition | undefined {
+	/** Finds the timed transition that is due first. */
+	nextDue(now: string): DueTransition | undefined {
 		const sql = `
 			SELECT document, ${nextStepAt} FROM ${this.name}
-			WHERE ${id === undefined ? '' : 'id = ? AND'} ${nextStepAt} <> '' AND ${nextStepAt} <= ?
-			ORDER BY ${nextStepAt}, id LIMIT 1
+			WHERE ${nextStepAt} <> '' AND ${nextStepAt} <= ? ORDER BY ${nextStepAt}, id LIMIT 1
 		`;
-		const row = this.source.statements.get(sql).get(...(id === undefined ? [] : [id]), now);
-		return row && { record: parseRecord(documentOf(row)), at: row[nextStepAt] as string };
+		const row = this.source.statements.get(sql).get(now);
+		return row && { record: parseRecord(row['document'] as string), at: row[nextStepAt] as string };
 	}
 
 	/** The highest number in a column, deleted records included; 0 if there are no records. */
@@ -80,13 +66,14 @@ export class Table extends RecordReader {
 	}
 
 	/**
-	 * Adds the record, or replaces the one with its id.
+	 * Replaces a record, or adds it if there is none with its id.
 	 *
 	 * @param since the instant of the change, from which the next timed transition is counted
 	 */
 	save(record: StoredRecord, since = record.updated_at): void {
 		this.source.cache.clear();
-		this.source.rows.save(record, since);
+		const { changes } = this.update.run(...this.cellsOf(record, since), record.id);
+		if (changes === 0) this.add(record, since);
 	}
 
 	/**
@@ -96,7 +83,16 @@ export class Table extends RecordReader {
 	 */
 	add(record: StoredRecord, since = record.updated_at): void {
 		this.source.cache.clear();
-		this.source.rows.add(record, since);
+		this.insert.run(...this.cellsOf(record, since));
+	}
+
+	/** The values of the columns, in their order. */
+	private cellsOf(record: StoredRecord, since: string): Cell[] {
+		const cells: Cell[] = [record.id, searchText(this.resource, record)];
+		for (const column of this.columns) cells.push(cellOf(column, record));
+		if (this.resource.states?.timed) cells.push(nextTransitionTime(this.resource, record, since));
+		cells.push(recordJson(record));
+		return cells;
 	}
 
 	/** Adds many new records; building the indexes afterwards takes half the time. */
@@ -106,7 +102,6 @@ export class Table extends RecordReader {
 		}
 		for (const record of records) this.add(record);
 		this.createIndexes();
-		this.words?.indexAll();
 	}
 
 	/** Whether the table exists; it does not if the transaction that created it was rolled back. */
@@ -120,15 +115,9 @@ export class Table extends RecordReader {
 		return this.source.cache.getOrRead(key, read);
 	}
 
-	/** Clears all caches; call it after a change that bypasses `save`, such as a rollback. */
+	/** Clears the cache; call it after a change that bypasses `save`, such as a rollback. */
 	forget(): void {
 		this.source.cache.clear();
-		this.words?.noteRow();
-	}
-
-	/** The index of words; undefined if the table has none. */
-	get words(): WordIndex | undefined {
-		return this.source.rows.words;
 	}
 
 	private createIndexes(): void {
@@ -138,23 +127,20 @@ export class Table extends RecordReader {
 	}
 }
 
-/** The file has tables of another version; they were not changed. */
+/** The instant of the record's next timed transition; empty if it has none. */
+function nextTransitionTime({ states }: Resource, record: StoredRecord, since: string): string {
+	const { field, timed } = states!;
+	const isTimed = timed!.states.includes(String(record[field])) && record.deleted_at === null;
+	return isTimed ? timed!.next(record, since).at : '';
+}
+
+/** The file has a table of another version; it was not changed. */
 export class DatabaseVersionError extends Error {}
 
 /** @throws DatabaseVersionError */
 function createTable(database: DatabaseSync, resource: Resource, columns: Column[]): void {
-	const tables = [tableDefinition(resource, columns)];
-	if (hasCustomFields(resource)) tables.push(valueIndexDefinition(resource));
-	const stored = database.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name = ?");
-	const existingDefinitions = tables.map((definition) => stored.get(definition.split(' ')[0]!)?.['sql']);
-	const isSame = tables.every((definition, i) => existingDefinitions[i] === `CREATE TABLE ${definition}`);
-	if (!isSame && existingDefinitions.some((sql) => sql !== undefined)) throw new DatabaseVersionError();
-	new Transactions(database, () => undefined).run(() =>
-		database.exec(`
-			CREATE TABLE IF NOT EXISTS totals (name TEXT PRIMARY KEY, live INTEGER, stored INTEGER) WITHOUT ROWID;
-			${tables.map((definition) => `CREATE TABLE IF NOT EXISTS ${definition};`).join('')}
-			INSERT INTO totals VALUES ('${sqlName(resource)}', 0, 0) ON CONFLICT DO NOTHING;
-			${hasSearchIndex(resource) ? searchIndexDefinition(resource) : ''}
-		`),
-	);
+	const definition = tableDefinition(resource, columns);
+	const stored = database.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?").get(definition.split(' ')[0]!);
+	if (stored && stored['sql'] !== `CREATE TABLE ${definition}`) throw new DatabaseVersionError();
+	if (!stored) database.exec(`CREATE TABLE ${definition}`);
 }

@@ -10,7 +10,7 @@ import { type TableView, VisibleTable } from './visible-table.ts';
 export interface StoreView {
 	/** The store with every record. */
 	readonly unrestricted: Store;
-	readonly events: Pick<EventReader, 'page' | 'newest' | 'list' | 'sees' | 'sequences'>;
+	readonly events: Pick<EventReader, 'page' | 'count' | 'sequences'>;
 	/** The table of a resource; undefined if the service has no such resource. */
 	table(resource: string): TableView | undefined;
 }
