@@ -105,15 +105,6 @@ test('the position that is stored with a start includes that n8n was asked for i
 	expect(JSON.stringify(data)).toContain('"isEmitted":true');
 });
 
-test('the events of an execution are not read again', async () => {
-	const { dispatcher, position, startDue, succeed } = dispatcherOf('a');
-	const identity = 'a 2026-06-01T00:00:00Z';
-	dispatcher.readIdentities.set(identity, true);
-	await startDue();
-	await succeed(0);
-	expect([position.open, dispatcher.readIdentities.get(identity)]).toEqual([[], true]);
-});
-
 test('an outcome is stored although nothing else has changed', async () => {
 	const { dispatcher, stored, startDue, fail } = dispatcherOf('a');
 	await startDue();
@@ -152,11 +143,8 @@ test('an opening that ends while a group is read does not start it', async () =>
 	expect([started.length, position.open.length]).toEqual([0, 1]);
 });
 
-test('a group without items ends without an execution, and its events may be read again', async () => {
-	const { dispatcher, position, started, startDue } = dispatcherOf('a');
-	const identity = 'a 2026-06-01T00:00:00Z';
-	for (const read of [identity, 'other']) dispatcher.readIdentities.set(read, true);
+test('a group without items ends without an execution', async () => {
+	const { position, started, startDue } = dispatcherOf('a');
 	await startDue(async () => ({ items: [], failures: [] }));
 	expect([started, position.open]).toEqual([[], []]);
-	expect([dispatcher.readIdentities.get(identity), dispatcher.readIdentities.get('other')]).toEqual([undefined, true]);
 });

@@ -28,5 +28,5 @@ test('a first publish does not read the whole log, however rarely its filter mat
 test('the position is that of the newest started event; unstarted events since the oldest started one are read again', async () => {
 	const { log } = longLog();
 	const started = async ({ sequence }: CrmEvent) => sequence <= 299_990 && sequence >= 299_980;
-	expect(await findLostPosition(log, choiceOf('lost'), started)).toEqual({ sequence: 299_984, floor: 299_979 });
+	expect(await findLostPosition(log, choiceOf('lost'), started)).toEqual({ sequence: 299_979, newestStarted: 299_984 });
 });

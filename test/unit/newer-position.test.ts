@@ -28,7 +28,7 @@ test('a newer position in the store, of another process, replaces that of the pr
 	const [entry] = Object.values(stored.global);
 	entry!.revision += 1;
 	// The position as another process leaves it after reading the next event.
-	Object.assign(entry!.state, { sequence: entry!.state.sequence + 1, floor: entry!.state.sequence + 1 });
+	Object.assign(entry!.state, { sequence: entry!.state.sequence + 1 });
 	n8n.staticData = JSON.stringify(stored);
 	happen('r1', 'r2');
 	await publish(choose());

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import type { Newest } from '../../nodes/CrmPlatform/log/eventLog';
 import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/poll/published';
-import { forgetLooks, sharedLook, untilNextLook } from '../../nodes/CrmPlatform/trigger/poll/sharedLook';
+import { forgetLooks, sharedLook, untilNextLook } from '../../nodes/CrmPlatform/trigger/poll/logFollower';
 import { randomRuns } from '../random-runs.ts';
 import { pollWorld } from './poll-model/poll-world.ts';
 

@@ -7,28 +7,18 @@ interface Range {
 	upTo: number;
 	/** Or those before this instant. */
 	before?: number;
-	/** Covers events since this instant (Unix epoch ms). */
-	since: number;
 	/** Whether events that waited for another attempt may be missing, too. */
 	andWaiting: boolean;
 	/** When it was reported. */
 	at: number;
 }
 
-/** An event that happened up to so many milliseconds before a reading may not be visible in it. */
-const late = 30_000;
-
 /** The events that a message says may be missing. */
 function rangeIn({ message, at }: { message: string; at: number }): Range | undefined {
-	const since = (text = '') => Date.parse(text) - late;
-	const ends = /log ends at sequence \d+, .*reached on (\S+) \(.*Events up to that sequence .*/.exec(message);
-	if (ends) return { upTo: Number(/after sequence (\d+)/.exec(message)![1]), since: since(ends[1]), andWaiting: false, at };
-	const other = /since (\S+), the event log no longer matches.*up to sequence (\d+) may/.exec(message);
-	if (other) return { upTo: Number(other[2]), since: since(other[1]), andWaiting: false, at };
 	const again = /Events up to sequence (\d+) that had not started/.exec(message);
-	if (again) return { upTo: Number(again[1]), since: 0, andWaiting: true, at };
+	if (again) return { upTo: Number(again[1]), andWaiting: true, at };
 	const over = /starts over.*after sequence (\d+)(?:, since (\S+Z))?/.exec(message);
-	if (over) return { upTo: Number(over[1]), before: Date.parse(over[2] ?? ''), since: 0, andWaiting: true, at };
+	if (over) return { upTo: Number(over[1]), before: Date.parse(over[2] ?? ''), andWaiting: true, at };
 	return undefined;
 }
 
@@ -46,7 +36,7 @@ export function isExcused({ n8n, choices }: Played, node: string, event: CrmEven
 		const range = rangeIn(report);
 		if (!range) return false;
 		const hadFailed = n8n.allRows.some((row) => row.node === node && row.ids.includes(event.id) && row.started < range.at);
-		return (event.sequence <= range.upTo && at >= range.since) || (range.andWaiting && hadFailed);
+		return event.sequence <= range.upTo || (range.andWaiting && hadFailed);
 	});
 }
 

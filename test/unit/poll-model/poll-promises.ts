@@ -54,7 +54,8 @@ function doubledOf(played: Played, node: string): string[] {
 		});
 	const copies = publications.filter(({ begins }, i) => begins.stage !== undefined && isNewBeginning(publications, i));
 	const entryRows = groupSize > 1 || restores.length > 0 || losses.length > 0 ? [] : entries(played, node).filter(isCounted);
-	const again = [...new Set(entryRows.map(({ ids }) => ids[0]!))].map((id) => ({
+	// What was committed late, at the instant of the newest event before the publish, may be returned again.
+	const again = [...new Set(entryRows.map(({ ids }) => ids[0]!))].filter((id) => !service.late.has(id)).map((id) => ({
 		id,
 		times: entryRows.filter(({ ids }) => ids[0] === id).length + 1 - copies.length,
 	}));
@@ -84,7 +85,7 @@ function unchosenOf(played: Played, node: string): string[] {
 
 function falseAlarmsOf({ n8n, restores, losses }: Played, node: string): string[] {
 	return n8n.reports
-		.filter((report) => report.node === node && /may be missing/.test(report.message))
+		.filter((report) => report.node === node && /may be missing|no longer has/.test(report.message))
 		.filter(({ at }) => Math.min(...restores, ...losses) > at)
 		.map(({ message }) => `${node}: a false alarm: ${message}`);
 }

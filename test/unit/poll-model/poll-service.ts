@@ -9,7 +9,7 @@ import { pageOf, type ModelRecord } from './records.ts';
 
 interface Entry {
 	event: CrmEvent;
-	/** When the service shows it: sequences are assigned before the commit. */
+	/** When the service shows it: the log is in commit order, so a late event holds up those after it. */
 	visible: number;
 }
 
@@ -29,6 +29,8 @@ export class PollModelService {
 	private readonly history = new Map<string, Array<{ at: number; record: ModelRecord | undefined }>>();
 	/** How many records of each slot were deleted: an ID is assigned once. */
 	private readonly deleted = new Map<string, number>();
+	/** IDs of records that were committed later than the time of their event. */
+	readonly late = new Set<string>();
 	/** All events, including those that a restore has removed. */
 	readonly all: CrmEvent[] = [];
 	private entries: Entry[] = [];
@@ -58,7 +60,7 @@ export class PollModelService {
 			data,
 		};
 		this.all.push(event);
-		this.entries.push({ event, visible: now + late });
+		this.entries.push({ event, visible: Math.max(now + late, this.entries.at(-1)?.visible ?? 0) });
 	}
 
 	/** Creates, changes or deletes a record, together with its event. */
@@ -76,9 +78,11 @@ export class PollModelService {
 		};
 		const previous = existingRecord && stage !== '' ? { stage: existingRecord.stage, updated_at: existingRecord.updated_at } : null;
 		if (stage === '') this.deleted.set(slot, (this.deleted.get(slot) ?? 0) + 1);
-		this.put(id, stage === '' ? undefined : object);
 		const change = stage === '' ? 'deleted' : existingRecord ? 'updated' : 'created';
 		this.happen(`p.${change}`, id, late, undefined, { object: { ...object }, previous, changed: ['stage'] });
+		if (late > 0) this.late.add(id);
+		// The record is committed with its event.
+		this.put(id, stage === '' ? undefined : object, this.entries.at(-1)!.visible);
 	}
 
 	/** Continues from a backup that lacks the latest events. */
@@ -95,10 +99,10 @@ export class PollModelService {
 		}
 	}
 
-	private put(id: string, record: ModelRecord | undefined): void {
+	private put(id: string, record: ModelRecord | undefined, at = this.clock.now()): void {
 		if (record) this.records.set(id, record);
 		else this.records.delete(id);
-		this.history.set(id, [...(this.history.get(id) ?? []), { at: this.clock.now(), record }]);
+		this.history.set(id, [...(this.history.get(id) ?? []), { at, record }]);
 	}
 
 	/** Whether an event is in the log: a restore may have removed it. */

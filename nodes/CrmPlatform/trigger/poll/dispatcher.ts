@@ -1,13 +1,12 @@
 import type { INodeExecutionData, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../base/clock';
-import { RecentMap } from '../../base/maps';
 import { storeState, type StateVersion } from '../storedState';
 import { hasExecution, storeOnly } from '../unwritable';
 import type { DispatchOptions } from './eventChoice';
 import { reportAbandonedGroups } from './abandonedGroups';
 import { WaitingGroups } from './waitingGroups';
-import { identitiesOf, splitOff } from './group';
+import { splitOff } from './group';
 import type { Loaded, LoadFailure } from './loadGroup';
 import { advanceGroup, delayAfter, firstOfRecords, isBehind, maxRefusals } from './startOrder';
 import { setAsideError, unreadError, type Outcome } from './outcome';
@@ -15,9 +14,6 @@ import type { Group, Position } from './position';
 import { ReadAhead } from './readAhead';
 import { reportFailure } from '../reportFailure';
 import { executionKey, Starts } from './starts';
-
-/** Maximum number of identities: about 1 MB of memory. */
-const maxRemembered = 10_000;
 
 /**
  * Starts executions for the open groups of a position, and closes a group when its execution has reached the
@@ -29,8 +25,6 @@ const maxRemembered = 10_000;
  */
 export class Dispatcher {
 	readonly position: Position;
-	/** Identities of the events that this process has read, so that it starts none twice, whatever the position. */
-	readonly readIdentities = new RecentMap<string, true>(maxRemembered);
 	private n8n: ITriggerFunctions;
 	private options: DispatchOptions;
 	private readonly clock: Clock;
@@ -87,7 +81,7 @@ export class Dispatcher {
 	/** Whether nothing has been under way since this instant (Unix epoch ms). */
 	isIdleSince = (instant: number): boolean => this.signal.aborted && this.running.size === 0 && this.closedAt < instant;
 
-	/** How many groups may be opened now: none or many, as each reading begins `overlap` events earlier. */
+	/** How many groups may be opened now: none or many, as each reading costs a request. */
 	roomForGroups(): number {
 		const warn = (message: string) => this.n8n.logger.warn(`${this.n8n.getNode().name}: ${message}`);
 		return this.ahead.room(this.position.open.length, this.startable().length, this.options.groupSize, warn);
@@ -117,7 +111,7 @@ export class Dispatcher {
 		const { n8n, options, position, running, clock, waiting } = this;
 		const isRunning = ({ name }: Group) => running.has(name);
 		const abandoned = await reportAbandonedGroups({ n8n, position, isRunning, options, clock, signal });
-		for (const { group, isStarted } of abandoned) this.finish(group, isStarted);
+		for (const group of abandoned) this.finish(group);
 		if (signal.aborted) return;
 		for (const group of this.startable()) {
 			if (this.running.size >= this.options.atOnce) return;
@@ -129,7 +123,7 @@ export class Dispatcher {
 			const rest = failures.length === 0 ? group : await this.setUnreadableAside(group, failures, signal);
 			if (signal.aborted) return;
 			if (rest === undefined) continue;
-			if (items.length === 0) this.finish(rest, false);
+			if (items.length === 0) this.finish(rest);
 			else this.start(rest, items);
 		}
 	}
@@ -185,7 +179,7 @@ export class Dispatcher {
 			return undefined;
 		}
 		if (left.length === 0) {
-			this.finish(group, false);
+			this.finish(group);
 			reportFailure(n8n, unreadError(n8n.getNode(), group, failures, 'set aside'));
 			return undefined;
 		}
@@ -224,9 +218,7 @@ export class Dispatcher {
 		this.onSettled();
 	}
 
-	/** @param wasExecuted if not, the group's events are forgotten, so that they may start after the trigger begins elsewhere */
-	private finish(group: Group, wasExecuted = true): void {
-		if (!wasExecuted) for (const identity of identitiesOf(group)) this.readIdentities.delete(identity);
+	private finish(group: Group): void {
 		this.position.open = this.position.open.filter((openGroup) => openGroup !== group);
 		this.waiting.remove(group.name);
 		this.isStored = false;

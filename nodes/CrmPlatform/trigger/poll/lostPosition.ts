@@ -1,7 +1,7 @@
 import type { CrmEvent } from '../../log/crmEvent';
 import { passesFilter } from '../eventFilter';
 import type { EventLog } from '../../log/eventLog';
-import { overlap, type Choice } from './position';
+import type { Choice } from './position';
 
 /** Distances from the newest chosen event at which to look for an event that has started the workflow. */
 const distances = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511];
@@ -9,26 +9,24 @@ const distances = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511];
 /** Maximum number of events to look at. */
 const maxSearched = 1_000;
 
+/** Maximum number of events to read again. */
+const maxRepeated = 200;
+
 /** Number of consecutive events without an execution after which all earlier ones count as older than the trigger. */
 const maxWithoutExecution = 20;
-
-/** The position of a trigger: above the floor, events without an execution still have to be started. */
-interface FoundPosition {
-	floor: number;
-	sequence: number;
-}
 
 /**
  * Recovers the lost position of a trigger by asking n8n for executions of its events.
  *
  * @param hasStarted whether there is an execution of an event
- * @returns undefined if none of the latest events has started the workflow
+ * @returns the sequence above which events without an execution still have to be started, and that of the newest started
+ * event; undefined if none of the latest events has started the workflow
  */
 export async function findLostPosition(
 	log: Pick<EventLog, 'newestFirst'>,
 	{ events, filter }: Choice,
 	hasStarted: (event: CrmEvent) => Promise<boolean>,
-): Promise<FoundPosition | undefined> {
+): Promise<{ sequence: number; newestStarted: number } | undefined> {
 	const chosen: CrmEvent[] = [];
 	let searched = 0;
 	for await (const event of log.newestFirst(events)) {
@@ -40,14 +38,14 @@ export async function findLostPosition(
 	const started = await Promise.all(available.map(async (distance) => await hasStarted(chosen[distance]!)));
 	const first = available.find((_, i) => started[i]);
 	if (first === undefined) return undefined;
-	const { sequence } = chosen[first]!;
-	let floor = sequence - 1;
+	const newestStarted = chosen[first]!.sequence;
+	let sequence = newestStarted - 1;
 	let withoutExecution = 0;
-	for (const event of chosen.slice(first + 1)) {
-		if (event.sequence <= sequence - overlap || withoutExecution >= maxWithoutExecution) break;
+	for (const event of chosen.slice(first + 1, first + maxRepeated)) {
 		const isStarted = await hasStarted(event);
 		withoutExecution = isStarted ? 0 : withoutExecution + 1;
-		if (isStarted) floor = event.sequence - 1;
+		if (isStarted) sequence = event.sequence - 1;
+		if (withoutExecution >= maxWithoutExecution) break;
 	}
-	return { sequence, floor };
+	return { sequence, newestStarted };
 }

@@ -23,23 +23,13 @@ const choiceSchema = z.object({
 /** The chosen events, and their output. */
 export type Choice = z.infer<typeof choiceSchema>;
 
-const pastChoiceSchema = z.object({
+const replacedChoiceSchema = z.object({
 	choice: choiceSchema,
-	/** When it was replaced (Unix epoch ms). */
-	at: z.number(),
-	/** Events up to this sequence happened before it was replaced. */
-	upTo: z.number().int(),
-	/**
-	 * Events above this sequence happened afterwards. Those from `upTo` to this one start if either choice includes them.
-	 * Absent while unknown.
-	 */
-	until: z.number().int().optional(),
-	/** Whether the sequences belong to another log, so that only the time of an event decides. */
-	byTime: z.boolean().optional(),
+	/** The last event that happened before it was replaced. */
+	lastBefore: z.number().int(),
+	/** The last event that may have: those from `lastBefore` to this one start if either choice includes them. */
+	lastPossiblyBefore: z.number().int(),
 });
-
-/** A choice that the user has replaced; earlier events still follow it. */
-export type PastChoice = z.infer<typeof pastChoiceSchema>;
 
 const groupSchema = z.object({
 	/** The name, which never changes: a part of the key by which n8n deduplicates executions. */
@@ -102,18 +92,16 @@ const positionSchema = z.object({
 	/** The instant of the beginning (RFC 3339); empty for the time of the publish. */
 	since: z.string(),
 	choice: choiceSchema,
-	/** Choices that were replaced, the oldest first. */
-	past: z.array(pastChoiceSchema),
-	/** Events up to this sequence existed before reading began. */
-	floor: z.number().int(),
+	/** Choices that the user has replaced, the oldest first: earlier events still follow them. */
+	replaced: z.array(replacedChoiceSchema),
+	/** The sequence after which reading began. */
+	begun: z.number().int(),
 	/** All events up to this sequence were read. */
 	sequence: z.number().int(),
 	/** The sequences that were read before the user chose another beginning. */
 	reread: z.object({ above: z.number().int(), upTo: z.number().int() }).optional(),
-	/** The `overlap` newest events that were read: sequence by identity. */
-	seen: z.record(z.number().int()),
-	/** The newest event of the log when it was last read, of any type. */
-	newest: z.object({ identity: z.string(), sequence: z.number().int() }).optional(),
+	/** The newest known event of the log, of any type: it distinguishes the log from another one. */
+	newest: z.object({ identity: z.string(), sequence: z.number().int(), timestamp: z.string() }).optional(),
 	/** When the log was last read (RFC 3339). */
 	at: z.string(),
 	/** A backfill in progress. */
@@ -127,12 +115,6 @@ const positionSchema = z.object({
 /** How far the event log was read, and which groups are not finished yet. */
 export type Position = z.infer<typeof positionSchema>;
 
-/**
- * Number of sequence numbers that each reading repeats. A service that assigns sequence numbers before it
- * commits may show a lower number after a higher one.
- */
-export const overlap = 200;
-
 /** The position that was stored last; undefined if there is none. */
 export const storedPosition = (n8n: ITriggerFunctions): Position | undefined => readState(n8n, positionSchema);
 
@@ -142,60 +124,21 @@ export const storedPosition = (n8n: ITriggerFunctions): Position | undefined => 
  */
 export const maxLag = 10_000;
 
-/** Milliseconds for which a choice that was replaced is kept; no service keeps events for longer. */
-const maxAge = 100 * 24 * 60 * 60_000;
-
-/** The first sequence to read: above the floor, and `overlap` below the position. */
-export function firstSequenceToRead({ floor, sequence }: Position): number {
-	return Math.max(floor, sequence - overlap);
-}
-
 /** Event types and patterns of all choices that may still match events. */
-export function typesToRead({ choice, past }: Position): string[] {
-	return [...new Set([choice, ...past.map((pastChoice) => pastChoice.choice)].flatMap(({ events }) => events))].sort();
+export function typesToRead({ choice, replaced }: Position): string[] {
+	return [...new Set([...replaced.map((other) => other.choice), choice].flatMap(({ events }) => events))].sort();
 }
 
-/** The choice that was current when an event happened; undefined if none includes the event. */
-export function choiceFor({ since, choice, past }: Position, event: CrmEvent): Choice | undefined {
+/** The choice that was current when an event happened; undefined if it does not include the event. */
+export function choiceFor({ since, choice, replaced }: Position, event: CrmEvent): Choice | undefined {
 	if (Date.parse(event.timestamp) < Date.parse(since)) return undefined;
-	for (const { choice: pastChoice, at, upTo, until = Infinity, byTime } of past) {
-		const isBefore = Date.parse(event.timestamp) <= at + maxLag;
-		const isEarlier = byTime ? isBefore : event.sequence <= upTo;
-		if (!isEarlier && (event.sequence > until || !isBefore)) continue;
-		if (isChosen(pastChoice, event)) return pastChoice;
-		if (isEarlier) return undefined;
+	for (const { choice: replacedChoice, lastBefore, lastPossiblyBefore } of replaced) {
+		if (event.sequence > lastPossiblyBefore) continue;
+		if (isChosen(replacedChoice, event)) return replacedChoice;
+		if (event.sequence <= lastBefore) return undefined;
 	}
 	return isChosen(choice, event) ? choice : undefined;
 }
 
 const isChosen = ({ events, filter }: Choice, event: CrmEvent): boolean =>
 	events.some((pattern) => matchesEventPattern(pattern, event.type)) && passesFilter(event, filter);
-
-/**
- * Moves the position past events that were read.
- *
- * @param read sequence by identity
- * @param upTo the sequence up to which no event was left out
- * @param now Unix epoch milliseconds
- */
-export function advance(position: Position, read: Record<string, number>, upTo: number, now: number): void {
-	position.sequence = Math.max(position.sequence, upTo);
-	const seen = Object.entries({ ...position.seen, ...read });
-	const oldest = position.sequence - overlap;
-	position.seen = Object.fromEntries(seen.filter(([, sequence]) => sequence > oldest));
-	position.past = position.past.filter(({ until = Infinity, at }) => until > oldest && now - at < maxAge);
-	position.at = new Date(now).toISOString();
-}
-
-/** Continues after this sequence. Events already read are still recognized by identity. */
-export function restartAt(position: Position, sequence: number): void {
-	const seen = Object.fromEntries(Object.keys(position.seen).map((identity) => [identity, sequence]));
-	Object.assign(position, { floor: sequence, sequence, seen });
-	forgetLog(position);
-}
-
-/** Forgets all sequences, because another log has replaced this one. */
-export function forgetLog(position: Position): void {
-	position.newest = undefined;
-	position.past = position.past.map(({ choice, at, upTo }) => ({ choice, at, upTo, byTime: true }));
-}

@@ -11,7 +11,7 @@ import { findLostPosition } from './lostPosition';
 import { storedPosition, type Position } from './position';
 import { reportFailure } from '../reportFailure';
 import { resume, type Beginning, type Resumption } from './resume';
-import { forgetLooks } from './sharedLook';
+import { forgetLooks } from './logFollower';
 import { hasExecution } from '../unwritable';
 import { executionKey, forgetN8n } from './starts';
 
@@ -61,9 +61,7 @@ export async function openDispatcher(
 	existingDispatcher?.stop();
 	const dispatcher = isCurrent ? existingDispatcher : new Dispatcher(n8n, position, options, clock);
 	if (isCurrent) {
-		// A change of a record outside the scope has started nothing.
-		const { start, open } = existingDispatcher.position;
-		if (start !== position.start && start.startsWith('records ')) existingDispatcher.readIdentities.clear();
+		const { open } = existingDispatcher.position;
 		Object.assign(existingDispatcher.position, { backfill: undefined, newest: undefined, ...position, open });
 		existingDispatcher.reopen(n8n, options);
 	}
@@ -89,10 +87,11 @@ async function recoverPosition(
 	const found = await findLostPosition(log, choice, async (event) => {
 		return await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], position, choice.shape)), clock);
 	});
-	if (found && (since === '' || found.sequence > position.floor)) {
-		// Events above the floor without an execution are read again; n8n knows what it has started.
-		Object.assign(position, found, { since: '', backfill: undefined });
-		return recovered(found.floor);
+	if (found && (since === '' || found.newestStarted > position.sequence)) {
+		// Events without an execution are read again; n8n knows what it has started.
+		const { sequence } = found;
+		Object.assign(position, { sequence, begun: sequence, since: '', backfill: undefined });
+		return recovered(sequence);
 	}
 	return isRestart ? startedOver(position) : undefined;
 }
@@ -100,11 +99,11 @@ async function recoverPosition(
 const lost =
 	'The position of this trigger was lost, for instance because another node of the workflow has overwritten its static data. Events that only an earlier choice of events includes may be missing.';
 
-const recovered = (floor: number): string =>
-	`${lost} It was restored from the executions of the latest events, and the trigger continues there. Events up to sequence ${floor} that had not started the workflow, and events that waited for another attempt, may be missing.`;
+const recovered = (sequence: number): string =>
+	`${lost} It was restored from the executions of the latest events, and the trigger continues there. Events up to sequence ${sequence} that had not started the workflow, and events that waited for another attempt, may be missing.`;
 
-const startedOver = ({ floor, since }: Position): string =>
-	`Events may be missing. ${lost} The trigger starts over as set in Start From, with the events after sequence ${floor}${since === '' ? '' : `, since ${since}`}.`;
+const startedOver = ({ sequence, since }: Position): string =>
+	`Events may be missing. ${lost} The trigger starts over as set in Start From, with the events after sequence ${sequence}${since === '' ? '' : `, since ${since}`}.`;
 
 const olderPosition =
 	'The stored position was from before the last change of Start From, for instance because another node of the workflow has overwritten its static data. The trigger starts over as set in Start From. Events that already have an execution do not start another one. Events that only an earlier choice of events includes may be missing.';

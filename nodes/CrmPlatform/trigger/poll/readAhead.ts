@@ -8,7 +8,7 @@ const maxAhead = 50;
 export class ReadAhead {
 	private isFull = false;
 
-	/** @returns how many groups may be opened: none or many, as each reading begins `overlap` events earlier */
+	/** @returns how many groups may be opened: none or many, as each reading costs a request */
 	room(open: number, startable: number, groupSize: number, warn: (message: string) => void): number {
 		const left = maxOpen - open;
 		if (left <= 0 && !this.isFull) warn(full);

@@ -7,7 +7,7 @@ import type { Clock } from '../../base/clock';
 import { unauthorized } from '../../api/http/statuses';
 import type { EventChoice } from '../eventProperties';
 import { maxTimeUnstored } from '../storedState';
-import { ChangeSource } from './changeSource';
+import { GroupReader } from './groupReader';
 import type { Dispatcher } from './dispatcher';
 import type { ChangeChoice } from './eventChoice';
 import { loadGroup } from './loadGroup';
@@ -16,7 +16,7 @@ import { openDispatcher } from './published';
 import type { RecordReader } from './records';
 import { asNodeError, reportFailure } from '../reportFailure';
 import type { Beginning } from './resume';
-import { sharedLook, untilNextLook } from './sharedLook';
+import { LogFollower, untilNextLook } from './logFollower';
 
 /** The user's choices, read at a publish: n8n evaluates no expressions later. */
 export interface TriggerChoice extends ChangeChoice {
@@ -66,7 +66,7 @@ class ReadingLoop {
 	private readonly service: ReadingDependencies;
 	private readonly choice: TriggerChoice;
 	private readonly dispatcher: Dispatcher;
-	private readonly source: ChangeSource;
+	private readonly source: GroupReader;
 	/** Aborted when an execution has ended, or when `signal` is aborted. */
 	private awake = new AbortController();
 	private isReading = false;
@@ -85,13 +85,10 @@ class ReadingLoop {
 		this.choice = choice;
 		this.dispatcher = dispatcher;
 		this.signal = dispatcher.signal;
-		this.source = new ChangeSource({
-			api,
-			log,
-			look: async () => await sharedLook(api.view, choice.interval / 2, clock, log.newest),
+		this.source = new GroupReader({
+			follower: new LogFollower({ api, log, clock, maxAge: choice.interval / 2 }),
 			size: choice.groupSize,
 			records: choice.records,
-			wasRead: dispatcher.readIdentities,
 			report: (message) => reportFailure(n8n, new NodeOperationError(n8n.getNode(), message)),
 		});
 		this.lookedAtCredential = clock.now();
@@ -163,7 +160,7 @@ class ReadingLoop {
 		if (backfill) this.nextRead = Math.max(this.nextRead, backfill.ready);
 		if (room <= 0 || clock.now() < this.nextRead) return false;
 		this.isReading = true;
-		const reading = this.source.read(position, room, clock.now(), () => signal.aborted);
+		const reading = this.source.read(position, room, () => signal.aborted);
 		const groups = await reading.finally(() => (this.isReading = false));
 		if (groups.length > 0) dispatcher.changed();
 		if (signal.aborted) return false;

@@ -1,5 +1,5 @@
 import type { EventLog, Newest } from '../../log/eventLog';
-import { maxLag, overlap, type Choice, type Position } from './position';
+import { maxLag, type Choice, type Position } from './position';
 
 export interface Resumption {
 	position: Position;
@@ -26,6 +26,9 @@ interface Activation {
 	/** Unix epoch milliseconds. */
 	now: number;
 }
+
+/** Maximum number of events that a replica hides. */
+const maxHidden = 200;
 
 /** Every service keeps events at least this long (ms), so a younger position is always valid. */
 const minRetention = 24 * 60 * 60_000;
@@ -55,10 +58,10 @@ export async function resume(
 
 	const position: Position = { ...stored, account, choice, filters };
 	if (JSON.stringify(choice) !== JSON.stringify(stored.choice)) {
+		const lastPossiblyBefore = Math.max(newest?.sequence ?? 0, stored.sequence);
 		// After a restart, the choice differs only if the position is older than it; then both choices count.
-		const upTo = isRestart ? stored.sequence : Math.max(newest?.sequence ?? 0, stored.sequence);
-		const closed = stored.past.map((past) => ({ ...past, until: past.until ?? upTo }));
-		position.past = [...closed, { choice: stored.choice, at: now, upTo }];
+		const lastBefore = isRestart ? stored.sequence : lastPossiblyBefore;
+		position.replaced = [...stored.replaced, { choice: stored.choice, lastBefore, lastPossiblyBefore }];
 	}
 	const { backfill } = stored;
 	if (backfill && scope !== undefined && backfill.scope !== scope) {
@@ -73,8 +76,8 @@ export async function resume(
 }
 
 /** The sequences read so far, including those between two beginnings, for which n8n has no executions. */
-function readBefore({ floor, sequence, reread = { above: floor, upTo: sequence } }: Position): Position['reread'] {
-	return { above: Math.min(floor, reread.above), upTo: Math.max(sequence, reread.upTo) };
+function readBefore({ begun, sequence, reread = { above: begun, upTo: sequence } }: Position): Position['reread'] {
+	return { above: Math.min(begun, reread.above), upTo: Math.max(sequence, reread.upTo) };
 }
 
 /** A position that starts every event above its floor. */
@@ -86,20 +89,20 @@ async function begin(
 	now: number,
 ): Promise<Position> {
 	const first = since === '' ? undefined : await log.firstSince(since);
-	const sequence = first ? first.sequence - 1 : (newest?.sequence ?? 0);
+	const end = newest?.sequence ?? 0;
+	// A replica that lags may not show the first event since the date yet.
+	const sequence = first ? first.sequence - 1 : since === '' ? end : Math.max(0, end - maxHidden);
 	return {
 		account,
 		start,
 		since,
 		choice,
 		filters,
-		past: [],
-		// An event since the date may be committed after one with a higher number.
-		floor: since === '' ? sequence : Math.max(0, sequence - overlap),
+		replaced: [],
+		begun: sequence,
 		sequence,
 		reread: undefined,
-		seen: {},
-		...(newest && { newest: { identity: newest.identity, sequence: newest.sequence } }),
+		...(newest && { newest: { identity: newest.identity, sequence: newest.sequence, timestamp: newest.timestamp } }),
 		at: new Date(now).toISOString(),
 		...(scope !== undefined && { backfill: { cursor: '', scope, begun: sequence, until: newest?.timestamp, ready: readyAfter(newest, now) } }),
 		open: [],
