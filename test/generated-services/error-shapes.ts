@@ -18,12 +18,9 @@ export function errorBody(shape: Dialect['errors'], status: number, code: string
 	const shapes: Record<Dialect['errors'], Omit<GeneratedAnswer, 'status'>> = {
 		problem: { body: { status, code, title: 'Refused', detail: message, errors: [] }, type: 'application/problem+json' },
 		nested: { body: { error: { code: 'constructor', message } } },
-		map: { body: { errors: { __proto__: null, headcount: [message], constructor: message } } },
-		list: { body: [{ loc: ['body', 0, 'headcount'], msg: message, type: 7 }, null, 3] },
 		text: { text: message, type: 'text/plain' },
 		page: { text: `<html><title>${message}</title></html>`, type: 'text/html' },
 		nothing: {},
-		nulls: { body: { code: null, title: null, detail: null, errors: null, request_id: 7, existing_id: {} } },
 	};
 	return { status, ...shapes[shape] };
 }

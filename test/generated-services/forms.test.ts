@@ -33,8 +33,7 @@ describe('a service that finds records by email unless the request names another
 	});
 
 	test.each([
-		['free text', { type: 'string' }],
-		['a pattern', { type: 'string', pattern: '^[a-z_]+$' }],
+		['an enumeration', { enum: ['email', 'external_id'] }],
 		['constants', { oneOf: [{ const: 'email' }, { const: 'external_id' }] }],
 	])('receives the field to match on where it takes %s', async (_, on) => {
 		const mode = { name: 'mode', in: 'query', schema: { enum: ['merge', 'replace'] } };
@@ -102,19 +101,13 @@ describe('a read or a write that is answered 200 with an error is not reported a
 	);
 });
 
-test.each(['iso-8859-1', 'windows-1252', 'utf-16le'])('text is decoded by its charset: %s', async (charset) => {
-	const text = JSON.stringify({ id: 'c1', first_name: 'Zoë Müller' });
-	const bytes = Buffer.from(text, charset === 'utf-16le' ? 'utf16le' : 'latin1');
-	forms.form = { document: documentOf({ get: {} }), answer: () => ({ type: `application/json; charset="${charset}"`, bytes }) };
-	const { items: output } = await run({ credential: credential(), parameters: get('contact', 'c1') });
-	expect(output[0]?.json.first_name).toBe('Zoë Müller');
-});
-
-test('text that is not in the encoding it names is refused, not replaced', async () => {
+test('text that is not in UTF-8 is refused, not replaced', async () => {
 	const bytes = Buffer.from(JSON.stringify({ id: 'c1', first_name: 'Zoë' }), 'latin1');
-	forms.form = { document: documentOf({ get: {} }), answer: () => ({ bytes }) };
-	const { message } = await formFailure({ credential: credential(), parameters: get('contact', 'c1') });
-	expect(message).toContain('not text in UTF-8');
+	for (const type of ['application/json', 'application/json; charset="iso-8859-1"']) {
+		forms.form = { document: documentOf({ get: {} }), answer: () => ({ type, bytes }) };
+		const { message } = await formFailure({ credential: credential(), parameters: get('contact', 'c1') });
+		expect(message).toContain('not text in UTF-8');
+	}
 });
 
 test.each([null, ''])('records whose id is %j come from every page', async (id) => {
@@ -127,18 +120,6 @@ test.each([null, ''])('records whose id is %j come from every page', async (id) 
 	};
 	const { items: output } = await run({ credential: credential(), parameters: getMany('contact') });
 	expect(output.map(({ json }) => json.n)).toEqual([0, 1, 2, 3, 4, 5]);
-});
-
-test('a member of a filter is refused if it has the name of the page size', async () => {
-	const parameters = [
-		{ name: 'limit', in: 'query', schema: { type: 'integer', maximum: 50 } },
-		{ name: 'where', in: 'query', schema: { type: 'object', properties: { limit: { type: 'integer' } } } },
-	];
-	forms.form = { document: documentOf({ get: { parameters } }), answer: () => ({ body: { data: [], next_cursor: null } }) };
-	const filters = { rows: [{ field: 'where', operator: 'is', value: '={{ { limit: 3 } }}' }] };
-	const { message } = await formFailure({ credential: credential(), parameters: { ...getMany('contact'), filters } });
-	expect(message).toMatch(/limit/);
-	expect(message).toMatch(/paging/);
 });
 
 describe('a description that cannot be read', () => {

@@ -2,8 +2,8 @@ import type { Dialect, KeyPromise } from './dialect.ts';
 
 /** The API description of a service in a folder such as `/s1`. */
 export function documentOf(dialect: Dialect, folder: string): object {
-	const prefix = { 'in paths': '/v1', 'in servers': '', 'relative server': '', 'folder in paths': `${folder}/v1` }[dialect.prefix];
-	const servers = { 'in paths': folder, 'in servers': `${folder}/v1`, 'relative server': './v1', 'folder in paths': '' }[dialect.prefix];
+	const prefix = { 'in paths': '/v1', 'in servers': '', 'relative server': '' }[dialect.prefix];
+	const servers = { 'in paths': folder, 'in servers': `${folder}/v1`, 'relative server': './v1' }[dialect.prefix];
 	return {
 		openapi: dialect.openapi,
 		info: { title: 'Generated', version: '1', ...nullMembers(dialect) },
@@ -30,11 +30,10 @@ const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const nullMembers = ({ hasNulls }: Dialect) =>
 	hasNulls ? { description: null, tags: null, 'x-internal': null, externalDocs: null } : {};
 
-const responseOf = ({ hasNulls }: Dialect, schema: object, more: object = {}) => ({
+const responseOf = ({ hasNulls }: Dialect, schema: object) => ({
 	description: 'Done',
 	content: { 'application/json': { schema, ...(hasNulls && { example: null }) } },
 	...(hasNulls && { headers: null }),
-	...more,
 });
 
 const operationOf = (dialect: Dialect, operationId: string, more: object) => ({ operationId, ...nullMembers(dialect), ...more });
@@ -56,24 +55,20 @@ const writeOf = (dialect: Dialect, id: string, schema?: unknown, type?: string) 
 
 function listPath(dialect: Dialect): object {
 	const { cursor, pageSize, names } = dialect;
-	const place = cursor.isNested ? '$response.body#/paging/next/after' : '$response.body#/next_cursor';
-	const links = { next: { operationId: 'list', parameters: { [cursor.name]: place } } };
 	const list = { type: 'object', properties: { data: { type: 'array', items: ref('Contact') } } };
 	const bodies = {
 		inline: fieldsOf(dialect),
 		reference: ref('Fields'),
 		allOf: { allOf: [ref('Fields'), { required: [names.text] }] },
-		true: true,
-		oneOf: { oneOf: [ref('Fields'), { type: 'object', properties: { company: { type: 'string' } } }] },
 	};
 	return {
 		...nullMembers(dialect),
 		get: operationOf(dialect, 'list', {
 			parameters: [
-				{ name: cursor.name, in: 'query', ...nullMembers(dialect), schema: { type: 'string' } },
+				{ name: cursor, in: 'query', ...nullMembers(dialect), schema: { type: 'string' } },
 				{ name: pageSize.name, in: 'query', ...nullMembers(dialect), schema: sizeSchema(dialect) },
 			],
-			responses: { '200': responseOf(dialect, list, cursor.isLinked ? { links } : {}) },
+			responses: { '200': responseOf(dialect, list) },
 		}),
 		post: writeOf(dialect, 'create', bodies[dialect.body]),
 		put: {
@@ -126,8 +121,7 @@ const matchParameter = ({ names, matchOn }: Dialect) => ({
 	schema: {
 		enum: { type: 'string', enum: [names.match] },
 		const: { oneOf: [{ const: names.match, title: 'The only one' }] },
-		text: { type: 'string', default: names.match },
-		reference: { anyOf: [{ $ref: '#/components/schemas/Key' }, { type: 'string', pattern: '^x_' }] },
+		reference: { anyOf: [{ $ref: '#/components/schemas/Key' }] },
 	}[matchOn],
 });
 
@@ -166,8 +160,7 @@ function fieldsOf({ names, hasNulls, hasOddSchemas, openapi }: Dialect): object 
 
 function keySchema({ key }: Dialect): object {
 	if (key.format === 'uuid') return { type: 'string', format: 'uuid' };
-	if (key.format === 'pattern') return { type: 'string', pattern: '^[0-9a-f]{32}$' };
-	return key.format === 'short' ? { type: 'string', maxLength: 40 } : { type: 'string' };
+	return key.format === 'short' ? { type: 'string', maxLength: 64 } : { type: 'string' };
 }
 
 function sizeSchema({ pageSize: { stated, maxSize } }: Dialect): object {
@@ -175,7 +168,6 @@ function sizeSchema({ pageSize: { stated, maxSize } }: Dialect): object {
 		maximum: { maximum: maxSize },
 		exclusiveMaximum: { exclusiveMaximum: maxSize + 1 },
 		'exclusiveMaximum of 3.0': { maximum: maxSize + 1, exclusiveMaximum: true },
-		enum: { enum: [...new Set([maxSize, 1])] },
 		nowhere: {},
 	};
 	return { type: 'integer', ...limits[stated] };

@@ -85,8 +85,7 @@ export class GeneratedService {
 		if (key === undefined) return isRequired ? this.error(400, 'key_missing') : undefined;
 		const isUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(key);
 		if (format === 'uuid' && !isUuid) return this.error(400, 'key_no_uuid');
-		if (format === 'pattern' && !/^[0-9a-f]{32}$/.test(key)) return this.error(400, 'key_of_another_form');
-		return format === 'short' && key.length > 40 ? this.error(400, 'key_too_long') : undefined;
+		return format === 'short' && key.length > 64 ? this.error(400, 'key_too_long') : undefined;
 	}
 
 	private repeated(
@@ -106,29 +105,26 @@ export class GeneratedService {
 	}
 
 	private read(path: string, query: URLSearchParams): GeneratedAnswer {
-		const { cursor, pageSize, lastCursor, hasTotal, unknownParameters } = this.dialect;
+		const { cursor, pageSize, lastCursor, unknownParameters } = this.dialect;
 		const id = /^\/v1\/contacts\/([^/]+)$/.exec(path)?.[1];
 		const found = id === undefined ? undefined : this.records.get(decodeURIComponent(id));
 		if (found) return { status: 200, body: found, headers: this.versionOf(found) };
 		if (path !== '/v1/contacts') return this.error(404, 'not_found');
-		const knownParameters = [cursor.name, pageSize.name];
+		const knownParameters = [cursor, pageSize.name];
 		const unknown = [...query.keys()].find((name) => !knownParameters.includes(name));
 		if (unknown !== undefined && unknownParameters === 'refused') return this.error(400, 'unknown_parameter');
 		const requestedSize = Number(query.get(pageSize.name) ?? Math.min(10, pageSize.maxSize));
 		if (!(requestedSize >= 1) || (requestedSize > pageSize.maxSize && pageSize.excess === 'refused')) return this.error(400, 'page_size');
 		const size = Math.min(requestedSize, pageSize.maxSize);
-		if (pageSize.stated === 'enum' && ![pageSize.maxSize, 1].includes(requestedSize) && query.has(pageSize.name)) {
-			return this.error(400, 'page_size');
-		}
-		const start = Number(/^at-(\d+)$/.exec(query.get(cursor.name) ?? 'at-0')?.[1]);
+		const start = Number(/^at-(\d+)$/.exec(query.get(cursor) ?? 'at-0')?.[1]);
 		const rows = [...this.records.values()];
-		const next = start + size < rows.length ? `at-${start + size}` : { null: null, absent: undefined, empty: '' }[lastCursor];
+		const next = start + size < rows.length ? `at-${start + size}` : lastCursor === 'absent' ? undefined : null;
 		return {
 			status: 200,
 			body: {
 				data: rows.slice(start, start + size),
-				...(cursor.isLinked && cursor.isNested ? { paging: { next: { after: next } } } : { next_cursor: next }),
-				...(hasTotal && { total: rows.length }),
+				next_cursor: next,
+				...(lastCursor !== 'null without total' && { total: rows.length }),
 			},
 		};
 	}
@@ -181,16 +177,9 @@ export class GeneratedService {
 								? this.remove(target, isGuaranteed)
 								: this.change(target, values, isGuaranteed, false);
 			const record = status < 300 ? { data: body } : { error: body ?? null };
-			const isNamed = this.dialect.batch!.results === 'id' && typeof id === 'string';
-			return {
-				...(this.dialect.batch!.results === 'index' && { index }),
-				...(isNamed && { id }),
-				status,
-				...record,
-			};
+			return { index, status, ...record };
 		});
-		const areNamed = results.every((result) => 'index' in result || 'id' in result);
-		return { status: 207, body: { results: areNamed ? results.reverse() : results } };
+		return { status: 207, body: { results: results.reverse() } };
 	}
 
 	private create(values: Record<string, unknown>, isGuaranteed: boolean): GeneratedAnswer {
@@ -237,9 +226,7 @@ export class GeneratedService {
 	}
 
 	private answerWith(row: GeneratedRecord, status: number): GeneratedAnswer {
-		const { answers } = this.dialect;
-		if (answers === 'nothing') return { status: 204 };
-		return { status, body: answers === 'id' ? { id: row.id } : row };
+		return { status, body: this.dialect.answers === 'id' ? { id: row.id } : row };
 	}
 
 	private error(status: number, code: string): GeneratedAnswer {

@@ -41,14 +41,6 @@ describe('an operation', () => {
 		expect(read(paths)).toBeUndefined();
 	});
 
-	test('reports the required form of an idempotency key', () => {
-		const withKey = (schema: object) =>
-			describeContacts({}, { parameters: [{ name: 'Idempotency-Key', in: 'header', schema }] }).create.idempotencyKey;
-		expect(withKey({ type: 'string', maxLength: 36 })).toEqual({ maxLength: 36 });
-		expect(withKey({ type: 'string', format: 'uuid', maxLength: 36 })).toEqual({ isUuid: true });
-		expect(withKey({ type: 'string' })).toBeUndefined();
-	});
-
 	test('is sent in the media type it accepts, and refused by name if that is not JSON', () => {
 		const schema = { properties: { name: { type: 'string' } } };
 		const writtenAs = (...types: string[]) =>
@@ -58,22 +50,6 @@ describe('an operation', () => {
 		});
 		expect(writtenAs('application/json-patch+json', 'application/json; charset=utf-8').contentType).toBeUndefined();
 		expect(writtenAs('application/xml', 'application/json-patch+json').refusal).toContain('application/xml or application/json-patch+json');
-	});
-});
-
-describe('a filter with several values', () => {
-	const encodingOf = (parameter: object) =>
-		listWith({ name: 'status', in: 'query', ...parameter }).filters[0]?.encoding;
-	const list = { schema: { type: 'array', items: { type: 'string' } } };
-
-	test('is sent as its style specifies', () => {
-		expect(encodingOf(list)).toBe('repeated');
-		expect(encodingOf({ ...list, explode: false })).toBeUndefined();
-		expect(encodingOf({ ...list, style: 'pipeDelimited' })).toBe('pipe');
-		expect(encodingOf({ ...list, style: 'spaceDelimited', explode: false })).toBe('space');
-		expect(encodingOf({ schema: { type: 'object' }, style: 'deepObject' })).toBe('deepObject');
-		expect(encodingOf({ content: { 'application/json': { schema: { type: 'object' } } } })).toBe('json');
-		expect(encodingOf({ schema: { type: 'string' } })).toBeUndefined();
 	});
 });
 

@@ -61,15 +61,13 @@ export async function sendBatch(
 	return answersOr({ problem: withRequestId(unmentioned, headers['x-request-id']) });
 }
 
-function batchAnswer({ id, status, data, error, body }: ItemAnswer, headers: ApiResponse['headers']): BatchAnswer {
+function batchAnswer({ id, status, data, error }: ItemAnswer, headers: ApiResponse['headers']): BatchAnswer {
 	const isDone = status >= 200 && status < 300;
-	const isFailed = saysError(error) || describesFailure(body) || (data !== undefined && describesFailure(data));
-	if (isDone && !isFailed) {
+	if (isDone && !saysError(error) && !describesFailure(data)) {
 		const record = id === undefined || idText(data?.id) !== undefined ? data : { ...data, id };
 		return { record, status };
 	}
-	const effectiveStatus = isDone ? 422 : status;
-	const problem = problemOfItem(effectiveStatus, saysError(error) ? error : (data ?? error ?? body), headers);
+	const problem = problemOfItem(isDone ? 422 : status, saysError(error) ? error : data, headers);
 	// Items have no Retry-After, so a 503 does not prove that nothing was written (RFC 9110, section 15.6.4).
 	const isUncertain = isDone || attemptMayBeDone({ status, headers: {} });
 	return { problem: isUncertain ? { ...problem, description: `${problem.description}\n${mayBeWritten}` } : problem };

@@ -48,8 +48,6 @@ export interface Field {
 	isUrl?: true;
 	/** Regular expression that text, or each text of a list, has to match. */
 	pattern?: string;
-	/** For query parameters: how lists and objects are written; separated by commas where absent. */
-	encoding?: ParameterEncoding;
 	/** For choices, and lists of choices. */
 	choices?: Array<{ label: string; value: string | number | boolean }>;
 	/** Whether other values are allowed beside the choices. */
@@ -96,21 +94,6 @@ export function fieldNamed(name: string, more: Partial<Field> = {}): Field {
 /** Whether the form requires a value: a linked record may be picked beside the form instead. */
 export const isRequiredInForm = ({ required, collection, linksTo }: Field): boolean =>
 	required && collection === undefined && !linksTo;
-
-/** How a query parameter with several values is written (OpenAPI 3.1, section 4.8.12.2). */
-export type ParameterEncoding =
-	/** `a=1&a=2` */
-	| 'repeated'
-	/** `a=1 2` */
-	| 'space'
-	/** `a=1|2` */
-	| 'pipe'
-	/** `a[key]=1` */
-	| 'deepObject'
-	/** `key=1&other=2`, for objects */
-	| 'members'
-	/** `a={"key":1}` */
-	| 'json';
 
 /** `created_at` → `Created At`, for documents without titles. */
 export function labelFor(name: string): string {

@@ -3,7 +3,6 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
 import {
-	constantOf,
 	filterOperators,
 	isRange,
 	isInstant,
@@ -115,7 +114,7 @@ function rowValues(
 	return operator.filters.flatMap(([comparison, source]): InputValue[] => {
 		if (typeof source === 'boolean') {
 			const filter = field.filters.get(comparison)!;
-			return [{ field: filter, value: constantOf(filter, source) }];
+			return [{ field: filter, value: source }];
 		}
 		const key = (source === 'first' ? first : second)!;
 		// The other bound of the range still applies.

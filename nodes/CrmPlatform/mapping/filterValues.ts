@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { currentFields, customFilters, readCustomFields } from '../api/customFields';
 import { setMember } from '../base/ownMembers';
 import { filterQuery } from '../api/lists/filterQuery';
-import { pagingParameters, type ListDescription } from '../api/openapi/listing';
+import type { ListDescription } from '../api/openapi/listing';
 import { filterValue } from '../fields/apiValue';
 import { whyRefused } from '../fields/checks';
 import { customFieldPrefix, type ConvertedValue, type Field } from '../fields/field';
@@ -28,7 +28,7 @@ export async function readFilters(
 	const fieldsOfItems = await readFilterFields(execution, rows, list);
 	const filterRows = new FilterRows(execution.n8n, rows, mayLeaveOut, fieldsOfItems);
 	const linkedIds = await lookUpLinks(execution, (item) => filterRows.valuesOf(item), 'filter');
-	return new ListFilters(execution, list, filterRows, linkedIds);
+	return new ListFilters(execution, filterRows, linkedIds);
 }
 
 /** The filters of the items' lists. Custom fields are read only if a row may name one. */
@@ -47,20 +47,18 @@ async function readFilterFields(execution: Execution, rows: FilterRow[], list: L
 /** The filters of a list, for each item. */
 class ListFilters {
 	private readonly execution: Execution;
-	private readonly list: ListDescription;
 	private readonly rows: FilterRows;
 	private readonly linkedIds: LinkedIds;
 
-	constructor(execution: Execution, list: ListDescription, rows: FilterRows, linkedIds: LinkedIds) {
+	constructor(execution: Execution, rows: FilterRows, linkedIds: LinkedIds) {
 		this.execution = execution;
-		this.list = list;
 		this.rows = rows;
 		this.linkedIds = linkedIds;
 	}
 
 	/** @throws Error in the user's words for a filter that the service does not have, and for one without a value */
 	query(item: number): IDataObject {
-		return queryOfFilters(this.values(item), this.list);
+		return queryOfFilters(this.values(item));
 	}
 
 	/** The filters with their values, before they become query parameters. @throws as `query` */
@@ -87,16 +85,12 @@ class ListFilters {
 }
 
 /** @throws as `ListFilters.query` */
-export function queryOfFilters(values: ConvertedValue[], list: ListDescription): IDataObject {
+export function queryOfFilters(values: ConvertedValue[]): IDataObject {
 	const query: IDataObject = {};
 	for (const { field: filter, converted } of values) {
-		const parameters = Object.entries(filterQuery(filter, converted));
-		if (parameters.length === 0) throw noFilterValue(filter);
-		for (const [name, text] of parameters) {
-			if (pagingParameters(list).includes(name)) throw setByPages(filter, name);
-			if (Object.hasOwn(query, name)) throw setTwice(filter, name);
-			setMember(query, name, text);
-		}
+		const { name } = filter;
+		if (Object.hasOwn(query, name)) throw setTwice(filter, name);
+		setMember(query, name, filterQuery(filter, converted)[name]);
 	}
 	return query;
 }
@@ -107,11 +101,5 @@ const unfiltered =
 function setTwice({ label }: Field, parameter: string): Error {
 	return new Error(
 		`${label}: two filters set ${parameter}, but the CRM accepts it only once. Keep one of them.`,
-	);
-}
-
-function setByPages({ label }: Field, parameter: string): Error {
-	return new Error(
-		`${label}: ${parameter} is the CRM’s parameter for paging, so it cannot be a filter. Remove it.`,
 	);
 }

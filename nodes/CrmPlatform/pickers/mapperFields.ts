@@ -8,7 +8,7 @@ import type {
 import type { Connection } from '../api/connection';
 import { isToolCall } from '../api/toolNode';
 import { allCustomFields, fieldNamed, labelFor, type Field } from '../fields/field';
-import { fieldKinds, valueShape } from '../fields/fieldKinds';
+import { valueShape } from '../fields/fieldKinds';
 import type { MatchDescription } from '../api/openapi/match';
 import { customFieldsOf } from './customFieldsOf';
 import { acceptingStored, choiceOptions, mapperField } from './mapperField';
@@ -30,8 +30,7 @@ export async function getMatchFields(this: ILoadOptionsFunctions): Promise<INode
 	}));
 	const [first] = options;
 	// n8n marks a value that is not listed, such as an empty one, as wrong.
-	const usual = write.match?.values.length === 0 ? 'of the CRM' : first?.name;
-	return first ? [{ name: `Default (${usual})`, value: '' }, ...options] : [];
+	return first ? [{ name: `Default (${first.name})`, value: '' }, ...options] : [];
 }
 
 /** @param parameter the mapper that shows them */
@@ -114,11 +113,9 @@ export async function fieldsOfWrite({ api, resource, description, operation, col
 	return { api, write, fields: [...first, ...standardFields] };
 }
 
-function matchableNames({ values, takesOthers, takesCustomFields }: MatchDescription, fields: Field[]): string[] {
+function matchableNames({ values, takesCustomFields }: MatchDescription, fields: Field[]): string[] {
 	const custom = takesCustomFields ? fields.filter(({ unique }) => unique) : [];
-	// A description that names none leaves the choice to the user.
-	const candidateFields = values.length === 0 && takesOthers ? fields.filter(({ kind }) => fieldKinds[kind].mayIdentify) : [];
-	return [...new Set([...values, ...[...candidateFields, ...custom].map(({ name }) => name)])];
+	return [...new Set([...values, ...custom.map(({ name }) => name)])];
 }
 
 /** n8n shows only `Retry` for an error of a mapper, so a disabled field says what to do first. */

@@ -96,7 +96,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 			fields: [],
 		},
 		recordFields: new Set(description?.fields.map(({ name }) => name)),
-		scope: queryOfFilters(filters, list) as Query,
+		scope: queryOfFilters(filters) as Query,
 		filters,
 		rules,
 		fields,

@@ -41,10 +41,10 @@ function checkedMatch(api: Connection, match: MatchDescription | undefined, fiel
 			`Match On: the CRM’s API description does not say how records are found by ${field}, so nothing was sent. Leave Match On empty to let the CRM choose, or find the records with Get Many and use Update.`,
 		);
 	}
-	const { values, takesOthers = false, takesCustomFields } = match;
+	const { values, takesCustomFields } = match;
 	const isCustom = takesCustomFields && field.startsWith(customFieldPrefix);
 	// The packaged description does not know the fields of another service.
-	if (takesOthers || isCustom || values.includes(field) || !api.isSelfDescribed()) return field;
+	if (isCustom || values.includes(field) || !api.isSelfDescribed()) return field;
 	throw new Error(
 		`Match On: the CRM does not find records by ${field}, so nothing was sent. Choose ${values.join(', ')}.`,
 	);

@@ -54,10 +54,7 @@ export function readAnswer(
 	const { status, headers, text } = result;
 	if (status < 200 || status >= 300) return { ok: false, problem: problemOf(result) };
 	const contentType = headers['content-type'];
-	if (result.isGarbled) {
-		const encoding = /charset/i.test(contentType ?? '') ? 'the encoding it names' : 'UTF-8';
-		return { ok: false, problem: unreadableProblem(result, `text in ${encoding}`) };
-	}
+	if (result.isGarbled) return { ok: false, problem: unreadableProblem(result, 'text in UTF-8') };
 	const body = contentType?.startsWith(ndjson) ? parseLines(text) : parseJson(text);
 	if (body === undefined && text.trim() !== '') {
 		return { ok: false, problem: unreadableProblem(result, 'JSON') };

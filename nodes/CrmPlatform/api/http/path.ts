@@ -70,26 +70,14 @@ export function percentDecoded(text: string): string {
 	}
 }
 
-export type Query = Record<
-	string,
-	string | number | boolean | readonly string[] | RepeatedParameter | undefined
->;
-
-/** A parameter repeated for each value: `a=1&a=2`. */
-interface RepeatedParameter {
-	each: readonly string[];
-}
+export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
 
 /** `?a=1&b=x,y`, or an empty text: lists are joined by commas, undefined values are left out. */
 export function queryString(query: Query): string {
-	const pairs = Object.entries(query)
-		.filter(([, value]) => value !== undefined)
-		.flatMap(([name, value]) => {
-			const encoded = (item: unknown) => encodeURIComponent(String(item));
-			const isRepeated = typeof value === 'object' && 'each' in value;
-			// The commas that separate values are not encoded (RFC 6570, section 3.2.8).
-			const values = isRepeated ? value.each.map(encoded) : [[value].flat().map(encoded).join(',')];
-			return values.map((encodedValue) => `${encodeURIComponent(name)}=${encodedValue}`);
-		});
+	const encoded = (item: unknown) => encodeURIComponent(String(item));
+	// The commas that separate values are not encoded (RFC 6570, section 3.2.8).
+	const pairs = Object.entries(query).flatMap(([name, value]) =>
+		value === undefined ? [] : [`${encodeURIComponent(name)}=${[value].flat().map(encoded).join(',')}`],
+	);
 	return pairs.length > 0 ? `?${pairs.join('&')}` : '';
 }

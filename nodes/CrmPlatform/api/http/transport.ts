@@ -8,7 +8,6 @@ import {
 	type IHttpRequestOptions,
 } from 'n8n-workflow';
 
-import { decodedText, type DecodedText } from './charset';
 import { timerCanceled } from '../../base/clock';
 import { withMembers } from '../../base/withMembers';
 import { whySignedOut, type SignedOut } from './signedOut';
@@ -24,10 +23,25 @@ export interface HttpRequest {
 	totalTimeout: number;
 }
 
-export interface HttpResponse extends DecodedText {
+export interface HttpResponse {
 	status: number;
 	/** Lower-case names. */
 	headers: Record<string, string | undefined>;
+	text: string;
+	/** Whether the text is not in UTF-8, or names another encoding. */
+	isGarbled?: true;
+}
+
+/** JSON is in UTF-8 (RFC 8259, section 8.1). In another encoding, characters would become U+FFFD, and be written back like that. */
+function decodedText(bytes: Uint8Array, contentType = ''): Pick<HttpResponse, 'text' | 'isGarbled'> {
+	const text = new TextDecoder().decode(bytes);
+	const [, named = 'utf-8'] = /;\s*charset\s*=\s*"?([\w.:+-]+)/i.exec(contentType) ?? [];
+	if (!/^(utf-?8|us-ascii)$/i.test(named)) return { text, isGarbled: true };
+	try {
+		return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+	} catch {
+		return { text, isGarbled: true };
+	}
 }
 
 /** No response: the connection failed, broke, or took too long. */
@@ -125,7 +139,7 @@ function requestOptions(
 		...(body !== undefined && { body: Buffer.from(body) }),
 		timeout,
 		abortSignal,
-		// As bytes, so that malformed JSON is noticed and text is decoded in its own encoding.
+		// As bytes, so that malformed JSON and text that is not UTF-8 are noticed.
 		encoding: 'arraybuffer',
 		returnFullResponse: true,
 		ignoreHttpStatusErrors: true,

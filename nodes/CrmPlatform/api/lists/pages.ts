@@ -109,22 +109,23 @@ export async function* readPages(send: Send, walk: PageWalk): AsyncGenerator<Pag
 	let read = 0;
 	let left = limit;
 	let firstTotal: number | undefined;
+	/** Number of records that must be read; 0 if that is unknown. */
+	let expected = 0;
 	for (let readings = 1; left > 0; readings += 1) {
 		const isAgain = readings > 1;
 		const readBefore = read;
 		const reading = new Reading(path, start);
-		let expected = 0;
 		let cutOff: IDataObject[] | undefined;
 		let isOver = false;
 		let arriving: Promise<Page> | undefined = request(start);
 		while (arriving) {
 			const page: Page = await arriving;
-			const { total = 0 } = page;
+			const { total } = page;
 			reading.check(page);
 			firstTotal ??= total;
 			const fresh = page.records.filter(({ id }) => isAdded(ids, id));
 			read += fresh.length;
-			if (start === undefined) expected = isFixed ? Math.min(firstTotal, total) : total;
+			if (start === undefined && total !== undefined) expected = isFixed ? Math.min(firstTotal ?? total, total) : total;
 			if (isAgain && isFixed) {
 				// After the records of the first reading: they were cut off. Among them: they were added meanwhile.
 				const added = new Set(fresh);

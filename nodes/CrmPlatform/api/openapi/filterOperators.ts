@@ -1,5 +1,5 @@
 import type { Comparison } from '../../fields/condition';
-import type { Field, FieldKind } from '../../fields/field';
+import type { FieldKind } from '../../fields/field';
 import { fieldKinds } from '../../fields/fieldKinds';
 import type { FilteredField } from './filteredFields';
 
@@ -101,15 +101,7 @@ export function operatorsOf(field: FilteredField): FilterOperator[] {
 			(suits?.(kind, isFilteredLink(field)) ?? true) &&
 			filters.every(([filterComparison, value]) => {
 				const filter = field.filters.get(comparison(filterComparison));
-				return filter && (typeof value !== 'boolean' || constantOf(filter, value) !== undefined);
+				return filter && (typeof value !== 'boolean' || isBoolean(filter.kind) || fieldKinds[filter.kind].shape === 'open');
 			}),
 	);
-}
-
-/** The description's value for true or false, such as 0 or `yes`; undefined if it does not say. */
-export function constantOf({ kind, choices }: Field, booleanValue: boolean): string | number | boolean | undefined {
-	if (!choices) return isBoolean(kind) || fieldKinds[kind].shape === 'open' ? booleanValue : undefined;
-	const words = booleanValue ? /^(true|yes|y|on|1)$/i : /^(false|no|n|off|0)$/i;
-	const [choice, ...others] = choices.filter(({ value }) => words.test(String(value)));
-	return others.length === 0 ? choice?.value : undefined;
 }

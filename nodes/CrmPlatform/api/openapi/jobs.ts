@@ -1,5 +1,5 @@
 import { idempotencyHeaderOf, type IdempotencyHeader } from './idempotencyHeader';
-import { describeMatch, type MatchDescription } from './match';
+import { takesMatch, type MatchDescription } from './match';
 import type { OpenApiDocument, OpenApiOperation } from './openapi';
 import { operationOf } from './documentParts';
 import { pathItemAt, pathOfPost } from './paths';
@@ -22,26 +22,25 @@ export interface JobDescription extends IdempotencyHeader {
 /**
  * Reads the operation's `x-job`: the operationId of the POST that starts a job, and its parameters.
  *
- * @param matchable the fields of the records, if the job finds them by one
+ * @param match how the operation finds records by a field, if it does
  */
 export function describeJob(
 	document: OpenApiDocument,
 	collection: string,
 	{ 'x-job': job }: OpenApiOperation,
-	matchable?: string[],
+	match?: MatchDescription,
 ): JobDescription | undefined {
 	const path = job && pathOfPost(document, job.operationId);
 	const pathItem = pathItemAt(document, path);
 	const operation = pathItem && operationOf(pathItem, 'post');
 	if (!job || path === undefined || !operation) return undefined;
 	const withoutRecords = queryWithoutRecords(document, path);
-	const match = matchable && describeMatch(document, pathItem, operation, matchable);
 	return {
 		path: `/v1${path.replace(/^.*?\/v1(?=\/)/, '')}`,
 		collection,
 		query: job.parameters ?? {},
 		...idempotencyHeaderOf(document, pathItem, operation),
-		...(match && { match }),
+		...(match && takesMatch(document, pathItem, operation, match) && { match }),
 		...(withoutRecords && { withoutRecords }),
 	};
 }

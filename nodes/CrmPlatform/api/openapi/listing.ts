@@ -1,4 +1,4 @@
-import { allCustomFields, labelFor, type Field, type ParameterEncoding } from '../../fields/field';
+import { allCustomFields, labelFor, type Field } from '../../fields/field';
 import { fieldKinds } from '../../fields/fieldKinds';
 import { field } from './schemaFields';
 import { comparedBy } from '../../fields/condition';
@@ -73,14 +73,15 @@ export function describeList(
 	return description;
 }
 
-/** Filters without a title have the labels of the records' fields. */
+/** Filters without a title have the labels of the records' fields; objects are no filters. */
 function describeFilters(document: OpenApiDocument, operation: OpenApiOperation, parameters: OpenApiParameter[]): Field[] {
 	const labels = new Map(recordFieldsOf(document, operation).map(({ name, label }) => [name, label]));
-	return parameters.map((parameter) => {
+	return parameters.flatMap((parameter) => {
 		const filter = parameterField(document, parameter);
+		if (fieldKinds[filter.kind].shape === 'object') return [];
 		const isTitled = schemaOf(parameter).title !== undefined;
 		const label = isTitled ? undefined : labels.get(comparedBy(filter.name).name);
-		return label === undefined ? filter : { ...filter, label };
+		return label === undefined ? [filter] : [{ ...filter, label }];
 	});
 }
 
@@ -90,24 +91,16 @@ function parameterField(document: OpenApiDocument, parameter: OpenApiParameter):
 	const schema = schemaOf(parameter);
 	// Names are not split: the dot and bracket of `created_at[gte]` belong to the parameter.
 	const baseField = field(document, [name], schema.title ?? filterLabel(name), schema, required);
-	const encoding = encodingOf(parameter, baseField);
-	return {
-		...baseField,
-		name,
-		description: description || baseField.description,
-		...(encoding !== undefined && { encoding }),
-	};
+	const filter = takesSeveral(parameter) ? baseField : asSingle(baseField);
+	return { ...filter, name, description: description || baseField.description };
 }
 
-/** How a parameter's lists and objects are encoded; undefined for commas, and for single values. */
-function encodingOf({ schema, content, style = 'form', explode }: OpenApiParameter, { kind }: Field): ParameterEncoding | undefined {
-	const { shape } = fieldKinds[kind];
-	if (shape === 'single') return undefined;
-	if (!schema && content) return 'json';
-	if (style === 'deepObject') return 'deepObject';
-	const isSeparate = explode ?? style === 'form';
-	if (isSeparate) return shape === 'object' ? 'members' : 'repeated';
-	return style === 'spaceDelimited' ? 'space' : style === 'pipeDelimited' ? 'pipe' : undefined;
+/** Whether a parameter takes several values, separated by commas (rule 11). */
+const takesSeveral = ({ style = 'form', explode = true }: OpenApiParameter): boolean => style === 'form' && !explode;
+
+/** A parameter that takes a list in another form takes one value. */
+function asSingle({ items, ...single }: Field): Field {
+	return fieldKinds[single.kind].shape === 'list' && items !== undefined ? { ...single, kind: items } : { ...single, ...(items && { items }) };
 }
 
 /** `created_at[gte]` → `Created At`; an unknown comparison is kept: `name[like]` → `Name (Like)`. */
@@ -148,12 +141,6 @@ export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation
 		return { name, label, isPlain, isReadOnly: schema.readOnly === true, isLink, ...linkTarget };
 	});
 }
-
-/** The parameters that paging sets: a member of a filter may have the same name. */
-export const pagingParameters = ({ cursor, pageSize }: Pick<ListDescription, 'cursor' | 'pageSize'>): string[] => [
-	cursor,
-	...(pageSize ? [pageSize.name] : []),
-];
 
 /** Maximum fields of a simplified record (n8n's UX guidelines), not counting further links and custom fields. */
 const summaryLength = 10;

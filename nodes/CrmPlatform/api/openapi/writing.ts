@@ -2,7 +2,7 @@ import type { Field } from '../../fields/field';
 import { fieldsOf } from './schemaFields';
 import { idempotencyHeaderOf, type IdempotencyHeader } from './idempotencyHeader';
 import { describeJob, type JobDescription } from './jobs';
-import { describeMatch, type MatchDescription } from './match';
+import { describeMatch, takesMatch, type MatchDescription } from './match';
 import type { OpenApiDocument, OpenApiOperation, PathItem, Schema } from './openapi';
 import { operationOf, readPart } from './documentParts';
 import { pathItemAt, pathOfPost } from './paths';
@@ -74,9 +74,9 @@ export function describeWrite(
 	if (answersId(document, operation, (response) => response)) description.answersId = true;
 	const { responses = {} } = operation;
 	if ('200' in responses && '201' in responses) description.tellsCreated = true;
-	const batch = describeBatch(document, collection, operation['x-batch'], match && { match, fields });
+	const batch = describeBatch(document, collection, operation['x-batch'], match);
 	if (batch) description.batch = batch;
-	const job = describeJob(document, collection, operation, match && fields);
+	const job = describeJob(document, collection, operation, match);
 	if (job) description.job = job;
 	return description;
 }
@@ -125,16 +125,14 @@ function describeBatch(
 	document: OpenApiDocument,
 	collection: string,
 	operationId: string | undefined,
-	matched: { match: MatchDescription; fields: string[] } | undefined,
+	match: MatchDescription | undefined,
 ): BatchDescription | undefined {
 	const path = operationId === undefined ? undefined : pathOfPost(document, operationId);
 	if (!path?.startsWith(`${collection}/`)) return undefined;
 	const pathItem = pathItemAt(document, path);
 	const operation = pathItem && operationOf(pathItem, 'post');
 	if (!operation) return undefined;
-	// A batch without the field to match on would match other records.
-	const { name } = (matched && describeMatch(document, pathItem, operation, matched.fields)) ?? {};
-	if (name !== matched?.match.name) return undefined;
+	if (match && !takesMatch(document, pathItem, operation, match)) return undefined;
 	const requestBody = readPart(document, operation.requestBody, 'requestBody');
 	const { properties = {} } = flatten(document, jsonSchema(requestBody) ?? {});
 	for (const [items, schema] of Object.entries(properties)) {

@@ -1,0 +1,213 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { sendBatch } from '../../nodes/CrmPlatform/api/batchRequest';
+import { readAnswer } from '../../nodes/CrmPlatform/api/http/answer';
+import { problemOf } from '../../nodes/CrmPlatform/api/http/problem';
+import { rateWindow, retryAfter } from '../../nodes/CrmPlatform/api/http/rateLimitHeaders';
+import { readPages } from '../../nodes/CrmPlatform/api/lists/pages';
+import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
+import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
+import { describeContacts, documentWith, fieldsOf, json, listWith, query } from './described-document.ts';
+
+/** The rules of docs/service.md, each with what is kept, and what is refused or absent. */
+
+test.each([[{ openapi: '3.0.3' }, true], [{ openapi: '3.1.0' }, true], [{ swagger: '2.0' }, false], [{ openapi: '4.0.0' }, false]])(
+	'rule 1: the description is OpenAPI 3: %j',
+	(version, isRead) => expect(parseOpenApi({ ...version, paths: {} }) !== undefined).toBe(isRead),
+);
+
+test.each([
+	[{ patch: {} }, { method: 'PATCH' }],
+	[{ put: {} }, { method: 'PUT', replaces: true }],
+	[{ patch: {}, put: {} }, { method: 'PATCH' }],
+	[{ post: {} }, undefined],
+])('rule 2: an update is PATCH, or PUT of the whole record: %j', (verbs, update) => {
+	const description = describeResource(documentWith({ '/v1/contacts': { get: {} }, '/v1/contacts/{id}': verbs }), '/contacts');
+	if (update) expect(description?.update).toMatchObject(update);
+	else expect(description?.update).toBeUndefined();
+});
+
+describe('rules 4 and 20: a list', () => {
+	const list = { cursor: 'cursor' };
+	const data = [{ id: 1 }, { id: '2' }];
+	const read = async (...bodies: object[]) => {
+		const ids: unknown[] = [];
+		const send = async () => ({ status: 200, headers: {}, body: bodies.length > 1 ? bodies.shift() : bodies[0] });
+		for await (const { records } of readPages(send, { path: '/v1/contacts', list, query: {} })) ids.push(...records.map(({ id }) => id));
+		return ids;
+	};
+
+	test.each<[string, object[], number]>([
+		['ends with a cursor of null', [{ data, next_cursor: null }], 2],
+		['ends without a cursor if the total is reached', [{ data, total: 2 }], 2],
+		['continues with a text', [{ data, next_cursor: 'b' }, { data: [{ id: 3 }], next_cursor: null, total: 3 }], 3],
+	])('%s', async (_, bodies, count) => expect(await read(...bodies)).toHaveLength(count));
+
+	test.each<[string, object[], RegExp]>([
+		['a cursor and a total that are missing', [{ data }], /rule 4 /],
+		['a cursor that is a number', [{ data, next_cursor: 2, total: 2 }], /next_cursor of \/v1\/contacts: .*rule 4 /],
+		['a cursor elsewhere', [{ data, total: 9, paging: { next: 'b' } }], /9 records, but the CRM returned only 2.*rule 20 /],
+		['a total that is never reached', [{ data, next_cursor: 'b' }, { data: [{ id: 3 }], next_cursor: null, total: 9 }], /rule 20 /],
+		['a page that repeats', [{ data, next_cursor: 'b' }], /same page twice.*rule 20 /],
+	])('with %s is refused', async (_, bodies, message) => {
+		if (/never reached/.test(_)) bodies.push(...bodies, ...bodies);
+		await expect(read(...bodies)).rejects.toThrow(message);
+	});
+});
+
+test('rule 5: roles of parameters go by one table of names; others are filters', () => {
+	const described = listWith(
+		query('page_token', { type: 'string' }), query('per_page', { type: 'integer', maximum: 20 }), query('order_by', { enum: ['name'] }),
+		query('search', { type: 'string' }), query('select', { type: 'string' }), query('where', { type: 'string' }),
+	);
+	expect(described).toMatchObject({
+		cursor: 'page_token', pageSize: { name: 'per_page', maximum: 20 }, sort: { name: 'order_by', values: ['name'] },
+		search: 'search', fields: 'select', filters: [{ name: 'search' }, { name: 'where' }],
+	});
+	expect(listWith(query('from_here', {})).cursor).toBe('cursor');
+});
+
+test.each<[object, object | undefined]>([
+	[{ type: 'string' }, {}],
+	[{ type: 'string', maxLength: 64 }, { idempotencyKey: { maxLength: 64 } }],
+	[{ type: 'string', format: 'uuid', maxLength: 36 }, { idempotencyKey: { isUuid: true } }],
+	[{ type: 'string', maxLength: 63 }, undefined],
+	[{ type: 'string', pattern: '^[0-9a-f]{64}$' }, undefined],
+])('rule 6: a key is a text of at least 64 characters, or a UUID: %j', (schema, expected) => {
+	const create = (name: string) => describeContacts({}, { parameters: [{ name, in: 'header', schema }] }).create;
+	const { idempotencyHeader, idempotencyKey } = create('x-idempotency-key');
+	expect(idempotencyHeader).toBe(expected && 'x-idempotency-key');
+	expect(idempotencyKey).toEqual((expected as { idempotencyKey?: object } | undefined)?.idempotencyKey);
+	expect(create('Idempotency-Key-TTL').idempotencyHeader).toBeUndefined();
+});
+
+test('rule 7: a reset is read by its size, and Retry-After in seconds or as a date', () => {
+	const now = Date.parse('2026-11-28T12:00:00Z');
+	for (const reset of ['30', String(now / 1000 + 30), String(now + 30_000)]) {
+		expect(rateWindow({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset }, now)?.resetsAt).toBe(now + 30_000);
+	}
+	expect(rateWindow({ 'x-ratelimit-remaining': 'many', 'x-ratelimit-reset': '30' }, now)).toBeUndefined();
+	expect([retryAfter({ 'retry-after': '7' }, now), retryAfter({ 'retry-after': 'soon' }, now)]).toEqual([7_000, undefined]);
+});
+
+test.each<[unknown, string]>([
+	[
+		{ detail: 'No such thing', errors: [{ pointer: '/email', detail: 'is taken' }] }, 'No such thing\nemail: is taken'],
+	[{ message: 'No such thing' }, 'No such thing'],
+	[{ error: 'No such thing' }, 'No such thing'],
+	[{ error: { message: 'No such thing' } }, 'No such thing'],
+	[{ errors: [{ message: 'No such thing' }] }, 'No such thing'],
+	['No such thing', 'No such thing'],
+	[{ fields: { email: ['is taken'] } }, 'The CRM refused the request (400)'],
+])('rule 8: the text of an error is shown: %j', (body, words) => {
+	const text = typeof body === 'string' ? body : JSON.stringify(body);
+	const { message, description } = problemOf({ status: 400, headers: {}, text });
+	expect(`${message}\n${description}`).toContain(words);
+});
+
+const contactFields = { properties: { email: { type: 'string' }, external_id: { type: 'string' } } };
+
+test.each<[string, object[], object | undefined]>([
+	['a list', [query('match_on', { enum: ['email'] }), query('mode', { enum: ['merge'] })], { name: 'match_on', values: ['email'] }],
+	['a required one', [{ ...query('key', { enum: ['external_id'] }), required: true }], { name: 'key', whenBlank: 'external_id' }],
+	['one that lists none', [query('match_on', { type: 'string' })], undefined],
+	['two', [query('one', { enum: ['email'] }), query('two', { enum: ['email'] })], undefined],
+])('rule 10: an upsert has a parameter that lists unique fields: %s', (_, parameters, match) => {
+	const document = documentWith({ '/v1/contacts': { get: {}, put: { parameters, requestBody: json(contactFields) } } });
+	const upsert = describeResource(document, '/contacts')?.upsert;
+	if (match) expect(upsert?.match).toMatchObject(match);
+	else expect(upsert?.match).toBeUndefined();
+});
+
+test('rule 11: lists are separated by commas, and times have the names of the contract', () => {
+	const several = { name: 'status', in: 'query', schema: { type: 'array', items: { type: 'string' } } };
+	expect(listWith({ ...several, explode: false }).filters).toMatchObject([{ kind: 'list' }]);
+	expect(listWith(several).filters).toMatchObject([{ kind: 'text' }]);
+	const times = (...names: string[]) => listWith(...names.map((name) => query(name, { type: 'string', format: 'date-time' })));
+	expect(times('created_at[gte]', 'created_at[lt]', 'updated_since', 'include_deleted')).toMatchObject({
+		created: { field: 'created_at' }, changed: { since: 'updated_since' }, deleted: { parameter: 'include_deleted' },
+	});
+	expect(times('created_at[gte]', 'modified_since')).not.toMatchObject({ created: {} });
+	expect(times('modified_since').changed).toBeUndefined();
+});
+
+describe('rules 13 and 20: the results of a batch', () => {
+	const description = { path: '/batch/update', items: 'items', maximum: 100 };
+	const outcomes = async (items: IDataObject[], results: unknown, areNew = false) => {
+		const send = async () => ({ status: 207, headers: {}, body: { results } });
+		const all = await sendBatch(send, { description, path: '/v1/contacts/batch/update', items, areNew });
+		return all.map((outcome) => {
+			if (outcome instanceof Error) return outcome.message;
+			return 'record' in outcome ? outcome.record?.id : outcome.problem.message;
+		});
+	};
+	const nothing = 'The CRM returned no result for this record';
+	const items = [{ id: 'a' }, { id: '7' }];
+	const result = (index: number, id?: unknown, more: object = {}) => ({ index, status: 200, ...(id !== undefined && { id }), ...more });
+
+	test.each<[string, unknown, unknown[]]>([
+		['by index, in any order', [result(1, 7), result(0, 'a')], ['a', '7']],
+		['with the id in the record', [result(0, undefined, { data: { id: 'a' } }), result(1)], ['a', undefined]],
+		['with an error of one', [{ index: 0, status: 422, error: { detail: 'a is refused' } }, result(1, '7')], ['a is refused', '7']],
+		['without one', [result(1, '7')], [nothing, '7']],
+		['with a success that has an error', [result(0, 'a', { error: { detail: 'a is refused' } }), result(1, '7')], ['a is refused', '7']],
+	])('are understood %s', async (_, results, expected) => expect(await outcomes(items, results)).toEqual(expected));
+
+	test.each<[string, unknown]>([
+		['have no index', [{ status: 200, id: 'a' }, { status: 200, id: '7' }]],
+		['have an index twice', [result(0, 'a'), result(0, 'a')]],
+		['have an index beyond the items', [result(1, '7'), result(2)]],
+		['have no status', [{ index: 0 }, result(1)]],
+		['have the id of another record', [result(0, '7'), result(1, 'a')]],
+		['are no list', 'done'],
+	])('count as unknown if they %s', async (_, results) => expect(await outcomes(items, results)).toEqual([nothing, nothing]));
+
+	test('count as unknown if one record was created for two items', async () => {
+		expect(await outcomes([{}, {}], [result(0, 'x'), result(1, 'x')], true)).toEqual([nothing, nothing]);
+		expect(await outcomes([{}, {}], [result(0, 'x'), result(1, 'x')])).toEqual(['x', 'x']);
+	});
+});
+
+test('rule 18: of a schema, what is not understood affects only that part', () => {
+	const schemas = { Circle: { allOf: [{ $ref: '#/components/schemas/Circle' }] }, Born: { type: 'string', format: 'date' } };
+	const properties = {
+		status: { oneOf: [{ const: 'open', title: 'Open' }, { const: 'done' }] },
+		score: { type: ['integer', 'null'] },
+		born: { $ref: '#/components/schemas/Born', title: 'Birthday' },
+		circle: { $ref: '#/components/schemas/Circle' },
+		elsewhere: { $ref: 'other.yaml#/Thing' },
+		empty: null,
+		any: true,
+		odd: { type: 7, enum: null, maxLength: 'many' },
+	};
+	expect(fieldsOf({ properties }, { schemas }).map(({ name, kind }) => [name, kind])).toEqual([
+		['status', 'choice'], ['score', 'number'], ['born', 'date'], ['circle', 'any'], ['elsewhere', 'any'], ['empty', 'any'], ['any', 'any'],
+		['odd', 'any'],
+	]);
+});
+
+describe('rule 20: a response of success', () => {
+	const read = (body: unknown, more: object = {}, type = 'application/json') =>
+		readAnswer({ status: 200, headers: { 'content-type': type }, text: JSON.stringify(body), ...more }, 'https://crm.example', 'POST');
+
+	test.each<[string, unknown, string]>([
+		['an error', { error: 'no such field' }, 'application/json'],
+		['errors', { errors: ['email is taken'] }, 'application/json'],
+		['success: false', { success: false }, 'application/json'],
+		['another status', { status: 422, detail: 'email is taken' }, 'application/json'],
+		['a problem', { id: 'x' }, 'application/problem+json'],
+	])('with %s is a failure', (_, body, type) => {
+		const answer = read(body, {}, type);
+		expect(!answer.ok && answer.problem.description).toContain('may have been written');
+	});
+
+	test.each([{ id: 'm', error: { code: 'bounced' }, status: 'failed' }, { results: [], errors: ['x'] }, { data: {}, errors: ['x'] }, {}])(
+		'with a record or a list is none, whatever its members: %j',
+		(body) => expect(read(body).ok).toBe(true),
+	);
+
+	test('in another charset than UTF-8 is refused', () => {
+		const answer = read({ id: 'x' }, { isGarbled: true });
+		expect(!answer.ok && answer.problem.message).toContain('text in UTF-8');
+	});
+});
