@@ -1,4 +1,4 @@
-import type { Operation } from '../model';
+import type { Operation, Resource } from '../model';
 import { create } from './create';
 import { deleteRecord } from './delete';
 import { exportFile } from './exportFile';
@@ -28,7 +28,25 @@ export function recordOperations(singular: string, plural: string): Operation[] 
 	];
 }
 
-export const tagOperations: Operation[] = [
+const tagOperations: Operation[] = [
 	tagOperation('Add Tag', 'addTag', 'Add a tag to a record'),
 	tagOperation('Remove Tag', 'removeTag', 'Remove a tag from a record'),
 ];
+
+/**
+ * A record type of everyday work: its records link to others, and have tags.
+ *
+ * @param more the operations that only it has
+ */
+export const everydayType = (
+	named: Pick<Resource, 'name' | 'value' | 'path' | 'parents'>,
+	singular: string,
+	plural: string,
+	more: Operation[] = [],
+): Resource => ({
+	...named,
+	hasLinks: true,
+	isUndoable: true,
+	isPolled: true,
+	operations: [...recordOperations(singular, plural), ...tagOperations, ...more],
+});

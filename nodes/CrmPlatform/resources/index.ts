@@ -1,55 +1,121 @@
-import type { MenuEntry, Resource } from '../model';
-import { accountPlan } from './accountPlan';
-import { activity } from './activity';
-import { apiRequest } from './apiRequest';
-import { changeResource } from './change';
-import { company } from './company';
-import { contact } from './contact';
-import { customField } from './customField';
-import { customObject } from './customObject';
-import { customObjectRecord } from './customObjectRecord';
+import type { MenuEntry, Operation, Resource } from '../model';
+import { get } from '../operations/get';
+import { getFixed } from '../operations/getFixed';
+import { getMany } from '../operations/getMany';
+import { recordAction } from '../operations/recordAction';
+import { everydayType, recordOperations } from '../operations/recordOperations';
+import { sendRequest } from '../operations/sendRequest';
+import { undo } from '../operations/undo';
+import { pickerProperty } from '../parameters/recordParameters';
 import { deal } from './deal';
-import { event } from './event';
-import { job } from './job';
 import { message } from './message';
-import { note } from './note';
-import { pipeline } from './pipeline';
-import { tag } from './tag';
 import { task } from './task';
 import { ticket } from './ticket';
-import { user } from './user';
-import { webhook } from './webhook';
-import { webhookDelivery } from './webhookDelivery';
+import { webhookOperations } from './webhook';
 
-/** In the order of their display names: `activity` is *Logged Activity*. */
+const company = everydayType({ name: 'Company', value: 'company', path: '/companies' }, 'a company', 'companies');
+
+/** In the order of their display names. */
 const everydayRecords: Resource[] = [
 	company,
-	contact,
-	customObjectRecord,
+	everydayType({ name: 'Contact', value: 'contact', path: '/contacts' }, 'a contact', 'contacts'),
+	everydayType(
+		{
+			name: 'Custom Object Record',
+			value: 'customObjectRecord',
+			path: '/custom-objects/{objectKey}/records',
+			parents: [
+				{
+					...pickerProperty('Custom Object', 'objectKey', 'searchCustomObjects', {
+						by: { name: 'key', displayName: 'By Key', hint: 'The key of the custom object, such as cars' },
+					}),
+					builderHint: { propertyHint: 'For resource customObjectRecord, and for kind customObjectRecord' },
+				},
+			],
+		},
+		'a custom object record',
+		'custom object records',
+	),
 	deal,
-	activity,
+	everydayType({ name: 'Logged Activity', value: 'activity', path: '/activities' }, 'an activity', 'activities'),
 	message,
-	note,
+	everydayType({ name: 'Note', value: 'note', path: '/notes' }, 'a note', 'notes'),
 	task,
 	ticket,
 ];
 
-/** The resources for everyday work, by name. */
-export const everyday: Resource[] = [changeResource(everydayRecords.filter(({ isUndoable }) => isUndoable)), ...everydayRecords];
+const undoable = everydayRecords.filter(({ isUndoable }) => isUndoable);
 
-/** The resources for setting up and monitoring an account, in the order of their display names: `accountPlan` is *Plan*. */
+/** The resources for everyday work, by name. */
+export const everyday: Resource[] = [service({ name: 'Change', value: 'change', path: '/events' }, [undo(undoable)]), ...everydayRecords];
+
+/** A part of the service whose changes cannot be undone. */
+function service(named: Pick<Resource, 'name' | 'value' | 'path' | 'parents'>, operations: Operation[], isPolled = false): Resource {
+	return { ...named, isUndoable: false, isPolled, operations };
+}
+
+const jobOperations = [
+	recordAction('Cancel a job', 'cancel', {
+		name: 'Cancel',
+		value: 'cancel',
+		description: 'Cancel a job that has not finished. Records already processed stay as they are.',
+		leavesTheCrm: false,
+	}),
+	get('Get a job'),
+	getMany('Get many jobs'),
+];
+
+const planOperation = getFixed('Get the plan and its limits', '/account', {
+	name: 'Get',
+	value: 'get',
+	description: 'Retrieve a single record',
+});
+
+const userOperations = [
+	...recordOperations('a user', 'users'),
+	getFixed('Get the current user', '/users/me', {
+		name: 'Get Current',
+		value: 'getCurrent',
+		description: 'Retrieve the user the credential belongs to',
+	}),
+];
+
+const deliveryOperations = [
+	get('Get a webhook delivery'),
+	getMany('Get many webhook deliveries', { listsChanges: false, sorts: false }),
+	recordAction('Retry a webhook delivery', 'retry', {
+		name: 'Retry',
+		value: 'retry',
+		description: 'Send the event again, even if it was delivered before',
+		leavesTheCrm: false,
+	}),
+];
+
+const customFields = recordOperations('a custom field', 'custom fields');
+const customObjects = recordOperations('a custom object', 'custom objects');
+const eventOperations = [get('Get an event'), getMany('Get many events', { listsChanges: false })];
+
+/** The resources for setting up and monitoring an account, in the order of their display names. */
 export const administration: Resource[] = [
-	apiRequest,
-	customField,
-	customObject,
-	event,
-	job,
-	pipeline,
-	accountPlan,
-	tag,
-	user,
-	webhook,
-	webhookDelivery,
+	service({ name: 'API Request', value: 'apiRequest', path: '/' }, [sendRequest()]),
+	service({ name: 'Custom Field', value: 'customField', path: '/custom-fields' }, customFields, true),
+	service({ name: 'Custom Object', value: 'customObject', path: '/custom-objects' }, customObjects, true),
+	service({ name: 'Event', value: 'event', path: '/events' }, eventOperations),
+	service({ name: 'Job', value: 'job', path: '/jobs' }, jobOperations),
+	service({ name: 'Pipeline', value: 'pipeline', path: '/pipelines' }, recordOperations('a pipeline', 'pipelines'), true),
+	service({ name: 'Plan', value: 'account', path: '/account' }, [planOperation]),
+	service({ name: 'Tag', value: 'tag', path: '/tags' }, recordOperations('a tag', 'tags'), true),
+	service({ name: 'User', value: 'user', path: '/users' }, userOperations, true),
+	service({ name: 'Webhook', value: 'webhook', path: '/webhooks' }, webhookOperations),
+	service(
+		{
+			name: 'Webhook Delivery',
+			value: 'webhookDelivery',
+			path: '/webhooks/{webhookId}/deliveries',
+			parents: [pickerProperty('Webhook', 'webhookId', 'searchWebhooks')],
+		},
+		deliveryOperations,
+	),
 ];
 
 export const resources: Resource[] = [...everyday, ...administration].sort((a, b) => (a.name < b.name ? -1 : 1));

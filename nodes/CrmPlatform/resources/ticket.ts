@@ -1,5 +1,4 @@
-import type { Resource } from '../model';
-import { recordOperations, tagOperations } from '../operations/recordOperations';
+import { everydayType } from '../operations/recordOperations';
 import type { PickedField } from '../mapping/pickedFields';
 import { namedUpdate } from '../operations/update';
 
@@ -10,56 +9,46 @@ const assignee: PickedField = {
 	method: 'searchUsers',
 };
 
-export const ticket: Resource = {
-	name: 'Ticket',
-	value: 'ticket',
-	path: '/tickets',
-	hasLinks: true,
-	isUndoable: true,
-	isPolled: true,
-	operations: [
-		...recordOperations('a ticket', 'tickets'),
-		...tagOperations,
-		namedUpdate('Assign a ticket', {
-			name: 'Assign',
-			value: 'assign',
-			description: 'Assign a ticket to a user',
-			leavesTheCrm: false,
-			only: [],
-			picked: [assignee],
-		}),
-		namedUpdate('Change the status of a ticket', {
-			name: 'Change Status',
-			value: 'changeStatus',
-			description: 'Move a ticket to another status',
-			leavesTheCrm: false,
-			only: ['status'],
-			required: ['status'],
-		}),
-		namedUpdate('Close a ticket', {
-			name: 'Close',
-			value: 'close',
-			description: 'Close a ticket permanently',
-			leavesTheCrm: false,
-			preset: { status: 'closed' },
-			only: [],
-		}),
-		namedUpdate('Reopen a ticket', {
-			name: 'Reopen',
-			value: 'reopen',
-			description: 'Reopen a closed deal or ticket, or a completed task',
-			leavesTheCrm: false,
-			preset: { status: 'open' },
-			only: [],
-		}),
-		namedUpdate('Solve a ticket', {
-			name: 'Solve',
-			value: 'solve',
-			description: 'Mark a ticket as solved. The ticket must have an assignee.',
-			leavesTheCrm: false,
-			preset: { status: 'solved' },
-			only: [],
-			picked: [{ ...assignee, isOptional: true }],
-		}),
-	],
-};
+export const ticket = everydayType({ name: 'Ticket', value: 'ticket', path: '/tickets' }, 'a ticket', 'tickets', [
+	namedUpdate('Assign a ticket', {
+		name: 'Assign',
+		value: 'assign',
+		description: 'Assign a ticket to a user',
+		leavesTheCrm: false,
+		only: [],
+		picked: [assignee],
+	}),
+	namedUpdate('Change the status of a ticket', {
+		name: 'Change Status',
+		value: 'changeStatus',
+		description: 'Move a ticket to another status',
+		leavesTheCrm: false,
+		only: ['status'],
+		required: ['status'],
+	}),
+	namedUpdate('Close a ticket', {
+		name: 'Close',
+		value: 'close',
+		description: 'Close a ticket permanently',
+		leavesTheCrm: false,
+		preset: { status: 'closed' },
+		only: [],
+	}),
+	namedUpdate('Reopen a ticket', {
+		name: 'Reopen',
+		value: 'reopen',
+		description: 'Reopen a closed deal or ticket, or a completed task',
+		leavesTheCrm: false,
+		preset: { status: 'open' },
+		only: [],
+	}),
+	namedUpdate('Solve a ticket', {
+		name: 'Solve',
+		value: 'solve',
+		description: 'Mark a ticket as solved. The ticket must have an assignee.',
+		leavesTheCrm: false,
+		preset: { status: 'solved' },
+		only: [],
+		picked: [{ ...assignee, isOptional: true }],
+	}),
+]);

@@ -1,4 +1,4 @@
-import type { Resource } from '../model';
+import type { Operation } from '../model';
 import { recordAction } from '../operations/recordAction';
 import { create } from '../operations/create';
 import { deleteRecord } from '../operations/delete';
@@ -6,38 +6,31 @@ import { get } from '../operations/get';
 import { getMany } from '../operations/getMany';
 import { update } from '../operations/update';
 
-export const webhook: Resource = {
-	name: 'Webhook',
-	value: 'webhook',
-	path: '/webhooks',
-	isUndoable: false,
-	isPolled: false,
-	operations: [
-		create('Create a webhook'),
-		deleteRecord('Delete a webhook'),
-		get('Get a webhook'),
-		getMany('Get many webhooks'),
-		recordAction('Recover the events of a webhook', 'recover', {
-			name: 'Recover Events',
-			value: 'recover',
-			description: 'Redeliver the events that could not be delivered',
-			leavesTheCrm: false,
-			output: null,
-			takesValues: true,
-		}),
-		recordAction('Rotate the secret of a webhook', 'rotate-secret', {
-			name: 'Rotate Secret',
-			value: 'rotateSecret',
-			description: 'Replace the secret that deliveries are signed with',
-			leavesTheCrm: false,
-		}),
-		recordAction('Send a test event to a webhook', 'test', {
-			name: 'Send Test Event',
-			value: 'test',
-			description: 'Send a test event to the webhook',
-			leavesTheCrm: false,
-			output: null,
-		}),
-		update('Update a webhook'),
-	],
-};
+export const webhookOperations: Operation[] = [
+	create('Create a webhook'),
+	deleteRecord('Delete a webhook'),
+	get('Get a webhook'),
+	getMany('Get many webhooks'),
+	recordAction('Recover the events of a webhook', 'recover', {
+		name: 'Recover Events',
+		value: 'recover',
+		description: 'Redeliver the events that could not be delivered',
+		leavesTheCrm: false,
+		output: null,
+		takesValues: true,
+	}),
+	recordAction('Rotate the secret of a webhook', 'rotate-secret', {
+		name: 'Rotate Secret',
+		value: 'rotateSecret',
+		description: 'Replace the secret that deliveries are signed with',
+		leavesTheCrm: false,
+	}),
+	recordAction('Send a test event to a webhook', 'test', {
+		name: 'Send Test Event',
+		value: 'test',
+		description: 'Send a test event to the webhook',
+		leavesTheCrm: false,
+		output: null,
+	}),
+	update('Update a webhook'),
+];
