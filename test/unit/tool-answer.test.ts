@@ -1,18 +1,21 @@
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { asAnswer } from '../../nodes/CrmPlatform/toolCalls/toolAnswer';
 
 /** The answer with which a model learns of these records and notices. */
 async function answerTo(records: IDataObject[], maxAnswerLength: unknown, notices: string[] = [], isSwallowed = false): Promise<string> {
-	const n8n = {
+	const items = records.map((json) => ({ json }));
+	return textOf(await asAnswer(contextOf(maxAnswerLength, isSwallowed), async () => ({ items, notices })));
+}
+
+const contextOf = (maxAnswerLength: unknown, isSwallowed: boolean) =>
+	({
 		getNode: () => ({ type: 'crmPlatformTool' }),
 		isToolExecution: () => isSwallowed,
 		getNodeParameter: () => maxAnswerLength,
-	} as unknown as IExecuteFunctions;
-	const items = records.map((json) => ({ json }));
-	const [answer = []] = await asAnswer(n8n, async () => ({ items, notices }));
-	return JSON.stringify(answer.map(({ json }) => json));
-}
+	}) as unknown as IExecuteFunctions;
+
+const textOf = ([answer = []]: INodeExecutionData[][]): string => JSON.stringify(answer.map(({ json }) => json));
 
 const recordOf = (length: number, more: IDataObject = {}) => ({ id: 'con_1', ...more, text: 'x'.repeat(length) });
 
@@ -32,6 +35,17 @@ test.each([500, 1_000, 4_000])('no answer is longer than %i characters, however 
 		expect(answer.length).toBeLessThanOrEqual(maxLength);
 		expect(answer).toMatch(/left out|shortened/);
 	}
+});
+
+test('nor is an answer whose shortened record just fits, or an error', async () => {
+	for (let length = 1; length < 300; length++) {
+		const record = recordOf(5_000, { name: 'n'.repeat(length), more: 'm'.repeat(250) });
+		expect((await answerTo([record], 1_000)).length).toBeLessThanOrEqual(1_000);
+	}
+	const failing = asAnswer(contextOf(500, true), async () => await Promise.reject(new Error('"'.repeat(1_000))));
+	const answer = textOf(await failing);
+	expect(answer).toMatch(/^\[\{"error":"/);
+	expect(answer.length).toBeLessThanOrEqual(500);
 });
 
 test('an answer of exactly the maximum length is complete', async () => {

@@ -27,21 +27,18 @@ export async function asAnswer(n8n: IExecuteFunctions, run: () => Promise<NodeOu
 		return await run();
 	};
 	const { items, notices } = await runWithin().catch((error: Error) => {
-		const failure = inMessage(nodeFailure(n8n, error, 0), length);
-		if (!isSwallowed(n8n)) throw failure;
-		return { items: [{ json: { error: failure.message } }], notices: [] };
+		const failure = nodeFailure(n8n, error, 0);
+		const text = failureText(failure);
+		if (isSwallowed(n8n)) return { items: [{ json: { error: text } }], notices: [] };
+		// A model reads only the message of an error (AI Agent 3, n8n 2.41).
+		failure.message = cut(text, length);
+		throw failure;
 	});
 	const noticeText = [...(items.length > 0 ? [] : [nothingFound]), ...notices].join('\n');
 	return [withinLength(items, noticeText === '' ? [] : [cut(noticeText, length / 4)], length)];
 }
 
 const nothingFound = 'Nothing was found: no record matches.';
-
-/** A model reads only the message of an error (AI Agent 3, n8n 2.41). */
-function inMessage(failure: NodeFailure, length: number): NodeFailure {
-	failure.message = cut(failureText(failure), length);
-	return failure;
-}
 
 /** The message of the error, with its description. */
 export const failureText = ({ message, description }: NodeFailure): string =>
@@ -86,7 +83,7 @@ function withinLength(items: INodeExecutionData[], notes: string[], length: numb
 	if (keptCount > 0 || !first) {
 		return withNotes(items.slice(0, keptCount), [...notes, omissionNote(items.length - keptCount, items.length, length)]);
 	}
-	return withNotes([{ ...first, json: shortRecord(first.json, room) }], [...notes, omissionNote(items.length - 1, items.length, length)]);
+	return withNotes([{ ...first, json: shortRecord(first.json, room - 1) }], [...notes, omissionNote(items.length - 1, items.length, length)]);
 }
 
 const answerLength = (items: INodeExecutionData[]): number => sizeOf(items.map(({ json }) => json));
