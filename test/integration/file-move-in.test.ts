@@ -4,13 +4,14 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { getColumnOptions } from '../../nodes/CrmPlatform/pickers/columnFields';
 import { useBinaryStore } from './harness/binary-store.ts';
-import { fileRuns } from './harness/file-runs.ts';
-import { failure, picker } from './harness/node-runs.ts';
+import { fileRuns, rowsOf } from './harness/file-runs.ts';
+import { failure, picker, run } from './harness/node-runs.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 /** Exports of other systems, imported as a new user would. */
 const sandbox = useSandbox({ contacts: 0 });
-const { importOf, importing, setupOf } = fileRuns(sandbox, useBinaryStore());
+const store = useBinaryStore();
+const { importOf, importing, setupOf } = fileRuns(sandbox, store);
 
 const exported = (name: string) => readFileSync(`${__dirname}/../support/exports/${name}.csv`);
 
@@ -151,6 +152,47 @@ describe('the columns of an export', () => {
 		await sandbox.clear();
 		expect((await failure(await setupOf('Foo,Bar\n1,2\n'))).message).toMatch(/No column of the file has the name of a field.*Foo, Bar/);
 		expect(await sandbox.writes()).toEqual([]);
+	});
+});
+
+describe('a row with values that do not fit', () => {
+	const csv = 'Last Name,Email,Phone,Lifecycle Stage,NPS Score\nA,no address,none,VIP client,seven\nB,b@fits.example,,,\n';
+	const wrong = ['email', 'phone', 'lifecycle_stage', 'custom_fields.nps_score'];
+
+	test.each([true, false])('is refused with all of them, their labels and values (preview: %p)', async (preview) => {
+		const { json, failed } = await importOf(csv, { preview });
+		expect(json).toMatchObject({ rows: 2, failed: 1 });
+		const [row] = rowsOf(failed);
+		expect(row!.import_error_field!.split(', ').sort()).toEqual([...wrong].sort());
+		for (const text of ['Email: “no address”', 'Phone: “none”', 'Lifecycle Stage: “VIP client”', 'NPS Score: “seven”']) {
+			expect(row!.import_error_message).toContain(text);
+		}
+	});
+
+	test('is written without them if the user chooses so, and a file has them', async () => {
+		const { items, hints } = await run(await setupOf(csv.replace('b@fits', 'b2@fits'), { options: { refusedValues: 'leaveOut' } }));
+		expect(items[0]!.json).toMatchObject({ created: 2, failed: 0, left_out: 4 });
+		expect(hints.join()).toContain('4 values were left out');
+		const left = rowsOf(await store.text(items[0]!.binary!.left_out));
+		expect(left.map(({ import_error_field: field }) => field).sort()).toEqual([...wrong].sort());
+		expect(left).toContainEqual(expect.objectContaining({ import_row: '2', import_error_field: 'phone', import_error_value: 'none' }));
+	});
+});
+
+describe('rows of one key', () => {
+	const csv = 'Last Name,Email\nA,a@key.example\nB,b@key.example\nC,A@key.example\n';
+	const upsert = { importAs: 'upsert', matchOn: 'email' };
+
+	test.each([true, false])('are told, and the last one wins (preview: %p)', async (preview) => {
+		const { json, hints } = await importOf(csv, { ...upsert, preview });
+		expect(json).toMatchObject({ rows: 3, failed: 0, repeated: 1 });
+		expect(hints.join()).toContain('1 rows have the same Email as an earlier row: of these, the last one wins. For example row 4 and row 2');
+		if (!preview) expect(await sandbox.list('contacts?email=a@key.example')).toMatchObject([{ last_name: 'C' }]);
+	});
+
+	test('are refused after the first if the user chooses so', async () => {
+		const { json } = await importOf(csv.replaceAll('key.', 'first.'), { ...upsert, options: { repeatedRows: 'refuse' } });
+		expect(json).toMatchObject({ created: 2, failed: 1, reasons: [{ row: 4, message: expect.stringContaining('the key of row 2') }] });
 	});
 });
 

@@ -24,15 +24,27 @@ describe('an import', () => {
 		expect(await sandbox.writes()).toEqual([]);
 	});
 
-	test.each([true, false])('explains in the item why the first three rows are refused (preview: %p)', async (preview) => {
+	test.each([true, false])('counts in the item the reasons for which rows are refused (preview: %p)', async (preview) => {
 		const csv = `last_name,email,Company\n${['A,not mail,', 'B,,', 'C,,Nobody & Sons', 'D,"no quote', 'E,,Nobody & Sons'].join('\n')}\n`;
 		const { json } = await importOf(csv, { preview });
 		expect(json.reasons).toEqual([
-			{ row: 2, field: 'email', message: expect.stringMatching(/not mail|email address/) },
-			{ row: 4, field: 'company_id', message: expect.stringMatching(/Nobody & Sons/) },
-			{ row: 5, message: expect.stringMatching(/quote/) },
+			{ rows: 2, row: 4, field: 'company_id', message: expect.stringMatching(/Nobody & Sons/) },
+			{ rows: 1, row: 2, field: 'email', message: 'Email: “not mail” is not an email address.' },
+			{ rows: 1, row: 5, message: expect.stringMatching(/quote/) },
 		]);
 		expect((await importOf('last_name\nF\n', { preview })).json).toMatchObject({ failed: 0, reasons: [] });
+	});
+
+	test('in a preview looks up the IDs in its links, a hundred a request, and refuses those that no record has', async () => {
+		const company = await sandbox.create('companies', { name: 'Linked Ltd' });
+		await sandbox.clear();
+		const rows = Array.from({ length: 150 }, (_, i) => `N${i},${i % 2 ? company.id : `com_01jz8q4t6v9x2b5n7m3k1h${String(1000 + i)}`}\n`);
+		const { json } = await importOf(`last_name,Company\n${rows.join('')}`, { preview: true });
+		expect(json).toMatchObject({ ready: 75, failed: 75 });
+		expect(json.reasons).toEqual([
+			{ rows: 75, row: 2, field: 'company_id', message: 'Company: no record of companies has the ID “com_01jz8q4t6v9x2b5n7m3k1h1000”.' },
+		]);
+		expect((await sandbox.requests()).filter(({ path }) => path === '/v1/companies')).toHaveLength(1);
 	});
 
 	test('in a preview checks every row against the description, and no file is empty', async () => {

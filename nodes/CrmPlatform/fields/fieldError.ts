@@ -11,3 +11,26 @@ export class FieldError extends Error {
 		this.field = name;
 	}
 }
+
+/** Several values of an item cannot be sent. The first one stands for them. */
+export class FieldErrors extends FieldError {
+	readonly errors: FieldError[];
+
+	constructor(errors: [FieldError, ...FieldError[]]) {
+		super({ name: errors[0].field, label: '' }, '');
+		this.message = errors.map(({ message }) => message).join('\n');
+		this.errors = errors;
+	}
+}
+
+/** Reads a value. @returns the error if the value cannot be sent */
+export function fieldErrorOr<Value>(read: () => Value): Value | FieldError {
+	try {
+		return read();
+	} catch (error) {
+		if (error instanceof FieldError) return error;
+		throw passedOn(error);
+	}
+}
+
+const passedOn = (error: unknown): Error => error as Error;

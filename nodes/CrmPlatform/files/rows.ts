@@ -22,6 +22,7 @@ export const reportColumns = {
 	action: 'import_action',
 	field: 'import_error_field',
 	code: 'import_error_code',
+	value: 'import_error_value',
 	message: 'import_error_message',
 	text: 'import_error_row',
 } as const;

@@ -5,6 +5,7 @@ import { writtenValue } from '../fields/apiValue';
 import { refuseErrorText } from '../fields/checks';
 import { decideValue, type EvaluatedValue, type WhenCleared } from '../fields/decideValue';
 import type { ConvertedValue, Field } from '../fields/field';
+import { FieldError, FieldErrors, fieldErrorOr } from '../fields/fieldError';
 import type { Execution } from '../model';
 import { readBoolean } from '../values/readers';
 import { acceptedFields } from './acceptedFields';
@@ -16,6 +17,14 @@ import { onlyBlanks, UnsentValueLog } from './unsentValues';
 
 /** The request body for an input item. */
 export type BodyOf = (item: number) => IDataObject;
+
+/** A value that cannot be sent, and why. */
+export interface RefusedValue {
+	field: Pick<Field, 'name' | 'label'>;
+	/** As the item has it. */
+	value: unknown;
+	message: string;
+}
 
 /**
  * Prepares the conversion of input items into bodies, in two passes:
@@ -31,7 +40,8 @@ export type BodyOf = (item: number) => IDataObject;
  * @param fields the fields that the service takes
  * @param whenCleared what clearing a field does in this operation
  * @param otherNames names of item values with other purposes
- * @throws Error from the returned function, in the user's words, if a value does not fit its field, or if none of an
+ * @param leaveOut is called for values that do not fit their fields: they are left out, and the rest of the item is sent
+ * @throws Error from the returned function, in the user's words, if values do not fit their fields, or if none of an
  * item's values can be sent
  */
 export async function prepareValues(
@@ -40,6 +50,7 @@ export async function prepareValues(
 	fields: Field[],
 	whenCleared: WhenCleared,
 	otherNames: string[] = [],
+	leaveOut?: (refused: RefusedValue) => void,
 ): Promise<BodyOf> {
 	const { n8n, api } = execution;
 	const zone = n8n.getTimezone();
@@ -58,16 +69,29 @@ export async function prepareValues(
 		const { values, unsent: unsentValues, refusal } = evaluated.take(item);
 		for (const unsentValue of unsentValues) unsent.add(unsentValue);
 		if (refusal) throw refusal;
-		return bodyFrom(convert(values, { whenCleared, zone, isForm, writesErrors, unsent }), linkedIds);
+		const errors: FieldError[] = [];
+		const refuse = (field: Field, error: FieldError) => {
+			errors.push(error);
+			leaveOut?.({ field, value: values.find((other) => other.field === field)?.value, message: error.message });
+		};
+		const body = bodyFrom(convert(values, { whenCleared, zone, isForm, writesErrors, unsent, refuse }), linkedIds, refuse);
+		const [first, ...others] = errors;
+		if (first && !leaveOut) throw others.length === 0 ? first : new FieldErrors([first, ...others]);
+		return body;
 	};
 }
 
 /** Decides which of an item's evaluated values are sent, and converts these. */
 function convert(
 	values: EvaluatedValue[],
-	{ whenCleared, zone, isForm, writesErrors, unsent }: ConversionOptions,
+	{ whenCleared, zone, isForm, writesErrors, unsent, refuse }: ConversionOptions,
 ): ConvertedValue[] {
-	const decisions = values.map((value) => ({ field: value.field, ...decideValue(value, whenCleared) }));
+	const decisions = values.flatMap((value) => {
+		const decision = fieldErrorOr(() => decideValue(value, whenCleared));
+		if (!(decision instanceof FieldError)) return [{ field: value.field, ...decision }];
+		refuse(value.field, decision);
+		return [];
+	});
 	const skipped = decisions.filter((decision) => decision.action === 'skip');
 	for (const { field, reason } of skipped) if (reason === 'undefined') unsent.add({ reason: 'noValue', name: field.label });
 	const isBlankItem = decisions.length > 0 && skipped.filter(({ reason }) => reason === 'blank').length === decisions.length;
@@ -75,9 +99,14 @@ function convert(
 	return decisions.flatMap((decision): ConvertedValue[] => {
 		if (decision.action === 'skip') return [];
 		const { field } = decision;
-		const converted = decision.action === 'clear' ? null : writtenValue(field, decision.value, zone);
-		if (!writesErrors) refuseErrorText(field, converted);
-		return [{ field, converted }];
+		const converted = fieldErrorOr(() => {
+			const written = decision.action === 'clear' ? null : writtenValue(field, decision.value, zone);
+			if (!writesErrors) refuseErrorText(field, written);
+			return written;
+		});
+		if (!(converted instanceof FieldError)) return [{ field, converted }];
+		refuse(field, converted);
+		return [];
 	});
 }
 
@@ -89,13 +118,21 @@ interface ConversionOptions {
 	/** Whether texts such as `#N/A` are values. */
 	writesErrors: boolean;
 	unsent: UnsentValueLog;
+	refuse: Refuse;
 }
+
+/** Takes the error of a value that cannot be sent. */
+type Refuse = (field: Field, error: FieldError) => void;
 
 const writesErrorTexts = (n8n: IExecuteFunctions): boolean =>
 	readBoolean('Write Error Texts', n8n.getNodeParameter('options.writeErrorTexts', 0, false), { otherwise: false });
 
-function bodyFrom(values: ConvertedValue[], linkedIds: LinkedIds): IDataObject {
+function bodyFrom(values: ConvertedValue[], linkedIds: LinkedIds, refuse: Refuse): IDataObject {
 	const body: IDataObject = {};
-	for (const value of values) setAtPath(body, value.field.path, linkedIds.replaceNames(value, values));
+	for (const value of values) {
+		const replaced = fieldErrorOr(() => linkedIds.replaceNames(value, values));
+		if (replaced instanceof FieldError) refuse(value.field, replaced);
+		else setAtPath(body, value.field.path, replaced);
+	}
 	return body;
 }

@@ -10,7 +10,7 @@ import type { Execution, Operation } from '../model';
 import { chosenOption } from '../parameters/optionText';
 import { mappedColumns } from '../parameters/columns';
 import { emptyCells } from '../parameters/fieldParameters';
-import { binaryFieldProperty, fileSettingsOf, importAsProperty, importOptions, importProperties } from '../parameters/file';
+import { binaryFieldProperty, fileSettingsOf, importAsProperty, importOptions, importProperties, refusedValuesOption, repeatedRowsOption } from '../parameters/file';
 import { readPreview } from '../values/readers';
 import { planColumns } from '../writing/importColumns';
 import { importRows } from '../writing/importRows';
@@ -87,6 +87,8 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 		path: path.replace(/^\/v1/, '') as `/${string}`,
 		query: { ...jobQuery(write.job, path), ...(match && matchOn !== undefined && { [match.name]: matchOn }) },
 		...(matchOn !== undefined && { matchOn }),
+		leavesOut: chosenOption(n8n, item, refusedValuesOption, 'options.refusedValues') === 'leaveOut',
+		refusesRepeated: chosenOption(n8n, item, repeatedRowsOption, 'options.repeatedRows') === 'refuse',
 		clearsEmpty: chosenOption(n8n, item, emptyCells, 'options.emptyCells') === 'clear',
 	};
 }

@@ -96,7 +96,38 @@ const encodingOption: INodeProperties = {
 	default: 'auto',
 };
 
-export const importOptions: INodeProperties[] = [delimiterOption, emptyCells, encodingOption, errorTextsOption];
+export const refusedValuesOption: INodeProperties = {
+	displayName: 'Refused Values',
+	name: 'refusedValues',
+	type: 'options',
+	options: [
+		{ name: 'Leave the Value Out', value: 'leaveOut', description: 'Write the rest of the row. The file “left_out” has the values.' },
+		{ name: 'Refuse the Row', value: 'refuse', description: 'The file “failed” has the rows with all reasons' },
+	],
+	default: 'refuse',
+	description: 'What to do with a row that has values which do not fit their fields',
+};
+
+export const repeatedRowsOption: INodeProperties = {
+	displayName: 'Rows of One Record',
+	name: 'repeatedRows',
+	type: 'options',
+	options: [
+		{ name: 'Last One Wins', value: 'lastWins' },
+		{ name: 'Refuse All but the First', value: 'refuse' },
+	],
+	default: 'lastWins',
+	description: 'What to do with rows that have the same ID, or the same value to match on',
+};
+
+export const importOptions: INodeProperties[] = [
+	delimiterOption,
+	emptyCells,
+	encodingOption,
+	errorTextsOption,
+	refusedValuesOption,
+	repeatedRowsOption,
+];
 
 /** The user's settings for the file to read. @throws Error in the user's words for an unknown choice */
 export function fileSettingsOf(n8n: IExecuteFunctions, item: number): FileSettings {

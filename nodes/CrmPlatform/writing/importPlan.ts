@@ -2,18 +2,21 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { readableError } from '../api/connection';
 import type { Query } from '../api/http/path';
+import { isPlainObject, memberAtPath } from '../base/ownMembers';
 import { withMembers } from '../base/withMembers';
 import { allCustomFields, type Field } from '../fields/field';
 import type { JobDescription } from '../api/openapi/jobs';
 import { whyRefused } from '../fields/checks';
-import { FieldError } from '../fields/fieldError';
 import type { FileRow } from '../files/fileRow';
 import { UnreadableFile } from '../files/unreadableFile';
 import { isBlank } from '../values/blank';
 import { valueIn } from '../fields/keys';
 import { customFieldsOnce } from '../mapping/acceptedFields';
+import type { RefusedValue } from '../mapping/prepareValues';
 import type { Execution } from '../model';
 import { withFieldNames, type ColumnPlan, type ImportTarget } from './importColumns';
+import { LinkedRecordCheck } from './importLinks';
+import type { RowKeys } from './importKeys';
 import type { Refusal, ReportedRow } from './importReport';
 import { readJobLines } from './jobLines';
 import { matchValue, noMatchValue } from './matchOn';
@@ -32,6 +35,10 @@ export interface ImportPlan extends ImportTarget {
 	columns: ColumnPlan;
 	/** Maximum characters by which a line exceeds its row: the length of the file’s column names. */
 	namesLength: number;
+	/** Whether values that do not fit their fields are left out; otherwise their row is refused. */
+	leavesOut: boolean;
+	/** Whether a row with the key of an earlier one is refused; otherwise the later one wins. */
+	refusesRepeated: boolean;
 }
 
 /** Maximum rows of one job, which limits the rows in memory and the rows that an interrupted service has to repeat. */
@@ -65,11 +72,13 @@ export async function* plannedSlices(
 	plan: ImportPlan,
 	rows: AsyncIterable<Array<FileRow<IDataObject>>>,
 	textOf: (content?: IDataObject) => string,
+	keys: RowKeys,
 ): AsyncGenerator<PlannedRow[], void> {
 	let slice: PlannedRow[] = [];
 	let characters = 0;
 	const { namesLength } = plan;
 	let failure: UnreadableFile | undefined;
+	const context = { textOf, keys, links: plan.isPreview ? new LinkedRecordCheck(execution, await allFields(execution, plan)) : undefined };
 	const iterator = rows[Symbol.asyncIterator]();
 	for (;;) {
 		const next = await iterator.next().catch((error: unknown) => {
@@ -79,7 +88,7 @@ export async function* plannedSlices(
 			return undefined;
 		});
 		if (!next || next.done) break;
-		for (const planned of await planRows(execution, plan, next.value, textOf)) {
+		for (const planned of await planRows(execution, plan, next.value, context)) {
 			slice.push(planned);
 			characters += planned.text.length + namesLength + (planned.refusal?.text?.length ?? 0);
 			if (slice.length < rowsPerJob && characters < charactersPerJob) continue;
@@ -97,31 +106,88 @@ async function planRows(
 	execution: Execution,
 	plan: ImportPlan,
 	rows: Array<FileRow<IDataObject>>,
-	textOf: (content?: IDataObject) => string,
+	{ textOf, keys, links }: RowContext,
 ): Promise<PlannedRow[]> {
 	const items = rows.flatMap(({ content }) => (content ? [{ json: withFieldNames(content, plan.columns) }] : []));
 	// The mapping reads the rows as if they were the node's input.
 	const n8n = withMembers(execution.n8n, { getInputData: () => items });
-	const read = await readJobLines({ ...execution, n8n }, plan.path, plan.operation, plan.clearsEmpty ? 'clear' : 'leave');
-	const checked = plan.isPreview ? await allFields(execution, plan) : [];
+	let refused: RefusedValue[] = [];
+	const read = await readJobLines({ ...execution, n8n }, plan.path, plan.operation, plan.clearsEmpty ? 'clear' : 'leave', (value) => refused.push(value));
+	// The description of another service may know other fields and choices.
+	const isChecked = plan.isPreview || plan.leavesOut || execution.api.isSelfDescribed();
+	const checked = isChecked ? await allFields(execution, plan) : plan.fields;
 	const required = requiredFields(plan, checked);
 	let index = 0;
-	return rows.map(({ row, content, problem, text }) => {
-		const planned: PlannedRow = { row, text: textOf(content), line: undefined, done: undefined, refusal: undefined };
-		if (problem !== undefined) {
-			planned.refusal = { code: 'unreadable_row', message: problem, text };
-			return planned;
-		}
-		try {
-			const line = read(index++);
-			planned.line = JSON.stringify(line);
-			planned.refusal = refusalBefore(line, planned.line, required, plan.matchOn) ?? refusedValue(line, checked);
-		} catch (error) {
-			planned.refusal = { code: 'invalid_value', message: readableError(error).message, ...(error instanceof FieldError && { field: error.field }) };
-		}
-		if (planned.refusal) planned.line = undefined;
-		return planned;
+	const planned = rows.map(({ row, content, problem, text }): PlannedRow => {
+		const plannedRow: PlannedRow = { row, text: textOf(content), line: undefined, done: undefined, refusal: undefined };
+		if (problem !== undefined) return { ...plannedRow, refusal: { code: 'unreadable_row', message: problem, text } };
+		refused = [];
+		const line = lineOr(() => read(index++));
+		if (line instanceof Error && refused.length === 0) return { ...plannedRow, refusal: invalid([{ message: line.message }]) };
+		const body = line instanceof Error ? {} : line;
+		if (isChecked) refused.push(...refusedValues(body, checked));
+		if (plan.leavesOut) for (const { field } of refused) removeValue(body, field);
+		const names = new Set(plan.leavesOut ? [] : refused.map(({ field }) => field.name));
+		const problems = [
+			...(plan.leavesOut ? [] : refused.map(({ field, message }) => ({ field: field.name, message }))),
+			...missingValues(body, required.filter(({ name }) => !names.has(name)), names.has(plan.matchOn ?? '') ? undefined : plan.matchOn),
+		];
+		if (problems.length > 0) return { ...plannedRow, refusal: invalid(problems) };
+		if (Object.keys(body).length === 0) return { ...plannedRow, refusal: invalid([{ message: 'None of the row’s values can be written.' }]) };
+		const json = JSON.stringify(body);
+		const refusal = lineTooLarge(json) ?? keys.refusalOf(row, body);
+		if (refusal) return { ...plannedRow, refusal };
+		links?.add(body);
+		return { ...plannedRow, line: json, ...(refused.length > 0 && { leftOut: refused }) };
 	});
+	await links?.read();
+	for (const plannedRow of planned) {
+		if (plannedRow.line === undefined) continue;
+		const problems = links?.problemsOf(JSON.parse(plannedRow.line) as IDataObject) ?? [];
+		if (problems.length > 0) Object.assign(plannedRow, { line: undefined, refusal: invalid(problems) });
+	}
+	return planned;
+}
+
+/** What the rows of a file share. */
+interface RowContext {
+	/** Returns the text of a row in the report. */
+	textOf: (content?: IDataObject) => string;
+	keys: RowKeys;
+	/** Only in a preview: the service itself refuses links that lead nowhere. */
+	links: LinkedRecordCheck | undefined;
+}
+
+interface RowProblem {
+	field?: string;
+	message: string;
+	isMissing?: true;
+}
+
+const lineOr = (read: () => IDataObject): IDataObject | Error => {
+	try {
+		return read();
+	} catch (error) {
+		return readableError(error);
+	}
+};
+
+/** The refusal for all problems of a row. */
+function invalid(problems: RowProblem[]): Refusal {
+	const fields = [...new Set(problems.flatMap(({ field }) => field ?? []))];
+	return {
+		code: problems.every(({ isMissing }) => isMissing) ? 'required' : 'invalid_value',
+		message: problems.map(({ message }) => message).join('\n'),
+		reasons: problems,
+		...(fields.length > 0 && { field: fields.join(', ') }),
+	};
+}
+
+function removeValue(body: IDataObject, { name }: Pick<Field, 'name'>): void {
+	const path = name.split('.');
+	const parent = memberAtPath(body, path.slice(0, -1));
+	if (isPlainObject(parent)) delete (parent as IDataObject)[path.at(-1)!];
+	if (path.length > 1 && isPlainObject(parent) && Object.keys(parent).length === 0) removeValue(body, { name: path.slice(0, -1).join('.') });
 }
 
 /** The fields of the operation, with the account's custom fields. */
@@ -137,26 +203,25 @@ function requiredFields({ operation, fields }: ImportPlan, checked: Field[]): Fi
 	return [...new Set([...fields, ...checked])].filter(isRequired);
 }
 
-/** Why the service would refuse a value of the line, according to its description. */
-function refusedValue(line: IDataObject, checked: Field[]): Refusal | undefined {
-	for (const field of checked) {
-		const message = whyRefused(field, valueIn(line, field));
-		if (message !== undefined) return { field: field.name, code: 'invalid_value', message };
-	}
-	return undefined;
+/** The values of the line that the service would refuse, according to its description. */
+const refusedValues = (line: IDataObject, checked: Field[]): RefusedValue[] =>
+	checked.flatMap((field) => {
+		const value = valueIn(line, field);
+		const message = whyRefused(field, value);
+		return message === undefined ? [] : [{ field, value, message }];
+	});
+
+/** The required values that a line lacks, and the value to match on. */
+function missingValues(line: IDataObject, required: Field[], matchOn: string | undefined): RowProblem[] {
+	const empty = required.filter((field) => (valueIn(line, field) ?? null) === null);
+	const isUnmatched = matchOn !== undefined && isBlank(matchValue(matchOn, line));
+	return [
+		...(isUnmatched ? [{ field: matchOn, message: noMatchValue(matchOn), isMissing: true as const }] : []),
+		...empty.map(({ name, label }) => ({ field: name, message: `${label} is empty, but a new record needs it.`, isMissing: true as const })),
+	];
 }
 
-/** Why a line is not sent: it is too long, or lacks a required value or the value to match on. */
-function refusalBefore(line: IDataObject, text: string, required: Field[], matchOn?: string): Refusal | undefined {
-	if (matchOn !== undefined && isBlank(matchValue(matchOn, line))) {
-		return { field: matchOn, code: 'required', message: noMatchValue(matchOn) };
-	}
-	for (const field of required) {
-		const { name, label } = field;
-		const value = valueIn(line, field);
-		if (value !== undefined && value !== null) continue;
-		return { field: name, code: 'required', message: `${label} is empty, but a new record needs it.` };
-	}
+function lineTooLarge(text: string): Refusal | undefined {
 	// No UTF-16 code unit takes more than three bytes.
 	if (text.length * 3 <= maxLineLength || Buffer.byteLength(text) <= maxLineLength) return undefined;
 	return { code: 'too_large', message: 'The record is larger than 1 MB. Shorten its values.' };

@@ -3,15 +3,25 @@ import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
 import type { FileRecords } from '../files/rows';
 import type { Execution } from '../model';
 import type { ImportPlan, PlannedRow } from './importPlan';
+import type { RowKeys } from './importKeys';
 import { reportFiles, type ReportFiles } from './importReport';
 
 /** Number of mapped rows that a preview shows. */
 const sampleSize = 5;
 
-/** Number of refused rows in the output item, which saves opening a file; the files have all of them. */
-const reasonsShown = 3;
+/** Number of reasons in the output item, which saves opening a file; the files have all of them. */
+const reasonsShown = 20;
+/** Maximum number of reasons that are told apart. */
+const maxReasons = 1_000;
 
-type Counts = Record<'rows' | 'done' | 'created' | 'updated' | 'deleted' | 'failed' | 'unknown', number>;
+type Counts = Record<'rows' | 'done' | 'created' | 'updated' | 'deleted' | 'failed' | 'unknown' | 'left_out', number>;
+
+/** Why rows were refused: how many, the first of them, and its message. */
+interface CountedReason extends IDataObject {
+	rows: number;
+	row: number;
+	message: string;
+}
 
 /** The outcome of the rows of a file so far. */
 export class ImportProgress {
@@ -20,9 +30,9 @@ export class ImportProgress {
 	private readonly execution: Execution;
 	private readonly plan: ImportPlan;
 	private readonly file: FileRecords;
-	private readonly counts: Counts = { rows: 0, done: 0, created: 0, updated: 0, deleted: 0, failed: 0, unknown: 0 };
+	private readonly counts: Counts = { rows: 0, done: 0, created: 0, updated: 0, deleted: 0, failed: 0, unknown: 0, left_out: 0 };
 	private readonly samples: IDataObject[] = [];
-	private readonly reasons: IDataObject[] = [];
+	private readonly reasons = new Map<string, CountedReason>();
 	private report: ReportFiles | undefined;
 	private lastRow = 0;
 
@@ -40,20 +50,29 @@ export class ImportProgress {
 		this.log('');
 	}
 
-	private count({ row, done, refusal, line }: PlannedRow): void {
-		const { counts, reasons, samples } = this;
+	private count({ row, done, refusal, line, leftOut }: PlannedRow): void {
+		const { counts, samples } = this;
 		counts.rows += 1;
 		this.lastRow = row;
 		if (done) {
 			counts.done += 1;
 			counts[done.action] += 1;
 		} else if (refusal) {
-			const { field, message, isUnknown } = refusal;
-			counts[isUnknown ? 'unknown' : 'failed'] += 1;
-			if (reasons.length < reasonsShown) reasons.push({ row, ...(field !== undefined && { field }), message });
+			counts[refusal.isUnknown ? 'unknown' : 'failed'] += 1;
+			for (const reason of refusal.reasons ?? [refusal]) this.countReason(row, reason);
+			return;
 		} else if (samples.length < sampleSize && line !== undefined) {
 			samples.push(JSON.parse(line) as IDataObject);
 		}
+		counts.left_out += leftOut?.length ?? 0;
+	}
+
+	/** Reasons that differ only in the values they quote are one. */
+	private countReason(row: number, { field, message }: { field?: string; message: string }): void {
+		const key = `${field} ${message.replace(/“[^”]*”/g, '“…”')}`;
+		const counted = this.reasons.get(key);
+		if (counted) counted.rows += 1;
+		else if (this.reasons.size < maxReasons) this.reasons.set(key, { rows: 1, row, ...(field !== undefined && { field }), message });
 	}
 
 	private log(ending: string): void {
@@ -62,7 +81,7 @@ export class ImportProgress {
 	}
 
 	/** @param fileProblem why the file was not read to its end */
-	async end(fileProblem: string | undefined): Promise<{ json: IDataObject; files: IBinaryKeyData }> {
+	async end(fileProblem: string | undefined, { notice, repeated }: RowKeys): Promise<{ json: IDataObject; files: IBinaryKeyData }> {
 		const { execution, plan, counts } = this;
 		if (counts.rows === 0) throw new Error('The file has no records. Nothing was written.');
 		const problem = fileProblem === undefined ? undefined : `The file was read up to row ${this.lastRow} only. ${fileProblem}`;
@@ -73,15 +92,17 @@ export class ImportProgress {
 			if (counts.failed === 0) delete files.failed;
 		}
 		noteOutcome(execution, counts, { file: this.file, problem, isPreview: plan.isPreview });
-		return { json: this.result(problem), files };
+		if (notice !== undefined) execution.api.notices.add(notice);
+		return { json: { ...this.result(problem), repeated }, files };
 	}
 
 	private result(problem: string | undefined): IDataObject {
-		const { counts, jobs, samples, reasons } = this;
-		const { rows, failed } = counts;
+		const { counts, jobs, samples } = this;
+		const reasons = [...this.reasons.values()].sort((a, b) => b.rows - a.rows || a.row - b.row).slice(0, reasonsShown);
+		const { rows, failed, left_out } = counts;
 		const ending = problem === undefined ? { complete: true } : { complete: false, problem };
 		if (!this.plan.isPreview) return { preview: false, ...ending, ...counts, reasons, jobs };
-		return { preview: true, ...ending, rows, ready: rows - failed, failed, reasons, columns: this.plan.columns.table, samples };
+		return { preview: true, ...ending, rows, ready: rows - failed, failed, left_out, reasons, columns: this.plan.columns.table, samples };
 	}
 
 	/** Reports how far a failed import got. */
@@ -100,7 +121,7 @@ export class ImportProgress {
 
 function noteOutcome(
 	{ api }: Execution,
-	{ rows, failed, unknown }: Counts,
+	{ rows, failed, unknown, left_out: leftOut }: Counts,
 	{ file: { title, unnamed }, problem, isPreview }: { file: FileRecords; problem: string | undefined; isPreview: boolean },
 ): void {
 	if (failed > 0) {
@@ -109,6 +130,9 @@ function noteOutcome(
 				? `${failed} of ${rows} rows would be refused. The file “failed” has them with the reasons.`
 				: `${failed} of ${rows} rows were refused. The file “failed” has them with the reasons: correct it and import it again.`,
 		);
+	}
+	if (leftOut > 0) {
+		api.notices.add(`${leftOut} values ${isPreview ? 'would be' : 'were'} left out because their fields cannot take them. The file “left_out” has them with the reasons.`);
 	}
 	if (unknown > 0) {
 		api.notices.add(

@@ -3,6 +3,7 @@ import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflo
 import { outputFile, type OutputFile } from '../files/binary';
 import { csvBeginning, csvCells, csvRow } from '../files/csvWriter';
 import { reportColumns } from '../files/rows';
+import type { RefusedValue } from '../mapping/prepareValues';
 
 /** The outcome of a row that was written. */
 interface Done {
@@ -16,6 +17,8 @@ export interface Refusal {
 	field?: string;
 	code: string;
 	message: string;
+	/** Each of several reasons. */
+	reasons?: Array<{ field?: string; message: string }>;
 	/** The text of a row that cannot be read. */
 	text?: string;
 	/** Whether the row may have been written anyway. */
@@ -29,6 +32,8 @@ export interface ReportedRow {
 	text: string;
 	done: Done | undefined;
 	refusal: Refusal | undefined;
+	/** The values that the row is written without. */
+	leftOut?: RefusedValue[];
 }
 
 /** Number of rows written at once: a promise for each row takes more memory than its line. */
@@ -49,12 +54,13 @@ export const rowText =
 export interface ReportFiles {
 	/** Adds each row to the file of its outcome: done, refused or unknown; a row without an outcome is left out. */
 	add(rows: ReportedRow[]): Promise<void>;
-	/** The binary fields `done` and `failed`, and `unknown` if there are such rows. */
+	/** The binary fields `done` and `failed`, and `unknown` and `left_out` if there are such rows. */
 	end(): Promise<IBinaryKeyData>;
 }
 
 const doneColumns = ['row', 'id', 'action'] as const;
 const failedColumns = ['row', 'field', 'code', 'message', 'text'] as const;
+const leftOutColumns = ['row', 'field', 'value', 'message'] as const;
 
 /**
  * Begins the files of an import: CSV for a CSV file, NDJSON for JSON. An import of such a file reads the user's columns
@@ -70,6 +76,7 @@ export function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefine
 	const done = begin('done');
 	const failed = begin('failed');
 	let unknown: OutputFile | undefined;
+	let leftOut: OutputFile | undefined;
 
 	type Column = keyof typeof reportColumns;
 	const line = (text: string, names: readonly Column[], values: unknown[]): string => {
@@ -81,6 +88,8 @@ export function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefine
 		report && line(text, doneColumns, [row, report.id, report.action]);
 	const failedLine = ({ row, text, refusal }: ReportedRow): string | undefined =>
 		refusal && line(text, failedColumns, [row, refusal.field, refusal.code, refusal.message, refusal.text]);
+	const leftOutLines = ({ row, text, refusal, leftOut: values = [] }: ReportedRow): string[] =>
+		refusal ? [] : values.map(({ field, value, message }) => line(text, leftOutColumns, [row, field.name, value, message]));
 	const header = (names: readonly Column[]): string =>
 		columns ? csvBeginning([...columns, ...names.map((name) => reportColumns[name])]) : '';
 
@@ -92,6 +101,11 @@ export function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefine
 				const some = rows.slice(i, i + rowsAtOnce);
 				await done.write(some.map(doneLine).join(''));
 				await failed.write(some.filter(({ refusal }) => !refusal?.isUnknown).map(failedLine).join(''));
+				const withoutValues = some.flatMap(leftOutLines);
+				if (withoutValues.length > 0) {
+					if (!leftOut) await (leftOut = begin('left_out')).write(header(leftOutColumns));
+					await leftOut.write(withoutValues.join(''));
+				}
 				const unknownRows = some.filter(({ refusal }) => refusal?.isUnknown);
 				if (unknownRows.length === 0) continue;
 				if (!unknown) await (unknown = begin('unknown')).write(header(failedColumns));
@@ -99,8 +113,8 @@ export function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefine
 			}
 		},
 		async end() {
-			const [doneFile, failedFile, unknownFile] = await Promise.all([done.end(), failed.end(), unknown?.end()]);
-			return { done: doneFile, failed: failedFile, ...(unknownFile && { unknown: unknownFile }) };
+			const [doneFile, failedFile, unknownFile, leftOutFile] = await Promise.all([done.end(), failed.end(), unknown?.end(), leftOut?.end()]);
+			return { done: doneFile, failed: failedFile, ...(unknownFile && { unknown: unknownFile }), ...(leftOutFile && { left_out: leftOutFile }) };
 		},
 	};
 }

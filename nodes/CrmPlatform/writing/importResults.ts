@@ -41,24 +41,36 @@ export async function readImportResults(
 	}
 }
 
-function outcomeOf({ operation }: ImportPlan, { status, id, error }: ItemAnswer): Partial<PlannedRow> {
+function outcomeOf(plan: ImportPlan, { status, id, error }: ItemAnswer): Partial<PlannedRow> {
 	if (attemptMayBeDone({ status, headers: {} })) {
 		return { refusal: unknown(`The CRM responded with ${status} for this row, so it may have been written.`) };
 	}
-	if (status >= 400) return { refusal: refusalOf(status, error) };
+	if (status >= 400) return { refusal: refusalOf(plan, status, error) };
 	if (status < 200 || status >= 300 || error) {
 		return { refusal: unknown('The result of this row could not be understood, so the row may have been written.') };
 	}
+	const { operation } = plan;
 	const created = operation === 'create' || status === 201;
 	const action = operation === 'delete' ? 'deleted' : created ? 'created' : 'updated';
 	return { done: { action, id: id ?? '' } };
 }
 
-function refusalOf(status: number, error: unknown): Refusal {
+function refusalOf({ fields }: ImportPlan, status: number, error: unknown): Refusal {
 	const { message, code, details } = problemOfItem(status, error);
-	const [first] = (Array.isArray(details.errors) ? details.errors : []) as Array<IDataObject | undefined>;
-	const field = typeof first?.pointer === 'string' ? first.pointer.replace(/^#?\//, '').replaceAll('/', '.') : undefined;
-	return { code: String(first?.code ?? code ?? status), message, ...(field !== undefined && { field }) };
+	const errors = (Array.isArray(details.errors) ? details.errors : []) as Array<IDataObject | undefined>;
+	const reasons = errors.map((reason) => {
+		const field = typeof reason?.pointer === 'string' ? reason.pointer.replace(/^#?\//, '').replaceAll('/', '.') : undefined;
+		const label = fields.find(({ name }) => name === field)?.label ?? field;
+		const detail = String(reason?.detail ?? reason?.message ?? message);
+		return { ...(field !== undefined && { field }), message: label === undefined ? detail : `${label}: ${detail}` };
+	});
+	const names = [...new Set(reasons.flatMap(({ field }) => field ?? []))];
+	return {
+		code: String(errors[0]?.code ?? code ?? status),
+		message: reasons.length > 1 ? reasons.map((reason) => reason.message).join('\n') : message,
+		...(reasons.length > 1 && { reasons }),
+		...(names.length > 0 && { field: names.join(', ') }),
+	};
 }
 
 /**

@@ -3,6 +3,7 @@ import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
 import type { FileRecords } from '../files/rows';
 import { UnreadableFile } from '../files/unreadableFile';
 import type { Execution } from '../model';
+import { RowKeys } from './importKeys';
 import { ImportProgress } from './importProgress';
 import { importSlice } from './importSlice';
 import { plannedSlices, type ImportPlan, type PlannedRow } from './importPlan';
@@ -28,8 +29,9 @@ export async function importRows(
 ): Promise<{ json: IDataObject; files: IBinaryKeyData }> {
 	const progress = new ImportProgress(execution, plan, file);
 	const slices = new RunningSlices(progress);
+	const keys = new RowKeys(plan);
 	try {
-		return await progress.end(await importSlices(execution, plan, file, slices));
+		return await progress.end(await importSlices(execution, plan, file, slices, keys), keys);
 	} catch (error) {
 		slices.fail(error);
 		// Waits for responses to requests in flight, but not for jobs, so that the next attempt finds the started jobs.
@@ -45,12 +47,13 @@ async function importSlices(
 	plan: ImportPlan,
 	file: FileRecords,
 	slices: RunningSlices,
+	keys: RowKeys,
 ): Promise<string | undefined> {
 	const atOnce = plan.operation === 'create' ? jobsAtOnce : 1;
 	let problem: string | undefined;
 	let count = 0;
 	try {
-		for await (const rows of plannedSlices(execution, plan, file.rows, rowText(file.columns))) {
+		for await (const rows of plannedSlices(execution, plan, file.rows, rowText(file.columns), keys)) {
 			if (slices.hasFailed) break;
 			const { failure: stopped, jobs } = slices;
 			slices.add(plan.isPreview ? Promise.resolve(rows) : importSlice(execution, plan, rows, { index: count, jobs, stopped }));
