@@ -8,7 +8,6 @@ import {
 
 import type { LoadFailure } from './loadGroup';
 import type { Group } from './position';
-import { neverBegan } from './unsettledStarts';
 
 /** The outcome of starting an execution. */
 export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'rejected by n8n' | 'ended before its first node';
@@ -99,3 +98,31 @@ export function silentError(node: INode, { kind, ids }: Group): NodeOperationErr
 			'The trigger waits for it. If the list of executions does not show it as running, n8n has lost it: restart the main process of n8n, and the trigger continues.',
 	});
 }
+
+/**
+ * Whether an execution has ended as crashed before its first node. After a start of n8n in queue mode,
+ * the first executions may: n8n marks those as crashed whose jobs are not in Redis yet
+ * (scaling.service, recoverFromQueue), and a worker skips them (job-processor).
+ */
+function neverBegan(run: IRun | undefined): boolean {
+	return run?.status === 'crashed' && hasNoNode(run);
+}
+
+/** Whether a run has neither a job nor nodes, as n8n makes it up for a job that failed (workflow-runner, processError). */
+export function hasNoTrace(run: IRun | undefined): boolean {
+	return run?.status === 'error' && run.jobId === undefined && hasNoNode(run);
+}
+
+const hasNoNode = ({ data }: IRun): boolean => Object.keys(data?.resultData?.runData ?? {}).length === 0;
+
+/**
+ * Whether a job has failed before the first node, as the worker could not read its execution from
+ * PostgreSQL (job-processor). Since 2.35, a worker asks PostgreSQL for nothing more once the nodes have run.
+ */
+export function failedBeforeBeginning(run: IRun | undefined): boolean {
+	return hasNoTrace(run) && databaseAway.test(run?.data?.resultData?.error?.message ?? '');
+}
+
+/** Error messages of TypeORM, node-postgres and PostgreSQL. */
+const databaseAway =
+	/^(Driver not Connected|connect ECONNREFUSED|Connection terminated|terminating connection due to|the database system is|timeout exceeded when trying to connect)/;

@@ -1,20 +1,13 @@
 import type { IExecuteResponsePromiseData, INodeExecutionData, IRun, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../base/clock';
-import { endedUnseen, executionOutcome, outcomeOfAnswer, outcomeOfError, silentError, type Outcome } from './outcome';
-import type { Group } from './position';
-import { hasExecution, tellsFailures } from '../unwritable';
-import { reportFailure } from '../reportFailure';
 import {
-	checkStarts,
-	failedBeforeBeginning,
-	settlingTime,
-	hasNoTrace,
-	maxSilence,
-	ranOnWorker,
-	type SeenOfN8n,
-	type UnsettledStart,
-} from './unsettledStarts';
+	endedUnseen, executionOutcome, failedBeforeBeginning, hasNoTrace, outcomeOfAnswer, outcomeOfError, silentError, type Outcome,
+} from './outcome';
+import type { Group } from './position';
+import { reportFailure } from '../reportFailure';
+import { nextStarts, noStarts, type SeenOfN8n, type StartEffect, type StartEvent } from './startLedger';
+import { hasExecution, tellsFailures } from '../unwritable';
 
 /**
  * Maximum milliseconds between n8n's answer for an execution and its run. If a worker is faster than the
@@ -33,13 +26,6 @@ interface StartRequest {
 	settle(outcome: Outcome): void;
 }
 
-interface OpenStart extends StartRequest, UnsettledStart {
-	/** The emissions that n8n may have accepted. Only the last one counts, since each has replaced the one before. */
-	emissions: number[];
-	/** Outcomes of emissions that do not count now. */
-	otherOutcomes: Map<number, () => Promise<Outcome>>;
-}
-
 /** Callbacks for n8n's answers on an execution. */
 interface Answers {
 	/** Called when it has ended: with its run, or with n8n's answer alone. */
@@ -55,18 +41,15 @@ export function forgetN8n(): void {
 }
 
 function noteWhereItRan(run: IRun | undefined): void {
-	const onWorkers = hasNoTrace(run) ? undefined : ranOnWorker(run);
 	// The run of a worker that was considered dead has lost its job (workflow-runner, processError).
-	if (onWorkers !== undefined) seen.onWorkers = seen.onWorkers || onWorkers;
+	if (run && !hasNoTrace(run)) seen.onWorkers = seen.onWorkers || run.jobId !== undefined;
 }
 
-/** Starts executions, and follows them until their outcome is known. */
+/** Starts executions, and follows them until their outcome is known, as the ledger of starts decides. */
 export class Starts {
-	private readonly open = new Map<string, OpenStart>();
-	private lastOutcomeAt = 0;
-	private emissionCount = 0;
-	/** When an execution without items was started (Unix epoch ms). */
-	private probedAt = -Infinity;
+	private ledger = noStarts;
+	private readonly requests = new Map<string, StartRequest>();
+	private readonly runs = new Map<number, IRun>();
 	private readonly clock: Clock;
 
 	constructor(clock: Clock) {
@@ -75,72 +58,81 @@ export class Starts {
 
 	/** The number of starts under way. */
 	get size(): number {
-		return this.open.size;
+		return this.ledger.starts.size;
 	}
 
 	has(name: string): boolean {
-		return this.open.has(name);
+		return this.ledger.starts.has(name);
 	}
 
-	begin(n8n: ITriggerFunctions, start: StartRequest): void {
-		const unsettled = { lastEmission: 0, at: 0, repeats: 0, hasBegun: false, isReported: false };
-		const open = { ...start, ...unsettled, emissions: [], otherOutcomes: new Map() };
-		this.open.set(start.group.name, open);
-		this.emit(n8n, open);
+	begin(n8n: ITriggerFunctions, request: StartRequest): void {
+		const { group: { name }, isDoneWhenBegun } = request;
+		this.requests.set(name, request);
+		this.note(n8n, { is: 'begun', name, isDoneWhenBegun });
 	}
 
 	/** Repeats starts that n8n has lost, and reports those without an answer for a long time. */
 	check(n8n: ITriggerFunctions): void {
 		const { executionTimeout = 0 } = n8n.getWorkflowSettings();
 		const timeout = executionTimeout > 0 ? executionTimeout * 1000 : undefined;
-		const observations = { ...seen, lastOutcomeAt: this.lastOutcomeAt, timeout };
-		const { repeat, report, timedOut, doubtful } = checkStarts([...this.open.values()], observations, this.clock.now());
-		for (const start of repeat) {
-			start.repeats += 1;
-			this.emit(n8n, start);
-		}
-		for (const start of report) {
-			start.isReported = true;
-			reportFailure(n8n, silentError(n8n.getNode(), start.group));
-		}
-		for (const start of timedOut) this.settle(start, 'failed');
-		for (const start of this.open.values()) if (start.hasBegun) this.settleBegun(start);
-		if (doubtful) void this.probe(n8n, doubtful);
+		// n8n would add an empty item to a probe, and the next nodes would run.
+		this.note(n8n, { is: 'time', seen, timeout, mayProbe: !n8n.getNode().alwaysOutputData });
 	}
 
-	/**
-	 * Has n8n run an execution without items, in which no node after the trigger runs. Its run shows where
-	 * executions run, and overtakes lost starts.
-	 *
-	 * @param start the start that may be lost, or wait for a worker
-	 */
-	private async probe(n8n: ITriggerFunctions, start: OpenStart): Promise<void> {
-		const now = this.clock.now();
-		// n8n would add an empty item, and the next nodes would run.
-		if (n8n.getNode().alwaysOutputData || now - this.probedAt < maxSilence) return;
-		this.probedAt = now;
-		const allowProbe = (): void => void (this.probedAt = -Infinity);
-		if (start.seenAt === undefined && (await hasExecution(n8n, executionKey(n8n, start.group), this.clock))) {
-			start.seenAt = this.clock.now();
-			return allowProbe();
-		}
-		const emission = (this.emissionCount += 1);
-		const ended = () => this.noteOutcome(emission);
-		this.run(n8n, [], undefined, { ended, failed: allowProbe });
+	private note(n8n: ITriggerFunctions, event: StartEvent): void {
+		const { ledger, effects } = nextStarts(this.ledger, event, this.clock.now());
+		this.ledger = ledger;
+		for (const effect of effects) this.do(n8n, effect);
 	}
 
-	private emit(n8n: ITriggerFunctions, start: OpenStart): void {
-		const emission = (this.emissionCount += 1);
-		start.emissions.push(emission);
-		Object.assign(start, { lastEmission: emission, at: this.clock.now(), overtakenAt: undefined });
-		this.run(n8n, start.items, executionKey(n8n, start.group), {
-			ended: (outcome, run) => void this.handleOutcome(start, emission, outcome, async () => await this.outcomeOf(n8n, start, outcome, run)),
+	private do(n8n: ITriggerFunctions, effect: StartEffect): void {
+		if (effect.do === 'probe') {
+			const { emission } = effect;
+			this.run(n8n, [], undefined, {
+				ended: () => this.note(n8n, { is: 'probe ended', emission }),
+				failed: () => this.note(n8n, { is: 'probe failed' }),
+			});
+			return;
+		}
+		const { name } = effect;
+		const { group, items, settle } = this.requests.get(name)!;
+		const key = executionKey(n8n, group);
+		if (effect.do === 'settle') {
+			this.requests.delete(name);
+			settle(effect.outcome);
+		} else if (effect.do === 'report') {
+			reportFailure(n8n, silentError(n8n.getNode(), group));
+		} else if (effect.do === 'seek') {
+			void hasExecution(n8n, key, this.clock).then((exists) => this.note(n8n, { is: 'sought', name, exists }));
+		} else if (effect.do === 'refine') {
+			const { emission } = effect;
+			const run = this.runs.get(emission);
+			this.runs.delete(emission);
+			void this.refined(n8n, key, run).then((outcome) => this.note(n8n, { is: 'ended', name, emission, outcome }));
+		} else {
+			this.emit(n8n, name, items, key, effect.emission);
+		}
+	}
+
+	private emit(n8n: ITriggerFunctions, name: string, items: INodeExecutionData[], key: string, emission: number): void {
+		this.run(n8n, items, key, {
+			ended: (outcome, run) => {
+				// If a job failed while n8n's database was unavailable, its execution may not have begun, and never would.
+				const isUntraced = outcome === 'failed' && seen.onWorkers !== false && hasNoTrace(run);
+				if (isUntraced) this.runs.set(emission, run!);
+				this.note(n8n, { is: 'ended', name, emission, outcome, isUntraced });
+			},
 			failed: (error) => {
 				const outcome = outcomeOfError(error);
 				if (outcome === 'rejected by n8n' && !endedUnseen(error)) seen.failedAt = this.clock.now();
-				void this.handleOutcome(start, emission, outcome);
+				this.note(n8n, { is: 'ended', name, emission, outcome });
 			},
 		});
+	}
+
+	private async refined(n8n: ITriggerFunctions, key: string, run: IRun | undefined): Promise<Outcome> {
+		if (!(await hasExecution(n8n, key, this.clock))) return 'rejected by n8n';
+		return failedBeforeBeginning(run) && (await tellsFailures(n8n, this.clock)) ? 'ended before its first node' : 'failed';
 	}
 
 	private run(n8n: ITriggerFunctions, items: INodeExecutionData[], key: string | undefined, { ended, failed }: Answers): void {
@@ -168,63 +160,6 @@ export class Starts {
 		};
 		endByAnswer().catch(() => undefined);
 		n8n.emit([items], answer, done as never, key);
-	}
-
-	/** If a job failed while n8n's database was unavailable, its execution may not have begun, and never would. */
-	private async outcomeOf(n8n: ITriggerFunctions, { group }: OpenStart, outcome: Outcome, run: IRun | undefined): Promise<Outcome> {
-		if (outcome !== 'failed' || seen.onWorkers === false || !hasNoTrace(run)) return outcome;
-		if (!(await hasExecution(n8n, executionKey(n8n, group), this.clock))) return 'rejected by n8n';
-		return failedBeforeBeginning(run) && (await tellsFailures(n8n, this.clock)) ? 'ended before its first node' : outcome;
-	}
-
-	/**
-	 * @param emission the emission that the outcome belongs to
-	 * @param refine asks n8n for details of the outcome, which only the emission that counts needs
-	 */
-	private async handleOutcome(start: OpenStart, emission: number, reported: Outcome, refine = async () => reported): Promise<void> {
-		if (this.open.get(start.group.name) !== start) return;
-		const counts = (): boolean => emission === start.lastEmission || reported === 'succeeded';
-		const outcome = counts() ? await refine() : reported;
-		if (this.open.get(start.group.name) !== start) return;
-		if (!counts()) {
-			start.otherOutcomes.set(emission, refine);
-		} else if (start.emissions.length === 1 || !['unknown', 'rejected by n8n'].includes(outcome)) {
-			this.settle(start, outcome);
-		} else {
-			this.fallBack(start, outcome === 'unknown');
-		}
-	}
-
-	/** Forgets the last emission, which n8n has not accepted, so that the one before counts. */
-	private fallBack(start: OpenStart, hasBegun: boolean): void {
-		start.emissions.pop();
-		start.lastEmission = start.emissions.at(-1)!;
-		// n8n knows the key: the execution has begun, and only the previous emission reports its end.
-		start.hasBegun ||= hasBegun;
-		if (hasBegun) start.seenAt ??= this.clock.now();
-		const refine = start.otherOutcomes.get(start.lastEmission);
-		if (refine) void refine().then((outcome) => void this.handleOutcome(start, start.lastEmission, outcome));
-		else if (hasBegun) this.settleBegun(start);
-	}
-
-	/**
-	 * Settles a start that has begun, unless another start had an outcome lately: then this one will get its own, and keeps
-	 * its slot until then.
-	 */
-	private settleBegun(start: OpenStart): void {
-		if (start.isDoneWhenBegun && this.clock.now() - this.lastOutcomeAt >= settlingTime) this.settle(start, 'unknown');
-	}
-
-	private settle(start: OpenStart, outcome: Outcome): void {
-		this.open.delete(start.group.name);
-		// An execution that was not started proves nothing about the queue.
-		if (outcome !== 'rejected by n8n') this.noteOutcome(start.lastEmission);
-		start.settle(outcome);
-	}
-
-	private noteOutcome(emission: number): void {
-		this.lastOutcomeAt = this.clock.now();
-		for (const start of this.open.values()) if (start.lastEmission < emission) start.overtakenAt ??= this.lastOutcomeAt;
 	}
 }
 

@@ -1,25 +1,29 @@
-import type { IRun } from 'n8n-workflow';
-
-import {
-	checkStarts,
-	neverBegan,
-	ranOnWorker,
-	type Observations,
-	type UnsettledStart,
-} from '../../nodes/CrmPlatform/trigger/poll/unsettledStarts';
+import { checkStarts as check, type SeenOfN8n, type Start } from '../../nodes/CrmPlatform/trigger/poll/startLedger';
 
 const second = 1000;
 const minute = 60 * second;
-const start = (lastEmission: number, more: Partial<UnsettledStart> = {}): UnsettledStart => ({
+const start = (lastEmission: number, more: Partial<Start> = {}): Start => ({
 	lastEmission,
+	earlier: [],
+	otherOutcomes: {},
+	isDoneWhenBegun: false,
 	at: 0,
 	repeats: 0,
 	hasBegun: false,
 	isReported: false,
 	...more,
 });
-const repeated = (starts: UnsettledStart[], seen: Observations, now: number) =>
-	checkStarts(starts, seen, now).repeat.map(({ lastEmission }) => lastEmission);
+
+type Observations = SeenOfN8n & { lastOutcomeAt?: number; timeout?: number };
+
+/** What to do about starts, which are named by their emissions. */
+function checkStarts(starts: Start[], { lastOutcomeAt = 0, ...seen }: Observations, now: number) {
+	const ledger = { starts: new Map(starts.map((entry) => [`${entry.lastEmission}`, entry])), lastOutcomeAt };
+	const { repeat, report, timedOut, doubtful } = check(ledger, seen, now);
+	const [repeats, reports, timedOuts] = [repeat, report, timedOut].map((names) => names.map(Number));
+	return { repeat: repeats, report: reports, timedOut: timedOuts, doubtful: doubtful === undefined ? undefined : Number(doubtful) };
+}
+const repeated = (...observed: Parameters<typeof checkStarts>) => checkStarts(...observed).repeat;
 
 test('in the main process, and while the place of executions is unknown, no start is repeated', () => {
 	const seen = { lastOutcomeAt: 0, failedAt: 0 };
@@ -28,7 +32,7 @@ test('in the main process, and while the place of executions is unknown, no star
 });
 
 test('after a minute without an outcome, a start may be lost, unless its execution was seen', () => {
-	const doubtful = (starts: UnsettledStart[], seen: Observations, now: number) => checkStarts(starts, seen, now).doubtful?.lastEmission;
+	const doubtful = (...observed: Parameters<typeof checkStarts>) => checkStarts(...observed).doubtful;
 	const starts = [start(3), start(2), start(1, { seenAt: 0 }), start(4, { hasBegun: true })];
 	for (const seen of [{}, { onWorkers: true }]) {
 		expect(doubtful(starts, seen, 59 * second)).toBeUndefined();
@@ -41,7 +45,7 @@ test('after a minute without an outcome, a start may be lost, unless its executi
 
 test('an execution that has begun has ended when the timeout of its workflow has passed', () => {
 	const starts = [start(1, { seenAt: 10 * second }), start(2)];
-	const timedOut = (seen: Observations, now: number) => checkStarts(starts, seen, now).timedOut.map(({ lastEmission }) => lastEmission);
+	const timedOut = (seen: Observations, now: number) => checkStarts(starts, seen, now).timedOut;
 	expect(timedOut({ timeout: 5 * second }, 74 * second)).toEqual([]);
 	expect(timedOut({ timeout: 5 * second }, 75 * second)).toEqual([1]);
 	expect(timedOut({}, 1e9)).toEqual([]);
@@ -51,14 +55,14 @@ test('an execution that has begun has ended when the timeout of its workflow has
 test('the first execution, once begun, is doubted only after an hour in the main process', () => {
 	const seen = start(1, { seenAt: minute });
 	expect(checkStarts([seen], {}, 59 * minute)).toMatchObject({ report: [], doubtful: undefined });
-	expect(checkStarts([seen], {}, 60 * minute)).toMatchObject({ report: [], doubtful: seen });
+	expect(checkStarts([seen], {}, 60 * minute)).toMatchObject({ report: [], doubtful: 1 });
 	expect(checkStarts([seen], { onWorkers: true, lastOutcomeAt: 60 * minute }, 60 * minute).doubtful).toBeUndefined();
 });
 
 test('an unknown outcome is reported after an hour', () => {
 	const [open, reportedStart] = [start(1), start(2, { isReported: true })];
 	expect(checkStarts([open, reportedStart], {}, 59 * minute).report).toEqual([]);
-	expect(checkStarts([open, reportedStart], {}, 60 * minute).report).toEqual([open]);
+	expect(checkStarts([open, reportedStart], {}, 60 * minute).report).toEqual([1]);
 	expect(checkStarts([open], { onWorkers: false }, 60 * minute).report).toEqual([]);
 });
 
@@ -90,15 +94,6 @@ test('an execution that has begun is never repeated, and reported after an hour'
 	const begun = start(1, { hasBegun: true, overtakenAt: 0 });
 	const seen = { onWorkers: true, lastOutcomeAt: 0, failedAt: 0 };
 	expect(checkStarts([begun], seen, 59 * minute)).toMatchObject({ repeat: [], report: [] });
-	expect(checkStarts([begun], seen, 60 * minute)).toMatchObject({ repeat: [], report: [begun] });
+	expect(checkStarts([begun], seen, 60 * minute)).toMatchObject({ repeat: [], report: [1] });
 	expect(checkStarts([{ ...begun, isReported: true }], seen, 60 * minute)).toMatchObject({ repeat: [], report: [] });
-});
-
-test('a run tells where it ran, and whether it had begun when it crashed', () => {
-	const run = (more: object) => ({ status: 'success', data: { resultData: { runData: {} } }, ...more }) as unknown as IRun;
-	expect([undefined, run({}), run({ jobId: '7' })].map(ranOnWorker)).toEqual([undefined, false, true]);
-	expect(neverBegan(run({ status: 'crashed' }))).toBe(true);
-	expect(neverBegan(run({ status: 'crashed', data: { resultData: { runData: { Trigger: [] } } } }))).toBe(false);
-	expect(neverBegan(run({ status: 'error' }))).toBe(false);
-	expect(neverBegan(undefined)).toBe(false);
 });
