@@ -9,7 +9,7 @@ import {
 import { connect } from './api/connection';
 import { systemClock } from './base/clock';
 import { failureSummary, nodeFailure, withLines, type ItemFailure } from './failure';
-import type { Sliced, Execution, MayContinue, Operation, Resource, Run } from './model';
+import type { Execution, MayContinue, Operation, Resource, SlicedRun } from './model';
 import { allItems, summaryItem } from './output';
 import { dependsOnItem, refuseDiffering } from './mapping/sameForAll';
 import { batchSizeOption } from './parameters/batchOptions';
@@ -17,7 +17,7 @@ import { errorTextsOption } from './parameters/fieldParameters';
 import { outputOption } from './parameters/outputParameters';
 import { isSummary } from './reading/summaryOutput';
 import { chosenResource } from './resources';
-import { runAll, type ItemResult } from './schedule';
+import { eachItem, runAll, type ItemResult } from './schedule';
 import { asAnswer, type NodeOutput } from './toolCalls/toolAnswer';
 import { refuseForeignArguments } from './toolCalls/toolArguments';
 import { toolCallOf, type ToolCall } from './toolCalls/toolCall';
@@ -105,11 +105,11 @@ const onceForAll = (items: number): string =>
 async function* resultsOf(execution: Execution, count: number, mayContinue: MayContinue): AsyncGenerator<ItemResult[], void> {
 	const preparing = prepared(execution);
 	// If preparation fails, every item fails with that error.
-	const work = await preparing.catch(() => async () => (await preparing) as never);
+	const work = await preparing.catch(() => eachItem(async () => (await preparing) as never));
 	yield* runAll(work, count, mayContinue);
 }
 
-async function prepared(execution: Execution): Promise<Run | Sliced> {
+async function prepared(execution: Execution): Promise<SlicedRun> {
 	if (isToolCall(execution.n8n)) refuseForeignArguments(execution.n8n);
 	return await execution.operation.prepare(execution);
 }

@@ -1,6 +1,7 @@
 import type {
 	IDataObject,
 	IExecuteFunctions,
+	INodeExecutionData,
 	INodeProperties,
 	INodePropertyOptions,
 } from 'n8n-workflow';
@@ -57,8 +58,8 @@ export interface Operation {
 	action?: { leavesTheCrm: boolean };
 	/** Whether the operation runs once for all items if no parameter depends on the item: each run would return the same. */
 	isOnceForAll?: true;
-	/** Reads what all items share, and returns what runs the items: one by one, or in slices. */
-	prepare(execution: Execution): Run | Sliced | Promise<Run | Sliced>;
+	/** Reads what all items share, and returns what runs the items. */
+	prepare(execution: Execution): SlicedRun | Promise<SlicedRun>;
 }
 
 /** The part of JSON Schema that n8n shows of a node's output before it has run. */
@@ -67,15 +68,14 @@ interface OutputSchema {
 	properties?: Record<string, OutputSchema>;
 }
 
-/** Runs the operation for one input item, by its index; the items run one after another. */
-export type Run = (item: number) => Promise<Result>;
-
 /** Runs the operation for slices of the items, a few at a time. */
-export interface Sliced {
+export interface SlicedRun {
 	/** Number of items in one slice. */
 	size: number;
+	/** Slices in flight at the same time. */
+	atOnce: number;
 	/** Reads the items; nothing is sent yet. An item that cannot be read fails when the slice is sent. */
-	assemble(items: number[]): Slice;
+	read(items: number[]): Slice;
 }
 
 /** Items that are ready to be sent, with one request or several. */
@@ -107,6 +107,8 @@ export interface Execution {
 	api: Connection;
 	resource: Resource;
 	operation: Operation;
+	/** The rows of a file, whose values are written in place of those of the input items. */
+	rows?: INodeExecutionData[];
 	/** The parts of an idempotency key that all writes of this execution share. */
 	identity: Omit<WriteIdentity, 'items'>;
 	/** Whether this is the first attempt at a run of the node: none of its writes can have been done before. */

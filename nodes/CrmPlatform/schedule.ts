@@ -1,4 +1,4 @@
-import type { Slice, Sliced, MayContinue, Result, Results, Run } from './model';
+import type { MayContinue, Result, Results, Slice, SlicedRun } from './model';
 
 /** The result of one input item. */
 export interface ItemResult {
@@ -7,10 +7,17 @@ export interface ItemResult {
 }
 
 /** Slices in flight at the same time: more gain little, as the service handles one after another. */
-const slicesAtOnce = 4;
+export const slicesAtOnce = 4;
+
+/** Runs each item by itself; by default, one after another. */
+export const eachItem = (run: (item: number) => Promise<Result>, atOnce = 1): SlicedRun => ({
+	size: 1,
+	atOnce,
+	read: ([item = 0]) => ({ records: new Set(), send: async () => [await run(item)] }),
+});
 
 /**
- * Runs the prepared operation for each of `count` items, one after another or in slices, a few at a time. Yields the
+ * Runs the prepared operation for `count` items, in slices, a few at a time. Yields the
  * results in the order of the items. Slices that change the same record run one after another, so that of two items for
  * one record the later one wins.
  *
@@ -18,15 +25,8 @@ const slicesAtOnce = 4;
  *
  * @param mayContinue called before each request with the new results
  */
-export function runAll(work: Run | Sliced, count: number, mayContinue: MayContinue): AsyncGenerator<ItemResult[], void> {
-	if (typeof work !== 'function') return inOrder(work, slicesAtOnce, count, mayContinue);
-	const assemble = ([item = 0]: number[]): Slice => ({ records: new Set(), send: async () => [await work(item)] });
-	return inOrder({ size: 1, assemble }, 1, count, mayContinue);
-}
-
-async function* inOrder(
-	{ size, assemble }: Sliced,
-	atOnce: number,
+export async function* runAll(
+	{ size, atOnce, read }: SlicedRun,
 	count: number,
 	mayContinue: MayContinue,
 ): AsyncGenerator<ItemResult[], void> {
@@ -43,7 +43,7 @@ async function* inOrder(
 		while (next < count && running.length < atOnce && mayProceed([])) {
 			const items = Array.from({ length: Math.min(sliceSize, count - next) }, (_, i) => next + i);
 			next += sliceSize;
-			const slice = assemble(items);
+			const slice = read(items);
 			const before = running.filter((other) => share(other.slice.records, slice.records));
 			const results = Promise.all(before.map((other) => other.results)).then(async () => {
 				const settled = mayProceed([]) ? await settledSlice(slice, items, mayProceed) : [];

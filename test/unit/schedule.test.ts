@@ -1,5 +1,5 @@
 import type { Slice, MayContinue } from '../../nodes/CrmPlatform/model';
-import { runAll, type ItemResult } from '../../nodes/CrmPlatform/schedule';
+import { eachItem, runAll, slicesAtOnce as atOnce, type ItemResult } from '../../nodes/CrmPlatform/schedule';
 
 /** Batches that end when the test says so. */
 function controlled(records: (items: number[]) => string[] = () => []) {
@@ -7,7 +7,7 @@ function controlled(records: (items: number[]) => string[] = () => []) {
 	const enders: Array<() => void> = [];
 	let atOnce = 0;
 	let maxAtOnce = 0;
-	const assemble = (items: number[]): Slice => ({
+	const read = (items: number[]): Slice => ({
 		records: new Set(records(items)),
 		async send() {
 			begun.push(items);
@@ -26,7 +26,7 @@ function controlled(records: (items: number[]) => string[] = () => []) {
 			end();
 		}
 	};
-	return { assemble, begun, endAll, maxAtOnce: () => maxAtOnce };
+	return { read, begun, endAll, maxAtOnce: () => maxAtOnce };
 }
 
 async function all(batches: AsyncGenerator<ItemResult[], void>): Promise<ItemResult[]> {
@@ -39,8 +39,8 @@ const always = () => true;
 
 describe('batches', () => {
 	test('run a few at a time, and return in the order of the items, whichever ends first', async () => {
-		const { assemble, endAll, maxAtOnce } = controlled();
-		const outcomes = all(runAll({ size: 2, assemble }, 21, always));
+		const { read, endAll, maxAtOnce } = controlled();
+		const outcomes = all(runAll({ size: 2, atOnce, read }, 21, always));
 		await endAll();
 		expect(await outcomes).toEqual(
 			Array.from({ length: 21 }, (_, item) => ({ item, result: { item } })),
@@ -49,8 +49,8 @@ describe('batches', () => {
 	});
 
 	test('that change the same record wait for each other', async () => {
-		const { assemble, begun, endAll, maxAtOnce } = controlled(() => ['the one record']);
-		const outcomes = all(runAll({ size: 1, assemble }, 5, always));
+		const { read, begun, endAll, maxAtOnce } = controlled(() => ['the one record']);
+		const outcomes = all(runAll({ size: 1, atOnce, read }, 5, always));
 		await endAll();
 		await outcomes;
 		expect(begun).toEqual([[0], [1], [2], [3], [4]]);
@@ -58,9 +58,9 @@ describe('batches', () => {
 	});
 
 	test('do not begin once they are no longer needed; batches in progress are waited for', async () => {
-		const { assemble, begun, endAll } = controlled();
+		const { read, begun, endAll } = controlled();
 		let isWanted = true;
-		const outcomes = runAll({ size: 1, assemble }, 100, () => isWanted);
+		const outcomes = runAll({ size: 1, atOnce, read }, 100, () => isWanted);
 		const first = outcomes.next();
 		await endAll();
 		await first;
@@ -73,14 +73,14 @@ describe('batches', () => {
 });
 
 test('an error of a batch is the error of each of its items, and of no others', async () => {
-	const assemble = (items: number[]): Slice => ({
+	const read = (items: number[]): Slice => ({
 		records: new Set(),
 		async send() {
 			if (items.includes(2)) throw new Error('that batch');
 			return items.map((item) => ({ item }));
 		},
 	});
-	expect(await all(runAll({ size: 2, assemble }, 5, always))).toEqual([
+	expect(await all(runAll({ size: 2, atOnce, read }, 5, always))).toEqual([
 		{ item: 0, result: { item: 0 } },
 		{ item: 1, result: { item: 1 } },
 		{ item: 2, result: new Error('that batch') },
@@ -96,7 +96,7 @@ test('items that run one by one stop at the first that is no longer wanted', asy
 		if (item === 1) throw new Error('one of them');
 		return { item };
 	};
-	const outcomes = await all(runAll(run, 10, () => isWanted));
+	const outcomes = await all(runAll(eachItem(run), 10, () => isWanted));
 	expect(outcomes).toEqual([
 		{ item: 0, result: { item: 0 } },
 		{ item: 1, result: new Error('one of them') },
@@ -105,15 +105,15 @@ test('items that run one by one stop at the first that is no longer wanted', asy
 });
 
 test.each([0, -1, NaN, 0.5])('slices of %p items are slices of one, and the slicing ends', async (size) => {
-	const assemble = ([item = 0]: number[]): Slice => ({ records: new Set(), send: async () => [{ item }] });
-	const outcomes = await all(runAll({ size, assemble }, 3, always));
+	const read = ([item = 0]: number[]): Slice => ({ records: new Set(), send: async () => [{ item }] });
+	const outcomes = await all(runAll({ size, atOnce, read }, 3, always));
 	expect(outcomes.map(({ item }) => item)).toEqual([0, 1, 2]);
 });
 
 test('a batch that waits for a failed one of the same record is not sent once a failure stops the run', async () => {
 	for (const isStopping of [true, false]) {
 		const sentItems: number[] = [];
-		const assemble = ([item = 0]: number[]): Slice => ({
+		const read = ([item = 0]: number[]): Slice => ({
 			records: new Set(['the one record']),
 			async send() {
 				sentItems.push(item);
@@ -121,7 +121,7 @@ test('a batch that waits for a failed one of the same record is not sent once a 
 			},
 		});
 		const mayContinue: MayContinue = (results) => !isStopping || !results.some((result) => result instanceof Error);
-		const outcomes = await all(runAll({ size: 1, assemble }, 3, mayContinue));
+		const outcomes = await all(runAll({ size: 1, atOnce, read }, 3, mayContinue));
 		expect(sentItems).toEqual(isStopping ? [0] : [0, 1, 2]);
 		expect(outcomes).toHaveLength(sentItems.length);
 	}

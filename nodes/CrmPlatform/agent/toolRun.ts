@@ -78,7 +78,7 @@ const modelsFields = "{{ $fromAI('values') }}";
 /** Runs an operation once and returns its records. */
 export async function runOperation(execution: Execution): Promise<IDataObject[]> {
 	const plan = await execution.operation.prepare(execution);
-	const [result] = typeof plan === 'function' ? [await plan(0)] : await plan.assemble([0]).send(() => true);
+	const [result] = await plan.read([0]).send(() => true);
 	if (result instanceof Error) throw result;
 	return [result ?? []].flat().map((record) => (record instanceof ItemWithFiles ? record.json : record));
 }

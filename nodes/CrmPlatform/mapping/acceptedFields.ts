@@ -64,7 +64,7 @@ export async function readFieldsOfItems(
 	};
 
 	const byItem: Array<AcceptedFields | Error> = [];
-	for (const item of execution.n8n.getInputData().keys()) {
+	for (const item of (execution.rows ?? execution.n8n.getInputData()).keys()) {
 		byItem.push(needs(item) ? await ofItem(item).catch((error: Error) => error) : standard);
 	}
 	return new FieldsOfItems(standard, byItem);
@@ -126,8 +126,8 @@ function merged(mode: StoredFields['mode'], fields: Field[], custom: Field[]): F
 }
 
 /** The custom fields that the items name, if the credential may not read their definitions. */
-function untypedFields({ n8n }: Execution, namesOf: (item: number) => string[]): Field[] {
-	const names = new Set([...n8n.getInputData().keys()].flatMap(namesOf));
+function untypedFields({ n8n, rows }: Execution, namesOf: (item: number) => string[]): Field[] {
+	const names = new Set([...(rows ?? n8n.getInputData()).keys()].flatMap(namesOf));
 	return [...names].flatMap((name) => {
 		const key = customKeyOf(name);
 		// A record may be picked for any of them; its collection is unknown.

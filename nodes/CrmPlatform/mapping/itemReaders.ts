@@ -1,4 +1,4 @@
-import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
+import { isExpression, type IDataObject, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 
 import { outcomeField } from '../api/answeredRecord';
 import { parsedValue } from '../base/json';
@@ -7,6 +7,7 @@ import { isLink } from '../api/openapi/linkFields';
 import { isToolCall } from '../api/toolNode';
 import { decideValue, type EvaluatedValue, type ValueOrigin, type WhenCleared } from '../fields/decideValue';
 import type { Field, InputValue } from '../fields/field';
+import type { Execution } from '../model';
 import { readOption } from '../values/readers';
 import { customNamesake, type AcceptedFields } from './acceptedFields';
 import { Evaluation } from './expressions/evaluation';
@@ -47,7 +48,7 @@ interface ItemReaders {
 
 /** @param whenCleared what clearing a field does: two values for one field conflict if each would change it */
 export function itemReaders(
-	n8n: IExecuteFunctions,
+	{ n8n, rows }: Pick<Execution, 'n8n' | 'rows'>,
 	stored: StoredFields,
 	whenCleared: WhenCleared,
 ): ItemReaders {
@@ -61,7 +62,7 @@ export function itemReaders(
 			readerFor: (accepted) => new FormReader(n8n, stored, accepted, linkedValues(accepted)),
 		};
 	}
-	const objects = stored.mode === 'json' ? jsonObjects(n8n, stored.json) : inputObjects(n8n);
+	const objects = stored.mode === 'json' ? jsonObjects(n8n, stored.json) : inputObjects(rows ?? n8n.getInputData());
 	const originOf = originsOf(n8n, stored);
 	// A model would take a success to cover everything it has sent.
 	const refusesUnknown = stored.mode === 'json' && isFilledByModel(stored.json);
@@ -204,10 +205,7 @@ function unsentMembersOf(object: IDataObject, names: string[], values: InputValu
 	});
 }
 
-function inputObjects(n8n: IExecuteFunctions): OncePerItem<IDataObject> {
-	const items = n8n.getInputData();
-	return new OncePerItem((item) => items[item]?.json ?? {});
-}
+const inputObjects = (items: INodeExecutionData[]): OncePerItem<IDataObject> => new OncePerItem((item) => items[item]?.json ?? {});
 
 const jsonLabel = 'Fields (JSON)';
 

@@ -37,12 +37,12 @@ interface NamesToFind {
  * @param valuesOf the values of an item; each name is looked up once. An item whose values cannot be read fails later
  */
 export async function lookUpLinks(
-	{ n8n, api }: Pick<Execution, 'n8n' | 'api'>,
+	{ n8n, api, rows }: Pick<Execution, 'n8n' | 'api' | 'rows'>,
 	valuesOf: (item: number) => InputValue[],
 	use: LinkUse,
 ): Promise<LinkedIds> {
 	const toFind: NamesToFind = { names: new Map(), parts: new Set() };
-	for (const item of n8n.getInputData().keys()) {
+	for (const item of (rows ?? n8n.getInputData()).keys()) {
 		// Expressions of many items would block n8n.
 		if (item % 1_000 === 999) await sleep(0);
 		for (const { field, value } of valuesOrNone(() => valuesOf(item))) if (isLink(field)) addNames(toFind, field, value);

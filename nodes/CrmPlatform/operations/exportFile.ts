@@ -22,6 +22,7 @@ import { linkedKeys } from '../reading/linkedKeys';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';
 import { readJobResults, endReason, startBackgroundJob, statedCount, waitForJob, type StartedJob } from '../writing/backgroundJob';
 import { requireDescribed } from '../writing/requireWrite';
+import { eachItem } from '../schedule';
 
 const formatProperty = fileFormatProperty(
 	['csv', 'ndjson'],
@@ -100,12 +101,12 @@ export function exportFile(): Operation {
 			const list = await requireDescribed(execution, 'list');
 			const fields = await requireDescribed(execution, 'fields');
 			const filters = await readFilters(execution, 'filters', list);
-			return async (item) => {
+			return eachItem(async (item) => {
 				const path = collectionPath(execution, item);
 				const query = filters.query(item) as Query;
 				const reading = listQueryOf(execution, item, { path, list, filters: query, fields, summary: [] });
 				return await exportList(execution, item, reading);
-			};
+			});
 		},
 	};
 }

@@ -5,6 +5,7 @@ import { requireDescribed } from '../writing/requireWrite';
 import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { outputFieldsOption, simplifyProperty } from '../parameters/outputParameters';
 import { chosenFields, simplify, summaryFields } from '../reading/simplify';
+import { eachItem, slicesAtOnce } from '../schedule';
 
 const otherRecord = (id: string, other: string) =>
 	`For the ID ${id}, the CRM returned record ${other}: they may have been merged.`;
@@ -29,11 +30,8 @@ export function get(action: string): Operation {
 				const output = chosenFields(execution, item, fields) ?? summaryOf(item);
 				return output ? simplify(record, output) : record;
 			};
-			// A request for each item; they do not wait for each other.
-			return {
-				size: 1,
-				assemble: ([item = 0]) => ({ records: new Set(), send: async () => [await read(item)] }),
-			};
+			// They do not wait for each other.
+			return eachItem(read, slicesAtOnce);
 		},
 	};
 }

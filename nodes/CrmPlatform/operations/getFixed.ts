@@ -1,5 +1,6 @@
 import { readRecord } from '../api/fetchRecord';
 import type { Operation } from '../model';
+import { eachItem } from '../schedule';
 
 /**
  * Reads the one record at a fixed path, such as the user the credential belongs to.
@@ -15,6 +16,6 @@ export function getFixed(
 	return {
 		option: { ...option, action },
 		properties: () => [],
-		prepare: ({ api }) => async () => await readRecord(api, `/v1${path}`),
+		prepare: ({ api }) => eachItem(async () => await readRecord(api, `/v1${path}`)),
 	};
 }

@@ -9,6 +9,7 @@ import type { Operation } from '../model';
 import { listOptions, listProperties, type ListAbilities } from '../parameters/listParameters';
 import { requireDescribed } from '../writing/requireWrite';
 import { withNeededFields, recordOutput, listQueryOf, type ListQuery } from '../reading/query';
+import { eachItem } from '../schedule';
 
 /**
  * @param action the entry in n8n's list of actions, such as `Get many contacts`
@@ -32,14 +33,14 @@ export function getMany(action: string, abilities: ListAbilities = {}): Operatio
 			const fields = await requireDescribed(execution, 'fields');
 			const summary = await requireDescribed(execution, 'summary');
 			const filters = await readFilters(execution, 'filters', list);
-			return async (item) => {
+			return eachItem(async (item) => {
 				const path = collectionPath(execution, item);
 				const query = filters.query(item) as Query;
 				const reading = listQueryOf(execution, item, { path, list, filters: query, fields, summary });
 				if (reading.isOnePage) return await readOnePage(execution.api.send, reading);
 				const isWhole = reading.limit === undefined && reading.cursor === undefined;
 				return await (isWhole ? readCompleteList : readPartOfList)(execution.api.send, reading);
-			};
+			});
 		},
 	};
 }

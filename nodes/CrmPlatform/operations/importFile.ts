@@ -17,6 +17,7 @@ import { importRows } from '../writing/importRows';
 import { fieldToMatchOn } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
 import type { ImportPlan } from '../writing/importPlan';
+import { eachItem } from '../schedule';
 
 export function importFile(): Operation {
 	return {
@@ -34,7 +35,7 @@ export function importFile(): Operation {
 		write: ({ upsert, create }) => upsert ?? create,
 
 		async prepare(execution) {
-			return async (item) => {
+			return eachItem(async (item) => {
 				const { n8n } = execution;
 				const plan = await planOf(execution, item);
 				const field = fileField(n8n, item, binaryFieldProperty);
@@ -47,7 +48,7 @@ export function importFile(): Operation {
 					const { json, files } = await importRows(execution, { ...plan, columns, namesLength }, file);
 					return new ItemWithFiles(json, files);
 				});
-			};
+			});
 		},
 	};
 }

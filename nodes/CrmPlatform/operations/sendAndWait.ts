@@ -6,6 +6,7 @@ import type { Operation } from '../model';
 import { pickerProperty, userByNameOrId } from '../parameters/recordParameters';
 import { refuseAsTool } from '../toolCalls/toolCall';
 import { readOption, readPositiveNumber } from '../values/readers';
+import { eachItem } from '../schedule';
 
 const collections: Record<string, string> = { none: '', company: 'companies', contact: 'contacts', deal: 'deals', ticket: 'tickets' };
 
@@ -94,7 +95,7 @@ export function sendAndWait(): Operation {
 			refuseAsTool(n8n);
 			refuseSeveralItems(execution);
 			const read = (name: string): string => String(n8n.getNodeParameter(name, 0, '') ?? '').trim();
-			return async (item) => {
+			return eachItem(async (item) => {
 				const storedAbout: unknown = n8n.getNodeParameter('aboutKind', item, 'none');
 				const about = readOption('About', storedAbout, Object.keys(collections), { otherwise: 'none' });
 				const limit: unknown = n8n.getNodeParameter('options.limitWaitHours', item, defaultHours);
@@ -111,7 +112,7 @@ export function sendAndWait(): Operation {
 					record: about === 'none' ? '' : read('aboutRecord'),
 					limit: hours * 60 * 60 * 1000,
 				});
-			};
+			});
 		},
 	};
 }

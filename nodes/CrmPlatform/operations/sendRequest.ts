@@ -9,6 +9,7 @@ import { chosenOption } from '../parameters/optionText';
 import { writeOncePerOption } from '../writing/oncePer';
 import { requestKeyHeader } from '../writing/runState';
 import { sendWrite } from '../writing/writeOne';
+import { eachItem } from '../schedule';
 
 /** Any request to the service, with the node's credential, retries and pace. */
 export function sendRequest(): Operation {
@@ -28,7 +29,7 @@ export function sendRequest(): Operation {
 			// The header of other requests: only the description of this very request promises that the service
 			// honors it.
 			const usual = (await execution.api.describe('/contacts'))?.create;
-			return async (item) => {
+			return eachItem(async (item) => {
 				const request = requestOf(execution, item);
 				if (request.method === 'GET') return resultOf((await execution.api.send(request)).body);
 				const declared = await execution.api.idempotencyHeaderAt(request.method, request.path);
@@ -37,7 +38,7 @@ export function sendRequest(): Operation {
 				if (request.method === 'PATCH') request.isRepeatable = false;
 				const { method } = request;
 				return resultOf((await sendWrite(execution, { method }, header, request, [item])).body);
-			};
+			});
 		},
 	};
 }

@@ -1,6 +1,7 @@
 import type { Operation, Resource } from '../model';
 import { undoChanges } from '../undo/undoChanges';
 import { undoOptions, undoProperties } from '../undo/undoProperties';
+import { eachItem } from '../schedule';
 
 /** @param undoableTypes the record types whose changes can be undone */
 export function undo(undoableTypes: Resource[]): Operation {
@@ -28,6 +29,6 @@ export function undo(undoableTypes: Resource[]): Operation {
 		},
 		isOnceForAll: true,
 
-		prepare: (execution) => async (item) => await undoChanges(execution, item, undoableTypes),
+		prepare: (execution) => eachItem(async (item) => await undoChanges(execution, item, undoableTypes)),
 	};
 }

@@ -8,7 +8,7 @@ import { mergePatch } from '../api/answeredRecord';
 import { outdatedVersion } from '../api/http/statuses';
 import type { Field } from '../fields/field';
 import { looseText } from '../fields/keys';
-import type { Sliced, Execution, MayContinue, Run } from '../model';
+import type { Execution, MayContinue, SlicedRun } from '../model';
 import { runAll } from '../schedule';
 import type { Collection } from '../lookUp/lookUp';
 import { writeRecords } from '../writing/batches';
@@ -123,7 +123,7 @@ function writesOf(
 	description: WriteDescription,
 	changes: PlannedChange[],
 	step: number,
-): Run | Sliced {
+): SlicedRun {
 	const { identity, operation } = execution;
 	return writeRecords(
 		// Each step has its own keys; options of the operation do not apply to a sync.
@@ -136,7 +136,6 @@ function writesOf(
 			return { record: { ...record, ...(idText(id) !== undefined && { id: idText(id) }) } };
 		},
 		{
-			count: changes.length,
 			...protectionOf(execution, description, changes.map(({ record }) => record)),
 			onRefusal(error) {
 				const reason = conflictIn(error);

@@ -7,7 +7,7 @@ import { isAnsweredWith, isWebPage } from '../api/fetchRecord';
 import { path as pathOf } from '../api/http/path';
 import type { WriteDescription } from '../api/openapi/writing';
 import { refusedRecord } from '../api/http/statuses';
-import type { Sliced, Execution, Run } from '../model';
+import type { Execution } from '../model';
 import { runAll } from '../schedule';
 import { writeRecords } from '../writing/batches';
 import { protectionOf, versionOf } from '../writing/replace';
@@ -108,8 +108,11 @@ async function sendGroup(
 	// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
 	const freshIdentity = { ...identity, run: randomUUID() };
 	const freshExecution: Execution = { ...execution, identity: freshIdentity };
-	const planWrites = group[0]?.action === 'create' ? creationsOneByOne : changesInBatches;
-	const plan = planWrites(freshExecution, description, group);
+	const plan = writeRecords(freshExecution, description, (index) => requestOf(group[index]!), toAnswer, {
+		areAlone: group[0]?.action === 'create',
+		...protectionOf(execution, description, group.map(({ record }) => record)),
+		onRefusal: refusalOrError,
+	});
 	const signal = n8n.getExecutionCancelSignal();
 	const mayContinue = (results: unknown[]) => !signal?.aborted && !results.some((result) => result instanceof Error);
 	for await (const finished of runAll(plan, group.length, mayContinue)) {
@@ -121,22 +124,6 @@ async function sendGroup(
 	return signal?.aborted ? new Error('The execution was canceled') : undefined;
 }
 
-const changesInBatches = (execution: Execution, description: WriteDescription, group: UndoWrite[]) =>
-	writeRecords(execution, description, (index) => requestOf(group[index]!), toAnswer, {
-		count: group.length,
-		...protectionOf(execution, description, group.map(({ record }) => record)),
-		onRefusal: refusalOrError,
-	});
-
-function creationsOneByOne(execution: Execution, description: WriteDescription, group: UndoWrite[]): Sliced {
-	const create = async (write: UndoWrite) => {
-		const keyedExecution: Execution = { ...execution, identity: { ...execution.identity, deletion: write.deletion! } };
-		const run = writeRecords(keyedExecution, description, () => requestOf(write), toAnswer, { count: 1, onRefusal: refusalOrError }) as Run;
-		return await run(0);
-	};
-	return { size: 1, assemble: ([index = 0]) => ({ records: new Set(), send: async () => [await create(group[index]!)] }) };
-}
-
 const toAnswer = (record: IDataObject): IDataObject => ({ record });
 
 const refusalOrError = (error: Error) => (isRefusal(error) ? ({ refused: error } as unknown as IDataObject) : error);
@@ -144,7 +131,7 @@ const refusalOrError = (error: Error) => (isRefusal(error) ? ({ refused: error }
 /** Whether an error concerns just one record, so that the next write may succeed. */
 const isRefusal = (error: Error): boolean => isAnsweredWith(error, ...refusedRecord) && !isWebPage(error);
 
-function requestOf({ collection, record, body }: UndoWrite): Write {
+function requestOf({ collection, record, body, deletion }: UndoWrite): Write {
 	const collectionPath = `/v1${collection}`;
 	const id = record && String(record.id);
 	const version = versionOf(record);
@@ -154,5 +141,6 @@ function requestOf({ collection, record, body }: UndoWrite): Write {
 		...(id !== undefined && { id, before: record! }),
 		...(version !== undefined && { version }),
 		...(body && { body }),
+		...(deletion !== undefined && { deletion }),
 	};
 }

@@ -1,5 +1,6 @@
 import type { WriteDescription } from '../api/openapi/writing';
-import type { Slice, Sliced, Execution, Result, Results, Run } from '../model';
+import type { Execution, Result, Results, Slice, SlicedRun } from '../model';
+import { slicesAtOnce } from '../schedule';
 import { readWholeNumber } from '../values/readers';
 import { hasWriteOncePer, writeOncePer } from './oncePer';
 import { RecordWriter, type ResultFrom } from './recordWriter';
@@ -8,8 +9,8 @@ import { groupByRequest, affectedRecords, type Write } from './writeOrder';
 
 /** How an operation's writes differ from one unconditional write for each input item. */
 interface WriteOptions {
-	/** Number of writes; by default, one for each input item. */
-	count?: number;
+	/** Whether each write has a key of its own, and so a request. */
+	areAlone?: boolean;
 	/** Whether each write applies only to the version that it names. */
 	isVersioned?: boolean;
 	/** Whether some writes apply only to the record as read, because its list returns no version. */
@@ -34,24 +35,18 @@ export function writeRecords(
 	writeOf: (item: number) => Write,
 	resultFrom: ResultFrom,
 	options: WriteOptions = {},
-): Run | Sliced {
-	const { count = execution.n8n.getInputData().length, onRefusal = (error) => error } = options;
+): SlicedRun {
+	const { onRefusal = (error) => error } = options;
 	const isOncePer = hasWriteOncePer(execution);
 	const requestedSize = isOncePer ? 1 : requestedBatchSize(execution);
 	const { size, batch } = batchingOf(execution, mayShareRequest(description, options) ? description.batch : undefined, requestedSize);
 	const usesBatches = size > 1;
 	const writer = new RecordWriter(execution, description, { batch, usesBatches, resultFrom, onRefusal });
 
-	if (count === 1 || (requestedSize === 1 && size === 1 && !isOncePer)) {
-		return async (item) => {
-			const result = await writer.writeAlone(writeOf(item), item);
-			if (result instanceof Error) throw result;
-			return result;
-		};
-	}
 	return {
 		size,
-		assemble(items): Slice {
+		atOnce: requestedSize === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
+		read(items): Slice {
 			const writes = items.map((item) => valueOrError(() => writeOf(item)));
 			const records = writes.flatMap((write) => (write instanceof Error ? [] : affectedRecords(write, usesBatches)));
 			if (isOncePer) for (const item of items) records.push(`once per ${onceValue(execution, item)}`);
@@ -61,8 +56,8 @@ export function writeRecords(
 }
 
 /** Whether one request may carry several writes. A record that is read first, or whose version is a header, needs its own. */
-const mayShareRequest = ({ batch, takesIfMatch }: WriteDescription, { isVersioned, areReadFirst }: WriteOptions): boolean =>
-	areReadFirst !== true && (isVersioned !== true || batch?.takesVersion === true || takesIfMatch !== true);
+const mayShareRequest = ({ batch, takesIfMatch }: WriteDescription, { isVersioned, areReadFirst, areAlone }: WriteOptions): boolean =>
+	areReadFirst !== true && areAlone !== true && (isVersioned !== true || batch?.takesVersion === true || takesIfMatch !== true);
 
 /** Sends the items of a slice in as many requests as they need. */
 function sendingOf(writer: RecordWriter, items: number[], writes: Array<Write | Error>): Slice['send'] {

@@ -3,7 +3,6 @@ import type { IDataObject } from 'n8n-workflow';
 import { readableError } from '../api/connection';
 import type { Query } from '../api/http/path';
 import { isPlainObject, memberAtPath } from '../base/ownMembers';
-import { withMembers } from '../base/withMembers';
 import { allCustomFields, type Field } from '../fields/field';
 import type { JobDescription } from '../api/openapi/jobs';
 import { whyRefused } from '../fields/checks';
@@ -109,10 +108,8 @@ async function planRows(
 	{ textOf, keys, links }: RowContext,
 ): Promise<PlannedRow[]> {
 	const items = rows.flatMap(({ content }) => (content ? [{ json: withFieldNames(content, plan.columns) }] : []));
-	// The mapping reads the rows as if they were the node's input.
-	const n8n = withMembers(execution.n8n, { getInputData: () => items });
 	let refused: RefusedValue[] = [];
-	const read = await readJobLines({ ...execution, n8n }, plan.path, plan.operation, plan.clearsEmpty ? 'clear' : 'leave', (value) => refused.push(value));
+	const read = await readJobLines({ ...execution, rows: items }, plan.path, plan.operation, plan.clearsEmpty ? 'clear' : 'leave', (value) => refused.push(value));
 	// The description of another service may know other fields and choices.
 	const isChecked = plan.isPreview || plan.leavesOut || execution.api.isSelfDescribed();
 	const checked = isChecked ? await allFields(execution, plan) : plan.fields;

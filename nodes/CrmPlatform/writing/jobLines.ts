@@ -25,8 +25,7 @@ export async function readJobLines(
 	emptyCells: EmptyCells,
 	leaveOut: (refused: RefusedValue) => void,
 ): Promise<BodyOf> {
-	const items = execution.n8n.getInputData();
-	if (operation === 'delete') return (item) => idOf(items[item]?.json ?? {});
+	if (operation === 'delete') return (item) => idOf(execution.rows?.[item]?.json ?? {});
 
 	const description = await execution.api.describe(path);
 	const write = description?.[operation as keyof ResourceDescription] as WriteDescription | undefined;

@@ -39,9 +39,11 @@ export class RecordWriter {
 
 	/** Writes a record alone. */
 	async writeAlone(write: Write, item: number): Promise<Result | Error> {
-		const { execution, description } = this;
+		const { description } = this;
 		const { batch, resultFrom, onRefusal } = this.options;
-		const { version, body } = write;
+		const { version, body, deletion } = write;
+		const identity = { ...this.execution.identity, ...(deletion !== undefined && { deletion }) };
+		const execution: Execution = { ...this.execution, identity };
 		pinBatching(execution);
 		try {
 			if (isReadFirst(description, write)) {

@@ -11,6 +11,8 @@ export interface Write {
 	/** The record to change, if it already exists. */
 	id?: string;
 	body?: IDataObject;
+	/** Id of the deletion that it undoes, which its key names. */
+	deletion?: string;
 	/** The version that was read: a newer version is not overwritten. */
 	version?: string | number;
 	/** The record as read: without versions, changes are detected by comparing its values. */
@@ -60,6 +62,7 @@ export function sharesRecord(write: Write, group: Write[]): boolean {
  * order, which may be intended.
  */
 export function affectedRecords(write: Write, usesBatches: boolean): string[] {
+	if (write.deletion !== undefined) return [];
 	const name = nameOf(write);
 	if (write.hasOtherNames || (name === undefined && !usesBatches)) return [write.collection];
 	return name === undefined ? [] : [name];
