@@ -42,5 +42,5 @@ export async function* listSubscriptions(api: Connection, prefix: string, { url,
 /** A new key that makes a write safe to retry. Under an earlier key, the service would repeat its earlier response. */
 export function newKeyFor(write: WriteDescription | undefined) {
 	const header = write?.idempotencyHeader;
-	return header === undefined ? {} : { idempotency: { header, key: freshKey(write?.idempotencyKey) } };
+	return header === undefined ? {} : { idempotency: { header, key: freshKey() } };
 }

@@ -1,4 +1,4 @@
-import { canMakeKeys, idempotencyKey, originOfKey } from '../api/http/idempotency';
+import { idempotencyKey, originOfKey } from '../api/http/idempotency';
 import { withoutParameterNames } from '../api/http/path';
 import { causedByExecution, type CauserType } from '../log/cause';
 import { meaningOfTypes, type CrmEvent, type EventMeaning } from '../log/crmEvent';
@@ -125,7 +125,7 @@ export class LoggedChanges {
 		const { api, identity } = this.execution;
 		const [resource] = this.undoableTypes;
 		const format = (resource && (await api.describe(resource.path)))?.create?.idempotencyKey ?? {};
-		const origin = canMakeKeys(format) ? originOfKey(idempotencyKey({ ...identity, items: [0] }, format)) : undefined;
+		const origin = originOfKey(idempotencyKey({ ...identity, items: [0] }, format));
 		return type === 'execution' ? origin?.execution !== undefined : origin !== undefined;
 	}
 }

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { canMakeKeys, idempotencyKey, originOfKey } from '../api/http/idempotency';
+import { idempotencyKey, originOfKey } from '../api/http/idempotency';
 import { isObject } from '../base/json';
 import type { ResourceDescription } from '../api/openapi/description';
 import { isRecordLink } from '../api/openapi/linkFields';
@@ -66,5 +66,5 @@ function dependentPairs(fields: Field[]): string[][] {
 function canMarkRecreations({ api, identity }: Execution, create: ResourceDescription['create']): boolean {
 	if (!api.isSelfDescribed() || create?.idempotencyHeader === undefined) return false;
 	const format = create.idempotencyKey ?? {};
-	return canMakeKeys(format) && originOfKey(idempotencyKey({ ...identity, items: [0], deletion: '' }, format)) !== undefined;
+	return originOfKey(idempotencyKey({ ...identity, items: [0], deletion: '' }, format)) !== undefined;
 }

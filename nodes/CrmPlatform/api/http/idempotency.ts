@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
 import { sha256 } from '../../base/digest';
-import { safeRegExp } from '../../base/pattern';
 
 /** Hexadecimal digits (128 bits) that make a collision of two writes practically impossible. */
 const minHashLength = 32;
@@ -28,13 +27,10 @@ export interface WriteIdentity {
 	deletion?: string;
 }
 
-/** The format of keys that a service's description requires. */
+/** The format of keys that a service's description requires (rule 6). */
 export interface KeyFormat {
-	/** In characters. */
+	/** In characters; at least 64. */
 	maxLength?: number;
-	minLength?: number;
-	/** Regular expression. */
-	pattern?: string;
 	/** `format: uuid` (RFC 9562). */
 	isUuid?: boolean;
 }
@@ -58,7 +54,6 @@ export interface KeyOrigin {
  * create a second record.
  *
  * @returns at most 255 characters, beginning with the origin if the format has room for it
- * @throws Error in the user's words if the service's keys are too short to be unique
  */
 export function idempotencyKey(identity: WriteIdentity, format: KeyFormat = {}): string {
 	const { instance, workflow, execution, started, node, run, items, deletion } = identity;
@@ -73,7 +68,6 @@ export const deletionHash = (deletion: string): string => hashOf(['undo', deleti
  * The key of a write that is done once for a value, such as an order number, across all executions of the workflow.
  *
  * @returns as `idempotencyKey`
- * @throws as `idempotencyKey`
  */
 export function valueKey(
 	{ instance, workflow, node }: Pick<WriteIdentity, 'instance' | 'workflow' | 'node'>,
@@ -83,11 +77,8 @@ export function valueKey(
 	return keyOf({ instance, workflow }, hashOf([instance, workflow, 'once per', node, value]), format);
 }
 
-/** A key for a write that only the sender itself retries. */
-export function freshKey(format: KeyFormat = {}): string {
-	const uuid = randomUUID();
-	return fits(uuid, format) ? uuid : keyOf({ instance: '', workflow: '' }, hashOf([uuid]), format);
-}
+/** A key for a write that only the sender itself retries. It fits any format. */
+export const freshKey = (): string => randomUUID();
 
 /**
  * The workflow and the execution that created a key, by which a trigger recognizes its own changes and an undo those of
@@ -126,76 +117,19 @@ type KeyAuthor = Pick<WriteIdentity, 'instance' | 'workflow' | 'started'> & { ex
 
 const hashOf = (parts: unknown[]): string => sha256(JSON.stringify(parts));
 
-function keyOf(author: KeyAuthor, hash: string, format: KeyFormat): string {
-	const fitting = fittingKey(author, hash, format);
-	if (fitting !== undefined) return fitting;
-	const { maxLength = 255, pattern } = format;
-	const demand =
-		pattern === undefined
-			? `idempotency keys of at most ${maxLength} characters, which are too short to be unique`
-			: `idempotency keys in a form that the node cannot create (${pattern})`;
-	throw new Error(`The CRM requires ${demand}. Please report this to the CRM’s support.`);
+function keyOf(author: KeyAuthor, hash: string, { maxLength = 255, isUuid }: KeyFormat): string {
+	if (isUuid) return uuidOf(hash);
+	const { instance, workflow, execution } = originOf(author.instance, author.workflow, author.execution);
+	const workflowPrefix = `n8n/${instance}/${workflow}/`;
+	const began = author.started === undefined ? '' : `.${author.started.toString(36)}`;
+	const prefixes = [...(execution === undefined ? [] : [`${workflowPrefix}${execution}${began}/`]), workflowPrefix];
+	const roomAfter = (prefix: string) => Math.min(maxLength, 255) - prefix.length;
+	const prefix = prefixes.find((candidate) => roomAfter(candidate) >= minHashLength) ?? '';
+	return prefix + hash.slice(0, roomAfter(prefix));
 }
 
-/** Whether the node can create keys of this format, as tried with some samples. */
-export function canMakeKeys(format: KeyFormat): boolean {
-	const author = { instance: '', workflow: '' };
-	return Array.from({ length: 8 }, (_, i) => sha256(String(i))).every((hash) => fittingKey(author, hash, format) !== undefined);
-}
-
-function fittingKey(author: KeyAuthor, hash: string, format: KeyFormat): string | undefined {
-	for (const key of keysFrom(hash, author, format)) if (fits(key, format)) return key;
-	return undefined;
-}
-
-/** The forms of one key, the best first, the same for every attempt at a write. Each has at least 122 bits of the hash. */
-function* keysFrom(
-	hash: string,
-	author: KeyAuthor,
-	{ maxLength = 255, isUuid }: KeyFormat,
-): Generator<string> {
-	const uuids = () => ['8', '4', '5', '7', '1'].map((version) => uuidOf(hash, version));
-	if (!isUuid) {
-		const { instance, workflow, execution } = originOf(author.instance, author.workflow, author.execution);
-		const workflowPrefix = `n8n/${instance}/${workflow}/`;
-		const began = author.started === undefined ? '' : `.${author.started.toString(36)}`;
-		for (const prefix of [...(execution === undefined ? [] : [`${workflowPrefix}${execution}${began}/`]), workflowPrefix]) {
-			const room = Math.min(maxLength, 255) - prefix.length;
-			if (room >= minHashLength) yield prefix + hash.slice(0, room);
-		}
-		for (let length = hash.length; length >= minHashLength; length--) yield hash.slice(0, length);
-		// 22 characters of base64url hold the same 128 bits.
-		yield Buffer.from(hash.slice(0, minHashLength), 'hex').toString('base64url');
-	}
-	yield* uuids();
-	for (const uuid of uuids()) yield uuid.toUpperCase();
-	if (isUuid) return;
-	for (let length = hash.length; length >= minHashLength; length--) yield hash.slice(0, length).toUpperCase();
-	const number = BigInt(`0x${hash.slice(0, minHashLength)}`);
-	yield ulidOf(number);
-	yield ulidOf(number).toLowerCase();
-	yield String(number).padStart(39, '0');
-}
-
-function fits(key: string, { maxLength = 255, minLength = 0, pattern }: KeyFormat): boolean {
-	if (key.length > maxLength || key.length < minLength) return false;
-	return pattern === undefined || safeRegExp(pattern)?.test(key) === true;
-}
-
-/** 26 digits of Crockford's base 32, as ULIDs have them. */
-function ulidOf(number: bigint): string {
-	const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-	return Array.from({ length: 26 }, (_, i) => digits[Number((number >> BigInt(5 * (25 - i))) & 31n)]).join('');
-}
-
-/** A UUID. In version 8, which is preferred, the application may choose the bits (RFC 9562, section 5.8). */
-function uuidOf(hash: string, version: string): string {
+/** A UUID of version 8, in which the application may choose the bits (RFC 9562, section 5.8). */
+function uuidOf(hash: string): string {
 	const variant = '89ab'[parseInt(hash.charAt(16), 16) % 4];
-	return [
-		hash.slice(0, 8),
-		hash.slice(8, 12),
-		`${version}${hash.slice(13, 16)}`,
-		`${variant}${hash.slice(17, 20)}`,
-		hash.slice(20, 32),
-	].join('-');
+	return [hash.slice(0, 8), hash.slice(8, 12), `8${hash.slice(13, 16)}`, `${variant}${hash.slice(17, 20)}`, hash.slice(20, 32)].join('-');
 }
