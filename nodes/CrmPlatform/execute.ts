@@ -12,10 +12,8 @@ import { failureSummary, nodeFailure, withLines, type ItemFailure } from './fail
 import type { Execution, MayContinue, Operation, Resource, SlicedRun } from './model';
 import { allItems, summaryItem } from './output';
 import { dependsOnItem, refuseDiffering } from './mapping/sameForAll';
-import { batchSizeOption } from './parameters/batchOptions';
 import { errorTextsOption } from './parameters/fieldParameters';
-import { outputOption } from './parameters/outputParameters';
-import { isSummary } from './reading/summaryOutput';
+import { outputOption, batchSizeOption, isSummary } from './parameters/outputParameters';
 import { chosenResource } from './resources';
 import { eachItem, runAll, type ItemResult } from './schedule';
 import { asAnswer, type NodeOutput } from './toolCalls/toolAnswer';

@@ -11,7 +11,7 @@ import { idText } from '../base/json';
 import { causeOf } from '../log/cause';
 import type { CrmEvent } from '../log/crmEvent';
 import { NoEventLog, openEventLog } from '../log/eventLog';
-import { compareInstants } from '../values/compareInstants';
+import { compareInstants } from '../values/dates';
 
 /** The outcome of a request for approval. */
 type ApprovalOutcome = 'approved' | 'changed' | 'deleted' | 'expired';

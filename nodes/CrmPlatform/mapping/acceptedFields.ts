@@ -5,7 +5,7 @@ import { linksOf } from '../api/openapi/linkFields';
 import { allCustomFields, customFieldPrefix, customKeyOf, fieldNamed, type Field } from '../fields/field';
 import type { Execution } from '../model';
 import { wordsOf } from './fieldNames';
-import { collectionPath } from './collectionPath';
+import { collectionPath } from './locator';
 import type { StoredFields } from './storedFields';
 
 /** The fields for which an item can have values. */

@@ -6,6 +6,8 @@ import { checkExact } from '../base/numbers';
 import { labelFor } from '../fields/field';
 import { Evaluation } from './expressions/evaluation';
 import { storedParameter } from './storedParameter';
+import { filledPath } from '../api/http/path';
+import type { Execution } from '../model';
 
 /** The id inside a stored resource locator. The id or the whole locator may be an expression. */
 export function locatorValue(picked: unknown): unknown {
@@ -44,3 +46,8 @@ function newEvaluation(n8n: IExecuteFunctions, parameter: string): Evaluation {
 }
 
 const labelOf = (parameter: string): string => labelFor(parameter.replace(/(Id|Key)$/, ''));
+
+/** Path of an item's collection, with the ids of its parents. */
+export function collectionPath({ n8n, resource }: Execution, item: number): string {
+	return `/v1${filledPath(resource.path, (parent) => pickedId(n8n, parent, item))}`;
+}

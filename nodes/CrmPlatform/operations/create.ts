@@ -1,12 +1,11 @@
 import type { WriteDescription } from '../api/openapi/writing';
 import { isRequiredInForm } from '../fields/field';
-import { collectionPath } from '../mapping/collectionPath';
+import { collectionPath } from '../mapping/locator';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
-import { batchOptions } from '../parameters/batchOptions';
 import { errorTextsOption, fieldsProperties } from '../parameters/fieldParameters';
-import { simplifyProperty } from '../parameters/outputParameters';
+import { simplifyProperty, batchOptions } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 import { requireWrite } from '../writing/requireWrite';

@@ -1,5 +1,5 @@
 import type { Operation } from '../model';
-import { batchOptions } from '../parameters/batchOptions';
+import { batchOptions } from '../parameters/outputParameters';
 import { requireWrite } from '../writing/requireWrite';
 import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { writeRecords } from '../writing/batches';

@@ -10,19 +10,21 @@ import { ItemWithFiles } from '../files/itemWithFiles';
 import { outputParts, type PartsProperties } from '../files/outputParts';
 import { reportNames, type FileFormat } from '../files/rows';
 import { readFilters } from '../mapping/filterValues';
-import { collectionPath } from '../mapping/collectionPath';
+import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation } from '../model';
 import { chosenOption } from '../parameters/optionText';
 import { fileFormatProperty } from '../parameters/file';
 import { exportListProperties, exportListOptions } from '../parameters/listParameters';
 import { readBoolean, readWholeNumber } from '../values/readers';
 import { exportColumns, exportedCells, forPeople, writtenFields, type ExportColumn } from '../reading/exportColumns';
-import { checkExported } from '../reading/exportedRecords';
 import { linkedKeys } from '../reading/linkedKeys';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';
 import { readJobResults, endReason, startBackgroundJob, statedCount, waitForJob, type StartedJob } from '../writing/backgroundJob';
 import { requireDescribed } from '../writing/requireWrite';
 import { eachItem } from '../schedule';
+import { problemOfItem } from '../api/http/problem';
+import { describesFailure } from '../api/http/problemBody';
+import { idText } from '../base/json';
 
 const formatProperty = fileFormatProperty(
 	['csv', 'ndjson'],
@@ -231,3 +233,35 @@ function rowsPerFileOf(n8n: IExecuteFunctions, item: number): number {
 	const value: unknown = n8n.getNodeParameter('options.rowsPerFile', item, null);
 	return readWholeNumber('Rows per File', value, { min: 1, otherwise: Infinity });
 }
+
+/** Maximum size of each of two sets of recent ids. That limits memory; a repeated record comes soon after its first occurrence. */
+const maxIdsPerSet = 100_000;
+
+/**
+ * Returns a function that checks that the parts of an export are records, each of which occurs once.
+ *
+ * @param haveIds whether the service describes that records have ids
+ * @throws Error from that function, in the user's words, for a repeated record, one without an id, and an error in place
+ * of a record
+ */
+export function checkExported(haveIds: boolean): (records: IDataObject[]) => void {
+	let [ids, older] = [new Set<string>(), new Set<string>()];
+	return (records) => {
+		for (const record of records) {
+			const id = idText(record.id);
+			if (id === undefined) {
+				if (describesFailure(record)) throw incompleteExport(`an error instead of a record: ${problemOfItem(422, record).message}`);
+				if (haveIds) throw incompleteExport('a record without an ID');
+				continue;
+			}
+			if (ids.has(id) || older.has(id)) throw incompleteExport(`the record ${id} twice`);
+			ids.add(id);
+			if (ids.size >= maxIdsPerSet) [ids, older] = [new Set(), ids];
+		}
+	};
+}
+
+const incompleteExport = (problem: string): Error =>
+	new Error(
+		`The CRM’s export contains ${problem}, so the file would be wrong. Run the export again; if this persists, report it to the CRM’s support.`,
+	);

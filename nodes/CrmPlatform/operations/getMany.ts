@@ -4,7 +4,7 @@ import { readAll, timelineOf } from '../api/lists/parallel';
 import { readPage, readPages, type Send } from '../api/lists/pages';
 import type { Query } from '../api/http/path';
 import { readFilters } from '../mapping/filterValues';
-import { collectionPath } from '../mapping/collectionPath';
+import { collectionPath } from '../mapping/locator';
 import type { Operation } from '../model';
 import { listOptions, listProperties, type ListAbilities } from '../parameters/listParameters';
 import { requireDescribed } from '../writing/requireWrite';

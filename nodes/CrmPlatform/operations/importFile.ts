@@ -4,8 +4,7 @@ import { fileField, readBinary } from '../files/binary';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import { readFileRecords, type FileRecords } from '../files/rows';
 import { customFieldsOnce } from '../mapping/acceptedFields';
-import { collectionPath } from '../mapping/collectionPath';
-import { MatchingColumn } from '../mapping/matchingColumn';
+import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation } from '../model';
 import { chosenOption } from '../parameters/optionText';
 import { mappedColumns } from '../parameters/columns';
@@ -14,7 +13,7 @@ import { binaryFieldProperty, fileSettingsOf, importAsProperty, importOptions, i
 import { readPreview } from '../values/readers';
 import { planColumns } from '../writing/importColumns';
 import { importRows } from '../writing/importRows';
-import { fieldToMatchOn } from '../writing/matchOn';
+import { fieldToMatchOn, MatchingColumn } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
 import type { ImportPlan } from '../writing/importPlan';
 import { eachItem } from '../schedule';

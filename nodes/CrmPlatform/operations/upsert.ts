@@ -1,19 +1,17 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { outcomeField } from '../api/answeredRecord';
-import { collectionPath } from '../mapping/collectionPath';
-import { MatchingColumn } from '../mapping/matchingColumn';
+import { collectionPath } from '../mapping/locator';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
-import { batchOptions } from '../parameters/batchOptions';
 import { blankNotices, emptyCellsOption, errorTextsOption, fieldsMatchOn, fieldsProperties } from '../parameters/fieldParameters';
-import { simplifyProperty } from '../parameters/outputParameters';
+import { simplifyProperty, batchOptions } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { foldedText } from '../values/foldedText';
 import { writeRecords } from '../writing/batches';
 import { requireWrite } from '../writing/requireWrite';
-import { fieldToMatchOn, matchValue, noMatchValue } from '../writing/matchOn';
+import { fieldToMatchOn, matchValue, noMatchValue, MatchingColumn } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
 import { requireAnyValue } from '../writing/presets';
 import type { Write } from '../writing/writeOrder';

@@ -1,4 +1,6 @@
-import type { INodeProperties } from 'n8n-workflow';
+import type { INodeProperties, IExecuteFunctions } from 'n8n-workflow';
+
+import { chosenOption } from './optionText';
 
 export const simplifyProperty: INodeProperties = {
 	displayName: 'Simplify',
@@ -30,3 +32,18 @@ export const outputOption: INodeProperties = {
 	default: 'items',
 	description: 'With a summary, n8n stores one item instead of all of them',
 };
+
+export const batchSizeOption: INodeProperties = {
+	displayName: 'Batch Size',
+	name: 'batchSize',
+	type: 'number',
+	typeOptions: { minValue: 0 },
+	default: 0,
+	description: 'Items per request. 0 is as many as the CRM allows, 1 sends each separately.',
+};
+
+/** Options of operations that write in batches. */
+export const batchOptions: INodeProperties[] = [batchSizeOption, outputOption];
+
+/** Whether a summary is output instead of all items. @throws Error in the user's words if the option has an invalid value */
+export const isSummary = (n8n: IExecuteFunctions): boolean => chosenOption(n8n, 0, outputOption, 'options.output') === 'summary';

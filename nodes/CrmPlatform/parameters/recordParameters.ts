@@ -1,9 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { path } from '../api/http/path';
-import { collectionPath } from '../mapping/collectionPath';
-import { pickedId } from '../mapping/locator';
+import { pickedId, collectionPath } from '../mapping/locator';
 import type { Execution, MenuEntry, Resource } from '../model';
+import type { PickedField } from '../mapping/pickedFields';
 
 /** The parameters that the fields of a record depend on; the last one is the custom object. */
 export const fieldsDependOn = ['resource', 'kind', 'operation', 'objectKey.value'];
@@ -80,4 +80,10 @@ export function recordAt(execution: Execution, item: number): RecordPlace {
 	const collection = collectionPath(execution, item);
 	const id = pickedId(execution.n8n, 'recordId', item);
 	return { collection, id, path: collection + path`/${id}` };
+}
+
+export function pickedProperty(field: PickedField): INodeProperties {
+	const { displayName, name, method, isOptional = false, description } = field;
+	const property = pickerProperty(displayName, name, method, { isOptional, by: method === 'searchUsers' ? userByNameOrId : byNameOrId });
+	return description === undefined ? property : { ...property, description };
 }

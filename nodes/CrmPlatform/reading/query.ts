@@ -13,7 +13,7 @@ import {
 	summaryFields,
 	type OutputField,
 } from './simplify';
-import { isSummary } from './summaryOutput';
+import { isSummary } from '../parameters/outputParameters';
 
 /** The user's list query for an item. */
 export interface ListQuery {

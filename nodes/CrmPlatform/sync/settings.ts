@@ -7,7 +7,7 @@ import type { Query } from '../api/http/path';
 import { allCustomFields, idField, type ConvertedValue, type Field } from '../fields/field';
 import { refuseDiffering } from '../mapping/sameForAll';
 import { queryOfFilters, readFilters } from '../mapping/filterValues';
-import { collectionPath } from '../mapping/collectionPath';
+import { collectionPath } from '../mapping/locator';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Execution } from '../model';

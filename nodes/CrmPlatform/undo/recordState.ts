@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { compareInstants } from '../values/compareInstants';
+import { compareInstants } from '../values/dates';
 
 /** The state of a record, which differs after each change: its version, or the time of its last change. */
 export interface RecordState {

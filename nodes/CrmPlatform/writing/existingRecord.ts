@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { findRecord } from '../api/fetchRecord';
 import { path } from '../api/http/path';
 import { recordName } from '../api/recordName';
-import { collectionPath } from '../mapping/collectionPath';
+import { collectionPath } from '../mapping/locator';
 import type { Execution } from '../model';
 
 /** Maximum number of existing records that are read per execution: each costs a request. */

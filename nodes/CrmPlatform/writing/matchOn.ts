@@ -1,12 +1,14 @@
-import type { IDataObject } from 'n8n-workflow';
+import { type IDataObject, isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
 import { customFieldPrefix } from '../fields/field';
 import type { Connection } from '../api/connection';
 import { ownMember } from '../base/ownMembers';
 import type { MatchDescription } from '../api/openapi/match';
 import { valueIn } from '../fields/keys';
-import type { MatchingColumn } from '../mapping/matchingColumn';
 import type { Execution } from '../model';
+import { Evaluation } from '../mapping/expressions/evaluation';
+import { matchedByMapper } from '../mapping/storedFields';
+import { storedParameter } from '../mapping/storedParameter';
 
 /**
  * The field to match on: the user's choice, or the service's default. A choice that the service does not support is
@@ -70,3 +72,26 @@ const roundedNumber = /^\s*[+-]?\d([.,]\d+)?E\+\d+\s*$/i;
 /** The message for a record without that value. */
 export const noMatchValue = (field: string): string =>
 	`The field to match on, ${field}, has no value. Enter a value, or match on another field.`;
+
+/** The field the user chose to match on (upsert). */
+export class MatchingColumn {
+	/** Whether it is an expression, which may return a different field for each item. */
+	readonly mayDiffer: boolean;
+	private readonly evaluation: Evaluation;
+
+	/**
+	 * @param parameter the parameter with the field, such as `matchOn`
+	 * @param mapper a mapper that may have the field, too
+	 */
+	constructor(n8n: IExecuteFunctions, parameter: string, mapper?: string) {
+		const value = storedParameter(n8n, parameter, '') || (mapper === undefined ? '' : matchedByMapper(n8n, mapper));
+		// n8n stores a single equals sign for an empty expression.
+		this.mayDiffer = isExpression(value) && value.slice(1).trim() !== '';
+		this.evaluation = new Evaluation(n8n, [{ label: 'Match On', value }]);
+	}
+
+	/** Undefined if no field is chosen or the expression returns nothing. */
+	of(item: number): string | undefined {
+		return String(this.evaluation.valuesOf(item)[0] ?? '').trim() || undefined;
+	}
+}
