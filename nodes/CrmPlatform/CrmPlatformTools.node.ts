@@ -9,7 +9,7 @@ import {
 } from 'n8n-workflow';
 
 import { credentials } from './actionProperties';
-import { toolProperties } from './agent/toolProperties';
+import { toolProperties } from './agent/toolSettings';
 import { executeTool, supplyTools } from './agent/toolset';
 import { testCredential } from './pickers/testCredential';
 import { getRecordTypes } from './pickers/getRecordTypes';

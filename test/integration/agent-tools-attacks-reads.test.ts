@@ -40,13 +40,6 @@ describe('kinds', () => {
 });
 
 describe('names', () => {
-	test('a title that reads like an id is found, and an id that does not exist is reported', async () => {
-		const { id } = await sandbox.create('deals', { title: 'id: 5' });
-			expect((await call('get', { kind: 'deal', record: 'id: 5' }))[0]).toMatchObject({ id });
-		expect((await call('get', { kind: 'deal', record: `id:${id}` }))[0]).toMatchObject({ id });
-		expect(textOf(await call('get', { kind: 'deal', record: 'id: 6' }))).toMatch(/no deal with the id 6/);
-	});
-
 	test('all records with the same name are listed, however many others a search finds first', async () => {
 		const name = anyName();
 		const first = await sandbox.create('contacts', { last_name: name, email: `old-${name}@x.example` });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 
 import { allWrites, callerOfNewNodes } from './harness/agent-tools.ts';
-import { alteredService, withoutVersions } from './harness/altered-service.ts';
+import { alteredService } from './harness/altered-service.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
@@ -31,19 +31,6 @@ describe('a token', () => {
 		expect((await sandbox.read(`tasks?q=${encodeURIComponent(title)}`)).total).toBe(1);
 	});
 
-	test('for many deletions is accepted, however long the versions are', async () => {
-		service.edit(({ path, body }) => {
-			if (path.endsWith('openapi.json')) Object.assign(body, JSON.parse(JSON.stringify(body).replaceAll('"If-Match"', '"X-Other"')));
-			else if (typeof body.version === 'number') body.version = 1_790_000_000_000 + body.version;
-		});
-		const all = await contacts(20);
-		const deletion = { kind: 'contact', action: 'delete', records: all.map(({ id }) => id), count: 20 };
-		const token = tokenOf(await callWithPreview('change', deletion));
-		expect(token.length).toBeGreaterThan(255);
-		await callWithPreview('change', { ...deletion, token });
-		expect(await Promise.all(all.map(async ({ id }) => await status(`/v1/contacts/${id}`)))).toEqual(Array.from({ length: 20 }, () => 404));
-	});
-
 	test('is not valid for any of several deletions if one of the records was changed', async () => {
 		const [first, second] = await contacts(2);
 		const deletion = { kind: 'contact', action: 'delete', records: [first!.id, second!.id], count: 2 };
@@ -65,15 +52,6 @@ describe('a token', () => {
 		expect(await status(`/v1/contacts/${secondContact!.id}`)).toBe(404);
 		expect(await previewText({ ...deletion, token })).not.toMatch(/error|Nothing was written/);
 		expect(await previewText({ ...deletion, token: 'mwtiz0af.1-1.a44c17952ccd' })).toMatch(/no contact with the id/);
-	});
-
-	test('for an update in a service without versions gets a message that the record has these values already', async () => {
-		service.alter({ answer: (answer) => (answer.startsWith('{') ? withoutVersions(answer) : answer) });
-		const [contact] = await contacts(1);
-		const update = { kind: 'contact', action: 'update', record: contact!.id, values: { job_title: 'Own' } };
-		const token = tokenOf(await callWithPreview('change', update));
-		await callWithPreview('change', { ...update, token });
-		expect(await previewText({ ...update, token })).toMatch(/has these values already/);
 	});
 });
 
@@ -159,9 +137,9 @@ describe('a blank from a model', () => {
 	const blanks: IDataObject = { email: '', phone: ' ', owner: '', tag_ids: [''], address: { city: '', street: 'B', state: ' ' } };
 	const stored = { email: 'a@b.example', phone: '+4930123456', address: { city: 'Bern', street: 'A' } };
 
-	test('changes no field, at any depth; null clears', async () => {
+	test('changes no field, at any depth and in JSON text; null clears', async () => {
 		const before = await sandbox.create('contacts', { last_name: 'Blank', ...stored, email: `${randomUUID()}@b.example` });
-		for (const values of [blanks, JSON.stringify(blanks)]) {
+		for (const values of [blanks, JSON.stringify(blanks), { ...blanks, address: JSON.stringify(blanks.address) }]) {
 			await callTool('change', { kind: 'contact', action: 'update', record: before.id, values: values as IDataObject });
 			const { email, phone, owner_id, address } = before;
 			expect(await sandbox.read(`contacts/${before.id}`)).toMatchObject({

@@ -107,6 +107,12 @@ const promises = (surface: Surface) => () => {
 		expect(answer).toMatch(/last_name: .*email: /s);
 	});
 
+};
+
+// How an answer is made does not depend on who reads it.
+describe('The answer to a call', () => {
+	const surface = calling('mcpTrigger');
+
 	test('an empty name of a record is refused with a reason', async () => {
 		const parameters = on('contact', 'delete', "={{ $fromAI('Contact') }}");
 		const [answer] = await surface(setup(parameters), [{ Contact: '' }]);
@@ -156,7 +162,7 @@ const promises = (surface: Surface) => () => {
 		expect(items.at(-1)!.note).toMatch(new RegExp(`^${12 - (items.length - 1)} of 12 results were left out`));
 		expect(items[0]).toMatchObject({ job_title });
 	});
-};
+});
 
 describe.each(surfaces)('As a tool of %s', (_name, surface) => promises(surface)());
 

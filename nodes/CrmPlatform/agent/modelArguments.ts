@@ -2,9 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson, parsedValue } from '../base/json';
 import { checkExact } from '../base/numbers';
-import { isBlank, isUnset, withoutBlanks } from '../values/blank';
-import { toolTexts } from './toolSchemas';
-import type { RecordType, ToolName, ToolSettings } from './toolSettings';
+import { isBlank, isUnset } from '../values/blank';
+import { toolTexts, type RecordType, type ToolName, type ToolSettings } from './toolSettings';
 
 /** Maximum length of a name. */
 const maxName = 255;
@@ -58,11 +57,6 @@ export class ModelArguments {
 		const parsed = parsedValue(value);
 		if (isObject(parsed)) return parsed;
 		throw new Error(`${name} takes an object, such as {"field": "value"}.`);
-	}
-
-	/** Reads the values to write. A blank at any depth stands for a value that the model has not got; only null clears. */
-	fieldValues(): IDataObject {
-		return withoutBlanks(this.object('values'), 'drop') as IDataObject;
 	}
 
 	number(name: string, min: number, max: number): number | undefined {

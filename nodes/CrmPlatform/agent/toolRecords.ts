@@ -56,7 +56,7 @@ export async function namedRecord(
 
 async function recordOf(run: ToolRun, recordType: RecordType, nameOrId: string): Promise<IDataObject> {
 	const { field, name } = parseName(nameOrId);
-	if (field === 'id') return (await recordTitled(run, recordType, nameOrId)) ?? (await recordWithId(run, recordType, name));
+	if (field === 'id') return await recordWithId(run, recordType, name);
 	const isId = field === undefined && !isName(idField, nameOrId);
 	return isId ? await recordWithId(run, recordType, name, true) : await findByName(run, recordType, nameOrId);
 }
@@ -89,12 +89,6 @@ async function recordNamed(run: ToolRun, recordType: RecordType, name: string): 
 	if (!outcome || !('several' in outcome)) return undefined;
 	const list = await candidateText(run, collection, name, outcome.several);
 	throw new Error(`Several records of the kind ${recordType.name} are called ${name}: ${list}. Send the id of the right one.`);
-}
-
-/** The record whose title reads like `id: 5`, if no record has that id. */
-async function recordTitled(run: ToolRun, recordType: RecordType, title: string): Promise<IDataObject | undefined> {
-	if (await findRecord(run.api, toolCollection(recordType) + path`/${parseName(title).name}`)) return undefined;
-	return (await candidates(run, recordType, title)).match;
 }
 
 async function findByName(run: ToolRun, recordType: RecordType, name: string): Promise<IDataObject> {

@@ -15,15 +15,11 @@ import { nodeFailure, type NodeFailure } from '../failure';
 import { answerWithin, failureText, inSentences } from '../toolCalls/toolAnswer';
 import { argumentsOf } from '../toolCalls/toolArguments';
 import { nameOfCall, namedCall } from '../toolCalls/toolCall';
-import { countTool } from './countTool';
-import { describeTool } from './describeTool';
-import { getTool, searchTool, type ToolAnswer } from './readingTools';
+import { countTool, describeTool, getTool, searchTool, type ToolAnswer } from './readingTools';
 import { ModelArguments } from './modelArguments';
 import { withCandidates } from './toolRecords';
 import { withGate, type ToolRun } from './toolRun';
-import { maxToolWait } from './toolProperties';
-import { dataNotice, toolTexts, type ToolTexts } from './toolSchemas';
-import { toolSettings, type ToolName, type ToolSettings } from './toolSettings';
+import { maxToolWait, dataNotice, toolTexts, type ToolTexts, toolSettings, type ToolName, type ToolSettings } from './toolSettings';
 import { PartlyDone } from './doWrites';
 import { actTool, changeTool } from './writingTools';
 

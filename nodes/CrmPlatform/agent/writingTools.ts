@@ -7,9 +7,9 @@ import { wordsOf } from '../mapping/fieldNames';
 import { lookUpNames } from '../lookUp/nameLookUp';
 import { isName } from '../lookUp/nameSyntax';
 import { resourceNamed } from '../resources';
+import { isBlank } from '../values/blank';
 import type { ModelArguments } from './modelArguments';
-import { refuseSetByService } from './setByService';
-import { fieldsOfRecordType, matchByName, refuseRepeatedNames, withServiceNames } from './toolFields';
+import { refuseSetByService, fieldsOfRecordType, matchByName, refuseRepeatedNames, withServiceNames } from './toolFields';
 import { namedRecord, NoSuchRecord } from './toolRecords';
 import { toolDescription, operationOfRecordType, type NamedRecord, type RequestedWrite, type ToolRun } from './toolRun';
 import type { ToolAnswer } from './readingTools';
@@ -47,12 +47,12 @@ export async function changeTool(run: ToolRun, args: ModelArguments): Promise<To
 	if (!run.settings.verbs.has('send') && changeMaySend(change, recordType)) throw needsSend(recordType, change);
 	const token = run.settings.asksFirst ? args.text('token', maxToken) : undefined;
 	args.acceptOnly(change, acceptedArgs[change]);
-	const values = args.fieldValues();
+	const values = args.object('values');
 	if (change === 'delete') return await doWrites(run, await deletions(run, recordType, args, token), token);
 	if (change === 'tag' || change === 'untag') return await doWrites(run, [await tagging(run, recordType, change, args, token)], token);
 
 	if (Object.keys(values).length === 0) {
-		throw new Error(`values is missing or empty. Send an object of fields and values; ${run.settings.prefix}_describe lists the fields.`);
+		throw new Error(`values is missing. Send an object of fields and values; ${run.settings.prefix}_describe lists the fields.`);
 	}
 	const operation = changingOperation(recordType, change);
 	const fields = withServiceNames(values, await fieldsOfRecordType(run, recordType));
@@ -160,7 +160,7 @@ export async function actTool(run: ToolRun, args: ModelArguments): Promise<ToolA
 	const target = takesRecord ? await namedRecord(run, recordType, args.text('record'), token) : undefined;
 
 	const picks = properties.filter(({ name, type }) => type === 'resourceLocator' && name !== 'recordId');
-	const values = Object.entries(args.fieldValues());
+	const values = Object.entries(args.object('values'));
 	const pickFor = (name: string) =>
 		picks.find((pick) => [pick.name, pick.displayName].some((label) => [wordsOf(label), `${wordsOf(label)}id`].includes(wordsOf(name))));
 	const isAsked = properties.some(({ name }) => name === 'fieldsMode');
@@ -168,7 +168,7 @@ export async function actTool(run: ToolRun, args: ModelArguments): Promise<ToolA
 	refuseRepeatedNames(values.map(([name]) => name), (name) => pickFor(name)?.name ?? `.${name}`);
 	for (const [name, value] of values) {
 		const pick = pickFor(name);
-		if (pick && value !== null) parameters[pick.name] = picked(String(value), 'name');
+		if (pick && !isBlank(value)) parameters[pick.name] = picked(String(value), 'name');
 		else if (!pick && !isAsked) {
 			throw new Error(
 				`${action} does not take ${name}. It takes ${picks.map(({ displayName }) => displayName.toLowerCase()).join(', ') || 'no values'}.`,
