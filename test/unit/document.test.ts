@@ -34,6 +34,12 @@ test('a description is read once in five minutes', async () => {
 	expect(loadCount()).toBe(2);
 });
 
+test('a description is read once for all executions that start at once', async () => {
+	const { load, loadCount } = service('https://at-once.example', () => 'Same');
+	const documents = await Promise.all(Array.from({ length: 200 }, async () => await load('one')));
+	expect([new Set(documents).size, loadCount()]).toEqual([1, 1]);
+});
+
 test('accounts with the same description share it', async () => {
 	const { load, loadCount } = service('https://shared.example', () => 'Same');
 	expect(await load('one')).toBe(await load('two'));

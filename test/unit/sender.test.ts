@@ -36,6 +36,18 @@ const patch: ApiRequest = { method: 'PATCH', path, body: { status: 'paused' } };
 const post: ApiRequest = { method: 'POST', path: '/v1/contacts', body: {} };
 const key = { header: 'Idempotency-Key', key: 'k' };
 
+test('a certificate that is not trusted is not tried again, and nothing was written', async () => {
+	const { outcome, attempts } = await send(post, { connectionError: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+	expect(attempts).toBe(1);
+	expect(!outcome.ok && outcome.problem).toMatchObject({ mayBeDone: false, message: expect.stringContaining('not trusted') });
+});
+
+test('a read that is answered with an empty text was cut off, and is tried again', async () => {
+	expect(await send({ method: 'GET', path }, answer(200), record)).toMatchObject({ outcome: { ok: true }, attempts: 2 });
+	const { outcome } = await send({ method: 'GET', path }, answer(200));
+	expect(!outcome.ok && outcome.problem.message).toContain('is not JSON');
+});
+
 describe('an idempotent request is retried without a key', () => {
 	test.each<ApiRequest>([
 		{ method: 'GET', path },

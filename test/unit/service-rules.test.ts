@@ -186,6 +186,14 @@ test('rule 18: of a schema, what is not understood affects only that part', () =
 	]);
 });
 
+test('rule 18: a field that is nested too deeply becomes JSON, and the others stay', () => {
+	let deep: object = { type: 'string' };
+	for (let i = 0; i < 300; i++) deep = { type: 'object', properties: { a: deep } };
+	expect(fieldsOf({ properties: { name: { type: 'string' }, deep: { type: 'object', properties: { a: deep } } } })).toMatchObject([
+		{ name: 'name', kind: 'text' }, { name: 'deep.a' },
+	]);
+});
+
 describe('rule 20: a response of success', () => {
 	const read = (body: unknown, more: object = {}, type = 'application/json') =>
 		readAnswer({ status: 200, headers: { 'content-type': type }, text: JSON.stringify(body), ...more }, 'https://crm.example', 'POST');

@@ -62,7 +62,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 		clock,
 		policy: { ...retryPolicy, maxWait: maxWait ?? retryPolicy.maxWait },
 		queueOptions: { queueKey: `${address} ${view}`, ...queueOptionsOf(n8n, maxWait), reserve },
-		onWait: (ms, otherWorkflows) => waits.begin(ms, otherWorkflows),
+		onWait: (ms, otherWorkflows, isLimited) => waits.begin(ms, otherWorkflows, isLimited),
 	});
 
 	const source: DocumentSource = {

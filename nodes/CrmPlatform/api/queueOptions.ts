@@ -9,9 +9,12 @@ import { isToolCall } from './toolNode';
 /** Maximum time (ms) that a request may wait for the rate limit if nobody waits for it, as in an import; without *Maximum Wait*. */
 export const defaultMaxUnattendedWait = 60 * 60_000;
 
+/** The same (ms) for an opened form, in front of which a person waits. */
+const maxFormWait = 60_000;
+
 /** Maximum time (ms) that one request may wait. For executions, the option *Maximum Wait*; undefined if that is not set. */
 export function maxWaitOf(n8n: IAllExecuteFunctions): number | undefined {
-	if (!isExecution(n8n)) return retryPolicy.maxWait;
+	if (!isExecution(n8n)) return 'emit' in n8n ? retryPolicy.maxWait : maxFormWait;
 	const value: unknown = n8n.getNodeParameter('options.maxWait', 0, '');
 	const seconds = readWholeNumber('Maximum Wait', value, { otherwise: -1 });
 	return seconds < 0 ? undefined : seconds * 1000;

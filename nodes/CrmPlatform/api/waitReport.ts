@@ -15,6 +15,8 @@ export class WaitReport {
 	private since = 0;
 	private total = 0;
 	private maxOthers = 0;
+	/** Whether any wait was for the rate limit. */
+	private isLimited = false;
 	private timer = new AbortController();
 
 	constructor(n8n: IAllExecuteFunctions, notices: Set<string>, clock: Clock) {
@@ -25,9 +27,10 @@ export class WaitReport {
 
 	/**
 	 * @param ms expected length
+	 * @param isLimited whether the rate limit is the reason
 	 * @returns ends the wait
 	 */
-	begin(ms: number, otherWorkflows: number): () => void {
+	begin(ms: number, otherWorkflows: number, isLimited: boolean): () => void {
 		this.waiting += 1;
 		if (this.waiting === 1) {
 			this.since = this.clock.now();
@@ -35,28 +38,30 @@ export class WaitReport {
 			const log = () => this.log(`waiting ${ms > reportAfter ? `${Math.round(ms / 1000)} s ` : ''}for the CRM`);
 			this.clock.sleep(reportAfter, this.timer.signal).then(log, () => undefined);
 		}
-		return () => this.end(otherWorkflows);
+		return () => this.end(otherWorkflows, isLimited);
 	}
 
-	private end(otherWorkflows: number): void {
+	private end(otherWorkflows: number, isLimited: boolean): void {
 		this.waiting -= 1;
+		this.notices.delete(this.notice());
+		this.isLimited ||= isLimited;
 		if (this.waiting > 0) return;
 		this.timer.abort(timerCanceled);
-		this.notices.delete(waitNotice(this.total, this.maxOthers));
 		const waited = this.clock.now() - this.since;
 		this.total += waited;
 		if (waited >= reportAfter) this.log(`waited ${Math.round(waited / 1000)} s for the CRM, ${Math.round(this.total / 1000)} s in all`);
 		this.maxOthers = Math.max(this.maxOthers, otherWorkflows);
-		if (this.total >= reportAfter) this.notices.add(waitNotice(this.total, this.maxOthers));
+		if (this.total >= reportAfter) this.notices.add(this.notice());
 	}
 
 	private log(message: string): void {
 		this.n8n.logger.info(`${this.n8n.getNode().name}: ${message}`);
 	}
-}
 
-function waitNotice(ms: number, otherWorkflows: number): string {
-	const workflows = otherWorkflows === 1 ? 'workflow was' : 'workflows were';
-	const others = otherWorkflows === 0 ? '' : ` ${otherWorkflows} other ${workflows} waiting on the same credential.`;
-	return `The node waited ${Math.round(ms / 1000)} s for the CRM.${others} To avoid this, send fewer requests at once or upgrade the plan of the account.`;
+	private notice(): string {
+		const workflows = this.maxOthers === 1 ? 'workflow was' : 'workflows were';
+		const others = this.maxOthers === 0 ? '' : ` ${this.maxOthers} other ${workflows} waiting on the same credential.`;
+		const advice = this.isLimited ? ' To avoid this, send fewer requests at once or upgrade the plan of the account.' : '';
+		return `The node waited ${Math.round(this.total / 1000)} s for the CRM.${others}${advice}`;
+	}
 }

@@ -1,4 +1,5 @@
 import { parseJson, parseLines } from '../../base/json';
+import { isUntrusted } from './errorWords';
 import {
 	contradictoryProblem,
 	isMarkup,
@@ -49,14 +50,17 @@ export function readAnswer(
 ): SuccessfulAnswer | FailedAnswer {
 	if ('signedOut' in result) return { ok: false, problem: signedOutProblem(result) };
 	if ('connectionError' in result) {
-		return { ok: false, problem: unreachableProblem(address, result.connectionError) };
+		const { connectionError: code } = result;
+		return { ok: false, problem: unreachableProblem(address, code), isFinal: isUntrusted(code) };
 	}
 	const { status, headers, text } = result;
 	if (status < 200 || status >= 300) return { ok: false, problem: problemOf(result) };
 	const contentType = headers['content-type'];
 	if (result.isGarbled) return { ok: false, problem: unreadableProblem(result, 'text in UTF-8') };
 	const body = contentType?.startsWith(ndjson) ? parseLines(text) : parseJson(text);
-	if (body === undefined && text.trim() !== '') {
+	// A read is answered with something: an empty text was cut off.
+	const isEmpty = text.trim() === '';
+	if (body === undefined && (!isEmpty || (method === 'GET' && status === 200))) {
 		return { ok: false, problem: unreadableProblem(result, 'JSON') };
 	}
 	if (describesFailure(body, contentType)) {
@@ -69,7 +73,8 @@ export function readAnswer(
 export function failedAttempt(result: TransportResult, { problem: { code }, isFinal }: FailedAnswer): FailedAttempt {
 	if ('signedOut' in result) return { status: unauthorized, headers: {} };
 	if ('connectionError' in result) {
-		return { headers: {}, neverArrived: /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(result.connectionError) };
+		const { connectionError: code } = result;
+		return { headers: {}, neverArrived: isUntrusted(code) || /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(code) };
 	}
 	const { status, headers, text } = result;
 	// A truncated success is as transient as a broken connection; a web page is not.

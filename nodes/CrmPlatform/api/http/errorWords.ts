@@ -50,6 +50,9 @@ export function connectionErrorWords(code: string): readonly [reason: string, ad
 	);
 }
 
+/** Whether a connection failed because a certificate is not trusted: a retry would fail, too. */
+export const isUntrusted = (code: string): boolean => /CERT|ISSUER|UNABLE_TO_VERIFY/.test(code);
+
 const noPermission = 'The credential does not have permission for this';
 const correct = 'Correct the values and try again.';
 const refreshed =

@@ -15,8 +15,9 @@ const slowAfter = 1_000;
 /** The rate limit as responses report it, and the resulting number of concurrent requests. Times are epoch milliseconds. */
 export class RateLimitTracker {
 	private window: RateWindow | undefined;
-	/** When a response last reported the window. */
+	/** When a response last reported the window, and since when responses have reported an exhausted one. */
 	private reportedAt = 0;
+	private exhaustedAt: number | undefined;
 	/** Since when requests have waited without a response that says how many may be sent; undefined while none waits. */
 	private stall: { since: number; isWindowKnown: boolean } | undefined;
 	/** Send time of the latest request that the reported remainder includes. */
@@ -55,6 +56,7 @@ export class RateLimitTracker {
 			const pause = Math.min(retryAfter(headers, now) ?? 0, limitProbeAfter);
 			this.window = latestWindow(this.window, { remaining: 0, resetsAt: now + pause }, now);
 			this.reportedAt = now;
+			this.exhaustedAt = undefined;
 			this.stall = undefined;
 			this.isUnlimited = false;
 		} else if (status < 400 && !this.isWindowReported && !this.isWindowKnown(now)) this.isUnlimited = true;
@@ -80,6 +82,18 @@ export class RateLimitTracker {
 	/** The send time from which requests in flight count: earlier ones are in the remainder, or in the previous window. */
 	inFlightCutoff(now: number): number {
 		return this.isWindowKnown(now) ? Math.min(this.countedSentAt, now - slowAfter) : (this.stall?.since ?? now);
+	}
+
+	/**
+	 * When a request may be sent for which only the reserve is left: at the end of the window, or when the limit is probed
+	 * for the first time, since the service may report a wrong end; undefined if more is left.
+	 *
+	 * @param reserve part of the window (0 to 1) left to other clients
+	 */
+	nextChanceAt(now: number, reserve: number): number | undefined {
+		const until = this.exhaustedUntil(now, reserve);
+		const isProbed = this.exhaustedAt === undefined || this.reportedAt - this.exhaustedAt >= limitProbeAfter;
+		return until === undefined || isProbed ? until : Math.min(until, this.exhaustedAt! + limitProbeAfter);
 	}
 
 	/**
@@ -119,6 +133,7 @@ export class RateLimitTracker {
 		const before = sentAt >= this.reportedAt && contradicts ? undefined : this.window;
 		this.window = latestWindow(before, reported, now) ?? reported;
 		if (!endsEarlier(reported, this.window)) this.reportedAt = now;
+		this.exhaustedAt = this.window.remaining > 0 ? undefined : (this.exhaustedAt ?? now);
 		this.isWindowReported = true;
 		this.isUnlimited = false;
 		if (!this.isWindowKnown(now)) return;

@@ -30,10 +30,10 @@ export interface SenderContext {
 	execution: unknown;
 	currentPriority(): Priority;
 	/**
-	 * Called before each wait with its expected length in milliseconds and the number of other workflows that
-	 * wait. The returned function is called when the wait ends.
+	 * Called before each wait with its expected length in milliseconds, the number of other workflows that wait, and
+	 * whether the rate limit is the reason. The returned function is called when the wait ends.
 	 */
-	onWait?(ms: number, otherWorkflows: number): () => void;
+	onWait?(ms: number, otherWorkflows: number, isLimited: boolean): () => void;
 }
 
 interface AttemptedRequest {
@@ -94,7 +94,7 @@ export class RequestAttempts {
 			const decision: RetryDecision = isLast ? { retry: false } : this.decide(failure, maxRateLimitWait);
 			if (!decision.retry) return failed(this.finalProblem(problem), decision.retryAt);
 			if (decision.countsAsAttempt) this.attempts += 1;
-			await this.wait(decision.delay);
+			await this.wait(decision.delay, failure.status === rateLimited);
 			if (failure.status === rateLimited) this.waitedForRateLimit += decision.delay;
 			else this.waitedForRetries += decision.delay;
 		}
@@ -106,7 +106,8 @@ export class RequestAttempts {
 		const { workflow = '' } = queueOptions ?? {};
 		const enqueuedAt = clock.now();
 		const reserve = priority === 'bulk' ? (queueOptions?.reserve ?? 0) : 0;
-		let onWaitEnd = onWait?.(queue().expectedDelay(reserve), queue().countOtherWorkflows(workflow));
+		const delay = queue().expectedDelay(reserve);
+		let onWaitEnd = onWait?.(delay, queue().countOtherWorkflows(workflow), delay > 0);
 		const endWait = () => {
 			onWaitEnd?.();
 			onWaitEnd = undefined;
@@ -160,10 +161,10 @@ export class RequestAttempts {
 		return mayHaveWritten ? uncertainProblem(problem, isRepeatable) : problem;
 	}
 
-	private async wait(ms: number): Promise<void> {
+	private async wait(ms: number, isLimited: boolean): Promise<void> {
 		if (ms <= 0) return;
 		const { clock, signal, onWait } = this.sender;
-		const onWaitEnd = onWait?.(ms, 0);
+		const onWaitEnd = onWait?.(ms, 0, isLimited);
 		await clock.sleep(ms, signal).finally(onWaitEnd);
 	}
 }

@@ -181,14 +181,14 @@ export class RequestQueue {
 
 	/** Times out requests: after a grace period, or immediately if their window opens after their timeout. */
 	private timeOutOverdue(now: number): void {
-		const opensAt = ({ reserve }: Pick<WaitingRequest, 'reserve'>) => this.rateLimit.exhaustedUntil(now, reserve);
+		const opensAt = ({ reserve }: Pick<WaitingRequest, 'reserve'>) => this.rateLimit.nextChanceAt(now, reserve);
 		const isOverdue = (entry: Pick<WaitingRequest, 'reserve' | 'timeoutAt'>) => {
 			const windowOpensAt = opensAt(entry);
 			return windowOpensAt === undefined ? now - entry.timeoutAt > gracePeriod : entry.timeoutAt < windowOpensAt;
 		};
 		// Each response comes here, and rarely is any request overdue: not if the earliest timeout is after the last opening.
 		if (!isOverdue({ reserve: 1, timeoutAt: this.nextTimeoutAt })) return;
-		for (const entry of this.waiting.removeAll(isOverdue)) entry.settle({ retryAt: opensAt(entry) ?? now });
+		for (const entry of this.waiting.removeAll(isOverdue)) entry.settle({ retryAt: this.rateLimit.exhaustedUntil(now, entry.reserve) ?? now });
 		this.nextTimeoutAt = Math.min(Infinity, ...this.waiting.all().map(({ timeoutAt }) => timeoutAt));
 	}
 

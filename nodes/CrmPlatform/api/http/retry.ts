@@ -72,8 +72,10 @@ export function decideRetry(failure: FailedAttempt, progress: RetryProgress, pol
 	const delay = countsAsAttempt
 		? (requestedDelay ?? backoff(attempts, random, policy))
 		: Math.max(pause, backoff(deferrals, random, policy, extendedMax));
-	// After `delay`, the request waits in the queue until the window opens. That wait has to fit, too.
-	const untilNextAttempt = window?.remaining === 0 ? Math.max(delay, untilReset ?? 0) : delay;
+	// After `delay`, the request waits in the queue until the window opens, or until the limit is first probed. That wait has
+	// to fit, too.
+	const untilOpen = deferrals > 1 ? (untilReset ?? 0) : Math.min(untilReset ?? 0, limitProbeAfter);
+	const untilNextAttempt = window?.remaining === 0 ? Math.max(delay, untilOpen) : delay;
 	if ((countsAsAttempt && attempts >= policy.attempts) || waited + untilNextAttempt > policy.maxWait) {
 		return requestedDelay ? { retry: false, retryAt: now + requestedDelay } : { retry: false };
 	}

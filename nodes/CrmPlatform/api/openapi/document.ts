@@ -52,6 +52,23 @@ interface CachedDocument {
 // documents share one.
 const cache = new RecentMap<string, CachedDocument>(maxCached);
 
+type ReadOutcome = { document: OpenApiDocument } | { why: string; isMissing?: boolean };
+
+// Executions that start at once share the reading under way, per address and secret.
+const readings = new Map<string, Promise<ReadOutcome>>();
+
+async function sharedReading(key: string, read: () => Promise<ReadOutcome>): Promise<ReadOutcome> {
+	const underWay = readings.get(key);
+	if (underWay) {
+		const shared = await underWay;
+		// The other reading may have failed because its execution was canceled.
+		return 'why' in shared && !shared.isMissing ? await read() : shared;
+	}
+	const reading = read().finally(() => readings.delete(key));
+	readings.set(key, reading);
+	return await reading;
+}
+
 /**
  * Loads the service's description, at most every five minutes. If it cannot be read, the last copy is used, however old;
  * the packaged description is the last resort, since it describes the sandbox and other services may name things
@@ -67,7 +84,7 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 	const [exact] = keys.map((key) => cache.get(key));
 	if (exact && exact.readAt + freshFor > clock.now()) return { document: exact.document, isPackaged: false };
 
-	const read = await readDocument(source, clock);
+	const read = await sharedReading(keys[0] ?? '', async () => await readDocument(source, clock));
 	if (!('why' in read)) {
 		return { document: store(keys, url, read.document, clock.now()), isPackaged: false };
 	}
@@ -111,7 +128,7 @@ function contentOf(document: OpenApiDocument): string | undefined {
 async function readDocument(
 	{ url, address, signed, anonymous }: DocumentSource,
 	clock: Clock,
-): Promise<{ document: OpenApiDocument } | { why: string; isMissing?: boolean }> {
+): Promise<ReadOutcome> {
 	if (!URL.canParse(url)) return { why: 'this is not a URL' };
 	const send = createSender({
 		transport: new URL(url).origin === new URL(address).origin ? signed : anonymous,

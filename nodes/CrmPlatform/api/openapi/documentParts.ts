@@ -16,7 +16,15 @@ function parsedAs<PartType extends keyof Referable>(type: PartType, json: unknow
 }
 
 function parse<PartType extends keyof Referable>(type: PartType, json: unknown): Referable[PartType] | undefined {
-	return isTooDeep(json) ? undefined : (partReaders[type](json) as Referable[PartType] | undefined);
+	return partReaders[type](isTooDeep(json) ? pruned(json) : json) as Referable[PartType] | undefined;
+}
+
+/** A copy without what is nested too deeply for recursive readers. */
+function pruned(json: unknown, depth = 0): unknown {
+	if (!isObjectOrList(json)) return json;
+	if (depth >= maxDepth) return {};
+	if (Array.isArray(json)) return json.map((element) => pruned(element, depth + 1));
+	return Object.fromEntries(Object.entries(json).map(([name, value]) => [name, pruned(value, depth + 1)]));
 }
 
 /** Deeper than any real description, and far from a stack overflow. */
