@@ -77,6 +77,6 @@ export const mayBeWritten = 'It may have been written. Check the record before y
 
 const unmentioned: Problem = {
 	message: 'The CRM returned no result for this record',
-	description: mayBeWritten,
+	description: `Rule 13 of what the nodes expect of a CRM asks for one result per index. ${mayBeWritten}`,
 	details: {},
 };

@@ -86,9 +86,8 @@ export function contradictoryProblem({ status, headers, text }: ErrorResponse, i
 	const json = parseJson(text);
 	const stated = Number((json as { status?: unknown } | undefined)?.status);
 	const problem = problemOfItem(stated >= 400 && stated < 600 ? stated : 422, json, headers);
-	const hint = isWrite
-		? `The CRM responded with status ${status}, but reported an error. The record may have been written: check it before you try again.`
-		: `The CRM responded with status ${status}, but reported an error.`;
+	const said = `The CRM responded with status ${status}, but reported an error, which breaks rule 20 of what the nodes expect of a CRM.`;
+	const hint = isWrite ? `${said} The record may have been written: check it before you try again.` : said;
 	return { ...problem, description: `${problem.description}\n${hint}`, ...(isWrite && { mayBeDone: true }) };
 }
 

@@ -53,8 +53,8 @@ const shapeOf = (path: string): string => path.replace(/\{[^/]*\}/g, '{}').repla
 export const isParameter = (step = ''): boolean => step.startsWith('{');
 
 /**
- * The path of the records at `path` as the document writes it. The version prefix and the folder of the API are part of
- * the document's paths or of its server's address.
+ * The path of the records at `path` as the document writes it. The version prefix is part of the document's paths or of
+ * its server's address.
  *
  * @param path collection path without version prefix, such as `/contacts`; a parameter in braces may
  * have any name
@@ -73,8 +73,6 @@ function findCollection(document: OpenApiDocument, path: string): string | undef
 	const end = `/v1${shapeOf(path)}`;
 	const exact = all.find(({ shape }) => shape === end) ?? all.find(({ shape }) => shape === shapeOf(path));
 	if (exact) return exact.key;
-	const inFolder = all.filter(({ shape }) => shape.endsWith(end) && !shape.slice(0, -end.length).includes('{}'));
-	if (inFolder.length > 0) return inFolder.length === 1 ? inFolder[0]?.key : undefined;
 	// The path may have its parameters filled in: `/custom-objects/cars/records`. A parameter at the end is a record.
 	const filledIn = [`/v1${path}`, path].flatMap((candidatePath) => templatesFor(document, candidatePath));
 	return filledIn.find(({ key, parameters }) => parameters > 0 && !key.endsWith('}'))?.key;
@@ -111,13 +109,12 @@ export function wrongBaseUrl(
 ): string | undefined {
 	const key = collectionIn(document, path);
 	if (key === undefined || !URL.canParse(address)) return undefined;
-	const folder = /^((?:\/(?!v1\/)[^/{]+)+)\/v1\//.exec(key)?.[1] ?? '';
 	const base = new URL(address);
 	const bases = (document.servers ?? [{ url: '/' }])
 		.filter(({ url }) => !url.includes('{') && URL.canParse(url, documentUrl))
 		.map(({ url }) => new URL(url, documentUrl))
 		.filter(({ origin }) => origin === base.origin)
-		.map(({ pathname }) => pathname.replace(/\/+$/, '').replace(/\/v1$/, '') + folder);
+		.map(({ pathname }) => pathname.replace(/\/+$/, '').replace(/\/v1$/, ''));
 	const [expected] = bases;
 	if (expected === undefined || bases.some((basePath) => base.pathname.replace(/\/+$/, '').endsWith(basePath))) {
 		return undefined;
