@@ -12,7 +12,7 @@ const reading = scopes.filter((scope) => scope.endsWith(':read'));
 
 /** All scopes except those that change the account's setup, which users pick on purpose. */
 const usual = scopes.filter(
-	(scope) => !['custom-fields:write', 'custom-objects:define', 'pipelines:write', 'users:write'].includes(scope),
+	(scope) => !['custom-fields:write', 'custom-objects:define', 'pipelines:write', 'records:erase', 'users:write'].includes(scope),
 );
 
 export class CrmPlatformOAuth2Api implements ICredentialType {
@@ -51,7 +51,8 @@ export class CrmPlatformOAuth2Api implements ICredentialType {
 				{
 					name: 'Read and Write',
 					value: 'readWrite',
-					description: 'Everything except changing users, pipelines, custom fields and definitions of custom objects',
+					description:
+						'Everything except erasing records, and changing users, pipelines, custom fields and definitions of custom objects',
 				},
 			],
 			default: 'readWrite',

@@ -48,7 +48,8 @@ test('the log responds as described', async () => {
 	await post('/v1/contacts', { last_name: 'x' });
 	const [event] = (await get('/v1/events')).body.data;
 	expect(Object.keys(event)).toEqual(schemas.ContactEvent.required);
-	expect(Object.keys(event.data)).toEqual(schemas.ContactEvent.properties.data.required);
+	expect(schemas.ContactEvent.properties.data.required).toEqual(['object']);
+	expect(Object.keys(schemas.ContactEvent.properties.data.properties)).toEqual([...Object.keys(event.data), 'erased']);
 });
 
 test('the example of a new webhook creates one, and its response is as described', async () => {

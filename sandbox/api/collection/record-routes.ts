@@ -6,6 +6,8 @@ import { noContent, pageResponse, success } from '../endpoint/responses.ts';
 import type { Service } from '../../core/service.ts';
 import { listResponse, toResponse } from '../../core/foundation/response-data.ts';
 import { customFieldListTypes, customFieldOperators, filterFinder } from '../../domain/queries/custom-field-filters.ts';
+import { requireScope } from '../../domain/access/authentication.ts';
+import { eraseRecords } from '../../domain/access/scopes.ts';
 import { filtersOf } from '../../domain/queries/filters.ts';
 import { fieldsQuery, listPage, listQueryOf, parseListQuery, pickFields } from '../../domain/queries/list-query.ts';
 import { recordResponse } from '../../domain/records/record-response.ts';
@@ -14,6 +16,7 @@ import { matchOnQuery } from '../../domain/records/match.ts';
 import {
 	createRecord,
 	deleteRecord,
+	eraseRecord,
 	existingRecord,
 	existingTable,
 	updateRecord,
@@ -156,7 +159,14 @@ export function writeEndpoints(service: Service, resource: Resource) {
 	return { create, upsert, update, remove: deleteEndpoint(service, resource) };
 }
 
-function deleteEndpoint(service: Service, resource: Resource): Endpoint {
+const permanentQuery = z.object({
+	permanent: z.boolean().default(false).meta({
+		description:
+			`Whether to erase the record: its values, also in events, responses and results of jobs, cannot be restored. This needs ${eraseRecords}.`,
+	}),
+});
+
+function deleteEndpoint(service: Service, resource: Resource): Endpoint<typeof permanentQuery> {
 	const { Singular, singular, withArticle } = namesOf(resource);
 	return {
 		method: 'DELETE',
@@ -164,12 +174,18 @@ function deleteEndpoint(service: Service, resource: Resource): Endpoint {
 		id: `delete${Singular}`,
 		tag: resource.name,
 		summary: `Delete ${withArticle}`,
+		...(hasCustomFields(resource) && { query: permanentQuery }),
 		ifMatch: true,
 		responses: { 204: noContent(`The ${singular} is deleted.`) },
-		handle: (c) =>
-			respondToBodylessWrite(service, resource, c, (context) =>
-				deleteRecord(context, c.req.param('id')!, c.req.header('If-Match')),
-			),
+		async handle(c, { permanent = false }) {
+			if (permanent) requireScope(c, eraseRecords);
+			const response = await respondToBodylessWrite(service, resource, c, (context) => {
+				const deletion = permanent ? eraseRecord : deleteRecord;
+				return deletion(context, c.req.param('id')!, c.req.header('If-Match'));
+			});
+			if (permanent) service.store.checkpoint();
+			return response;
+		},
 	};
 }
 

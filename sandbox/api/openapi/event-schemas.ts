@@ -24,7 +24,7 @@ export function eventSchemas(): Record<string, JsonSchema> {
 				{ type: 'string', enum: [...eventPatterns, ...eventTypes.map(({ type }) => type)] },
 				{
 					type: 'string',
-					pattern: `^custom\\.${objectKeyPattern}\\.(created|updated|deleted|\\*)$`,
+					pattern: `^custom\\.${objectKeyPattern}\\.(created|updated|deleted|erased|\\*)$`,
 					examples: ['custom.machines.created'],
 				},
 			],
@@ -44,11 +44,14 @@ const eventSchema = (description: string, record: z.ZodType, type: z.ZodType): J
 	request: requestOriginSchema.nullable().meta({ description: 'The request that caused the event; null for timed transitions.' }),
 	data: z.object({
 		object: record,
-		previous: z.object({}).nullable().meta({
+		previous: z.object({}).nullable().optional().meta({
 			description: 'The earlier values of the changed fields; null unless the record was changed.',
 		}),
-		changed: z.array(z.string()).meta({
+		changed: z.array(z.string()).optional().meta({
 			description: 'The names of the changed fields; custom_fields.<key> for custom fields.',
+		}),
+		erased: z.literal(true).optional().meta({
+			description: 'Set if the record was permanently deleted, now or later: nothing but its id remains.',
 		}),
 	}).meta({ description: 'The record and its changes.' }),
 }).meta({ description }), 'output');

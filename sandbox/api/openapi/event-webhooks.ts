@@ -64,7 +64,7 @@ function exampleEvent({ type, resource }: EventType) {
 	const { properties } = resource;
 	const object = exampleValue({ properties });
 	const [field, schema] = Object.entries(properties)[0]!;
-	const isChange = !/\.(created|deleted|received|test)$/.test(type);
+	const isChange = !/\.(created|deleted|erased|received|test)$/.test(type);
 	return {
 		id: exampleId('evt'),
 		type: type.replace('{key}', 'machines'),

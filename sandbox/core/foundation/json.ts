@@ -17,3 +17,9 @@ export const omit = <T extends JsonObject>(object: T, ...names: string[]): Parti
 
 export const isObject = (value: unknown): value is JsonObject =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A JSON text in which nothing but the id remains of a record. Results of items have ids, too, but are no objects of a type. */
+export const withErased = (text: string, id: string): string =>
+	JSON.stringify(JSON.parse(text), (_, value: unknown) =>
+		isObject(value) && value['id'] === id && typeof value['object'] === 'string' ? { id, erased: true } : value,
+	);

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { withErased } from '../foundation/json.ts';
 
 export interface Line {
 	/** The position in the file, from 0. */
@@ -30,6 +31,8 @@ export class JobLines {
 			last: database.prepare(`
 				SELECT position, text FROM ${name} WHERE job_id = ? ORDER BY position DESC LIMIT 1
 			`),
+			with: database.prepare(`SELECT * FROM ${name} WHERE instr(text, ?) > 0`),
+			update: database.prepare(`UPDATE ${name} SET text = ? WHERE job_id = ? AND position = ?`),
 			shorten: database.prepare(`DELETE FROM ${name} WHERE job_id = ? AND position <= ?`),
 		};
 	}
@@ -45,6 +48,14 @@ export class JobLines {
 
 	last(jobId: string): Line | undefined {
 		return this.statements.last.get(jobId) as Line | undefined;
+	}
+
+	/** Removes the values of a record from all lines. */
+	erase(recordId: string): void {
+		const { with: lines, update } = this.statements;
+		for (const { job_id: job, position, text } of lines.all(recordId)) {
+			update.run(withErased(text as string, recordId), job!, position!);
+		}
 	}
 
 	/** Removes the lines up to a position. */

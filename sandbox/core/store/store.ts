@@ -67,6 +67,7 @@ export class Store {
 			PRAGMA synchronous = NORMAL;
 			PRAGMA cache_size = -65536;
 			PRAGMA temp_store = MEMORY;
+			PRAGMA secure_delete = ON;
 		`);
 		this.transactions = new Transactions(this.database, () => this.forget());
 		addFoldCase(this.database);
@@ -104,6 +105,17 @@ export class Store {
 	endAccess(userId: string): void {
 		this.sessions.closeAll(userId);
 		this.grants.revokeOfUser(userId);
+	}
+
+	/** Removes the values of an erased record from stored responses and from results of jobs. */
+	eraseCopies(recordId: string): void {
+		this.responses.erase(recordId);
+		this.jobResults.erase(recordId);
+	}
+
+	/** Moves the write-ahead log into the file, so that erased values are in neither. */
+	checkpoint(): void {
+		this.database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
 	}
 
 	/** Deletes what belongs to a deleted subscription: its deliveries and secrets. */

@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { withErased } from '../foundation/json.ts';
 import type { ResponseData } from '../foundation/response-data.ts';
 
 const keptForMs = 24 * 60 * 60 * 1000;
@@ -8,6 +9,8 @@ export class StoredResponses {
 	private readonly expire: StatementSync;
 	private readonly select: StatementSync;
 	private readonly insert: StatementSync;
+	private readonly with: StatementSync;
+	private readonly update: StatementSync;
 
 	constructor(database: DatabaseSync) {
 		database.exec(`
@@ -18,6 +21,8 @@ export class StoredResponses {
 		`);
 		this.expire = database.prepare('DELETE FROM idempotency_keys WHERE created_at <= ?');
 		this.select = database.prepare('SELECT fingerprint, answer FROM idempotency_keys WHERE key = ?');
+		this.with = database.prepare('SELECT key, answer FROM idempotency_keys WHERE instr(answer, ?) > 0');
+		this.update = database.prepare('UPDATE idempotency_keys SET answer = ? WHERE key = ?');
 		this.insert = database.prepare('INSERT INTO idempotency_keys VALUES (?, ?, ?, ?)');
 	}
 
@@ -27,6 +32,15 @@ export class StoredResponses {
 		if (!row) return undefined;
 		const response = JSON.parse(row['answer'] as string) as ResponseData;
 		return { fingerprint: row['fingerprint'] as string, response };
+	}
+
+	/** Removes the values of a record from all stored responses. */
+	erase(recordId: string): void {
+		for (const { key, answer } of this.with.all(recordId)) {
+			const response = JSON.parse(answer as string) as ResponseData;
+			const body = response.body === null ? null : withErased(response.body, recordId);
+			this.update.run(JSON.stringify({ ...response, body }), key!);
+		}
 	}
 
 	/** Call it in the transaction of the request, so that the database keeps both or neither. */

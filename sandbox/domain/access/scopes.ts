@@ -10,9 +10,12 @@ import type { Role } from '../../core/store/credentials/members.ts';
  */
 const defineObjects = `${customObjects.name}:define`;
 
+/** Permanent deletion has a scope of its own, whatever the record type. */
+export const eraseRecords = 'records:erase';
+
 /**
  * Every scope with the permission that the user is asked for: two for each record type, one for
- * events, one for definitions of custom objects.
+ * events, one for definitions of custom objects, one for permanent deletion.
  */
 export const scopes: ReadonlyMap<string, string> = new Map([
 	...resources.flatMap(({ name }): Array<[string, string]> => {
@@ -23,6 +26,7 @@ export const scopes: ReadonlyMap<string, string> = new Map([
 			[`${name}:write`, `Create, change and delete ${records}`],
 		];
 	}),
+	[eraseRecords, 'Erase records permanently'],
 	[defineObjects, 'Define, change and delete custom objects'],
 	['jobs:read', 'Read jobs and their results'],
 	['jobs:write', 'Start and cancel jobs'],
@@ -38,6 +42,7 @@ export const defaultScopes: string[] = [...scopes.keys()].filter((scope) => scop
 export const administrativeScopes: readonly string[] = [
 	...resources.filter(({ isAdministrative }) => isAdministrative).map(({ name }) => `${name}:write`),
 	defineObjects,
+	eraseRecords,
 ];
 
 /**

@@ -55,7 +55,7 @@ export function explainRefusal(store: Store, webhook: Webhook, event: StoredEven
 	const isWanted = event.type === testEvent || webhook.events.some((pattern) => covers(pattern, event.type));
 	if (!isWanted) return `The webhook no longer subscribes to ${event.type}.`;
 	if (event.type !== testEvent && !isAbout(webhook, event)) return 'The webhook no longer subscribes to events of this record.';
-	const isDeletion = event.type.endsWith('.deleted');
+	const isDeletion = /\.(deleted|erased)$/.test(event.type);
 	const isSeen = isDeletion || store.seesAll(webhook.created_by) || seesRecordOf(store, webhook, event);
 	return isSeen ? undefined : 'The user who subscribed no longer sees the record.';
 }

@@ -2,7 +2,7 @@ import { capital, namesOf } from '../../core/schemas/names.ts';
 import { anyRecords, customObjects, recordsOf } from '../../core/schemas/custom-objects.ts';
 import { resources } from '../../core/schemas/index.ts';
 import { jobs } from '../../core/schemas/jobs.ts';
-import type { Resource } from '../../core/schemas/resource.ts';
+import { hasCustomFields, type Resource } from '../../core/schemas/resource.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
@@ -14,13 +14,15 @@ export interface EventType {
 	resource: Resource;
 }
 
-const changes = { created: 'created', updated: 'changed', deleted: 'deleted' };
+const changes = { created: 'created', updated: 'changed', deleted: 'deleted', erased: 'permanently deleted' };
 
 export const eventTypeOf = ({ eventPrefix, object }: Resource, eventName: string): string =>
 	`${eventPrefix ?? object}.${eventName}`;
 
 const changesOf = (resource: Resource): EventType[] =>
-	Object.entries(changes).map(([eventName, participle]) => {
+	Object.entries(changes)
+		.filter(([eventName]) => eventName !== 'erased' || hasCustomFields(resource))
+		.map(([eventName, participle]) => {
 		const { withArticle } = namesOf(resource);
 		return { type: eventTypeOf(resource, eventName), description: `${capital(withArticle)} was ${participle}.`, resource };
 	});

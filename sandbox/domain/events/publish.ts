@@ -1,5 +1,6 @@
 import type { WriteContext } from '../../core/store/write-context.ts';
 import type { StoredRecord } from '../../core/schemas/resource.ts';
+import { erasedData } from '../../core/store/log/event-log.ts';
 import type { StoredEvent } from '../../core/store/log/event-reader.ts';
 import { type Audience, intersectionOf, isEmptyAudience, subtract } from '../../core/store/log/audience.ts';
 import { equals } from '../../core/store/records/condition.ts';
@@ -46,6 +47,18 @@ export function publishChange(
 		if (isAudienceChanged) publishSeenThrough(context, record, stored);
 	}
 	if (change !== 'deleted') publishDomainEvents(context, record, stored);
+}
+
+/**
+ * Removes the values of an erased record from its earlier events, and reports the erasure. Call it after the record was
+ * erased: whoever saw other records only through it sees them no longer.
+ *
+ * @param stored the record before
+ */
+export function publishErasure(context: WriteContext, stored: StoredRecord, at: string): void {
+	context.store.unrestricted.events.erase(stored.id);
+	queueDeliveries(context, addEvent(context, 'erased', fullAudience(context, stored), stored.id, erasedData(stored.id)));
+	publishSeenThrough(context, { ...stored, updated_at: at }, stored);
 }
 
 const idOrder = [{ column: 'id', descending: false }];
@@ -105,13 +118,24 @@ function publish(
 
 /** Appends one event to the log without queuing any delivery. */
 export function appendEvent(
-	{ store, resource, actor, request, now, newId }: WriteContext,
+	context: WriteContext,
 	eventName: string,
 	recipients: Recipients,
 	record: StoredRecord,
 	stored?: StoredRecord,
 ): StoredEvent {
 	const difference = stored ? differenceOf(stored, record) : { previous: null, changed: [] };
+	const data = `{"object":${recordJson(record)},${JSON.stringify(difference).slice(1)}`;
+	return addEvent(context, eventName, recipients, record.id, data);
+}
+
+function addEvent(
+	{ store, resource, actor, request, now, newId }: WriteContext,
+	eventName: string,
+	recipients: Recipients,
+	recordId: string,
+	data: string,
+): StoredEvent {
 	const { events, writeClock } = store.unrestricted;
 	events.expire(now);
 	return events.add({
@@ -119,11 +143,11 @@ export function appendEvent(
 		type: eventTypeOf(resource, eventName),
 		timestamp: writeClock.stamp(now),
 		resource: resource.name,
-		recordId: record.id,
+		recordId,
 		...recipients,
 		actor,
 		request,
-		data: `{"object":${recordJson(record)},${JSON.stringify(difference).slice(1)}`,
+		data,
 	});
 }
 

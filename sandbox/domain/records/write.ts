@@ -1,5 +1,5 @@
 import { Problem } from '../../core/foundation/problem.ts';
-import { publishChange } from '../events/publish.ts';
+import { publishChange, publishErasure } from '../events/publish.ts';
 import { resources } from '../../core/schemas/index.ts';
 import { firstVersion } from '../../core/schemas/record.ts';
 import { arrangeRecord, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
@@ -50,8 +50,7 @@ export function deleteRecord(context: WriteContext, id: string, ifMatch: string 
 	const stored = existingRecord(context.store, context.resource, id);
 	requireVersion(stored, ifMatch);
 	const { store, resource } = context;
-	const use = resource.usedBy?.(stored, ruleContext(context));
-	if (use) throw new Problem('in_use', `${id} cannot be deleted: ${use}.`);
+	refuseIfUsed(context, stored);
 	if (resource.insteadOfDeletion) {
 		const record = changeByService(context, stored, resource.insteadOfDeletion);
 		if (record !== stored) publishChange(context, 'deleted', record, stored);
@@ -67,6 +66,36 @@ export function deleteRecord(context: WriteContext, id: string, ifMatch: string 
 		deleteRecord(contextOfRule(context, name), other, undefined);
 	}
 	return { status: 204, headers: {}, body: null };
+}
+
+/** An owner that no user has. */
+const nobody = '-';
+
+/**
+ * Deletes a record permanently, whether or not it was deleted before. Its id remains, so that nothing else gets it.
+ *
+ * @throws Problem not_found, version_mismatch, in_use
+ */
+export function eraseRecord(context: WriteContext, id: string, ifMatch: string | undefined): ResponseData {
+	const { store, resource, now } = context;
+	const table = existingTable(store, resource.name);
+	const stored = table.findEver(id);
+	if (!stored || 'erased_at' in stored) throw new Problem('not_found', `There is no record ${id} in ${resource.name}.`);
+	requireVersion(stored, ifMatch);
+	refuseIfUsed(context, stored);
+	const at = store.unrestricted.writeClock.stamp(now);
+	const { visibility } = resource;
+	const owner = typeof visibility === 'string' ? {} : { ['owner' in visibility ? visibility.owner : visibility.user]: nobody };
+	table.erase({ id, deleted_at: stored.deleted_at ?? at, erased_at: at }, owner);
+	if (stored.deleted_at === null) countTags(store, stored, undefined);
+	store.unrestricted.eraseCopies(id);
+	publishErasure(context, stored, at);
+	return { status: 204, headers: {}, body: null };
+}
+
+function refuseIfUsed(context: WriteContext, stored: StoredRecord): void {
+	const use = context.resource.usedBy?.(stored, ruleContext(context));
+	if (use) throw new Problem('in_use', `${stored.id} cannot be deleted: ${use}.`);
 }
 
 /**

@@ -9,6 +9,9 @@ export const eventsAreKeptMs = 30 * 24 * 60 * 60 * 1000;
 /** Selects the events that administrators and API keys receive. */
 const forAccount = { sql: 'is_for_account = 1', values: [] as string[] };
 
+/** The data of the events of an erased record, as JSON. */
+export const erasedData = (id: string): string => JSON.stringify({ object: { id }, erased: true });
+
 /** The log of events. An event is appended in the transaction of the change that it reports. */
 export class EventLog extends EventReader {
 	private readonly statements;
@@ -38,6 +41,7 @@ export class EventLog extends EventReader {
 			`),
 			expire: database.prepare('DELETE FROM events WHERE created_at <= ?'),
 			find: database.prepare('SELECT * FROM events WHERE sequence = ?'),
+			erase: database.prepare('UPDATE events SET data = ? WHERE record_id = ?'),
 		};
 	}
 
@@ -80,6 +84,11 @@ export class EventLog extends EventReader {
 		if (now === this.expiredAt) return;
 		this.expiredAt = now;
 		this.statements.expire.run(new Date(now - eventsAreKeptMs).toISOString());
+	}
+
+	/** Removes the values of a record from its events, which keep their place. */
+	erase(recordId: string): void {
+		this.statements.erase.run(erasedData(recordId), recordId);
 	}
 
 	/** Finds an event without regard to its audience. */

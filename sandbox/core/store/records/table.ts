@@ -86,6 +86,16 @@ export class Table extends RecordReader {
 		this.insert.run(...this.cellsOf(record, since));
 	}
 
+	/**
+	 * Replaces a record with what remains of it.
+	 *
+	 * @param hidden values of columns that no caller sees, such as an owner that no user has
+	 */
+	erase(remains: Record<string, unknown> & { id: string }, hidden: Record<string, string>): void {
+		this.save({ ...remains, ...hidden } as unknown as StoredRecord, '');
+		this.source.statements.get(`UPDATE ${this.name} SET document = ? WHERE id = ?`).run(JSON.stringify(remains), remains.id);
+	}
+
 	/** The values of the columns, in their order. */
 	private cellsOf(record: StoredRecord, since: string): Cell[] {
 		const cells: Cell[] = [record.id, searchText(this.resource, record)];

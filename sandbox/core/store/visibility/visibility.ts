@@ -84,7 +84,7 @@ export function audienceOf(
 		const target = targetOf(resource, field);
 		const targetId = userIn(field);
 		const targetRecord = targetId === undefined ? undefined : find(target.name, targetId);
-		return targetRecord ? [audienceOf(target, targetRecord, find)] : [];
+		return targetRecord && !targetRecord['erased_at'] ? [audienceOf(target, targetRecord, find)] : [];
 	});
 	return unionOf([...seen, ...(user === undefined ? [] : [onlyUsers(user)])]);
 }

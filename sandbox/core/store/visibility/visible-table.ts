@@ -8,6 +8,7 @@ export type TableView = Pick<
 	Table,
 	| 'resource'
 	| 'find'
+	| 'findEver'
 	| 'findAll'
 	| 'findByCustomField'
 	| 'page'
@@ -19,6 +20,7 @@ export type TableView = Pick<
 	| 'list'
 	| 'add'
 	| 'save'
+	| 'erase'
 >;
 
 /** The records of a table that a caller can see. It has only the methods of `Table` that are listed above. */
@@ -36,5 +38,9 @@ export class VisibleTable extends RecordReader implements TableView {
 
 	save(record: StoredRecord, since?: string): void {
 		this.table.save(record, since);
+	}
+
+	erase(...args: Parameters<Table['erase']>): void {
+		this.table.erase(...args);
 	}
 }
