@@ -151,36 +151,23 @@ test('a creation that is only accepted is not reported as done, and nothing is d
 	expect(storedKeys()).toEqual(['a', 'b']);
 });
 
-describe('a source that is read in parts', () => {
-	test('deletes nothing in its second round', async () => {
-		const { run, storedKeys } = contacts(numbers(0, 20));
-		const execution = { executionId: 'e1', context: {} };
-		await run(same(numbers(0, 19)), {}, { ...execution, runIndex: 0 });
-		const { conflict } = await run(same(numbers(19, 20)), {}, { ...execution, runIndex: 1 });
-		expect(reasons(conflict)).toContain('Take the node out of the loop');
-		expect(storedKeys()).toHaveLength(19);
-		const leave = await run(same(numbers(18, 19)), { missingInSource: 'leave' }, { ...execution, runIndex: 2 });
-		expect(leave.unchanged).toHaveLength(1);
-	});
-
-	test('deletes nothing in a loop over items, already in its first round', async () => {
+describe('a source that may be read in parts', () => {
+	test.each([
+		['in a later round', { runIndex: 1 }],
+		['in a loop over items, already in its first round', { loop: 'n8n-nodes-base.splitInBatches' }],
+		['in a sub-workflow', { mode: 'integrated' }],
+		['in a sub-workflow that is retried', { mode: 'retry', parentExecutionId: 'e0' }],
+	] as const)('deletes nothing %s, unless the user says that the input is complete', async (_, setup) => {
 		const { run, storedKeys } = contacts(['a', 'b', 'c']);
-		expect(reasons((await run(same(['a']), {}, { loop: 'n8n-nodes-base.splitInBatches' })).conflict)).toContain(
-			'Take the node out of the loop',
-		);
+		expect(reasons((await run(same(['a']), {}, setup)).conflict)).toContain('turn on Input Is Complete');
 		expect(storedKeys()).toEqual(['a', 'b', 'c']);
-		expect((await run(same(['a']), {}, { loop: 'n8n-nodes-base.wait' })).deleted).toHaveLength(2);
+		expect((await run(same(['a']), { missingInSource: 'leave' }, setup)).unchanged).toHaveLength(1);
+		expect((await run(same(['a']), { completeInput: true }, setup)).deleted).toHaveLength(2);
 	});
 
-	test('may have a different scope in each round, and be retried', async () => {
-		const { run, service } = contacts(['a', 'b', 'c']);
-		service.edit('con_3', { team: 'out' });
-		const execution = { executionId: 'e1', context: {} };
-		for (const [runIndex, team, keys] of [[0, 'in', ['a']], [0, 'in', ['a']], [1, 'out', ['c']]] as const) {
-			const filters = { rows: [{ field: 'team', operator: 'is', value: `={{ '${team}' }}` }] };
-			const { conflict } = await run(same([...keys]), { filters }, { ...execution, runIndex });
-			expect(conflict).toEqual([]);
-		}
+	test('is complete in a loop over anything else', async () => {
+		const { run } = contacts(['a', 'b', 'c']);
+		expect((await run(same(['a']), {}, { loop: 'n8n-nodes-base.wait' })).deleted).toHaveLength(2);
 	});
 });
 

@@ -21,6 +21,9 @@ export function matchKey(field: ComparedField, value: unknown): string | undefin
 	return trimmed(String(normalized(value, field, ''))) || undefined;
 }
 
+/** Whether a key is a number as spreadsheets show one with many digits: `1,00045E+11`. Several keys may have been rounded to it. */
+export const isRoundedKey = (key: string): boolean => /^\s*[+-]?\d([.,]\d+)?E\+\d+\s*$/i.test(key);
+
 /** A text without surrounding white space, including invisible zero-width characters. */
 export const trimmed = (text: string): string =>
 	text.replace(/^[\s\u00ad\u200b-\u200f\u2060\ufeff]+/, '').replace(/[\s\u00ad\u200b-\u200f\u2060\ufeff]+$/, '');

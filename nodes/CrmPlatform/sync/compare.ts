@@ -2,8 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../base/json';
 import { ownMember, setMember } from '../base/ownMembers';
-import { isBlank } from '../values/blank';
-import { normalized, type ComparedField } from '../fields/keys';
+import type { ComparedField } from '../fields/keys';
+import { coversValue } from '../fields/same';
 
 /** One value that differs between the source and the CRM. */
 export interface Change {
@@ -53,7 +53,7 @@ export function comparison(fields: ComparedField[]): RecordComparison {
 				const count = changes.length;
 				const inner = objectDifference(current, value, `${name}.`, field, changes, isWanted);
 				if (changes.length > count) setMember(patch, key, inner);
-			} else if (isWanted(name) && !isCovered(current, value, field, pathWithin(name, field))) {
+			} else if (isWanted(name) && !coversValue(field, current, value, pathWithin(name, field))) {
 				changes.push({ field: name, from: current ?? null, to: value });
 				setMember(patch, key, value);
 			}
@@ -69,7 +69,7 @@ export function comparison(fields: ComparedField[]): RecordComparison {
 		},
 		isSame(name, stored, source) {
 			const field = byName.get(name);
-			return isCovered(stored, source, field, pathWithin(name, field));
+			return coversValue(field, stored, source, pathWithin(name, field));
 		},
 	};
 }
@@ -79,32 +79,6 @@ export interface RecordComparison {
 	difference(stored: IDataObject, source: IDataObject, isWanted?: (field: string) => boolean): Difference;
 	/** Whether two values of a field, by its dotted name, are equal. */
 	isSame(field: string, stored: unknown, source: unknown): boolean;
-}
-
-function isCovered(
-	stored: unknown,
-	source: unknown,
-	field: ComparedField | undefined,
-	within: string,
-): boolean {
-	if (isBlank(source)) return isBlank(stored);
-	if (Array.isArray(source)) {
-		const place = within === '' ? '*' : `${within}.*`;
-		return (
-			Array.isArray(stored) &&
-			stored.length === source.length &&
-			source.every((value, i) => isCovered(stored[i], value, field, place))
-		);
-	}
-	if (isObject(source)) {
-		if (!isObject(stored)) return Object.values(source).every((value) => isBlank(value));
-		return Object.entries(source).every(
-			([key, value]) =>
-				value === undefined ||
-				isCovered(ownMember(stored, key), value, field, within === '' ? key : `${within}.${key}`),
-		);
-	}
-	return normalized(stored, field, within) === normalized(source, field, within);
 }
 
 /** The path of a value within its field: empty for the field's own value, `*.value` in a list of objects. */

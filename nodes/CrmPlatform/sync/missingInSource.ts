@@ -67,7 +67,16 @@ export const maxDeletionsShare: INodeProperties = {
 	description: 'The same limit as a percentage of the records in scope that have a key. Both limits apply. 0 allows none. Any other value allows up to three deletions, provided that at least as many records remain.',
 };
 
+export const completeInput: INodeProperties = {
+	displayName: 'Input Is Complete',
+	name: 'completeInput',
+	type: 'boolean',
+	default: false,
+	displayOptions: ofMissing,
+	description: 'Whether each run has all records of the source for its Records in Scope. Only needed in a loop or a sub-workflow, where the node otherwise writes nothing.',
+};
+
 const setNotice = missingFieldsNotice('missingValues', { missingInSource: ['set'] });
 
 /** What to do with records of the CRM that the source does not have, and the maximum number of them. */
-export const missingInSourceProperties = [missingInSource, setNotice, missingValues, maxDeletions, maxDeletionsShare];
+export const missingInSourceProperties = [missingInSource, setNotice, missingValues, maxDeletions, maxDeletionsShare, completeInput];

@@ -1,25 +1,23 @@
-import type { Query } from '../api/http/path';
-import { storedParameter } from '../mapping/storedParameter';
 import type { Execution } from '../model';
-import { nodeContext } from '../writing/runState';
+import { readBoolean } from '../values/readers';
+import { completeInput } from './missingInSource';
 
 /**
- * Refuses to change records missing in the source if the items are only a part of it: records of a loop's other
- * rounds would be deleted. A loop over several scopes has all records of each.
+ * Refuses to change records missing in the source if the items may be a part of it: records of the other parts would be
+ * deleted. n8n does not tell a sub-workflow how often it was called.
  *
  * @throws Error in the user's words
  */
-export function refusePartialSource({ n8n, resource }: Execution, scope: Query): void {
-	const { name } = n8n.getNode();
-	const run = n8n.getWorkflowDataProxy(0).$runIndex as number;
-	const runs = (nodeContext(n8n).scopes ??= {}) as Record<string, number>;
-	const isAgain = (runs[JSON.stringify([resource.path, scope])] ??= run) !== run;
+export function refusePartialSource({ n8n }: Execution): void {
+	const { displayName, name, default: unset } = completeInput;
+	if (readBoolean(displayName, n8n.getNodeParameter(name, 0, unset), { otherwise: false })) return;
+	const node = n8n.getNode().name;
 	const isLoop = ({ type, name: loop }: { type: string; name: string }) =>
-		type === 'n8n-nodes-base.splitInBatches' && n8n.getParentNodes(loop).some((parent) => parent.name === name);
-	const filters = storedParameter(n8n, 'filters');
-	const isOneScope = !JSON.stringify(filters).includes('"=');
-	if (isAgain || (isOneScope && n8n.getParentNodes(name).some(isLoop))) throw new Error(partOnly);
+		type === 'n8n-nodes-base.splitInBatches' && n8n.getParentNodes(loop).some((parent) => parent.name === node);
+	const isRepeated = (n8n.getWorkflowDataProxy(0).$runIndex as number) > 0 || n8n.getParentNodes(node).some(isLoop);
+	const isSubExecution = n8n.getMode() === 'integrated' || n8n.getExecutionContext()?.parentExecutionId !== undefined;
+	if (isRepeated || isSubExecution) throw new Error(partOnly(isRepeated ? 'runs several times in this execution' : 'is in a sub-workflow, which may run several times'));
 }
 
-const partOnly =
-	'When Missing in the Source: the node runs several times in this execution for the same records, as in a loop. Each run has only some records of the source, so the others would be deleted. Nothing was written. Take the node out of the loop, or choose Leave It.';
+const partOnly = (cause: string) =>
+	`When Missing in the Source: the node ${cause}. If each run has only some records of the source, the others would be deleted, so nothing was written. Pass in all records at once, or choose Leave It. If each run has all records of its scope, turn on Input Is Complete.`;

@@ -6,7 +6,7 @@ import { isBlank } from '../values/blank';
 import { timeSpan, type TimeSpan } from '../values/dates';
 import type { BodyOf } from '../mapping/prepareValues';
 import type { Execution } from '../model';
-import { matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';
+import { isRoundedKey, matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';
 import type { SourceRecord } from './crmIndex';
 
 /** The members that are read from each input item, besides its values. */
@@ -70,7 +70,7 @@ function readSourceRecord(
 ): SourceRecord {
 	const values = unique.reduce((values, { path }) => withPlainText(values, path), mapped);
 	const keys = match.map((field) => matchKey(field, valueIn(values, field)));
-	const broken = keys.findIndex((key) => key !== undefined && noKeys.includes(key));
+	const broken = keys.findIndex((key) => key !== undefined && (noKeys.includes(key) || isRoundedKey(key)));
 	if (broken !== -1) throw new Error(noKey(match[broken]!.label, keys[broken]!));
 	if (keys.every((key) => key === undefined)) {
 		const labels = match.map(({ label }) => `“${label}”`).join(' and ');

@@ -117,7 +117,7 @@ async function plan(execution: Execution, sync: SyncSettings, source: Source): P
 	const { collection, scope, filters, limits, rules, fields, match, unique, recordFields } = sync;
 	const isWhole = rules.missingInSource !== 'leave';
 	const isScoped = Object.keys(scope).length > 0;
-	if (isWhole) refusePartialSource(execution, scope);
+	if (isWhole) refusePartialSource(execution);
 	const counted = isWhole ? await countRecords(collection, scope) : undefined;
 	const scoped = conditionsOfScope(filters, fields, recordFields);
 	const gone = goneFields.filter((name) => rules.missingInSource === 'delete' && recordFields.has(name));

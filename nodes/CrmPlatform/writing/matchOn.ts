@@ -4,7 +4,7 @@ import { customFieldPrefix } from '../fields/field';
 import type { Connection } from '../api/connection';
 import { ownMember } from '../base/ownMembers';
 import type { MatchDescription } from '../api/openapi/match';
-import { valueIn } from '../fields/keys';
+import { isRoundedKey, valueIn } from '../fields/keys';
 import type { Execution } from '../model';
 import { Evaluation } from '../mapping/expressions/evaluation';
 import { matchedByMapper } from '../mapping/storedFields';
@@ -60,14 +60,11 @@ function checkedMatch(api: Connection, match: MatchDescription | undefined, fiel
 export function matchValue(field: string, body: IDataObject): string | undefined {
 	const value = ownMember(body, field) ?? valueIn(body, { path: field.split('.') }) ?? null;
 	if (value === null) return undefined;
-	if (!roundedNumber.test(String(value))) return String(value);
+	if (!isRoundedKey(String(value))) return String(value);
 	throw new Error(
 		`${field}: “${String(value)}” is a number that a spreadsheet has rounded, so the record is unknown and nothing was written. Export the column as text, with all digits.`,
 	);
 }
-
-/** A number as spreadsheets show one with many digits: `1,00045E+11`. */
-const roundedNumber = /^\s*[+-]?\d([.,]\d+)?E\+\d+\s*$/i;
 
 /** The message for a record without that value. */
 export const noMatchValue = (field: string): string =>
