@@ -1,4 +1,4 @@
-import { OncePerItem } from '../../nodes/CrmPlatform/mapping/oncePerItem';
+import { OncePerItem } from '../../nodes/CrmPlatform/mapping/itemReaders';
 
 const readItems: number[] = [];
 const items = () => {

@@ -18,7 +18,7 @@ import { isBlank } from '../values/blank';
 import { nextDay, parseMoment } from '../values/dates';
 import type { FieldsOfItems } from './acceptedFields';
 import { Evaluation } from './expressions/evaluation';
-import { isFilledByModel } from './expressions/fromAI';
+import { isFilledByModel } from './expressions/template';
 import { locatorValue, isFromList } from './locator';
 import { storedParameter } from './storedParameter';
 

@@ -4,7 +4,7 @@ import { currentFields, customFilters, readCustomFields } from '../api/customFie
 import { setMember } from '../base/ownMembers';
 import { filterQuery } from '../api/lists/filterQuery';
 import type { ListDescription } from '../api/openapi/listing';
-import { filterValue } from '../fields/apiValue';
+import { filterValue } from '../fields/decideValue';
 import { whyRefused } from '../fields/checks';
 import { customFieldPrefix, type ConvertedValue, type Field } from '../fields/field';
 import type { Execution } from '../model';

@@ -11,10 +11,9 @@ import type { Execution } from '../model';
 import { readOption } from '../values/readers';
 import { customNamesake, type AcceptedFields } from './acceptedFields';
 import { Evaluation } from './expressions/evaluation';
-import { isFilledByModel } from './expressions/fromAI';
+import { isFilledByModel } from './expressions/template';
 import { wordsOf } from './fieldNames';
 import { ObjectFieldReader } from './objectFields';
-import { OncePerItem } from './oncePerItem';
 import { linkedRecords, LinkedRecordValues, type EvaluatedItem } from './linkedRecords';
 import type { StoredFields } from './storedFields';
 import { inventedFields, nothingToSend, type UnsentValue } from './unsentValues';
@@ -226,4 +225,43 @@ function jsonObject(value: unknown, isEvaluated: boolean): IDataObject {
 	}
 	const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 	throw new Error(`${jsonLabel}: “${text.slice(0, 200)}” is not an object such as { "name": "value" }`);
+}
+
+/**
+ * Reads an item at most once until its turn, although a look-up may need it earlier: an expression that changes its item
+ * would return something else the second time.
+ */
+export class OncePerItem<Value> {
+	private readonly read: (item: number) => Value;
+	/** Results that were read early, until the item's turn. */
+	private readonly early = new Map<number, { value: Value } | { error: unknown }>();
+
+	constructor(read: (item: number) => Value) {
+		this.read = read;
+	}
+
+	/** Reads an item, and keeps the result until it is taken. @throws the error of reading, now and when it is taken */
+	peek(item: number): Value {
+		const result = this.early.get(item) ?? this.attempt(item);
+		this.early.set(item, result);
+		if ('error' in result) throw result.error;
+		return result.value;
+	}
+
+	/** Returns the result for an item, and forgets it. @throws the error of reading */
+	take(item: number): Value {
+		const result = this.early.get(item);
+		this.early.delete(item);
+		if (!result) return this.read(item);
+		if ('error' in result) throw result.error;
+		return result.value;
+	}
+
+	private attempt(item: number): { value: Value } | { error: unknown } {
+		try {
+			return { value: this.read(item) };
+		} catch (error) {
+			return { error };
+		}
+	}
 }

@@ -5,7 +5,7 @@ import type { Connection } from '../api/connection';
 import { asSentence } from '../api/http/errorWords';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { isLink, isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
-import { apiValue, filterValue } from '../fields/apiValue';
+import { apiValue, filterValue } from '../fields/decideValue';
 import { fieldNamed, type ConvertedValue, type Field, type InputValue } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';

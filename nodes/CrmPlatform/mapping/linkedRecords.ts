@@ -7,7 +7,7 @@ import { FieldError } from '../fields/fieldError';
 import { asId, isName, parseName } from '../lookUp/nameSyntax';
 import { isBlank } from '../values/blank';
 import { Evaluation } from './expressions/evaluation';
-import { isFilledByModel } from './expressions/fromAI';
+import { isFilledByModel } from './expressions/template';
 import type { StoredLinkedRecord } from './storedFields';
 import type { UnsentValue } from './unsentValues';
 

@@ -1,17 +1,15 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { setAtPath } from '../base/ownMembers';
-import { writtenValue } from '../fields/apiValue';
 import { refuseErrorText } from '../fields/checks';
-import { decideValue, type EvaluatedValue, type WhenCleared } from '../fields/decideValue';
+import { decideValue, type EvaluatedValue, type WhenCleared, writtenValue } from '../fields/decideValue';
 import type { ConvertedValue, Field } from '../fields/field';
 import { FieldError, FieldErrors, fieldErrorOr } from '../fields/fieldError';
 import type { Execution } from '../model';
 import { readBoolean } from '../values/readers';
 import { acceptedFields } from './acceptedFields';
-import { itemReaders } from './itemReaders';
+import { itemReaders, OncePerItem } from './itemReaders';
 import { lookUpLinks, type LinkedIds } from './linkedIds';
-import { OncePerItem } from './oncePerItem';
 import type { StoredFields } from './storedFields';
 import { onlyBlanks, UnsentValueLog } from './unsentValues';
 

@@ -8,9 +8,8 @@ import { errorTextsOption, fieldsProperties } from '../parameters/fieldParameter
 import { simplifyProperty, batchOptions } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
-import { requireWrite } from '../writing/requireWrite';
+import { requireWrite, applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/requireWrite';
 import { writeOncePerOption } from '../writing/oncePer';
-import { applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/presets';
 
 /**
  * @param action the entry in n8n's list of actions, such as `Create a contact`

@@ -9,8 +9,7 @@ import { preparePickedIds, type PickedField } from '../mapping/pickedFields';
 import { recordAt, recordProperty, pickedProperty } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
-import { requireDescribed, requireWrite } from '../writing/requireWrite';
-import { applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/presets';
+import { requireDescribed, requireWrite, applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/requireWrite';
 
 /** @param action the entry in n8n's list of actions, such as `Update a contact` */
 export function update(action: string): Operation {

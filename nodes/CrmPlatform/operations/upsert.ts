@@ -10,10 +10,9 @@ import { simplifyProperty, batchOptions } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { foldedText } from '../values/foldedText';
 import { writeRecords } from '../writing/batches';
-import { requireWrite } from '../writing/requireWrite';
+import { requireWrite, requireAnyValue } from '../writing/requireWrite';
 import { fieldToMatchOn, matchValue, noMatchValue, MatchingColumn } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
-import { requireAnyValue } from '../writing/presets';
 import type { Write } from '../writing/writeOrder';
 
 /** @param action the entry in n8n's list of actions, such as `Create or update a contact` */

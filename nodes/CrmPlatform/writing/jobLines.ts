@@ -8,7 +8,7 @@ import { ObjectFieldReader } from '../mapping/objectFields';
 import { prepareValues, type BodyOf, type RefusedValue } from '../mapping/prepareValues';
 import type { EmptyCells } from '../mapping/storedFields';
 import type { Execution } from '../model';
-import { requireAnyValue } from './presets';
+import { requireAnyValue } from './requireWrite';
 
 /**
  * Reads items as the lines of a job, as the operation that the job runs would read them.

@@ -1,6 +1,11 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import type { ResourceDescription } from '../api/openapi/description';
 import type { WriteDescription } from '../api/openapi/writing';
 import type { Execution, Resource } from '../model';
+import { ownMember } from '../base/ownMembers';
+import { labelFor } from '../fields/field';
+import { isBlank } from '../values/blank';
 
 /** The parts of a description, in the user's words. */
 const partNames = {
@@ -44,4 +49,59 @@ export async function requireWrite({ api, resource, operation }: Execution): Pro
 function notOffered(missing: string, { path }: Resource, notice: string | undefined): Error {
 	const why = notice ?? 'Check the base URL and the API description URL in the credential.';
 	return new Error(`The API description does not include ${missing} for ${path}. ${why}`);
+}
+
+/** How a special operation changes the fields of a write. */
+export interface Presets {
+	/** Always written, and not shown in the form. */
+	preset?: IDataObject | undefined;
+	/** The only fields shown in the form. */
+	only?: string[] | undefined;
+	/** Fields not shown in the form. */
+	without?: string[] | undefined;
+	/** Fields that this operation requires. */
+	required?: string[] | undefined;
+}
+
+/** The write with the fields of the form; undefined if the service does not offer the write. */
+export function applyPresets(
+	write: WriteDescription | undefined,
+	{ preset = {}, only, without = [], required = [] }: Presets,
+): WriteDescription | undefined {
+	if (!write) return undefined;
+	const fields = write.fields
+		.filter(({ name }) => !Object.hasOwn(preset, name) && !without.includes(name))
+		.filter(({ name }) => only?.includes(name) ?? true)
+		.map((field) => (required.includes(field.name) ? { ...field, required: true } : field));
+	return { ...write, fields };
+}
+
+/**
+ * Checks that required values exist: without its time, a message to be sent later would be sent immediately.
+ *
+ * @throws Error in the user's words if a required field has no value
+ */
+export function requireValues(
+	body: IDataObject,
+	{ fields }: WriteDescription,
+	required: string[] = [],
+): IDataObject {
+	for (const name of required) {
+		if (!isBlank(ownMember(body, name))) continue;
+		const label = fields.find((field) => field.name === name)?.label ?? labelFor(name);
+		throw new Error(`${label} is empty, so nothing was sent for this item. Enter a value.`);
+	}
+	return body;
+}
+
+/**
+ * Checks that an item has values: otherwise an empty record would be created, or a record written without a change.
+ *
+ * @throws Error in the user's words if there is nothing to write
+ */
+export function requireAnyValue(body: IDataObject): IDataObject {
+	if (Object.keys(body).length > 0) return body;
+	throw new Error(
+		'This item has no values to write, so nothing was sent. Set at least one field. Empty cells, and expressions that return undefined, do not count.',
+	);
 }
