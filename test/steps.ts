@@ -20,7 +20,7 @@ export const lintAndTypes: Step = {
 		const types = ['-p', 'tsconfig.all.json', '--incremental', '--tsBuildInfoFile', resolve('.tmp', 'types.tsbuildinfo')];
 		const cache = ['--cache', '--cache-strategy', 'content', '--cache-location', resolve('.tmp', 'eslintcache')];
 		const knip = [bin('knip', 'bin', 'knip.js'), '--no-progress', '--config', 'test/knip.json'];
-		const lint = async () => (await runNode(knip)) && (await runNode([resolve('tools', 'lint.ts'), ...cache]));
+		const lint = async () => (await runNode(knip)) && (await runNode([resolve('test', 'support', 'lint.ts'), ...cache]));
 		// In parallel, since each keeps one core busy; both print their findings at the end.
 		const [isTyped, isTidy] = await Promise.all([runNode([bin('typescript', 'bin', 'tsc'), ...types]), lint()]);
 		return { ok: isTidy && isTyped };

@@ -17,12 +17,8 @@ const explanations = [
 			'in npm (npm config set cafile <file>) and run the command again.',
 	},
 	{
-		sign: /\bcode E40[13]\b/,
-		meaning: 'The npm registry refused access. Sign in to it (npm login) and try again.',
-	},
-	{
-		sign: /\b(EACCES|EPERM|EROFS)\b/,
-		meaning: 'A folder is not writable for this user. The log names it.',
+		sign: /\b(code E40[13]|EACCES|EPERM|EROFS)\b/,
+		meaning: 'The npm registry or a folder refused access, see the log. For the registry, sign in to it (npm login).',
 	},
 	{
 		sign: /gyp ERR! find Python|not found: make|make: .*(g\+\+|cc|c\+\+).*not found|find VS/i,

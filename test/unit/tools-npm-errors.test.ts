@@ -9,7 +9,7 @@ describe('An npm command that failed', () => {
 		['npm error code ENOSPC\nnpm error nospc ENOSPC: no space left on device', /disk is full/],
 		['npm error code E401\nnpm error Incorrect or missing password', /npm login/],
 		['gyp ERR! find Python Python is not set', /compiler/],
-		['npm error code EACCES', /not writable/],
+		['npm error code EACCES', /refused access/],
 	])('is explained: %j', (output, words) => {
 		expect(explain(output)).toMatch(words);
 	});

@@ -67,7 +67,7 @@ export async function getTool(run: ToolRun, args: ModelArguments): Promise<ToolA
 	return { data, notes: [dataNotice] };
 }
 
-export async function listOfRecordType(
+async function listOfRecordType(
 	run: ToolRun,
 	recordType: RecordType,
 ): Promise<{ list: ListDescription; summary: string[]; names: string[] }> {
@@ -77,7 +77,7 @@ export async function listOfRecordType(
 }
 
 /** Converts the model's search text and filters to a query, as the node does with an author's. */
-export async function toolQueryOf(run: ToolRun, recordType: RecordType, list: ListDescription, args: ModelArguments): Promise<Query> {
+async function toolQueryOf(run: ToolRun, recordType: RecordType, list: ListDescription, args: ModelArguments): Promise<Query> {
 	const parameters = { 'filters.rows': await filterRowsOf(run, recordType, list, args) };
 	const execution = executionFor(run, { recordType, operation: operationOfRecordType(recordType, 'getMany'), parameters });
 	return (await readFilters(execution, 'filters', list)).query(0) as Query;

@@ -31,7 +31,7 @@ export async function fieldsOfRecordType(run: ToolRun, recordType: RecordType): 
 }
 
 /** A name that models use for a link: `company` for `company_id`. */
-export const shortName = (name: string): string => name.replace(/_ids?$/, '');
+const shortName = (name: string): string => name.replace(/_ids?$/, '');
 
 /**
  * Finds the entry that a name refers to, by its name in the API or by its label.

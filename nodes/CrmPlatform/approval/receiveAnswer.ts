@@ -31,7 +31,7 @@ export type ApprovalRequest = z.infer<typeof storedRequest>;
 /** The item of a waiting execution, which n8n outputs unchanged when the time is over. */
 export const waitingItem = (request: ApprovalRequest): IDataObject => ({ data: { approved: false, outcome: 'expired', ...request } });
 
-export function waitingRequest(n8n: IWebhookFunctions): ApprovalRequest | undefined {
+function waitingRequest(n8n: IWebhookFunctions): ApprovalRequest | undefined {
 	// Every context has this method, but only some types declare it.
 	const context = n8n as unknown as { evaluateExpression(expression: string, item: number): unknown };
 	return storedRequest.safeParse(context.evaluateExpression('{{ $json.data }}', 0)).data;
@@ -44,7 +44,7 @@ export const textDigest = ({ title, description }: IDataObject): string =>
 export const tasksPath = '/v1/tasks';
 
 /** The current state of a request in the CRM. */
-export interface ApprovalAnswer {
+interface ApprovalAnswer {
 	/** Absent while the request is open. */
 	outcome?: ApprovalOutcome;
 	/** The user who answered, if the service states it. */
@@ -58,7 +58,7 @@ export interface ApprovalAnswer {
  *
  * @throws NodeApiError if the task cannot be read
  */
-export async function answerInCrm(api: Connection, request: ApprovalRequest, now: number): Promise<ApprovalAnswer> {
+async function answerInCrm(api: Connection, request: ApprovalRequest, now: number): Promise<ApprovalAnswer> {
 	const task = await findRecord(api, tasksPath + path`/${request.taskId}`);
 	if (task && idText(task.id) !== request.taskId) throw new Error('The CRM returned a different task.');
 	const isOver = now >= Date.parse(request.until);

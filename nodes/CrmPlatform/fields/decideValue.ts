@@ -87,7 +87,7 @@ const isEmptyList = ({ kind }: Pick<Field, 'kind'>, value: unknown): boolean =>
 	Array.isArray(value) && ['list', 'object'].includes(fieldKinds[kind].shape) && isBlankFor({ kind }, value);
 
 /** Whether a value clears the field. White space is a value of a text, but not of an id; a list is cleared by an empty list. */
-export function clearsField({ kind, collection }: Field, value: unknown): boolean {
+function clearsField({ kind, collection }: Field, value: unknown): boolean {
 	const isText = fieldKinds[kind].whiteSpace === 'text' && collection === undefined && typeof value === 'string';
 	return isBlank(value) && !Array.isArray(value) && (!isText || value === '');
 }

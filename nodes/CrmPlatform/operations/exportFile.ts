@@ -244,7 +244,7 @@ const maxIdsPerSet = 100_000;
  * @throws Error from that function, in the user's words, for a repeated record, one without an id, and an error in place
  * of a record
  */
-export function checkExported(haveIds: boolean): (records: IDataObject[]) => void {
+function checkExported(haveIds: boolean): (records: IDataObject[]) => void {
 	let [ids, older] = [new Set<string>(), new Set<string>()];
 	return (records) => {
 		for (const record of records) {

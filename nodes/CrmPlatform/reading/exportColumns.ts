@@ -104,7 +104,7 @@ export const exportedCells = (record: IDataObject, columns: ExportColumn[]): unk
  * Returns a function that converts the values of a field for people: a choice to its label, a list to text with commas. A
  * value stays unchanged if an import would read a different value from its text.
  */
-export function readableText(field: Field | undefined): (value: unknown) => unknown {
+function readableText(field: Field | undefined): (value: unknown) => unknown {
 	const isRead = ({ label, value }: { label: string; value: unknown }) =>
 		label.trim() !== '' && toChoice({ ...field!, kind: 'choice' }, label) === value;
 	const labels = new Map<unknown, string>((field?.choices ?? []).filter(isRead).map(({ label, value }) => [value, label]));

@@ -94,7 +94,7 @@ function commonOf(alternatives: Schema[]): Schema[] {
 }
 
 /** The flattened alternatives of a schema and of its alternatives, without null. */
-export function alternativesOf(document: OpenApiDocument, schema: Schema): Schema[] {
+function alternativesOf(document: OpenApiDocument, schema: Schema): Schema[] {
 	const found = new Set<Schema>();
 	const waiting = [flatten(document, schema)];
 	for (let current = waiting.pop(); current && found.size < maxParts; current = waiting.pop()) {

@@ -78,7 +78,7 @@ interface Step {
 }
 
 /** Milliseconds after which n8n has settled every start that it can. */
-export const settlingTime = 30_000;
+const settlingTime = 30_000;
 
 /** Milliseconds without an outcome after which a probe checks whether a start waits for a worker. */
 const probeAfter = 60_000;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-import { runGroup } from './child.mjs';
+import { runGroup } from '../../tools/child.mjs';
 
 /*
  * Lints the whole clone, the current folder, and takes ESLint's own arguments, such as --fix.
