@@ -34,8 +34,8 @@ export const groups: Group[] = [
 	},
 	{
 		name: 'trigger',
-		modules: [`${poll}/position.ts`, `${poll}/dispatcher.ts`, 'nodes/CrmPlatform/trigger/storedState.ts'],
-		tests: ['unit/position', 'unit/dispatcher', 'unit/unreadable-groups', 'unit/lost-position', 'unit/late-commits', 'unit/newer-position', 'unit/starts', 'unit/first-starts', 'unit/poll-load', 'unit/poll-switches', 'unit/poll-histories', 'unit/poll-faults', 'unit/stored-state', 'unit/poll-model'],
+		modules: [`${poll}/position.ts`, `${poll}/groupLedger.ts`, `${poll}/startLedger.ts`, `${poll}/dispatcher.ts`, 'nodes/CrmPlatform/trigger/storedState.ts'],
+		tests: ['unit/position', 'unit/dispatcher', 'unit/unreadable-groups', 'unit/lost-position', 'unit/newer-position', 'unit/starts', 'unit/first-starts', 'unit/start-ledger', 'unit/poll-load', 'unit/poll-switches', 'unit/poll-histories', 'unit/poll-faults', 'unit/stored-state', 'unit/poll-model'],
 	},
 	{
 		name: 'results',

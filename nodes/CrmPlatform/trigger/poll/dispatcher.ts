@@ -4,14 +4,12 @@ import type { Clock } from '../../base/clock';
 import { storeState, type StateVersion } from '../storedState';
 import { hasExecution, storeOnly } from '../unwritable';
 import type { DispatchOptions } from './eventChoice';
-import { reportAbandonedGroups } from './abandonedGroups';
-import { WaitingGroups } from './waitingGroups';
-import { splitOff } from './group';
-import type { Loaded, LoadFailure } from './loadGroup';
-import { advanceGroup, delayAfter, firstOfRecords, isBehind, maxRefusals } from './startOrder';
-import { setAsideError, unreadError, type Outcome } from './outcome';
+import {
+	isAbandoned, isBehind, lostRecords, maxOpen, nextDue, nextGroups, roomForGroups, startable, type GroupEffect, type GroupEvent, type GroupLedger,
+} from './groupLedger';
+import type { Loaded } from './loadGroup';
+import { abandonedError, setAsideError, unreadError, type Outcome } from './outcome';
 import type { Group, Position } from './position';
-import { ReadAhead } from './readAhead';
 import { reportFailure } from '../reportFailure';
 import { executionKey, Starts } from './starts';
 
@@ -30,12 +28,13 @@ export class Dispatcher {
 	private readonly clock: Clock;
 	/** The executions under way. */
 	private readonly running: Starts;
-	private readonly waiting = new WaitingGroups();
+	/** What the position does not store about its groups. */
+	private memory: Omit<GroupLedger, 'open'> = { waits: new Map(), isOutageReported: false };
 	private storedVersion: StateVersion = { takeover: 0, revision: 0 };
 	private isStored = true;
 	private closedAt = 0;
 	private opening = new AbortController();
-	private readonly ahead = new ReadAhead();
+	private isFull = false;
 	/** Called when the outcome of a group is known. */
 	onSettled: () => void = () => undefined;
 
@@ -81,15 +80,17 @@ export class Dispatcher {
 	/** Whether nothing has been under way since this instant (Unix epoch ms). */
 	isIdleSince = (instant: number): boolean => this.signal.aborted && this.running.size === 0 && this.closedAt < instant;
 
-	/** How many groups may be opened now: none or many, as each reading costs a request. */
+	/** How many groups may be opened now. */
 	roomForGroups(): number {
-		const warn = (message: string) => this.n8n.logger.warn(`${this.n8n.getNode().name}: ${message}`);
-		return this.ahead.room(this.position.open.length, this.startable().length, this.options.groupSize, warn);
+		const { n8n, position: { open }, isFull } = this;
+		this.isFull = open.length >= maxOpen;
+		if (this.isFull && !isFull) n8n.logger.warn(`${n8n.getNode().name}: ${full}`);
+		return roomForGroups(open.length, this.startable().length, this.options.groupSize);
 	}
 
 	/** When the next group that failed is due, later than this instant (Unix epoch ms); Infinity if none waits. */
 	nextDue(after: number): number {
-		return this.waiting.nextDue(after);
+		return nextDue(this.ledger, after);
 	}
 
 	/** Notes a change of the position that no start has stored yet. */
@@ -108,30 +109,58 @@ export class Dispatcher {
 	async startDue(load: (group: Group, tries: number) => Promise<Loaded>, signal: AbortSignal): Promise<void> {
 		if (signal.aborted) return;
 		this.running.check(this.n8n);
-		const { n8n, options, position, running, clock, waiting } = this;
-		const isRunning = ({ name }: Group) => running.has(name);
-		const abandoned = await reportAbandonedGroups({ n8n, position, isRunning, options, clock, signal });
-		for (const group of abandoned) this.finish(group);
-		if (signal.aborted) return;
+		await this.setAbandonedAside(signal);
 		for (const group of this.startable()) {
-			if (this.running.size >= this.options.atOnce) return;
-			if (this.options.doneWhen === 'ended' && isBehind(group, this.position.open, waiting.failedReadings)) return;
-			const { items, failures } = await load(group, waiting.failedReadings.get(group.name) ?? 0);
+			if (signal.aborted || this.running.size >= this.options.atOnce) return;
+			if (this.options.doneWhen === 'ended' && isBehind(group, this.ledger)) return;
+			const { items, failures } = await load(group, this.memory.waits.get(group.name)?.failedReadings ?? 0);
 			// If the trigger was published again meanwhile, it may have started the group already.
 			if (signal.aborted) return;
-			waiting.endWait(group.name, failures.length === 0);
-			const rest = failures.length === 0 ? group : await this.setUnreadableAside(group, failures, signal);
-			if (signal.aborted) return;
-			if (rest === undefined) continue;
-			if (items.length === 0) this.finish(rest);
-			else this.start(rest, items);
+			const { name } = group;
+			let effects = this.note({ is: 'read', name, failures });
+			if (effects.some((effect) => effect.do === 'seek')) {
+				const isStarted = await hasExecution(this.n8n, executionKey(this.n8n, group), this.clock);
+				if (signal.aborted) return;
+				effects = this.note({ is: 'read', name, failures, isStarted });
+			}
+			for (const effect of effects) if (effect.do === 'start') this.start(effect.group, items);
 		}
 	}
 
+	private get ledger(): GroupLedger {
+		return { open: this.position.open, ...this.memory };
+	}
+
 	private startable(): Group[] {
-		const now = this.clock.now();
-		const isDue = ({ name }: Group) => !this.running.has(name) && this.waiting.isDue(name, now);
-		return firstOfRecords(this.position.open, isDue);
+		return startable(this.ledger, (name) => this.running.has(name), this.clock.now());
+	}
+
+	/** Applies an event to the ledger, and reports what it says. @returns its effects */
+	private note(event: GroupEvent): GroupEffect[] {
+		const { n8n } = this;
+		const { ledger: { open, ...memory }, effects } = nextGroups(this.ledger, event, this.options, this.clock.now());
+		if (open !== this.position.open) this.isStored = false;
+		this.position.open = open;
+		this.memory = memory;
+		for (const effect of effects) {
+			if (effect.do === 'report set aside') n8n.saveFailedExecution(setAsideError(n8n.getNode(), effect.group, effect.outcome));
+			if (effect.do === 'report unread') reportFailure(n8n, unreadError(n8n.getNode(), effect.group, effect.failures, effect.fate));
+		}
+		return effects;
+	}
+
+	/** Sets aside and reports open groups that only an earlier beginning could read, unless this one reads their events. */
+	private async setAbandonedAside(signal: AbortSignal): Promise<void> {
+		const { n8n, position, clock, options } = this;
+		const groups = position.open.filter((group) => isAbandoned(group, position) && !this.running.has(group.name));
+		if (groups.length === 0) return;
+		const executed = await Promise.all(
+			groups.map(async (group) => group.isEmitted === true && (await hasExecution(n8n, executionKey(n8n, group), clock))),
+		);
+		if (signal.aborted) return;
+		const records = new Set(groups.flatMap((group, i) => lostRecords(group, executed[i]!, position, options)));
+		if (records.size > 0) reportFailure(n8n, abandonedError(n8n.getNode(), [...records]));
+		this.note({ is: 'closed', names: groups.map(({ name }) => name) });
 	}
 
 	/** Has n8n store the position if nothing is under way; otherwise, the next start stores it. */
@@ -152,80 +181,24 @@ export class Dispatcher {
 		this.storedVersion = storeState(this.n8n, this.position, options);
 	}
 
-	/**
-	 * Sets aside what could not be read if the service keeps refusing it; until then, postpones it.
-	 *
-	 * @returns the group of what could be read; undefined if there is none
-	 */
-	private async setUnreadableAside(group: Group, failures: LoadFailure[], signal: AbortSignal): Promise<Group | undefined> {
-		const { n8n, clock, waiting } = this;
-		const left = group.ids.filter((id) => !failures.some(({ ids }) => ids.includes(id)));
-		const tries = (waiting.failedReadings.get(group.name) ?? 0) + 1;
-		const isRefused = failures.every(({ isFinal }) => isFinal);
-		if (!isRefused && tries >= maxRefusals && waiting.reportOnce(group.name)) {
-			reportFailure(n8n, unreadError(n8n.getNode(), group, failures, 'waits'));
-		}
-		// At first a group is read as a whole, then without its unreadable part.
-		if (tries < maxRefusals || (left.length === 0 && !isRefused)) {
-			waiting.postponeReading(group.name, tries, clock.now() + delayAfter(tries));
-			return undefined;
-		}
-		// The group may have been started before n8n was killed, when all of it was readable.
-		const isStarted = await hasExecution(n8n, executionKey(n8n, group), clock);
-		// If the trigger was published again meanwhile, the later opening decides.
-		if (signal.aborted) return undefined;
-		if (isStarted) {
-			this.settle(group, 'unknown', group.isEmitted);
-			return undefined;
-		}
-		if (left.length === 0) {
-			this.finish(group);
-			reportFailure(n8n, unreadError(n8n.getNode(), group, failures, 'set aside'));
-			return undefined;
-		}
-		const { open } = this.position;
-		const [rest, ...others] = splitOff(group, left, failures.map(({ ids }) => ids));
-		open.splice(open.indexOf(group), 1, rest!, ...others);
-		waiting.failedReadings.delete(group.name);
-		for (const { name } of others) waiting.postponeReading(name, tries, clock.now() + delayAfter(tries));
-		this.isStored = false;
-		return rest;
-	}
-
 	private start(group: Group, items: INodeExecutionData[]): void {
-		const { n8n } = this;
-		this.waiting.failedReadings.delete(group.name);
+		const { name, isEmitted: wasEmitted = false } = group;
+		if (items.length === 0) {
+			this.note({ is: 'closed', names: [name] });
+			return;
+		}
+		this.note({ is: 'emitted', name });
 		this.isStored = true;
-		const wasEmitted = group.isEmitted;
-		group.isEmitted = true;
 		// `emit` stores the position together with the group.
 		this.putInStaticData();
 		const isDoneWhenBegun = this.options.doneWhen === 'started';
-		this.running.begin(n8n, { group, items, isDoneWhenBegun, settle: (outcome) => this.settle(group, outcome, wasEmitted) });
-	}
-
-	private settle(group: Group, outcome: Outcome, wasEmitted: boolean | undefined): void {
-		this.isStored = false;
-		const next = advanceGroup(group, outcome, wasEmitted === true, this.options);
-		if (next === 'finish') {
-			this.finish(group);
-		} else if (next === 'set aside') {
-			this.setAside(group, outcome);
-		} else {
-			this.waiting.postpone(group.name, this.clock.now() + next);
-		}
-		if (this.signal.aborted) this.storeWhenIdle();
-		this.onSettled();
-	}
-
-	private finish(group: Group): void {
-		this.position.open = this.position.open.filter((openGroup) => openGroup !== group);
-		this.waiting.remove(group.name);
-		this.isStored = false;
-	}
-
-	private setAside(group: Group, outcome: Outcome): void {
-		this.finish(group);
-		this.n8n.saveFailedExecution(setAsideError(this.n8n.getNode(), group, outcome));
+		const settle = (outcome: Outcome) => {
+			this.note({ is: 'settled', name, outcome, wasEmitted });
+			if (this.signal.aborted) this.storeWhenIdle();
+			this.onSettled();
+		};
+		this.running.begin(this.n8n, { group, items, isDoneWhenBegun, settle });
 	}
 }
+
+const full = `${maxOpen} executions are queued or wait for another attempt, so no more events are read until some of them finish. The CRM keeps the events.`;
