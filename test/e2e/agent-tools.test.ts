@@ -66,7 +66,7 @@ describe.each([2.2, 3.1])('In a real n8n, CRM Platform Tools with an AI agent of
 		expect((offered[0]!.parameters as { required?: string[] }).required).toEqual(['kind']);
 		expect(answers[0]).toContain(id);
 		expect(answers[1]).toMatch(/Amount: 100 → 250/);
-		expect(answers[2]).toMatch(/→ Proposal/);
+		expect(answers[2]).toMatch(/→ “Proposal”/);
 		expect(answers[3]).toMatch(/kind is missing.*contact, company/);
 		const { body: after } = await callSandbox('GET', `/v1/deals/${id}`);
 		expect(after).toMatchObject({ amount: 250, version: Number(deal['version']) + 2 });

@@ -116,7 +116,7 @@ test('a tool of an agent is called once a person has completed the task, whateve
 	});
 	const task = await taskAsking(`Agent ${id}`);
 	expect(task).toMatchObject({ links: [{ resource: 'deals', id }] });
-	expect(String(task['description'])).toContain(`Update deal ${title} (${id}): Amount: 1,200 → 12,000.`);
+	expect(String(task['description'])).toContain(`Update deal “${title}” (${id}): Amount: 1,200 → 12,000.`);
 	expect((await callSandbox('GET', `/v1/deals/${id}`)).body).toMatchObject({ amount: 1200 });
 	await completeAsPerson(task.id);
 	const { status, data: ran } = await theN8n().waitForExecution(execution);

@@ -126,6 +126,18 @@ describe('a service', () => {
 		expect(service.passed.filter((request) => request.startsWith('GET /v1/events'))).toEqual([]);
 	});
 
+	test('that gets a decision before it can call n8n is not waited for', async () => {
+		service.alter({
+			request: async ({ method, url }) => {
+				if (method === 'POST' && url.pathname === '/v1/webhooks') await complete(await newest());
+				return undefined;
+			},
+		});
+		const execution = await ask();
+		expect(execution.output()).toMatchObject([{ data: { approved: true, respondedBy: { id: at.user.id } } }]);
+		expect(await webhooks()).toEqual([]);
+	});
+
 	test('if webhooks cannot be limited to one task, the approver opens the link', async () => {
 		editDescription((description) => {
 			Object.assign(description, JSON.parse(JSON.stringify(description).replaceAll('"filter":', '"other":')));

@@ -12,7 +12,7 @@ import { isName, parseName } from '../lookUp/nameSyntax';
 import { lookUpNames } from '../lookUp/nameLookUp';
 import type { Execution } from '../model';
 import { nodeContext } from '../writing/runState';
-import { completedEvent, tasksPath, textDigest, waitingItem, type ApprovalRequest } from './receiveAnswer';
+import { answerInCrm, completedEvent, decisionItem, endSubscription, tasksPath, textDigest, waitingItem, type ApprovalRequest } from './receiveAnswer';
 
 /** The user's entries. */
 interface ApprovalQuestion {
@@ -40,7 +40,7 @@ const grace = 5 * 60_000;
  * @throws Error in the user's words
  */
 export async function askForApproval(execution: Execution, question: ApprovalQuestion, now = Date.now()): Promise<IDataObject> {
-	const { n8n } = execution;
+	const { n8n, api } = execution;
 	const about = question.collection === '' ? undefined : await recordNamed(execution, 'Record', question.collection, question.record);
 	const approver = await approverOf(execution, question, about);
 	const until = deadline(execution, question.limit, now);
@@ -54,6 +54,12 @@ export async function askForApproval(execution: Execution, question: ApprovalQue
 		until: until.toISOString(),
 		digest: textDigest(task),
 	};
+	// Somebody may decide before the CRM can call n8n.
+	const answer = await answerInCrm(api, request, now).catch(() => undefined);
+	if (answer?.outcome !== undefined) {
+		await endSubscription(api, webhookId);
+		return decisionItem(request, answer);
+	}
 	// When the time is over, n8n outputs the node's input (n8n-core 2.41, handleDisabledNode): an earlier
 	// node's approval, or a model's arguments, would be mistaken for an approval.
 	n8n.getExecuteData().data.main = [[{ json: waitingItem(request), pairedItem: { item: 0 } }]];

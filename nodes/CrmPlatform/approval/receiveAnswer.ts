@@ -58,7 +58,7 @@ interface ApprovalAnswer {
  *
  * @throws NodeApiError if the task cannot be read
  */
-async function answerInCrm(api: Connection, request: ApprovalRequest, now: number): Promise<ApprovalAnswer> {
+export async function answerInCrm(api: Connection, request: ApprovalRequest, now: number): Promise<ApprovalAnswer> {
 	const task = await findRecord(api, tasksPath + path`/${request.taskId}`);
 	if (task && idText(task.id) !== request.taskId) throw new Error('The CRM returned a different task.');
 	const isOver = now >= Date.parse(request.until);
@@ -71,6 +71,12 @@ async function answerInCrm(api: Connection, request: ApprovalRequest, now: numbe
 	// Somebody may have restored the text since.
 	if (completed && textDigest(completed) !== request.digest) return { outcome: 'changed' };
 	return doubt === undefined ? { outcome: 'approved', ...(by && { by }) } : { refusal: doubt };
+}
+
+/** The item with which the workflow continues. */
+export function decisionItem({ taskId }: ApprovalRequest, { outcome, by }: ApprovalAnswer): IDataObject {
+	const approved = outcome === 'approved';
+	return { data: { approved, outcome, taskId, respondedAt: new Date().toISOString(), ...(by && { respondedBy: by }) } };
 }
 
 const doubts = {
@@ -168,11 +174,9 @@ export async function receiveAnswer(n8n: IWebhookFunctions): Promise<IWebhookRes
 		return undefined;
 	});
 	if (!answer) return page(n8n, 503, 'The task could not be read. Open this page again later.');
-	const { outcome, by, refusal } = answer;
+	const { outcome, refusal } = answer;
 	if (outcome === undefined) return page(n8n, 200, refusal === undefined ? stillOpen : `Not approved: ${refusal}.`);
-	const { taskId } = request;
-	const data = { approved: outcome === 'approved', outcome, taskId, respondedAt: new Date().toISOString(), ...(by && { respondedBy: by }) };
-	return { webhookResponse: html(pageTexts[outcome]), workflowData: [[{ json: { data }, pairedItem: { item: 0 } }]] };
+	return { webhookResponse: html(pageTexts[outcome]), workflowData: [[{ json: decisionItem(request, answer), pairedItem: { item: 0 } }]] };
 }
 
 const stillOpen = 'Nothing is decided yet. Complete the task in the CRM to approve, or delete it to decline; then open this page again if the workflow does not continue.';
@@ -185,7 +189,7 @@ const pageTexts: Record<NonNullable<ApprovalAnswer['outcome']>, string> = {
 };
 
 /** Nobody is called again; the subscription would end by itself later. */
-async function endSubscription(api: Connection, id: string | undefined): Promise<void> {
+export async function endSubscription(api: Connection, id: string | undefined): Promise<void> {
 	if (id !== undefined) await deleteSubscription(api, id).catch(() => undefined);
 }
 
