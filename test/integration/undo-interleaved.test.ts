@@ -168,16 +168,4 @@ describe('a service that provides less', () => {
 			{ result: 'cannot_be_undone', reason: expect.stringContaining('only a part of the record') as string },
 		]);
 	});
-
-	test('names only some of the changed fields, but has the previous values of all: all are restored', async () => {
-		const { id } = await add('contacts', { last_name: 'Named', job_title: 'a' });
-		await as('s3', op.update('contact', id, { last_name: 'Other', job_title: 'b' }));
-		service.edit(({ path, body }) => {
-			if (path.startsWith('/v1/events'))
-				for (const { data } of body.data as Array<{ data: { changed: string[] } }>)
-					data.changed = data.changed.filter((name) => name !== 'job_title');
-		});
-		expect(results(await through.undo('s3'))).toEqual(['undone']);
-		expect(await record('contacts', id)).toMatchObject({ last_name: 'Named', job_title: 'a' });
-	});
 });

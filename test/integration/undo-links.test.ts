@@ -216,6 +216,35 @@ describe('a record whose former links no longer exist', () => {
 	});
 });
 
+describe('a record is never put where the CRM would put it', () => {
+	const stages = ['open', 'won', 'lost'].map((kind) => ({ name: `Place ${kind}`, kind }));
+	const elsewhere = expect.stringContaining('would have put the record elsewhere') as string;
+	const displaced = { result: 'cannot_be_undone', action: null, reason: elsewhere };
+
+	test('a deleted deal whose pipeline is gone is not created again, and the preview says so', async () => {
+		const pipeline = await add('pipelines', { name: 'Gone', stages });
+		const deal = await add('deals', { title: 'Displaced', pipeline_id: pipeline.id });
+		await as('place-1', op.deleteRecord('deal', deal.id));
+		expect((await sandbox.call('DELETE', `/v1/pipelines/${pipeline.id}`)).status).toBe(204);
+		for (const preview of [true, false]) expect((await undo('place-1', { preview })).items).toMatchObject([displaced]);
+		expect(await sandbox.list('deals?title=Displaced')).toEqual([]);
+	});
+
+	test('a deal stays in its stage if only the pipeline could be restored; names are beside the IDs', async () => {
+		const [from, to] = [await add('pipelines', { name: 'From', stages }), await add('pipelines', { name: 'To', stages })];
+		const idsOf = (pipeline: object) => (pipeline as { stages: Array<{ id: string }> }).stages.map(({ id }) => id);
+		const deal = await add('deals', { title: 'Moved', pipeline_id: from.id, stage_id: idsOf(from)[0]! });
+		await as('place-2', op.update('deal', deal.id, { pipeline_id: to.id, stage_id: idsOf(to)[0]! }));
+		const { items: [item] } = await undo('place-2', { preview: true });
+		expect(item!.restored).toContain(`pipeline_id: To (${to.id}) → From (${from.id})`);
+		const remaining = (from as unknown as { stages: Array<{ id: string }> }).stages.slice(1);
+		const added = { name: 'New', kind: 'open' };
+		expect((await sandbox.call('PATCH', `/v1/pipelines/${from.id}`, { stages: [added, ...remaining] })).status).toBe(200);
+		for (const preview of [true, false]) expect((await undo('place-2', { preview })).items).toMatchObject([{ action: null, restored: null }]);
+		expect(await record('deals', deal.id)).toMatchObject({ pipeline_id: to.id });
+	});
+});
+
 test('a deleted record is created again after the record that took its email gives it back, even if that needs another first', async () => {
 	const company = await add('companies', { name: 'W' });
 	const deleted = await add('contacts', { last_name: 'W1', email: 'waits@undo.example' });

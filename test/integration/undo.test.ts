@@ -22,6 +22,8 @@ describe('undo of an execution', () => {
 				kind: 'contact',
 				id: contact.id,
 				name: 'King',
+				restored: 'last_name: “King” → “Lovelace”',
+				kept: null,
 				changes: [{ field: 'last_name', from: 'King', to: 'Lovelace' }],
 				reason: null,
 			},

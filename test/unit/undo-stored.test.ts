@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { afterWrite } from '../../nodes/CrmPlatform/undo/undoRefusals';
+import { afterWrite } from '../../nodes/CrmPlatform/undo/undoWrites';
 import type { RecordUndo } from '../../nodes/CrmPlatform/undo/recordUndo';
 
 const history = { collection: '/contacts', id: 'con_1', recordType: 'contact' } as RecordUndo['history'];

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { looseText } from '../fields/keys';
 import { idText, isObject } from '../base/json';
-import { ownMember, setMember } from '../base/ownMembers';
+import { isPlainObject, ownMember, setMember } from '../base/ownMembers';
 
 /**
  * The record in a response.
@@ -32,7 +32,7 @@ export function mergePatch(record: IDataObject, patch: IDataObject): IDataObject
 	const result = { ...record };
 	for (const [key, value] of Object.entries(patch)) {
 		const currentValue = ownMember(record, key);
-		setMember(result, key, isObject(value) ? mergePatch(isObject(currentValue) ? currentValue : {}, value) : value);
+		setMember(result, key, isPlainObject(value) ? mergePatch(isObject(currentValue) ? currentValue : {}, value as IDataObject) : value);
 	}
 	return result;
 }

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 /** The fields that may name a record: services differ, and custom objects have a title. */
-const nameFields = ['name', 'title', 'subject', 'label', 'label_plural', 'email'];
+export const nameFields = ['name', 'title', 'subject', 'label', 'label_plural', 'email'];
 
 /** The name by which people know a record, if it has one. */
 export const recordName = (record: IDataObject): string | undefined => firstText(record, nameFields);

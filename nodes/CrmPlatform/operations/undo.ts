@@ -1,7 +1,7 @@
 import type { Operation, Resource } from '../model';
-import { undoChanges } from '../undo/undoChanges';
-import { undoOptions, undoProperties } from '../undo/undoProperties';
 import { eachItem } from '../schedule';
+import { undoChanges } from '../undo/undoChanges';
+import { undoOptions, undoProperties } from '../undo/undoForm';
 
 /** @param undoableTypes the record types whose changes can be undone */
 export function undo(undoableTypes: Resource[]): Operation {
@@ -23,8 +23,10 @@ export function undo(undoableTypes: Resource[]): Operation {
 				id: { type: 'string' },
 				name: { type: 'string' },
 				new_id: { type: 'string' },
-				changes: { type: 'array' },
+				restored: { type: 'string' },
+				kept: { type: 'string' },
 				reason: { type: 'string' },
+				changes: { type: 'array' },
 			},
 		},
 		isOnceForAll: true,

@@ -1,17 +1,17 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { getOrCreate } from '../base/maps';
 import type { Connection } from '../api/connection';
 import { findRecord } from '../api/fetchRecord';
+import { path as pathOf, type Query } from '../api/http/path';
+import { inParallel } from '../api/inParallel';
+import type { ListDescription } from '../api/openapi/listing';
 import { idText } from '../base/json';
 import { chunks } from '../base/lists';
-import { path as pathOf, type Query } from '../api/http/path';
-import type { ListDescription } from '../api/openapi/listing';
+import { getOrCreate } from '../base/maps';
 import { idField } from '../fields/field';
-import { inParallel } from '../api/inParallel';
 import { lookUp, maxIds, valuesPerRequest } from '../lookUp/lookUp';
-import { topLevelName } from './changedField';
-import { linksToDeletedRecords, type RecordHistory, type Recreation } from './recordHistory';
+import { topLevelName } from './fieldValues';
+import { linksToDeletedRecords, type RecordHistory, type Recreation } from './history';
 
 /** The records as the CRM has them now. */
 export class CurrentRecords {

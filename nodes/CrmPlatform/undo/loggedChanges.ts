@@ -1,13 +1,13 @@
 import { idempotencyKey, originOfKey } from '../api/http/idempotency';
 import { withoutParameterNames } from '../api/http/path';
 import { causedByExecution, type CauserType } from '../log/cause';
-import { meaningOfTypes, type CrmEvent, type EventMeaning } from '../log/crmEvent';
+import { type CrmEvent, type EventMeaning, meaningOfTypes } from '../log/crmEvent';
 import type { EventLog } from '../log/eventLog';
 import type { Execution, Resource } from '../model';
 import { Histories } from './histories';
-import { recordKey } from './recordIds';
-import { withoutWrite, type RecordUndo } from './recordUndo';
-import type { UndoChoices } from './undoChoices';
+import { recordKey } from './links';
+import { type RecordUndo, withoutWrite } from './recordUndo';
+import type { UndoChoices } from './undoForm';
 
 /** The log from the chosen time on, and the histories of the records to undo. */
 export class LoggedChanges {

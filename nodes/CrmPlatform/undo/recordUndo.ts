@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { RecordHistory } from './recordHistory';
+import type { RecordHistory } from './history';
 
 /** The undo of one field. */
 export interface FieldUndo {

@@ -1,22 +1,20 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { Connection } from '../api/connection';
+import { occurrences } from '../base/maps';
+import { countedReasons } from '../failure';
 import { openEventLog } from '../log/eventLog';
-import type { ResourceDescription } from '../api/openapi/description';
 import type { Execution, Resource } from '../model';
 import { readCurrentRecords } from './currentRecords';
-import { LiveLinks } from './liveLinks';
-import { PlanFields, type Descriptions } from './planFields';
+import { partsOf } from './fieldValues';
+import type { RecordHistory } from './history';
+import { LiveLinks } from './links';
 import { LoggedChanges } from './loggedChanges';
-import type { RecordHistory } from './recordHistory';
 import type { RecordUndo } from './recordUndo';
-import { resolveLinks } from './resolveLinks';
-import { readUndoChoices, type UndoChoices } from './undoChoices';
+import { readUndoFields } from './undoFields';
+import { readUndoChoices, type UndoChoices } from './undoForm';
+import { UndoOrder, UndoWriter } from './undoOrder';
 import { checkMaximum, planUndo, withLinkedRecordsKept } from './undoPlan';
-import { UndoOrder } from './undoOrder';
-import { UndoWriter } from './undoWriter';
-import { writableFieldsOf } from './writableFields';
-import { warnIfUnprotected } from './undoRequests';
+import { warnIfUnprotected } from './undoWrites';
 
 /**
  * Undoes what an execution, a workflow or a user has written: reads the log, compares it with the current records,
@@ -37,29 +35,25 @@ export async function undoChanges(execution: Execution, item: number, undoableTy
 	if (chosenHistories.length === 0) return [];
 
 	const current = await readCurrentRecords(api, chosenHistories);
-	const descriptions = await describeCollections(api, chosenHistories);
-	const fields = await PlanFields.read(api, descriptions, chosenHistories);
-	const writableFields = new Map(
-		[...descriptions].map(([collection, description]) => [collection, writableFieldsOf(execution, description, fields.customFieldsOf(collection))]),
-	);
+	const fields = await readUndoFields(execution, chosenHistories);
 	const linkedAfterUndo = (undos: RecordUndo[]) => histories.linkedAfterUndo(undos, choices.takesPrecedence);
-	const planned = planUndo(chosenHistories, { ...choices, current, writableFields }, linkedAfterUndo);
+	const planned = planUndo(chosenHistories, { ...choices, current, writableFields: fields }, linkedAfterUndo);
 	const links = new LiveLinks(fields, planned);
 	await links.lookUp(api, planned);
 
-	const resolved = planned.map((undo) => (links.waitsForCreation(undo) ? undo : resolveLinks(undo, links, fields)));
+	const resolved = planned.map((undo) => (links.waitsForCreation(undo) ? undo : links.resolve(undo)));
 	const resolvedPlan = withLinkedRecordsKept(resolved, linkedAfterUndo);
 	checkMaximum(resolvedPlan, choices, api.notices);
 	await logged.catchUp();
 	if (choices.isPreview) {
-		warnIfUnprotected(execution, descriptions, resolvedPlan);
+		warnIfUnprotected(execution, fields, resolvedPlan);
 		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
-		return logged.withLateChanges(resolvedPlan).map((undo) => outputItem(undo, true));
+		return outputItems(logged.withLateChanges(resolvedPlan), links, api.notices, true);
 	}
 	logged.refuseIfGrowing();
 	const writer = new UndoWriter(execution, fields, links, planned);
 	const undone = await new UndoOrder(choices, logged, writer).run();
-	return logged.withLateChanges(undone).map((undo) => outputItem(undo, false));
+	return outputItems(logged.withLateChanges(undone), links, api.notices, false);
 }
 
 /** The histories of the records to undo. Tells the user about records for which no changes were found. */
@@ -78,24 +72,32 @@ async function chooseHistories(logged: LoggedChanges, { onlyIds }: UndoChoices, 
 	return chosen;
 }
 
-async function describeCollections(api: Connection, histories: RecordHistory[]): Promise<Descriptions> {
-	const descriptions = new Map<string, ResourceDescription | undefined>();
-	for (const { collection, template } of histories) {
-		if (!descriptions.has(collection)) descriptions.set(collection, await api.describe(template));
-	}
-	return descriptions;
-}
-
-function outputItem({ history, result, action, changes, reason, newId }: RecordUndo, isPreview: boolean): IDataObject {
-	const { recordType, id, name } = history;
-	return {
-		result: isPreview && result === 'undone' ? 'to_be_undone' : result,
-		action: action ?? null,
-		kind: recordType,
-		id,
-		name: name ?? null,
-		...(newId !== undefined && { new_id: newId }),
-		changes,
-		reason: reason ?? null,
-	};
+/** The output, with the changes as texts beside the values, and a count of the results and their reasons. */
+function outputItems(undos: RecordUndo[], links: LiveLinks, notices: Set<string>, isPreview: boolean): IDataObject[] {
+	const text = (undo: RecordUndo, areKept: boolean): string | null =>
+		undo.changes.filter(({ kept = false }) => kept === areKept).flatMap(({ field, from, to }) => {
+			const before = new Map(partsOf(field, from));
+			return partsOf(field, to).map(([name, value]) => `${name}: ${links.shown(undo, name, before.get(name))} → ${links.shown(undo, name, value)}`);
+		}).join('; ') || null;
+	const items = undos.map((undo): IDataObject => {
+		const { history: { recordType, id, name }, result, action, changes, reason, newId } = undo;
+		return {
+			result: isPreview && result === 'undone' ? 'to_be_undone' : result,
+			action: action ?? null,
+			kind: recordType,
+			id,
+			name: name ?? null,
+			...(newId !== undefined && { new_id: newId }),
+			restored: text(undo, false),
+			kept: text(undo, true),
+			reason: reason ?? null,
+			changes,
+		};
+	});
+	const counts = [...occurrences(items.map(({ result }) => String(result)))].map(([result, count]) => {
+		const reasons = countedReasons(items.flatMap((item) => (item.result === result && item.reason !== null ? [String(item.reason)] : [])));
+		return [`${count} ${result}`, ...reasons.map(({ count: times, message }) => `  ${String(times)}: ${String(message)}`)].join('\n');
+	});
+	if (items.length > 1) notices.add(counts.join('\n'));
+	return items;
 }

@@ -1,12 +1,15 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import { withReplacedIds } from '../api/openapi/linkFields';
-import type { CurrentRecords } from './currentRecords';
-import { duplicateUndos, keptAsLinked } from './duplicateRecreations';
-import { linksToDeletedRecords, type RecordHistory } from './recordHistory';
-import { isNumericId, linkKey, recordKey, withNewId } from './recordIds';
-import { compareStates, recordStateOf } from './recordState';
-import { allKept, withoutWrite, type RecordUndo } from './recordUndo';
-import { existsAgain, planRecreation, planUpdate, type UndoRules } from './restorePlan';
-import type { UndoChoices } from './undoChoices';
+import { isObject } from '../base/json';
+import type { Field } from '../fields/field';
+import type { CurrentRecords, LivingRecreation } from './currentRecords';
+import { fieldEntries, fieldValue, hasNoValue, setField } from './fieldValues';
+import { compareStates, linksToDeletedRecords, partOfRecord, type RecordHistory, recordStateOf, type Recreation, withEntriesUndone } from './history';
+import { isNumericId, linkKey, recordKey, withNewId } from './links';
+import { allKept, type FieldUndo, type RecordUndo, withoutWrite } from './recordUndo';
+import type { FieldsByCollection, UndoFields } from './undoFields';
+import type { UndoChoices } from './undoForm';
 
 /**
  * Decides what to do with each record.
@@ -136,3 +139,218 @@ const deletedSince = 'Someone else has deleted the record since.';
 const invisible = 'The CRM does not return this record: it is not visible to the credential, or erased.';
 const outdated = 'The CRM returned an earlier version of the record than the one in its log. Run the undo again.';
 const logBehind = 'The CRM’s log is behind: the record was changed after the last change in the log. Run the undo again.';
+
+export interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimited'> {
+	current: CurrentRecords;
+	/** The writable fields, by collection. */
+	writableFields: FieldsByCollection;
+	/** Replaces the ids of records that were created again in a value of a field. @param linkField the field, if it is a link */
+	withNewIds(value: unknown, linkField: Field | undefined): unknown;
+	/** Whether a value contains the id of a record whose deletion is undone. */
+	linksToDeleted(value: unknown): boolean;
+}
+
+/** Plans the undo of a deletion. */
+function planRecreation(history: RecordHistory, rules: UndoRules): RecordUndo {
+	const { current, isSightLimited } = rules;
+	const { collection, id, recreations: [firstRecreation] } = history;
+	const deletion = history.deletion!;
+	if (current.livingRecord(collection, id)) return withoutWrite(history, 'conflict', existsAgain);
+	if (firstRecreation) {
+		const recreation = current.livingRecreation(history);
+		if (!recreation) return withoutWrite(history, 'conflict', recreationGone(firstRecreation.id));
+		return planRecreationUpdate(history, rules, recreation);
+	}
+	const mayBeInvisible = !current.record(collection, id) && (current.showsDeleted(collection) || isSightLimited);
+	if (mayBeInvisible) return withoutWrite(history, 'cannot_be_undone', maybeNotDeleted);
+	const writable = rules.writableFields.get(collection)!;
+	if (!writable.canMarkRecreations || !deletion.isCauseReported) return withoutWrite(history, 'cannot_be_undone', recreationUnmarkable);
+	if (!writable.isComplete(deletion.record)) return withoutWrite(history, 'cannot_be_undone', partOfRecord);
+	const changes = Object.entries(recordBeforeChanges(history, writable, rules))
+		.filter(([name, value]) => writable.canCreate(name) && !hasNoValue(value))
+		.map(([field, value]): FieldUndo => ({ field, from: null, to: isObject(value) ? withoutNulls(value) : value }));
+	return { ...withoutWrite(history, 'undone'), changes, action: 'create' };
+}
+
+/** Returns the deleted record with the values from before the workflow's changes. */
+function recordBeforeChanges(history: RecordHistory, writable: UndoFields, { takesPrecedence }: UndoRules): IDataObject {
+	const record = { ...history.deletion!.record };
+	const othersFields = writable.withDependents(fieldsOfOthers(history, writable));
+	for (const [name, field] of history.fields) {
+		const deletedValue = fieldValue(record, name);
+		if (writable.linkField(name) && Array.isArray(deletedValue) && field.othersSequence !== undefined) {
+			setField(record, name, withEntriesUndone(deletedValue, field, (value) => value, takesPrecedence).list);
+		} else if (!othersFields.has(name)) setField(record, name, field.before);
+	}
+	return record;
+}
+
+/** Plans to restore the values that are missing in a record that an undo has created in place of a deleted one. */
+function planRecreationUpdate(history: RecordHistory, rules: UndoRules, recreation: LivingRecreation): RecordUndo {
+	const { withNewIds, takesPrecedence } = rules;
+	const writable = rules.writableFields.get(history.collection)!;
+	const { id, isToBeUndone, record } = recreation;
+	const missingValues = [...history.fields].flatMap(([field, { before, after, isChangedByOthers }]): FieldUndo[] => {
+		const linkField = writable.linkField(field);
+		const [from, to] = [fieldValue(record, field) ?? null, withNewIds(before, linkField)];
+		const isSame = writable.isSame(field, from, to) || (hasNoValue(from) && hasNoValue(to));
+		if (isChangedByOthers || isSame || !writable.canCreate(field)) return [];
+		// If only the deletion was undone before, the record still has the workflow's value.
+		const isWritten = !isToBeUndone && writable.canUpdate(field) && (takesPrecedence || writable.isSame(field, from, withNewIds(after, linkField)));
+		return [{ field, from, to, ...(!isWritten && { kept: true }) }];
+	});
+	const changes = [
+		...withTiedFieldsKept(missingValues, fieldsOfOthers(history, writable), writable),
+		...missingLinks(history, writable, rules, recreation),
+	];
+	const isKept = changes.some(({ kept }) => kept);
+	const isWritten = changes.some(({ kept }) => !kept);
+	return {
+		...withoutWrite(history, isKept ? 'conflict' : isWritten ? 'undone' : 'already_so', isKept ? recreationDiffers(id) : createdAgain(id)),
+		changes,
+		newId: id,
+		...(isWritten && { action: 'update' as const, current: record }),
+	};
+}
+
+/** Finds the links of a record to records that were created again after it. */
+function missingLinks(
+	history: RecordHistory,
+	writable: UndoFields,
+	{ linksToDeleted, withNewIds }: UndoRules,
+	{ isToBeUndone, isChanged, record }: LivingRecreation,
+): FieldUndo[] {
+	if (isToBeUndone || isChanged) return [];
+	return fieldEntries(history.deletion!.record).flatMap(([field, value]): FieldUndo[] => {
+		const from = fieldValue(record, field) ?? null;
+		const isMissing = linksToDeleted(value) && hasNoValue(from) && writable.canUpdate(field) && !history.fields.has(field);
+		return isMissing ? [{ field, from, to: withNewIds(value, writable.linkField(field)) }] : [];
+	});
+}
+
+/**
+ * Finds the fields that someone else has changed since, and the fields tied to a field that someone else has changed after the
+ * workflow's first change. In a list of links, each entry is judged by itself.
+ */
+function fieldsOfOthers(history: RecordHistory, writable: UndoFields): string[] {
+	const { fields } = history;
+	const changedSince = [...fields].flatMap(([name, { isChangedByOthers }]) => (isChangedByOthers ? [name] : []));
+	const tied = [...fields].flatMap(([name, { othersSequence }]) => {
+		if (othersSequence === undefined || writable.linkField(name)) return [];
+		const isAffected = (other: string) => !writable.linkField(other) && othersSequence > (fields.get(other)?.firstSequence ?? Infinity);
+		return [...writable.withDependents([name])].filter(isAffected);
+	});
+	return [...new Set([...changedSince, ...tied])];
+}
+
+/** Keeps the fields that are tied to a kept field, or to a field of others. */
+function withTiedFieldsKept(changes: FieldUndo[], othersFields: string[], writable: UndoFields): FieldUndo[] {
+	const keptNames = changes.flatMap(({ field, kept }) => (kept ? [field] : []));
+	const tiedFields = writable.withDependents([...othersFields, ...keptNames]);
+	return changes.map((change) => (tiedFields.has(change.field) ? { ...change, kept: true } : change));
+}
+
+/** Plans to restore the fields of an existing record. */
+function planUpdate(history: RecordHistory, rules: UndoRules, record: IDataObject): RecordUndo {
+	const writable = rules.writableFields.get(history.collection)!;
+	// An undo has created the record in place of another, and nobody has changed it since.
+	if (history.fields.size === 0) return withoutWrite(history, 'already_so', hasValues);
+	if (![...history.fields.keys()].some((name) => writable.canUpdate(name))) {
+		return withoutWrite(history, 'cannot_be_undone', setByService([...history.fields.keys()]));
+	}
+	const changes = withTiedFieldsKept(fieldChanges(history, rules, writable, record), [], writable);
+	const isConflict = changes.some(({ kept }) => kept);
+	const isWritten = changes.some(({ kept }) => !kept);
+	if (!isConflict && !isWritten) return { ...withoutWrite(history, 'already_so', hasValues), current: record };
+	return {
+		...withoutWrite(history, isConflict ? 'conflict' : 'undone', isConflict ? fieldsChangedSince : undefined),
+		changes,
+		current: record,
+		...(isWritten && { action: 'update' as const }),
+	};
+}
+
+/** Decides what to do with each field that differs from its previous value. */
+function fieldChanges(
+	history: RecordHistory,
+	{ takesPrecedence, withNewIds }: UndoRules,
+	writable: UndoFields,
+	record: IDataObject,
+): FieldUndo[] {
+	const othersFields = fieldsOfOthers(history, writable);
+	const undoneLists = new Map<string, unknown[]>();
+	const changes = [...history.fields].flatMap(([field, values]): FieldUndo[] => {
+		if (!writable.canUpdate(field)) return [];
+		const from = fieldValue(record, field) ?? null;
+		const linkField = writable.linkField(field);
+		const isChangedSince = othersFields.includes(field) || !writable.isSame(field, from, withNewIds(values.after, linkField));
+		if ((isChangedSince || values.othersSequence !== undefined) && linkField && Array.isArray(from)) {
+			const replaceIds = (entry: unknown) => withNewIds(entry, linkField);
+			const { list, hasKeptEntries } = withEntriesUndone(from, values, replaceIds, takesPrecedence);
+			undoneLists.set(field, list);
+			if (!writable.isSame(field, from, list)) return [{ field, from, to: list }];
+			// Others have since decided about all entries that the workflow has changed.
+			return hasKeptEntries ? [{ field, from, to: withEntriesUndone(from, values, replaceIds, true).list, kept: true }] : [];
+		}
+		const to = withNewIds(values.before, linkField);
+		if (writable.isSame(field, from, to)) return [];
+		return [{ field, from, to, ...(isChangedSince && !takesPrecedence && { kept: true as const }) }];
+	});
+	// A field such as the main contact must be an entry of its list, so it cannot return if the list lacks it.
+	const isMissingInList = ({ field, to }: FieldUndo) =>
+		isId(to) && writable.dependentFields(field).some((list) => undoneLists.get(list)?.includes(to) === false);
+	return changes.map((change): FieldUndo => (isMissingInList(change) && !takesPrecedence ? { ...change, kept: true } : change));
+}
+
+const isId = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
+
+const withoutNulls = (value: IDataObject): IDataObject =>
+	Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
+
+const hasValues = 'The record already has its previous values.';
+const createdAgain = (id: string) => `It was created again as ${id}.`;
+const recreationDiffers = (id: string) => `It was created again as ${id}. Its values differ from those before the changes, and were kept.`;
+const recreationGone = (id: string) => `It was created again as ${id}, which has been deleted since.`;
+const existsAgain = 'The record was deleted, but exists again.';
+const fieldsChangedSince =
+	'Someone else has since changed these fields, or fields that the CRM changes with them. The current values were kept.';
+const maybeNotDeleted = 'The CRM does not show that the record was deleted: it may only be invisible to the credential.';
+const recreationUnmarkable =
+	'The CRM’s idempotency keys have no room to mark a re-created record, so a second undo would create it twice.';
+const setByService = (names: string[]) => `Only fields that the CRM sets were changed: ${names.join(', ')}.`;
+
+/** Keeps a created record that other records link to. */
+export const keptAsLinked = ({ history }: RecordUndo): RecordUndo =>
+	withoutWrite(history, 'conflict', history.duplicateOf ? duplicateKept(history.duplicateOf.id) : linkedSince);
+
+/**
+ * If several undos have created the same record again, the first one stays. The others are deleted, unless
+ * somebody has changed them.
+ *
+ * @param areKept whether the others stay even if nobody has changed them
+ */
+export function duplicateUndos(
+	history: RecordHistory,
+	[first, ...others]: Recreation[],
+	areKept: boolean,
+	currentRecord: (recreation: Recreation) => IDataObject,
+): RecordUndo[] {
+	const { deletion, isCreated } = history;
+	if (!first || !deletion || isCreated) return [];
+	return others.filter(({ isToBeUndone }) => !isToBeUndone).map((recreation): RecordUndo => {
+		const record = currentRecord(recreation);
+		const duplicate = { ...history, id: recreation.id, fields: new Map(), recreations: [], duplicateOf: { id: first.id, recreation } };
+		const isChanged = recreation.isChanged || compareStates(recordStateOf(record), recreation.state) !== 'same';
+		if (areKept || isChanged) return withoutWrite(duplicate, 'conflict', duplicateKept(first.id));
+		return { ...withoutWrite(duplicate, 'undone', createdTwice(first.id)), action: 'delete', current: record };
+	});
+}
+
+/** Keeps a duplicate that was found after the maximum number of records was reached. */
+export const keptBeyondMaximum = ({ history, reason = '' }: RecordUndo): RecordUndo =>
+	withoutWrite(history, 'conflict', `${reason} It was not deleted, because Maximum Records allows no more. Run the undo again.`);
+
+export const createdTwice = (id: string) => `Another undo created it too: ${id}.`;
+const duplicateKept = (id: string) =>
+	`Two undos have created this record; the other is ${id}. It was not deleted: it has been changed or linked since, or that could not be checked. Merge the two by hand.`;
+const linkedSince = 'The workflow created this record, and it is still linked from other records. It was not deleted.';

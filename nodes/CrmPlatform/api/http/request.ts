@@ -1,5 +1,6 @@
 import { ndjson, type SuccessfulAnswer } from './answer';
 import { systemClock } from '../../base/clock';
+import { jsonText } from '../../base/numbers';
 import type { Priority } from './fairQueue';
 import { queryString, type Query } from './path';
 import { RequestAttempts, type RequestAnswer, type SenderContext } from './requestAttempts';
@@ -109,7 +110,7 @@ function toHttpRequest(
 			...(idempotency && { [idempotency.header.toLowerCase()]: idempotency.key }),
 			...request.headers,
 		},
-		...(body && { body: JSON.stringify(body) }),
+		...(body && { body: jsonText(body) }),
 		...(lines && { body: `${lines.join('\n')}\n` }),
 	};
 }

@@ -4,6 +4,27 @@ import { isObject } from '../base/json';
 import { memberAtPath, ownMember } from '../base/ownMembers';
 import { allCustomFields, customFieldPrefix, customKeyOf } from '../fields/field';
 
+/** A value as text that does not depend on the order of members. */
+export const canonicalText = (value: unknown): string =>
+	JSON.stringify(value ?? null, (_, member: unknown) =>
+		typeof member === 'object' && member !== null && !Array.isArray(member)
+			? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+			: member,
+	);
+
+/** Whether two values of a field are the same. */
+export const hasSameValue = (a: unknown, b: unknown): boolean => canonicalText(a) === canonicalText(b);
+
+/**
+ * Whether a field has no value: nothing, an empty list, or an object without values. Unlike in `values/blank`,
+ * an empty text is a value: an undo restores exactly what was there.
+ */
+export const hasNoValue = (value: unknown): boolean =>
+	value === null ||
+	value === undefined ||
+	(Array.isArray(value) && value.length === 0) ||
+	(isObject(value) && Object.values(value).every(hasNoValue));
+
 /** The path of a field in a record, from the name that events give the field: `custom_fields.<key>` for a custom field. */
 function pathOf(name: string): [member: string] | [member: string, key: string] {
 	const key = customKeyOf(name);
@@ -34,3 +55,7 @@ export const fieldEntries = ({ [allCustomFields]: custom, ...record }: IDataObje
 	...Object.entries(record),
 	...Object.entries((custom ?? {}) as IDataObject).map(([key, value]): [string, unknown] => [customFieldPrefix + key, value]),
 ];
+
+/** The fields in a change, with their values: a record that is created again has all custom fields in one change. */
+export const partsOf = (field: string, to: unknown): Array<[name: string, value: unknown]> =>
+	field === allCustomFields && isObject(to) ? Object.entries(to).map(([key, value]) => [customFieldPrefix + key, value]) : [[field, to]];

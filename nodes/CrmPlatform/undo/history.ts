@@ -1,0 +1,233 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { idText, isObject, scalarsIn } from '../base/json';
+import { allCustomFields, customKeyOf } from '../fields/field';
+import type { CrmEvent, EventMeaning } from '../log/crmEvent';
+import { compareInstants } from '../values/dates';
+import { canonicalText, fieldValue, hasField, hasSameValue } from './fieldValues';
+
+/** A record that an undo has created in place of a deleted one. */
+export interface Recreation {
+	id: string;
+	/** Its state when it was created. */
+	state: RecordState;
+	/** Its state according to the last event, whoever caused it. */
+	newest: RecordState;
+	/** Whether its creation is to be undone, too. */
+	isToBeUndone: boolean;
+	/** Whether it was changed after its creation. */
+	isChanged: boolean;
+	isGone: boolean;
+}
+
+/** The changes of one record. */
+export interface RecordHistory extends Pick<EventMeaning, 'recordType' | 'collection' | 'template'> {
+	id: string;
+	name?: string;
+	/** Whether its creation is to be undone. */
+	isCreated: boolean;
+	/** The changes of the fields that the changes to undo have changed, by the names that events give the fields. */
+	changes: Map<string, FieldChange[]>;
+	/** What these changes amount to, once the log was read. */
+	fields: Map<string, FieldHistory>;
+	/** The deletion of the record, if it is to be undone. */
+	deletion?: { event: string; record: IDataObject; isCauseReported: boolean };
+	/** The records that undos have created in its place, the earliest first. */
+	recreations: Recreation[];
+	/** For a record that a second undo created: the first one, which stays. */
+	duplicateOf?: { id: string; recreation: Recreation };
+	/** Its state after the last change to undo. */
+	state: RecordState;
+	/** Its state according to the last event, whoever caused it. */
+	newest: RecordState;
+	/** Sequence of the last change to undo. */
+	sequence: number;
+	/** Whether someone else has changed it since its creation. */
+	isChangedByOthers: boolean;
+	/** Why it cannot be undone. */
+	problem?: string;
+}
+
+export const newHistory = ({ recordType, collection, template }: EventMeaning, id: string): RecordHistory => ({
+	recordType,
+	collection,
+	template,
+	id,
+	isCreated: false,
+	changes: new Map(),
+	fields: new Map(),
+	recreations: [],
+	state: {},
+	newest: {},
+	sequence: 0,
+	isChangedByOthers: false,
+});
+
+/** Adds an update that is to be undone. */
+export function addUpdateToUndo(history: RecordHistory, { sequence, data: { object, previous, changed } }: CrmEvent): void {
+	if (changed.length === 0 || !previous || !changed.every((name) => hasField(previous, name))) {
+		history.problem = 'The CRM does not report the previous values.';
+		return;
+	}
+	for (const name of changed) {
+		const values = { before: fieldValue(previous, name) ?? null, after: fieldValue(object, name) ?? null };
+		const { before, after } = values;
+		// The members that it lacks would be cleared.
+		const isPartial = isObject(before) && isObject(after) && Object.keys(after).some((member) => !Object.hasOwn(before, member));
+		if (isPartial) history.problem = `The CRM reports only a part of the previous value of ${name}.`;
+		const change = { sequence, isOwn: true, values, isOmitted: isOmitted(object, name) };
+		history.changes.set(name, [...(history.changes.get(name) ?? []), change]);
+	}
+}
+
+/** Adds a change that someone else made. */
+export function addChangeByOthers(history: RecordHistory, { sequence, data }: CrmEvent, { change }: EventMeaning): void {
+	const { object, previous, changed } = data;
+	history.isChangedByOthers = true;
+	// A record that is created again gets the values that it had when it was deleted.
+	if (change === 'deleted') return;
+	for (const [name, changes] of history.changes) {
+		if (changed.length > 0 && !changed.includes(name)) continue;
+		const values = previous && hasField(previous, name) ? { before: fieldValue(previous, name), after: fieldValue(object, name) } : undefined;
+		changes.push({ sequence, isOwn: false, ...(values && { values }), isOmitted: values !== undefined && isOmitted(object, name) });
+	}
+}
+
+/** Whether a record has custom fields, but not this one: a service leaves out empty ones. */
+const isOmitted = (record: IDataObject, name: string): boolean =>
+	customKeyOf(name) !== undefined && isObject(record[allCustomFields]) && !hasField(record, name);
+
+/** Whether a deleted record lacks a field that was changed before, so that its last event does not have the whole record. */
+export const lacksChangedField = ({ changes }: RecordHistory, record: IDataObject): boolean =>
+	[...changes].some(([name, all]) => !all.at(-1)!.isOmitted && !hasField(record, name));
+
+/** A change of one field. */
+interface FieldChange {
+	sequence: number;
+	/** Whether it is to be undone. */
+	isOwn: boolean;
+	/** Absent if the log does not have them, which only happens for others' changes. */
+	values?: { before: unknown; after: unknown };
+	/** Whether it cleared a custom field, and the service leaves out empty ones. */
+	isOmitted?: boolean;
+}
+
+/** What the changes of one field amount to. */
+export interface FieldHistory {
+	/** The value before the changes to undo; before the last of them, if someone else has changed the field in between. */
+	before: unknown;
+	/** The value after the changes to undo. */
+	after: unknown;
+	/** Whether someone else has changed it since. */
+	isChangedByOthers: boolean;
+	/** Sequence of the change that replaced `before`. */
+	firstSequence: number;
+	/** Sequence of the last change by someone else, if there is one; for one that the log lacks, of the change after it. */
+	othersSequence?: number;
+	/** For a list: its entries that the changes to undo have added or removed. */
+	entries: EntryHistory[];
+}
+
+interface EntryHistory {
+	entry: unknown;
+	/** Whether the list contained it before the changes to undo. */
+	wasIn: boolean;
+	/** Whether the list contained it after the changes to undo. */
+	isIn: boolean;
+	/** Whether someone else has removed it or added it again since. */
+	isChangedByOthers: boolean;
+}
+
+/** Replays the changes of a field, as if those to undo had not been made. */
+export function replay(changes: FieldChange[]): FieldHistory {
+	let history: FieldHistory | undefined;
+	for (const { sequence, isOwn, values: { before, after } = { before: null, after: null } } of changes) {
+		if (!isOwn) {
+			if (history) Object.assign(history, { isChangedByOthers: true, othersSequence: sequence });
+		} else if (history && !history.isChangedByOthers && hasSameValue(history.after, before)) history.after = after;
+		else {
+			const othersSequence = history && (history.isChangedByOthers ? history.othersSequence : sequence);
+			history = {
+				before, after, isChangedByOthers: false, firstSequence: sequence, entries: [],
+				...(othersSequence !== undefined && { othersSequence }),
+			};
+		}
+	}
+	return { ...history!, entries: replayedEntries(changes) };
+}
+
+/** In a list, each entry is replayed like a field whose value is whether the list contains it. */
+function replayedEntries(changes: FieldChange[]): EntryHistory[] {
+	if (!changes.some(({ values }) => Array.isArray(values?.before) || Array.isArray(values?.after))) return [];
+	const sides = changes.map(({ values }) => values && { before: entriesByKey(values.before), after: entriesByKey(values.after) });
+	const entries = new Map(sides.flatMap((side, i) => (changes[i]!.isOwn && side ? [...side.before, ...side.after] : [])));
+	return [...entries].flatMap(([key, entry]): EntryHistory[] => {
+		const moves = changes.flatMap((change, i): FieldChange[] => {
+			const side = sides[i];
+			if (!side) return [change];
+			const values = { before: side.before.has(key), after: side.after.has(key) };
+			return values.before === values.after ? [] : [{ ...change, values }];
+		});
+		if (!moves.some(({ isOwn }) => isOwn)) return [];
+		const { before, after, isChangedByOthers } = replay(moves);
+		return before === after ? [] : [{ entry, wasIn: before === true, isIn: after === true, isChangedByOthers }];
+	});
+}
+
+const entriesByKey = (list: unknown): Map<string, unknown> =>
+	new Map((Array.isArray(list) ? list : []).map((entry) => [canonicalText(entry), entry]));
+
+/**
+ * Removes the entries that the workflow has added to a list, and adds those that it has removed. An entry that others
+ * have changed since stays as it is, unless the undo takes precedence.
+ *
+ * @param withNewIds replaces the ids of records that were created again
+ * @returns the list, and whether an entry stays as the workflow left it, because others have changed it since
+ */
+export function withEntriesUndone(
+	current: unknown[],
+	{ entries }: FieldHistory,
+	withNewIds: (value: unknown) => unknown,
+	takesPrecedence: boolean,
+): { list: unknown[]; hasKeptEntries: boolean } {
+	const changedEntries = entries.map((entryHistory) => ({ ...entryHistory, entry: withNewIds(entryHistory.entry) }));
+	const currentEntries = entriesByKey(current);
+	const isInNow = ({ entry }: EntryHistory) => currentEntries.has(canonicalText(entry));
+	const undoneEntries = changedEntries.filter(({ isChangedByOthers }) => takesPrecedence || !isChangedByOthers);
+	const addedKeys = new Set(undoneEntries.filter(({ isIn }) => isIn).map(({ entry }) => canonicalText(entry)));
+	const removedEntries = undoneEntries.filter((entryHistory) => !entryHistory.isIn && !isInNow(entryHistory)).map(({ entry }) => entry);
+	return {
+		list: [...current.filter((entry) => !addedKeys.has(canonicalText(entry))), ...removedEntries],
+		hasKeptEntries: changedEntries.some((entry) => !undoneEntries.includes(entry) && isInNow(entry) === entry.isIn),
+	};
+}
+
+/** The state of a record, which differs after each change: its version, or the time of its last change. */
+export interface RecordState {
+	version?: unknown;
+	time?: unknown;
+}
+
+export const recordStateOf = ({ version, updated_at: time }: IDataObject): RecordState => ({ version, time });
+
+/** Compares the current state of a record with a previous one; `unknown` unless both have a version, or both a time. */
+export function compareStates(current: RecordState, previous: RecordState): 'same' | 'older' | 'newer' | 'unknown' {
+	const [version, former] = [current.version, previous.version].map(versionNumber);
+	const [time, formerTime] = [current.time, previous.time].map((text) => (typeof text === 'string' && !Number.isNaN(Date.parse(text)) ? text : undefined));
+	let difference: number | bigint | undefined;
+	if (version !== undefined && former !== undefined) difference = version - former;
+	else if (time !== undefined && formerTime !== undefined) difference = compareInstants(time, formerTime);
+	if (difference === undefined) return 'unknown';
+	return difference < 0 ? 'older' : difference > 0 ? 'newer' : 'same';
+}
+
+/** A version, which is a whole number of any length. */
+export const versionNumber = (version: unknown): bigint | undefined => (/^\d+$/.test(String(version)) ? BigInt(String(version)) : undefined);
+
+/** Returns a function that checks whether a value contains the id of a record whose deletion is to be undone. */
+export function linksToDeletedRecords(histories: RecordHistory[]): (value: unknown) => boolean {
+	const deletedIds = new Set(histories.flatMap(({ deletion, isCreated, id }) => (deletion && !isCreated ? [id] : [])));
+	return (value) => scalarsIn(value).some((scalar) => deletedIds.has(idText(scalar) ?? ''));
+}
+
+export const partOfRecord = 'The CRM reports only a part of the record that was deleted.';

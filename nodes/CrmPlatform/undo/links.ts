@@ -1,0 +1,244 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Connection } from '../api/connection';
+import { isAnsweredWith } from '../api/fetchRecord';
+import { notReadable } from '../api/http/statuses';
+import { withReplacedIds } from '../api/openapi/linkFields';
+import { nameFields, recordName } from '../api/recordName';
+import { idText, isObject, scalarsIn } from '../base/json';
+import { getOrCreate } from '../base/maps';
+import { allCustomFields, customKeyOf, type Field } from '../fields/field';
+import { readParts } from '../lookUp/recordParts';
+import { recordsById } from './currentRecords';
+import { partsOf } from './fieldValues';
+import type { RecordHistory } from './history';
+import { allKept, type FieldUndo, type RecordUndo, restoresValues } from './recordUndo';
+import type { FieldsByCollection } from './undoFields';
+
+/** Identifies a record among the records of all types. */
+export const recordKey = ({ collection, id }: { collection: string; id: string }): string => `${collection}/${id}`;
+
+/** Identifies the record that a link names. @param collection of the other record, such as `companies` */
+export const linkKey = (collection: string, id: unknown): string => recordKey({ collection: `/${collection}`, id: idText(id) ?? '' });
+
+/** All values within a value that may be ids. */
+export const possibleIdsIn = (value: unknown): string[] => scalarsIn(value).flatMap((scalar) => idText(scalar) ?? []);
+
+/** Whether an id consists of digits, so that any number may equal it. */
+export const isNumericId = (id: string): boolean => /^\d+$/.test(id);
+
+/** The new id in place of an old one, which stays if there is none. A number is replaced by a number. */
+export const withNewId = (id: unknown, newId: string | undefined): unknown =>
+	newId !== undefined && typeof id === 'number' && isNumericId(newId) ? Number(newId) : (newId ?? id);
+
+/** A record that a link names, or a part of one, such as a stage. */
+interface Target {
+	/** `/companies`, or `/pipelines.stages` for a part. */
+	collection: string;
+	id: string;
+}
+
+/** The links of a plan: which of the linked records exist, their names, and which have another id now. */
+export class LiveLinks {
+	private readonly fields: FieldsByCollection;
+	private readonly missingRecords = new Set<string>();
+	private readonly names = new Map<string, string>();
+	private readonly newIds = new Map<string, string>();
+	private readonly toBeCreated = new Set<string>();
+
+	constructor(fields: FieldsByCollection, undos: RecordUndo[]) {
+		this.fields = fields;
+		for (const { history, newId, action } of undos) {
+			if (newId !== undefined) this.replaceId(history, newId);
+			if (action === 'create') this.toBeCreated.add(recordKey(history));
+		}
+	}
+
+	/** Links to a deleted record become links to the record that was created in its place. */
+	replaceId(history: RecordHistory, newId: string): void {
+		this.newIds.set(recordKey(history), newId);
+	}
+
+	/** Looks up which of the linked records exist, and the names of all. */
+	async lookUp(api: Connection, undos: RecordUndo[]): Promise<void> {
+		const idsByCollection = new Map<string, Set<string>>();
+		for (const undo of undos) {
+			for (const { collection, id } of [...this.targetsOf(undo, 'to', true), ...this.targetsOf(undo, 'from', true)]) {
+				getOrCreate(idsByCollection, collection, () => new Set<string>()).add(id);
+			}
+		}
+		for (const [collection, ids] of idsByCollection) {
+			const found = await namesOf(api, collection, [...ids]).catch((error: unknown) => {
+				// If these records cannot be read, the service reports the links that it refuses.
+				if (isAnsweredWith(error, ...notReadable)) return undefined;
+				throw error;
+			});
+			for (const id of found ? ids : []) {
+				const key = recordKey({ collection, id });
+				if (!found!.has(id)) this.missingRecords.add(key);
+				else if (found!.get(id)) this.names.set(key, found!.get(id)!);
+			}
+		}
+	}
+
+	/** Whether an undo links to a record that the plan has yet to create. */
+	waitsForCreation(undo: RecordUndo): boolean {
+		return this.missingLinks(undo).some((key) => this.toBeCreated.has(key));
+	}
+
+	/** Divides creations into waves: records that others link to come first. */
+	*creationWaves(undos: RecordUndo[]): Generator<RecordUndo[]> {
+		let remaining = undos;
+		while (remaining.length > 0) {
+			const remainingKeys = new Set(remaining.map(({ history }) => recordKey(history)));
+			const free = remaining.filter((undo) => !this.missingLinks(undo).some((key) => remainingKeys.has(key)));
+			// If records link to each other in a circle, the first one is created without its link.
+			const wave = new Set(free.length > 0 ? free : remaining.slice(0, 1));
+			yield [...wave];
+			remaining = remaining.filter((undo) => !wave.has(undo));
+		}
+	}
+
+	/**
+	 * Prepares an undo for the records that exist now: links to missing records and values of custom fields that can no
+	 * longer be written are left out, and links to records that were created again get their new ids. A record is never
+	 * left where the service would put it: without its place, such as its stage, it is not created.
+	 */
+	resolve(undo: RecordUndo): RecordUndo {
+		if (!restoresValues(undo)) return undo;
+		const { action, history: { collection } } = undo;
+		const fields = this.fields.get(collection);
+		const toPart = ([name, value]: [string, unknown]) => this.livePart(undo, name, value);
+		const changedParts = undo.changes.map((change) => (change.kept ? [] : partsOf(change.field, change.to).map(toPart)));
+		const lost = changedParts.flat().filter(({ value }) => value === undefined).map(({ name }) => name);
+		const isDisplaced = lost.some((name) => fields?.isPlacement(name));
+		const changes = undo.changes.flatMap((change, i) =>
+			isDisplaced && fields?.isPlacement(change.field) ? allKept([change]) : changesFrom(undo, change, changedParts[i]!),
+		);
+		const withoutLink = changedParts.flat().filter(({ lacksLink }) => lacksLink).map(({ name }) => name);
+		const unwritable = changedParts.flat().filter(({ isUnwritable }) => isUnwritable).map(({ name }) => name);
+		if (withoutLink.length + unwritable.length === 0) return { ...undo, changes };
+
+		const required = lost.filter((name) => action === 'create' && fields?.writtenLink('create', name)?.required);
+		const isImpossible = required.length > 0 || (action === 'create' && isDisplaced);
+		const reason = [
+			undo.reason,
+			withoutLink.length > 0 && `${withoutLink.join(', ')}: a linked record no longer exists, or is not visible to the credential.`,
+			required.length > 0 && 'The CRM requires this link, so the record was not created again.',
+			required.length === 0 && isImpossible && 'The CRM would have put the record elsewhere, so it was not created again.',
+			unwritable.length > 0 && `${unwritable.join(', ')}: the custom field was deleted since, or is read-only.`,
+		].filter(Boolean).join(' ');
+		const { action: _, ...rest } = { ...undo, changes, reason };
+		if (isImpossible) return { ...rest, changes: allKept(changes), result: 'cannot_be_undone' };
+		const isLeft = action === 'create' || changes.some(({ kept }) => !kept);
+		if (!isLeft) return { ...rest, result: undo.result === 'conflict' ? 'conflict' : 'cannot_be_undone' };
+		const result = unwritable.length > 0 && undo.result === 'undone' ? 'cannot_be_undone' : undo.result;
+		return { ...rest, result, ...(action && { action }) };
+	}
+
+	/** A value as people read it: names beside the ids of records. */
+	shown(undo: RecordUndo, name: string, value: unknown): string {
+		const field = this.linkOf(undo, name);
+		if (value === null || value === undefined) return 'empty';
+		if (!field) return typeof value === 'string' ? `“${value}”` : JSON.stringify(value);
+		const links: string[] = [];
+		withReplacedIds(field, value, (collection, id) => {
+			const found = this.names.get(linkKey(placeOf(field, collection), id));
+			links.push(found === undefined ? String(id) : `${found} (${String(id)})`);
+			return id;
+		});
+		return links.join(', ') || 'empty';
+	}
+
+	private livePart(undo: RecordUndo, name: string, value: unknown): LivePart {
+		const field = this.linkOf(undo, name);
+		if (customKeyOf(name) !== undefined && !this.fields.get(undo.history.collection)?.hasCustomField(name)) return { name, isUnwritable: true };
+		return field && (value ?? null) !== null ? { name, ...this.withLiveLinks(field, value) } : { name, value };
+	}
+
+	/**
+	 * Removes links to missing records from a value, and replaces the ids of records that were created again.
+	 *
+	 * @returns no value if no link is left; also whether a link was left out
+	 */
+	private withLiveLinks(field: Field, value: unknown): { value?: unknown; lacksLink: boolean } {
+		let lacksLink = false;
+		const replacedValue = withReplacedIds(field, value, (collection, id) => {
+			const key = linkKey(placeOf(field, collection), id);
+			const isMissing = this.isMissing(key);
+			lacksLink ||= isMissing;
+			return isMissing ? undefined : withNewId(id, this.newIds.get(key));
+		});
+		if (Array.isArray(replacedValue)) {
+			const idOf = (entry: unknown) => (field.collection === undefined ? (entry as IDataObject)?.id : entry);
+			const liveEntries = replacedValue.filter((entry) => idOf(entry) !== undefined);
+			if (liveEntries.length > 0 || !lacksLink) return { value: liveEntries, lacksLink };
+		}
+		return lacksLink ? { lacksLink } : { value: replacedValue, lacksLink };
+	}
+
+	/** Keys of the missing records that an undo links to. */
+	private missingLinks(undo: RecordUndo): string[] {
+		return this.targetsOf(undo, 'to', false).map(recordKey).filter((key) => this.isMissing(key));
+	}
+
+	private isMissing(key: string): boolean {
+		return this.missingRecords.has(key) && !this.newIds.has(key);
+	}
+
+	private linkOf({ history: { collection }, action }: RecordUndo, name: string): Field | undefined {
+		return this.fields.get(collection)?.writtenLink(action === 'create' ? 'create' : 'update', name);
+	}
+
+	/** The records that the values of an undo name. */
+	private targetsOf(undo: RecordUndo, side: 'from' | 'to', isWithKept: boolean): Target[] {
+		const targets: Target[] = [];
+		const values = undo.changes.flatMap((change) => (change.kept && !isWithKept ? [] : partsOf(change.field, change[side])));
+		for (const [name, value] of values) {
+			const field = this.linkOf(undo, name);
+			if (!field) continue;
+			withReplacedIds(field, value, (collection, id) => {
+				const text = idText(id);
+				if (text !== undefined) targets.push({ collection: `/${placeOf(field, collection)}`, id: text });
+				return id;
+			});
+		}
+		return targets;
+	}
+}
+
+/** A previous value as it can be written now. */
+interface LivePart {
+	name: string;
+	/** Absent if nothing is left to write. */
+	value?: unknown;
+	/** Whether a link was left out, as its record does not exist. */
+	lacksLink?: boolean;
+	/** Whether the custom field cannot be written any more. */
+	isUnwritable?: boolean;
+}
+
+/** `pipelines.stages` for a field that names a part of a record. */
+const placeOf = ({ part }: Field, collection: string): string => (part === undefined ? collection : `${collection}.${part}`);
+
+/** The names of those records that exist, by id; undefined if the service does not describe them. */
+async function namesOf(api: Connection, place: string, ids: string[]): Promise<Map<string, string | undefined> | undefined> {
+	const [collection = '', part] = place.split('.');
+	const description = await api.describe(collection);
+	if (!description?.list) return undefined;
+	if (part !== undefined) {
+		return new Map((await readParts(api, collection.slice(1), part)).map(({ id, name }) => [String(id), name]));
+	}
+	const fields = nameFields.filter((name) => description.fields.some((field) => field.name === name));
+	const records = await recordsById(api, { collection, list: description.list, fields }, ids);
+	return new Map([...records].map(([id, record]) => [id, recordName(record)]));
+}
+
+function changesFrom(undo: RecordUndo, change: FieldUndo, parts: LivePart[]): FieldUndo[] {
+	if (change.kept) return [change];
+	const liveParts = parts.filter(({ value }) => value !== undefined);
+	if (parts.length > 0 && liveParts.length === 0) return undo.action === 'create' ? [] : [{ ...change, kept: true }];
+	if (change.field !== allCustomFields || !isObject(change.to)) return [{ ...change, to: liveParts[0]?.value }];
+	const customFields = liveParts.map(({ name, value }): [string, unknown] => [customKeyOf(name)!, value]);
+	return [{ ...change, to: Object.fromEntries(customFields) }];
+}

@@ -1,0 +1,124 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { type CustomFields, readCustomFieldsIfAllowed } from '../api/customFields';
+import { idempotencyKey, originOfKey } from '../api/http/idempotency';
+import type { ResourceDescription } from '../api/openapi/description';
+import { isLink, isRecordLink } from '../api/openapi/linkFields';
+import { isObject } from '../base/json';
+import { allCustomFields, type Field } from '../fields/field';
+import { sameValue } from '../fields/same';
+import type { Execution } from '../model';
+import { hasNoValue, hasSameValue, topLevelName } from './fieldValues';
+import type { RecordHistory } from './history';
+
+/** The fields of a record type as the service describes them, by the names that events give them. */
+export class UndoFields {
+	readonly description: ResourceDescription | undefined;
+	/** Whether a record can be created under a key by which the next undo finds it. */
+	readonly canMarkRecreations: boolean;
+	private readonly custom: CustomFields | undefined;
+	private readonly byAction: Record<'create' | 'update', ReadonlyMap<string, Field>>;
+	private readonly members: Record<'create' | 'update', ReadonlySet<string>>;
+	/** A field that names a part, such as a stage, and the field that names its owner, such as a pipeline. */
+	private readonly places: string[][];
+	/** A field and the list that contains its value, such as `email` and `emails`: the service changes one with the other. */
+	private readonly forms: string[][];
+
+	constructor(execution: Execution, description: ResourceDescription | undefined, custom: CustomFields | undefined) {
+		this.description = description;
+		this.custom = custom;
+		const fieldsOf = (action: 'create' | 'update') => [...(description?.[action]?.fields ?? []), ...(custom?.fields ?? [])];
+		const byName = (action: 'create' | 'update') => new Map(fieldsOf(action).map((field) => [field.name, field]));
+		const members = (action: 'create' | 'update') => new Set(description?.[action]?.fields.map(({ path: [name = ''] }) => name));
+		this.byAction = { create: byName('create'), update: byName('update') };
+		this.members = { create: members('create'), update: members('update') };
+		const fields = [...this.byAction.update.values()];
+		this.places = fields.filter(({ part }) => part !== undefined).flatMap((part) =>
+			fields.filter((owner) => owner.part === undefined && owner.collection === part.collection).map((owner) => [part.name, owner.name]),
+		);
+		this.forms = fields.flatMap(({ name }) => (this.byAction.update.has(`${name}s`) ? [[name, `${name}s`]] : []));
+		this.canMarkRecreations = canMarkRecreations(execution, description?.create);
+	}
+
+	canUpdate = (name: string): boolean => this.members.update.has(topLevelName(name));
+	canCreate = (name: string): boolean => this.members.create.has(topLevelName(name));
+	canWrite = (name: string): boolean => this.canUpdate(name) || this.canCreate(name);
+
+	/** Whether a custom field still exists and is writable; true if the custom fields cannot be read. */
+	hasCustomField = (name: string): boolean => this.custom?.fields.some((field) => field.name === name) ?? true;
+
+	/** The field of this name, if it names other records. */
+	linkField(name: string): Field | undefined {
+		const field = this.byAction.update.get(name);
+		return field && isRecordLink(field) ? field : undefined;
+	}
+
+	/** The field of this name that a write sets, if it names other records or their parts. */
+	writtenLink(action: 'create' | 'update', name: string): Field | undefined {
+		const field = this.byAction[action].get(name);
+		return field && isLink(field) ? field : undefined;
+	}
+
+	/** All fields that a write sets. */
+	writtenFields = (action: 'create' | 'update'): Field[] => [...this.byAction[action].values()];
+
+	/** Whether a field says where a record is, such as its pipeline and stage: without it, the service chooses a place. */
+	isPlacement = (name: string): boolean => this.places.flat().includes(name);
+
+	/** The fields that the service changes with this one, or that only have a meaning together with it. */
+	dependentFields = (name: string): string[] =>
+		[...this.places, ...this.forms].filter((pair) => pair.includes(name)).flatMap((pair) => pair.filter((other) => other !== name));
+
+	/** These fields, and all that depend on them: none of them may be written alone. */
+	withDependents(names: Iterable<string>): Set<string> {
+		const all = new Set(names);
+		// The loop also visits the fields that it adds.
+		for (const name of all) for (const other of this.dependentFields(name)) all.add(other);
+		return all;
+	}
+
+	/** Whether two values are the same: sets in another order are. */
+	isSame = (name: string, a: unknown, b: unknown): boolean =>
+		hasSameValue(a, b) || (Array.isArray(a) && Array.isArray(b) && sameValue(this.byAction.update.get(name), a, b));
+
+	/** Whether a record has all writable fields, even if empty: otherwise, the event contains only a part of it. */
+	isComplete(record: IDataObject): boolean {
+		// Responses do not contain a password, for example, so a complete record does not have it either.
+		const responseNames = new Set(this.description?.fields.map(({ name }) => name));
+		const readable = [...this.members.create].filter((name) => responseNames.size === 0 || responseNames.has(name));
+		return (
+			readable.every((name) => Object.hasOwn(record, name)) &&
+			[...this.byAction.create.values()].every(({ path: [name = '', member, ...deeper] }) => {
+				const value = record[name];
+				const isChecked = member !== undefined && deeper.length === 0 && name !== allCustomFields && readable.includes(name);
+				return !isChecked || !isObject(value) || Object.hasOwn(value, member);
+			})
+		);
+	}
+}
+
+export type FieldsByCollection = ReadonlyMap<string, UndoFields>;
+
+/** Reads the descriptions of the record types, and the custom fields of those of which some were changed or deleted. */
+export async function readUndoFields(execution: Execution, histories: RecordHistory[]): Promise<FieldsByCollection> {
+	const { api } = execution;
+	const fields = new Map<string, UndoFields>();
+	for (const { collection, template } of histories) {
+		if (fields.has(collection)) continue;
+		const isConcerned = histories.some((history) => history.collection === collection && concernsCustomFields(history));
+		const custom = isConcerned ? await readCustomFieldsIfAllowed(api, `/v1${collection}`) : undefined;
+		fields.set(collection, new UndoFields(execution, await api.describe(template), custom));
+	}
+	return fields;
+}
+
+const concernsCustomFields = ({ fields, deletion, problem }: RecordHistory): boolean =>
+	problem === undefined &&
+	([...fields.keys()].some((name) => topLevelName(name) === allCustomFields) || !hasNoValue(deletion?.record[allCustomFields]));
+
+/** Whether the idempotency key of a creation can name the deletion that it undoes. */
+function canMarkRecreations({ api, identity }: Execution, create: ResourceDescription['create']): boolean {
+	if (!api.isSelfDescribed() || create?.idempotencyHeader === undefined) return false;
+	const format = create.idempotencyKey ?? {};
+	return originOfKey(idempotencyKey({ ...identity, items: [0], deletion: '' }, format)) !== undefined;
+}
