@@ -12,7 +12,7 @@ import { failureSummary, nodeFailure, withLines, type ItemFailure } from './fail
 import type { Execution, MayContinue, Operation, Resource, SlicedRun } from './model';
 import { allItems, summaryItem } from './output';
 import { dependsOnItem, refuseDiffering } from './mapping/sameForAll';
-import { errorTextsOption } from './parameters/fieldParameters';
+import { errorTextsOption, valuesInOption } from './parameters/fieldParameters';
 import { outputOption, batchSizeOption, isSummary } from './parameters/outputParameters';
 import { chosenResource } from './resources';
 import { eachItem, runAll, type ItemResult } from './schedule';
@@ -95,7 +95,7 @@ function wantsSummary(n8n: IExecuteFunctions, { options = [] }: Operation): bool
 }
 
 /** The options that apply to all items. */
-const optionsForAll = [outputOption.name, batchSizeOption.name, errorTextsOption.name];
+const optionsForAll = [outputOption.name, batchSizeOption.name, errorTextsOption.name, valuesInOption.name];
 
 const onceForAll = (items: number): string =>
 	`Done once, not ${items} times: no parameter depends on the input item, so all ${items} items would give the same result. The output is linked to the first item.`;

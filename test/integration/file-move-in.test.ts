@@ -6,6 +6,7 @@ import { getColumnOptions } from '../../nodes/CrmPlatform/pickers/columnFields';
 import { useBinaryStore } from './harness/binary-store.ts';
 import { fileRuns, rowsOf } from './harness/file-runs.ts';
 import { failure, picker, run } from './harness/node-runs.ts';
+import { automatic, create } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 /** Exports of other systems, imported as a new user would. */
@@ -177,6 +178,52 @@ describe('a row with values that do not fit', () => {
 		expect(left.map(({ import_error_field: field }) => field).sort()).toEqual([...wrong].sort());
 		expect(left).toContainEqual(expect.objectContaining({ import_row: '2', import_error_field: 'phone', import_error_value: 'none' }));
 	});
+});
+
+describe('values in other notations', () => {
+	const deals = 'Deal Name,Close Date,Amount\nA,14.03.2026,"1.250,50"\nB,01.02.2026,900\n';
+
+	test('are refused, and the preview says which option reads all of them', async () => {
+		const { json, hints } = await importOf(deals, { kind: 'deal', preview: true });
+		expect(json).toMatchObject({ failed: 2 });
+		expect(hints).toContain('2 of 2 values of “Expected Close Date” are day/month/year: choose Values In → Dates Are → day/month/year.');
+		expect(hints).toContain('2 of 2 values of “Amount” are numbers such as 1.234,56: choose Values In → Numbers Are → 1.234,56.');
+		const people = 'Last Name,Lifecycle Stage,Phone,Country\nA,Subscriber,0170 555011,Germany\n';
+		const contacts = await importOf(people, { preview: true });
+		expect(contacts.hints).toContainEqual(expect.stringContaining('“Lifecycle Stage” does not have the choices “Subscriber”'));
+		expect(contacts.hints).toContainEqual(expect.stringContaining('1 of 1 values of “Phone” have no country code'));
+		expect(contacts.hints).toContainEqual(expect.stringContaining('are names of countries: choose Values In → Countries Are → Names'));
+	});
+
+	test('are read as chosen, names of linked records included', async () => {
+		for (const name of ['Notation A', 'Notation B']) await sandbox.create('tags', { name });
+		const notation = { dates: 'dayMonth', numbers: 'comma', lists: 'semicolon', valueMap: 'Group B -> Notation B' };
+		const csv = deals.replace('Amount', 'Amount,Tags').replace('0"', '0",Notation A;Group B').replace('900', '900,');
+		const { done, json } = await importOf(csv, { kind: 'deal', options: { valuesIn: { notation } } });
+		expect(json).toMatchObject({ created: 2, failed: 0 });
+		const deal = await sandbox.read(`deals/${rowsOf(done)[0]!.import_id}`);
+		expect(deal).toMatchObject({ expected_close_date: '2026-03-14', amount: 1250.5 });
+		expect(deal.tag_ids).toHaveLength(2);
+	});
+
+	test('in items are read as well', async () => {
+		const options = { valuesIn: { notation: { numbers: 'comma' } } };
+		const parameters = { ...create('deal', automatic), options };
+		const { items } = await run({ credential: sandbox.credential, parameters, items: [{ title: 'Items', amount: '1.250,50' }] });
+		expect(items[0]!.json).toMatchObject({ amount: 1250.5 });
+	});
+});
+
+test('a key that a spreadsheet has rounded refuses its row alone', async () => {
+	const csv = 'name,external_id\nA,"1,00045E+11"\nB,100045000000\n';
+	const { json } = await importOf(csv, { kind: 'company', importAs: 'upsert', matchOn: 'external_id' });
+	expect(json).toMatchObject({ created: 1, failed: 1 });
+	expect(json.reasons).toMatchObject([{ row: 2, message: expect.stringContaining('a spreadsheet has rounded') }]);
+});
+
+test('the result of a broken formula refuses its row, also in a text field', async () => {
+	const { json } = await importOf('last_name,job_title\nA,#REF!\nB,[object Object]\nC,Boss\n');
+	expect(json).toMatchObject({ created: 1, failed: 2, reasons: [{ rows: 2, field: 'job_title' }] });
 });
 
 describe('rows of one key', () => {

@@ -7,7 +7,10 @@ import type { ConvertedValue, Field } from '../fields/field';
 import { FieldError, FieldErrors, fieldErrorOr } from '../fields/fieldError';
 import type { Execution } from '../model';
 import { readBoolean } from '../values/readers';
+import { inApiNotation, type Notations } from '../fields/notations';
+import { isBlank } from '../values/blank';
 import { acceptedFields } from './acceptedFields';
+import { chosenNotations } from './chosenNotations';
 import { itemReaders, OncePerItem } from './itemReaders';
 import { lookUpLinks, type LinkedIds } from './linkedIds';
 import type { StoredFields } from './storedFields';
@@ -24,6 +27,12 @@ export interface RefusedValue {
 	message: string;
 }
 
+export interface ValueObserver {
+	/** Takes each value that is not blank, as the item has it. */
+	saw(field: Field, value: unknown): void;
+	leftOut(refused: RefusedValue): void;
+}
+
 /**
  * Prepares the conversion of input items into bodies, in two passes:
  *
@@ -38,7 +47,7 @@ export interface RefusedValue {
  * @param fields the fields that the service takes
  * @param whenCleared what clearing a field does in this operation
  * @param otherNames names of item values with other purposes
- * @param leaveOut is called for values that do not fit their fields: they are left out, and the rest of the item is sent
+ * @param observer takes the values that do not fit their fields: these are left out, and the rest of the item is sent
  * @throws Error from the returned function, in the user's words, if values do not fit their fields, or if none of an
  * item's values can be sent
  */
@@ -48,7 +57,7 @@ export async function prepareValues(
 	fields: Field[],
 	whenCleared: WhenCleared,
 	otherNames: string[] = [],
-	leaveOut?: (refused: RefusedValue) => void,
+	observer?: ValueObserver,
 ): Promise<BodyOf> {
 	const { n8n, api } = execution;
 	const zone = n8n.getTimezone();
@@ -56,8 +65,14 @@ export async function prepareValues(
 	const readers = itemReaders(execution, stored, whenCleared);
 	const fieldsOfItems = await acceptedFields(execution, stored.mode, (item) => readers.names(item), fields);
 	const readerOf = fieldsOfItems.oncePerFields((accepted) => readers.readerFor(accepted));
-	const evaluated = new OncePerItem((item) => readerOf(item).read(item));
-	const mayBeNames = (item: number) => (readerOf(item).mayNameRecords(item) ? evaluated.peek(item).values : []);
+	const notations = chosenNotations(n8n);
+	const evaluated = new OncePerItem((item) => {
+		const read = readerOf(item).read(item);
+		for (const { field, value } of observer ? read.values : []) if (!isBlank(value)) observer?.saw(field, value);
+		return notations ? { ...read, values: read.values.map((value) => inNotation(value, notations)) } : read;
+	});
+	const mayBeNames = (item: number) =>
+		readerOf(item).mayNameRecords(item) ? evaluated.peek(item).values.filter(({ problem }) => !problem) : [];
 	const linkedIds = await lookUpLinks(execution, mayBeNames, 'written');
 	const isForm = stored.mode === 'each';
 	const writesErrors = writesErrorTexts(n8n);
@@ -70,11 +85,11 @@ export async function prepareValues(
 		const errors: FieldError[] = [];
 		const refuse = (field: Field, error: FieldError) => {
 			errors.push(error);
-			leaveOut?.({ field, value: values.find((other) => other.field === field)?.value, message: error.message });
+			observer?.leftOut({ field, value: values.find((other) => other.field === field)?.value, message: error.message });
 		};
 		const body = bodyFrom(convert(values, { whenCleared, zone, isForm, writesErrors, unsent, refuse }), linkedIds, refuse);
 		const [first, ...others] = errors;
-		if (first && !leaveOut) throw others.length === 0 ? first : new FieldErrors([first, ...others]);
+		if (first && !observer) throw others.length === 0 ? first : new FieldErrors([first, ...others]);
 		return body;
 	};
 }
@@ -85,7 +100,7 @@ function convert(
 	{ whenCleared, zone, isForm, writesErrors, unsent, refuse }: ConversionOptions,
 ): ConvertedValue[] {
 	const decisions = values.flatMap((value) => {
-		const decision = fieldErrorOr(() => decideValue(value, whenCleared));
+		const decision = value.problem ?? fieldErrorOr(() => decideValue(value, whenCleared));
 		if (!(decision instanceof FieldError)) return [{ field: value.field, ...decision }];
 		refuse(value.field, decision);
 		return [];
@@ -106,6 +121,12 @@ function convert(
 		refuse(field, converted);
 		return [];
 	});
+}
+
+/** A value in the notation of the API; one that cannot be read keeps its own. */
+function inNotation(value: EvaluatedValue, notations: Notations): EvaluatedValue {
+	const read = fieldErrorOr(() => inApiNotation(value.field, value.value, notations));
+	return read instanceof FieldError ? { ...value, problem: read } : { ...value, value: read };
 }
 
 interface ConversionOptions {

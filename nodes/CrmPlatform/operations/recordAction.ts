@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
-import { errorTextsOption, fieldsProperties } from '../parameters/fieldParameters';
+import { errorTextsOption, valuesInOption, fieldsProperties } from '../parameters/fieldParameters';
 import { outputOption, simplifyProperty } from '../parameters/outputParameters';
 import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
@@ -35,7 +35,7 @@ export function recordAction(
 			...(takesValues ? fieldsProperties() : []),
 			...(answersRecord ? [simplifyProperty] : []),
 		],
-		options: [outputOption, ...(takesValues ? [errorTextsOption] : [])],
+		options: [outputOption, ...(takesValues ? [errorTextsOption, valuesInOption] : [])],
 		write: ({ actions }) => actions[segment],
 
 		async prepare(execution) {

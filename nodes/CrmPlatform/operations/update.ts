@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
-import { blankNotices, emptyCellsOption, errorTextsOption, fieldsProperties } from '../parameters/fieldParameters';
+import { blankNotices, emptyCellsOption, errorTextsOption, valuesInOption, fieldsProperties } from '../parameters/fieldParameters';
 import { outputOption, simplifyProperty, batchOptions } from '../parameters/outputParameters';
 import { preparePickedIds, type PickedField } from '../mapping/pickedFields';
 import { recordAt, recordProperty, pickedProperty } from '../parameters/recordParameters';
@@ -43,7 +43,7 @@ function updateOf(action: string, { preset, only, without, required, picked = []
 			...(only === undefined ? [...fieldsProperties(resource), ...blankNotices] : asksForFields ? fieldsProperties() : []),
 			simplifyProperty,
 		],
-		options: only === undefined ? [...batchOptions, emptyCellsOption, errorTextsOption] : [outputOption, ...(asksForFields ? [errorTextsOption] : [])],
+		options: only === undefined ? [...batchOptions, emptyCellsOption, errorTextsOption, valuesInOption] : [outputOption, ...(asksForFields ? [errorTextsOption, valuesInOption] : [])],
 		write: (description) => applyPresets(description.update, { preset, only, without, required }),
 
 		async prepare(execution) {

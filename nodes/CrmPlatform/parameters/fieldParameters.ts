@@ -209,6 +209,99 @@ export const errorTextsOption: INodeProperties = {
 	description: 'Whether to write texts such as #N/A, undefined or [object Object], which are refused as mistakes otherwise',
 };
 
+/** How values are written that come from people and other systems (mapping/chosenNotations). */
+export const valuesInOption: INodeProperties = {
+	displayName: 'Values In',
+	name: 'valuesIn',
+	type: 'fixedCollection',
+	default: {},
+	placeholder: 'Add Notations',
+	description: 'How dates, numbers and other values are written',
+	options: [
+		{
+			displayName: 'Notations',
+			name: 'notation',
+			values: [
+				{
+					displayName: 'Countries Are',
+					name: 'countries',
+					type: 'options',
+					options: [
+						{ name: 'As in the API', value: 'api', description: 'Two-letter codes' },
+						{ name: 'Names', value: 'names', description: 'Such as Germany or Deutschland; codes are read as well' },
+					],
+					default: 'api',
+				},
+				{
+					displayName: 'Dates Are',
+					name: 'dates',
+					type: 'options',
+					options: [
+						{ name: 'As in the API', value: 'api', description: 'Such as 2026-03-31' },
+						{ name: 'Day/Month/Year', value: 'dayMonth', description: 'Such as 31.3.2026 or 31/03/2026 14:30' },
+						{ name: 'Excel’s Day Numbers', value: 'excel', description: 'Such as 46112' },
+						{ name: 'Month/Day/Year', value: 'monthDay', description: 'Such as 3/31/2026 2:30 PM' },
+					],
+					default: 'api',
+				},
+				{
+					displayName: 'Default Country for Phones',
+					name: 'phoneCountry',
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. DE',
+					description: 'The two-letter code of the country of numbers without a country code, if they have an area code',
+				},
+				{
+					displayName: 'Lists Are Separated By',
+					name: 'lists',
+					type: 'options',
+					options: [
+						{ name: ':::', value: 'colons' },
+						{ name: 'As in the API', value: 'api', description: 'Commas, or JSON' },
+						{ name: 'Comma', value: 'comma' },
+						{ name: 'Line Break', value: 'line' },
+						{ name: 'Pipe', value: 'pipe' },
+						{ name: 'Semicolon', value: 'semicolon' },
+					],
+					default: 'api',
+				},
+				{
+					displayName: 'Numbers Are',
+					name: 'numbers',
+					type: 'options',
+					options: [
+						{ name: '1,234.56', value: 'point', description: 'Also with a currency' },
+						{ name: '1.234,56', value: 'comma', description: 'Also 1 234,56, and with a currency' },
+						{ name: 'As in the API', value: 'api', description: 'Such as 1234.56' },
+					],
+					default: 'api',
+				},
+				{
+					displayName: 'Value Map',
+					name: 'valueMap',
+					type: 'string',
+					typeOptions: { rows: 4 },
+					default: '',
+					placeholder: 'e.g. Subscriber → lead',
+					description: 'What choices and linked records are called here, and in the CRM: one pair a line, with an arrow (→ or ->) between them',
+				},
+				{
+					displayName: 'Yes and No Are',
+					name: 'booleans',
+					type: 'options',
+					options: [
+						{ name: 'As in the API', value: 'api', description: 'True and false, 1 and 0' },
+						{ name: 'Words', value: 'words', description: 'Such as yes and no, ja and nein, oui and non, WAHR and FALSCH' },
+						{ name: 'X', value: 'mark', description: 'An x for yes' },
+					],
+					default: 'api',
+				},
+			],
+		},
+	],
+};
+
 /** The effect of a blank on an existing record, with values filled in and with automatic mapping. */
 export const blankNotices: INodeProperties[] = [
 	{

@@ -4,7 +4,7 @@ import type { FileFormat, FileSettings } from '../files/rows';
 import type { Encoding } from '../files/text';
 import { chosenOption } from './optionText';
 import { columnProperties } from './columns';
-import { emptyCells, errorTextsOption, matchOnDescription, matchOnProperty } from './fieldParameters';
+import { emptyCells, errorTextsOption, valuesInOption, matchOnDescription, matchOnProperty } from './fieldParameters';
 
 export const binaryFieldProperty: INodeProperties = {
 	displayName: 'Input Binary Field',
@@ -124,7 +124,7 @@ export const importOptions: INodeProperties[] = [
 	delimiterOption,
 	emptyCells,
 	encodingOption,
-	errorTextsOption,
+	errorTextsOption, valuesInOption,
 	refusedValuesOption,
 	repeatedRowsOption,
 ];

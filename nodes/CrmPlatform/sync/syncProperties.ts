@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import type { Operation, Resource } from '../model';
-import { blankNotices, emptyCellsOption, errorTextsOption, fieldsProperties, matchOnProperty } from '../parameters/fieldParameters';
+import { blankNotices, emptyCellsOption, errorTextsOption, valuesInOption, fieldsProperties, matchOnProperty } from '../parameters/fieldParameters';
 import { filtersProperty } from '../parameters/filterParameters';
 import { propertiesOf } from '../actionProperties';
 import { missingInSourceProperties } from './missingInSource';
@@ -25,7 +25,7 @@ const hiddenOperation: INodeProperties = { displayName: 'Operation', name: 'oper
 
 const sync: Pick<Operation, 'option' | 'properties' | 'options'> = {
 	option: { name: 'Sync', value: syncedOperation, action: 'Keep records in sync' },
-	options: [emptyCellsOption, errorTextsOption],
+	options: [emptyCellsOption, errorTextsOption, valuesInOption],
 	properties: (resource) => [
 		preview,
 		matchOn,

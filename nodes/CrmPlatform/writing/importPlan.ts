@@ -11,6 +11,7 @@ import { UnreadableFile } from '../files/unreadableFile';
 import { isBlank } from '../values/blank';
 import { valueIn } from '../fields/keys';
 import { customFieldsOnce } from '../mapping/acceptedFields';
+import { NotationAdvice } from '../mapping/chosenNotations';
 import type { RefusedValue } from '../mapping/prepareValues';
 import type { Execution } from '../model';
 import { withFieldNames, type ColumnPlan, type ImportTarget } from './importColumns';
@@ -77,7 +78,12 @@ export async function* plannedSlices(
 	let characters = 0;
 	const { namesLength } = plan;
 	let failure: UnreadableFile | undefined;
-	const context = { textOf, keys, links: plan.isPreview ? new LinkedRecordCheck(execution, await allFields(execution, plan)) : undefined };
+	const context = {
+		textOf,
+		keys,
+		links: plan.isPreview ? new LinkedRecordCheck(execution, await allFields(execution, plan)) : undefined,
+		advice: plan.isPreview ? new NotationAdvice(execution.n8n.getTimezone()) : undefined,
+	};
 	const iterator = rows[Symbol.asyncIterator]();
 	for (;;) {
 		const next = await iterator.next().catch((error: unknown) => {
@@ -97,6 +103,7 @@ export async function* plannedSlices(
 		}
 	}
 	if (slice.length > 0) yield slice;
+	for (const advice of context.advice?.all() ?? []) execution.api.notices.add(advice);
 	if (failure) throw failure;
 }
 
@@ -105,11 +112,14 @@ async function planRows(
 	execution: Execution,
 	plan: ImportPlan,
 	rows: Array<FileRow<IDataObject>>,
-	{ textOf, keys, links }: RowContext,
+	{ textOf, keys, links, advice }: RowContext,
 ): Promise<PlannedRow[]> {
 	const items = rows.flatMap(({ content }) => (content ? [{ json: withFieldNames(content, plan.columns) }] : []));
 	let refused: RefusedValue[] = [];
-	const read = await readJobLines({ ...execution, rows: items }, plan.path, plan.operation, plan.clearsEmpty ? 'clear' : 'leave', (value) => refused.push(value));
+	const read = await readJobLines({ ...execution, rows: items }, plan.path, plan.operation, plan.clearsEmpty ? 'clear' : 'leave', {
+		saw: (field, value) => advice?.add(field, value),
+		leftOut: (value) => refused.push(value),
+	});
 	// The description of another service may know other fields and choices.
 	const isChecked = plan.isPreview || plan.leavesOut || execution.api.isSelfDescribed();
 	const checked = isChecked ? await allFields(execution, plan) : plan.fields;
@@ -119,10 +129,11 @@ async function planRows(
 		const plannedRow: PlannedRow = { row, text: textOf(content), line: undefined, done: undefined, refusal: undefined };
 		if (problem !== undefined) return { ...plannedRow, refusal: { code: 'unreadable_row', message: problem, text } };
 		refused = [];
-		const line = lineOr(() => read(index++));
+		const line = errorOr(() => read(index++));
 		if (line instanceof Error && refused.length === 0) return { ...plannedRow, refusal: invalid([{ message: line.message }]) };
 		const body = line instanceof Error ? {} : line;
 		if (isChecked) refused.push(...refusedValues(body, checked));
+		for (const { field, value } of refused) advice?.refused(field.name, value);
 		if (plan.leavesOut) for (const { field } of refused) removeValue(body, field);
 		const names = new Set(plan.leavesOut ? [] : refused.map(({ field }) => field.name));
 		const problems = [
@@ -153,6 +164,8 @@ interface RowContext {
 	keys: RowKeys;
 	/** Only in a preview: the service itself refuses links that lead nowhere. */
 	links: LinkedRecordCheck | undefined;
+	/** Only in a preview. */
+	advice: NotationAdvice | undefined;
 }
 
 interface RowProblem {
@@ -161,7 +174,7 @@ interface RowProblem {
 	isMissing?: true;
 }
 
-const lineOr = (read: () => IDataObject): IDataObject | Error => {
+const errorOr = <Value>(read: () => Value): Value | Error => {
 	try {
 		return read();
 	} catch (error) {
@@ -211,9 +224,10 @@ const refusedValues = (line: IDataObject, checked: Field[]): RefusedValue[] =>
 /** The required values that a line lacks, and the value to match on. */
 function missingValues(line: IDataObject, required: Field[], matchOn: string | undefined): RowProblem[] {
 	const empty = required.filter((field) => (valueIn(line, field) ?? null) === null);
-	const isUnmatched = matchOn !== undefined && isBlank(matchValue(matchOn, line));
+	const matched = matchOn === undefined ? '' : errorOr(() => matchValue(matchOn, line));
 	return [
-		...(isUnmatched ? [{ field: matchOn, message: noMatchValue(matchOn), isMissing: true as const }] : []),
+		...(matched instanceof Error ? [{ field: matchOn!, message: matched.message }] : []),
+		...(matchOn !== undefined && isBlank(matched) ? [{ field: matchOn, message: noMatchValue(matchOn), isMissing: true as const }] : []),
 		...empty.map(({ name, label }) => ({ field: name, message: `${label} is empty, but a new record needs it.`, isMissing: true as const })),
 	];
 }

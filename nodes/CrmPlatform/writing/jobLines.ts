@@ -5,7 +5,7 @@ import { idField, labelFor } from '../fields/field';
 import type { WriteDescription } from '../api/openapi/writing';
 import { isBlank } from '../values/blank';
 import { ObjectFieldReader } from '../mapping/objectFields';
-import { prepareValues, type BodyOf, type RefusedValue } from '../mapping/prepareValues';
+import { prepareValues, type BodyOf, type ValueObserver } from '../mapping/prepareValues';
 import type { EmptyCells } from '../mapping/storedFields';
 import type { Execution } from '../model';
 import { requireAnyValue } from './requireWrite';
@@ -15,7 +15,7 @@ import { requireAnyValue } from './requireWrite';
  *
  * @param path of the records, without version prefix, with the ids of the parents
  * @param operation `create`, `update`, `upsert` or `delete`
- * @param leaveOut as in `prepareValues`
+ * @param observer as in `prepareValues`
  * @throws Error in the user's words if the service does not describe that operation
  */
 export async function readJobLines(
@@ -23,7 +23,7 @@ export async function readJobLines(
 	path: `/${string}`,
 	operation: string,
 	emptyCells: EmptyCells,
-	leaveOut: (refused: RefusedValue) => void,
+	observer: ValueObserver,
 ): Promise<BodyOf> {
 	if (operation === 'delete') return (item) => idOf(execution.rows?.[item]?.json ?? {});
 
@@ -38,7 +38,7 @@ export async function readJobLines(
 	const fields = isUpdate ? [idField, ...write.fields.filter(({ name }) => name !== 'id')] : write.fields;
 	const { parents: _parents, ...resource } = { ...execution.resource, path };
 	const whenCleared = operation === 'create' ? 'skip' : 'clear';
-	const read = await prepareValues({ ...execution, resource }, { mode: 'automatic', emptyCells, linked: [] }, fields, whenCleared, [], leaveOut);
+	const read = await prepareValues({ ...execution, resource }, { mode: 'automatic', emptyCells, linked: [] }, fields, whenCleared, [], observer);
 	return (item) => {
 		const line = read(item);
 		if (!isUpdate) return requireAnyValue(line);

@@ -1,0 +1,174 @@
+import { isBlank } from '../values/blank';
+import { foldedText, unaccentedText } from '../values/foldedText';
+import { matchesPattern } from './conversions';
+import type { Field } from './field';
+import { FieldError } from './fieldError';
+import { valueShape } from './fieldKinds';
+
+/** How people and other systems write values, as the user has chosen; what is absent is written as in the API. */
+export interface Notations {
+	dates?: 'dayMonth' | 'monthDay' | 'excel' | undefined;
+	numbers?: 'point' | 'comma' | undefined;
+	booleans?: 'words' | 'mark' | undefined;
+	/** What separates the values of a list. */
+	separator?: string | undefined;
+	/** The country of phone numbers without a country code, as two letters. */
+	phoneCountry?: string | undefined;
+	countries?: 'names' | undefined;
+	/** Values of choices and links, by what stands for them (folded). */
+	valueMap?: ReadonlyMap<string, string> | undefined;
+}
+
+/**
+ * The value in the notation of the API, which `writtenValue` reads. Values in that notation stay as they are, except for
+ * numbers: `1.250` means another number in each notation.
+ *
+ * @throws FieldError for a number in another notation
+ */
+export function inApiNotation(field: Field, value: unknown, notations: Notations): unknown {
+	if (isBlank(value)) return value;
+	if (valueShape(field) === 'list') {
+		const { separator } = notations;
+		const values = typeof value === 'string' && separator !== undefined && !value.trim().startsWith('[') ? splitList(value, separator) : value;
+		const element = { ...field, kind: field.items ?? ('choice' as const) };
+		return Array.isArray(values) ? values.map((part) => inApiNotation(element, part, notations)) : mapped(field, values, notations);
+	}
+	const plain = mapped(field, value, notations);
+	if (typeof plain !== 'string') return field.kind === 'date' || field.kind === 'dateTime' ? dateFrom(plain, notations) : plain;
+	switch (field.kind) {
+		case 'date':
+		case 'dateTime':
+			return dateFrom(plain, notations);
+		case 'number':
+			return field.collection === undefined ? numberFrom(field, plain, notations) : plain;
+		case 'boolean':
+			return booleanFrom(plain, notations);
+		default:
+			if (notations.phoneCountry !== undefined && isPhone(field)) return phoneFrom(plain, notations.phoneCountry);
+			return notations.countries === 'names' && isCountry(field) ? countryFrom(plain) : plain;
+	}
+}
+
+/** Cells such as `"VIP","Blog"` have quotes of their own. */
+const splitList = (value: string, separator: string): string[] =>
+	value
+		.split(separator)
+		.map((part) => part.trim().replace(/^"(.*)"$/, '$1').trim())
+		.filter((part) => part !== '');
+
+function mapped(field: Field, value: unknown, { valueMap }: Notations): unknown {
+	const isMapped = field.choices !== undefined || field.collection !== undefined || field.kind === 'boolean';
+	return (isMapped && typeof value === 'string' ? valueMap?.get(foldedText(value)) : undefined) ?? value;
+}
+
+const written = /^(\d{1,2})[./-]\s?(\d{1,2})[./-]\s?(\d{4})(?:,?\s+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([ap])\.?m\.?)?)?$/i;
+
+/** A year of two digits stays as it is, and is refused: its century is unknown. */
+function dateFrom(value: unknown, { dates }: Notations): unknown {
+	const text = String(value).trim();
+	if (dates === undefined) return value;
+	if (dates === 'excel') return /^\d{2,6}(\.\d+)?$/.test(text) ? excelDate(Number(text)) : value;
+	const [all, first = '', second = '', year = '', hour, minute = '', seconds = '00', half] = written.exec(text) ?? [];
+	if (all === undefined) return value;
+	const [day, month] = dates === 'dayMonth' ? [first, second] : [second, first];
+	if (Number(month) > 12 || Number(day) > 31) return value;
+	const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+	if (hour === undefined) return date;
+	const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
+	return `${date}T${String(hours).padStart(2, '0')}:${minute}:${seconds}`;
+}
+
+/** Days since the end of 1899. Excel counts a day in 1900 that did not exist, so earlier numbers stay as they are. */
+function excelDate(days: number): unknown {
+	if (days < 61) return days;
+	const iso = new Date(Date.UTC(1899, 11, 30) + Math.round(days * 86_400) * 1000).toISOString();
+	return Number.isInteger(days) ? iso.slice(0, 10) : iso.slice(0, 19);
+}
+
+const currency = /^(?:\p{Sc}|[A-Z]{3})\s*|\s*(?:\p{Sc}|[A-Z]{3})$/gu;
+const grouped = {
+	point: { pattern: /^[+-]?(?:\d{1,3}(?:[,\s'’]\d{3})+|\d+)(?:\.\d+)?$/, decimal: '.', example: '1,234.56' },
+	comma: { pattern: /^[+-]?(?:\d{1,3}(?:[.\s'’]\d{3})+|\d+)(?:,\d+)?$/, decimal: ',', example: '1.234,56' },
+};
+
+function numberFrom(field: Field, value: string, { numbers }: Notations): unknown {
+	if (numbers === undefined) return value;
+	const { pattern, decimal, example } = grouped[numbers];
+	// Accounts write negative numbers in parentheses.
+	const text = value.trim().replace(/^\((.+)\)$/, '-$1').replace(currency, '').trim();
+	if (!pattern.test(text)) throw new FieldError(field, `“${value}” is not a number such as ${example}, as chosen in Numbers Are`);
+	return text.replace(decimal === '.' ? /[,\s'’]/g : /[.\s'’]/g, '').replace(',', '.');
+}
+
+const words = {
+	true: new Set(['yes', 'y', 'ja', 'j', 'oui', 'si', 'sim', 'tak', 'wahr', 'vrai', 'verdadero', 'vero', 'on']),
+	false: new Set(['no', 'n', 'nein', 'non', 'nao', 'nee', 'nie', 'falsch', 'faux', 'falso', 'off']),
+};
+
+function booleanFrom(value: string, { booleans }: Notations): unknown {
+	const word = unaccentedText(value.trim());
+	if (booleans === 'mark') return /^[x✓✔]$/.test(word) ? true : value;
+	if (booleans !== 'words') return value;
+	if (words.true.has(word)) return true;
+	return words.false.has(word) ? false : value;
+}
+
+export const isPhone = (field: Field): boolean =>
+	field.kind === 'text' && matchesPattern(field, '+493012345678') === true && matchesPattern(field, 'DE') === false;
+
+/** Calling codes (ITU-T E.164), and what is dialed in front of a number within the country. */
+const callingCodes =
+	'US:1:1 CA:1:1 DE:49:0 AT:43:0 CH:41:0 GB:44:0 IE:353:0 FR:33:0 BE:32:0 NL:31:0 LU:352 ES:34 PT:351 IT:39 DK:45 NO:47 SE:46:0 FI:358:0 IS:354 PL:48 CZ:420 SK:421:0 HU:36:06 SI:386:0 HR:385:0 RS:381:0 RO:40:0 BG:359:0 GR:30 CY:357 MT:356 TR:90:0 UA:380:0 EE:372 LV:371 LT:370:0 IL:972:0 AE:971:0 SA:966:0 EG:20:0 MA:212:0 ZA:27:0 NG:234:0 KE:254:0 IN:91:0 PK:92:0 BD:880:0 CN:86:0 HK:852 TW:886:0 JP:81:0 KR:82:0 SG:65 MY:60:0 TH:66:0 VN:84:0 ID:62:0 PH:63:0 AU:61:0 NZ:64:0 BR:55:0 AR:54:0 CL:56 CO:57 PE:51:0';
+const dialing = new Map(callingCodes.split(' ').map((entry) => [entry.slice(0, 2), entry.slice(3).split(':')] as const));
+
+export const phoneCountries: readonly string[] = [...dialing.keys()].sort();
+
+/** A number without its area code stays as it is, and is refused. */
+function phoneFrom(value: string, country: string): string {
+	const text = value.trim();
+	const [code = '', trunk] = dialing.get(country) ?? [];
+	if (!/^[\d\s().\-/\u00a0\u2010-\u2013]{6,}$/.test(text)) return value;
+	const digits = text.replace(/\D/g, '');
+	if (code === '1') {
+		const national = digits.length === 11 && digits.startsWith('1') ? digits.slice(1) : digits;
+		return national.length === 10 ? `+1${national}` : value;
+	}
+	if (digits.startsWith('00')) return `+${digits.slice(2)}`;
+	if (trunk === undefined) return `+${code}${digits}`;
+	return digits.startsWith(trunk) ? `+${code}${digits.slice(trunk.length)}` : value;
+}
+
+export const isCountry = (field: Field): boolean => /country/i.test(field.path.at(-1) ?? '') && matchesPattern(field, 'DE') === true;
+
+/** The languages in which the names of countries are known. */
+const languages = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'pl', 'sv', 'da', 'nb', 'fi', 'cs', 'hu', 'ro', 'tr', 'el', 'ru', 'uk', 'ja', 'zh', 'ko', 'ar'];
+const shortNames = 'USA:US UNITED STATES OF AMERICA:US UK:GB GREAT BRITAIN:GB ENGLAND:GB HOLLAND:NL UAE:AE CZECH REPUBLIC:CZ TURKEY:TR';
+
+let codesByName: Map<string, string> | undefined;
+
+/** The codes of countries by their names in CLDR, which the runtime has. */
+function countryCodes(): Map<string, string> {
+	if (codesByName) return codesByName;
+	codesByName = new Map();
+	const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+	const codes = letters.flatMap((first) => letters.map((second) => first + second));
+	for (const language of languages) {
+		const names = new Intl.DisplayNames([language], { type: 'region', fallback: 'none' });
+		for (const code of codes) {
+			const name = names.of(code);
+			// Codes that were withdrawn have the names of their successors, which come first or are the same.
+			if (name !== undefined && !withdrawn.has(code) && !codesByName.has(unaccentedText(name))) codesByName.set(unaccentedText(name), code);
+		}
+	}
+	for (const [, name = '', code = ''] of shortNames.matchAll(/([A-Z ]+?):([A-Z]{2})(?: |$)/g)) codesByName.set(name.toLowerCase(), code);
+	return codesByName;
+}
+
+/** Not countries, or no more (ISO 3166-1): unions, placeholders and withdrawn codes. */
+const withdrawn = new Set(['AN', 'BU', 'CS', 'DD', 'DY', 'EU', 'EZ', 'FQ', 'FX', 'HV', 'NH', 'NT', 'QO', 'QU', 'RH', 'SU', 'TP', 'UK', 'UN', 'VD', 'YD', 'YU', 'ZR', 'ZZ', 'XA', 'XB']);
+
+function countryFrom(value: string): string {
+	const text = value.trim();
+	if (/^[a-z]{2}$/i.test(text) && text.toUpperCase() !== 'UK') return text.toUpperCase();
+	return countryCodes().get(unaccentedText(text)) ?? value;
+}

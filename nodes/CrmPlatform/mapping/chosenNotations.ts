@@ -1,0 +1,108 @@
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+
+import { writtenValue } from '../fields/decideValue';
+import { whyRefused } from '../fields/checks';
+import type { Field } from '../fields/field';
+import { fieldErrorOr, FieldError } from '../fields/fieldError';
+import { inApiNotation, isCountry, isPhone, phoneCountries, type Notations } from '../fields/notations';
+import { foldedText } from '../values/foldedText';
+import { listed } from '../values/listed';
+import { readOption } from '../values/readers';
+
+/** Reads the option *Values In*. @throws Error in the user's words for an unknown choice */
+export function chosenNotations(n8n: IExecuteFunctions): Notations | undefined {
+	const stored = n8n.getNodeParameter('options.valuesIn.notation', 0, null) as IDataObject | null;
+	if (!stored) return undefined;
+	const choice = <Value extends string>(label: string, name: string, choices: readonly Value[]): Value | undefined => {
+		const chosen = readOption(label, stored[name], [...choices, 'api'] as const, { otherwise: 'api' });
+		return chosen === 'api' ? undefined : chosen;
+	};
+	const country = String(stored.phoneCountry ?? '').trim().toUpperCase();
+	if (country !== '' && !phoneCountries.includes(country)) {
+		throw new Error(`Default Country for Phones: enter two letters such as DE instead of “${country}”. Known are ${phoneCountries.join(', ')}.`);
+	}
+	return {
+		dates: choice('Dates Are', 'dates', ['dayMonth', 'monthDay', 'excel']),
+		numbers: choice('Numbers Are', 'numbers', ['point', 'comma']),
+		booleans: choice('Yes and No Are', 'booleans', ['words', 'mark']),
+		separator: separators[choice('Lists Are Separated By', 'lists', ['semicolon', 'colons', 'line', 'pipe', 'comma']) ?? ''],
+		countries: choice('Countries Are', 'countries', ['names']),
+		phoneCountry: country === '' ? undefined : country,
+		valueMap: valueMapOf(stored.valueMap),
+	};
+}
+
+const separators: Record<string, string> = { comma: ',', semicolon: ';', colons: ':::', line: '\n', pipe: '|' };
+
+/** @throws Error in the user's words for a line without an arrow */
+function valueMapOf(text: unknown): Map<string, string> {
+	const lines = String(text ?? '').split('\n').map((line) => line.trim()).filter((line) => line !== '');
+	return new Map(
+		lines.map((line) => {
+			const [, from, to] = /^(.+?)\s*(?:→|=>|->)\s*(.+)$/.exec(line) ?? [];
+			if (from !== undefined && to !== undefined) return [foldedText(from), to];
+			throw new Error(`Value Map: “${line}” has no arrow. Write one pair a line, such as Subscriber → lead.`);
+		}),
+	);
+}
+
+/** What the option *Values In* could be, and in which fields it matters. */
+const candidates: Array<{ isFor: (field: Field) => boolean; words: string; advice: string; notations: Notations }> = [
+	...(['dayMonth', 'monthDay', 'excel'] as const).map((dates) => {
+		const words = { dayMonth: 'day/month/year', monthDay: 'month/day/year', excel: 'Excel’s day numbers' }[dates];
+		return { isFor: ({ kind }: Field) => kind === 'date' || kind === 'dateTime', words, advice: `Dates Are → ${words}`, notations: { dates } };
+	}),
+	...(['point', 'comma'] as const).map((numbers) => {
+		const words = { point: 'numbers such as 1,234.56', comma: 'numbers such as 1.234,56' }[numbers];
+		return { isFor: ({ kind }: Field) => kind === 'number', words, advice: `Numbers Are → ${words.slice(16)}`, notations: { numbers } };
+	}),
+	{ isFor: ({ kind }) => kind === 'boolean', words: 'words such as yes and no', advice: 'Yes and No Are → Words', notations: { booleans: 'words' } },
+	{ isFor: ({ kind }) => kind === 'boolean', words: 'marks such as x', advice: 'Yes and No Are → x', notations: { booleans: 'mark' } },
+	{ isFor: isCountry, words: 'names of countries', advice: 'Countries Are → Names', notations: { countries: 'names' } },
+];
+
+/** Finds out which notation would read all values of a field that refuses some. */
+export class NotationAdvice {
+	private readonly zone: string;
+	private readonly fields = new Map<string, { field: Field; values: number; read: number[]; refused: number; unknown: Set<string> }>();
+
+	constructor(zone: string) {
+		this.zone = zone;
+	}
+
+	/** @param value as the item has it */
+	add(field: Field, value: unknown): void {
+		const isOfKind = candidates.some(({ isFor }) => isFor(field)) || isPhone(field) || field.choices !== undefined;
+		if (!isOfKind) return;
+		const counts = this.fields.get(field.name) ?? { field, values: 0, read: candidates.map(() => 0), refused: 0, unknown: new Set<string>() };
+		this.fields.set(field.name, counts);
+		counts.values += 1;
+		for (const [i, { isFor, notations }] of candidates.entries()) if (isFor(field) && this.isRead(field, value, notations)) counts.read[i]! += 1;
+	}
+
+	refused(name: string, value: unknown): void {
+		const counts = this.fields.get(name);
+		if (!counts) return;
+		counts.refused += 1;
+		if (counts.field.choices && counts.unknown.size < maxUnknown) counts.unknown.add(String(value));
+	}
+
+	/** @returns a sentence for each field that an option would help */
+	all(): string[] {
+		return [...this.fields.values()].flatMap(({ field, values, read, refused, unknown }) => {
+			if (refused === 0) return [];
+			if (unknown.size > 0) return [`“${field.label}” does not have the choices ${listed([...unknown].map((text) => `“${text}”`))}: say what they mean in Values In → Value Map, such as ${[...unknown][0]} → ${String(field.choices?.[0]?.value)}.`];
+			if (isPhone(field)) return [`${refused} of ${values} values of “${field.label}” have no country code: choose Values In → Default Country for Phones if they are of one country.`];
+			const fitting = candidates.filter((_, i) => read[i] === values);
+			if (fitting.length === 0) return [];
+			return [`${values} of ${values} values of “${field.label}” are ${fitting.map((candidate) => candidate.words).join(', and could be ')}: choose Values In → ${fitting.map((candidate) => candidate.advice).join(', or ')}.`];
+		});
+	}
+
+	private isRead(field: Field, value: unknown, notations: Notations): boolean {
+		const written = fieldErrorOr(() => writtenValue(field, inApiNotation(field, value, notations), this.zone));
+		return !(written instanceof FieldError) && whyRefused(field, written) === undefined;
+	}
+}
+
+const maxUnknown = 10;

@@ -1,0 +1,59 @@
+import { writtenValue } from '../../nodes/CrmPlatform/fields/decideValue';
+import { fieldNamed, type Field } from '../../nodes/CrmPlatform/fields/field';
+import { inApiNotation, type Notations } from '../../nodes/CrmPlatform/fields/notations';
+
+const phone = fieldNamed('phone', { pattern: '^\\+[1-9]\\d{6,14}$' });
+const country = fieldNamed('address.country', { pattern: '^[A-Z]{2}$' });
+const of = (kind: Field['kind']) => fieldNamed(kind, { kind });
+const read = (field: Field, value: unknown, notations: Notations) =>
+	writtenValue(field, inApiNotation(field, value, notations), 'Europe/Berlin');
+
+test.each<[string, Field, Notations, unknown, unknown]>([
+	['day/month/year', of('date'), { dates: 'dayMonth' }, '31.3.2026', '2026-03-31'],
+	['day/month/year', of('date'), { dates: 'dayMonth' }, '2026-03-31', '2026-03-31'],
+	['day/month/year', of('dateTime'), { dates: 'dayMonth' }, '31/03/2026 14:30', '2026-03-31T12:30:00.000Z'],
+	['month/day/year', of('date'), { dates: 'monthDay' }, '3/14/1980', '1980-03-14'],
+	['month/day/year', of('dateTime'), { dates: 'monthDay' }, '1/2/2026, 12:05 AM', '2026-01-01T23:05:00.000Z'],
+	['Excel’s days', of('date'), { dates: 'excel' }, '46112', '2026-03-31'],
+	['Excel’s days', of('date'), { dates: 'excel' }, 46112, '2026-03-31'],
+	['English numbers', of('number'), { numbers: 'point' }, '$1,234,567.50', 1234567.5],
+	['English numbers', of('number'), { numbers: 'point' }, '(1,250)', -1250],
+	['continental numbers', of('number'), { numbers: 'comma' }, '1.250,50 €', 1250.5],
+	['continental numbers', of('number'), { numbers: 'comma' }, '1.250', 1250],
+	['continental numbers', of('number'), { numbers: 'comma' }, 'EUR 1\u00a0250', 1250],
+	['words', of('boolean'), { booleans: 'words' }, 'Ja', true],
+	['words', of('boolean'), { booleans: 'words' }, 'FALSCH', false],
+	['marks', of('boolean'), { booleans: 'mark' }, 'X', true],
+	['lists with semicolons', { ...of('list'), items: 'text' }, { separator: ';' }, 'Ovens, big; Mixers', ['Ovens, big', 'Mixers']],
+	['lists with quotes', { ...of('list'), items: 'text' }, { separator: ',' }, '"VIP","Blog"', ['VIP', 'Blog']],
+	['German phones', phone, { phoneCountry: 'DE' }, '0170 555 011', '+49170555011'],
+	['German phones', phone, { phoneCountry: 'DE' }, '+44 20 7946 0958', '+442079460958'],
+	['Italian phones', phone, { phoneCountry: 'IT' }, '06 698 12345', '+390669812345'],
+	['American phones', phone, { phoneCountry: 'US' }, '(212) 555-0100', '+12125550100'],
+	['names of countries', country, { countries: 'names' }, 'Deutschland', 'DE'],
+	['names of countries', country, { countries: 'names' }, 'United Kingdom', 'GB'],
+	['names of countries', country, { countries: 'names' }, 'fr', 'FR'],
+	['a value map', { ...of('choice'), choices: [{ label: 'Lead', value: 'lead' }] }, {
+		 valueMap: new Map([['subscriber', 'lead']]),
+	}, 'Subscriber', 'lead'],
+])('with %s, a %o and %o, %j is read', (_, field, notations, value, expected) => {
+	expect(read(field, value, notations)).toEqual(expected);
+});
+
+test.each<[Field, Notations, string]>([
+	[of('date'), { dates: 'dayMonth' }, '3/14/1980'],
+	[of('date'), { dates: 'dayMonth' }, '31.3.26'],
+	[of('number'), { numbers: 'comma' }, '12.5'],
+	[of('number'), { numbers: 'point' }, '1,25'],
+	[of('boolean'), { booleans: 'words' }, 'perhaps'],
+])('%o with %o refuses %j, which could mean something else', (field, notations, value) => {
+	expect(() => read(field, value, notations)).toThrow(`“${value}”`);
+});
+
+test.each([
+	['DE', '5550134'],
+	['US', '555-0134'],
+	['DE', '0221 2882 ext. 5'],
+])('a phone number in %s without its area code, or with more, stays as it is: %s', (phoneCountry, value) => {
+	expect(inApiNotation(phone, value, { phoneCountry })).toBe(value);
+});
