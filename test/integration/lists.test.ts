@@ -2,11 +2,13 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { getOutputFields } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { startLocalServer } from '../local-server.ts';
+import { alteredService } from './harness/altered-service.ts';
 import { nodeRuns, picker } from './harness/node-runs.ts';
 import { get, getMany } from './harness/parameters.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
+const altered = alteredService(sandbox, true);
 const { output, run } = nodeRuns(sandbox);
 const list = async (more = {}) => await run(getMany('contact', more));
 
@@ -37,6 +39,29 @@ test('a list continues after an empty page that has a cursor', async () => {
 	const { next_cursor: cursor } = await sandbox.read('contacts?limit=1');
 	await answerWith(JSON.stringify({ data: [], next_cursor: cursor, total: 24 }), { times: 1 });
 	expect((await list()).items).toHaveLength(24);
+});
+
+test('Return All is complete in an order that changes while it is read', async () => {
+	const { data } = (await sandbox.read('contacts?sort=updated_at&limit=500')) as { data: Array<{ id: string }> };
+	let edited = 0;
+	altered.alter({
+		async request({ method, url }) {
+			if (method !== 'GET' || url.pathname !== '/v1/contacts') return;
+			url.searchParams.set('limit', '5');
+			// Others edit a contact of a later page, which moves to the first.
+			if (url.searchParams.has('cursor') && edited < 6) {
+				await sandbox.call('PATCH', `/v1/contacts/${data[edited++]!.id}`, { job_title: 'Edited' });
+			}
+		},
+	});
+	const more = { options: { sort: '-updated_at' } };
+	const { items } = await run(getMany('contact', more), [{}], { credential: altered.credential });
+	expect(edited).toBeGreaterThan(2);
+	expect(items.map(({ json }) => json.id).sort()).toEqual(data.map(({ id }) => id).sort());
+	const summary = { ...more.options, output: 'summary' };
+	edited = 0;
+	const [{ json } = { json: {} }] = (await run(getMany('contact', { options: summary }), [{}], { credential: altered.credential })).items;
+	expect(json).toMatchObject({ records: data.length });
 });
 
 test('a cursor that repeats is an error and not an endless loop', async () => {

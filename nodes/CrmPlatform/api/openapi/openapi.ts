@@ -140,7 +140,6 @@ const parameter = object({
 	name: text,
 	in: text,
 	required: flag,
-	deprecated: flag,
 	description: text,
 	schema: optionalSchema,
 	content,
