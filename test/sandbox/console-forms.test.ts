@@ -12,8 +12,8 @@ test('a record created in a form equals one that the user has created through th
 		company_id: '',
 		'custom_fields.nps_score': '9',
 		'custom_fields.renewal_date': '',
-		'address.city': 'Lagos',
-		'emails.0.value': '',
+		address: '{"city":"Lagos"}',
+		emails: '',
 		tag_ids: '',
 	});
 	const id = location.split('/').at(-1);
@@ -50,11 +50,15 @@ test('errors are shown beside the field, and entered values stay', async () => {
 		last_name: 'Moreno',
 		email: 'nonsense',
 		'custom_fields.nps_score': 'many',
+		emails: '[{"value":"x"}]',
+		tag_ids: 'VIP',
 	});
 	expect(refused.status).toBe(422);
 	expect(refused.html).toMatch(/id="email"[^>]*aria-invalid="true"[^>]*value="nonsense"/);
 	expect(refused.html).toMatch(/id="email-error">Expected an email address\./);
 	expect(refused.html).toMatch(/id="custom_fields\.nps_score-error">Expected a number\./);
+	expect(refused.html).toMatch(/id="emails-error">Expected an email address\./);
+	expect(refused.html).toMatch(/id="tag_ids-error">Expected a list\./);
 	expect(refused.html).toContain('value="many"');
 	expect(refused.html).toContain('value="Moreno"');
 });

@@ -3,7 +3,6 @@ import { memberNamed } from '../../core/foundation/json.ts';
 import { Problem, type ProblemBody } from '../../core/foundation/problem.ts';
 import type { Route } from '../../api/http/route.ts';
 import type { Env, Service } from '../../core/service.ts';
-import type { FormTexts } from '../pages/form-texts.ts';
 import { formMiddleware } from '../pages/forms.ts';
 import { alert } from '../pages/page.ts';
 import { eventsPath, recordsPath } from '../sign-in/navigation.ts';
@@ -38,7 +37,7 @@ interface RecordRequest {
 /** What was typed into a form, and why it was refused. */
 interface Refusal {
 	fields: FormField[];
-	submittedTexts: FormTexts;
+	submittedTexts: URLSearchParams;
 	problem: ProblemBody;
 }
 
@@ -210,4 +209,4 @@ export const homeHandler = (service: Service): Route['handler'] =>
 	);
 
 /** The version that the form shows, as an If-Match; without one, no version matches. */
-const versionIn = (form: FormTexts): string => `"${form.get('version') ?? ''}"`;
+const versionIn = (form: URLSearchParams): string => `"${form.get('version') ?? ''}"`;

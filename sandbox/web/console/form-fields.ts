@@ -1,4 +1,4 @@
-import { memberNamed } from '../../core/foundation/json.ts';
+import { valueAt } from '../../core/foundation/json.ts';
 import { customFieldType } from '../../core/schemas/custom-field-type.ts';
 import { type CustomField, customFields } from '../../core/schemas/custom-fields.ts';
 import { resources } from '../../core/schemas/index.ts';
@@ -42,27 +42,24 @@ export function formFields(store: StoreView, resource: Resource, stored: StoredR
 	const names = Object.keys(properties).filter(
 		(name) => !isReadOnly(resource, name) && !(stored && isImmutable(resource, name)),
 	);
-	const customSchemasByKey = hasCustomFields(resource) ? customSchemas(store, resource) : undefined;
-	const withChoices = choicesIn(store, [...names.map((name) => properties[name]!), ...Object.values(customSchemasByKey ?? {})]);
-	const values = stored?.['custom_fields'] as Record<string, unknown> | undefined;
-	const customSchemasWithChoices = Object.entries(customSchemasByKey ?? {}).map(
-		([key, schema]): [string, JsonSchema] => [key, withChoices(schema, memberNamed(values, key))],
-	);
-	const schemaOf = (name: string): JsonSchema => {
-		if (name === 'custom_fields' && customSchemasByKey) {
-			return { title: 'Custom Fields', type: 'object', properties: Object.fromEntries(customSchemasWithChoices) };
-		}
+	const custom = hasCustomFields(resource) ? customSchemas(store, resource) : [];
+	const all: Array<[name: string, schema: JsonSchema]> = [
+		...names.filter((name) => name !== 'custom_fields').map((name): [string, JsonSchema] => [name, properties[name]!]),
+		...custom,
+	];
+	const withChoices = choicesIn(store, all.map(([, schema]) => schema));
+	const schemaOf = (name: string, schema: JsonSchema): JsonSchema => {
 		if (name === 'resource' && resource.name === customFields.name) {
 			const description = 'Records that get the field.';
-			return { ...properties[name]!, description, ...choicesSchema(customizable(store), Infinity) };
+			return { ...schema, description, ...choicesSchema(customizable(store), Infinity) };
 		}
-		return withChoices(properties[name]!, stored?.[name]);
+		return withChoices(schema, valueAt(stored, name.split('.')));
 	};
-	return names.map((name) => ({
+	return all.map(([name, schema]) => ({
 		name,
-		schema: schemaOf(name),
+		schema: schemaOf(name, schema),
 		isRequired: required.includes(name),
-		isImportant: resource.important.includes(name) || name === 'custom_fields',
+		isImportant: resource.important.includes(name) || name.startsWith('custom_fields.'),
 	}));
 }
 
@@ -91,13 +88,11 @@ const customizable = (store: StoreView): Array<[name: string, label: string]> =>
 		resourceLabels(store, resource).plural,
 	]);
 
-/** The schemas of the custom fields in a form, by key. */
-function customSchemas(store: StoreView, { name }: Resource): Record<string, JsonSchema> {
-	const fields = [...customFieldsOf(store, name).values()].filter(
-		({ read_only: isFixed, archived_at: archivedAt }) => !isFixed && archivedAt === null,
-	);
-	return Object.fromEntries(fields.map((field) => [field.key, customFieldSchema(field)]));
-}
+/** The custom fields in a form, with their schemas. */
+const customSchemas = (store: StoreView, { name }: Resource): Array<[name: string, schema: JsonSchema]> =>
+	[...customFieldsOf(store, name).values()]
+		.filter(({ read_only: isFixed, archived_at: archivedAt }) => !isFixed && archivedAt === null)
+		.map((field) => [`custom_fields.${field.key}`, customFieldSchema(field)]);
 
 /** The schema of a custom field's value, labeled as its definition says. */
 export function customFieldSchema(field: CustomField): JsonSchema {
@@ -122,8 +117,8 @@ const labelsOfOptions = ({ options }: CustomField) =>
  * because hundreds of custom fields may refer to it.
  */
 function choicesIn(store: StoreView, schemas: JsonSchema[]): WithChoices {
-	const targetOf = ({ 'x-resource': target, 'x-item-of': list }: JsonSchema) =>
-		typeof target === 'string' && typeof list !== 'string' ? target : undefined;
+	const targetOf = ({ 'x-resource': target, 'x-item-of': list, items }: JsonSchema) =>
+		typeof target === 'string' && typeof list !== 'string' && !items ? target : undefined;
 	const targets = [...new Set(schemas.map(targetOf).filter((target) => target !== undefined))];
 	const titlesByTarget = new Map(targets.map((target) => [target, newestTitles(store, target)]));
 	return (schema, value) => {
@@ -133,10 +128,7 @@ function choicesIn(store: StoreView, schemas: JsonSchema[]): WithChoices {
 		const target = targetOf(schema);
 		const table = target === undefined ? undefined : store.table(target);
 		if (!table) return schema;
-		const choices = choicesSchema(titlesByTarget.get(target!)!, maxChoices, referencedRecords(table, value));
-		return schema.items && 'enum' in choices
-			? { ...schema, items: { ...schema.items, ...choices } }
-			: { ...schema, ...choices };
+		return { ...schema, ...choicesSchema(titlesByTarget.get(target!)!, maxChoices, referencedRecord(table, value)) };
 	};
 }
 
@@ -153,12 +145,11 @@ function newestTitles(store: StoreView, target: string): TitledRecords {
 		.toSorted(([, a], [, b]) => alphabet.compare(a, b));
 }
 
-/** The records that a value refers to, by title. */
-const referencedRecords = (table: TableView, value: unknown): TitledRecords =>
-	[value ?? []].flat().flatMap((id): Array<[string, string]> => {
-		const record = table.find(String(id));
-		return record ? [[record.id, titleOf(table.resource, record)]] : [];
-	});
+/** The record that a value refers to, with its title. */
+function referencedRecord(table: TableView, id: unknown): TitledRecords {
+	const record = typeof id === 'string' ? table.find(id) : undefined;
+	return record ? [[record.id, titleOf(table.resource, record)]] : [];
+}
 
 /** Records to choose from: a list of all of them, or suggestions if there are many. */
 const choicesSchema = (records: TitledRecords, maxOptions: number, chosen: TitledRecords = []): Record<string, unknown> =>

@@ -2,7 +2,6 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { Problem, type ProblemBody } from '../../core/foundation/problem.ts';
 import type { Env, Service } from '../../core/service.ts';
-import type { FormTexts } from '../pages/form-texts.ts';
 import { formInputs, handleForm } from '../sign-in/signed-in-forms.ts';
 import { alert, type Html } from '../pages/page.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
@@ -31,8 +30,7 @@ export function recordForm({ session }: Visitor, form: RecordForm): Html {
 	const inputs = (isImportant: boolean) =>
 		fields.filter((field) => field.isImportant === isImportant).map((field) => formInput(state, field));
 	const [first, more] = [inputs(true), inputs(false)];
-	const hasError = (name: string) => [...state.errors.keys()].some((place) => place.split('.')[0] === name);
-	const hasErrors = fields.some(({ name, isImportant }) => !isImportant && hasError(name));
+	const hasErrors = fields.some(({ name, isImportant }) => !isImportant && state.errors.has(name));
 	return html`<h1>${title}</h1>
 		${alert(message)}
 		<form class="card" method="post" action="${to}">
@@ -54,9 +52,9 @@ export interface Submission {
 	resource: Resource;
 	verb: WriteVerb;
 	/** @returns where to redirect */
-	perform(context: WriteContext, form: FormTexts): string;
+	perform(context: WriteContext, form: URLSearchParams): string;
 	/** Shows the errors and what was typed. */
-	onRefused(form: FormTexts, problem: ProblemBody): Response | Promise<Response>;
+	onRefused(form: URLSearchParams, problem: ProblemBody): Response | Promise<Response>;
 }
 
 /**
@@ -86,8 +84,8 @@ export function formErrors(resource: Resource, fields: FormField[], problem: Pro
 	const errors = new Map<string, string[]>();
 	const others: string[] = [];
 	const add = (name: string, detail: string) => {
-		const isOnForm = fields.some((field) => field.name === name.split('.')[0]);
-		if (isOnForm) errors.set(name, [...(errors.get(name) ?? []), detail]);
+		const field = fields.find((candidate) => `${name}.`.startsWith(`${candidate.name}.`));
+		if (field) errors.set(field.name, [...(errors.get(field.name) ?? []), detail]);
 		else others.push(detail);
 	};
 	for (const error of problem.errors) {

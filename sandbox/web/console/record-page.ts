@@ -11,6 +11,8 @@ import { resources } from '../../core/schemas/index.ts';
 import type { JsonSchema } from '../../core/schemas/json-schema.ts';
 import { deliveryStatuses } from '../../core/schemas/webhook-deliveries.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
+import { filterCondition } from '../../domain/queries/filter-conditions.ts';
+import { filtersOf } from '../../domain/queries/filters.ts';
 import { equals } from '../../core/store/records/condition.ts';
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
 import { actionFields, customFieldSchema } from './form-fields.ts';
@@ -160,12 +162,15 @@ function related(visitor: Visitor, resource: Resource, { id }: StoredRecord): Ht
 	const linking = resources.filter(({ properties }) =>
 		properties['links']?.items?.properties?.['resource']?.enum?.includes(resource.name),
 	);
-	const byLink = linking.map(
-		(other) => html`<li class="row">
-			<span class="grow">${resourceLabels(store, other).plural}</span>
-			${add(other, { 'links.0.resource': resource.name, 'links.0.id': id })}
-		</li>`,
-	);
+	const linked = `${resource.name}:${id}`;
+	const byLink = linking.map((other) => {
+		const filter = filtersOf(other).find(({ parameter }) => parameter === 'linked_to')!;
+		return html`<li class="row">
+			<a class="grow" href="${recordsPath(other.name)}?linked_to=${linked}">${resourceLabels(store, other).plural}</a>
+			<span>${store.table(other.name)!.count([filterCondition(filter, linked)])}</span>
+			${add(other, { links: JSON.stringify([{ resource: resource.name, id }]) })}
+		</li>`;
+	});
 	if (byField.length + byLink.length === 0) return html``;
 	return html`<section aria-labelledby="related">
 		<h2 id="related">Related records</h2>

@@ -2,7 +2,6 @@ import { every } from 'hono/combine';
 import { createMiddleware } from 'hono/factory';
 import type { Context } from 'hono';
 import type { Env } from '../../core/service.ts';
-import { FormTexts } from './form-texts.ts';
 import { refusalPage } from './page.ts';
 
 const limitForm = (maxSize: number) =>
@@ -42,7 +41,7 @@ export const refuseForeignForm = (c: Context<Env>) =>
 		'It came from another site, or you have signed in again since opening the page. Reload the page.',
 	);
 
-export const readForm = async (c: Context<Env>): Promise<FormTexts> => new FormTexts(new URLSearchParams(await c.req.text()));
+export const readForm = async (c: Context<Env>): Promise<URLSearchParams> => new URLSearchParams(await c.req.text());
 
 /** Whether the form is from this site. Hosts are compared, not origins, because a proxy may terminate TLS. */
 function isOwnOrigin(c: Context<Env>): boolean {

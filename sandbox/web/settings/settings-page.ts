@@ -4,7 +4,6 @@ import type { Env } from '../../core/service.ts';
 import type { ApiKey } from '../../core/store/credentials/api-keys.ts';
 import type { Client } from '../../core/store/credentials/clients.ts';
 import { docsPath } from '../../api/http/docs-path.ts';
-import type { FormTexts } from '../pages/form-texts.ts';
 import { settingsPath } from '../sign-in/navigation.ts';
 import { alert, type Html, renderPage } from '../pages/page.ts';
 import { formInputs } from '../sign-in/signed-in-forms.ts';
@@ -20,7 +19,7 @@ interface SettingsView {
 	notice?: Html | undefined;
 	error?: string;
 	/** The values of the form that has an error. */
-	submittedTexts?: FormTexts;
+	submittedTexts?: URLSearchParams;
 }
 
 /** Renders the settings "API and integrations". */

@@ -5,7 +5,6 @@ import type { Route } from '../../api/http/route.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { newApiKey } from '../../core/store/credentials/api-keys.ts';
 import { newSecret } from '../../core/store/credentials/secrets.ts';
-import type { FormTexts } from '../pages/form-texts.ts';
 import { deleteClient, revokeKey } from '../../api/webhooks/revoke-access.ts';
 import { formMiddleware } from '../pages/forms.ts';
 import { handleForm } from '../sign-in/signed-in-forms.ts';
@@ -19,7 +18,7 @@ import { signInUrl } from '../sign-in/sign-in.ts';
 const maxNameLength = 100;
 
 /** Performs a form's action and returns a notice, if there is something to show. */
-type FormAction = (service: Service, form: FormTexts) => Html | void;
+type FormAction = (service: Service, form: URLSearchParams) => Html | void;
 
 /** A mistake in a form; the message is for the person who filled it in. */
 class FormError extends Error {}
@@ -104,7 +103,7 @@ const actions: ReadonlyMap<string, FormAction> = new Map<string, FormAction>([
 	['delete-client', (service, form) => deleteClient(service, form.get('id') ?? '')],
 ]);
 
-function nameIn(form: FormTexts, field: string): string {
+function nameIn(form: URLSearchParams, field: string): string {
 	const name = form.get(field)?.trim() ?? '';
 	if (name.length >= 1 && name.length <= maxNameLength) return name;
 	throw new FormError(`Enter a name of 1 to ${maxNameLength} characters.`);

@@ -4,7 +4,6 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { Env, Service } from '../../core/service.ts';
 import type { Member } from '../../core/store/credentials/members.ts';
 import { isSameSecret } from '../../core/store/credentials/secrets.ts';
-import type { FormTexts } from '../pages/form-texts.ts';
 
 const cookie = 'crm_session';
 
@@ -40,5 +39,5 @@ export function closeSession({ store }: Service, c: Context<Env>, { token }: Ses
 /** The token in every form of a signed-in user, which a forged form cannot contain. */
 export const csrfToken = ({ token }: Session): string => createHmac('sha256', token).update('csrf').digest('base64url');
 
-export const hasCsrfToken = (session: Session, form: FormTexts): boolean =>
+export const hasCsrfToken = (session: Session, form: URLSearchParams): boolean =>
 	isSameSecret(form.get('csrf') ?? '', csrfToken(session));

@@ -4,7 +4,6 @@ import { html } from 'hono/html';
 import { runOnce } from '../../api/http/idempotency.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { readForm, refuseForeignForm } from '../pages/forms.ts';
-import type { FormTexts } from '../pages/form-texts.ts';
 import type { Html } from '../pages/page.ts';
 import { csrfToken, hasCsrfToken, type Session } from './session.ts';
 
@@ -23,7 +22,7 @@ export async function handleForm(
 	service: Service,
 	c: Context<Env>,
 	session: Session,
-	handle: (form: FormTexts, doOnce: DoOnce) => Response | Promise<Response>,
+	handle: (form: URLSearchParams, doOnce: DoOnce) => Response | Promise<Response>,
 ): Promise<Response> {
 	const form = await readForm(c);
 	if (!hasCsrfToken(session, form)) return refuseForeignForm(c);
