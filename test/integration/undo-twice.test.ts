@@ -55,6 +55,13 @@ describe('after several undos, no change is reported that did not happen', () =>
 	});
 });
 
+test('several records created again by one undo are found by the next, which creates none twice', async () => {
+	for (const last_name of ['Twin', 'Twin']) await as('t1', op.deleteRecord('contact', (await add('contacts', { last_name })).id));
+	expect(results(await undo('t1'))).toEqual(['undone', 'undone']);
+	await undo('t1');
+	expect(await living('Twin')).toHaveLength(2);
+});
+
 test('a second undo finds restored links to a record created again', async () => {
 	const [company, other] = [await add('companies', { name: 'Old' }), await add('companies', { name: 'Other' })];
 	const contact = await add('contacts', { last_name: 'Linked', company_id: company.id });

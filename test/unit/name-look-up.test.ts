@@ -59,3 +59,19 @@ test('a filter that does not filter finds nothing, and reports it', async () => 
 	const [outcome] = [...(await lookUpNames(api, 'companies', ['Nobody Inc'], false)).values()];
 	expect(outcome).toMatchObject({ failed: { message: expect.stringContaining('do not match the filter name') as unknown } });
 });
+
+test('a name is searched as people read it, without invisible characters and spaces of other kinds', async () => {
+	const searched: unknown[] = [];
+	const send = async ({ query = {} }: ApiRequest) => {
+		if (query.q !== undefined) searched.push(query.q);
+		const others = Array.from({ length: 501 }, (_, i) => ({ id: `other ${i}`, name: `other ${i}` }));
+		const data = query.q === 'Ada King' ? [{ id: 'a', name: 'Ada King' }] : others;
+		return await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: query.q === undefined ? 'next' : null } });
+	};
+	const list = { cursor: 'cursor', search: 'q', filters: [] };
+	const describe = async () => await Promise.resolve({ list, fields: [] });
+	const api = { send, describe, requireDescription: () => undefined } as unknown as Connection;
+	const name = 'Ada\u00a0\u200bKing ';
+	expect((await lookUpNames(api, 'users', [name], false)).get(name)).toEqual({ found: 'a' });
+	expect(searched).toEqual(['Ada King']);
+});

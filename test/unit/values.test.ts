@@ -210,6 +210,11 @@ test.each([
 	expect(instant(nextDay(parseMoment(day, zone)!))).toBe(next);
 });
 
+test('a time that is after 9999 in UTC is refused, since RFC 3339 cannot write it', () => {
+	expect(convert('dateTime', '9999-12-31T12:00:00')).toBe('9999-12-31T17:00:00.000Z');
+	expect(() => convert('dateTime', '9999-12-31T23:00:00')).toThrow('is not a date');
+});
+
 test('names that look alike are one', () => {
 	for (const name of ['Acme\u00a0GmbH', 'Acme  GmbH ', 'ACME\u200b GmbH', 'Ac\u00adme GmbH', '\ufeffacme gmbh']) {
 		expect(foldedText(name)).toBe('acme gmbh');
