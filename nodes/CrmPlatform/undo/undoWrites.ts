@@ -6,7 +6,7 @@ import { path as pathOf } from '../api/http/path';
 import type { Reason } from '../api/http/problemBody';
 import { outdatedVersion, refusedRecord } from '../api/http/statuses';
 import type { WriteDescription } from '../api/openapi/writing';
-import { idText, isObject, scalarsIn } from '../base/json';
+import { idText, isObject } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { ownMember, pointerSteps } from '../base/ownMembers';
 import { exactBody } from '../fields/exactBody';
@@ -225,21 +225,16 @@ function isListStored(storedList: unknown[], sentList: unknown[]): boolean {
 
 /** Removes the values that the service refused by name from an undo; undefined if it named none, or if nothing is left. */
 function withoutRefusedValues(undo: RecordUndo, refused: Error, fields: UndoFields | undefined): RecordUndo | undefined {
-	const { code, errors } = refusalDetails(refused);
+	const { errors } = refusalDetails(refused);
 	const reasons = Array.isArray(errors) ? (errors as Reason[]) : [];
 	const namedFields = new Set(reasons.flatMap(({ pointer }) => (pointer === undefined ? [] : [fieldNameIn(pointer)])));
-	// The service may store a unique value in two fields: the main address, and the list of all.
-	const isTaken = ({ field, to }: FieldUndo) => code === 'duplicate' && namedFields.has(field) && typeof to === 'string';
-	const takenValues = new Set(undo.changes.filter(isTaken).map(({ to }) => to));
 	// Without its place, such as its stage, the service would put the record elsewhere.
-	const isDisplaced = [...namedFields].some((name) => fields?.isPlacement(name));
-	if (isDisplaced && undo.action === 'create') return undefined;
-	const isRefused = ({ field, to }: FieldUndo) =>
-		namedFields.has(field) || (isDisplaced && fields?.isPlacement(field)) || scalarsIn(to).some((scalar) => takenValues.has(scalar));
+	if (undo.action === 'create' && [...namedFields].some((name) => fields?.isPlacement(name))) return undefined;
+	const refusedFields = fields?.withDependents(namedFields) ?? namedFields;
 	const omittedFields: string[] = [];
 	const changes = undo.changes.map((change): FieldUndo => {
 		const { field, to, kept } = change;
-		if (!kept && isRefused(change)) {
+		if (!kept && refusedFields.has(field)) {
 			omittedFields.push(field);
 			return { ...change, kept: true };
 		}
