@@ -48,7 +48,7 @@ await binary.init();
 
 const works: Record<FileTask['work'], (file: string) => Promise<number>> = {
 	async import(file) {
-		const [item] = await run(parts, { resource: 'file', operation: 'importFile' }, await stored(file));
+		const [item] = await run(parts, { resource: 'file', operation: 'importFile', preview: false }, await stored(file));
 		return Number(item?.json['done']);
 	},
 	async export() {

@@ -34,7 +34,7 @@ export async function memoryInN8n(server: ServerProcess, folder: string, rows: n
 			const fileSelector = await csvOf(folder, count);
 			const [item] = await run(n8n, credentialId, [
 				node('n8n-nodes-base.readWriteFile', 1.1, { operation: 'read', fileSelector, options: {} }),
-				node(connector, 1, { resource: 'file', operation: 'importFile', options: {} }),
+				node(connector, 1, { resource: 'file', operation: 'importFile', preview: false, options: {} }),
 			]);
 			if (item?.json['done'] !== count) throw new Error(`${String(item?.json['done'])} of ${count} rows were imported.`);
 		};

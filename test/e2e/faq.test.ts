@@ -17,7 +17,7 @@ test.each([
 ])('a file that somebody uploads in a form is imported from the field %s', async (binaryField, others) => {
 	const path = randomUUID();
 	const elements = { values: [{ fieldLabel: 'File', fieldType: 'file', multipleFiles: others.length > 0 }] };
-	const parameters = { resource: 'file', operation: 'importFile', importAs: 'create', binaryField };
+	const parameters = { resource: 'file', operation: 'importFile', importAs: 'create', preview: false, binaryField };
 	const nodes = [
 		node(
 			'Form', 'n8n-nodes-base.formTrigger', 2.2, { formTitle: 'Upload', formFields: elements, responseMode: 'lastNode' }, { webhookId: path },

@@ -16,7 +16,7 @@ afterEach(async () => await clearFaults());
 /** A workflow that makes a file and imports it. */
 async function importWorkflow(lastName: string) {
 	const options = { writeOncePer: lastName };
-	const parameters = { resource: 'file', operation: 'importFile', importAs: 'create', binaryField: 'data', options };
+	const parameters = { resource: 'file', operation: 'importFile', importAs: 'create', binaryField: 'data', preview: false, options };
 	const workflow = workflowWith({ credentials: await ofSandbox(), parameters });
 	const jsCode = `const rows = Array.from({ length: ${rows} }, (_, i) => '${lastName} ' + i);
 return [{ json: { csv: ['last_name', ...rows].join('\\n') } }];`;

@@ -10,7 +10,7 @@ async function main(): Promise<string> {
 	await store.init();
 	const { items } = await run({
 		credential,
-		parameters: { resource: 'file', operation: 'importFile', binaryField: 'data', options },
+		parameters: { resource: 'file', operation: 'importFile', binaryField: 'data', preview: false, options },
 		files: { data: await store.put(readFileSync(csv)) },
 		executionId,
 	});

@@ -72,7 +72,7 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 		);
 	}
 	const path = collectionPath(execution, item);
-	const isPreview = readPreview(n8n.getNodeParameter('preview', item, false));
+	const isPreview = readPreview(n8n.getNodeParameter('preview', item, true));
 	const { match } = write.job;
 	const whenBlank = match && (match.whenBlank ?? write.match?.whenBlank);
 	const matchFor = fieldToMatchOn(execution, new MatchingColumn(n8n, 'matchOn'), match, whenBlank);

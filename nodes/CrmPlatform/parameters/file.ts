@@ -61,7 +61,7 @@ export const importProperties: INodeProperties[] = [
 		displayName: 'Preview',
 		name: 'preview',
 		type: 'boolean',
-		default: false,
+		default: true,
 		description:
 			'Whether to only read and check the file, without writing anything, to see what would be sent and which rows would be refused',
 	},

@@ -16,7 +16,7 @@ const undoPreview: INodeProperties = {
 	type: 'boolean',
 	default: true,
 	description: 'Whether to only show what would be undone, without writing anything',
-	builderHint: { propertyHint: 'For importFile: whether to only check the file; false if absent' },
+	builderHint: { propertyHint: 'For importFile: whether to only check the file; true if absent' },
 };
 
 const undoOf: INodeProperties = {

@@ -9,7 +9,7 @@ import type { TestSandbox } from './sandbox.ts';
 /** Import File and Export File, run against a sandbox. */
 export function fileRuns(sandbox: TestSandbox, store: BinaryStore) {
 	const importing = (more: IDataObject = {}, kind = 'contact') =>
-		({ resource: 'file', kind, operation: 'importFile', binaryField: 'data', ...more }) as INodeParameters;
+		({ resource: 'file', kind, operation: 'importFile', binaryField: 'data', preview: false, ...more }) as INodeParameters;
 
 	const exporting = (more: IDataObject = {}, kind = 'contact') =>
 		({ resource: 'file', kind, operation: 'exportFile', filters: filterRows({}), ...more }) as INodeParameters;
