@@ -66,7 +66,7 @@ test('for a day after a rotation both secrets sign, then only the new one', asyn
 });
 
 test.each([
-	['contact.exploded', 'These exist: contact.created, contact.updated, contact.deleted.'],
+	['contact.exploded', 'These exist: contact.created, contact.updated, contact.deleted, contact.erased.'],
 	['kontakt.created', 'These exist: *, contact.*, company.*'],
 	['custom.ships.created', 'custom.machines.*'],
 	['contact', 'contact.*'],

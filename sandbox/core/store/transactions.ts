@@ -16,12 +16,8 @@ export class Transactions {
 	private readonly statements: PreparedStatements;
 	private readonly totalChanges: StatementSync;
 	private readonly onStale: () => void;
-	private version = 0;
 
-	/**
-	 * @param onStale called when cached reads are stale: after a rollback, or after another process has
-	 * written to the file
-	 */
+	/** @param onStale called when cached reads are stale: after a rollback */
 	constructor(database: DatabaseSync, onStale: () => void) {
 		this.database = database;
 		this.statements = new PreparedStatements(database);
@@ -36,7 +32,6 @@ export class Transactions {
 	run<T>(work: () => T, isKept: (result: T) => boolean = () => true): T {
 		const { begin, commit, rollback } = this.database.isTransaction ? nested : outermost;
 		this.execute(begin);
-		if (begin === outermost.begin) this.noticeOthers();
 		let isDone = false;
 		try {
 			const result = work();
@@ -84,11 +79,5 @@ export class Transactions {
 
 	private execute(statements: string[]): void {
 		for (const sql of statements) this.statements.get(sql).run();
-	}
-
-	private noticeOthers(): void {
-		const version = this.statements.get('PRAGMA data_version').get()!['data_version'] as number;
-		if (version !== this.version) this.onStale();
-		this.version = version;
 	}
 }

@@ -27,7 +27,7 @@ export class Table extends RecordReader {
 	constructor(database: DatabaseSync, resource: Resource) {
 		const columns = columnsOf(resource);
 		createTable(database, resource, columns);
-		super({ resource, statements: new PreparedStatements(database), cache: new QueryCache(database) }, []);
+		super({ resource, statements: new PreparedStatements(database), cache: new QueryCache() }, []);
 		this.database = database;
 		this.columns = columns;
 		const names = ['id', 'search', ...columns.map(({ name }) => quoted(name)), ...(resource.states?.timed ? [nextStepAt] : []), 'document'];
