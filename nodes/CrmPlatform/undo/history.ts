@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { idText, isObject, scalarsIn } from '../base/json';
+import { getOrCreate } from '../base/maps';
 import { allCustomFields, customKeyOf } from '../fields/field';
 import type { CrmEvent, EventMeaning } from '../log/crmEvent';
 import { compareInstants } from '../values/dates';
@@ -75,8 +76,8 @@ export function addUpdateToUndo(history: RecordHistory, { sequence, data: { obje
 		// The members that it lacks would be cleared.
 		const isPartial = isObject(before) && isObject(after) && Object.keys(after).some((member) => !Object.hasOwn(before, member));
 		if (isPartial) history.problem = `The CRM reports only a part of the previous value of ${name}.`;
-		const change = { sequence, isOwn: true, values, isOmitted: isOmitted(object, name) };
-		history.changes.set(name, [...(history.changes.get(name) ?? []), change]);
+		const changes = getOrCreate(history.changes, name, () => []);
+		changes.push({ sequence, isOwn: true, values, isOmitted: isOmitted(object, name) });
 	}
 }
 
