@@ -11,11 +11,10 @@ import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers
 import { getLinks, searchLinked } from './pickers/linkPickers';
 import { searchCustomObjects } from './pickers/searchRecords';
 import { getFieldsToSet, getSyncFields, getSyncMatchFields, getSyncOtherMatchFields } from './pickers/syncFields';
-import { syncHint } from './sync/syncHint';
 import { testCredential } from './pickers/testCredential';
 import { resources } from './resources';
 import { outputNames } from './sync/syncOutputs';
-import { syncPropertiesOf } from './sync/syncProperties';
+import { syncHint, syncPropertiesOf } from './sync/syncProperties';
 import { synchronize } from './sync/synchronize';
 
 export class CrmPlatformSync implements INodeType {

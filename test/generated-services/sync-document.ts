@@ -13,8 +13,6 @@ export interface SyncDialect {
 	pageSize: number;
 	/** Whether it ignores a filter by team. */
 	ignoresTeam?: boolean;
-	/** Whether it stores `external_id` in capitals. */
-	keepsCapitals?: boolean;
 	/** Whether it answers a change of one record with another record. */
 	answersOther?: boolean;
 	/** Whether a deleted record stays in the list, with the time of its deletion. */
@@ -48,7 +46,7 @@ export function syncDocument({ update, takesIfMatch, batch, hasFilters, hasKeys,
 	);
 	const version = versions === 'field' ? { version: { type: 'integer', readOnly: true } } : {};
 	const fields = { type: 'object', properties };
-	const setByService = { id: { type: 'string', readOnly: true }, deactivated_at: { type: ['string', 'null'], readOnly: true }, ...version };
+	const setByService = { id: { type: 'string', readOnly: true }, deleted_at: { type: ['string', 'null'], readOnly: true }, ...version };
 	const contact = { type: 'object', properties: { ...setByService, ...properties } };
 	const json = (schema: object) => ({ 'application/json': { schema } });
 	const writes = (operationId: string, more: object[] = [], hasBody = true) => ({

@@ -36,7 +36,6 @@ const dialects: fc.Arbitrary<SyncDialect> = fc.record({
 	hasTotal: fc.boolean(),
 	pageSize: fc.constantFrom(2, 100),
 	ignoresTeam: fc.boolean(),
-	keepsCapitals: fc.constantFrom(false, false, true),
 	answersOther: fc.constantFrom(false, false, false, true),
 	deactivates: fc.boolean(),
 } as const);
@@ -158,7 +157,7 @@ function brokenPromises(history: SyncHistory, service: SyncService, { before, it
 	const isReported = (text: string) => words.some((message) => message.includes(text));
 	const isUnprotected = isReported('does not accept a version');
 
-	const isGone = (record: Contact | undefined) => !record || 'deactivated_at' in record && record.deactivated_at !== undefined;
+	const isGone = (record: Contact | undefined) => !record || 'deleted_at' in record && record.deleted_at !== undefined;
 	const deleted = [...before.values()].filter((record) => !isGone(record) && isGone(service.records.get(record.id)));
 	broken.push(...service.deletedAgain.map((id) => `${id} was deleted again`));
 	for (const was of rules.isScoped ? before.values() : []) {

@@ -54,7 +54,7 @@ export class SyncService {
 
 	/** Deletes a record that stays in the list. */
 	deactivate(id: string): void {
-		this.records.set(id, { ...this.records.get(id)!, deactivated_at: '2026-01-01T00:00:00Z' });
+		this.records.set(id, { ...this.records.get(id)!, deleted_at: '2026-01-01T00:00:00Z' });
 	}
 
 	add(values: Record<string, unknown>): Answer {
@@ -119,13 +119,13 @@ export class SyncService {
 			...this.normalize(input),
 			id: record.id,
 			revision: record.revision,
-			deactivated_at: record.deactivated_at,
+			deleted_at: record.deleted_at,
 		});
 		const other = this.dialect.answersOther ? [...this.records.values()].find(({ id }) => id !== record.id) : undefined;
 		return this.answerWith(200, other ?? saved);
 	}
 
-	private remove({ id, deactivated_at: gone }: Contact): Answer {
+	private remove({ id, deleted_at: gone }: Contact): Answer {
 		if (isValue(gone)) this.deletedAgain.push(id);
 		if (this.dialect.deactivates) this.deactivate(id);
 		else this.records.delete(id);
@@ -186,7 +186,6 @@ export class SyncService {
 			Object.entries(values).map(([name, value]) => {
 				const text = typeof value === 'string' ? value.normalize('NFC') : value;
 				if (typeof text !== 'string') return [name, text];
-				if (name === 'external_id' && this.dialect.keepsCapitals) return [name, text.toUpperCase()];
 				return [name, name === 'email' ? text.toLowerCase() : text];
 			}),
 		);

@@ -1,6 +1,6 @@
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field';
 import { matchKey } from '../../nodes/CrmPlatform/fields/keys';
-import { indexRecords, matchesOf, type SourceRecord } from '../../nodes/CrmPlatform/sync/crmIndex';
+import { indexRecords, matchesOf, type SourceRecord } from '../../nodes/CrmPlatform/sync/matching';
 
 const [email, code, name] = [fieldNamed('email'), fieldNamed('code'), fieldNamed('name')];
 const ada = { id: 'con_1', email: 'ada@x.example', name: 'Ada' };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 import { randomRuns } from '../random-runs.ts';
 import { guardDeletions, type Readings } from '../../nodes/CrmPlatform/sync/guards';
-import type { PlannedChange } from '../../nodes/CrmPlatform/sync/plannedChange';
+import type { PlannedChange } from '../../nodes/CrmPlatform/changes/plan';
 
 const record = (id: number) => ({ id: `con_${id}` }) as PlannedChange['record'] & object;
 const missing = (howMany: number, action: PlannedChange['action'] = 'delete'): PlannedChange[] =>
@@ -72,18 +72,6 @@ test('changes of records that the source has are neither counted nor held back',
 	expect(planned.slice(0, 2)).toEqual([update, unchanged]);
 	// No record is missing here, so an empty source is not a reason to refuse.
 	expect(guarded([update], { number: 0 }, { inSource: 0 })).toEqual({ planned: [update] });
-});
-
-test('values that the CRM stores in a different format do not count as changes', () => {
-	const set = (id: number, from: unknown, to: unknown): PlannedChange => ({
-		action: 'update', record: record(id), changes: [{ field: 'phone', from, to }],
-	});
-	const again = [set(1, 'https://left.example', 'HTTPS://Left.example'), set(2, '+4930123', '+49 (30) 123'), set(3, 7, '7.0')];
-	expect(guarded([...again, set(4, null, 'new')], { number: 1 }).reason).toBeUndefined();
-	expect(guarded([...again, set(4, 'A+', 'A-'), set(5, '12', '1.2')], { number: 1 }).reason).toContain('2 of 5');
-	// One new value is enough for a record to count.
-	const mixed = again.map((change) => ({ ...change, changes: [...change.changes, { field: 'status', from: null, to: 'gone' }] }));
-	expect(guarded(mixed, { number: 1 }).reason).toContain('3 of 3');
 });
 
 describe('whatever the limits and the size of the account,', () => {

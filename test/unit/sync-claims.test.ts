@@ -1,6 +1,6 @@
 import { claimsOf } from '../../nodes/CrmPlatform/sync/claims';
-import type { PlannedChange } from '../../nodes/CrmPlatform/sync/plannedChange';
-import { uniqueValueIn } from '../../nodes/CrmPlatform/sync/presence';
+import type { PlannedChange } from '../../nodes/CrmPlatform/changes/plan';
+import { uniqueValueIn } from '../../nodes/CrmPlatform/sync/matching';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 
 const email = fieldNamed('email', { label: 'Email' });

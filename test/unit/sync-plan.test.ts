@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 import { matchKey, valueIn, type ComparedField } from '../../nodes/CrmPlatform/fields/keys';
-import { comparison } from '../../nodes/CrmPlatform/sync/compare';
-import { indexRecords, type CrmRecord, type SourceRecord } from '../../nodes/CrmPlatform/sync/crmIndex';
-import { planChanges } from '../../nodes/CrmPlatform/sync/syncPlan';
-import type { Context, PlannedChange, SyncRules } from '../../nodes/CrmPlatform/sync/plannedChange';
+import { comparison } from '../../nodes/CrmPlatform/changes/merge';
+import { indexRecords, type CrmRecord, type SourceRecord } from '../../nodes/CrmPlatform/sync/matching';
+import type { PlannedChange } from '../../nodes/CrmPlatform/changes/plan';
+import { planChanges, type Context, type SyncRules } from '../../nodes/CrmPlatform/sync/syncPlan';
 import { listed } from '../../nodes/CrmPlatform/values/listed';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 
@@ -87,7 +87,7 @@ test('an ID that the CRM no longer has is created again only under another key, 
 		action: 'conflict', reason: expect.stringContaining('no longer has record con_9'), values: { email: 'gone@x.example' },
 	});
 	const [create] = plan([gone(['con_9', 'gone@x.example'])], [], { match: [id, email] });
-	expect(create).toMatchObject({ action: 'create', seenId: 'con_9', patch: { email: 'gone@x.example' } });
+	expect(create).toMatchObject({ action: 'create', formerId: 'con_9', patch: { email: 'gone@x.example' } });
 });
 
 test('two items of one key are both conflicts that name each other, with no record and no change', () => {
@@ -178,7 +178,7 @@ describe('a record that the source does not have', () => {
 
 	test('is not deleted twice', () => {
 		const gone = { ...ada, deleted_at: '2026-01-01T00:00:00Z' };
-		const reason = expect.stringContaining('deleted or deactivated it already');
+		const reason = expect.stringContaining('deleted it already');
 		expect(leaving(gone, {})).toEqual([{ action: 'unchanged', record: gone, changes: [], reason }]);
 		// A value may still be set.
 		expect(leaving(gone, { missingInSource: 'set', missingValues: { name: 'Gone' } })).toMatchObject([{ action: 'update' }]);

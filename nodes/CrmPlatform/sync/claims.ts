@@ -1,8 +1,8 @@
 import { getOrCreate } from '../base/maps';
 import { idField } from '../fields/field';
 import { matchKey } from '../fields/keys';
-import { asConflict, type PlannedChange } from './plannedChange';
-import { uniqueValueIn, type UniqueField } from './presence';
+import { asConflict, type PlannedChange } from '../changes/plan';
+import { uniqueValueIn, type UniqueField } from './matching';
 
 /** A unique value that is about to be written. */
 export interface Claim {
@@ -20,7 +20,7 @@ interface Holders {
 
 /** The unique values that the plan writes. */
 export function claimsOf(planned: PlannedChange[], unique: UniqueField[]): Claim[] {
-	return planned.flatMap(({ action, patch, seenId }, place) => {
+	return planned.flatMap(({ action, patch, formerId }, place) => {
 		if (patch === undefined || (action !== 'create' && action !== 'update')) return [];
 		const claims = unique.flatMap((field): Claim[] => {
 			const value = uniqueValueIn(patch, field);
@@ -28,7 +28,7 @@ export function claimsOf(planned: PlannedChange[], unique: UniqueField[]): Claim
 			return key === undefined ? [] : [{ place, field, key, value }];
 		});
 		// A record that has only left the scope must not be created a second time.
-		if (seenId !== undefined) claims.push({ place, field: idField, key: seenId, value: seenId });
+		if (formerId !== undefined) claims.push({ place, field: idField, key: formerId, value: formerId });
 		return claims;
 	});
 }

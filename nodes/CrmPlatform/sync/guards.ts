@@ -1,5 +1,4 @@
-import { looseText } from '../fields/keys';
-import { isMissingInSource, asConflict, type PlannedChange } from './plannedChange';
+import { limitInferred, type PlannedChange } from '../changes/plan';
 
 /** The maximum of records that one run may delete or set as missing. */
 export interface DeletionLimits {
@@ -26,28 +25,9 @@ export interface Readings {
 	unknown: number;
 }
 
-/**
- * Refuses all changes of records that the source does not have, if there are more of them than the
- * user allows or if the source may be incomplete: a broken export must not empty the CRM.
- *
- * @returns the plan, and the reason if the changes were refused
- */
-export function guardDeletions(
-	planned: PlannedChange[],
-	limits: DeletionLimits,
-	readings: Readings,
-): { planned: PlannedChange[]; reason?: string } {
-	const isGuarded = (change: PlannedChange) =>
-		isMissingInSource(change) && (change.action === 'delete' || change.action === 'update');
-	// Values that the service has stored in a different format were set by an earlier run.
-	const isNew = ({ changes }: PlannedChange) =>
-		changes.length === 0 || changes.some(({ from, to }) => looseText(from) !== looseText(to));
-	const count = planned.filter((change) => isGuarded(change) && isNew(change)).length;
-	if (count === 0) return { planned };
-	const reason = refusal(count, limits, readings);
-	if (reason === undefined) return { planned };
-	return { planned: planned.map((change) => (isGuarded(change) ? asConflict(change, reason) : change)), reason };
-}
+/** Refuses to delete or set more records than the user allows, or any if the source may be incomplete: a broken export must not empty the CRM. */
+export const guardDeletions = (planned: PlannedChange[], limits: DeletionLimits, readings: Readings) =>
+	limitInferred(planned, (count) => refusal(count, limits, readings));
 
 function refusal(
 	count: number,

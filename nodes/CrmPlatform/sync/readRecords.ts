@@ -6,7 +6,7 @@ import { idField } from '../fields/field';
 import { matchKey, valueIn, type ComparedField } from '../fields/keys';
 import { parallelReads } from '../api/inParallel';
 import { identified, lookUp, maxIds, valuesPerRequest, withFields, type Collection } from '../lookUp/lookUp';
-import type { CrmRecord } from './crmIndex';
+import type { CrmRecord } from './matching';
 
 /**
  * Reads all records that match the filters, each once: while pages shift, one record may be returned twice and

@@ -12,13 +12,13 @@ import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Execution } from '../model';
 import { chosenOption, parameterText } from '../parameters/optionText';
-import { readPercent, readPreview, readWholeNumber } from '../values/readers';
+import { readBoolean, readPercent, readPreview, readWholeNumber } from '../values/readers';
 import { resourceNamed } from '../resources';
 import { requireDescribed } from '../writing/requireWrite';
 import { originalExecution } from '../writing/runState';
 import type { DeletionLimits } from './guards';
-import { missingInSource as missingInSourceProperty, maxDeletions, maxDeletionsShare } from './missingInSource';
-import type { SyncRules } from './plannedChange';
+import { missingInSource as missingInSourceProperty, completeInput, maxDeletions, maxDeletionsShare } from './missingInSource';
+import type { SyncRules } from './syncPlan';
 import {
 	agreedField,
 	alsoMatchOn,
@@ -78,6 +78,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	const accepted = stored.mode === 'each' || match.includes(idField) ? [...upsert.fields, idField] : upsert.fields;
 	const version = parameterText(n8n, versionField);
 	const rules = await rulesOf(execution, upsert.fields, version !== '');
+	if (rules.missingInSource !== 'leave') refusePartialSource(execution);
 	const changedAt = rules.bothChanged === 'latest' ? parameterText(n8n, changedAtField) : '';
 	if (rules.bothChanged === 'latest' && changedAt === '') {
 		throw new Error('Changed At Field: name the field of the input items with the time of their last change.');
@@ -174,3 +175,23 @@ export function syncExecution(n8n: IExecuteFunctions, api: Execution['api']): Ex
 	};
 	return { n8n, api, resource, operation, identity };
 }
+
+/**
+ * Refuses to change records missing in the source if the items may be a part of it: records of the other parts would be
+ * deleted. n8n does not tell a sub-workflow how often it was called.
+ *
+ * @throws Error in the user's words
+ */
+function refusePartialSource({ n8n }: Execution): void {
+	const { displayName, name, default: unset } = completeInput;
+	if (readBoolean(displayName, n8n.getNodeParameter(name, 0, unset), { otherwise: false })) return;
+	const node = n8n.getNode().name;
+	const isLoop = ({ type, name: loop }: { type: string; name: string }) =>
+		type === 'n8n-nodes-base.splitInBatches' && n8n.getParentNodes(loop).some((parent) => parent.name === node);
+	const isRepeated = (n8n.getWorkflowDataProxy(0).$runIndex as number) > 0 || n8n.getParentNodes(node).some(isLoop);
+	const isSubExecution = n8n.getMode() === 'integrated' || n8n.getExecutionContext()?.parentExecutionId !== undefined;
+	if (isRepeated || isSubExecution) throw new Error(partOnly(isRepeated ? 'runs several times in this execution' : 'is in a sub-workflow, which may run several times'));
+}
+
+const partOnly = (cause: string) =>
+	`When Missing in the Source: the node ${cause}. If each run has only some records of the source, the others would be deleted, so nothing was written. Pass in all records at once, or choose Leave It. If each run has all records of its scope, turn on Input Is Complete.`;

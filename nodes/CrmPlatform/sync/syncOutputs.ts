@@ -1,19 +1,14 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { mergePatch } from '../api/answeredRecord';
+import type { ChangeFailure } from '../changes/apply';
+import { reportedRecord } from '../changes/outcomes';
+import type { PlannedChange } from '../changes/plan';
 import { failureJson, nodeFailure } from '../failure';
-import type { PlannedChange, SyncAction } from './plannedChange';
 
 /** The outputs of the node in their order: those that need attention come before Unchanged. */
 export const outputNames = ['Created', 'Updated', 'Deleted', 'Conflict', 'Unchanged'] as const;
 
-const outputs: Record<SyncAction, number> = { create: 0, update: 1, delete: 2, conflict: 3, unchanged: 4 };
-
-/** The error of a record that failed, and its item. */
-export interface SyncFailure {
-	item?: number | undefined;
-	error: Error;
-}
+const outputs: Record<PlannedChange['action'], number> = { create: 0, update: 1, delete: 2, conflict: 3, unchanged: 4 };
 
 /**
  * Returns the items of each output.
@@ -25,24 +20,17 @@ export interface SyncFailure {
 export function outputOf(
 	n8n: IExecuteFunctions,
 	done: PlannedChange[],
-	failures: SyncFailure[],
+	failures: ChangeFailure[],
 	names: ReadonlySet<string>,
 ): INodeExecutionData[][] {
 	const result: INodeExecutionData[][] = outputNames.map(() => []);
-	for (const change of done) result[outputs[change.action]]!.push(itemOf(change, names));
+	for (const change of done) {
+		result[outputs[change.action]]!.push({ json: reportedRecord(change, names, 'sync'), ...linkTo(change.item) });
+	}
 	for (const { item, error } of failures) {
 		result[outputs.conflict]!.push({ json: failureJson(nodeFailure(n8n, error, item)), ...linkTo(item) });
 	}
 	return result;
-}
-
-function itemOf(change: PlannedChange, names: ReadonlySet<string>): INodeExecutionData {
-	const { action, item, record, values, patch, changes, reason } = change;
-	const outputRecord: IDataObject = (record && patch ? mergePatch(record, patch) : record) ?? values ?? {};
-	const json: IDataObject = {};
-	for (const name of Object.keys(outputRecord)) if (names.has(name)) json[name] = outputRecord[name];
-	json.sync = { action, changes: changes as unknown as IDataObject[], reason: reason ?? null };
-	return { json, ...linkTo(item) };
 }
 
 const linkTo = (item: number | undefined): Pick<INodeExecutionData, 'pairedItem'> =>

@@ -1,9 +1,46 @@
-import { decideMatched } from './decideMatched';
-import { isGone } from './deletedRecords';
-import { duplicateKeys, matchesOf, ownersOf, type CrmIndex, type CrmRecord, type SourceRecord } from './crmIndex';
-import { asConflict, type Context, type PlannedChange } from './plannedChange';
-import { recordsPointedAt, type Pointer } from './presence';
+import type { IDataObject } from 'n8n-workflow';
+
+import { merge, type RecordComparison, type Side } from '../changes/merge';
+import { asConflict, type PlannedChange } from '../changes/plan';
+import { isBlank } from '../values/blank';
+import type { TimeSpan } from '../values/dates';
 import { listed } from '../values/listed';
+import {
+	duplicateKeys, matchesOf, ownersOf, possibleOwnersOf,
+	type CrmIndex, type CrmRecord, type PossibleOwner, type SourceRecord, type UniqueField,
+} from './matching';
+
+/** The user's choices. */
+export interface SyncRules {
+	/** What to do with records of the source that the CRM does not have. */
+	missingInCrm: 'create' | 'leave';
+	/** What to do with records whose values differ. */
+	differing: 'update' | 'leave';
+	/** What to do with records in scope that the source does not have. */
+	missingInSource: 'leave' | 'delete' | 'set';
+	/** The values to set in records that the source does not have. */
+	missingValues?: IDataObject;
+	/** What to do with records that the CRM has changed since the other system saw them. */
+	bothChanged: 'conflict' | 'source' | 'crm' | 'latest';
+	/** Whether the items carry the version that the other system saw last. */
+	checksVersions: boolean;
+}
+
+export interface Context {
+	rules: SyncRules;
+	/** The label of the field of each key. */
+	matchLabels: readonly string[];
+	/** The fields of which no two records may have the same value. */
+	unique: readonly UniqueField[];
+	compare: RecordComparison;
+	/** The version and the time of the last change of a record. */
+	versionOf(record: CrmRecord): string | undefined;
+	changedAtOf(record: CrmRecord): TimeSpan | undefined;
+	/** The keys of a record, for each field to match on. */
+	keysOf(record: CrmRecord): Array<string | undefined>;
+	/** Why a record is outside the scope although the service returned it. */
+	outside(record: CrmRecord): string | undefined;
+}
 
 /**
  * Decides about each record. Reads and writes nothing, so that a preview and a run decide alike.
@@ -53,15 +90,73 @@ export function planChanges(source: SourceRecord[], crm: CrmIndex, context: Cont
 	);
 	const missing = crm.records.filter(({ id }) => !present.has(id));
 	const places = new Map(source.map(({ item }, place) => [item, place]));
-	const pointers = recordsPointedAt(missing, source, context.unique, ({ item }) => !planned[places.get(item)!]!.record);
-	for (const [id, { items, label }] of pointers) {
+	const possibleOwners = possibleOwnersOf(missing, source, context.unique, ({ item }) => !planned[places.get(item)!]!.record);
+	for (const [id, { items, label }] of possibleOwners) {
 		for (const item of items) {
 			const place = places.get(item)!;
 			if (planned[place]!.action === 'create') planned[place] = asConflict(planned[place]!, mayBeRecord(id, label));
 		}
 	}
-	for (const record of missing) planned.push(absentInSource(record, pointers.get(record.id), context));
+	for (const record of missing) planned.push(absentInSource(record, possibleOwners.get(record.id), context));
 	return planned;
+}
+
+/**
+ * Decides about a record that both systems have.
+ *
+ * @param field index of the field that found it
+ */
+function decideMatched(source: SourceRecord, record: CrmRecord, field: number, context: Context): PlannedChange {
+	const { rules, compare } = context;
+	const { item, values } = source;
+	const { changes, patch } = compare.difference(record, values);
+	const base = { item, record, changes };
+	if (changes.length === 0) return { ...base, action: 'unchanged' };
+	if (rules.differing === 'leave') return { ...base, action: 'unchanged', reason: notUpdated };
+	if (!rules.checksVersions) return { ...base, action: 'update', patch };
+	const version = context.versionOf(record);
+	// A version is valid only for the record it was read from.
+	const isOwn = source.id === undefined ? field === 0 : source.id === record.id;
+	const seenVersion = isOwn ? source.seenVersion : undefined;
+	if (seenVersion !== undefined && seenVersion === version) return { ...base, action: 'update', patch };
+	if (version === undefined) return { ...base, action: 'conflict', reason: noVersion };
+	// A version that the CRM has not reached belongs to another record or account.
+	if (seenVersion !== undefined && Number(seenVersion) > Number(version)) {
+		return { ...base, action: 'conflict', reason: unknownVersion(seenVersion, version) };
+	}
+	const since = seenVersion !== undefined ? changedSince(seenVersion, version) : isOwn ? neverSeen : otherRecordSeen(source.id, record.id);
+	let why = '';
+	const rule = (): Side | undefined => {
+		const ruled = ruling(rules.bothChanged, source.changedAt, context.changedAtOf(record));
+		({ why } = ruled);
+		return ruled.winner;
+	};
+	const merged = merge(compare, { base: isOwn ? source.agreed : undefined, target: values, current: record }, rule);
+	const reason = [since, why].filter(Boolean).join(' ');
+	if (!merged) return { ...base, action: 'conflict', reason };
+	if (merged.changes.every(({ kept }) => kept)) return { ...base, changes: merged.changes, action: 'unchanged', reason };
+	return { ...base, changes: merged.changes, action: 'update', patch: merged.patch, ...(merged.isDecided && { reason }) };
+}
+
+/** The side that wins if both have changed a value; undefined for a conflict. */
+function ruling(
+	rule: SyncRules['bothChanged'],
+	source: TimeSpan | undefined,
+	crm: TimeSpan | undefined,
+): { winner?: Side; why: string } {
+	switch (rule) {
+		case 'source':
+			return { winner: 'target', why: 'The source takes precedence.' };
+		case 'crm':
+			return { winner: 'current', why: 'The CRM takes precedence.' };
+		case 'conflict':
+			return { why: '' };
+		case 'latest':
+			// At the stored precision (second, minute or day), equal times have no later one.
+			if (source && crm && source.from > crm.to) return { winner: 'target', why: 'The source was changed later.' };
+			if (source && crm && crm.from > source.to) return { winner: 'current', why: 'The CRM was changed later.' };
+			return { why: noOrder };
+	}
 }
 
 function absentInCrm({ item, values, wasInCrm, id, keys }: SourceRecord, { rules, compare }: Context): PlannedChange {
@@ -75,17 +170,17 @@ function absentInCrm({ item, values, wasInCrm, id, keys }: SourceRecord, { rules
 	if (id === undefined) return { ...base, action: 'create', patch };
 	const hasOtherKey = keys.filter((key) => key !== undefined).length > 1;
 	if (!hasOtherKey) return { ...base, action: 'conflict', reason: notFoundAgain(id) };
-	return { ...base, action: 'create', patch, seenId: id };
+	return { ...base, action: 'create', patch, formerId: id };
 }
 
-function absentInSource(record: CrmRecord, pointer: Pointer | undefined, context: Context): PlannedChange {
+function absentInSource(record: CrmRecord, owner: PossibleOwner | undefined, context: Context): PlannedChange {
 	const { rules, compare } = context;
-	if (pointer) return { action: 'conflict', record, changes: [], reason: pointedTo(pointer) };
+	if (owner) return { action: 'conflict', record, changes: [], reason: mayBeItem(owner) };
 	if (context.keysOf(record).every((key) => key === undefined)) {
 		return { action: 'unchanged', record, changes: [], reason: withoutKey(context.matchLabels) };
 	}
 	if (rules.missingInSource !== 'set') {
-		if (isGone(record)) return { action: 'unchanged', record, changes: [], reason: goneAlready };
+		if (!isBlank(record.deleted_at)) return { action: 'unchanged', record, changes: [], reason: goneAlready };
 		return { action: 'delete', record, changes: [], reason: notInSource };
 	}
 	const { changes, patch } = compare.difference(record, rules.missingValues ?? {});
@@ -96,13 +191,13 @@ function absentInSource(record: CrmRecord, pointer: Pointer | undefined, context
 const deletedInCrm =
 	'The source has seen this record, but the CRM no longer returns it: it was deleted, or is no longer in Records in Scope.';
 const notCreated = 'The CRM does not have this record, and When Missing in the CRM is set to Leave It Out.';
-const goneAlready = 'The source does not have this record, and the CRM has deleted or deactivated it already.';
+const goneAlready = 'The source does not have this record, and the CRM has deleted it already.';
 const notInSource = 'The source does not have this record.';
 const notFoundAgain = (id: string) =>
 	`The CRM no longer has record ${id}. A new one would get another ID, which this item does not have, and the next run would create it again. Choose a second field in Then Match On.`;
 const mayBeRecord = (id: string, label: string) =>
 	`Record ${id} has this item’s ${label} but a different key, so it may be the same record. Correct the key.`;
-const pointedTo = ({ items, label }: Pointer) =>
+const mayBeItem = ({ items, label }: PossibleOwner) =>
 	`No item has this record’s key, but item ${items[0]} has its ${label}, so it may be that record. It was left unchanged. Correct the key.`;
 const withoutKey = (labels: readonly string[]) =>
 	`The record has no ${labels.join(' and no ')}, so no item can match it. It was left unchanged.`;
@@ -112,3 +207,15 @@ const hasOtherKey = (id: string, key: string, labels: readonly string[], field: 
 	`Record ${id} has this item’s ${labels[field]}, but another ${labels[otherField]}: “${key.slice(0, 100)}”. It may be another record. Correct the key, or remove it from one of them.`;
 const matchedTwice = (id: string, items: number[]) =>
 	`Record ${id} belongs to several items (${listed(items)}). Only one of them may be this record.`;
+const notUpdated = 'The values differ, and When Values Differ is set to leave the record unchanged.';
+const noVersion = 'The CRM reports no version, so it is unknown whether the CRM was changed as well.';
+const noOrder = 'It is unknown which of the two was changed later.';
+const neverSeen = 'The source has not seen this record of the CRM yet, and its values differ.';
+const changedSince = (seen: string, version: string) =>
+	`The CRM has changed this record since the source saw it (version ${seen}, now ${version}).`;
+const otherRecordSeen = (seen: string | undefined, id: string) =>
+	seen === undefined
+		? `The source has not seen record ${id} yet, and the values differ.`
+		: `The source has seen record ${seen}, not record ${id}, and the values differ.`;
+const unknownVersion = (seen: string, version: string) =>
+	`The source has seen version ${seen} of this record, but the CRM only has version ${version}.`;

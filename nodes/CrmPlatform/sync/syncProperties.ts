@@ -1,9 +1,12 @@
-import type { INodeProperties } from 'n8n-workflow';
+import type { INodeProperties, INodeTypeDescription } from 'n8n-workflow';
 
 import type { Operation, Resource } from '../model';
-import { blankNotices, emptyCellsOption, errorTextsOption, valuesInOption, fieldsProperties, matchOnProperty } from '../parameters/fieldParameters';
+import {
+	blankNotices, describeFields, emptyCellsOption, errorTextsOption, fieldsJsonHint, fieldsProperties, matchOnProperty, valuesInOption,
+} from '../parameters/fieldParameters';
 import { filtersProperty } from '../parameters/filterParameters';
 import { propertiesOf } from '../actionProperties';
+import { everyday } from '../resources';
 import { missingInSourceProperties } from './missingInSource';
 
 /** The operation whose fields, and fields to match on, a sync offers. */
@@ -157,4 +160,12 @@ export const preview: INodeProperties = {
 	type: 'boolean',
 	default: true,
 	description: 'Whether to only show what a run would do, without writing anything. Turn it off to write the changes.',
+};
+
+const records = describeFields(everyday.filter(isSynced), false);
+
+/** A hint for builders of workflows, beside the parameters of a sync. */
+export const syncHint: NonNullable<INodeTypeDescription['builderHint']> = {
+	searchHint: 'Give it all rows of the other system at once. With preview it only says what it would do.',
+	extraTypeDefContent: [{ content: `${fieldsJsonHint} Every record may have external_id. ${records}` }],
 };

@@ -7,7 +7,7 @@ import { timeSpan, type TimeSpan } from '../values/dates';
 import type { BodyOf } from '../mapping/prepareValues';
 import type { Execution } from '../model';
 import { isRoundedKey, matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';
-import type { SourceRecord } from './crmIndex';
+import type { SourceRecord } from './matching';
 
 /** The members that are read from each input item, besides its values. */
 export interface SourceFields {

@@ -4,19 +4,18 @@ import { connect } from '../api/connection';
 import { idField, type Field } from '../fields/field';
 import { nodeFailure, withLines } from '../failure';
 import type { Execution } from '../model';
-import { applyPlan, describedWrites, type AppliedPlan } from './applyPlan';
+import { applyPlan, describedWrites, type AppliedPlan } from '../changes/apply';
+import { comparison } from '../changes/merge';
+import { asConflict, type PlannedChange } from '../changes/plan';
 import { claimsOf, refuseDuplicates, type Claim } from './claims';
 import { listNameOf, matchKey, valueIn } from '../fields/keys';
+import { isBlank } from '../values/blank';
 import { timeSpan } from '../values/dates';
-import { comparison } from './compare';
-import { rememberDecisions, withPreviousDecisions } from './decisions';
+import { rememberOverwritten, withPreviouslyOverwritten } from './overwrittenValues';
 import { guardDeletions } from './guards';
-import { goneFields, isGone } from './deletedRecords';
-import { refusePartialSource } from './partialSource';
-import { indexRecords, type CrmRecord, type SourceRecord } from './crmIndex';
+import { indexRecords, type CrmRecord, type SourceRecord } from './matching';
 import { outputNames, outputOf } from './syncOutputs';
 import { planChanges } from './syncPlan';
-import { asConflict, type PlannedChange } from './plannedChange';
 import { countRecords, findRecords, inWholeList, readWholeList, type FoundRecords, type KeysToFind, type KeyToFind } from './readRecords';
 import { namesOfScope, scopeCheck, conditionsOfScope } from './scope';
 import { settingsOf, syncExecution, type SyncSettings } from './settings';
@@ -45,25 +44,25 @@ export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutio
 
 async function run(execution: Execution): Promise<INodeExecutionData[][]> {
 	const { n8n, api } = execution;
-	const { planned, unread, collection, match, isPreview } = await prepare(execution);
+	const { planned, unread, collection, isPreview } = await prepare(execution);
 	const described = await describedWrites(execution, planned);
 	const applied: AppliedPlan = isPreview
 		? { done: planned, failures: [], untried: 0 }
-		: await applyPlan(execution, collection, match, planned, described);
+		: await applyPlan(execution, collection, planned, described);
 	const { failures, untried } = applied;
-	const done = withPreviousDecisions(n8n, applied.done);
+	const done = withPreviouslyOverwritten(n8n, applied.done);
 	if (isPreview) api.notices.add('Preview: nothing was written. Turn off Preview to write these changes.');
 
 	const [first] = failures;
 	if (first && !n8n.continueOnFail()) {
 		const writtenCount = done.filter(({ action }) => action !== 'unchanged' && action !== 'conflict').length;
 		const summary = `${writtenCount} records were written, ${failures.length} failed and ${untried} were not tried. The next run continues with the rest.`;
-		const { lines, overwritten } = rememberDecisions(n8n, done);
+		const { lines, overwritten } = rememberOverwritten(n8n, done);
 		const failure = withLines(nodeFailure(n8n, first.error, first.item), [summary, ...lines, ...api.notices]);
 		if (overwritten.length > 0) failure.context.data = { ...(failure.context.data as IDataObject), overwritten };
 		throw failure;
 	}
-	if (!isPreview) rememberDecisions(n8n, []);
+	if (!isPreview) rememberOverwritten(n8n, []);
 	for (const message of api.notices) n8n.addExecutionHints({ message, location: 'outputPane' });
 	return outputOf(n8n, done, [...unread, ...failures], new Set(collection.fields));
 }
@@ -88,7 +87,7 @@ async function prepare(execution: Execution) {
 	}
 	const collection = { ...sync.collection, fields: neededFields(sync, source) };
 	const planned = await plan(execution, { ...sync, collection }, source);
-	return { planned, unread: failures, collection, match: sync.match, isPreview: sync.isPreview };
+	return { planned, unread: failures, collection, isPreview: sync.isPreview };
 }
 
 /** The fields to read of each record: those that are compared, those to match on, and the version. */
@@ -117,11 +116,10 @@ async function plan(execution: Execution, sync: SyncSettings, source: Source): P
 	const { collection, scope, filters, limits, rules, fields, match, unique, recordFields } = sync;
 	const isWhole = rules.missingInSource !== 'leave';
 	const isScoped = Object.keys(scope).length > 0;
-	if (isWhole) refusePartialSource(execution);
 	const counted = isWhole ? await countRecords(collection, scope) : undefined;
 	const scoped = conditionsOfScope(filters, fields, recordFields);
-	const gone = goneFields.filter((name) => rules.missingInSource === 'delete' && recordFields.has(name));
-	const read = { ...collection, fields: [...collection.fields, ...namesOfScope(scoped, recordFields), ...gone] };
+	const deleted = rules.missingInSource === 'delete' && recordFields.has('deleted_at') ? ['deleted_at'] : [];
+	const read = { ...collection, fields: [...collection.fields, ...namesOfScope(scoped, recordFields), ...deleted] };
 	const found: FoundRecords = isWhole
 		? inWholeList(await readWholeList(read, scope), isScoped)
 		: await findRecords(read, keysToFind(source, match), scope);
@@ -147,7 +145,7 @@ async function plan(execution: Execution, sync: SyncSettings, source: Source): P
 		limits,
 		{
 			inScope: found.records.length,
-			comparable: found.records.filter((record) => !isGone(record) && keysOf(record).some((key) => key !== undefined)).length,
+			comparable: found.records.filter((record) => isBlank(record.deleted_at) && keysOf(record).some((key) => key !== undefined)).length,
 			counted,
 			inSource: source.records.length,
 			unknown: source.failures.length,

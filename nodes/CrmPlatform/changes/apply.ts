@@ -1,4 +1,4 @@
-import type { IDataObject } from 'n8n-workflow';
+import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import type { WriteDescription } from '../api/openapi/writing';
 import { isAnsweredWith, isNotFound } from '../api/fetchRecord';
@@ -6,37 +6,38 @@ import { idText } from '../base/json';
 import { path as pathOf } from '../api/http/path';
 import { mergePatch } from '../api/answeredRecord';
 import { outdatedVersion } from '../api/http/statuses';
-import type { Field } from '../fields/field';
-import { looseText } from '../fields/keys';
 import type { Execution, MayContinue, SlicedRun } from '../model';
 import { runAll } from '../schedule';
-import type { Collection } from '../lookUp/lookUp';
+import type { Collection, IdentifiedRecord } from '../lookUp/lookUp';
 import { writeRecords } from '../writing/batches';
 import { isWithoutRecord } from '../writing/writeOne';
 import { requireDescribed } from '../writing/requireWrite';
 import type { Write } from '../writing/writeOrder';
 import { protectionOf, versionOf } from '../writing/replace';
-import { UnsafeDeletions, withoutRecord } from './unsafeDeletions';
-import type { CrmRecord } from './crmIndex';
-import type { SyncFailure } from './syncOutputs';
-import { asConflict, isMissingInSource, type PlannedChange } from './plannedChange';
+import { asConflict, isInferred, type PlannedChange } from './plan';
 
 type WriteAction = 'update' | 'create' | 'delete';
+
+/** The error of a record that was not written, and its item. */
+export interface ChangeFailure {
+	item?: number | undefined;
+	error: Error;
+}
 
 /** The outcome of a plan. */
 export interface AppliedPlan {
 	/** The changes in the order of the plan: as planned, or corrected to what the CRM reported. */
 	done: PlannedChange[];
-	failures: SyncFailure[];
+	failures: ChangeFailure[];
 	/** Number of changes that were not tried after a failure. */
 	untried: number;
 }
 
 /**
- * The order in which changes are made. Records missing in the source come last: the outcome of its items may
- * show that one of them is such a record.
+ * The order in which changes are made. Inferred changes come last: the outcome of the items may show that one of them is
+ * such a record.
  */
-const steps: Array<[action: WriteAction, areMissing: boolean]> = [
+const steps: Array<[action: WriteAction, areInferred: boolean]> = [
 	['update', false],
 	['create', false],
 	['update', true],
@@ -66,24 +67,23 @@ export async function describedWrites(
 export async function applyPlan(
 	execution: Execution,
 	{ path: collection, list: { changed } }: Pick<Collection, 'path' | 'list'>,
-	match: Field[],
 	planned: PlannedChange[],
 	described: Map<WriteAction, WriteDescription>,
 ): Promise<AppliedPlan> {
 	const { n8n } = execution;
 	const isWrite = ({ action }: PlannedChange) => described.has(action as WriteAction);
 	const done = planned.map((change) => (isWrite(change) ? undefined : change));
-	const failures: SyncFailure[] = [];
-	const doubts = new UnsafeDeletions(planned, match);
+	const failures: ChangeFailure[] = [];
+	const doubts = new Doubts(planned);
 	const mayContinue: MayContinue = (results) =>
 		!n8n.getExecutionCancelSignal()?.aborted &&
 		(n8n.continueOnFail() || (failures.length === 0 && !results.some((result) => result instanceof Error)));
 
-	for (const [step, [action, areMissing]] of steps.entries()) {
+	for (const [step, [action, areInferred]] of steps.entries()) {
 		const places: number[] = [];
 		for (const [place, change] of planned.entries()) {
-			if (change.action !== action || isMissingInSource(change) !== areMissing) continue;
-			const doubt = areMissing ? doubts.about(change) : undefined;
+			if (change.action !== action || isInferred(change) !== areInferred) continue;
+			const doubt = areInferred ? doubts.about(change) : undefined;
 			if (doubt === undefined) places.push(place);
 			else done[place] = asConflict(change, doubt);
 		}
@@ -126,15 +126,14 @@ function writesOf(
 ): SlicedRun {
 	const { identity, operation } = execution;
 	return writeRecords(
-		// Each step has its own keys; options of the operation do not apply to a sync.
+		// Each step has its own keys; options of the operation do not apply to a plan.
 		{ ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run: `${identity.run}/${step}` } },
 		description,
 		(index) => writeOf(collection, changes[index]!),
-		({ id, ...record }, _, { status }): IDataObject => {
+		({ id, ...record }, _, { status }): IDataObject => ({
 			// A change that is only accepted is answered with a job (RFC 9110, section 15.3.3).
-			if (status === 202) return { record: {} };
-			return { record: { ...record, ...(idText(id) !== undefined && { id: idText(id) }) } };
-		},
+			record: status === 202 ? {} : { ...record, ...(idText(id) !== undefined && { id: idText(id) }) },
+		}),
 		{
 			...protectionOf(execution, description, changes.map(({ record }) => record)),
 			onRefusal(error) {
@@ -156,19 +155,62 @@ function writeOf(collection: string, { record, patch }: PlannedChange): Write {
 	};
 }
 
-/** The change as made: if the version is unchanged, the service had stored these values before. */
+/** The change as made. */
 function asWritten(change: PlannedChange, answered: IDataObject, changedField: string | undefined): PlannedChange {
-	const { patch = {}, ...changeWithoutPatch } = change;
 	if (change.action === 'delete') return change;
+	const { patch = {}, ...changeWithoutPatch } = change;
 	// The version and the time that were read belong to the previous values.
-	const { version, ...read }: IDataObject = change.record ?? {};
+	const { version: _, ...read }: IDataObject = change.record ?? {};
 	if (changedField !== undefined) delete read[changedField];
-	const record = { ...mergePatch(read, patch), ...answered } as CrmRecord;
-	if (version === undefined || version !== answered.version) return { ...changeWithoutPatch, record };
-	const isStored = change.changes.every(({ from, to, kept }) => kept || looseText(from) === looseText(to));
-	if (isStored) return { ...changeWithoutPatch, record, action: 'unchanged', reason: storedAlready };
-	const { version: _, ...unclear } = record;
-	return { ...changeWithoutPatch, record: unclear, reason: answeredAsBefore };
+	return { ...changeWithoutPatch, record: { ...mergePatch(read, patch), ...answered } as IdentifiedRecord };
+}
+
+/**
+ * The doubts that the outcomes of items raise about inferred changes: an item that was not written may be a record that
+ * no item seemed to have, under another key. Such a record is left alone until that is settled.
+ */
+class Doubts {
+	/** By the id of a record. */
+	private readonly named = new Map<string, string>();
+	private general: string | undefined;
+	/** Ids of the records that were read, or created since. */
+	private readonly knownIds: Set<string>;
+
+	constructor(planned: PlannedChange[]) {
+		this.knownIds = new Set(planned.flatMap(({ record }) => (record ? [record.id] : [])));
+	}
+
+	/** Notes a change that was refused or has failed. */
+	add({ item, record }: PlannedChange, error: Error): void {
+		if (item === undefined) return;
+		const refusal = error instanceof NodeApiError ? error : undefined;
+		const id = idText((refusal?.context.data as { existing_id?: unknown } | undefined)?.existing_id);
+		// A record that was changed or deleted meanwhile has no other key.
+		const isSettled = record !== undefined && (isNotFound(error) || isAnsweredWith(error, outdatedVersion));
+		if (id !== undefined && id !== record?.id && this.knownIds.has(id)) {
+			this.named.set(id, `The CRM refused item ${item}, because this record already has one of its values. The record was left unchanged.`);
+		} else if (!isSettled) {
+			this.general ??= `Item ${item} could not be written, but may be this record under another key. The record was left unchanged.`;
+		}
+	}
+
+	/**
+	 * Notes the response to an accepted change.
+	 *
+	 * @returns why a creation has not created a record, if so
+	 */
+	addAnswer({ item, action }: PlannedChange, { id: answeredId }: IDataObject): string | undefined {
+		const id = idText(answeredId);
+		if (item === undefined || action !== 'create') return undefined;
+		if (id !== undefined && !this.knownIds.has(id)) return void this.knownIds.add(id);
+		this.general ??= `The CRM’s response to item ${item} has no new record, so the item may be this record under another key. The record was left unchanged.`;
+		return id === undefined ? withoutRecord : `The CRM did not create a record: it returned record ${id}, which already existed and may have been changed. Correct the key of the item or of the record.`;
+	}
+
+	/** Why the record is left alone; undefined if it may be changed. */
+	about({ record }: PlannedChange): string | undefined {
+		return this.named.get(record?.id ?? '') ?? this.general;
+	}
 }
 
 /** Why the CRM refused a change that was valid when it was planned; undefined for errors. */
@@ -179,8 +221,7 @@ function conflictIn(error: Error): string | undefined {
 	return isWithoutRecord(error) ? withoutRecord : undefined;
 }
 
-const storedAlready = 'The CRM already had these values; it stores them in a different format.';
-const answeredAsBefore =
-	'The CRM accepted the change but returned the previous version: it stores these values in a different format, or its response was outdated. The next run shows which.';
+const withoutRecord =
+	'The CRM returned no record for this item, so it is unknown whether it wrote one. No record was deleted or set as missing. The next run looks for it by its key.';
 const changedMeanwhile = 'The CRM’s record was changed after this run read it. Nothing was overwritten.';
 const deletedMeanwhile = 'The CRM’s record was deleted after this run read it.';

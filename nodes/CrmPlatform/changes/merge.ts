@@ -1,0 +1,141 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { isObject } from '../base/json';
+import { ownMember, setMember } from '../base/ownMembers';
+import type { ComparedField } from '../fields/keys';
+import { coversValue } from '../fields/same';
+
+/** One value that differs between what is wanted and what the CRM has. */
+export interface Change {
+	/** The name of the field, dotted if it is part of an object: `address.city`. */
+	field: string;
+	/** The value in the CRM; null if it has none. */
+	from: unknown;
+	/** The wanted value. */
+	to: unknown;
+	/** Whether the CRM's value stays. */
+	kept?: true;
+}
+
+/** The difference between a record and the wanted values. */
+interface Difference {
+	changes: Change[];
+	/** A merge patch (RFC 7396) with the values that differ, and no others. */
+	patch: IDataObject;
+}
+
+/**
+ * Compares records as the service stores them: texts that it stores in lower case are equal in any case, and
+ * two notations of one instant are equal. Only values that are wanted count, also within objects and the
+ * objects of a list. A missing value, null, an empty text and an empty list are equal.
+ *
+ * @param fields the fields that records are written with
+ */
+export function comparison(fields: ComparedField[]): RecordComparison {
+	const byName = new Map(fields.map((field) => [field.path.join('.'), field]));
+
+	const objectDifference = (
+		stored: unknown,
+		target: IDataObject,
+		prefix: string,
+		around: ComparedField | undefined,
+		changes: Change[],
+		isChosen: (field: string) => boolean,
+	): IDataObject => {
+		const patch: IDataObject = {};
+		const before = isObject(stored) ? stored : {};
+		for (const [key, value] of Object.entries(target)) {
+			if (value === undefined) continue;
+			const name = prefix + key;
+			const field = byName.get(name) ?? around;
+			const current = ownMember(before, key);
+			if (isObject(value) && Object.keys(value).length > 0) {
+				const count = changes.length;
+				const inner = objectDifference(current, value, `${name}.`, field, changes, isChosen);
+				if (changes.length > count) setMember(patch, key, inner);
+			} else if (isChosen(name) && !coversValue(field, current, value, pathWithin(name, field))) {
+				changes.push({ field: name, from: current ?? null, to: value });
+				setMember(patch, key, value);
+			}
+		}
+		return patch;
+	};
+
+	return {
+		difference(stored, target, isChosen = () => true) {
+			const changes: Change[] = [];
+			const patch = objectDifference(stored, target, '', undefined, changes, isChosen);
+			return { changes, patch };
+		},
+		covers(name, stored, target) {
+			const field = byName.get(name);
+			return coversValue(field, stored, target, pathWithin(name, field));
+		},
+	};
+}
+
+export interface RecordComparison {
+	/** @param isChosen whether a field, by its dotted name, counts */
+	difference(stored: IDataObject, target: IDataObject, isChosen?: (field: string) => boolean): Difference;
+	/** Whether the value of a field, by its dotted name, has all that is wanted. */
+	covers(field: string, stored: unknown, target: unknown): boolean;
+}
+
+/** The path of a value within its field: empty for the field's own value, `*.value` in a list of objects. */
+function pathWithin(name: string, field: ComparedField | undefined): string {
+	const path = field?.path.join('.') ?? name;
+	return name === path ? '' : name.slice(path.length + 1);
+}
+
+/** Whose value a field gets. */
+export type Side = 'target' | 'current';
+
+/** The differences between a record and the wanted values, of which some may be kept. */
+export interface Merge extends Difference {
+	/** Whether the base did not decide about all fields alone: a value is kept, or the rule has decided. */
+	isDecided: boolean;
+}
+
+/**
+ * Merges field by field by the values that both sides had last: a value that one side has changed is taken from it. The
+ * rule decides about values that both have changed, and about those whose base is unknown.
+ *
+ * @param rule is only called if there are such values
+ * @returns undefined for a conflict: the rule takes neither side
+ */
+export function merge(
+	compare: RecordComparison,
+	{ base, target, current }: { base: IDataObject | undefined; target: IDataObject; current: IDataObject },
+	rule: () => Side | undefined,
+): Merge | undefined {
+	const { changes } = compare.difference(current, target);
+	const changedBy = changes.map(({ field, from, to }): Side | 'both' => {
+		const last = baseValue(base, field);
+		if (last === undefined) return 'both';
+		if (compare.covers(field, last, to)) return 'current';
+		// A list is written as a whole: what the CRM has added within it counts, too.
+		return compare.covers(field, from, last) && compare.covers(field, last, from) ? 'target' : 'both';
+	});
+	const ruled = changedBy.includes('both') ? rule() : 'current';
+	if (ruled === undefined) return undefined;
+	const marked = changes.map((change, i): Change => {
+		const side = changedBy[i] === 'both' ? ruled : changedBy[i];
+		return side === 'current' ? { ...change, kept: true } : change;
+	});
+	const written = new Set(marked.flatMap(({ field, kept }) => (kept ? [] : [field])));
+	const { patch } = compare.difference(current, target, (field) => written.has(field));
+	return { changes: marked, patch, isDecided: changedBy.some((side) => side !== 'target') };
+}
+
+/** The value of a field that both had last: null if it was empty, undefined if it is unknown. */
+function baseValue(base: IDataObject | undefined, field: string): unknown {
+	if (!base) return undefined;
+	if (Object.hasOwn(base, field)) return base[field];
+	let value: unknown = base;
+	for (const key of field.split('.')) {
+		if (value === null) return null;
+		if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;
+		value = value[key];
+	}
+	return value;
+}
