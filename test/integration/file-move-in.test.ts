@@ -109,9 +109,9 @@ describe('the columns of an export', () => {
 			{ column: 'Photo', field: null, why: 'No field has this name', sample: 'x', filled: 1 },
 			{ column: 'Mail', field: 'email', why: 'Usual name of this field', sample: 'a@shown.example', filled: 2 },
 			{ column: 'Last Name', field: 'last_name', why: 'Name of this field', sample: 'A', filled: 2 },
-			{ column: '1 empty columns', field: null, why: 'No row has a value', sample: null, filled: 0 },
+			{ column: '1 empty column', field: null, why: 'No row has a value', sample: null, filled: 0 },
 		]);
-		expect(hints.join()).toMatch(/no such field: “Rank” \(1 rows\), “Photo” \(1 rows\)\. 1 more such columns are empty/);
+		expect(hints.join()).toMatch(/Not imported: “Rank” \(1 row\. No field has this name\), “Photo” \(1 row\. .*\)\. Empty columns: 1\./);
 	});
 
 	test('are left to the user if two fit a field, and Exceptions decide', async () => {
@@ -128,6 +128,16 @@ describe('the columns of an export', () => {
 		expect(hints).toEqual([]);
 		const id = /con_\w+/.exec(done)![0];
 		expect(await sandbox.read(`contacts/${id}`)).toMatchObject({ last_name: 'A', phone: '+49170123456', job_title: 'x' });
+	});
+
+	test('do not overwrite a column that Exceptions sends to their field', async () => {
+		const csv = 'last_name,phone,Mobile\nA,+4930123456,+49170123456\n';
+		const chosen = (...columns: string[][]) => ({ columnExceptions: { columns: columns.map(([column, field]) => ({ column, field })) } });
+		const { hints, done } = await importOf(csv, chosen(['Mobile', 'phone']));
+		expect(hints.join()).toContain('“phone” (1 row. “Mobile” goes into this field)');
+		expect(await sandbox.read(`contacts/${rowsOf(done)[0]!.import_id}`)).toMatchObject({ phone: '+49170123456' });
+		const twice = await setupOf(csv, chosen(['Mobile', 'phone'], ['last_name', 'Phone']));
+		expect((await failure(twice)).message).toMatch(/Exceptions: two columns go into “phone”/);
 	});
 
 	test.each([

@@ -54,6 +54,7 @@ export function matchColumns(columns: Column[], target: MatchedFields, chosen: C
 		const match = chosen.has(column.name) ? chosenMatch(names, column.name, chosen.get(column.name)) : namedMatch(names, column, target);
 		return { name: column.name, filled: column.filled, samples: column.samples, ...match };
 	});
+	for (const match of matches.filter(({ isChosen }) => isChosen)) yieldTo(match, matches);
 	const isTaken = (field: Field) => matches.some(({ meaning, filled }) => filled > 0 && typeof meaning === 'object' && meaning.name === field.name);
 	for (const [field, fitting] of columnsByUsualName(columns, matches, names, target)) {
 		const [first, ...others] = fitting;
@@ -68,11 +69,27 @@ export function matchColumns(columns: Column[], target: MatchedFields, chosen: C
 			else Object.assign(match, { meaning: field, isRenamed: true, why: 'Usual name of this field' });
 		}
 	}
+	for (const match of matches.filter(({ isRenamed }) => isRenamed)) yieldTo(match, matches);
 	for (const match of matches) {
 		const suggested = match.why === unknownName ? suggestion(match, target.fields) : undefined;
 		if (suggested && !isTaken(suggested)) match.why += `. Its values look like those of “${suggested.label}”`;
 	}
 	return matches;
+}
+
+/**
+ * Keeps other columns out of the field of a column that is renamed: one would overwrite the other.
+ *
+ * @throws Error in the user's words if both were chosen
+ */
+function yieldTo(match: ColumnMatch, matches: ColumnMatch[]): void {
+	const { meaning, name } = match;
+	for (const other of matches) {
+		if (other === match || meaning === undefined || other.meaning === undefined || meaningText(other.meaning) !== meaningText(meaning)) continue;
+		if (other.isChosen) throw new Error(`Exceptions: two columns go into “${meaningText(meaning)}”. Remove one of them.`);
+		delete other.meaning;
+		other.why = `“${name}” goes into this field`;
+	}
 }
 
 type Match = Omit<ColumnMatch, 'name' | 'filled' | 'samples'>;
@@ -84,7 +101,7 @@ function chosenMatch(names: FieldNames, column: string, field: string | undefine
 	throw new Error(`Exceptions: the CRM has no single field “${field}” for the column “${column}”. Choose another one. Nothing was written.`);
 }
 
-export const unknownName = 'No field has this name';
+const unknownName = 'No field has this name';
 
 /** By the name or label of a field alone. */
 function namedMatch(names: FieldNames, { name, samples }: Column, { recordFieldNames, recordFieldWords }: MatchedFields): Match {

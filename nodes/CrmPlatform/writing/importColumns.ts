@@ -4,7 +4,7 @@ import { allCustomFields, idField, type Field } from '../fields/field';
 import type { FileRecords } from '../files/rows';
 import { UnreadableFile } from '../files/unreadableFile';
 import { customFieldsOnce } from '../mapping/acceptedFields';
-import { matchColumns, unknownName, type Column, type ColumnMatch, type MatchedFields } from '../mapping/columnMatch';
+import { matchColumns, type Column, type ColumnMatch, type MatchedFields } from '../mapping/columnMatch';
 import { meaningText, wordsOf } from '../mapping/fieldNames';
 import type { Execution } from '../model';
 import type { MappedColumns } from '../parameters/columns';
@@ -156,9 +156,9 @@ function noteColumns({ api }: Execution, matches: ColumnMatch[]): void {
 	if (filled.length === 0) return;
 	api.requireDescription('Import File');
 	const empty = unmatched.length - filled.length;
-	const names = filled.map(({ name, filled: rows, why }) => `“${name}” (${rows} rows${why === unknownName ? '' : `. ${why}`})`);
+	const names = filled.map(({ name, filled: rows, why }) => `“${name}” (${rows} ${rows === 1 ? 'row' : 'rows'}. ${why})`);
 	api.notices.add(
-		`Not imported because the CRM has no such field: ${listed(names, columnsNoted)}.${empty > 0 ? ` ${empty} more such columns are empty.` : ''} Map them with Exceptions, or rename them in the file.`,
+		`Not imported: ${listed(names, columnsNoted)}.${empty > 0 ? ` Empty columns: ${empty}.` : ''} Map them with Exceptions, or rename them in the file.`,
 	);
 }
 
@@ -175,5 +175,5 @@ function tableOf(matches: ColumnMatch[]): IDataObject[] {
 			filled,
 		}));
 	const empty = matches.length - rows.length;
-	return empty > 0 ? [...rows, { column: `${empty} empty columns`, field: null, why: 'No row has a value', sample: null, filled: 0 }] : rows;
+	return empty > 0 ? [...rows, { column: empty === 1 ? '1 empty column' : `${empty} empty columns`, field: null, why: 'No row has a value', sample: null, filled: 0 }] : rows;
 }
