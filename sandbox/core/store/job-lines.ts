@@ -28,9 +28,6 @@ export class JobLines {
 				SELECT position, text FROM ${name} WHERE job_id = ? AND position > ?
 				ORDER BY position LIMIT ?
 			`),
-			last: database.prepare(`
-				SELECT position, text FROM ${name} WHERE job_id = ? ORDER BY position DESC LIMIT 1
-			`),
 			with: database.prepare(`SELECT * FROM ${name} WHERE instr(text, ?) > 0`),
 			update: database.prepare(`UPDATE ${name} SET text = ? WHERE job_id = ? AND position = ?`),
 			shorten: database.prepare(`DELETE FROM ${name} WHERE job_id = ? AND position <= ?`),
@@ -44,10 +41,6 @@ export class JobLines {
 	/** Reads the lines after a position, in order. */
 	page(jobId: string, after: number, limit: number): Line[] {
 		return this.statements.page.all(jobId, after, limit) as unknown as Line[];
-	}
-
-	last(jobId: string): Line | undefined {
-		return this.statements.last.get(jobId) as Line | undefined;
 	}
 
 	/** Removes the values of a record from all lines. */

@@ -72,18 +72,8 @@ pre {
 .more { margin: 1rem 0; }
 .more > .fields { margin-top: 1rem; }
 .fields { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr)); gap: 1rem 1.5rem; margin: 0 0 1rem; }
-.fields > .group, .field:has(textarea) { grid-column: 1 / -1; }
+.field:has(textarea) { grid-column: 1 / -1; }
 .field input, .field textarea, .field select { margin: 0 !important; }
-.group { margin: 0; padding: .75rem 1rem; border: 1px solid var(--line); border-radius: .5rem; }
-.group legend { padding: 0 .25rem; }
-.group .fields { margin: .5rem 0 0; }
-.line { padding: 0 0 .75rem; border-bottom: 1px dashed var(--line); }
-.line small { display: none; }
-.line:last-child { border: 0; padding: 0; }
-.line.fields { grid-template-columns: repeat(auto-fit, minmax(min(100%, 7.5rem), 1fr)); gap: .75rem; }
-.add > summary { width: fit-content; }
-.add[open] > summary { display: none; }
-.choices { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; }
 .error { margin: .125rem 0 0; color: var(--danger); font-size: .875rem; font-weight: 600; }
 .changes { margin: 0 0 .375rem; font-size: .875rem; overflow-wrap: anywhere; }
 .changes del { color: var(--quiet); }
