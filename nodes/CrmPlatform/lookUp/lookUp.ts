@@ -121,7 +121,7 @@ class LookUpRun {
 		const records = this.found.get(key) ?? [];
 		if (records.length > 0) return records.length > 1 ? { several: records } : { found: records[0]! };
 		const failure = this.failures.get(key);
-		if (failure && !this.isHopeless()) return failure;
+		if (failure && !this.isFilterRefused()) return failure;
 		if (this.answered.has(key)) return { notFound: true };
 		return { failed: new Error(noFilter(this.field.name, this.collection.path)) };
 	}
@@ -139,13 +139,13 @@ class LookUpRun {
 		}
 	}
 
-	private isHopeless(): boolean {
+	private isFilterRefused(): boolean {
 		return !this.hasAccepted && this.refusals >= maxRefused;
 	}
 
 	private async ask(keys: string[]): Promise<void> {
 		// A request still in flight may show that the service accepts values.
-		if (this.isHopeless()) return void this.postponed.push(keys);
+		if (this.isFilterRefused()) return void this.postponed.push(keys);
 		const problem = await failureOfValue(this.read(keys));
 		if (!problem) {
 			this.hasAccepted = true;
