@@ -18,9 +18,9 @@ const { run } = nodeRuns(sandbox);
 sinceN8n('2.41', () => {
 	describe('The definition of a node that an AI builder reads', () => {
 		test.each([
-			{ node: new CrmPlatform() as INodeType, characters: 25_000 },
-			{ node: new CrmPlatformAdmin(), characters: 12_500 },
-			{ node: new CrmPlatformSync(), characters: 10_000 },
+			{ node: new CrmPlatform() as INodeType, characters: 27_500 },
+			{ node: new CrmPlatformAdmin(), characters: 14_000 },
+			{ node: new CrmPlatformSync(), characters: 11_000 },
 			{ node: new CrmPlatformTools(), characters: 12_000 },
 			{ node: new CrmPlatformTrigger(), characters: 4_000 },
 			{ node: new CrmPlatformPollTrigger(), characters: 9_000 },

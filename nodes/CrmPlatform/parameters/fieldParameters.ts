@@ -209,6 +209,14 @@ export const errorTextsOption: INodeProperties = {
 	description: 'Whether to write texts such as #N/A, undefined or [object Object], which are refused as mistakes otherwise',
 };
 
+const notation = (displayName: string, name: string, options: Array<[name: string, value: string]>): INodeProperties => ({
+	displayName,
+	name,
+	type: 'options',
+	options: options.map(([label, value]) => ({ name: label, value })),
+	default: 'api',
+});
+
 /** How values are written that come from people and other systems (mapping/chosenNotations). */
 export const valuesInOption: INodeProperties = {
 	displayName: 'Values In',
@@ -216,67 +224,28 @@ export const valuesInOption: INodeProperties = {
 	type: 'fixedCollection',
 	default: {},
 	placeholder: 'Add Notations',
-	description: 'How dates, numbers and other values are written',
 	options: [
 		{
 			displayName: 'Notations',
 			name: 'notation',
 			values: [
-				{
-					displayName: 'Countries Are',
-					name: 'countries',
-					type: 'options',
-					options: [
-						{ name: 'As in the API', value: 'api', description: 'Two-letter codes' },
-						{ name: 'Names', value: 'names', description: 'Such as Germany or Deutschland; codes are read as well' },
-					],
-					default: 'api',
-				},
-				{
-					displayName: 'Dates Are',
-					name: 'dates',
-					type: 'options',
-					options: [
-						{ name: 'As in the API', value: 'api', description: 'Such as 2026-03-31' },
-						{ name: 'Day/Month/Year', value: 'dayMonth', description: 'Such as 31.3.2026 or 31/03/2026 14:30' },
-						{ name: 'Excel’s Day Numbers', value: 'excel', description: 'Such as 46112' },
-						{ name: 'Month/Day/Year', value: 'monthDay', description: 'Such as 3/31/2026 2:30 PM' },
-					],
-					default: 'api',
-				},
-				{
-					displayName: 'Default Country for Phones',
-					name: 'phoneCountry',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. DE',
-					description: 'The two-letter code of the country of numbers without a country code, if they have an area code',
-				},
-				{
-					displayName: 'Lists Are Separated By',
-					name: 'lists',
-					type: 'options',
-					options: [
-						{ name: ':::', value: 'colons' },
-						{ name: 'As in the API', value: 'api', description: 'Commas, or JSON' },
-						{ name: 'Comma', value: 'comma' },
-						{ name: 'Line Break', value: 'line' },
-						{ name: 'Pipe', value: 'pipe' },
-						{ name: 'Semicolon', value: 'semicolon' },
-					],
-					default: 'api',
-				},
-				{
-					displayName: 'Numbers Are',
-					name: 'numbers',
-					type: 'options',
-					options: [
-						{ name: '1,234.56', value: 'point', description: 'Also with a currency' },
-						{ name: '1.234,56', value: 'comma', description: 'Also 1 234,56, and with a currency' },
-						{ name: 'As in the API', value: 'api', description: 'Such as 1234.56' },
-					],
-					default: 'api',
-				},
+				notation('Countries Are', 'countries', [['Codes', 'api'], ['Names or Codes', 'names']]),
+				notation('Dates Are', 'dates', [
+					['2026-03-31', 'api'],
+					['Day/Month/Year', 'dayMonth'],
+					['Excel’s Day Numbers', 'excel'],
+					['Month/Day/Year', 'monthDay'],
+				]),
+				{ displayName: 'Default Country for Phones', name: 'phoneCountry', type: 'string', default: '', placeholder: 'e.g. DE' },
+				notation('Lists Are Separated By', 'lists', [
+					[':::', 'colons'],
+					['Comma', 'comma'],
+					['Comma or JSON', 'api'],
+					['Line Break', 'line'],
+					['Pipe', 'pipe'],
+					['Semicolon', 'semicolon'],
+				]),
+				notation('Numbers Are', 'numbers', [['1,234.56', 'point'], ['1.234,56', 'comma'], ['1234.56', 'api']]),
 				{
 					displayName: 'Value Map',
 					name: 'valueMap',
@@ -284,19 +253,9 @@ export const valuesInOption: INodeProperties = {
 					typeOptions: { rows: 4 },
 					default: '',
 					placeholder: 'e.g. Subscriber → lead',
-					description: 'What choices and linked records are called here, and in the CRM: one pair a line, with an arrow (→ or ->) between them',
+					hint: 'One pair a line: how a choice or a linked record is called here → in the CRM',
 				},
-				{
-					displayName: 'Yes and No Are',
-					name: 'booleans',
-					type: 'options',
-					options: [
-						{ name: 'As in the API', value: 'api', description: 'True and false, 1 and 0' },
-						{ name: 'Words', value: 'words', description: 'Such as yes and no, ja and nein, oui and non, WAHR and FALSCH' },
-						{ name: 'X', value: 'mark', description: 'An x for yes' },
-					],
-					default: 'api',
-				},
+				notation('Yes and No Are', 'booleans', [['True and False, 1 and 0', 'api'], ['Words', 'words'], ['X for Yes', 'mark']]),
 			],
 		},
 	],
