@@ -4,7 +4,7 @@ import type { EditedAnswer } from './harness/altered-service';
 import { useAlteredService } from './harness/altered-trigger';
 import { shortenWaits } from './harness/short-waits';
 import { until } from '../until.ts';
-import { came, deliveries, deliveriesFail, happen, onlySubscription, replaceSecret, sandbox, trigger } from './harness/watched-trigger';
+import { came, deliveries, deliveriesFail, happen, onlySubscription, sandbox, trigger } from './harness/watched-trigger';
 
 shortenWaits();
 
@@ -58,26 +58,6 @@ describe('Another service', () => {
 		expect(service.passed.filter((request) => request.startsWith('PATCH'))).toEqual([]);
 		expect(trigger.warnings).toEqual([]);
 	});
-
-	test.each([undefined, null, '', '••••', '----'])(
-		'a secret that another client has replaced is replaced and reported if the CRM shows %j of it',
-		async (secretHint) => {
-			service.edit(({ body }) => {
-				if ('secret_hint' in body) body.secret_hint = secretHint;
-			});
-			await trigger.activate();
-			await trigger.look();
-			expect(service.passed.filter((request) => request.includes('rotate-secret'))).toEqual([]);
-			await replaceSecret();
-			await happen('refused');
-			await until(() => trigger.answers.includes(401));
-			await deliveriesFail();
-			await trigger.look();
-			expect(trigger.reported).toEqual([expect.stringContaining('has replaced the secret')]);
-			await happen('after');
-			await came('after', 'refused');
-		},
-	);
 
 	test('events that failed while n8n was down are recovered at the first look after its start', async () => {
 		await trigger.activate();

@@ -1,11 +1,10 @@
 import { NodeOperationError, type IDataObject } from 'n8n-workflow';
-import { z } from 'zod';
 
 import type { Connection } from '../../api/connection';
 import { isAnsweredWith, isNotFound, isWebPage } from '../../api/fetchRecord';
 import { path } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
-import { refusedSubscription, unauthorized, unsupported } from '../../api/http/statuses';
+import { refusedSubscription, unsupported } from '../../api/http/statuses';
 import { newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
 import { readBoolean, readPositiveNumber } from '../../values/readers';
 import { isTest, type SubscriptionState, type TriggerFunctions } from './subscriptionState';
@@ -19,9 +18,6 @@ const recoveryOverlap = 60_000;
 
 /** Maximum number of events to read to find the time of the oldest one. */
 const maxRead = 10;
-
-/** Maximum number of deliveries to search for a refused one. */
-const maxSearched = 100;
 
 /**
  * Reads how many hours back missed events are recovered; undefined if the user turned recovery off.
@@ -106,26 +102,6 @@ function explainUnrecovered(n8n: TriggerFunctions, error: unknown): false {
 }
 
 export const describeGap = ({ reason }: Pick<Gap, 'reason'>): string => `Events may be missing, ${reason}. Compare with the CRM`;
-
-const delivery = z.object({ attempts: z.array(z.object({ response_status: z.number().nullish() })) });
-
-/**
- * Whether deliveries fail. A service that does not report when the failures began may list a delivery that this trigger has
- * refused with 401 and that is still to be retried.
- */
-export async function isFailing(api: Connection, subscription: Subscription): Promise<boolean> {
-	if (subscription.failing_since !== undefined) return subscription.failing_since !== null;
-	return await isRefused(api, subscription).catch(() => false);
-}
-
-async function isRefused(api: Connection, subscription: Subscription): Promise<boolean> {
-	let read = 0;
-	for await (const record of undelivered(api, subscription, ['pending'])) {
-		if (delivery.safeParse(record).data?.attempts.at(-1)?.response_status === unauthorized) return true;
-		if (++read >= maxSearched) return false;
-	}
-	return false;
-}
 
 /**
  * Finds when the oldest event happened whose delivery is pending or has failed (Unix epoch ms); Infinity if none

@@ -37,15 +37,14 @@ export async function openSubscription(
 	// n8n has accepted the events that were accepted at its old address.
 	if (isOurs && !isReused) baseState.deliveredUntil = await deliveredUntil(api, found, state);
 	const opened = isReused
-		? { subscription: updated, secret: currentSecret(updated, state), hint: undefined }
+		? { subscription: updated, secret: hasSecret(updated, state) ? state.secret : undefined }
 		: await (found ? replaceSubscription(n8n, api, found.subscription, request) : subscribe(n8n, api, request));
 	const isUsable = opened.secret !== undefined || opened.subscription.status !== 'active';
-	const { subscription, secret, hint } = isUsable ? opened : await renewSecret(n8n, api, opened.subscription, request);
+	const { subscription, secret } = isUsable ? opened : await renewSecret(n8n, api, opened.subscription, request);
 	const deliversTo = isAddress(subscription.url, request.url) ? request.url : state.deliversTo;
 	const subscribed = { ...baseState, ...request, id: subscription.id, deliversTo, changed: undefined };
 	if (secret === undefined || secret === state.secret) return { subscription, state: subscribed, isFirst };
-	const hints = [found?.subscription.secret_hint, hint].filter((value) => typeof value === 'string');
-	return { subscription, state: { ...subscribed, secret, hints }, isFirst };
+	return { subscription, state: { ...subscribed, secret }, isFirst };
 }
 
 /** Whether n8n's address has changed since it subscribed, and the subscription has not. */
@@ -53,23 +52,11 @@ export const isMoved = (subscription: Subscription, { url }: SubscriptionRequest
 	!isAddress(subscription.url, url) && deliversTo !== undefined && isAddress(subscription.url, deliversTo);
 
 export const matchesRequest = (subscription: Subscription, request: SubscriptionRequest, state: SubscriptionState): boolean =>
-	subscription.status === 'active' && isFor(subscription, request) && secretState(subscription, state) !== 'replaced';
+	subscription.status === 'active' && isFor(subscription, request) && hasSecret(subscription, state);
 
 const isFor = (subscription: Subscription, { url, events }: SubscriptionRequest): boolean =>
 	isAddress(subscription.url, url) && areEvents(subscription.events, events) && subscription.status !== 'disabled';
 
-/**
- * Whether the stored secret is the current one. The hint of the service may be masked, missing or unrelated; if
- * it is unreadable, the answer is unknown.
- */
-export function secretState(subscription: Subscription, { id, secret, hints = [] }: SubscriptionState): 'current' | 'replaced' | 'unknown' {
-	if (id !== subscription.id || secret === undefined) return 'replaced';
-	const hint = subscription.secret_hint ?? '';
-	const end = /[A-Za-z0-9+/=_-]*$/.exec(hint)?.[0] ?? '';
-	const isLegible = /[A-Za-z0-9+/]{2}=*$/.test(end);
-	if (isLegible && secret.endsWith(end)) return 'current';
-	return isLegible && !hints.includes(hint) ? 'replaced' : 'unknown';
-}
-
-const currentSecret = (subscription: Subscription, state: SubscriptionState): string | undefined =>
-	secretState(subscription, state) === 'current' ? state.secret : undefined;
+/** Whether the stored secret is the current one. */
+const hasSecret = (subscription: Subscription, { id, secret }: SubscriptionState): boolean =>
+	id === subscription.id && secret?.endsWith(subscription.secret_hint) === true;

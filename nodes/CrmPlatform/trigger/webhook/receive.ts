@@ -1,25 +1,27 @@
 import { NodeOperationError, type IDataObject, type IWebhookFunctions, type IWebhookResponseData } from 'n8n-workflow';
 
 import { connect } from '../../api/connection';
+import { RecentMap } from '../../base/maps';
 import { deliveredEvent, matchesEventPattern, type CrmEvent } from '../../log/crmEvent';
 import { readBoolean } from '../../values/readers';
 import { passesFilter } from '../eventFilter';
 import { readEventChoice } from '../eventProperties';
 import { causeOf, noOrigin } from '../../log/cause';
 import { triggerKey } from '../storedState';
-import { isTest, secretsOf } from './subscriptionState';
+import { isTest, readSubscription, secretsOf } from './subscriptionState';
 import { DeliveryMemory, type DeliveryResponse } from './deduplication';
 import { eventOutput } from '../eventOutput';
-import { RefusedDeliveries } from './refusedDeliveries';
-import { doubtful, explainForged } from './signature';
+import { findSubscription } from './subscription';
+import { explainForged, tolerance, untimely } from './signature';
 
 let deliveries = new DeliveryMemory();
-let refusals = new RefusedDeliveries();
+/** Triggers that refuse deliveries because of a wrong clock, as the user knows. */
+const wrongClocks = new RecentMap<string, true>(10_000);
 
-/** Clears the memory of accepted and refused deliveries, as a restart would. */
+/** Clears the memory of accepted deliveries, as a restart would. */
 export function forgetDeliveries(): void {
 	deliveries = new DeliveryMemory();
-	refusals = new RefusedDeliveries();
+	wrongClocks.clear();
 }
 
 /** The event that the service sends to test a subscription. */
@@ -43,10 +45,10 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	);
 	if (forged !== undefined) {
 		n8n.logger.warn(`${n8n.getNode().name}: a delivery was refused: ${forged}`);
-		if (isDoubtful(n8n, forged, body) && refusals.refuse(triggerKey(n8n), Date.now())) throw refused(n8n);
+		if (!isTest(n8n) && Object.values(untimely).includes(forged)) await refuseWrongClock(n8n);
 		return answer(n8n, 401, forged);
 	}
-	refusals.accept(triggerKey(n8n));
+	wrongClocks.delete(triggerKey(n8n));
 	const event = deliveredEvent(body);
 	if (!event) return answer(n8n, 400, 'The body is not an event');
 
@@ -61,19 +63,19 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	return await start(n8n, event);
 }
 
-/** Whether a delivery may be genuine although its signature is wrong, because the trigger has the wrong secret: all else about it is right. */
-function isDoubtful(n8n: IWebhookFunctions, forged: string, body: Buffer): boolean {
-	if (isTest(n8n) || !Object.values(doubtful).includes(forged)) return false;
-	const type = deliveredEvent(body)?.type;
-	return type !== undefined && isChosen(n8n, type);
-}
-
-/** Throws, so that n8n lists a failed execution and answers 500: the service then sends the event again. */
-const refused = (n8n: IWebhookFunctions): NodeOperationError =>
-	new NodeOperationError(n8n.getNode(), 'Deliveries are refused because their signature does not match the secret of this trigger', {
-		description:
-			'If they are from the CRM, the secret of its webhook was replaced. Publish the workflow again: the trigger gets a new secret, and the refused events are delivered again. Otherwise, somebody else knows the webhook URL of this trigger, and you can ignore this.',
+/** @throws NodeOperationError, once, so that n8n lists a failed execution; the service sends the event again */
+async function refuseWrongClock(n8n: IWebhookFunctions): Promise<void> {
+	const { id } = readSubscription(n8n);
+	if (id === undefined || wrongClocks.get(triggerKey(n8n))) return;
+	const found = await connect(n8n).then(async (api) => await findSubscription(api, id)).catch(() => undefined);
+	const ahead = found ? (Date.now() - found.now) / 1_000 : 0;
+	if (Math.abs(ahead) <= tolerance) return;
+	wrongClocks.set(triggerKey(n8n), true);
+	const difference = `${Math.round(Math.abs(ahead) / 60)} minutes ${ahead > 0 ? 'ahead of' : 'behind'}`;
+	throw new NodeOperationError(n8n.getNode(), `The clock of n8n is ${difference} the CRM’s, so every delivery is refused`, {
+		description: 'Deliveries may be at most five minutes old. Correct the clock that is wrong: the refused events are then delivered again.',
 	});
+}
 
 /** Reason to ignore the event, if any. */
 function reasonToIgnore(n8n: IWebhookFunctions, event: CrmEvent): string | undefined {

@@ -10,11 +10,8 @@ interface Signed {
 	body: Uint8Array;
 }
 
-/** Reasons that may be due to a wrong secret of this trigger. */
-export const doubtful = {
-	secret: 'This trigger has no signing secret',
-	signature: 'The signature is wrong',
-};
+/** Reasons to refuse a genuine delivery, which may be due to a wrong clock. */
+export const untimely = { old: 'The delivery is too old', early: 'The delivery is from the future' };
 
 /** Seconds by which clocks may differ. An older delivery may be a replay. */
 export const tolerance = 5 * 60;
@@ -33,18 +30,17 @@ export function explainForged(
 	now: number,
 ): string | undefined {
 	const keys = secrets.filter(isSecret).map(bytesOf);
-	if (keys.length === 0) return doubtful.secret;
+	if (keys.length === 0) return 'This trigger has no signing secret';
 	if (!id || !timestamp || !signature) return 'The delivery is not signed';
 	if (!/^\d{1,12}$/.test(timestamp)) return 'The time of the delivery cannot be read';
-	const age = now / 1000 - Number(timestamp);
-	if (age > tolerance) return 'The delivery is too old';
-	if (age < -tolerance) return 'The delivery is from the future';
-
 	const isGenuine = keys.some((key) => {
 		const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
 		return signature.split(' ').some((versionedSignature) => isSame(versionedSignature, expected));
 	});
-	return isGenuine ? undefined : doubtful.signature;
+	if (!isGenuine) return 'The signature is wrong';
+	const age = now / 1000 - Number(timestamp);
+	if (age > tolerance) return untimely.old;
+	return age < -tolerance ? untimely.early : undefined;
 }
 
 /** Whether a text is a complete secret, neither masked nor cut off. */

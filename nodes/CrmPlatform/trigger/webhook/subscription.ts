@@ -18,24 +18,22 @@ const subscription = z.object({
 	status: z.string(),
 	created_at: z.string(),
 	updated_at: z.string(),
-	// An unknown value counts as missing.
-	failing_since: z.string().nullish().catch(undefined),
+	/** When deliveries began to fail. */
+	failing_since: z.string().nullable(),
 	/** The last characters of the secret. */
-	secret_hint: z.string().nullish().catch(undefined),
+	secret_hint: z.string().min(1),
 });
 
 /** A subscription to events in the service. */
 export type Subscription = z.infer<typeof subscription>;
 
 /** Responses to create and rotate contain the secret. Elsewhere it may be masked or outdated, so it is not read. */
-const shownSecret = subscription.pick({ secret_hint: true }).extend({ secret: z.string().nullish() });
+const shownSecret = z.object({ secret: z.string().refine(isSecret) });
 
 export interface SecretOf {
 	subscription: Subscription;
 	/** The secret; undefined if the response has none that can verify a delivery. */
 	secret: string | undefined;
-	/** The end of the secret, as the response shows it. */
-	hint: string | undefined;
 }
 
 /** The subscription a trigger needs. */
@@ -110,10 +108,7 @@ export async function subscribe(
 	return { subscription: parseSubscription(body), ...secretIn(body) };
 }
 
-export function secretIn(body: unknown): Pick<SecretOf, 'secret' | 'hint'> {
-	const { secret, secret_hint: hint } = shownSecret.safeParse(body).data ?? {};
-	return { secret: isSecret(secret ?? '') ? (secret ?? undefined) : undefined, hint: hint ?? undefined };
-}
+export const secretIn = (body: unknown): Pick<SecretOf, 'secret'> => ({ secret: shownSecret.safeParse(body).data?.secret });
 
 /** @throws Error in the user's words if the response is not a subscription */
 export function parseSubscription(body: unknown): Subscription {

@@ -15,8 +15,6 @@ const schema = z.object({
 	deliversTo: z.string().optional(),
 	/** The `updated_at` of the subscription when nothing was missing. If it differs now, somebody has changed the subscription. */
 	changed: z.string().optional(),
-	/** Hints that the service showed before and when it issued this secret: seeing one again proves nothing. */
-	hints: z.array(z.string()).optional(),
 	/** The instant (RFC 3339) up to which every event has been delivered, as far as known. */
 	deliveredUntil: z.string().optional(),
 });

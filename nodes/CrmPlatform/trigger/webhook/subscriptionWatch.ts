@@ -1,4 +1,4 @@
-import { NodeOperationError, type ITriggerFunctions, type ITriggerResponse } from 'n8n-workflow';
+import type { ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 
 import { connect, type Connection } from '../../api/connection';
 import { systemClock, type Clock } from '../../base/clock';
@@ -6,10 +6,9 @@ import { isStartedByN8n } from '../activation';
 import { asNodeError } from '../reportFailure';
 import { maxTimeUnstored, triggerKey } from '../storedState';
 import { storeOnly } from '../unwritable';
-import { deliveredUntil, describeGap, isFailing, recoverEvents, recoverHours } from './backlog';
+import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './backlog';
 import { inactive } from './lifecycle';
-import { isMoved, matchesRequest, openSubscription, secretState } from './openSubscription';
-import { tolerance } from './signature';
+import { isMoved, matchesRequest, openSubscription } from './openSubscription';
 import { readSubscription, storeSubscription, type SubscriptionState } from './subscriptionState';
 import { findSubscription, type FoundSubscription, type Subscription, type SubscriptionRequest } from './subscription';
 import { serialized } from './serialized';
@@ -53,8 +52,6 @@ class SubscriptionWatch {
 	private readonly closing = new AbortController();
 	/** Whether all missed events have been recovered. */
 	private isWell: boolean;
-	/** Whether the secret was replaced since deliveries began to fail. */
-	private isRenewed = false;
 	/** Whether n8n has started since the subscription was last checked. */
 	private isAfterStart: boolean;
 	/** Milliseconds until the next check. */
@@ -90,7 +87,7 @@ class SubscriptionWatch {
 			} catch (error) {
 				this.failures += 1;
 				this.warn((error as Error).message);
-				if (this.failures === maxFailures || error instanceof WrongClock) this.report(error);
+				if (this.failures === maxFailures) this.report(error);
 				this.wait = this.failures < maxFailures ? retryDelay : interval;
 			}
 		}
@@ -104,18 +101,12 @@ class SubscriptionWatch {
 		const api = await connect(this.n8n, this.clock);
 		const found = await findSubscription(api, id);
 		const subscription = found?.subscription;
-		const fails = subscription !== undefined && (await isFailing(api, subscription));
-		const ahead = found ? (this.clock.now() - found.now) / 1_000 : 0;
-		if (fails && Math.abs(ahead) > tolerance) throw wrongClock(this.n8n, ahead);
-		// Deliveries may fail because another client has replaced the secret, which the service does not
-		// report.
-		const isDoubtful = fails && !this.isRenewed && subscription.status === 'active' && secretState(subscription, state) === 'unknown';
+		const fails = subscription !== undefined && subscription.failing_since !== null;
 		const request = { url, events };
-		if (found && !isDoubtful && matchesRequest(found.subscription, request, state)) {
+		if (found && matchesRequest(found.subscription, request, state)) {
 			await this.catchUp(api, found, request, state, fails);
 		} else {
-			const restored = isDoubtful ? describeRenewed(id) : describeRestored(id, subscription, request, state);
-			await this.restore(api, request, state, restored, isDoubtful);
+			await this.restore(api, request, state, describeRestored(id, subscription, request, state));
 		}
 	}
 
@@ -125,7 +116,6 @@ class SubscriptionWatch {
 		request: SubscriptionRequest,
 		state: SubscriptionState,
 		restored: string,
-		isDoubtful: boolean,
 	): Promise<void> {
 		const { n8n } = this;
 		this.isWell = false;
@@ -136,13 +126,11 @@ class SubscriptionWatch {
 			this.report(inactive(n8n, opened.subscription));
 			return;
 		}
-		this.isRenewed = true;
 		this.warn(restored);
 		// The state is stored before the recovery, which is repeated if it fails.
 		this.store(opened.state, true);
 		const gap = await recoverEvents(n8n, api, opened.state, this.hours);
 		if (gap) this.report(new Error(`${restored}. ${describeGap(gap)}`));
-		else if (isDoubtful) this.report(new Error(restored));
 		storeSubscription(n8n, { ...opened.state, changed: opened.subscription.updated_at });
 		this.isWell = true;
 	}
@@ -169,7 +157,6 @@ class SubscriptionWatch {
 			this.store({ ...state, changed }, this.isWell || this.clock.now() - this.storedAt >= interval);
 			this.wait = retryDelay;
 		} else {
-			this.isRenewed = false;
 			this.reported = '';
 			this.store({ ...state, deliveredUntil: until, changed, deliversTo: url }, state.deliversTo !== url);
 		}
@@ -197,16 +184,6 @@ class SubscriptionWatch {
 	}
 }
 
-/** Thrown while the trigger refuses every delivery because of its time. */
-class WrongClock extends NodeOperationError {}
-
-function wrongClock(n8n: ITriggerFunctions, ahead: number): WrongClock {
-	const difference = `${Math.round(Math.abs(ahead) / 60)} minutes ${ahead > 0 ? 'ahead of' : 'behind'}`;
-	return new WrongClock(n8n.getNode(), `The clock of n8n is ${difference} the CRM’s, so every delivery is refused`, {
-		description: 'Deliveries may be at most five minutes old. Correct the clock that is wrong: the refused events are then delivered again.',
-	});
-}
-
 function describeRestored(id: string, subscription: Subscription | undefined, request: SubscriptionRequest, state: SubscriptionState): string {
 	if (!subscription) return `The webhook ${id} was deleted in the CRM. The trigger has subscribed again`;
 	if (isMoved(subscription, request, state)) {
@@ -215,6 +192,3 @@ function describeRestored(id: string, subscription: Subscription | undefined, re
 	const change = subscription.status === 'active' ? 'changed' : subscription.status;
 	return `The webhook ${id} was ${change} in the CRM. The trigger has restored it`;
 }
-
-const describeRenewed = (id: string): string =>
-	`The deliveries of the webhook ${id} fail, and the CRM does not show whether its secret was replaced. The trigger has replaced the secret`;
