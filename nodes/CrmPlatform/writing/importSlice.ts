@@ -5,8 +5,7 @@ import { startBackgroundJob, startedJob, waitForJob, type StartedJob } from './b
 import type { ImportPlan, PlannedRow } from './importPlan';
 import { readImportResults } from './importResults';
 import { hasWriteOncePer } from './oncePer';
-import { itemsIn, rangesOf } from './runState';
-import { sentJobsOf, type SentJob } from './sentJobs';
+import { itemsIn, rangesOf, stateOfRun } from './runState';
 
 /** The index of a slice, and what all slices share. */
 interface SliceContext {
@@ -90,4 +89,29 @@ function changedSince(execution: Execution, sentRows: PlannedRow[]): Error {
 	return new Error(
 		`Rows ${sentRows[0]!.row} to ${sentRows.at(-1)!.row} were already sent with different values: the file has changed, or a record that the rows refer to has. This time, none of them was written. Job → Get Many of the node CRM Platform Admin shows what the earlier job wrote. To write the other rows, import the file “failed” of the earlier import. Or import the whole file with Create or Update ${again}: Match On prevents duplicates.`,
 	);
+}
+
+/** A job of an import, and the rows that it was sent. */
+interface SentJob {
+	/** Places of the rows in their slice of the file, as ranges: `0-16,18-4999`. */
+	rows: string;
+	/** Undefined if the response to its start is unknown. */
+	id?: string;
+}
+
+/** The jobs of this run, by operation, path, and slice of an item's file. */
+interface ImportState {
+	run: number | string;
+	jobs?: Record<string, SentJob[]>;
+}
+
+/**
+ * The jobs that were started for a slice of a file, including those of earlier attempts. Add a job before it is sent. The
+ * jobs tell a later attempt which rows were sent, even if it can read more rows, for example because a company exists by
+ * now.
+ */
+function sentJobsOf(execution: Execution, { item, operation, path }: ImportPlan, slice: number): SentJob[] {
+	const state = stateOfRun<ImportState>(execution, 'imports');
+	state.jobs ??= {};
+	return (state.jobs[`${operation} ${path} ${item}/${slice}`] ??= []);
 }
