@@ -41,6 +41,7 @@ test('custom objects have events like other resources', async () => {
 		['Boat Created', 'custom.boats.created'],
 		['Boat Updated', 'custom.boats.updated'],
 		['Boat Deleted', 'custom.boats.deleted'],
+		['Boat Erased', 'custom.boats.erased'],
 	]);
 });
 
