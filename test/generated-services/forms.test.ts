@@ -52,53 +52,6 @@ describe('a service that finds records by email unless the request names another
 		expect(records.size).toBe(1);
 		expect(records.get('c1')).toMatchObject({ first_name: 'Grace' });
 	});
-
-	test('receives no field that it does not match on', async () => {
-		const on = { name: 'on', in: 'query', schema: { enum: ['email'] } };
-		forms.form = { document: documentOf({ put: { parameters: [on], requestBody: body } }), answer };
-		const { message } = await formFailure({ credential: credential(), parameters: upsert('external_id'), items });
-		expect(message).toMatch(/does not find records by external_id.*Choose email/);
-		expect(records.size).toBe(1);
-	});
-});
-
-test('a write whose answer was lost is not written twice, whatever other headers about idempotency there are', async () => {
-	const recordsByKey = new Map<string, object>();
-	let isLost = true;
-	forms.form = {
-		document: documentOf({
-			post: {
-				parameters: ['X-Idempotency-TTL', 'Idempotency-Replay', 'Idempotency-Key'].map((name) => ({
-					name, in: 'header', schema: { type: 'string' },
-				})),
-				requestBody: body,
-			},
-		}),
-		answer({ headers, body: requestText }) {
-			const key = String(headers['idempotency-key'] ?? `none ${recordsByKey.size}`);
-			const record = recordsByKey.get(key) ?? { id: `c${recordsByKey.size + 1}`, ...(JSON.parse(requestText) as object) };
-			recordsByKey.set(key, record);
-			if (!isLost) return { status: 201, body: record };
-			isLost = false;
-			return 'drop';
-		},
-	};
-	await run({ credential: credential(), parameters: create('contact', automatic), items });
-	expect(recordsByKey.size).toBe(1);
-});
-
-describe('a read or a write that is answered 200 with an error is not reported as done:', () => {
-	const message = 'No such luck';
-	test.each([{ status: 'error', message }, { code: 'E42', message }, { error: message }, { success: false, message }])(
-		'%j',
-		async (answered) => {
-			forms.form = { document: documentOf({ post: { requestBody: body } }), answer: () => ({ body: answered }) };
-			const read = await formFailure({ credential: credential(), parameters: get('contact', 'c1') });
-			const write = await formFailure({ credential: credential(), parameters: create('contact', automatic), items });
-			expect(`${read.message} ${read.description}`).toContain('No such luck');
-			expect(`${write.message} ${write.description}`).toMatch(/No such luck.*may have been written/s);
-		},
-	);
 });
 
 test('text that is not in UTF-8 is refused, not replaced', async () => {
@@ -108,18 +61,6 @@ test('text that is not in UTF-8 is refused, not replaced', async () => {
 		const { message } = await formFailure({ credential: credential(), parameters: get('contact', 'c1') });
 		expect(message).toContain('not text in UTF-8');
 	}
-});
-
-test.each([null, ''])('records whose id is %j come from every page', async (id) => {
-	forms.form = {
-		document: documentOf({ get: { parameters: [{ name: 'cursor', in: 'query', schema: {} }] } }),
-		answer({ url }) {
-			const page = Number(url.searchParams.get('cursor') ?? 0);
-			return { body: { data: [{ id, n: 2 * page }, { id, n: 2 * page + 1 }], next_cursor: page < 2 ? String(page + 1) : null } };
-		},
-	};
-	const { items: output } = await run({ credential: credential(), parameters: getMany('contact') });
-	expect(output.map(({ json }) => json.n)).toEqual([0, 1, 2, 3, 4, 5]);
 });
 
 describe('a description that cannot be read', () => {
@@ -134,13 +75,6 @@ describe('a description that cannot be read', () => {
 		['Swagger', { swagger: '2.0', paths: {} }, /Swagger 2\.0/],
 		['a document without paths', { openapi: '3.1.0' }, /no paths/],
 	])('has its cause in the hint: %s', async (_, document, cause) => expect(await hints(document)).toMatch(cause));
-
-	test('has its cause in the error if the node needs the description', async () => {
-		forms.form = { document: 'openapi: 3.1.0', answer };
-		const parameters = { ...getMany('contact'), resource: 'webhook', operation: 'rotateSecret', recordId: 'w1' };
-		const error = await run({ credential: credential(), parameters }).catch((reason: Error) => reason);
-		if (error instanceof Error && /does not include/.test(error.message)) expect(error.message).toMatch(/YAML/);
-	});
 
 	test.each([
 		'http://user:pass-word-9@HOST/tok-123456789/x/openapi.json?token=tok-123456789&v=1#frag-987654321',
@@ -158,13 +92,6 @@ describe('a description that cannot be read', () => {
 		if (addressTemplate.startsWith('http') && addressTemplate.includes('HOST'))
 			expect(hintText).toContain(`The API description at http://${host} could not be read`);
 		expect(hintText).not.toMatch(/pass-word-9|tok-123456789|frag-987654321/);
-	});
-
-	test('shows no token of its address that the answer repeats', async () => {
-		const { baseUrl } = credential();
-		const hintText = await hints('Cannot GET /tok-123456789/openapi.json', { descriptionUrl: `${baseUrl}/tok-123456789/openapi.json` });
-		expect(hintText).toContain('Cannot GET');
-		expect(hintText).not.toContain('tok-123456789');
 	});
 });
 

@@ -105,17 +105,17 @@ export class GeneratedService {
 	}
 
 	private read(path: string, query: URLSearchParams): GeneratedAnswer {
-		const { cursor, pageSize, lastCursor, unknownParameters } = this.dialect;
+		const { cursor, pageSize, lastCursor } = this.dialect;
 		const id = /^\/v1\/contacts\/([^/]+)$/.exec(path)?.[1];
 		const found = id === undefined ? undefined : this.records.get(decodeURIComponent(id));
 		if (found) return { status: 200, body: found, headers: this.versionOf(found) };
 		if (path !== '/v1/contacts') return this.error(404, 'not_found');
 		const knownParameters = [cursor, pageSize.name];
 		const unknown = [...query.keys()].find((name) => !knownParameters.includes(name));
-		if (unknown !== undefined && unknownParameters === 'refused') return this.error(400, 'unknown_parameter');
+		if (unknown !== undefined) return this.error(400, 'unknown_parameter');
 		const requestedSize = Number(query.get(pageSize.name) ?? Math.min(10, pageSize.maxSize));
-		if (!(requestedSize >= 1) || (requestedSize > pageSize.maxSize && pageSize.excess === 'refused')) return this.error(400, 'page_size');
-		const size = Math.min(requestedSize, pageSize.maxSize);
+		if (!(requestedSize >= 1 && requestedSize <= pageSize.maxSize)) return this.error(400, 'page_size');
+		const size = requestedSize;
 		const start = Number(/^at-(\d+)$/.exec(query.get(cursor) ?? 'at-0')?.[1]);
 		const rows = [...this.records.values()];
 		const next = start + size < rows.length ? `at-${start + size}` : lastCursor === 'absent' ? undefined : null;

@@ -88,38 +88,6 @@ test('an update that is answered with another record is not reported under its I
 	expect(storedKeys()).toEqual(['a', 'b', 'c']);
 });
 
-describe('if only the ETag has the version', () => {
-	const dialect = { versions: 'etag', takesIfMatch: true } as const;
-	test.each([
-		['update', undefined],
-		['delete', undefined],
-		['update', { maximum: 100, takesVersion: false, results: 'all' }],
-		['delete', { maximum: 100, takesVersion: false, results: 'all' }],
-	] as const)('an edit before any request is neither overwritten nor deleted (%s, %j)', async (operation, batch) => {
-		for (let at = 1; at < 10; at++) {
-			const { run, service } = contacts(['a', 'b', 'c'], { ...dialect, batch });
-			let isEdited = false;
-			service.begin((request) => void (request === at && (isEdited = service.edit('con_2', { last_name: 'by somebody else' }))));
-			const { hints } = await run([
-				...same(['a']),
-				...(operation === 'update' ? ['b', 'c'].map((key) => ({ external_id: key, last_name: 'new' })) : []),
-			]);
-			if (!isEdited) return expect(hints.join()).not.toContain('takes no version');
-			const wasRead = service.editedAfterReading.has('con_2');
-			if (wasRead) expect(service.records.get('con_2')).toMatchObject({ last_name: 'by somebody else' });
-		}
-	});
-});
-
-test('a version that is an ETag already is sent as it is', async () => {
-	const { run } = contacts(['a'], {}, (handle) => (method, url, ...more) => {
-		const answer = handle(method, url, ...more);
-		const altered = JSON.stringify(answer.body ?? null).replace(/"version":(\d+)/g, String.raw`"version":"\"$1\""`);
-		return url.pathname.endsWith('.json') ? answer : { ...answer, body: JSON.parse(altered) };
-	});
-	expect((await run([{ external_id: 'a', last_name: 'new' }])).updated).toHaveLength(1);
-});
-
 test('a creation that is only accepted is not reported as done, and nothing is deleted', async () => {
 	const { run, storedKeys } = contacts(['a', 'b'], {}, (handle) => (method, ...more) =>
 		method === 'POST' ? { status: 202, body: { id: 'job_1', status: 'queued' } } : handle(method, ...more),

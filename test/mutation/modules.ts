@@ -16,10 +16,9 @@ const poll = 'nodes/CrmPlatform/trigger/poll';
 export const groups: Group[] = [
 	{
 		name: 'requests',
-		modules: ['rateLimitHeaders', 'sharedPlan', 'rateLimitTracker', 'fairQueue', 'requestQueue', 'retry', 'idempotency'].map((name) => `${api}/http/${name}.ts`),
+		modules: ['rateLimitHeaders', 'rateLimitTracker', 'fairQueue', 'requestQueue', 'retry', 'idempotency'].map((name) => `${api}/http/${name}.ts`),
 		tests: [
-			...['rate-limit-', 'shared-plan', 'fair-queue', 'request-queue', 'wrong-windows', 'slow-requests', 'waits', 'leave-room'],
-			...['retry', 'idempotency', 'sender'],
+			'rate-limit-', 'fair-queue', 'request-queue', 'waits', 'leave-room', 'retry', 'idempotency', 'sender',
 		].map((name) => `unit/${name}`),
 	},
 	{
@@ -40,7 +39,7 @@ export const groups: Group[] = [
 	{
 		name: 'results',
 		modules: [`${api}/batchResults.ts`],
-		tests: ['unit/batch-results'],
+		tests: ['unit/service-rules'],
 	},
 	{
 		name: 'access',

@@ -1,18 +1,7 @@
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { wrongBaseUrl } from '../../nodes/CrmPlatform/api/openapi/paths';
-import { describeContacts, documentWith, listWith, query } from './described-document.ts';
-
-describe('the limits of a list', () => {
-	test.each([
-		[{ exclusiveMaximum: 101 }, 100],
-		[{ maximum: 101, exclusiveMaximum: true }, 100],
-		[{ maximum: 200 }, 200],
-		[{ maximum: 0 }, 100],
-	])('are read from %p', (schema, maximum) => {
-		expect(listWith(query('limit', schema)).pageSize?.maximum).toBe(maximum);
-	});
-});
+import { describeContacts, documentWith, query } from './described-document.ts';
 
 describe('an operation', () => {
 	const read = (paths: object, components: object = {}, path = '/contacts') => describeResource(documentWith(paths, components), path);

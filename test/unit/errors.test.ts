@@ -74,14 +74,6 @@ test.each([
 	expect(problemOf(refused).description).toContain(advice);
 });
 
-test('a message for programmers is reworded for users, once', () => {
-	expect(problemOf(answer(401, { detail: 'Unknown key', code: 'invalid_credentials' })).message).toContain('did not accept the credential');
-	const detail = 'This needs the scope contacts:write. Connect again and ask the user to allow it.';
-	const { message, description } = problemOf(answer(403, { detail, code: 'insufficient_scope', scope: 'contacts:write' }));
-	expect(message).toBe('The credential does not have permission for this');
-	expect(description).toBe('Add the scope contacts:write to the credential, then reconnect it.');
-});
-
 test.each([
 	['There is no record con_1 in contacts.', 'There is no record con_1 in contacts.'],
 	['Not Found', 'The record or path was not found'],
@@ -124,18 +116,6 @@ test.each(['', 'Bad Gateway', '<html>502</html>', '[1,2]', 'null', '"text"', '{"
 	},
 );
 
-test('the request id is taken from the header when the body has none', () => {
-	const { details } = problemOf(answer(500, '', { 'x-request-id': 'req_2' }));
-	expect(details.request_id).toBe('req_2');
-});
-
-test('a web page in place of the API leads to advice about the base URL', () => {
-	for (const problem of [unreadableProblem(answer(200, '<!doctype html>'), 'JSON'), problemOf(answer(404, '<!doctype html>'))]) {
-		expect(problem.message).toContain('web page');
-		expect(problem.description).toContain('base URL');
-	}
-});
-
 test('an unreadable response is quoted, but shortened', () => {
 	const { description } = unreadableProblem(answer(200, `{"data": [${'1,'.repeat(500)}`), 'JSON');
 	expect(description).toContain('{"data"');
@@ -161,17 +141,6 @@ test.each([
 });
 
 describe('an error body is read member by member', () => {
-	test.each([
-		[{ detail: 'Taken', code: 'duplicate', errors: null }, 'duplicate'],
-		[{ detail: 'Taken', code: 'duplicate', request_id: 17 }, 'duplicate'],
-		[{ detail: 'Taken', code: 'duplicate', allowed: 'open', scope: {} }, 'duplicate'],
-		[{ detail: 'Taken', code: 4091, title: null }, '4091'],
-	])('so that an unusual member affects no other: %j', (body, code) => {
-		const problem = problemOf(answer(409, body));
-		expect(problem.message).toContain('Taken');
-		expect(problem.code).toBe(code);
-	});
-
 	test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])('the code %s is a code like any other', (code) => {
 		const text = `{"detail":"Refused","code":"${code}","${code}":"x"}`;
 		expect(problemOf(answer(422, text))).toMatchObject({ message: 'Refused', code });

@@ -1,6 +1,5 @@
 import {
 	deletionHash,
-	freshKey,
 	idempotencyKey,
 	type KeyFormat,
 	originOf,
@@ -70,10 +69,6 @@ describe('the origin of a key', () => {
 		expect(originOfKey(key)).toBeUndefined();
 	});
 
-	test('may be an installation without a workflow', () => {
-		expect(originOfKey('n8n/12345678//' + '0'.repeat(32))).toEqual({ instance: '12345678', workflow: '', hash: '0'.repeat(32) });
-	});
-
 	test.each(['', 'an id/with ünusual characters', 'w'.repeat(64), 'w'.repeat(300)])(
 		'fits into a header and can be recognized, whatever the IDs: %p',
 		(id) => {
@@ -82,12 +77,6 @@ describe('the origin of a key', () => {
 			expect(originOfKey(key)).toMatchObject(originOf('i', id, id));
 		},
 	);
-
-	test('has 16 digits of a hash in place of a workflow ID that does not fit into a header', () => {
-		expect(originOf('i', 'ünusual').workflow).toMatch(/^[0-9a-f]{16}$/);
-		expect(originOf('i', 'w'.repeat(64)).workflow).toBe('w'.repeat(64));
-		expect(originOf('i', 'w'.repeat(65)).workflow).toMatch(/^[0-9a-f]{16}$/);
-	});
 
 	test('is part of the key if 32 characters of its hash fit beside it', () => {
 		const long = { ...identity, workflow: 'w'.repeat(40), execution: 'e'.repeat(20) };
@@ -113,15 +102,4 @@ describe.each<[words: string, format: KeyFormat, key: RegExp]>([
 		}
 		expect(new Set(keys).size).toBe(keys.length);
 	});
-});
-
-test('the digit of a UUID with its variant has bits of the write, too', () => {
-	const uuids = Array.from({ length: 50 }, (_, run) => idempotencyKey({ ...identity, run }, { isUuid: true }));
-	expect(new Set(uuids.map((uuid) => uuid.charAt(19)))).toEqual(new Set('89ab'));
-});
-
-test('a write that is never retried has a new key each time, which is a UUID', () => {
-	const keys = Array.from({ length: 20 }, () => freshKey());
-	for (const key of keys) expect(key).toMatch(/^[0-9a-f-]{36}$/);
-	expect(new Set(keys).size).toBe(keys.length);
 });

@@ -50,11 +50,6 @@ test('with 30 % left, a program that needs all of it is hardly ever refused, peo
 	expect(maxWaitMs).toBeLessThan(2_000);
 }, 60_000);
 
-test('with nothing left, a program that needs 30 % of the plan is refused most of the time', async () => {
-	const { refused } = await runBeside(0, { requests: 300, from: 10_000 });
-	expect(refused).toBeGreaterThan(0.5);
-}, 60_000);
-
 describe('if requests leave room', () => {
 	const bulk = { priority: 'bulk', reserve: 0.3 } as const;
 
@@ -79,29 +74,6 @@ describe('if requests leave room', () => {
 		sendMany(3, 'bulk', () => withWindow((left -= 1)), bulk);
 		await pass(500);
 		expect(events.length).toBeGreaterThan(1);
-	});
-
-	test('other clients that are first in a window do not reduce the reserve', async () => {
-		const { events, sendMany, withWindow, pass } = await startAfter([49, 10], bulk);
-		await pass(10_000);
-		let left = 10;
-		sendMany(8, 'bulk', () => withWindow((left -= 1), 10), bulk);
-		await pass(9_000);
-		// One request checks the remainder.
-		expect(events.slice(1)).toEqual(['bulk 0 at 10']);
-		left = 49;
-		await pass(3_000);
-		expect(events).toHaveLength(9);
-	});
-
-	test('after an hour without a full window, a smaller plan is assumed', async () => {
-		const { events, sendMany, withWindow, pass } = await startAfter([5_000], bulk);
-		await pass(3_599_000);
-		sendMany(8, 'bulk', () => withWindow(10), { ...bulk, timeoutAt: Infinity });
-		await pass(1_000);
-		expect(events).toHaveLength(2);
-		await pass(60_000);
-		expect(events).toHaveLength(9);
 	});
 
 	test('a request that would wait too long for the next window fails, and its error tells when that begins', async () => {

@@ -7,7 +7,6 @@ import { lookUp, type Collection, type LookUpOutcome } from '../../nodes/CrmPlat
 import { randomRuns } from '../random-runs.ts';
 import { httpError } from './http-error.ts';
 
-
 interface Service {
 	kind: FieldKind;
 	records: Array<{ id: string; code: string }>;
@@ -88,13 +87,6 @@ test('a service that does not filter is detected, and its list is not read for e
 	expect(requests.length).toBeLessThan(10);
 });
 
-test('a record that the CRM finds with another case is found', async () => {
-	const { collection } = serviceOf({ kind: 'text', records: [], refuses: () => undefined });
-	const answerBody = { data: [{ id: 'x', code: 'ABC' }], next_cursor: null };
-	const api = { send: async () => await Promise.resolve({ status: 200, headers: {}, body: answerBody }) } as unknown as Connection;
-	expect(outcomeText((await lookUp({ ...collection, api }, field, ['abc']))('abc'))).toBe('x');
-});
-
 test.each(['list', 'text'] as const)('a value that was never requested does not count as not found (%s)', async (kind) => {
 	const { collection } = serviceOf({
 		kind,
@@ -117,11 +109,4 @@ test.each(['list', 'text'] as const)('a value that was never requested does not 
 	expect(outcomeText(outcomeOf('last'))).toBe('r');
 	expect(outcomeText(outcomeOf('other 199'))).toBe('notFound');
 	expect(outcomeText(outcomeOf('bad 0'))).toBe('refused');
-});
-
-test('texts that are never sent prove nothing about the filter', async () => {
-	const { collection } = serviceOf({ kind: 'list', records: [{ id: 'r', code: 'a' }], refuses: () => undefined });
-	const unsent = Array.from({ length: 12 }, (_, i) => [`half ${i}\ud83d`, `x,${i}`]).flat();
-	const outcomeOf = await lookUp(collection, field, [...unsent, 'a', 'b']);
-	expect([outcomeText(outcomeOf('a')), outcomeText(outcomeOf('b'))]).toEqual(['r', 'notFound']);
 });

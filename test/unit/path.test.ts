@@ -22,10 +22,6 @@ describe('the base URL', () => {
 		expect(serviceAddress(typed)).toBe('https://api.example.com');
 	});
 
-	test('keeps a path before the version', () => {
-		expect(serviceAddress('http://localhost:4010/crm/api/v1')).toBe('http://localhost:4010/crm/api');
-	});
-
 	test.each(['', 'api.example.com', 'ftp://api.example.com', 'https://', 'C:\\api'])(
 		'%p is refused in the user’s words',
 		(typed) => {
@@ -39,12 +35,4 @@ describe('a query', () => {
 		const query = { 'created_at[gte]': '2026-01-01', ids: ['a', 'b'], q: 'x&y', none: undefined };
 		expect(queryString(query)).toBe('?created_at%5Bgte%5D=2026-01-01&ids=a,b&q=x%26y');
 	});
-
-	test('without parameters is empty', () => {
-		expect(queryString({})).toBe('');
-	});
-});
-
-test('a parameter with several values is repeated', () => {
-	expect(queryString({ a: 'x&y', b: ['1', '2'], c: undefined })).toBe('?a=x%26y&b=1,2');
 });

@@ -1,5 +1,4 @@
 import { RateLimitTracker } from '../../nodes/CrmPlatform/api/http/rateLimitTracker';
-import { startAfter } from './queued-requests.ts';
 
 /** A new tracker, and a function that records a response at one second of a window that ends at another. */
 function newTracker() {
@@ -47,15 +46,6 @@ describe('the share of the plan', () => {
 		for (const left of [890, 880, 870, 860, 850, 840]) record(next, left, nextEnd, { inFlight: 5 });
 		expect(tracker.maxInFlight(at(next))).toBe(limitOf(840, 10 / 50));
 	});
-
-	test('counts a request either as answered or as in flight', async () => {
-		const recorded = jest.spyOn(RateLimitTracker.prototype, 'recordResponse');
-		const { send, withWindow, pass } = await startAfter([1_000]);
-		for (const ms of [100, 200, 300]) void send('next', () => withWindow(990), {}, ms);
-		await pass(400);
-		expect(recorded.mock.calls.map(([, inFlight]) => inFlight)).toEqual([0, 2, 1, 0]);
-		recorded.mockRestore();
-	});
 });
 
 describe('once a window is known', () => {
@@ -67,20 +57,6 @@ describe('once a window is known', () => {
 		record(1, 640, 60);
 		refuse(tracker, at(2));
 		expect(tracker.maxInFlight(at(2))).toBe(limitOf(640, 1 / 8));
-	});
-
-	test('a refusal with an earlier end changes nothing if the window is exhausted', () => {
-		const { tracker, at, record } = newTracker();
-		record(1, 0, 50);
-		refuse(tracker, at(2));
-		expect(tracker.exhaustedUntil(at(8), 0)).toBe(at(50));
-	});
-
-	test('a response of the previous window does not extend an exhausted one', () => {
-		const { tracker, at, record } = newTracker();
-		record(1, 0, 3_600);
-		record(31, 5, 60, { sent: 0 });
-		expect([tracker.isWindowKnown(at(60)), tracker.isWindowKnown(at(62))]).toEqual([true, false]);
 	});
 
 	test('the remainder includes the latest request, even if an earlier one is answered after it', () => {

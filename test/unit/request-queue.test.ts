@@ -1,5 +1,7 @@
+import { getEventListeners } from 'node:events';
 import { SimulatedClock } from '../../bench/scale/clock.ts';
-import { queueFor, type QueuedRequest } from '../../nodes/CrmPlatform/api/http/requestQueue';
+import type { Clock } from '../../nodes/CrmPlatform/base/clock';
+import { queueFor, RequestQueue, type QueuedRequest } from '../../nodes/CrmPlatform/api/http/requestQueue';
 import { hour, never, requestAt, start, startAfter, totalTimeout, withoutWindow, type Respond } from './queued-requests.ts';
 
 describe('while the window is unknown', () => {
@@ -22,15 +24,6 @@ describe('while the window is unknown', () => {
 			...Array(8).fill('2'),
 			...Array(16).fill('3'),
 		]);
-	});
-
-	test('four requests are sent again after an idle time, even if the last response reported no window', async () => {
-		const { events, send, sendMany, pass } = start();
-		void send('unavailable', () => withoutWindow(503));
-		await pass(hour);
-		sendMany(10, 'next', () => withoutWindow(503));
-		await pass(50);
-		expect(events).toHaveLength(1 + 4);
 	});
 
 	test('no request waits for a service that reports no window, until it refuses a request', async () => {
@@ -58,14 +51,6 @@ describe('while the window is unknown', () => {
 		await pass(hour);
 		expect(events).toEqual(['refused at 0', 'later at 60']);
 	});
-
-	test('a response without a window changes nothing once another has reported one', async () => {
-		const { events, sendMany, pass } = await startAfter([0, 5]);
-		sendMany(9, 'next', () => withoutWindow(), {}, 200);
-		await pass(4_900);
-		// After an exhausted window, one request at a time.
-		expect(events.slice(1)).toEqual(['next 0 at 5']);
-	});
 });
 
 describe('when the plan is used up', () => {
@@ -87,22 +72,6 @@ describe('when the plan is used up', () => {
 		await pass(10);
 		expect(await late).toEqual({ retryAt: expect.closeTo(clock.now() + 89_890, -2) });
 		expect(events).toEqual(['first at 0']);
-	});
-
-	test('a request that leaves the rest of the plan to others fails immediately if it would wait too long', async () => {
-		const { clock, events, send, withWindow, pass } = await startAfter([10, 90]);
-		const late = send('late', () => withWindow(100), { timeoutAt: clock.now() + 30_000, reserve: 1 });
-		await pass(10);
-		expect(await late).toEqual({ retryAt: expect.closeTo(clock.now() + 89_890, -2) });
-		expect(events).toEqual(['first at 0']);
-	});
-
-	test('waiting requests fail when a response shows that the wait is too long', async () => {
-		const { clock, send, sendMany, withWindow, pass } = start();
-		sendMany(4, 'next', () => withWindow(0, 90));
-		const late = send('late', () => withWindow(100), { timeoutAt: clock.now() + 30_000 });
-		await pass(200);
-		expect(await late).toMatchObject({ retryAt: expect.any(Number) });
 	});
 });
 
@@ -168,4 +137,157 @@ test('an idle queue is dropped, and another credential has another queue', async
 	await clock.advance(2_000);
 	queueFor('address, third key', clock);
 	expect(queueFor('address, old key', clock)).not.toBe(queue);
+});
+
+describe('a window that the CRM has reported wrongly', () => {
+	test('is checked by one request a minute while it is exhausted, and delays no request for longer', async () => {
+		const { clock, events, sendMany, withWindow, pass } = await startAfter([-1, 3_600_000]);
+		sendMany(10, 'next', () => withWindow(900), { timeoutAt: clock.now() + 2_000 * hour });
+		await pass(50_000);
+		expect(events).toHaveLength(1);
+		await pass(11_000);
+		expect(events).toHaveLength(11);
+		expect(events[1]).toBe('next 0 at 60');
+	});
+
+	test('is replaced when the response to a later request reports another one, even one that ends earlier', async () => {
+		const { events, send, sendMany, withWindow, pass } = await startAfter([1, 3_600]);
+		await Promise.all([send('second', () => withWindow(900, 60)), pass(200)]);
+		sendMany(10, 'next', () => withWindow(900, 60));
+		await pass(50);
+		expect(events).toHaveLength(12);
+	});
+
+	test('is kept when the response to an earlier request reports another one', async () => {
+		const { events, send, withWindow, pass } = start();
+		void send('early', () => withWindow(900, 60), {}, 300);
+		await Promise.all([send('late', () => withWindow(-1, 3_600)), pass(400)]);
+		void send('next', () => withWindow(900, 60));
+		await pass(1_000);
+		expect(events).toHaveLength(2);
+	});
+
+	test('expires even if the clock of this machine is set back', async () => {
+		const { clock, events, send, withWindow, pass } = start();
+		let back = 0;
+		const { now } = clock;
+		Object.assign(clock, { now: () => now() - back });
+		await Promise.all([send('first', () => withWindow(-1, 60)), pass(200)]);
+		back = 20 * hour;
+		void send('second', () => withWindow(900), { timeoutAt: Infinity });
+		await pass(61_000);
+		expect(events).toEqual(['first at 0', expect.stringMatching(/^second/)]);
+	});
+});
+
+const times = (events: string[], name: string) =>
+	events.filter((event) => event.startsWith(name)).map((event) => Number(event.split(' at ')[1]));
+
+test('four requests that hang delay nothing for longer than a second, in this window and in the next ones', async () => {
+	const { events, send, sendMany, withWindow, pass } = start();
+	sendMany(4, 'hangs', never, { workflow: 'b' });
+	let left = 20;
+	const small = () => void send('small', () => withWindow((left -= 1), 10), {}, 50);
+	for (let i = 0; i < 12; i += 1) small();
+	await pass(3_000);
+	expect(Math.max(...times(events, 'small'))).toBe(1);
+	for (const window of [12, 24]) {
+		await pass(9_000);
+		left = 20;
+		for (let i = 0; i < 12; i += 1) small();
+		await pass(3_000);
+		expect(Math.max(...times(events, 'small'))).toBe(window);
+		expect(times(events, 'small')).toHaveLength(window + 12);
+	}
+});
+
+describe('in a window with room, a slow request', () => {
+	/** Two may be under way at once. */
+	async function withTwoPlaces() {
+		const all = start();
+		await Promise.all([all.send('first', () => all.withWindow(64, 600)), all.pass(200)]);
+		return all;
+	}
+
+	test('that fills all places makes room for one more each second, but never for more than the remainder', async () => {
+		const { events, sendMany, pass } = await withTwoPlaces();
+		sendMany(80, 'slow', never);
+		await pass(50);
+		const counts = [];
+		for (let second = 0; second < 8; second += 1) {
+			counts.push(times(events, 'slow').length);
+			await pass(1_000);
+		}
+		expect(counts).toEqual([2, 4, 8, 16, 32, 64, 64, 64]);
+	});
+});
+
+const minute = 60_000;
+
+describe('what a node reports about its wait', () => {
+	test('is the time until the window opens', async () => {
+		const { queue, pass } = await startAfter([0, 30]);
+		expect(queue.expectedDelay(0)).toBeGreaterThan(29_000);
+		expect(queue.expectedDelay(0)).toBeLessThanOrEqual(30_000);
+		await pass(30_000);
+		expect(queue.expectedDelay(0)).toBe(0);
+	});
+
+	test('counts the other workflows that wait', async () => {
+		const { queue, send, withWindow } = await startAfter([0, 30]);
+		for (const workflow of ['a', 'b', 'c', 'c']) void send(workflow, () => withWindow(9), { workflow });
+		expect(['a', 'c', 'd'].map((workflow) => queue.countOtherWorkflows(workflow))).toEqual([2, 2, 3]);
+	});
+});
+
+test('requests that wait for responses time out one after another, each ten seconds after its time', async () => {
+	const { clock, send, sendMany, withWindow, pass } = await startAfter([1, 600]);
+	sendMany(1, 'busy', never);
+	await pass(100);
+	const begun = clock.now();
+	const ends: Array<[string, number]> = [];
+	for (const [name, wait] of [['first', 20_000], ['second', 40_000], ['third', 45_000]] as const) {
+		void send(name, () => withWindow(0), { timeoutAt: begun + wait }).then((outcome) => {
+			ends.push([name, clock.now() - begun]);
+			expect(outcome).toEqual({ retryAt: clock.now() });
+		});
+	}
+	await pass(minute);
+	expect(ends.map(([name, ms]) => [name, Math.round(ms / 1000)])).toEqual([['first', 30], ['second', 50], ['third', 55]]);
+});
+
+/** A queue whose timers are counted: those begun so far, and those under way. */
+function startCounting() {
+	const clock = new SimulatedClock();
+	const timers = { begun: 0, underWay: 0 };
+	const sleep: Clock['sleep'] = async (...wait) => {
+		timers.begun += 1;
+		timers.underWay += 1;
+		await clock.sleep(...wait).finally(() => (timers.underWay -= 1));
+	};
+	return { clock, timers, queue: new RequestQueue({ now: clock.now, random: clock.random, sleep }) };
+}
+
+describe('a queue leaves nothing behind', () => {
+	test('no timer, when its only waiting request is canceled', async () => {
+		const { clock, timers, queue } = startCounting();
+		void queue.enqueue(requestAt(clock), async () => ({ status: 429, headers: { 'retry-after': '50' }, text: '' }));
+		await clock.advance(100);
+		const cancel = new AbortController();
+		const waiting = queue.enqueue(requestAt(clock, { signal: cancel.signal }), never).catch(() => 'canceled');
+		await clock.advance(100);
+		expect(timers.underWay).toBe(1);
+		cancel.abort();
+		expect(await waiting).toBe('canceled');
+		await clock.advance(0);
+		expect(timers.underWay).toBe(0);
+	});
+
+	test('no listener, however many requests an execution sends', async () => {
+		const { send, pass } = start();
+		const { signal } = new AbortController();
+		for (let i = 0; i < 20; i += 1) void send(`${i}`, () => withoutWindow(), { signal });
+		await pass(minute);
+		expect(getEventListeners(signal, 'abort')).toEqual([]);
+	});
 });

@@ -86,17 +86,6 @@ describe('a write that is not idempotent, without a key', () => {
 	);
 });
 
-test.each([
-	['503 with Retry-After', answer(503, {}, { 'retry-after': '1' })],
-	['425', answer(425)],
-	['409, in progress', answer(409, { code: 'idempotency_in_progress' })],
-])('a write without a key that may have been carried out is not sent again, and the error says so: %s', async (_, failure) => {
-	expect(await send(post, failure, record)).toMatchObject({
-		attempts: 1,
-		outcome: { ok: false, problem: { description: expect.stringContaining('may have been processed') } },
-	});
-});
-
 test.each<[string, ApiRequest, Answer]>([
 	['a web page with 200, without a key', post, { ...record, text: '<html></html>' }],
 	['a web page with 200, under a key', { ...post, idempotency: key }, { ...record, text: '<html></html>' }],
@@ -105,11 +94,6 @@ test.each<[string, ApiRequest, Answer]>([
 ])('the error of a write that may have been processed says so: %s', async (_, request, failure) => {
 	const { outcome } = await send(request, failure);
 	expect(outcome).toMatchObject({ problem: { description: expect.stringContaining('may have been processed') } });
-});
-
-test('the error of a write that was refused when it was repeated under its key does not say so', async () => {
-	const { outcome } = await send({ ...post, idempotency: key }, answer(500), answer(422));
-	expect(outcome).toMatchObject({ problem: { description: expect.not.stringContaining('may have been processed') } });
 });
 
 describe('a deletion whose response was lost', () => {

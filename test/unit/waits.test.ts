@@ -86,37 +86,6 @@ test('the hint tells how long the node waited: simultaneous waits count once', a
 	expect(log.at(-1)).toBe('CRM: waited 7 s for the CRM, 21 s in all');
 });
 
-test('a wait of unknown length is logged after five seconds, and a shorter one never', async () => {
-	const { clock, log, begin } = reportWaits();
-	for (let i = 0; i < 2; i += 1) {
-		const ended = begin(0, 0, false);
-		await clock.advance(4_000);
-		ended();
-	}
-	const ended = begin(0, 0, false);
-	await clock.advance(4_999);
-	expect(log).toEqual([]);
-	await clock.advance(1);
-	expect(log).toEqual(['CRM: waiting for the CRM']);
-	await clock.advance(2_000);
-	ended();
-	await clock.advance(20_000);
-	expect(log.slice(1)).toEqual(['CRM: waited 7 s for the CRM, 15 s in all']);
-});
-
-test('a canceled wait is no longer reported', async () => {
-	const { clock, log, begin: onWait } = reportWaits();
-	const transport = async () => ({ status: 429, headers: { 'retry-after': '50' }, text: '' });
-	const cancel = new AbortController();
-	const send = createSender({ transport, address: 'https://api.example.com', clock, onWait, signal: cancel.signal });
-	const ended = [1, 2, 3].map(async () => await send({ method: 'GET', path: '/v1/contacts' }).catch(() => 'canceled'));
-	await clock.advance(4_000);
-	cancel.abort();
-	await clock.advance(20_000);
-	expect(await Promise.all(ended)).toEqual(['canceled', 'canceled', 'canceled']);
-	expect(log).toEqual([]);
-});
-
 test.each([300, 3_600])('after a 429 that names %i s, requests continue after a minute, one of them first', async (named) => {
 	const clock = new SimulatedClock();
 	const begun = clock.now();
@@ -219,37 +188,4 @@ test('runs of nodes in one execution count together: a loop becomes bulk, and le
 	}
 	expect(sentRequests.filter((entry) => entry === 'a loop')).toHaveLength(20);
 	expect(sentRequests.filter((entry) => entry === 'undefined')).toHaveLength(25);
-});
-
-test.each<[string, Priority, number]>([
-	['long work is refused for half an hour, and continues', 'bulk', 30],
-	['so is an ordinary execution', 'ordinary', 30],
-	['what somebody waits for fails after five minutes', 'awaited', 5],
-])('if other programs use all of the limit: %s', async (_, priority, minutes) => {
-	const clock = new SimulatedClock();
-	const begun = clock.now();
-	const isOver = () => clock.now() - begun >= 30 * 60_000;
-	const transport = async () => await Promise.resolve({ status: isOver() ? 200 : 429, headers: { 'retry-after': '50' }, text: '{}' });
-	let ended: object | undefined;
-	const send = senderWith(clock, transport, { queueKey: `refused ${priority}`, priority });
-	void send({ method: 'GET', path: '/v1/contacts' }).then(({ ok }) => (ended = { ok, minutes: Math.floor((clock.now() - begun) / 60_000) }));
-	await clock.runUntil(begun + 90 * 60_000);
-	expect(ended).toEqual({ ok: priority !== 'awaited', minutes });
-});
-
-test.each([
-	['a 503', 503, {}],
-	['an earlier attempt in progress', 409, { code: 'idempotency_in_progress' }],
-])('after half an hour of 429s, %s is retried as at any other time', async (_, status, body) => {
-	const clock = new SimulatedClock();
-	const begun = clock.now();
-	const answers = [...Array<number>(30).fill(429), status, 200];
-	const headers = { 'retry-after': '60' };
-	const transport = async () => await Promise.resolve({ status: answers.shift() ?? 200, headers, text: JSON.stringify(body) });
-	const send = senderWith(clock, transport, { queueKey: `refused before ${status}` });
-	let ok: boolean | undefined;
-	const request = { method: 'POST', path: '/v1/contacts', body: {}, idempotency: { header: 'Idempotency-Key', key: 'k' } } as const;
-	void send(request).then((outcome) => ({ ok } = outcome));
-	await clock.runUntil(begun + 50 * 60_000);
-	expect(ok).toBe(true);
 });
