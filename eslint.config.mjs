@@ -87,7 +87,7 @@ export default defineConfig(
 				},
 				{
 					selector: "CallExpression[callee.object.name='Math'][callee.property.name='random']",
-					message: 'Chance belongs in test/random-runs.ts: a test does the same each time.',
+					message: 'Chance belongs in test/support/random-runs.ts: a test does the same each time.',
 				},
 			],
 		},

@@ -1,6 +1,6 @@
 import { runSteps } from './support/run-steps.ts';
 import { build, conformance, endToEnd, large, lintAndTypes, queueMode, unitSandboxAndIntegration } from './steps.ts';
-import { runMatrix } from './versions/run.ts';
+import { runMatrix } from './n8n/versions/run.ts';
 
 /**
  * npm test: the tests of a release. Those that run by hand are in test/README.md.

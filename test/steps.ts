@@ -6,9 +6,9 @@ import type { Step } from './support/run-steps.ts';
 import { chromium, installProgram, postgres, redis } from './support/system-program.ts';
 import { dailyFiles } from './daily.ts';
 
-const conformanceConfig = 'test/conformance/jest.config.cjs';
-const e2eConfig = 'test/e2e/jest.config.cjs';
-const queueConfig = 'test/queue/jest.config.cjs';
+const conformanceConfig = 'test/contract/jest.config.cjs';
+const e2eConfig = 'test/n8n/browser/jest.config.cjs';
+const queueConfig = 'test/n8n/queue/jest.config.cjs';
 
 const bin = (name: string, ...path: string[]) => resolve('node_modules', name, ...path);
 
@@ -35,7 +35,7 @@ export const build: Step = {
 	},
 };
 
-const foldersOfOtherSteps = ['large', 'conformance', 'e2e', 'queue', 'versions', 'night'].map((folder) => `/test/${folder}/`);
+const foldersOfOtherSteps = ['contract', 'long', 'n8n'].map((folder) => `/test/${folder}/`);
 
 /** The tests of `npm run check`: see `dailyFiles`. */
 export const dailyTests: Step = {
@@ -63,7 +63,7 @@ export const conformance: Step = {
 /** What takes long: large sets, many random requests, processes that are killed and restarted. */
 export const large: Step = {
 	name: 'long tests',
-	run: () => runJest('large', ['test/large']),
+	run: () => runJest('long', ['test/long', 'test/n8n/kills']),
 };
 
 export const endToEnd: Step = {
@@ -81,7 +81,7 @@ export const pictures: Step = {
 	needs: ['build'],
 	async run() {
 		const reason = await installProgram(chromium);
-		const tests = ['pictures', 'assistant', 'newcomer', 'oauth2', 'sandbox-pages'].map((name) => `test/e2e/${name}\\.test`);
+		const tests = ['pictures', 'assistant', 'newcomer', 'oauth2', 'sandbox-pages'].map((name) => `test/n8n/browser/${name}\\.test`);
 		const env = { ...process.env, PICTURES: resolve('docs', 'pictures') };
 		return { ...(await runJest('pictures', ['--config', e2eConfig, '--runInBand', ...tests], env)), reason };
 	},

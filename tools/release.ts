@@ -87,7 +87,7 @@ async function packVerified(): Promise<string> {
 	rmSync(outputFolder, { recursive: true, force: true });
 	mkdirSync(outputFolder, { recursive: true });
 	await buildPackage();
-	const ok = await runNode([resolve('node_modules', 'jest', 'bin', 'jest.js'), 'test/gate']);
+	const ok = await runNode([resolve('node_modules', 'jest', 'bin', 'jest.js'), 'test/package/gate']);
 	if (!ok) throw new Failure("Not released: n8n's verification would refuse the package, see above.");
 	// The name has no version, so that the workflow knows it.
 	const tarball = join(outputFolder, 'package.tgz');

@@ -19,31 +19,34 @@ export const groups: Group[] = [
 		modules: ['rateLimitHeaders', 'rateLimitTracker', 'fairQueue', 'requestQueue', 'retry', 'idempotency'].map((name) => `${api}/http/${name}.ts`),
 		tests: [
 			'rate-limit-', 'fair-queue', 'request-queue', 'waits', 'leave-room', 'retry', 'idempotency', 'sender',
-		].map((name) => `unit/${name}`),
+		].map((name) => `http/${name}`),
 	},
 	{
 		name: 'signature',
 		modules: ['nodes/CrmPlatform/trigger/webhook/signature.ts'],
-		tests: ['unit/signature'],
+		tests: ['triggers/webhook/signature'],
 	},
 	{
 		name: 'sync',
 		modules: ['nodes/CrmPlatform/sync/guards.ts', 'nodes/CrmPlatform/sync/syncPlan.ts', 'nodes/CrmPlatform/sync/crmIndex.ts'],
-		tests: ['unit/guards', 'unit/crm-index', 'unit/sync-'],
+		tests: ['sync/guard-limits', 'sync/crm-index', 'sync/plan', 'sync/compare', 'sync/claims', 'sync/scope'],
 	},
 	{
 		name: 'trigger',
 		modules: [`${poll}/position.ts`, `${poll}/groupLedger.ts`, `${poll}/startLedger.ts`, `${poll}/dispatcher.ts`, 'nodes/CrmPlatform/trigger/storedState.ts'],
-		tests: ['unit/position', 'unit/dispatcher', 'unit/unreadable-groups', 'unit/lost-position', 'unit/newer-position', 'unit/starts', 'unit/first-starts', 'unit/start-ledger', 'unit/poll-load', 'unit/poll-switches', 'unit/poll-histories', 'unit/poll-faults', 'unit/stored-state', 'unit/poll-model'],
+		tests: [
+			...['position', 'dispatcher', 'unreadable-groups', 'lost-position', 'newer-position', 'starts', 'first-starts', 'start-ledger'],
+			...['poll-load', 'poll-switches', 'poll-histories', 'poll-faults', 'stored-state', 'poll-model'],
+		].map((name) => `triggers/poll/${name}`),
 	},
 	{
 		name: 'results',
 		modules: [`${api}/batchResults.ts`],
-		tests: ['unit/service-rules'],
+		tests: ['description/service-rules'],
 	},
 	{
 		name: 'access',
 		modules: ['sandbox/domain/access/authority.ts', 'sandbox/core/store/visibility/visibility.ts'],
-		tests: ['sandbox/visibility-rules', 'sandbox/authority'],
+		tests: ['sandbox/access/visibility-rules', 'sandbox/access/authority'],
 	},
 ];

@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import type { Sandbox, SandboxOptions } from '../../../sandbox/serve.ts';
-import { startObserved } from '../../conformance/observed.ts';
+import { startObserved } from '../../contract/observed.ts';
 import { type Browser, submitAndFollow, newBrowser, shownOnce } from './scripted-browser.ts';
 import type { Call, Reply } from './in-process.ts';
 

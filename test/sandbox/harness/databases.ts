@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { AppOptions } from '../../../sandbox/app.ts';
 import { Store } from '../../../sandbox/core/store/store.ts';
-import { useFolderOfFile } from '../../temporary-folder.ts';
+import { useFolderOfFile } from '../../support/temporary-folder.ts';
 import { type InProcess, inProcess } from './in-process.ts';
 
 const stores: Store[] = [];

@@ -1,4 +1,4 @@
-import { until } from '../../until.ts';
+import { until } from '../../support/until.ts';
 import type { InProcess, Json, Reply } from './in-process.ts';
 
 export const ndjson = { 'Content-Type': 'application/x-ndjson' };

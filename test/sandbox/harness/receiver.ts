@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, RequestListener } from 'node:http';
 import { Webhook } from 'standardwebhooks';
-import { startLocalServer } from '../../local-server.ts';
-import { until } from '../../until.ts';
+import { startLocalServer } from '../../support/local-server.ts';
+import { until } from '../../support/until.ts';
 import type { Json } from './in-process.ts';
 
 export interface Received {

@@ -1,5 +1,5 @@
 import type { AppOptions } from '../../../sandbox/app.ts';
-import { until } from '../../until.ts';
+import { until } from '../../support/until.ts';
 import { inProcess, type InProcess, type Json, type Reply } from './in-process.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 

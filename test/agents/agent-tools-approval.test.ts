@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+
+import type { IDataObject } from 'n8n-workflow';
+
+import { allWrites, callerOfNewNodes } from '../support/agent-tools.ts';
+import { alteredService, withoutVersions } from '../support/altered-service.ts';
+import { useSandbox } from '../support/sandbox.ts';
+
+const sandbox = useSandbox();
+
+const options = { writes: allWrites, askBeforeWriting: true, options: { maxWait: 0 } };
+const call = callerOfNewNodes(sandbox, options);
+
+const tokenOf = ([answer]: IDataObject[]) => String(answer!.token);
+const isPreview = (answer: IDataObject[]) => expect(JSON.stringify(answer)).toMatch(/Nothing is written yet/);
+
+let deal: IDataObject;
+let update: IDataObject;
+beforeEach(async () => {
+	deal = await sandbox.create('deals', { title: `Renewal ${randomUUID()}`, amount: 1200 });
+	update = { kind: 'deal', action: 'update', record: deal.id, values: { amount: 12_000, stage: 'Negotiation' } };
+});
+
+test('a call without a token returns a preview in words, and writes nothing', async () => {
+	const answer = await call('change', update);
+	expect(answer[0]!.preview).toBe(
+		`Update deal “${String(deal.title)}” (${String(deal.id)}): Amount: 1,200 → 12,000; Stage: “Qualified” → “Negotiation”`,
+	);
+	isPreview(answer);
+	expect(await sandbox.read(`deals/${String(deal.id)}`)).toMatchObject({ amount: 1200, version: deal.version });
+});
+
+test('a call with the token of its preview writes, and with the same token again writes nothing more', async () => {
+	const token = tokenOf(await call('change', update));
+	for (let i = 0; i < 2; i++) expect(JSON.stringify(await call('change', { ...update, token }))).toMatch(/"done":"Update deal/);
+	expect(await sandbox.read(`deals/${String(deal.id)}`)).toMatchObject({ amount: 12_000, version: Number(deal.version) + 1 });
+});
+
+test.each<[string, (token: string) => IDataObject]>([
+	['other values', (token) => ({ ...update, values: { amount: 13 }, token })],
+	['a made-up token', () => ({ ...update, token: 'mwtiz0af.1.a44c17952ccd' })],
+	['something else for a token', () => ({ ...update, token: 'yes' })],
+	['a token with another version in it', (token) => ({ ...update, token: token.replace(/\.\d+\./, '.9.') })],
+	['a token with another time in it', (token) => ({ ...update, token: token.replace(/^./, 'z') })],
+])('with %s, nothing is written and there is a new preview', async (_what, inputOf) => {
+	isPreview(await call('change', inputOf(tokenOf(await call('change', update)))));
+	expect(await sandbox.read(`deals/${String(deal.id)}`)).toMatchObject({ amount: 1200, version: deal.version });
+});
+
+test('a token for another record, node or kind of write is not accepted', async () => {
+	const token = tokenOf(await call('change', update));
+	const other = await sandbox.create('deals', { title: 'Other', amount: 1200 });
+	isPreview(await call('change', { ...update, record: other.id, token }));
+	isPreview(await call('change', { kind: 'deal', action: 'delete', record: deal.id, token }));
+	isPreview(await call('act', { kind: 'deal', action: 'win', record: deal.id, token }));
+	expect(await sandbox.read(`deals/${String(deal.id)}`)).toMatchObject({ status: 'open', version: deal.version });
+	expect(await sandbox.read(`deals/${other.id}`)).toMatchObject({ version: other.version });
+});
+
+test('a change that somebody made after the preview is not overwritten', async () => {
+	const token = tokenOf(await call('change', update));
+	await sandbox.call('PATCH', `/v1/deals/${String(deal.id)}`, { amount: 5 });
+	const answer = await call('change', { ...update, token });
+	isPreview(answer);
+	expect(JSON.stringify(answer)).toMatch(/Amount: 5 → 12,000.*changed since the preview/);
+	expect(await sandbox.read(`deals/${String(deal.id)}`)).toMatchObject({ amount: 5 });
+});
+
+test.each<[string, () => [string, IDataObject]]>([
+	['an update', () => ['change', update]],
+	['a creation', () => ['change', { kind: 'contact', action: 'create', values: { last_name: `once-${randomUUID()}` } }]],
+	['an action', () => ['act', { kind: 'deal', action: 'win', record: deal.id }]],
+	['a deletion', () => ['change', { kind: 'deal', action: 'delete', record: deal.id }]],
+])('%s whose response is lost is carried out once, whichever process handles the next call', async (_what, createCall) => {
+	const [tool, write] = createCall();
+	const token = tokenOf(await call(tool, write));
+	const log = async () => (await sandbox.read('events?limit=500')).data as IDataObject[];
+	const before = (await log()).length;
+	const method = tool === 'act' || write.action === 'create' ? 'POST' : write.action === 'delete' ? 'DELETE' : 'PATCH';
+	await sandbox.faults({ path: '/v1', drop: 'after', times: 1, method });
+	for (let i = 0; i < 3; i++) await call(tool, { ...write, token });
+	const types = (await log()).slice(before).map(({ type }) => type);
+	expect(types.filter((type) => /created|deleted|won|^deal\.updated$/.test(String(type))).length).toBeLessThanOrEqual(2);
+	expect(new Set(types).size).toBe(types.length);
+	expect(types.length).toBeGreaterThan(0);
+});
+
+test('a creation with one token makes one record, in three executions', async () => {
+	const name = `once-${randomUUID()}`;
+	const create = { kind: 'contact', action: 'create', values: { last_name: name } };
+	const token = tokenOf(await call('change', create));
+	for (let i = 0; i < 3; i++) await call('change', { ...create, token });
+	expect((await sandbox.read(`contacts?q=${name}`)).total).toBe(1);
+});
+
+test('several deletions have one preview, which names each record, and one token', async () => {
+	const other = await sandbox.create('deals', { title: 'Other' });
+	const both = { kind: 'deal', action: 'delete', records: [deal.id, other.id], count: 2 };
+	const answer = await call('change', both);
+	expect(answer[0]!.preview).toContain(String(deal.title));
+	expect(answer[0]!.preview).toContain('Other');
+	await call('change', { ...both, token: tokenOf(answer) });
+	expect((await sandbox.call('GET', `/v1/deals/${other.id}`)).status).toBe(404);
+	expect((await sandbox.call('GET', `/v1/deals/${String(deal.id)}`)).status).toBe(404);
+});
+
+test('if one of several deletions fails, those before it are reported as done', async () => {
+	const other = await sandbox.create('deals', { title: 'Other' });
+	const both = { kind: 'deal', action: 'delete', records: [deal.id, other.id], count: 2 };
+	const token = tokenOf(await call('change', both));
+	await sandbox.faults({ path: `/v1/deals/${other.id}`, method: 'DELETE', status: 403, times: 5 });
+	const text = JSON.stringify(await call('change', { ...both, token }));
+	await sandbox.clear();
+	expect(text).toMatch(new RegExp(`Done: Delete deal “${String(deal.title)}.*Not done: Delete deal “Other`));
+	expect(text).not.toMatch(/Nothing (was|is) written/);
+	expect((await sandbox.call('GET', `/v1/deals/${other.id}`)).status).toBe(200);
+});
+
+test.each([undefined, 'made-up.1.x'])('a record that has the values already needs no token, and gives none (%s)', async (token) => {
+	const answer = await call('change', { ...update, values: { amount: 1200 }, ...(token && { token }) });
+	expect(JSON.stringify(answer)).toMatch(/has these values already/);
+	expect(answer[0]).not.toHaveProperty('token');
+});
+
+describe('a service without versions', () => {
+	const service = alteredService(sandbox, true);
+	const without = callerOfNewNodes(service, options);
+
+	beforeEach(() => service.alter({ answer: (text) => (text.startsWith('{') ? withoutVersions(text) : text) }));
+
+	test('has its record compared before the write, and a change made since is not overwritten', async () => {
+		const token = tokenOf(await without('change', update));
+		await sandbox.call('PATCH', `/v1/deals/${String(deal.id)}`, { amount: 5 });
+		isPreview(await without('change', { ...update, token }));
+		expect(await sandbox.read(`deals/${String(deal.id)}`)).toMatchObject({ amount: 5 });
+		const again = tokenOf(await without('change', update));
+		expect(JSON.stringify(await without('change', { ...update, token: again }))).toMatch(/"done":"Update deal/);
+		expect(await sandbox.read(`deals/${String(deal.id)}`)).toMatchObject({ amount: 12_000 });
+	});
+});
+
+describe('a second use of a token', () => {
+	const again = async (tool: string, input: IDataObject) => {
+		const token = tokenOf(await call(tool, input));
+		expect(JSON.stringify(await call(tool, { ...input, token }))).toContain('"done"');
+		return async () => JSON.stringify(await call(tool, { ...input, token }));
+	};
+
+	test('finds the record whose name the write has changed', async () => {
+		const name = `Name ${randomUUID()}`;
+		const { id } = await sandbox.create('companies', { name });
+		const repeat = await again('change', { kind: 'company', action: 'update', record: name, values: { name: `New ${name}` } });
+		expect(await repeat()).toMatch(/already written, so it was not written again/);
+		expect(await sandbox.read(`companies/${id}`)).toMatchObject({ name: `New ${name}`, version: 2 });
+	});
+
+	test('of a name that another record now has writes nothing', async () => {
+		const name = `Name ${randomUUID()}`;
+		await sandbox.create('companies', { name });
+		const repeat = await again('change', { kind: 'company', action: 'update', record: name, values: { name: `New ${name}` } });
+		const other = await sandbox.create('companies', { name });
+		expect(await repeat()).toMatch(/Nothing is written yet/);
+		expect(await sandbox.read(`companies/${other.id}`)).toMatchObject({ name, version: 1 });
+	});
+
+	test('with another name writes nothing to the record that the token is for', async () => {
+		const name = `Name ${randomUUID()}`;
+		const { id } = await sandbox.create('companies', { name });
+		const companyUpdate = { kind: 'company', action: 'update', record: name, values: { industry: 'wine' } };
+		const token = tokenOf(await call('change', companyUpdate));
+		expect(JSON.stringify(await call('change', { ...companyUpdate, record: `Nobody ${randomUUID()}`, token }))).toMatch(
+			/No company is called.*This call wrote nothing; an earlier call with this token may have/,
+		);
+		expect(await sandbox.read(`companies/${id}`)).toMatchObject({ version: 1 });
+	});
+
+	test('deletes the remaining ones of several named records', async () => {
+		const names = [`A ${randomUUID()}`, `B ${randomUUID()}`];
+		const ids = [];
+		for (const name of names) ids.push((await sandbox.create('companies', { name })).id);
+		const deletion = { kind: 'company', action: 'delete', records: names, count: 2 };
+		const token = tokenOf(await call('change', deletion));
+		await sandbox.call('DELETE', `/v1/companies/${ids[0]}`);
+		expect(JSON.stringify(await call('change', { ...deletion, token }))).toMatch(/has already been deleted.*Delete company “B/);
+		expect((await sandbox.call('GET', `/v1/companies/${ids[1]}`)).status).toBe(404);
+	});
+
+	test('for an action reports the current state, even if a tag was added again', async () => {
+		const { name: tag, id } = await sandbox.create('tags', { name: `Tag ${randomUUID()}` });
+		const contact = await sandbox.create('contacts', { last_name: `Tagged ${randomUUID()}`, tag_ids: [id] });
+		const repeat = await again('change', { kind: 'contact', action: 'untag', record: contact.id, tag });
+		await sandbox.call('PUT', `/v1/contacts/${contact.id}/tags/${id}`);
+		expect(await repeat()).toMatch(new RegExp(`already written, so it was not written again.*Now: .*${String(tag)}`));
+	});
+});
+
+test('a token is valid for the names in the preview: after a stage is renamed or swapped, there is a new preview', async () => {
+	const stages = [
+		['One', 'open'], ['Two', 'open'], ['Won', 'won'], ['Lost', 'lost'],
+	].map(([name, kind], position) => ({ id: null, name: `${name!} ${randomUUID()}`, kind, position, probability: 0, rotting_days: null }));
+	const pipeline = await sandbox.create('pipelines', { name: `Pipeline ${randomUUID()}`, stages });
+	const createdStages = pipeline.stages as IDataObject[];
+	const swappedDeal = await sandbox.create('deals', { title: `Swapped ${randomUUID()}`, pipeline_id: pipeline.id });
+	const move = { kind: 'deal', action: 'moveToStage', record: swappedDeal.id, values: { stage: createdStages[1]!.id } };
+	const token = tokenOf(await call('act', move));
+	await sandbox.call('PATCH', `/v1/pipelines/${pipeline.id}`, {
+		stages: createdStages.map((stage, i) => (i === 1 ? { ...stage, name: 'Renamed' } : stage)),
+	});
+	isPreview(await call('act', { ...move, token }));
+	expect(await sandbox.read(`deals/${swappedDeal.id}`)).toMatchObject({ version: swappedDeal.version });
+});
+
+test('a moment is shown in the time zone of the workflow', async () => {
+	const [{ preview } = {}] = await call(
+		'change', { kind: 'task', action: 'create', values: { title: 'Call', due_at: '2026-12-10' } }, { timezone: 'Pacific/Auckland' },
+	);
+	expect(preview).toContain('Due At: 2026-12-10 00:00:00 (Pacific/Auckland)');
+});

@@ -1,0 +1,47 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { callerOfNewNodes } from '../support/agent-tools.ts';
+import type { StoredOAuth2 } from '../support/node-runs.ts';
+import { startSignInSandbox } from '../support/oauth2.ts';
+
+const create = { kind: 'contact', action: 'create', values: { last_name: 'Ek' } };
+
+const change = async (credential: StoredOAuth2, input: IDataObject) =>
+	(await callerOfNewNodes({ credential }, { kinds: ['contact'], writes: ['create'], askBeforeWriting: true })('change', input))[0]!;
+
+test('with OAuth2, a preview token can be made only with the client’s secret or the access token', async () => {
+	const sandbox = await startSignInSandbox({ contacts: 0 });
+	try {
+		for (const client of ['confidential', 'public'] as const) {
+			const credential = await sandbox.credential({ client });
+			// An exported workflow contains the ID of the credential, and nothing else of it.
+			const other = { ...credential, data: { ...credential.data, clientSecret: 'guessed' } };
+			const { token } = await change(other, create);
+			expect(await change(credential, { ...create, token })).toHaveProperty('error');
+			const { token: real } = await change(credential, create);
+			expect(await change(credential, { ...create, token: real })).toHaveProperty('done');
+		}
+	} finally {
+		await sandbox.close();
+	}
+});
+
+test('a token that another user or another client secret of the credential sends again writes nothing', async () => {
+	const sandbox = await startSignInSandbox({ contacts: 0 });
+	try {
+		const credential = await sandbox.credential();
+		const { token } = await change(credential, create);
+		expect(await change(credential, { ...create, token })).toHaveProperty('done');
+		const refused = { error: expect.stringMatching(/may have been made already/) as string };
+		const { data } = await sandbox.credential({ role: 'member' });
+		expect(await change({ ...credential, data }, { ...create, token })).toEqual(refused);
+		expect(await change({ ...credential, data: { ...credential.data, clientSecret: 'replaced' } }, { ...create, token })).toEqual(refused);
+		expect(await change(credential, { ...create, token })).toEqual(
+			{ ...(await change(credential, { ...create, token })), done: expect.stringMatching(/already written/) as string },
+		);
+		const { body } = await sandbox.asAccount('GET', '/v1/contacts');
+		expect(body).toMatchObject({ total: 1 });
+	} finally {
+		await sandbox.close();
+	}
+});

@@ -1,0 +1,136 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { allWrites, callerOf } from '../support/agent-tools.ts';
+import { useSandbox } from '../support/sandbox.ts';
+
+const sandbox = useSandbox();
+
+const company = 'Twins Inc.';
+let ids: Record<'firstTwin' | 'secondTwin' | 'deal' | 'company', string>;
+
+beforeAll(async () => {
+	const createRecord = async (path: string, body: IDataObject) => String((await sandbox.call('POST', path, body)).body.id);
+	ids = {
+		firstTwin: await createRecord('/v1/contacts', { first_name: 'Tess', last_name: 'Twin', email: 'tess.one@x.example' }),
+		secondTwin: await createRecord('/v1/contacts', { first_name: 'Tess', last_name: 'Twin', email: 'tess.other@x.example' }),
+		deal: await createRecord('/v1/deals', { title: 'Renewal of Twins', amount: 1200 }),
+		company: await createRecord('/v1/companies', { name: company }),
+	};
+	await createRecord('/v1/companies', { name: company });
+});
+
+const long = 'word '.repeat(2_000);
+
+type Call = [tool: string, createInput: () => unknown];
+const updateDeal = (values?: unknown): Call => ['change', () => ({ kind: 'deal', action: 'update', record: ids.deal, values })];
+const deleteTwins = (more: IDataObject): Call => [
+	'change', () => ({ kind: 'contact', action: 'delete', records: [ids.firstTwin, ids.secondTwin], ...more }),
+];
+const actOnDeal = (action: string, values?: IDataObject): Call => ['act', () => ({ kind: 'deal', action, record: ids.deal, values })];
+const searchDeals = (filters: IDataObject): Call => ['search', () => ({ kind: 'deal', filters })];
+const countDeals = (filters: IDataObject): Call => ['count', () => ({ kind: 'deal', filters })];
+const surname = { last_name: 'X' };
+
+/** Bad input and the answer to it. */
+const bad: Array<[what: string, ...call: Call, answer: RegExp]> = [
+	['no arguments at all', 'search', () => ({}), /kind is missing.*contact, company/],
+	['nothing in place of arguments', 'change', () => undefined, /kind is missing/],
+	['empty arguments', 'change', () => ({ kind: 'contact', action: '', record: '', values: {} }), /action is missing.*create, update/],
+	['a record type that does not exist', 'get', () => ({ kind: 'invoice', record: 'x' }), /kind cannot be "invoice".*contact/],
+	['an argument that does not exist', 'get', () => ({ kind: 'contact', name: 'Ada' }), /no argument name.*kind, record/],
+	['no record', 'get', () => ({ kind: 'contact' }), /record is missing/],
+	['a record that does not exist', 'get', () => ({ kind: 'contact', record: 'Nobody Atall' }), /No contact is called Nobody Atall/],
+	[
+		'a number that has lost its last digits', 'get', () => ({ kind: 'contact', record: 2 ** 53 }),
+		/record: 9007199254740992 is so large.*Pass it as text/,
+	],
+	['a misspelt name', 'get', () => ({ kind: 'deal', record: 'Renewel of Twins' }), /No deal is called.*Similar: Renewal of Twins.*dea_/],
+	[
+		'an id of another kind', 'change', () => ({ kind: 'contact', action: 'update', record: ids.deal, values: surname }),
+		/no contact with the id dea_.*another kind/,
+	],
+	[
+		'a name that two have', 'change', () => ({ kind: 'contact', action: 'update', record: 'Tess Twin', values: surname }),
+		/tess\.one@x\.example.*tess\.other@x\.example|tess\.other@x\.example.*tess\.one@x\.example/,
+	],
+	[
+		'two thousand words for a name', 'change', () => ({ kind: 'contact', action: 'update', record: long, values: surname }),
+		/record has \d+ characters; the maximum is 255/,
+	],
+	[
+		'two thousand words for a value', 'change', () => ({ kind: 'contact', action: 'create', values: { last_name: long } }),
+		/Last Name|last_name/,
+	],
+	['two thousand words to find', 'search', () => ({ kind: 'contact', query: long }), /query has \d+ characters; the maximum is 200/],
+	['a field that does not exist', ...updateDeal({ colour: 'red' }), /no field colour.*title/s],
+	['one good field and one that does not exist', ...updateDeal({ amount: 1, colour: 'red' }), /no field colour/],
+	['a field that only the CRM sets', ...updateDeal({ amount: 1, status: 'won' }), /status/],
+	['a choice that does not exist', ...updateDeal({ source: 'telepathy' }), /website, referral/],
+	['text for a number', ...updateDeal({ amount: 'a lot' }), /Amount/],
+	['values that are not an object', ...updateDeal('amount 5'), /values takes an object/],
+	['no values', ...updateDeal(), /values is missing/],
+	['an owner who does not exist', ...updateDeal({ owner: 'Nobody' }), /Owner.*Nobody.*usr_/],
+	[
+		'a company name that two companies have', 'change', () => ({ kind: 'contact', action: 'create', values: { last_name: 'X', company } }),
+		/several records of companies.*They are Twins Inc\./,
+	],
+	['a stage that does not exist', ...actOnDeal('moveToStage', { stage: 'Limbo' }), /Qualified, Demo/],
+	['an action that does not exist', ...actOnDeal('explode'), /action cannot be "explode".*win/],
+	['an action without its value', ...actOnDeal('moveToStage'), /Stage is empty/],
+	['a value that an action does not take', ...actOnDeal('win', { amount: 5 }), /win does not take amount/],
+	['delete all', 'change', () => ({ kind: 'contact', action: 'delete', record: 'all' }), /No contact is called all/],
+	['delete without a record', 'change', () => ({ kind: 'contact', action: 'delete' }), /all at once is not possible/],
+	['delete two without their number', ...deleteTwins({}), /would delete 2 records.*send count: 2/],
+	['delete two with another number', ...deleteTwins({ count: 5 }), /would delete 2 records/],
+	[
+		'delete two, one of which does not exist', 'change',
+		() => ({ kind: 'contact', action: 'delete', records: [ids.firstTwin, 'Nobody Atall'], count: 2 }), /No contact is called Nobody Atall/,
+	],
+	['a filter that does not exist', ...searchDeals({ colour: 'red' }), /no filter colour.*stage_id/],
+	['a comparison that a field does not have', ...searchDeals({ status: { gte: 'open' } }), /status cannot be filtered by gte/],
+	[
+		'a filter that excludes a choice',
+		...searchDeals({ status: { ne: 'open' } }),
+		/cannot be filtered by ne\. It takes a value, a list of values\. To exclude, send the others: \{"status": \["won","lost"\]\}/,
+	],
+	['a filter that excludes a text', ...searchDeals({ title: { not_in: ['x'] } }), /cannot be filtered by not_in.*Filters cannot exclude/],
+	['a list of bounds', ...searchDeals({ amount: { between: [1, 2] } }), /amount cannot be filtered by between\. It takes a value, .*gte/],
+	['null as a filter', ...countDeals({ amount: null }), /amount: null is not a value to filter by\. Send \{"empty": true\}/],
+	['null as the filter of a required field', ...countDeals({ status: null }), /status: null is not a value.*leave this filter out/],
+	['a group that is an object', 'count', () => ({ kind: 'contact', group_by: 'address' }), /no field address\..*address\.city/],
+	['a value in words', ...updateDeal({ amount: '1,200' }), /not a number such as 12\.5\. Nothing was written\.( |$)/],
+	['an order that does not exist', 'search', () => ({ kind: 'deal', sort: 'beauty' }), /no order beauty.*amount/],
+	['a limit of nothing', 'search', () => ({ kind: 'deal', limit: 0 }), /limit takes a whole number from 1 to 50/],
+	['a sum of words', 'count', () => ({ kind: 'deal', sum: 'title' }), /title has no numbers/],
+	['a group that does not exist', 'count', () => ({ kind: 'deal', group_by: 'colour' }), /no field colour/],
+];
+
+const writes = async () => (await sandbox.requests()).filter(({ method, status }) => method !== 'GET' && status < 300);
+
+test.each(bad)('%s: the message explains what to send, and nothing is written', async (_what, tool, createInput, answer) => {
+	const call = await callerOf(sandbox.credential, { writes: allWrites });
+	const text = (await call(tool, createInput())).map((answer) => Object.values(answer).join(' ')).join(' ');
+	expect(text).toMatch(answer);
+	expect(text.length).toBeLessThan(1_600);
+	expect(await writes()).toEqual([]);
+});
+
+describe('operations that the author does not allow', () => {
+	test('have no tool, no action and no record type', async () => {
+		const call = await callerOf(sandbox.credential, { kinds: ['deal'], writes: ['update', 'act'] });
+		expect(JSON.stringify(await call('search', { kind: 'contact' }))).toMatch(/kind cannot be/);
+		expect(JSON.stringify(await call('change', { kind: 'deal', action: 'delete', record: ids.deal }))).toMatch(/action cannot be \\"delete/);
+		await expect(async () => await (await callerOf(sandbox.credential))('change', {})).rejects.toThrow();
+	});
+
+	test('actions are not messages that leave the CRM', async () => {
+		const call = await callerOf(sandbox.credential, { writes: ['act', 'create'] });
+		expect(JSON.stringify(await call('act', { kind: 'message', action: 'send', values: { to: ['a@b.example'], text: 'Hi' } }))).toMatch(
+			/Send in May Write/,
+		);
+		expect(JSON.stringify(await call('change', { kind: 'message', action: 'create', values: { to: ['a@b.example'], text: 'Hi' } }))).toMatch(
+			/create cannot write a message/,
+		);
+		expect(await writes()).toEqual([]);
+	});
+});

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { agentWith } from '../support/agent-execution.ts';
+import { byId, create, getMany, mapped, on } from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
+
+const sandbox = useSandbox();
+
+const agentAdding = (settings = {}) =>
+	agentWith(
+		{
+			credential: sandbox.credential,
+			parameters: {
+				...create('contact', { last_name: "={{ $fromAI('Name', '', 'string') }}" }),
+				// The node itself tries nothing again.
+				options: { maxWait: 0 },
+			},
+		},
+		settings,
+	);
+
+const found = async (name: string) => (await sandbox.read(`contacts?q=${name}`)).total;
+
+const contacts = { path: '/v1/contacts', method: 'POST' };
+const anyName = () => `tool-${randomUUID()}`;
+
+test('calls create separate records, even with the same values', async () => {
+	const add = agentAdding()();
+	const [contactName, otherName] = [anyName(), anyName()];
+	const added = [await add({ Name: contactName }), await add({ Name: otherName }), await add({ Name: contactName })];
+	expect(added.map(({ last_name: name }) => name)).toEqual([contactName, otherName, contactName]);
+	expect(new Set(added.map(({ id }) => id)).size).toBe(3);
+});
+
+test('simultaneous calls are all carried out', async () => {
+	const add = agentAdding()();
+	const names = [anyName(), anyName(), anyName()];
+	const added = await Promise.all(names.map(async (name) => await add({ Name: name })));
+	expect(added.map(({ last_name: name }) => name)).toEqual(names);
+});
+
+test('a call that Retry On Fail repeats writes once', async () => {
+	const name = anyName();
+	await sandbox.faults({ ...contacts, drop: 'after', times: 1 });
+	const add = agentAdding({ retryOnFail: true, maxTries: 2, waitBetweenTries: 0 })();
+	expect(await add({ Name: name })).toMatchObject({ last_name: name });
+	expect(await found(name)).toBe(1);
+});
+
+test('a call that fails at each attempt of Retry On Fail reports the failure each time', async () => {
+	const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
+	const email = "={{ $fromAI('Email', '', 'string') }}";
+	const parameters = create('contact', { last_name: 'A', email });
+	const add = agentWith({ credential: sandbox.credential, parameters }, settings)();
+	for (let i = 0; i < 2; i++) {
+		expect(await add({ Email: 'nobody' })).toEqual({ error: expect.stringMatching(/email: /i) as string });
+	}
+});
+
+test('a failed call that the agent repeats writes once', async () => {
+	const name = anyName();
+	const add = agentAdding()();
+	await sandbox.faults({ ...contacts, drop: 'after', times: 1 });
+	expect(await add({ Name: name })).toMatchObject({ error: expect.stringContaining('may have been processed') as string });
+	await add({ Name: name });
+	expect(await found(name)).toBe(1);
+});
+
+test('a change that is made, undone and made again is carried out again', async () => {
+	const { body } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Back' });
+	const rename = agentWith({
+		credential: sandbox.credential,
+		parameters: on('contact', 'update', body.id, {
+			fields: { mappingMode: 'defineBelow', value: { last_name: "={{ $fromAI('Name') }}" } },
+		}),
+	})();
+	for (const name of ['Forth', 'Back', 'Forth']) await rename({ Name: name });
+	const contact = await sandbox.read(`contacts/${String(body.id)}`);
+	expect(contact).toMatchObject({ last_name: 'Forth', version: 4 });
+});
+
+test('a call that n8n gives the values of another call is refused', async () => {
+	const [contactName, otherName] = [anyName(), anyName()];
+	// An agent that works on several items at once makes their tools before any of them is called.
+	const toolFor = agentAdding();
+	const tools = [toolFor(), toolFor()] as const;
+	expect(await tools[0]({ Name: contactName })).toMatchObject({ last_name: contactName });
+	const refused = expect.stringMatching(/values of another call.*Batch Size to 1/s) as string;
+	expect(await tools[1]({ Name: otherName })).toEqual({ error: refused });
+	expect([await found(contactName), await found(otherName)]).toEqual([1, 0]);
+});
+
+describe('a value that the workflow fixes for a tool', () => {
+	const added = async (values: IDataObject = {}) => await sandbox.create('contacts', { last_name: anyName(), ...values });
+	const read = async ({ id }: IDataObject) => await sandbox.read(`contacts/${String(id)}`);
+	const tool = (parameters: INodeParameters, item: IDataObject = {}) =>
+		agentWith({ credential: sandbox.credential, parameters }, {}, item)();
+	const updating = (id: unknown, fields: IDataObject) =>
+		on('contact', 'update', id, { fields: mapped(fields) });
+
+	test('comes from the agent’s item, whatever the model calls its own values', async () => {
+		const [mine, other] = [await added(), await added()];
+		const fields = { job_title: '={{ $json.title }}', external_id: "={{ $fromAI('id') }}" };
+		const change = tool(updating('={{ $json.id }}', fields), { id: mine.id, title: 'Countess' });
+		await change({ id: other.id });
+		expect(await read(mine)).toMatchObject({ job_title: 'Countess', external_id: other.id });
+		expect(await read(other)).toMatchObject({ version: 1 });
+	});
+
+	test('filters a list by the agent’s item', async () => {
+		const { email } = await added({ email: `${anyName()}@tool.example` });
+		const find = tool(getMany('contact', {}, { email: '={{ $json.mail }}' }), { mail: email });
+		expect(await find({ Why: 'to know' })).toMatchObject({ email });
+	});
+
+	test('is used if the model gives nothing, and a field without one stays as it is', async () => {
+		const contact = await added({ job_title: 'Countess', phone: '+4930123456' });
+		const fields = {
+			job_title: "={{ $fromAI('Title') || 'Duchess' }}", phone: "={{ $fromAI('Phone') }}", last_name: "={{ $fromAI('Name') }}",
+		};
+		await tool(updating(contact.id, fields))({ Name: 'King', Title: '', Phone: '' });
+		expect(await read(contact)).toMatchObject({ last_name: 'King', job_title: 'Duchess', phone: '+4930123456' });
+	});
+
+	test('filters even if the model names no record', async () => {
+		const contact = await added({ external_id: anyName() });
+		const parameters = getMany('contact', {}, { external_id: contact.external_id, company_id: 'com_01jz8q4t6v9x2b5n7m3k1h0d4f' });
+		const { rows } = parameters.filters as unknown as { rows: INodeParameters[] };
+		rows.push({ field: 'owner_id', operator: 'isRecord', record: byId("={{ $fromAI('Owner') }}") });
+		await expect(tool(parameters)({ Owner: '' })).resolves.toEqual({ note: 'Nothing was found: no record matches.' });
+	});
+});

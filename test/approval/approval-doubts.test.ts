@@ -1,0 +1,189 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { alteredService } from '../support/altered-service';
+import { useApprovals } from '../support/approval-sandbox.ts';
+import { shortenWaits } from '../support/short-waits.ts';
+
+shortenWaits();
+const { at, call, newest, webhooks, visit, complete, completeByWorkflow, reopen, faults, decided, ask } = useApprovals();
+/** The service between the nodes and the sandbox. */
+const service = alteredService({ get url() { return at.sandbox.url; }, credential: {} } as never, true);
+
+const editDescription = (edit: (description: IDataObject) => void) =>
+	service.edit(({ path, body }) => {
+		if (path.endsWith('/openapi.json')) edit(body);
+	});
+
+beforeEach(() => void (at.url = service.credential.baseUrl));
+afterEach(() => void jest.restoreAllMocks());
+
+
+describe('who completed the task, and what its text was at that time', () => {
+	test('a task that a workflow or a program with an API key completes is not approved until a person completes it', async () => {
+		const execution = await ask();
+		const task = await newest();
+		await completeByWorkflow(task);
+		expect(await visit(task)).toContain('a workflow has completed the task');
+		await reopen(task);
+		await complete(task, at.sandbox.apiKey);
+		expect(await visit(task)).toContain('a program has completed the task');
+		expect(execution.resumed).toBe(0);
+		await reopen(task);
+		await complete(task);
+		await decided(execution);
+		expect(execution.output()).toMatchObject([{ data: { approved: true } }]);
+	});
+
+	test('if the credential cannot read the log, no completion counts as a person’s', async () => {
+		const execution = await ask();
+		const task = await newest();
+		await complete(task);
+		for (const status of [403, 404]) {
+			await faults({ path: '/v1/events', method: 'GET', status });
+			expect(await visit(task)).toContain('cannot read the event log');
+		}
+		expect(execution.resumed).toBe(0);
+		await faults();
+		expect(await visit(task)).toContain('Approved');
+	});
+
+	test.each([500, 503, 401])('while the log responds with %i, a task that a workflow completed counts for nobody', async (status) => {
+		const execution = await ask();
+		const task = await newest();
+		await completeByWorkflow(task);
+		await faults({ path: '/v1/events', method: 'GET', status, headers: { 'Retry-After': '0' } });
+		expect(await visit(task)).toContain('could not be read');
+		expect(execution.resumed).toBe(0);
+		await faults();
+		expect(await visit(task)).toContain('a workflow has completed the task');
+	});
+
+	test('a text that was changed after the request is not approved', async () => {
+		const execution = await ask();
+		const task = await newest();
+		await call('PATCH', `/v1/tasks/${String(task.id)}`, { description: 'Amount: 1,200 → 1,300' });
+		await complete(task);
+		await decided(execution);
+		expect(execution.output()).toMatchObject([{ data: { approved: false, outcome: 'changed' } }]);
+	});
+
+	test('a text that was different when the task was completed is not approved, even if it was restored later', async () => {
+		await faults({ path: '/v1/webhooks', method: 'POST', status: 403 });
+		const execution = await ask();
+		const task = await newest();
+		await call('PATCH', `/v1/tasks/${String(task.id)}`, { description: 'Close the window' });
+		await complete(task);
+		await call('PATCH', `/v1/tasks/${String(task.id)}`, { description: task.description });
+		expect(await visit(task)).toContain('was changed after the request');
+		expect(execution.output()).toMatchObject([{ data: { approved: false, outcome: 'changed' } }]);
+	});
+
+	test('as long as the log does not show who completed the task, later changes by others prove nothing', async () => {
+		await faults({ path: '/v1/webhooks', method: 'POST', status: 403 });
+		const execution = await ask();
+		const task = await newest();
+		await complete(task);
+		await reopen(task, at.person);
+		const { body: former } = await call('GET', '/v1/events?type=task.completed&sort=-sequence');
+		await complete(task, at.sandbox.apiKey);
+		await call('PATCH', `/v1/tasks/${String(task.id)}`, { priority: 'high' }, at.person);
+		for (const log of [former, { data: [], next_cursor: null, total: 0 }]) {
+			await faults({ path: '/v1/events', method: 'GET', status: 200, body: log });
+			expect(await visit(task)).toContain('does not yet show');
+		}
+		await faults();
+		expect(await visit(task)).toContain('a program has completed the task');
+		expect(execution.resumed).toBe(0);
+	});
+
+	test('a different task in place of the requested one decides nothing', async () => {
+		const execution = await ask();
+		const task = await newest();
+		await complete(task, at.sandbox.apiKey);
+		await faults({
+			path: `/v1/tasks/${String(task.id)}`, method: 'GET', status: 200, body: { id: 'tsk_other', title: 'Other', status: 'completed' },
+		});
+		expect(await visit(task)).toContain('could not be read');
+		expect(execution.resumed).toBe(0);
+	});
+});
+
+describe('a service', () => {
+	test('without an event log: a completion by a person counts and one by a program does not', async () => {
+		editDescription((description) => {
+			const paths = Object.entries(description.paths as IDataObject);
+			description.paths = Object.fromEntries(paths.filter(([name]) => !name.startsWith('/v1/events')));
+		});
+		const execution = await ask();
+		const task = await newest();
+		await complete(task, at.sandbox.apiKey);
+		expect(await visit(task)).toContain('a program has completed the task');
+		expect(execution.resumed).toBe(0);
+		await reopen(task);
+		await complete(task);
+		await decided(execution);
+		expect(execution.output()).toMatchObject([{ data: { approved: true, respondedBy: { id: at.user.id } } }]);
+		expect(service.passed.filter((request) => request.startsWith('GET /v1/events'))).toEqual([]);
+	});
+
+	test('that gets a decision before it can call n8n is not waited for', async () => {
+		service.alter({
+			request: async ({ method, url }) => {
+				if (method === 'POST' && url.pathname === '/v1/webhooks') await complete(await newest());
+				return undefined;
+			},
+		});
+		const execution = await ask();
+		expect(execution.output()).toMatchObject([{ data: { approved: true, respondedBy: { id: at.user.id } } }]);
+		expect(await webhooks()).toEqual([]);
+	});
+
+	test('if webhooks cannot be limited to one task, the approver opens the link', async () => {
+		editDescription((description) => {
+			Object.assign(description, JSON.parse(JSON.stringify(description).replaceAll('"filter":', '"other":')));
+		});
+		await ask();
+		const task = await newest();
+		expect(await webhooks()).toEqual([]);
+		await complete(task);
+		expect(await visit(task)).toContain('Approved');
+	});
+});
+
+describe('the approver', () => {
+	test('is the owner of the record, even if the credential has no permission to read users', async () => {
+		await faults({ path: `/v1/users/${String(at.user.id)}`, method: 'GET', status: 403 });
+		const before = await newest();
+		expect((await ask()).error()).toBeUndefined();
+		const task = await newest();
+		expect(task.id).not.toBe(before.id);
+		expect(task).toMatchObject({ assignee_id: at.user.id });
+	});
+
+	test('is not asked while n8n cannot read whether they are active', async () => {
+		const before = await newest();
+		await faults({ path: `/v1/users/${String(at.user.id)}`, method: 'GET', status: 503, headers: { 'Retry-After': '0' } });
+		expect((await ask()).error()).toBeDefined();
+		expect(await newest()).toEqual(before);
+		expect(await webhooks()).toEqual([]);
+	});
+
+	test('has the full time if a retry after the first deadline asks them', async () => {
+		const day = 24 * 3_600_000;
+		const { now } = Date;
+		let passed = 0;
+		jest.spyOn(Date, 'now').mockImplementation(() => now() + passed);
+		service.alter({
+			request: ({ method, url }) => {
+				if (method !== 'POST' || url.pathname !== '/v1/tasks' || passed > 0) return undefined;
+				passed = 30 * day;
+				return { status: 501, body: '{}' };
+			},
+		});
+		await ask({}, { retryOnFail: true });
+		const task = await newest();
+		expect(passed).toBeGreaterThan(0);
+		expect(Date.parse(String(task.due_at)) - Date.now()).toBeGreaterThan(0.9 * day);
+		expect(await visit(task)).toContain('Nothing is decided yet');
+	});
+});

@@ -1,0 +1,15 @@
+const { join } = require('node:path');
+const project = require('../../jest.config.js');
+
+/** The tests of the sandbox's description: Prism reads their requests and responses. */
+module.exports = {
+	...project,
+	rootDir: join(__dirname, '..', '..'),
+	testMatch: [
+		'<rootDir>/test/contract/*.test.ts',
+		...['writes/batches', 'writes/resources', 'description/custom-fields', 'files/files'].map((name) => `<rootDir>/test/${name}.test.ts`),
+		...['oauth', 'visibility'].map((name) => `<rootDir>/test/sandbox/access/${name}.test.ts`),
+	],
+	globalSetup: '<rootDir>/test/contract/start.mjs',
+	globalTeardown: '<rootDir>/test/contract/stop.mjs',
+};

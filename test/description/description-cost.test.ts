@@ -1,0 +1,95 @@
+import * as fc from 'fast-check';
+
+import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
+import { leftOutOf, stepsTaken } from '../../nodes/CrmPlatform/api/openapi/work';
+import { isSafePattern } from '../../nodes/CrmPlatform/base/pattern';
+import { randomRuns } from '../support/random-runs.ts';
+import { documentWith, json } from './described-document.ts';
+
+/** Reads all there is to say of the contacts of a document, and how many schemas and references were read for it. */
+function cost(schemas: object, body: object, more: object = {}) {
+	const get = { responses: { 200: json({ properties: { data: { type: 'array', items: body } } }) } };
+	const document = documentWith({ '/v1/contacts': { get, post: { requestBody: json(body) } }, ...more }, { schemas });
+	const description = describeResource(document, '/contacts')!;
+	const read = JSON.stringify(description);
+	return { steps: stepsTaken(document), description, read, leftOut: leftOutOf(document), document };
+}
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const upTo = (count: number) => Array.from({ length: count }, (_, i) => i);
+const named = (count: number, schema: (i: number) => object) => Object.fromEntries(upTo(count).map((i) => [`S${i}`, schema(i)]));
+
+describe('the work grows with the description, not with the number of paths through it:', () => {
+	const everyOther = (count: number) => Object.fromEntries(upTo(count).map((i) => [`p${i}`, ref(`S${i}`)]));
+
+	test('30 objects that all refer to each other', () => {
+		const { steps, description } = cost(named(30, () => ({ type: 'object', properties: everyOther(30) })), ref('S0'));
+		expect(description.create?.fields).toHaveLength(900);
+		expect(steps).toBeLessThan(3_000);
+	});
+
+	test.each(['allOf', 'anyOf', 'oneOf'])('diamonds of %s, 60 levels deep', (kind) => {
+		const level = (i: number) => (i === 59 ? { properties: { end: { type: 'string' } } } : { [kind]: [ref(`S${i + 1}`), ref(`S${i + 1}`)] });
+		const { steps, description, leftOut } = cost(named(60, level), ref('S0'));
+		expect(description.create?.fields.map(({ name }) => name)).toEqual(['end']);
+		expect(steps).toBeLessThan(500);
+		expect(leftOut).toBeUndefined();
+	});
+
+	test('a wide tree of objects stays JSON, and this is reported', () => {
+		const { description, steps, leftOut } = cost(named(200, () => ({ type: 'object', properties: everyOther(200) })), ref('S0'));
+		expect(description.create?.fields.length).toBeLessThan(5_200);
+		expect(description.create?.fields.some(({ name, kind }) => name === 'p199' && kind === 'json')).toBe(true);
+		expect(steps).toBeLessThan(100_000);
+		expect(leftOut).toMatch(/not read: .*JSON/);
+	});
+
+	test('infinitely nested schemas are left out, and this is reported', () => {
+		const { leftOut, steps } = cost(named(3_000, (i) => ({ allOf: [ref(`S${i + 1}`)] })), ref('S0'));
+		expect(steps).toBeLessThan(1_000);
+		expect(leftOut).toMatch(/nested more than 100 levels/);
+	});
+});
+
+/** Schemas that refer to each other at random. */
+const graphs = fc.array(
+	fc.record({
+		kind: fc.constantFrom('allOf', 'anyOf', 'oneOf', 'properties', 'items', 'ref'),
+		to: fc.array(fc.nat(11), { minLength: 1, maxLength: 12 }),
+		title: fc.boolean(),
+	}),
+	{ minLength: 12, maxLength: 12 },
+);
+
+test('however schemas refer to each other, reading them ends soon', () => {
+	fc.assert(
+		fc.property(graphs, (graph) => {
+			const schemas = named(12, (i) => {
+				const { kind, to, title } = graph[i]!;
+				const refs = to.map((target) => ({ ...ref(`S${target}`), ...(title && { title: 'T' }) }));
+				if (kind === 'properties') return { type: 'object', properties: Object.fromEntries(refs.map((reference, k) => [`p${k}`, reference])) };
+				if (kind === 'items') return { type: 'array', items: refs[0] };
+				return kind === 'ref' ? refs[0]! : { [kind]: refs, properties: { ownProperty: { type: 'string' } } };
+			});
+			expect(cost(schemas, ref('S0')).steps).toBeLessThan(30_000);
+		}),
+		randomRuns(200),
+	);
+});
+
+const slowPatterns = [
+	'(a+)+$', '^(\\w+\\s?)*$', '(a|a)*b', '^(([a-z])+.)+$', '(x+x+)+y', '\\w*\\w*\\w*\\w*\\w*z', '(a?){30}a{30}', '^(-[a-z-]+)*$',
+	'^((-[a-z]+)*)*$', '(', '(.)\\1',
+];
+test.each(slowPatterns)(
+	'a pattern that may never finish is left out: %s',
+	(pattern) => expect(isSafePattern(pattern)).toBe(false),
+);
+const fastPatterns = [
+	'^con_[0-9a-z]{26}$', '^\\+[1-9]\\d{6,14}$', '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$', '^[^@\\s]+@[^@\\s]+$', '^(a|b)$',
+	'^(?:[0-9a-f]{2}){16}$', '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$',
+];
+test.each(fastPatterns)(
+	'an ordinary pattern is read: %s',
+	(pattern) => expect(isSafePattern(pattern)).toBe(true),
+);

@@ -1,0 +1,105 @@
+import { nodeRuns } from '../support/node-runs.ts';
+import { automatic, create, update } from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
+
+/** Items as people have them: columns of a spreadsheet, names instead of ids, blank cells. */
+const sandbox = useSandbox();
+const { failure, run } = nodeRuns(sandbox);
+
+test('headers of a spreadsheet are matched by name or label, choices by label', async () => {
+	const row = {
+		'\ufeffEmail': 'columns@example.com',
+		'First Name': 'Ada',
+		LAST_NAME: 'Lovelace',
+		'Lifecycle Stage': 'Customer',
+		Phone: '+34 (0)915-55 01 42',
+		VIP: 'true',
+		notes: 'told',
+	};
+	const { items, hints } = await run(create('contact', automatic), [row]);
+	expect(items[0]?.json).toMatchObject({
+		email: 'columns@example.com',
+		first_name: 'Ada',
+		last_name: 'Lovelace',
+		lifecycle_stage: 'customer',
+		phone: '+34915550142',
+		custom_fields: { vip: true },
+	});
+	expect(hints).toEqual([expect.stringMatching(/no such field.*: notes\./)]);
+});
+
+describe('an empty cell', () => {
+	const row = { 'Last Name': 'New', 'Job Title': '', language: ' ', timezone: null };
+	const stored = { last_name: 'Old', job_title: 'Pilot', language: 'es', timezone: 'Europe/Madrid' };
+
+	test('leaves the stored value as it is', async () => {
+		const { id } = await sandbox.create('contacts', stored);
+		const { items } = await run(update('contact', id, automatic), [row]);
+		expect(items[0]?.json).toMatchObject({ ...stored, last_name: 'New' });
+	});
+
+	test('clears it if the user chooses so', async () => {
+		const { id } = await sandbox.create('contacts', stored);
+		const parameters = { ...update('contact', id, automatic), options: { emptyCells: 'clear' } };
+		const { items } = await run(parameters, [row]);
+		expect(items[0]?.json).toMatchObject({ last_name: 'New', job_title: null, language: null, timezone: null });
+	});
+
+	test('is not a value to write', async () => {
+		const { id } = await sandbox.create('contacts', stored);
+		const parameters = update('contact', id, automatic);
+		const error = await failure(parameters, [{ 'Job Title': '' }]);
+		expect(error.message).toMatch(/values are blank \(Job Title\), so nothing was sent/);
+	});
+});
+
+describe('a record that is referenced by name', () => {
+	test('is found by name, domain or email, with one request for all items', async () => {
+		const company = await sandbox.create('companies', { name: 'Looked Up Ltd', domain: 'looked-up.example' });
+		const tag = await sandbox.create('tags', { name: 'Gold Client' });
+		const [user] = await sandbox.list('users?limit=1');
+		await sandbox.clear();
+		const rows = ['Looked Up Ltd', 'looked up ltd', 'looked-up.example', company.id].map((Company) => ({
+			'Last Name': 'Refers',
+			Company,
+			Owner: user!.email,
+			Tags: 'gold client',
+		}));
+		const { items } = await run(create('contact', automatic), rows);
+		for (const { json } of items) {
+			expect(json).toMatchObject({ company_id: company.id, owner_id: user!.id, tag_ids: [tag.id] });
+		}
+		const reads = (await sandbox.requests()).filter(({ path }) => /companies|users|tags/.test(path));
+		expect(reads.map(({ path }) => path).sort()).toEqual(['/v1/companies', '/v1/tags', '/v1/users']);
+	});
+
+	test('is refused if no record or several have the name, and nothing is written', async () => {
+		for (const external_id of ['twin-1', 'twin-2']) {
+			await sandbox.create('companies', { name: 'Twin & Sons', external_id });
+		}
+		await sandbox.clear();
+		const refusal = async (Company: string) =>
+			(await failure(create('contact', automatic), [{ 'Last Name': 'Refers', Company }])).message;
+		expect(await refusal('Twin & Sons')).toMatch(/^Company: “Twin & Sons” may match several records/);
+		expect(await refusal('Nobody Inc.')).toMatch(/^Company: “Nobody Inc\.” does not match any record/);
+		expect((await sandbox.requests()).filter(({ method }) => method === 'POST')).toEqual([]);
+	});
+
+	test('needs no request if ids are given', async () => {
+		const company = await sandbox.create('companies', { name: 'By Id Ltd' });
+		await sandbox.clear();
+		await run(create('contact', { last_name: 'Refers', company_id: '={{ $json.id }}' }), [{ id: company.id }]);
+		expect((await sandbox.requests()).map(({ path }) => path)).not.toContain('/v1/companies');
+	});
+});
+
+test('in a batch, the picked records are changed, not those that the items were read from', async () => {
+	const names = ['Picked One', 'Picked Two', 'Source'];
+	const [first, second, source] = await Promise.all(
+		names.map(async (last_name) => await sandbox.create('contacts', { last_name })),
+	);
+	const items = [first, second].map((picked) => ({ id: source!.id, job_title: 'Pilot', picked: picked!.id }));
+	const changed = await run(update('contact', '={{ $json.picked }}', automatic), items);
+	expect(changed.items.map(({ json }) => json.id)).toEqual([first!.id, second!.id]);
+	expect((await sandbox.read(`contacts/${source!.id}`)).job_title).toBeNull();
+});

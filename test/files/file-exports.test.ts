@@ -1,0 +1,96 @@
+import { gunzipSync } from 'node:zlib';
+
+
+import { useBinaryStore } from '../support/binary-store.ts';
+import { fileRuns, rowsOf } from '../support/file-runs.ts';
+import { filterRows } from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
+
+const sandbox = useSandbox({ contacts: 0 });
+const store = useBinaryStore();
+const { importOf, exportOf } = fileRuns(sandbox, store);
+
+const contactsLike = async (email: string) => await sandbox.list(`contacts?limit=500&email[contains]=${encodeURIComponent(email)}`);
+
+describe('an export', () => {
+	test('takes the filters, order and fields of Get Many', async () => {
+		await importOf('last_name,email\nB,b@export.example\nA,a@export.example\nC,c@other.example\n');
+		const { json, text } = await exportOf({
+			filters: filterRows({ 'email[contains]': 'export.example' }),
+			options: { sort: 'last_name', outputFields: ['last_name', 'email'] },
+		});
+		expect(json).toMatchObject({ records: 2 });
+		expect(text).toBe('\uFEFFLast Name,Email\r\nA,a@export.example\r\nB,b@export.example\r\n');
+	});
+
+	test('keeps formulas from spreadsheets, and the import gives them back', async () => {
+		await importOf('last_name,email\n"=HYPERLINK(""http://x"")",f@formula.example\n');
+		const options = { outputFields: ['last_name', 'external_id'], madeFor: 'account' };
+		const { text } = await exportOf({ filters: filterRows({ 'email[contains]': 'formula.example' }), options });
+		expect(text).toContain(`'=HYPERLINK`);
+		await importOf(`${text.replace('external_id', 'email').replace(/,\r\n$/, ',g@formula.example\r\n')}`);
+		const [, again] = await contactsLike('formula.example');
+		expect(again).toMatchObject({ last_name: '=HYPERLINK("http://x")' });
+	});
+
+	test('removes NUL characters, which CSV cannot contain, and reports it: the file can be imported again', async () => {
+		await sandbox.create('contacts', { last_name: 'a\u0000b', email: 'n@nul.example' });
+		const reading = { filters: filterRows({ 'email[contains]': 'nul.example' }), options: { outputFields: ['last_name', 'email'] } };
+		const { text, hints } = await exportOf(reading);
+		expect(text).toContain('ab,n@nul.example');
+		expect(hints.join()).toContain('1 rows had NUL characters');
+		await sandbox.create('contacts', { last_name: 'a\ud83d', email: 'h@half.example' });
+		const halves = await exportOf({ ...reading, filters: filterRows({ 'email[contains]': 'half.example' }) });
+		expect(halves.hints.join()).toContain('1 rows had NUL characters or halves of characters');
+		expect((await exportOf({ ...reading, fileFormat: 'ndjson' })).text).toContain('a\\u0000b');
+		expect((await importOf(text, { importAs: 'upsert', options: { matchOn: 'email' } })).json).toMatchObject({ complete: true, done: 1 });
+	});
+
+	test('gives NDJSON as the CRM sends it', async () => {
+		await importOf('last_name,email\nA,a@lines.example\n');
+		const { text } = await exportOf({ fileFormat: 'ndjson', filters: filterRows({ 'email[contains]': 'lines.example' }) });
+		expect(JSON.parse(text)).toEqual((await contactsLike('lines.example'))[0]);
+	});
+
+	test('is split into parts of the chosen number of rows, one in each output item', async () => {
+		const rows = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name},${name}@parts.example\n`);
+		await importOf(`last_name,email\n${rows.join('')}`);
+		const { items } = await exportOf({
+			filters: filterRows({ 'email[contains]': 'parts.example' }),
+			options: { sort: 'last_name', outputFields: ['last_name'], rowsPerFile: 2, fileName: 'people.csv' },
+		});
+		expect(items.map(({ json }) => json)).toMatchObject([2, 2, 1].map((records, i) => ({ records, part: i + 1, parts: 3 })));
+		expect(items.map(({ binary }) => binary?.data?.fileName)).toEqual(['people-1.csv', 'people-2.csv', 'people-3.csv']);
+		const texts = await Promise.all(items.map(async ({ binary }) => await store.text(binary?.data)));
+		expect(texts.map((text) => rowsOf(text).map((row) => row['Last Name']))).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
+	});
+
+	test('that is compressed is unpacked by the import', async () => {
+		const rows = Array.from({ length: 2000 }, (_, i) => `N${i},${i}@gzip.example\n`);
+		await importOf(`last_name,email\n${rows.join('')}`);
+		const query = { filters: filterRows({ 'email[contains]': 'gzip.example' }) };
+		const { items } = await exportOf({ ...query, options: { outputFields: ['id', 'last_name'], compress: true } });
+		const file = items[0]?.binary?.data;
+		expect(file).toMatchObject({ fileName: 'contacts.csv.gz', mimeType: 'application/gzip' });
+		const bytes = await store.bytes(file);
+		expect(rowsOf(gunzipSync(bytes).toString('utf8'))).toHaveLength(2000);
+		const { json } = await importOf(bytes, { importAs: 'delete' });
+		expect(json).toMatchObject({ deleted: 2000, failed: 0 });
+	});
+
+	test('without records is a file with only a header', async () => {
+		const { json, text } = await exportOf({
+			filters: filterRows({ 'email[contains]': 'nobody.example' }),
+			options: { outputFields: ['email'], rowsPerFile: 10 },
+		});
+		expect(json).toMatchObject({ records: 0, part: 1, parts: 1 });
+		expect(text).toBe('\uFEFFEmail\r\n');
+	});
+
+	test('is new in each execution, whatever another operation has left in the options', async () => {
+		const query = { filters: filterRows({ 'email[contains]': 'left.example' }), options: { writeOncePer: 'A-17' } };
+		expect((await exportOf(query)).json).toMatchObject({ records: 0 });
+		await importOf('last_name,email\nA,a@left.example\n');
+		expect((await exportOf(query)).json).toMatchObject({ records: 1 });
+	});
+});

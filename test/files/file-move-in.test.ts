@@ -1,0 +1,261 @@
+import { readFileSync } from 'node:fs';
+
+import type { IDataObject } from 'n8n-workflow';
+
+import { getColumnOptions } from '../../nodes/CrmPlatform/pickers/columnFields';
+import { useBinaryStore } from '../support/binary-store.ts';
+import { fileRuns, rowsOf } from '../support/file-runs.ts';
+import { failure, picker, run } from '../support/node-runs.ts';
+import { automatic, create } from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
+
+/** Exports of other systems, imported as a new user would. */
+const sandbox = useSandbox({ contacts: 0 });
+const store = useBinaryStore();
+const { importOf, importing, setupOf } = fileRuns(sandbox, store);
+
+const exported = (name: string) => readFileSync(`${__dirname}/../support/exports/${name}.csv`);
+
+/** Where the filled columns of a file go, according to a preview. */
+async function fieldsOf(content: string | Buffer, more: IDataObject = {}): Promise<Record<string, unknown>> {
+	const { json } = await importOf(content, { preview: true, ...more });
+	return Object.fromEntries((json.columns as IDataObject[]).map(({ column, field }) => [column, field]));
+}
+
+describe('the columns of an export', () => {
+	const address = (prefix: string, country = 'Country') => ({
+		[`${prefix}Street`]: 'address.street',
+		[`${prefix}City`]: 'address.city',
+		[`${prefix}Postal Code`]: 'address.postal_code',
+		[`${prefix}${country}`]: 'address.country',
+	});
+
+	test.each<[string, string, Record<string, string>, IDataObject]>([
+		['google-contacts', 'contact', {
+			'First Name': 'first_name',
+			'Last Name': 'last_name',
+			'Organization Name': 'company_id',
+			'Organization Title': 'job_title',
+			Labels: 'tag_ids',
+			'E-mail 1 - Value': 'email',
+			'Phone 1 - Value': 'phone',
+			...address('Address 1 - '),
+		}, {}],
+		['outlook-contacts', 'contact', {
+			'First Name': 'first_name',
+			'Last Name': 'last_name',
+			Company: 'company_id',
+			'Job Title': 'job_title',
+			Categories: 'tag_ids',
+			'E-mail Address': 'email',
+			Language: 'language',
+			...address('Business ', 'Country/Region'),
+		}, { encoding: 'windows-1252' }],
+		['hubspot-contacts', 'contact', {
+			'Record ID': 'external_id',
+			'First Name': 'first_name',
+			'Last Name': 'last_name',
+			Email: 'email',
+			'Phone Number': 'phone',
+			'Contact owner': 'owner_id',
+			'Lifecycle Stage': 'lifecycle_stage',
+			'Original Source': 'lead_source',
+			'Company Name': 'company_id',
+			'Job Title': 'job_title',
+			City: 'address.city',
+			'Country/Region': 'address.country',
+		}, {}],
+		['hubspot-companies', 'company', {
+			'Record ID': 'external_id',
+			'Company name': 'name',
+			'Company owner': 'owner_id',
+			'Phone Number': 'phone',
+			City: 'address.city',
+			'Country/Region': 'address.country',
+			Industry: 'industry',
+			'Website URL': 'website',
+			'Company Domain Name': 'domain',
+			'Annual Revenue': 'annual_revenue',
+			'Number of Employees': 'employee_count',
+		}, {}],
+		['hubspot-deals', 'deal', {
+			'Record ID': 'external_id',
+			'Deal Name': 'title',
+			'Deal Stage': 'stage_id',
+			Amount: 'amount',
+			'Close Date': 'expected_close_date',
+			'Deal owner': 'owner_id',
+			Pipeline: 'pipeline_id',
+			'Associated Company': 'company_id',
+		}, {}],
+		['mailchimp-audience', 'contact', {
+			'Email Address': 'email',
+			'First Name': 'first_name',
+			'Last Name': 'last_name',
+			TIMEZONE: 'timezone',
+			TAGS: 'tag_ids',
+		}, {}],
+		['numbers-leads', 'contact', { Vorname: 'first_name', Nachname: 'last_name', 'E-Mail': 'email', Telefon: 'phone' }, {}],
+	])('of %s find their fields, and no others', async (name, kind, expected, options) => {
+		const fields = await fieldsOf(exported(name), { kind, options });
+		expect(Object.fromEntries(Object.entries(fields).filter(([, field]) => field !== null))).toEqual(expected);
+	});
+
+	test('are listed with a sample and the rows that have a value: those that go nowhere come first', async () => {
+		const csv = 'Mail,Last Name,Rank,Empty,Photo\na@shown.example,A,,,\nb@shown.example,B,7,,x\n';
+		const { json, hints } = await importOf(csv, { preview: true });
+		expect(json.columns).toEqual([
+			{ column: 'Rank', field: null, why: 'No field has this name', sample: '7', filled: 1 },
+			{ column: 'Photo', field: null, why: 'No field has this name', sample: 'x', filled: 1 },
+			{ column: 'Mail', field: 'email', why: 'Usual name of this field', sample: 'a@shown.example', filled: 2 },
+			{ column: 'Last Name', field: 'last_name', why: 'Name of this field', sample: 'A', filled: 2 },
+			{ column: '1 empty column', field: null, why: 'No row has a value', sample: null, filled: 0 },
+		]);
+		expect(hints.join()).toMatch(/Not imported: “Rank” \(1 row\. No field has this name\), “Photo” \(1 row\. .*\)\. Empty columns: 1\./);
+	});
+
+	test('are left to the user if two fit a field, and Exceptions decide', async () => {
+		const csv = 'Last Name,Work Phone,Mobile Phone,Notes\nA,+4930123456,+49170123456,x\n';
+		const { json } = await importOf(csv, { preview: true });
+		const [work, mobile] = json.columns as IDataObject[];
+		expect([work, mobile]).toMatchObject([
+			{ field: null, why: '“Mobile Phone” would fit “Phone”, too: choose one under Exceptions' },
+			{ field: null, why: '“Work Phone” would fit “Phone”, too: choose one under Exceptions' },
+		]);
+		const columns = [['Mobile Phone', 'phone'], ['Notes', 'job_title'], ['Work Phone', '']].map(([column, field]) => ({ column, field }));
+		const columnExceptions = { columns };
+		const { hints, done } = await importOf(csv, { columnExceptions });
+		expect(hints).toEqual([]);
+		const id = /con_\w+/.exec(done)![0];
+		expect(await sandbox.read(`contacts/${id}`)).toMatchObject({ last_name: 'A', phone: '+49170123456', job_title: 'x' });
+	});
+
+	test('do not overwrite a column that Exceptions sends to their field', async () => {
+		const csv = 'last_name,phone,Mobile\nA,+4930123456,+49170123456\n';
+		const chosen = (...columns: string[][]) => ({ columnExceptions: { columns: columns.map(([column, field]) => ({ column, field })) } });
+		const { hints, done } = await importOf(csv, chosen(['Mobile', 'phone']));
+		expect(hints.join()).toContain('“phone” (1 row. “Mobile” goes into this field)');
+		expect(await sandbox.read(`contacts/${rowsOf(done)[0]!.import_id}`)).toMatchObject({ phone: '+49170123456' });
+		const twice = await setupOf(csv, chosen(['Mobile', 'phone'], ['last_name', 'Phone']));
+		expect((await failure(twice)).message).toMatch(/Exceptions: two columns go into “phone”/);
+	});
+
+	test.each([
+		['E-mail Type', 'SMTP'],
+		['Email Opt Out', 'true'],
+		['Name', 'Ada Lovelace'],
+	])('called %s go nowhere: they hold something else', async (column, value) => {
+		expect(await fieldsOf(`Surname,${column}\nA,${value}\n`)).toEqual({ Surname: 'last_name', [column]: null });
+	});
+
+	test('that only look like a field are suggested, not imported', async () => {
+		const { json } = await importOf('Last Name,Login\nA,a@looks.example\n', { preview: true });
+		expect(json.columns).toContainEqual({
+			column: 'Login',
+			field: null,
+			why: 'No field has this name. Its values look like those of “Email”',
+			sample: 'a@looks.example',
+			filled: 1,
+		});
+	});
+
+	test('stop an import before anything is written if none fits a field', async () => {
+		await sandbox.clear();
+		expect((await failure(await setupOf('Foo,Bar\n1,2\n'))).message).toMatch(/No column of the file has the name of a field.*Foo, Bar/);
+		expect(await sandbox.writes()).toEqual([]);
+	});
+});
+
+describe('a row with values that do not fit', () => {
+	const csv = 'Last Name,Email,Phone,Lifecycle Stage,NPS Score\nA,no address,none,VIP client,seven\nB,b@fits.example,,,\n';
+	const wrong = ['email', 'phone', 'lifecycle_stage', 'custom_fields.nps_score'];
+
+	test.each([true, false])('is refused with all of them, their labels and values (preview: %p)', async (preview) => {
+		const { json, failed } = await importOf(csv, { preview });
+		expect(json).toMatchObject({ rows: 2, failed: 1 });
+		const [row] = rowsOf(failed);
+		expect(row!.import_error_field!.split(', ').sort()).toEqual([...wrong].sort());
+		for (const text of ['Email: “no address”', 'Phone: “none”', 'Lifecycle Stage: “VIP client”', 'NPS Score: “seven”']) {
+			expect(row!.import_error_message).toContain(text);
+		}
+	});
+
+	test('is written without them if the user chooses so, and a file has them', async () => {
+		const { items, hints } = await run(await setupOf(csv.replace('b@fits', 'b2@fits'), { options: { refusedValues: 'leaveOut' } }));
+		expect(items[0]!.json).toMatchObject({ created: 2, failed: 0, left_out: 4 });
+		expect(hints.join()).toContain('4 values were left out');
+		const left = rowsOf(await store.text(items[0]!.binary!.left_out));
+		expect(left.map(({ import_error_field: field }) => field).sort()).toEqual([...wrong].sort());
+		expect(left).toContainEqual(expect.objectContaining({ import_row: '2', import_error_field: 'phone', import_error_value: 'none' }));
+	});
+});
+
+describe('values in other notations', () => {
+	const deals = 'Deal Name,Close Date,Amount\nA,14.03.2026,"1.250,50"\nB,01.02.2026,900\n';
+
+	test('are refused, and the preview says which option reads all of them', async () => {
+		const { json, hints } = await importOf(deals, { kind: 'deal', preview: true });
+		expect(json).toMatchObject({ failed: 2 });
+		expect(hints).toContain('2 of 2 values of “Expected Close Date” are day/month/year: choose Values In → Dates Are → day/month/year.');
+		expect(hints).toContain('2 of 2 values of “Amount” are numbers such as 1.234,56: choose Values In → Numbers Are → 1.234,56.');
+		const people = 'Last Name,Lifecycle Stage,Phone,Country\nA,Subscriber,0170 555011,Germany\n';
+		const contacts = await importOf(people, { preview: true });
+		expect(contacts.hints).toContainEqual(expect.stringContaining('“Lifecycle Stage” does not have the choices “Subscriber”'));
+		expect(contacts.hints).toContainEqual(expect.stringContaining('1 of 1 values of “Phone” have no country code'));
+		expect(contacts.hints).toContainEqual(expect.stringContaining('are names of countries: choose Values In → Countries Are → Names'));
+	});
+
+	test('are read as chosen, names of linked records included', async () => {
+		for (const name of ['Notation A', 'Notation B']) await sandbox.create('tags', { name });
+		const notation = { dates: 'dayMonth', numbers: 'comma', lists: 'semicolon', valueMap: 'Group B -> Notation B' };
+		const csv = deals.replace('Amount', 'Amount,Tags').replace('0"', '0",Notation A;Group B').replace('900', '900,');
+		const { done, json } = await importOf(csv, { kind: 'deal', options: { valuesIn: { notation } } });
+		expect(json).toMatchObject({ created: 2, failed: 0 });
+		const deal = await sandbox.read(`deals/${rowsOf(done)[0]!.import_id}`);
+		expect(deal).toMatchObject({ expected_close_date: '2026-03-14', amount: 1250.5 });
+		expect(deal.tag_ids).toHaveLength(2);
+	});
+
+	test('in items are read as well', async () => {
+		const options = { valuesIn: { notation: { numbers: 'comma' } } };
+		const parameters = { ...create('deal', automatic), options };
+		const { items } = await run({ credential: sandbox.credential, parameters, items: [{ title: 'Items', amount: '1.250,50' }] });
+		expect(items[0]!.json).toMatchObject({ amount: 1250.5 });
+	});
+});
+
+test('a key that a spreadsheet has rounded refuses its row alone', async () => {
+	const csv = 'name,external_id\nA,"1,00045E+11"\nB,100045000000\n';
+	const { json } = await importOf(csv, { kind: 'company', importAs: 'upsert', matchOn: 'external_id' });
+	expect(json).toMatchObject({ created: 1, failed: 1 });
+	expect(json.reasons).toMatchObject([{ row: 2, message: expect.stringContaining('a spreadsheet has rounded') }]);
+});
+
+test('the result of a broken formula refuses its row, also in a text field', async () => {
+	const { json } = await importOf('last_name,job_title\nA,#REF!\nB,[object Object]\nC,Boss\n');
+	expect(json).toMatchObject({ created: 1, failed: 2, reasons: [{ rows: 2, field: 'job_title' }] });
+});
+
+describe('rows of one key', () => {
+	const csv = 'Last Name,Email\nA,a@key.example\nB,b@key.example\nC,A@key.example\n';
+	const upsert = { importAs: 'upsert', matchOn: 'email' };
+
+	test.each([true, false])('are told, and the last one wins (preview: %p)', async (preview) => {
+		const { json, hints } = await importOf(csv, { ...upsert, preview });
+		expect(json).toMatchObject({ rows: 3, failed: 0, repeated: 1 });
+		expect(hints.join()).toContain('1 rows have the same Email as an earlier row: of these, the last one wins. For example row 4 and row 2');
+		if (!preview) expect(await sandbox.list('contacts?email=a@key.example')).toMatchObject([{ last_name: 'C' }]);
+	});
+
+	test('are refused after the first if the user chooses so', async () => {
+		const { json } = await importOf(csv.replaceAll('key.', 'first.'), { ...upsert, options: { repeatedRows: 'refuse' } });
+		expect(json).toMatchObject({ created: 2, failed: 1, reasons: [{ row: 4, message: expect.stringContaining('the key of row 2') }] });
+	});
+});
+
+test('the exceptions offer the fields of what is imported', async () => {
+	const offered = async (importAs: string) =>
+		await picker(getColumnOptions, { credential: sandbox.credential, parameters: importing({ importAs }) });
+	expect((await offered('delete')).map(({ value }) => value)).toEqual(['', 'id']);
+	expect(await offered('create')).toContainEqual({ name: 'Email', value: 'email' });
+});

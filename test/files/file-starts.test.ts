@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+
+import { Container } from '@n8n/di';
+import { BinaryDataService } from 'n8n-core';
+import type { IDataObject } from 'n8n-workflow';
+
+import { alteredService } from '../support/altered-service.ts';
+import { useBinaryStore } from '../support/binary-store.ts';
+import { fileRuns } from '../support/file-runs.ts';
+import { useSandbox } from '../support/sandbox.ts';
+import { shortenWaits } from '../support/short-waits.ts';
+
+shortenWaits();
+
+const sandbox = useSandbox({ contacts: 0 });
+const service = alteredService(sandbox);
+const { importOf } = fileRuns(service, useBinaryStore());
+
+const isStart = ({ method, url }: { method: string; url: URL }) => method === 'POST' && url.pathname === '/v1/jobs';
+const forbidden = { status: 403, body: '{"code":"forbidden"}' };
+
+test('a job that the CRM may have accepted is kept, whatever later attempts return', async () => {
+	const csv = `last_name,email,Company\n${[0, 1, 2, 3].map((i) => `N,${i}@kept.example,${i === 1 ? 'Kept & Co' : ''}\n`).join('')}`;
+	const again = { executionId: 'kept', context: {} };
+	let starts = 0;
+	service.alter({
+		request: (request) => (isStart(request) && ++starts > 1 ? forbidden : undefined),
+		answer: (text, request) => (isStart(request) ? undefined : text),
+	});
+	await expect(importOf(csv, {}, again)).rejects.toMatchObject({ httpCode: '403' });
+	await sandbox.create('companies', { name: 'Kept & Co' });
+	await expect(importOf(csv, {}, again)).rejects.toMatchObject({ httpCode: '403' });
+	service.alter({});
+	expect((await importOf(csv, {}, again)).json).toMatchObject({ rows: 4, created: 4 });
+	const { body } = await sandbox.call('GET', '/v1/contacts?email[contains]=kept.example');
+	expect((body.data as IDataObject[]).map(({ email }) => email).sort()).toEqual([0, 1, 2, 3].map((i) => `${i}@kept.example`));
+});
+
+test('a failing import waits for the responses to the jobs it has sent, even the oldest', async () => {
+	let starts = 0;
+	service.alter({
+		async request(request) {
+			if (!isStart(request)) return;
+			if (++starts > 1) return forbidden;
+			// Another job is refused long before.
+			await pause(1_000);
+			return { status: 202, body: '{"id":"job_oldest","status":"queued"}' };
+		},
+	});
+	const again = { executionId: 'oldest', context: {} };
+	await expect(importOf(`last_name,email\n${'N,\n'.repeat(7_500)}`, {}, again)).rejects.toMatchObject({ httpCode: '403' });
+	expect(JSON.stringify(again.context)).toContain('job_oldest');
+});
+
+describe('n8n’s own store of files', () => {
+	const csv = (domain: string) =>
+		`last_name,email\n${Array.from({ length: 7_500 }, (_, i) => `N${randomUUID()},${i}@${domain}\n`).join('')}`;
+
+	test.each([
+		['plain', (text: string) => Buffer.from(text)],
+		['compressed', (text: string) => gzipSync(text)],
+	])('that breaks off fails the import of a %s file, and a retry continues', async (kind, stored) => {
+		const domain = `${kind}.example`;
+		const file = stored(csv(domain));
+		const again = { executionId: kind, context: {} };
+		const binaries = Container.get(BinaryDataService);
+		jest.spyOn(binaries, 'getAsStream').mockImplementationOnce(async () =>
+			Readable.from((function* () {
+				for (let at = 0; at < file.length * 0.7; at += 65_536) yield file.subarray(at, Math.min(at + 65_536, file.length * 0.7));
+				// undici and other clients end an interrupted stream with this error.
+				throw new TypeError('terminated');
+			})()),
+		);
+		await expect(importOf(file, {}, again)).rejects.toThrow(/n8n could not read the file .*terminated.*retry/);
+		jest.restoreAllMocks();
+		const { json } = await importOf(file, {}, again);
+		expect(json).toMatchObject({ rows: 7_500, created: 7_500, complete: true });
+	});
+});

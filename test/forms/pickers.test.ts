@@ -1,0 +1,162 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
+import { getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
+import { searchPipelines, searchRecords, searchUsers } from '../../nodes/CrmPlatform/pickers/searchRecords';
+import { searchStages } from '../../nodes/CrmPlatform/pickers/stages';
+import { picker } from '../support/node-runs.ts';
+import { fieldsById, openedNodes } from '../support/opened-nodes.ts';
+import { useSandbox } from '../support/sandbox.ts';
+
+const sandbox = useSandbox({ contacts: 130 });
+const setup = openedNodes(sandbox);
+
+describe('the fields to map', () => {
+	test('are typed, and enumerations are lists', async () => {
+		const fields = fieldsById((await picker(getFields, setup())).fields);
+		expect(fields.first_name).toMatchObject({ displayName: 'First Name', type: 'string' });
+		expect(fields.lifecycle_stage?.options?.length).toBeGreaterThan(2);
+		expect(fields['address.city']).toMatchObject({ displayName: 'Address: City' });
+	});
+
+	test('have labels that tell how a value is written', async () => {
+		const fields = fieldsById((await picker(getFields, setup())).fields);
+		expect(fields.emails?.displayName).toBe('Emails (JSON)');
+		expect(fields.tag_ids?.displayName).toBe('Tags: comma-separated');
+		expect(fields['custom_fields.interests']?.displayName).toBe('Interests: Product News, …');
+	});
+
+	test('show which ones the CRM requires', async () => {
+		const fields = fieldsById((await picker(getFields, setup('company'))).fields);
+		expect([fields.name, fields.domain].map((field) => field?.displayName)).toEqual(['Name (Required)', 'Domain']);
+		const update = fieldsById((await picker(getFields, setup('company', 'update'))).fields);
+		expect(update.name?.displayName).toBe('Name');
+	});
+
+	test('never include fields that the CRM fills in', async () => {
+		const { fields } = await picker(getFields, setup());
+		for (const id of ['id', 'created_at', 'version']) expect(fieldsById(fields)[id]).toBeUndefined();
+	});
+
+	test('include the custom fields of the account, but not archived or read-only ones', async () => {
+		const define = async (key: string, more: object = {}) =>
+			await sandbox.call('POST', '/v1/custom-fields', {
+				resource: 'contacts',
+				key,
+				label: `Label of ${key}`,
+				type: 'date',
+				...more,
+			});
+		await define('starts_on');
+		await define('computed', { read_only: true });
+		const archived = await define('old');
+		await sandbox.call('PATCH', `/v1/custom-fields/${String(archived.body.id)}`, {
+			archived_at: '2026-01-01T00:00:00.000Z',
+		});
+		const fields = fieldsById((await picker(getFields, setup())).fields);
+		expect(fields['custom_fields.starts_on']).toMatchObject({
+			displayName: 'Label of starts_on (Y-M-D)',
+			type: 'string',
+		});
+		expect(fields['custom_fields.computed']).toBeUndefined();
+		expect(fields['custom_fields.old']).toBeUndefined();
+		expect(fields.custom_fields).toBeUndefined();
+	});
+
+	test('to match on are the unique ones', async () => {
+		const [first, ...others] = await picker(getMatchFields, setup('contact', 'upsert'));
+		expect(first).toEqual({ name: 'Default (Email)', value: '' });
+		expect(others).toEqual(
+			expect.arrayContaining([
+				{ name: 'Email', value: 'email' },
+				{ name: 'External ID', value: 'external_id' },
+				{ name: 'Customer Number', value: 'custom_fields.customer_number' },
+			]),
+		);
+		const { fields } = await picker(getFields, setup('contact', 'upsert'));
+		for (const { value } of others) expect(fieldsById(fields)[String(value)]).toMatchObject({ removed: false });
+	});
+});
+
+test('records of a custom object have fields once the object is chosen', async () => {
+	const unchosen = await picker(getFields, setup('customObjectRecord'));
+	expect(unchosen).toEqual({ fields: [], emptyFieldsNotice: 'Choose the custom object first.' });
+});
+
+test('orders come from the same description', async () => {
+	const orders = await picker(getSortOrders, setup());
+	expect(orders).toContainEqual({ name: 'Created At (Descending)', value: '-created_at' });
+});
+
+describe('the list of records', () => {
+	test('is searched by the CRM', async () => {
+		await sandbox.create('contacts', { first_name: 'Zenobia', last_name: 'Quux', email: 'zenobia@pickers.example' });
+		const { results } = await picker(searchRecords, setup(), 'zenobia');
+		expect(results).toMatchObject([{ name: 'Zenobia Quux – zenobia@pickers.example' }]);
+	});
+
+	test('finds records by the name of their company, after those that have the text themselves', async () => {
+		const { id: company_id } = await sandbox.create('companies', { name: 'Tundra Tools' });
+		const { id } = await sandbox.create('deals', { title: 'Pilot project', company_id });
+		const { id: other } = await sandbox.create('deals', { title: 'Tundra Tools renewal', company_id });
+		const { results } = await picker(searchRecords, setup('deal'), 'Tundra Tools');
+		expect(results.map(({ value }) => value)).toEqual([other, id]);
+		await sandbox.faults({ path: '/v1/companies', times: 10, status: 403 });
+		expect((await picker(searchRecords, setup('deal'), 'Tundra Tools')).results.map(({ value }) => value)).toEqual([other]);
+		await sandbox.clear();
+	});
+
+	test('distinguishes records with the same title, the newest first', async () => {
+		const { id } = await sandbox.create('companies', { name: 'Quux Ltd' });
+		const [pipeline] = await sandbox.list('pipelines');
+		const [stage] = pipeline?.stages as IDataObject[];
+		const deal = { title: 'Migration', pipeline_id: pipeline?.id, stage_id: stage?.id };
+		const createdIds: unknown[] = [];
+		for (const more of [{ company_id: id }, { amount: 1200, currency: 'EUR' }, {}, {}]) {
+			const { body } = await sandbox.call('POST', '/v1/deals', { ...deal, ...more });
+			expect(body).toHaveProperty('id');
+			createdIds.unshift(body.id);
+		}
+		const { results } = await picker(searchRecords, setup('deal'), 'Migration');
+		const ours = results.filter(({ value }) => createdIds.includes(value as string));
+		expect(ours.map(({ value }) => value)).toEqual(createdIds);
+		const names = ours.map(({ name }) => name);
+		expect(names[3]).toContain('Migration – Quux Ltd');
+		expect(names[2]).toContain('1,200 EUR');
+		expect(names[0]).toMatch(/ – \d{4}-\d\d-\d\d \d\d:\d\d$/);
+	});
+
+	test('continues where it ended', async () => {
+		const first = await picker(searchRecords, setup());
+		const second = await picker(searchRecords, setup(), undefined, first.paginationToken as string);
+		const ids = [...first.results, ...second.results].map(({ value }) => value);
+		expect(first.results).toHaveLength(100);
+		expect(new Set(ids).size).toBe(ids.length);
+		expect(second.paginationToken).toBeUndefined();
+	});
+});
+
+describe('records that an operation needs by name', () => {
+	const moving = (more = {}) => ({
+		...setup('deal', 'moveToStage'),
+		parameters: { resource: 'deal', operation: 'moveToStage', ...more },
+	});
+
+	test('are users and pipelines, searched by the CRM', async () => {
+		const users = await picker(searchUsers, setup('ticket', 'assign'), 'keller');
+		expect(users.results).toMatchObject([{ name: expect.stringContaining('Keller') }]);
+		expect((await picker(searchPipelines, moving())).results.length).toBeGreaterThan(0);
+	});
+
+	test('are the stages of the chosen pipeline, or of each', async () => {
+		const all = (await picker(searchStages, moving())).results;
+		const pipelines = (await picker(searchPipelines, moving())).results;
+		const first = pipelines.find(({ name }) => all.some((stage) => stage.name.startsWith(`${name} – Won`)));
+		const pipelineId = { __rl: true, mode: 'list', value: first?.value ?? '' };
+		const pipelineStages = (await picker(searchStages, moving({ pipelineId }))).results;
+		expect(pipelineStages.length).toBeGreaterThan(2);
+		expect(all.filter(({ name }) => name.startsWith(`${first?.name} – `))).toHaveLength(pipelineStages.length);
+		const won = (await picker(searchStages, moving({ pipelineId }), 'won')).results;
+		expect(won.map(({ value }) => value)).toEqual([expect.any(String)]);
+	});
+});

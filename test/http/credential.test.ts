@@ -1,0 +1,84 @@
+import { CredentialTestContext } from 'n8n-core';
+import type { IWorkflowExecuteAdditionalData } from 'n8n-workflow';
+
+import { testCredential } from '../../nodes/CrmPlatform/pickers/testCredential';
+import { startLocalServer } from '../support/local-server.ts';
+import { startSecondService } from '../services/second-service/second-server.ts';
+import { useSandbox } from '../support/sandbox.ts';
+
+const sandbox = useSandbox();
+
+/** Tests a credential as n8n does when the user saves it. */
+async function tested(data: { baseUrl?: string; apiKey?: string; descriptionUrl?: string }) {
+	const context = new CredentialTestContext({} as IWorkflowExecuteAdditionalData);
+	return await testCredential.call(context, {
+		id: '1',
+		name: 'Test',
+		type: 'crmPlatformApi',
+		data: { ...sandbox.credential, descriptionUrl: '', ...data },
+	});
+}
+
+test.each(['', '/', '/v1', '/v1/'])('the base URL works with %p at its end', async (end) => {
+	const result = await tested({ baseUrl: sandbox.url + end });
+	expect(result).toEqual({ status: 'OK', message: 'Connection successful!' });
+});
+
+test('only one contact is read', async () => {
+	await tested({});
+	expect(await sandbox.requests()).toMatchObject([{ path: '/v1/contacts', query: 'limit=1' }]);
+});
+
+test('a service with other names is accepted', async () => {
+	const service = await startSecondService();
+	expect(await tested({ baseUrl: service.url, apiKey: service.apiKey })).toMatchObject({
+		status: 'OK',
+	});
+	await service.close();
+});
+
+describe('the user reads the cause', () => {
+	const says = async (data: Parameters<typeof tested>[0], words: string) => {
+		const result = await tested(data);
+		expect(result.status).toBe('Error');
+		expect(result.message).toContain(words);
+	};
+
+	test.each([
+		['the key is wrong', { apiKey: 'wrong' }, 'did not accept the credential'],
+		['the address is invalid', { baseUrl: 'api.example' }, 'starts with https://'],
+		['the host does not exist', { baseUrl: 'http://no-such-host.invalid' }, 'the host does not exist'],
+		['nothing listens there', { baseUrl: 'http://127.0.0.1:1' }, 'nothing is listening there'],
+	])('when %s', async (_, data, words) => await says(data, words));
+
+	test('when the rate limit is reached, without waiting for long', async () => {
+		await sandbox.faults({ path: '/v1/contacts', status: 429, headers: { 'retry-after': '60' } });
+		await says({}, 'The CRM accepts requests again at');
+		await sandbox.clear();
+	});
+
+	test.each([
+		['a web site', 'text/html', '<!doctype html><title>Welcome</title>', 'web page'],
+		['another API', 'application/json', '{"hello":"world"}', 'list of records'],
+	])('when %s is there', async (_, contentType, body, words) => {
+		const server = await startLocalServer((_request, response) => void response.writeHead(200, { 'content-type': contentType }).end(body));
+		await says({ baseUrl: server.url }, words);
+		await server.close();
+	});
+
+	test('when the address of the description is wrong', async () => {
+		await says({ descriptionUrl: `${sandbox.url}/nothing-here` }, 'could not be read');
+	});
+});
+
+test('the key is sent to no host but the CRM’s', async () => {
+	const seen: Array<string | undefined> = [];
+	const server = await startLocalServer((request, response) => {
+		seen.push(request.headers.authorization);
+		response.end('{}');
+	});
+	await tested({ descriptionUrl: `${server.url}/openapi.json` });
+	await server.close();
+	expect(seen.length).toBeGreaterThan(0);
+	expect(new Set(seen)).toEqual(new Set([undefined]));
+});

@@ -1,0 +1,239 @@
+import type { IDataObject, NodeApiError } from 'n8n-workflow';
+
+import { alteredService } from '../support/altered-service.ts';
+import { transientFaults } from '../support/batch-writes.ts';
+import { run as runNode, type Setup } from '../support/node-runs.ts';
+import { sinceN8n } from '../support/n8n-version.ts';
+import { automatic, create, get, getMany } from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
+
+const sandbox = useSandbox();
+const run = async (setup: Omit<Setup, 'credential'>) =>
+	await runNode({ credential: sandbox.credential, ...setup });
+
+const failureOf = async (setup: Setup): Promise<NodeApiError> =>
+	await runNode(setup).then(() => Promise.reject(new Error('The node did not fail')), (error: NodeApiError) => error);
+
+const contacts = async (email: string) => (await sandbox.read(`contacts?email=${encodeURIComponent(email)}`)).total;
+
+describe('a write whose first attempt fails', () => {
+	test.each(transientFaults)('with %s is done once', async (name, fault) => {
+		const email = `once-${name.replace(/\W+/g, '-')}@failures.example`.toLowerCase();
+		await sandbox.faults({ path: '/v1/contacts', method: 'POST', times: 1, ...fault });
+		const { items } = await run({ parameters: create('contact', { email }) });
+		expect(items).toMatchObject([{ json: { email } }]);
+		expect(await contacts(email)).toBe(1);
+		const writes = (await sandbox.requests()).filter(({ method }) => method === 'POST');
+		expect(new Set(writes.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+	});
+});
+
+describe('Retry On Fail', () => {
+	const setup = {
+		parameters: { ...create('contact', automatic), options: { batchSize: 1 } },
+		items: [{ email: 'retry-1@failures.example' }, { email: 'retry-2@failures.example' }],
+		executionId: 'retry-on-fail',
+	};
+
+	test('runs the node again from the first item and writes nothing twice', async () => {
+		await sandbox.faults({ path: '/v1/contacts', method: 'POST', after: 1, times: 1, status: 422 });
+		await expect(run(setup)).rejects.toThrow();
+		expect((await run(setup)).items).toHaveLength(2);
+		for (const { email } of setup.items) expect(await contacts(email)).toBe(1);
+	});
+
+	test('is not mistaken for the next run of a loop', async () => {
+		const parameters = create('company', { name: 'Loop Ltd' });
+		const ids = [];
+		for (const runIndex of [0, 1]) {
+			const { items } = await run({ parameters, executionId: 'loop', runIndex });
+			ids.push(items[0]?.json.id);
+		}
+		expect(new Set(ids).size).toBe(2);
+	});
+});
+
+describe('an item that fails', () => {
+	const setup = (name: string) => ({
+		parameters: create('contact', automatic),
+		items: [
+			{ email: `${name}-1@failures.example` },
+			{ email: 'not an address' },
+			{ email: `${name}-2@failures.example` },
+		],
+	});
+
+	test('stops the workflow and is reported by name, with the words of the CRM', async () => {
+		await expect(run(setup('stop'))).rejects.toMatchObject({
+			message: expect.stringMatching(/email: .+/),
+			description: expect.stringContaining('Correct the values'),
+			httpCode: '422',
+			context: { itemIndex: 1, data: { code: 'validation_failed', request_id: expect.any(String) } },
+		});
+	});
+
+	test('contains the node’s notices, since n8n drops the hints of a failed node', async () => {
+		const parameters = create('contact', { email: 'not an address', shoe_size: '43' });
+		await expect(run({ parameters })).rejects.toMatchObject({
+			message: expect.stringContaining('email'),
+			description: expect.stringContaining('shoe_size'),
+		});
+	});
+
+	test('does not stop the others when the workflow continues on failure', async () => {
+		const { items } = await run({ ...setup('continue'), continueOnFail: true });
+		expect(items).toMatchObject([
+			{ json: { email: 'continue-1@failures.example' }, pairedItem: { item: 0 } },
+			{
+				json: { details: { status: 422, code: 'validation_failed' } },
+				pairedItem: { item: 1 },
+			},
+			{ json: { email: 'continue-2@failures.example' }, pairedItem: { item: 2 } },
+		]);
+		// n8n takes an item with exactly these for an error.
+		expect(Object.keys(items[1]?.json ?? {})).toEqual(['error', 'message', 'details']);
+	});
+});
+
+describe('the user reads a clear message', () => {
+	test('when a write is answered with a web page', async () => {
+		const page = { status: 200, body: '<html></html>', contentType: 'text/html' };
+		await sandbox.faults({ path: '/v1/contacts', method: 'POST', ...page });
+		const email = 'page@failures.example';
+		await expect(run({ parameters: create('contact', { email }) })).rejects.toMatchObject({
+			message: expect.stringContaining('returned a web page'),
+			context: { data: { request_id: expect.any(String) } },
+		});
+		expect((await sandbox.requests()).filter(({ method }) => method === 'POST')).toHaveLength(1);
+		expect(await contacts(email)).toBe(0);
+	});
+
+	test('when the response is cut short each time', async () => {
+		await sandbox.faults({ path: '/v1/contacts', malformed: true });
+		const parameters = getMany('contact', { options: { maxWait: 0 } });
+		await expect(run({ parameters })).rejects.toMatchObject({
+			message: expect.stringContaining('(status 200) is not JSON'),
+			description: expect.stringMatching(/Request ID: .+/),
+			context: { data: { request_id: expect.any(String) } },
+		});
+	});
+
+	test('when the record is not there', async () => {
+		await expect(run({ parameters: get('contact', 'con_nobody') })).rejects.toMatchObject({
+			message: 'There is no record con_nobody in contacts.',
+			httpCode: '404',
+		});
+	});
+
+	test('when the key is wrong', async () => {
+		const credential = { ...sandbox.credential, apiKey: 'wrong' };
+		await expect(runNode({ credential, parameters: getMany('contact') })).rejects.toMatchObject({
+			message: 'The CRM did not accept the credential',
+		});
+	});
+
+	test('when nothing listens at the address', async () => {
+		const credential = { ...sandbox.credential, baseUrl: 'http://127.0.0.1:1' };
+		const fields = create('contact', { email: 'x@failures.example' });
+		const setup = { credential, parameters: { ...fields, options: { maxWait: 1 } } };
+		await expect(runNode(setup)).rejects.toThrow('http://127.0.0.1:1: nothing is listening there');
+	});
+
+	test('when a duplicate prevents the write', async () => {
+		const email = 'duplicate@failures.example';
+		const { id } = await sandbox.create('contacts', { email });
+		await expect(run({ parameters: create('contact', { email }) })).rejects.toThrow(id);
+	});
+
+	test('when a duplicate has a name, which says more than its ID', async () => {
+		const email = 'named@failures.example';
+		const { id } = await sandbox.create('contacts', { email, first_name: 'Ada', last_name: 'King' });
+		const { items } = await run({ parameters: create('contact', automatic), items: [{ email }, { email }], continueOnFail: true });
+		for (const { json } of items) expect(json.error).toContain(`Ada King (${id})`);
+		await expect(run({ parameters: create('contact', { email }) })).rejects.toThrow(`Ada King (${id})`);
+	});
+
+	test('when no item can succeed, without advice for each item', async () => {
+		const credential = { ...sandbox.credential, apiKey: 'wrong' };
+		const { description } = await failureOf({
+			credential, parameters: create('contact', automatic), items: [{ last_name: 'a' }, { last_name: 'b' }],
+		});
+		expect(description).toContain('None of the 2 items succeeded.');
+		expect(description).not.toContain('On Error');
+	});
+
+	test('when the address has no HTTPS, once and without mention of certificates', async () => {
+		const credential = { ...sandbox.credential, baseUrl: sandbox.credential.baseUrl.replace('http:', 'https:') };
+		const { message, description } = await failureOf({ credential, parameters: { ...getMany('contact'), options: { maxWait: 0 } } });
+		expect(`${message} ${String(description)}`).not.toContain('certificate');
+		expect(`${message} ${String(description)}`.split('does not respond over HTTPS')).toHaveLength(2);
+	});
+
+	sinceN8n('2.38', () => {
+		test('when the plan’s limit stays used up for longer than a workflow should wait', async () => {
+			await sandbox.faults({
+				path: '/v1/contacts',
+				status: 429,
+				headers: { 'retry-after': '3600' },
+			});
+			await expect(run({ parameters: getMany('contact', { options: { maxWait: 30 } }) })).rejects.toMatchObject({
+				description: expect.stringMatching(/accepts requests again at 20\d\d-/),
+				failure: { cause: 'rate-limited', resetsAtEpochMs: expect.any(Number) },
+			});
+		});
+	});
+});
+
+test('without the CRM’s description, the packaged one is used, and the user is warned', async () => {
+	const credential = { ...sandbox.credential, descriptionUrl: 'http://127.0.0.1:1/openapi.json' };
+	const parameters = create('contact', { email: 'packaged@failures.example' });
+	const { items, hints } = await runNode({ credential, parameters });
+	expect(items).toMatchObject([{ json: { email: 'packaged@failures.example' } }]);
+	expect(hints).toEqual([expect.stringMatching(/could not be read.+packaged with the node/)]);
+});
+
+describe('while the CRM’s description cannot be read, requests that only it can confirm are refused with the cause', () => {
+	const altered = alteredService(sandbox);
+	const answers = { '503': { status: 503, body: '{}' }, 'a web page': { status: 200, body: '<html></html>', type: 'text/html' } };
+	const unread = /API description at .+ could not be read.+nothing was sent\. Try again/;
+	const contact = { email: 'unread@failures.example', last_name: 'Unread' };
+	const cases: Array<[string, Setup['parameters'], IDataObject]> = [
+		['Match On', { resource: 'contact', operation: 'upsert', fieldsMode: 'automatic', fieldsMatchOn: 'email' }, contact],
+		['Match On left blank', { resource: 'contact', operation: 'upsert', fieldsMode: 'automatic', fieldsMatchOn: '' }, contact],
+		['an unknown field', create('contact', automatic), { ...contact, kundennummer: '7' }],
+		['a filter', getMany('contact', {}, { email: 'a@b.example' }), {}],
+	];
+
+	test.each(
+		cases.flatMap((testCase) =>
+			Object.entries(answers).map(([name, answer]) => [name, testCase[0], answer, testCase[1], testCase[2]] as const),
+		),
+	)('%s: %s', async (_, __, answer, parameters, item) => {
+		const sentRequests: string[] = [];
+		altered.alter({
+			request({ method, url }) {
+				if (url.pathname.endsWith('/openapi.json')) return answer;
+				sentRequests.push(`${method} ${url.pathname}`);
+			},
+		});
+		await expect(runNode({ credential: altered.credential, parameters, items: [item] })).rejects.toThrow(unread);
+		expect(sentRequests.filter((request) => !request.includes('custom-fields'))).toEqual([]);
+	});
+
+	test('a CRM that has no description is not asked to confirm anything', async () => {
+		altered.alter({ request: ({ url }) => (url.pathname.endsWith('/openapi.json') ? { status: 404, body: '{}' } : undefined) });
+		const { items } = await runNode({ credential: altered.credential, parameters: cases[0]![1], items: [contact] });
+		expect(items).toMatchObject([{ json: { last_name: 'Unread' } }]);
+	});
+});
+
+test('a canceled execution stops waiting', async () => {
+	const abort = new AbortController();
+	await sandbox.faults({ path: '/v1/contacts', status: 503, headers: { 'retry-after': '100' } });
+	const running = run({ parameters: getMany('contact'), abort: abort.signal });
+	const refused = expect(running).rejects.toThrow('canceled');
+	await sandbox.logged(1);
+	abort.abort();
+	await refused;
+});
+

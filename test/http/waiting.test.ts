@@ -1,0 +1,118 @@
+import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
+
+import { connect } from '../../nodes/CrmPlatform/api/connection';
+import { systemClock, type Clock } from '../../nodes/CrmPlatform/base/clock';
+import { until } from '../support/until.ts';
+import { executeContext, nodeRuns } from '../support/node-runs.ts';
+import { create, getMany } from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
+
+const sandbox = useSandbox();
+const { run } = nodeRuns(sandbox);
+
+describe('a long wait', () => {
+	test('beyond the user’s cap fails immediately, and its error tells when to try again', async () => {
+		const headers = { 'retry-after': '90' };
+		await sandbox.faults({ path: '/v1/contacts', status: 429, headers });
+		const parameters = getMany('contact', { options: { maxWait: 30 } });
+		await expect(run(parameters)).rejects.toMatchObject({
+			httpCode: '429',
+			description: expect.stringMatching(/accepts requests again at \d{4}-/),
+		});
+		expect(await sandbox.requests()).toHaveLength(1);
+	});
+
+	test('is reported to the user when the node is done', async () => {
+		let time = Date.now();
+		const clock: Clock = {
+			now: () => time,
+			sleep: async (ms, signal) => (ms === 5_000 ? await systemClock.sleep(ms, signal) : void (time += ms)),
+			random: () => 0.5,
+		};
+		const { context } = executeContext({
+			credential: sandbox.credential,
+			parameters: getMany('contact'),
+		});
+		const api = await connect(context as unknown as IExecuteFunctions, clock);
+		const headers = { 'retry-after': '42' };
+		await sandbox.faults({ path: '/v1/contacts', status: 429, headers, times: 1 });
+		await api.send({ method: 'GET', path: '/v1/contacts' });
+		expect([...api.notices]).toEqual([expect.stringContaining('42 s')]);
+	});
+
+	test('ends when the execution is canceled', async () => {
+		const headers = { 'retry-after': '60' };
+		await sandbox.faults({ path: '/v1/contacts', method: 'POST', status: 429, headers });
+		const cancel = new AbortController();
+		const running = run(create('contact', { email: 'waits@waiting.example' }), [{}], { abort: cancel.signal });
+		const ended = expect(running).rejects.toThrow('The execution was canceled');
+		await sandbox.logged(1);
+		cancel.abort();
+		await ended;
+	});
+});
+
+describe('a job that does not end', () => {
+	const results = (options = {}) =>
+		({ resource: 'file', operation: 'exportFile', options }) as INodeParameters;
+	const processing = { path: '/v1/jobs', status: 200, body: { id: 'job_x', status: 'processing' } };
+
+	test('is waited for as long as the user allows', async () => {
+		await sandbox.faults(processing);
+		const parameters = results({ maxWait: 1 });
+		await expect(run(parameters)).rejects.toThrow(
+			'The job did not finish within 1 s',
+		);
+		expect((await sandbox.requests()).length).toBeGreaterThan(1);
+	});
+
+	test('is no longer waited for when the execution is canceled', async () => {
+		await sandbox.faults(processing);
+		const cancel = new AbortController();
+		const running = run(results(), [{}], { abort: cancel.signal });
+		const ended = expect(running).rejects.toThrow('The execution was canceled');
+		await sandbox.logged(2);
+		cancel.abort();
+		await ended;
+	});
+});
+
+test('a request that the end of the execution interrupts does not count as a broken connection', async () => {
+	await sandbox.faults({ path: '/v1/contacts', latencyMs: 600_000 });
+	const cancel = new AbortController();
+	const running = run(getMany('contact'), [{}], { abort: cancel.signal });
+	const ended = expect(running).rejects.toThrow('The execution was canceled');
+	const struck = async () => {
+		const { body } = await sandbox.call('GET', '/_sandbox/faults');
+		return (body as unknown as Array<{ hits: number }>)[0]?.hits;
+	};
+	await until(async () => ((await struck()) ?? 0) > 0);
+	cancel.abort();
+	await ended;
+});
+
+describe('executions of one process', () => {
+	const small = useSandbox({ requestsPerMinute: 3 });
+	const read = async (apiKey = small.credential.apiKey) =>
+		await run(
+			getMany('contact', { options: { maxWait: 0 } }),
+			[{}],
+			{ credential: { ...small.credential, apiKey } },
+		).catch((error: Error) => error);
+	const limited = expect.objectContaining({ httpCode: '429', description: expect.stringContaining('accepts requests again at') });
+
+	test('know that others have used up the plan, and send nothing; a new key sends its own requests', async () => {
+		const requestCounts: number[] = [];
+		// The plan's window may end between two of them.
+		while (requestCounts.at(-1) !== 0 && requestCounts.length < 3) {
+			while (!((await read()) instanceof Error));
+			const { length } = await small.requests();
+			expect(await read()).toEqual(limited);
+			requestCounts.push((await small.requests()).length - length);
+		}
+		expect(requestCounts.at(-1)).toBe(0);
+		const { length } = await small.requests();
+		expect(await read('another')).toMatchObject({ httpCode: '401' });
+		expect((await small.requests()).length).toBe(length + 1);
+	});
+});

@@ -1,0 +1,96 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { failure, run } from '../support/node-runs.ts';
+import { byId, getMany } from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
+
+const sandbox = useSandbox();
+const setup = (filters: IDataObject, items: IDataObject[] = [{}]) => ({
+	credential: sandbox.credential,
+	parameters: getMany('contact', {}, filters),
+	items,
+});
+const pickedSetup = (field: string, id: string) => {
+	const rows = [{ field, operator: 'isRecord', record: byId(id) }];
+	return { ...setup({}), parameters: { ...getMany('contact'), filters: { rows } } as INodeParameters };
+};
+const listed = async () => (await sandbox.requests()).filter(({ path }) => path === '/v1/contacts');
+
+describe('a filter is never dropped, since every record would be returned:', () => {
+	test.each<[IDataObject, IDataObject]>([
+		[{ email: '={{ $json.email }}' }, { mail: 'ada@filters.example' }],
+		[{ email: '={{ $json.email.trim() }}' }, { email: ' ' }],
+		[{ email: '={{ $json.email }}', lifecycle_stage: 'lead' }, { email: null }],
+		[{ owner_id: '={{ $json.owners }}' }, { owners: [] }],
+		[{ owner_id: '={{ $json.owners }}' }, { owners: ['', null] }],
+		[{ email: '' }, {}],
+	])('%j is refused for %j', async (filters, item) => {
+		const { message } = await failure(setup(filters, [item]));
+		expect(message).toMatch(/^(Email|Owner): the filter has no value\. Enter a value or remove the filter\.$/);
+		expect(await listed()).toEqual([]);
+	});
+
+	test('a picked record is refused if its expression returns nothing', async () => {
+		const { message } = await failure(pickedSetup('company_id', '={{ $json.company }}'));
+		expect(message).toBe('Company: the filter has no value. Enter a value or remove the filter.');
+		expect(await listed()).toEqual([]);
+	});
+
+	test.each<[string, IDataObject | undefined]>([
+		['a filter', { email: 'ada@filters.example', gone: 'x' }],
+		['a custom field', { 'custom_fields.gone': 'x' }],
+		['a picked record', undefined],
+	])('%s that no longer exists in the CRM is refused', async (_, filters) => {
+		const invalidSetup = filters ? setup(filters) : pickedSetup('gone', '1');
+		expect((await failure(invalidSetup)).message).toMatch(/does not have the filter (custom_fields\.)?gone/);
+		expect(await listed()).toEqual([]);
+	});
+
+	test('a filter error fails its own item only', async () => {
+		const { data } = await sandbox.read('contacts?limit=1');
+		const [{ email } = {}] = data as IDataObject[];
+		const { items } = await run({
+			...setup({ email: '={{ $json.email }}' }, [{}, { email }]),
+			continueOnFail: true,
+		});
+		expect(items).toMatchObject([
+			{ json: { error: expect.stringContaining('no value') }, pairedItem: { item: 0 } },
+			{ json: { email }, pairedItem: { item: 1 } },
+		]);
+	});
+});
+
+describe('a value that a model leaves empty', () => {
+	const byModel = (more = '') => `={{ $fromAI('Email', 'The e-mail address', 'string', '')${more} }}`;
+	const asTool = { isTool: true };
+	const listQueries = async () => (await listed()).map(({ query }) => decodeURIComponent(query ?? '')).join();
+
+	test('leaves the filter out in a call of the tool', async () => {
+		const { items } = await run({ ...setup({ email: byModel(), lifecycle_stage: 'lead' }, [{ query: { Email: '' } }]), ...asTool });
+		expect(items.length).toBeGreaterThan(0);
+		expect(await listQueries()).not.toContain('email');
+	});
+
+	test.each<[string, string, object]>([
+		['in any other workflow, where $fromAI gives its default', byModel(), {}],
+		['where the expression only mentions it in a comment', '={{ $json.nope /* was: $fromAI("x") */ }}', asTool],
+		['where a line of the expression is a comment', '={{ $json.nope // $fromAI("x")\n }}', asTool],
+		['where nothing calls it', '={{ $json.$fromAI }}', asTool],
+	])('is refused %s', async (_, email, more) => {
+		const { message } = await failure({ ...setup({ email }), ...more });
+		expect(message).toBe('Email: the filter has no value. Enter a value or remove the filter.');
+		expect(await listed()).toEqual([]);
+	});
+
+	test.each([
+		['isBetween', 'custom_fields.nps_score', { value: '7', secondValue: byModel() }, 'custom_fields.nps_score[gte]=7'],
+		['isBetween', 'custom_fields.nps_score', { value: byModel(), secondValue: '9' }, 'custom_fields.nps_score[lte]=9'],
+		['isBetweenDates', 'created_at', { date: '2026-01-02', secondDate: byModel() }, 'created_at[gte]=2026-01-02T00:00:00.000Z'],
+		['isBetweenDates', 'created_at', { date: byModel(), secondDate: '2026-01-02' }, 'created_at[lt]=2026-01-03T00:00:00.000Z'],
+	])('leaves out that bound of %s only: %s %j', async (operator, field, values, query) => {
+		const rows = [{ field, operator, ...values }] as INodeParameters[];
+		const items = [{ query: { Email: '' } }];
+		await run({ ...setup({}, items), parameters: { ...getMany('contact'), filters: { rows } }, ...asTool });
+		expect((await listQueries()).replace(/&?limit=\d+/, '')).toBe(query);
+	});
+});

@@ -1,0 +1,177 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { getOutputFields } from '../../nodes/CrmPlatform/pickers/listOptions';
+import { startLocalServer } from '../support/local-server.ts';
+import { alteredService } from '../support/altered-service.ts';
+import { nodeRuns, picker } from '../support/node-runs.ts';
+import { get, getMany } from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
+
+const sandbox = useSandbox();
+const altered = alteredService(sandbox, true);
+const { output, run } = nodeRuns(sandbox);
+const list = async (more = {}) => await run(getMany('contact', more));
+
+/** The list is answered with `body`: `times` times, or from now on. */
+const answerWith = async (body: string, times = {}) =>
+	await sandbox.faults({
+		path: '/v1/contacts',
+		method: 'GET',
+		status: 200,
+		body,
+		contentType: 'application/json',
+		...times,
+	});
+
+test('a list is complete after failed pages', async () => {
+	const page = { path: '/v1/contacts', method: 'GET', times: 1 };
+	await sandbox.faults(
+		{ ...page, status: 502 },
+		{ ...page, drop: 'before' },
+		{ ...page, malformed: true },
+	);
+	const { items } = await list();
+	expect(new Set(items.map(({ json }) => json.id)).size).toBe(25);
+	expect(items).toHaveLength(25);
+});
+
+test('a list continues after an empty page that has a cursor', async () => {
+	const { next_cursor: cursor } = await sandbox.read('contacts?limit=1');
+	await answerWith(JSON.stringify({ data: [], next_cursor: cursor, total: 24 }), { times: 1 });
+	expect((await list()).items).toHaveLength(24);
+});
+
+test('Return All is complete in an order that changes while it is read', async () => {
+	const { data } = (await sandbox.read('contacts?sort=updated_at&limit=500')) as { data: Array<{ id: string }> };
+	let edited = 0;
+	altered.alter({
+		async request({ method, url }) {
+			if (method !== 'GET' || url.pathname !== '/v1/contacts') return;
+			url.searchParams.set('limit', '5');
+			// Others edit a contact of a later page, which moves to the first.
+			if (url.searchParams.has('cursor') && edited < 6) {
+				await sandbox.call('PATCH', `/v1/contacts/${data[edited++]!.id}`, { job_title: 'Edited' });
+			}
+		},
+	});
+	const more = { options: { sort: '-updated_at' } };
+	const { items } = await run(getMany('contact', more), [{}], { credential: altered.credential });
+	expect(edited).toBeGreaterThan(2);
+	expect(items.map(({ json }) => json.id).sort()).toEqual(data.map(({ id }) => id).sort());
+	const summary = { ...more.options, output: 'summary' };
+	edited = 0;
+	const [{ json } = { json: {} }] = (await run(getMany('contact', { options: summary }), [{}], { credential: altered.credential })).items;
+	expect(json).toMatchObject({ records: data.length });
+});
+
+test('a cursor that repeats is an error and not an endless loop', async () => {
+	await answerWith('{"data":[{"id":"con_1"}],"next_cursor":"again","total":9}');
+	await expect(list()).rejects.toThrow('same page');
+	expect(await sandbox.requests()).toHaveLength(2);
+});
+
+test.each(['{}', '[]', '{"data":{}}', '{"data":[1]}', 'null'])(
+	'%s in place of a list is an error in the user’s words',
+	async (body) => {
+		await answerWith(body);
+		await expect(list()).rejects.toThrow('list of records');
+	},
+);
+
+describe('the output fields', () => {
+	const options = { outputFields: ['email', 'updated_at'] };
+
+	test('are those that the user has chosen, in a list and for one record', async () => {
+		const { items } = await list({ simplify: true, options });
+		expect(items).toHaveLength(25);
+		for (const { json } of items) expect(Object.keys(json)).toEqual(['email', 'updated_at']);
+		const [request] = await sandbox.requests();
+		expect(decodeURIComponent(request?.query ?? '')).toContain('fields=email,updated_at');
+
+		const { data } = await sandbox.read('contacts?limit=1') as {
+			data: Array<{ id: string; email: string; updated_at: string }>;
+		};
+		const [{ id, ...rest } = { id: '', email: '', updated_at: '' }] = data;
+		expect(await output({ ...get('contact', id), options })).toEqual([{ email: rest.email, updated_at: rest.updated_at }]);
+	});
+
+	test('may be parts of others, and unknown ones are reported, both for lists and single records', async () => {
+		const address = { city: 'Lyon', country: 'FR' };
+		const values = { last_name: 'Parts', address };
+		const { id } = await sandbox.create('contacts', values);
+		const chosen = { options: { outputFields: 'id,address.city,email.domain,gone' } };
+		const parameters = [
+			{ ...get('contact', id), ...chosen },
+			getMany('contact', chosen, { ids: id }),
+		];
+		for (const parameterSet of parameters) {
+			const { items, hints } = await run(parameterSet);
+			expect(items.map(({ json }) => json)).toEqual([{ id, 'address.city': 'Lyon' }]);
+			expect(hints).toEqual([expect.stringContaining('do not have email.domain, gone')]);
+		}
+	});
+
+	test('are refused if the CRM has none of them', async () => {
+		const none = list({ options: { outputFields: ['gone'] } });
+		await expect(none).rejects.toThrow('Output Fields: The records do not have gone');
+	});
+
+	test('are offered as the CRM names them', async () => {
+		const offered = await picker(getOutputFields, {
+			credential: sandbox.credential,
+			parameters: { resource: 'contact' },
+		});
+		expect(offered).toContainEqual({ name: 'Updated At', value: 'updated_at' });
+		expect(offered).toContainEqual({ name: 'Custom Fields', value: 'custom_fields' });
+	});
+});
+
+test.each([{ status: 204 }, { status: 200, body: '[]' }])(
+	'%j in place of a record is an error in the user’s words',
+	async (answer) => {
+		await sandbox.faults({ path: '/v1/contacts/con_1', contentType: 'application/json', ...answer });
+		for (const simple of [true, false]) {
+			const parameters = get('contact', 'con_1', simple);
+			const reading = run(parameters);
+			await expect(reading).rejects.toThrow('The response from /v1/contacts/con_1 is not a record');
+		}
+	},
+);
+
+test('records are returned whole if the description does not list their fields', async () => {
+	const record = { id: 'con_1', vip: true, address: { city: 'Lyon' } };
+	const service = await startUndescribed(record);
+	const credential = { baseUrl: service.url, apiKey: 'any' };
+	const chosen = { options: { outputFields: ['address.city'] } };
+	const outcomes = [];
+	for (const parameters of [
+		get('contact', 'con_1', true),
+		getMany('contact', { simplify: true }),
+		getMany('contact', { simplify: true, ...chosen }),
+	]) {
+		outcomes.push(await output(parameters, [{}], { credential }));
+	}
+	await service.close();
+	expect(outcomes).toEqual([[record], [record], [{ 'address.city': 'Lyon' }]]);
+});
+
+/** A service with one contact, whose description has no response schemas. */
+async function startUndescribed(record: IDataObject) {
+	const responses = { '200': { description: 'ok' } };
+	const answers: Record<string, unknown> = {
+		'/openapi.json': {
+			openapi: '3.1.0',
+			info: { title: 'Undescribed', version: '1' },
+			paths: {
+				'/v1/contacts': { get: { responses } },
+				'/v1/contacts/{id}': { get: { responses } },
+			},
+		},
+		'/v1/contacts': { data: [record], next_cursor: null },
+		'/v1/contacts/con_1': record,
+	};
+	return await startLocalServer(({ url = '' }, response) => {
+		response.setHeader('content-type', 'application/json');
+		response.end(JSON.stringify(answers[url]));
+	});
+}

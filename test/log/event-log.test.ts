@@ -1,0 +1,81 @@
+import * as fc from 'fast-check';
+
+import type { CrmEvent } from '../../nodes/CrmPlatform/log/crmEvent';
+import { readInRanges } from '../../nodes/CrmPlatform/log/eventLog';
+import { randomRuns } from '../support/random-runs.ts';
+
+const pageSize = 5;
+
+/** A log with these sequences, some of whose answers come from a replica that is behind. */
+function logOf(
+	sequences: number[],
+	{
+		isBehind = () => false, missing = 0, arriving = [] as number[],
+	}: { isBehind?: () => boolean; missing?: number; arriving?: number[] } = {},
+) {
+	const all = [...sequences];
+	const requests: number[] = [];
+	return {
+		requests,
+		pageSize,
+		async *after(sequence: number, limit = Infinity) {
+			requests.push(sequence);
+			const seen = isBehind() ? all.slice(0, Math.max(0, all.length - missing)) : [...all];
+			await Promise.resolve();
+			for (const newer of seen.filter((each) => each > sequence).slice(0, limit)) yield { sequence: newer } as CrmEvent;
+		},
+		newest: async () => {
+			const newest = all.at(-1);
+			all.push(...arriving);
+			return await Promise.resolve(newest);
+		},
+	};
+}
+
+const read = async (log: ReturnType<typeof logOf>, from = 0): Promise<number[]> => {
+	const found: number[] = [];
+	for await (const { sequence } of readInRanges(log, from)) found.push(sequence);
+	return found;
+};
+
+const sequences = fc.uniqueArray(fc.integer({ min: 1, max: 300 }), { maxLength: 120 }).map((some) => some.sort((a, b) => a - b));
+
+test('a log is read completely and in sequence, however its numbers are spread, including events added meanwhile', async () => {
+	await fc.assert(
+		fc.asyncProperty(sequences, fc.nat(150), fc.nat(7), async (some, from, more) => {
+			const arriving = Array.from({ length: more }, (_, i) => 1_000 + i);
+			const log = logOf(some, { arriving });
+			const found = await read(log, from);
+			const expected = some.filter((sequence) => sequence > from);
+			expect(found.slice(0, expected.length)).toEqual(expected);
+			if (expected.length > pageSize) expect(found).toEqual([...expected, ...arriving]);
+		}),
+		randomRuns(300),
+	);
+});
+
+const lags = fc.array(fc.boolean(), { minLength: 1, maxLength: 20 });
+
+test('responses of a replica that is behind skip nothing: the log is read to its newest event, or the reading fails', async () => {
+	await fc.assert(
+		fc.asyncProperty(sequences, lags, fc.integer({ min: 1, max: 30 }), async (some, behind, missing) => {
+			let answerCount = 0;
+			const log = logOf(some, { isBehind: () => behind[answerCount++ % behind.length]!, missing });
+			const found: number[] = [];
+			const reading = async () => {
+				for await (const { sequence } of readInRanges(log, 0)) found.push(sequence);
+			};
+			const error = await reading().catch((thrown: Error) => thrown.message);
+			expect(found).toEqual(some.slice(0, found.length));
+			if (error !== undefined) expect(error).toContain('ends before its newest event');
+			else if (found.length >= pageSize) expect(found).toEqual(some);
+		}),
+		randomRuns(300),
+	);
+});
+
+test('a dense log needs one request per page, and two more', async () => {
+	const log = logOf(Array.from({ length: 50 }, (_, i) => i + 1));
+	expect(await read(log)).toHaveLength(50);
+	expect(log.requests).toEqual([0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50]);
+});

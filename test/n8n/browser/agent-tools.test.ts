@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import type { IDataObject } from 'n8n-workflow';
+import { ofModel, ofSandbox, theN8n } from '../harness/access.ts';
+import { type Move, type ScriptedModel, startModel, type Turn } from '../../../demo/scripted-model.ts';
+import { connectionTo, workflowNode as node } from '../../../demo/workflow-node.ts';
+import { mcpClient, publishTool } from '../harness/mcp.ts';
+import { byId } from '../../support/parameters.ts';
+import { triggerName } from '../harness/run-n8n-node.ts';
+import { callSandbox, clearFaults, createRecord, setFaults } from '../harness/sandbox-calls.ts';
+import { answersIn, tokenIn } from '../harness/tool-answers.ts';
+
+const langchain = '@n8n/n8n-nodes-langchain';
+const toolsType = 'n8n-nodes-crm-platform.crmPlatformTools';
+const agentName = 'AI Agent';
+
+const writes = { writes: ['create', 'update', 'delete', 'act'] };
+
+const call = (tool: string, input: object): Move => ({ tool: `crm_${tool}`, input });
+
+describe.each([2.2, 3.1])('In a real n8n, CRM Platform Tools with an AI agent of version %s', (version) => {
+	let model: ScriptedModel | undefined;
+
+	afterEach(async () => {
+		await clearFaults();
+		await model?.close();
+	});
+
+	async function run(script: Array<(turn: Turn) => Move>, parameters: IDataObject): Promise<string[]> {
+		model = await startModel(script);
+		const n8n = theN8n();
+		const id = await n8n.createWorkflow({
+			name: `Agent ${randomUUID()}`,
+			settings: { executionOrder: 'v1' },
+			nodes: [
+				node(triggerName, 'n8n-nodes-base.manualTrigger', 1, {}),
+				node(agentName, `${langchain}.agent`, version, { promptType: 'define', text: 'Do it.' }),
+				node('Model', `${langchain}.lmChatOpenAi`, 1.2, { model: byId('scripted') }, { credentials: await ofModel(model) }),
+				node('CRM', toolsType, 1, parameters, { credentials: await ofSandbox() }),
+			],
+			connections: {
+				[triggerName]: connectionTo(agentName), Model: connectionTo(agentName, 'ai_languageModel'), CRM: connectionTo(agentName, 'ai_tool'),
+			},
+		});
+		const { status, data: ran } = await n8n.runWorkflow(id, triggerName);
+		expect({ status, error: ran.resultData.error?.message }).toEqual({ status: 'success' });
+		return answersIn(model.turns.at(-1)!);
+	}
+
+	test('the model learns the choices and optional fields, and finds, changes and moves records by name', async () => {
+		const { id } = await createRecord('/v1/deals', { title: `Deal ${randomUUID()}`, amount: 100 });
+		const { body: deal } = await callSandbox('GET', `/v1/deals/${id}`);
+		const title = String(deal['title']);
+		const answers = await run(
+			[
+				() => call('search', { kind: 'deal', query: title }),
+				() => call('change', { kind: 'deal', action: 'update', record: title, values: { amount: 250 } }),
+				() => call('act', { kind: 'deal', action: 'moveToStage', record: id, values: { stage: 'Proposal' } }),
+				() => call('search', {}),
+				() => ({ say: 'Done.' }),
+			],
+			{ ...writes, askBeforeWriting: false },
+		);
+		const offered = model!.turns[0]!.tools;
+		expect(offered.map(({ name }) => name)).toEqual(['search', 'get', 'describe', 'count', 'change', 'act'].map((name) => `crm_${name}`));
+		expect(JSON.stringify(offered[0]!.parameters)).toContain('"enum":["contact"');
+		expect((offered[0]!.parameters as { required?: string[] }).required).toEqual(['kind']);
+		expect(answers[0]).toContain(id);
+		expect(answers[1]).toMatch(/Amount: 100 → 250/);
+		expect(answers[2]).toMatch(/→ “Proposal”/);
+		expect(answers[3]).toMatch(/kind is missing.*contact, company/);
+		const { body: after } = await callSandbox('GET', `/v1/deals/${id}`);
+		expect(after).toMatchObject({ amount: 250, version: Number(deal['version']) + 2 });
+	});
+
+	test('a write is previewed first and carried out once with its token, even if the response was lost', async () => {
+		const name = `tools-${randomUUID()}`;
+		const creation = { kind: 'contact', action: 'create', values: { last_name: name } };
+		const tokens: string[] = [];
+		const answers = await run(
+			[
+				() => call('change', creation),
+				(turn) => {
+					tokens.push(tokenIn(answersIn(turn).at(-1)));
+					return call('change', { ...creation, token: tokens[0] });
+				},
+				() => call('change', { ...creation, token: tokens[0] }),
+				() => ({ say: 'Done.' }),
+			],
+			{ ...writes, askBeforeWriting: true },
+		);
+		expect(answers[0]).toMatch(/Nothing is written yet/);
+		expect(answers[1]).toMatch(/Create contact: Last Name/);
+		expect(/con_\w+/.exec(answers[2]!)![0]).toBe(/con_\w+/.exec(answers[1]!)![0]);
+		expect((await callSandbox('GET', `/v1/contacts?q=${name}`)).body.total).toBe(1);
+	});
+
+	test('a failed call that the model makes again is written once', async () => {
+		const name = `tools-${randomUUID()}`;
+		const creation = { kind: 'contact', action: 'create', values: { last_name: name } };
+		await setFaults({ path: '/v1/contacts', method: 'POST', drop: 'after', times: 1 });
+		const answers = await run(
+			[
+				() => call('change', creation),
+				() => call('change', creation),
+				() => ({ say: 'Done.' }),
+			],
+			{ ...writes, askBeforeWriting: false, options: { maxWait: 0 } },
+		);
+		expect(answers.at(-1)).toContain(name);
+		expect((await callSandbox('GET', `/v1/contacts?q=${name}`)).body.total).toBe(1);
+	});
+});
+
+test('an MCP client has the six tools, and writes after a preview', async () => {
+	const path = await publishTool(node('CRM', toolsType, 1, writes, { credentials: await ofSandbox() }));
+	const client = mcpClient(path);
+	const tools = await client.listTools();
+	expect([...tools.matchAll(/"name":"(crm_\w+)"/g)].map(([, name]) => name)).toHaveLength(6);
+	expect(tools).toContain('"enum":["contact"');
+	const use = async (name: string, input: object) => await client.call(`crm_${name}`, input);
+	const email = `${path}@example.com`;
+	const creation = { kind: 'contact', action: 'create', values: { email, company: 'Nobody & Sons' } };
+	expect(await use('change', creation)).toMatch(/Company: “Nobody & Sons” does not match any record of companies/);
+	const validCreation = { ...creation, values: { email } };
+	const preview = await use('change', validCreation);
+	expect(preview).toMatch(/Nothing is written yet/);
+	for (let i = 0; i < 2; i++) expect(await use('change', { ...validCreation, token: tokenIn(preview) })).toContain(email);
+	expect((await callSandbox('GET', `/v1/contacts?email=${email}`)).body.total).toBe(1);
+});

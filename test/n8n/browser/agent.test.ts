@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import type { IDataObject } from 'n8n-workflow';
+import type { Workflow } from '../../../demo/n8n-client.ts';
+import { ofModel, ofSandbox, theN8n } from '../harness/access.ts';
+import { type ScriptedModel, startModel, type Turn } from '../../../demo/scripted-model.ts';
+import { connectionTo, workflowNode as node } from '../../../demo/workflow-node.ts';
+import { byId, mapped } from '../../support/parameters.ts';
+import { filterBy } from '../harness/resources.ts';
+import { itemsOf, triggerName } from '../harness/run-n8n-node.ts';
+import { callSandbox, clearFaults, setFaults } from '../harness/sandbox-calls.ts';
+import { answersIn } from '../harness/tool-answers.ts';
+
+const agentName = 'AI Agent';
+
+describe.each([2.2, 3.1])('In a real n8n, an AI agent of version %s', (version) => {
+	const n8n = theN8n();
+	let model: ScriptedModel | undefined;
+
+	afterEach(async () => {
+		await clearFaults();
+		await model?.close();
+	});
+
+	test('creates a contact and finds it, with the node as its tools', async () => {
+		const email = `${randomUUID()}@example.com`;
+		const toolLike = ({ tools }: Turn, word: string) =>
+			tools.find(({ name }) => name.toLowerCase().includes(word))!;
+		const inputOf = (turn: Turn, word: string, values: IDataObject) => {
+			const tool = toolLike(turn, word);
+			const names = Object.keys(tool.parameters.properties);
+			const input = Object.entries(values).map(([label, value]) => [
+				names.find((name) => name.toLowerCase().includes(label))!,
+				value,
+			]);
+			return { tool: tool.name, input: Object.fromEntries(input) as object };
+		};
+		model = await startModel([
+			(turn) => inputOf(turn, 'add', { email, name: 'Lovelace' }),
+			(turn) => inputOf(turn, 'find', { email }),
+			() => ({ say: 'Done.' }),
+		]);
+
+		const id = await n8n.createWorkflow(await workflowWith(model));
+		const { status, data } = await n8n.runWorkflow(id, triggerName);
+
+		expect({ status, error: data.resultData.error?.message }).toEqual({ status: 'success' });
+		const { body } = await callSandbox('GET', `/v1/contacts?email=${email}`);
+		expect(body.data).toMatchObject([{ email, last_name: 'Lovelace' }]);
+		const answers = answersIn(model.turns.at(-1)!);
+		expect(answers).toHaveLength(2);
+		for (const answer of answers) expect(answer).toContain(body.data[0]!.id);
+		expect(itemsOf(data, agentName)[0]?.json).toMatchObject({ output: 'Done.' });
+	});
+
+	test('learns why a call failed, and writes once when it repeats the call', async () => {
+		const name = `tool-${randomUUID()}`;
+		const add = ({ tools }: Turn, values: IDataObject) => {
+			const { name: tool } = tools.find((candidate) => candidate.name.toLowerCase().includes('add'))!;
+			return { tool, input: { Email: '', Last_Name: name, ...values } };
+		};
+		model = await startModel([
+			(turn) => add(turn, { Email: 'nobody' }),
+			(turn) => add(turn, {}),
+			(turn) => add(turn, {}),
+			() => ({ say: 'Done.' }),
+		]);
+		const id = await n8n.createWorkflow(await workflowWith(model));
+		// The first call is refused, and the response to the second is lost.
+		await setFaults({ path: '/v1/contacts', method: 'POST', after: 1, drop: 'after', times: 1 });
+		const { data } = await n8n.runWorkflow(id, triggerName);
+
+		expect(data.resultData.error?.message).toBeUndefined();
+		const answers = answersIn(model.turns.at(-1)!);
+		expect(answers[0]).toMatch(/email: /i);
+		expect(answers[1]).toMatch(/may have been processed/);
+		expect(answers[2]).toContain(name);
+		expect((await callSandbox('GET', `/v1/contacts?q=${name}`)).body.total).toBe(1);
+	});
+
+	/** Start → AI Agent, with a model, a tool that adds contacts and one that finds them. */
+	async function workflowWith(of: ScriptedModel): Promise<Workflow> {
+		const credentials = await ofSandbox();
+		const langchain = '@n8n/n8n-nodes-langchain';
+		const tool = 'n8n-nodes-crm-platform.crmPlatformTool';
+		const email = "={{ $fromAI('Email', 'The e-mail address', 'string') }}";
+		const fields = mapped({ email, last_name: "={{ $fromAI('Last_Name', 'The family name', 'string') }}" });
+		const find = { resource: 'contact', operation: 'getMany', returnAll: false, limit: 5, filters: filterBy('email', email) };
+		const nodes = [
+			node(triggerName, 'n8n-nodes-base.manualTrigger', 1, {}),
+			node(agentName, `${langchain}.agent`, version, { promptType: 'define', text: 'Add Ada Lovelace, then find her.' }),
+			node('Model', `${langchain}.lmChatOpenAi`, 1.2, { model: byId('scripted') }, { credentials: await ofModel(of) }),
+			node('Add contacts', tool, 1, { resource: 'contact', operation: 'create', options: { maxWait: 0 }, fields }, { credentials }),
+			node('Find contacts', tool, 1, find, { credentials }),
+		];
+		return {
+			name: `Agent ${randomUUID()}`,
+			// In the execution order of n8n before 1.0, AI Agent 3 continues before its tools have run (n8n 2.41).
+			settings: { executionOrder: 'v1' },
+			nodes,
+			connections: {
+				[triggerName]: connectionTo(agentName),
+				Model: connectionTo(agentName, 'ai_languageModel'),
+				'Add contacts': connectionTo(agentName, 'ai_tool'),
+				'Find contacts': connectionTo(agentName, 'ai_tool'),
+			},
+		};
+	}
+});

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import type { IDataObject } from 'n8n-workflow';
+import { ofSandbox, sandboxCredential, theN8n } from '../harness/access.ts';
+import { inBrowser, useEditor } from '../harness/browser.ts';
+import { actionNode, workflowWith } from '../harness/run-n8n-node.ts';
+import { callSandbox, createRecord } from '../harness/sandbox-calls.ts';
+
+inBrowser.describe('In n8n in a browser,', () => {
+	const n8n = theN8n();
+	const editor = useEditor();
+
+	async function openNode(parameters: IDataObject): Promise<void> {
+		const id = await n8n.createWorkflow(workflowWith({ credentials: await ofSandbox(), parameters }));
+		await editor.openNode(id, actionNode);
+	}
+
+	test('a contact is created from the fields the CRM offers', async () => {
+		const email = `${randomUUID()}@example.com`;
+		await openNode({ resource: 'company', operation: 'get' });
+
+		await editor.choose('resource', 'Contact');
+		await editor.choose('operation', 'Create');
+		await editor.fill('email', email);
+		await editor.choose('lifecycle_stage', 'Customer');
+		const output = await editor.execute();
+
+		expect(output).toContain(email);
+		const { body } = await callSandbox('GET', `/v1/contacts?email=${email}`);
+		expect(body.data).toMatchObject([{ email, lifecycle_stage: 'customer' }]);
+	});
+
+	test('a name typed before the form had a list stays valid once the node is opened again', async () => {
+		const { body } = await callSandbox('GET', '/v1/users?limit=1');
+		const { id, name } = body.data[0]!;
+		const typed = (field: string) => ({
+			id: field,
+			displayName: field,
+			type: 'string',
+			required: false,
+			display: true,
+			removed: false,
+			defaultMatch: false,
+			canBeUsedToMatch: false,
+		});
+		const value = { last_name: 'Moreno', owner_id: String(name) };
+		const fields = { mappingMode: 'defineBelow', value, matchingColumns: [], schema: Object.keys(value).map(typed) };
+		await openNode({ resource: 'contact', operation: 'create', fieldsMode: 'each', simplify: false, fields });
+
+		// The list has replaced the text.
+		await editor.parameter('owner_id').locator('[role="combobox"]').waitFor();
+		expect(await editor.execute()).toContain(String(id));
+		expect(await editor.complaints()).toEqual([]);
+	});
+
+	test('the customers of a company are read with a node that was just added behind another', async () => {
+		const name = `Altamira ${randomUUID()}`;
+		const { id: company_id } = await createRecord('/v1/companies', { name });
+		const person = { last_name: 'Moreno', job_title: 'Head of Sales', lifecycle_stage: 'customer', company_id };
+		const { id } = await createRecord('/v1/contacts', person);
+		await createRecord('/v1/contacts', { ...person, lifecycle_stage: 'lead' });
+		await createRecord('/v1/contacts', { ...person, job_title: 'Driver' });
+		const credential = sandboxCredential();
+		await n8n.createCredential(credential);
+
+		await editor.addBehindTrigger('CRM Platform', 'Create a contact', credential.name);
+		await editor.parameter('email').waitFor();
+		await editor.choose('operation', 'Get Many');
+		await editor.page.getByText('Add filter').click();
+		await editor.choose('field', 'Job Title');
+		await editor.choose('operator', 'Contains');
+		await editor.fill('value', 'sales');
+		await editor.page.getByText('Add filter').click();
+		await editor.choose('field', 'Lifecycle Stage', 1);
+		await editor.choose('operator', 'Is One Of', 1);
+		await editor.choose('choices', 'Customer');
+		// A list that allows several choices stays open.
+		await editor.page.getByTestId('output-panel').click();
+		await editor.page.getByText('Add filter').click();
+		await editor.choose('field', 'Company', 2);
+		await editor.choose('operator', 'Is (From List)', 2);
+		await editor.pickRecord('record', name);
+		const output = await editor.execute();
+
+		expect(output.match(/con_\w+/g)).toEqual([id]);
+	});
+
+	test('a company is found in the list and read', async () => {
+		const name = `Altamira ${randomUUID()}`;
+		const { id } = await createRecord('/v1/companies', { name });
+		await openNode({ resource: 'company', operation: 'get' });
+
+		await editor.pickRecord('recordId', name);
+		const output = await editor.execute();
+
+		expect(output).toContain(id);
+		expect(output).toContain(name);
+	});
+});

@@ -1,0 +1,54 @@
+import { adminMenu, everydayMenu } from '../../../nodes/CrmPlatform/resources';
+import { ofSandbox, theN8n } from '../harness/access.ts';
+import { runChain } from '../harness/chain.ts';
+import { recordLifecycles } from '../harness/record-lifecycles.ts';
+import { callSandbox, createRecord } from '../harness/sandbox-calls.ts';
+
+const nowhere = { contactId: '', userId: '', stageId: '', objectKey: '' };
+
+describe('In a real n8n,', () => {
+	const n8n = theN8n();
+	let found: typeof nowhere;
+
+	beforeAll(async () => {
+		const first = async (path: string) => (await callSandbox('GET', path)).body.data[0]!;
+		const pipeline = await first('/v1/pipelines');
+		const stages = pipeline['stages'] as Array<{ id: string; kind: string }>;
+		const key = `e2e${Date.now()}`;
+		await createRecord('/v1/custom-objects', { key, label_singular: 'Boat', label_plural: 'Boats', primary_field: 'name' });
+		await createRecord('/v1/custom-fields', { resource: `custom-objects/${key}/records`, key: 'name', label: 'Name', type: 'text' });
+		found = {
+			contactId: (await first('/v1/contacts')).id,
+			userId: (await first('/v1/users')).id,
+			stageId: stages.findLast(({ kind }) => kind === 'open')!.id,
+			objectKey: key,
+		};
+	});
+
+	test.each(recordLifecycles(nowhere).map(({ resource }) => resource))(
+		'a workflow does all that can be done with %s',
+		async (resource) => {
+			const { steps, input } = recordLifecycles(found).find((life) => life.resource === resource)!;
+
+			const { status, outputs, error } = await runChain(n8n, await ofSandbox(), steps, await input?.());
+
+			expect({ status, error }).toEqual({ status: 'success', error: undefined });
+			for (const [name, items] of Object.entries(outputs)) {
+				expect({ name, items }).toEqual({ name, items: expect.arrayContaining([expect.anything()]) });
+			}
+			const versionOf = (name: string) => Number(outputs[name]?.[0]?.json['version'] ?? 0);
+			expect(versionOf('update')).toBeGreaterThanOrEqual(outputs['update'] ? versionOf('get') + 1 : 0);
+		},
+	);
+});
+
+test('the workflows use every operation the node offers', () => {
+	const used = recordLifecycles(nowhere).flatMap(({ steps }) =>
+		steps.map(({ resource, operation }) => `${resource}: ${operation}`),
+	);
+	const offered = [...everydayMenu, ...adminMenu].flatMap(({ value, operations }) =>
+		operations.map(({ option }) => `${value}: ${String(option.value)}`),
+	);
+	// Approvals wait for a person: approval.test.ts.
+	expect([...new Set(used), 'task: sendAndWait'].sort()).toEqual(offered.sort());
+});

@@ -1,0 +1,48 @@
+import { readExample } from '../../../demo/examples.ts';
+import { sandboxCredential, theN8n, theWorld } from '../harness/access.ts';
+import { inBrowser, useEditor } from '../harness/browser.ts';
+import { callSandbox, createRecord } from '../harness/sandbox-calls.ts';
+
+/** A node of an example, as it looks once it was executed. */
+const nodes = [
+	{ picture: 'node', example: 'list-contacts.json', node: 'Get many contacts' },
+	{ picture: 'writing', example: 'import-leads.json', node: 'Create or update contacts' },
+	{ picture: 'filters', example: 'renewal-reminders.json', node: 'Due soon' },
+	{ picture: 'sync', example: 'sync-table-into-crm.json', node: 'Sync to contacts' },
+	{ picture: 'import-file', example: 'import-contacts-file.json', node: 'Import visitors' },
+	{ picture: 'poll-trigger', example: 'invoice-line-for-won-deals.json', node: 'Deal won' },
+];
+
+inBrowser.describe('The pictures of the documentation show n8n', () => {
+	const n8n = theN8n();
+	const editor = useEditor();
+
+	async function addExample(file: string): Promise<string> {
+		const { type, data } = sandboxCredential();
+		const name = 'CRM Platform (sandbox)';
+		const id = await n8n.createCredential({ type, name, data });
+		return await n8n.createWorkflow(readExample(file, { type, id, name }));
+	}
+
+	beforeAll(async () => {
+		// An event for the trigger to show.
+		const { id } = await createRecord('/v1/deals', { title: 'Fleet telematics', amount: 24_500 });
+		await callSandbox('POST', `/v1/deals/${id}/win`, {});
+	});
+
+	test.each(nodes)('$picture: $node of $example, executed', async ({ picture, example, node }) => {
+		await editor.openNode(await addExample(example), node);
+		await editor.execute();
+		// A form that is red has lost a parameter, or asks for one that the example does not set.
+		expect(await editor.complaints()).toEqual([]);
+		await editor.picture(picture);
+	});
+
+	test('workflow: an example with its note on the canvas', async () => {
+		const id = await addExample('lead-from-a-form.json');
+		await editor.page.goto(`${theWorld().n8nUrl}/workflow/${id}`);
+		await editor.page.getByTestId('canvas-node').first().waitFor();
+		await editor.page.getByTestId('zoom-to-fit').click();
+		await editor.picture('workflow');
+	});
+});

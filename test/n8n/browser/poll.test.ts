@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import type { IDataObject } from 'n8n-workflow';
+import type { Workflow } from '../../../demo/n8n-client.ts';
+import { inARow, workflowNode } from '../../../demo/workflow-node.ts';
+import { until } from '../../support/until.ts';
+import { ofSandbox, theN8n } from '../harness/access.ts';
+import { baseNode } from '../harness/killable-n8n.ts';
+import { itemsOf } from '../harness/run-n8n-node.ts';
+import { callSandbox, clearFaults, createRecord, setFaults } from '../harness/sandbox-calls.ts';
+import { eventsOf } from '../harness/trigger-workflow.ts';
+
+const n8n = theN8n();
+
+async function workflow(trigger: string, parameters: IDataObject = {}): Promise<Workflow> {
+	const triggerParameters = { events: ['company.created'], output: 'event', options: { interval: 1 }, ...parameters };
+	const node = workflowNode(trigger, 'n8n-nodes-crm-platform.crmPlatformPollTrigger', 1, triggerParameters, {
+		id: 'the-trigger', credentials: await ofSandbox(),
+	});
+	return { name: `Test ${randomUUID()}`, nodes: [node], connections: {} };
+}
+
+/** Each new company is an event. */
+async function companies(howMany: number): Promise<string[]> {
+	for (let i = 0; i < howMany; i++) await createRecord('/v1/companies', { name: `Company ${i}` });
+	const { body } = await callSandbox('GET', `/v1/events?type=company.created&sort=-sequence&limit=${howMany}`);
+	return body.data.map(({ id }) => id).reverse();
+}
+
+const idsOf = async (id: string, count: number) => (await eventsOf(n8n, id, count)).map((event) => event['id']);
+
+test('the Poll Trigger continues where it stopped, even under another name', async () => {
+	await companies(1);
+	const first = await workflow('New Company', { doneWhen: 'ended' });
+	const id = await n8n.createWorkflow(first);
+	await n8n.activateWorkflow(id);
+	const ids = await companies(3);
+	await n8n.executionsOf(id, 3);
+
+	const { nodes, connections } = await workflow('Company Was Born', { doneWhen: 'ended' });
+	await n8n.updateWorkflow(id, { ...first, nodes, connections });
+	await n8n.activateWorkflow(id);
+	await n8n.deactivateWorkflow(id);
+	ids.push(...(await companies(2)));
+	await n8n.activateWorkflow(id);
+	await n8n.executionsOf(id, 5);
+	await n8n.deactivateWorkflow(id);
+
+	// Executions that are started together may be numbered in any order.
+	expect((await idsOf(id, 5)).sort()).toEqual(ids.sort());
+});
+
+test('a test by hand shows the latest events', async () => {
+	const ids = await companies(2);
+	const id = await n8n.createWorkflow(await workflow('Trigger'));
+	const { status, data } = await n8n.runWorkflow(id, 'Trigger');
+	expect(status).toBe('success');
+	expect(itemsOf(data, 'Trigger').slice(-2).map(({ json }) => json['id'])).toEqual(ids);
+});
+
+test('a failed execution reports a service that fails, and other events continue', async () => {
+	const id = await n8n.createWorkflow(await workflow('Trigger'));
+	await n8n.activateWorkflow(id);
+	await setFaults({ path: '/v1/events', times: 1000, status: 403 });
+	const [failedExecution] = await n8n.executionsOf(id, 1);
+	await clearFaults();
+	const [event] = await companies(1);
+	await n8n.executionsOf(id, 2);
+	await n8n.deactivateWorkflow(id);
+	expect(failedExecution?.status).toBe('error');
+	expect(await idsOf(id, 2)).toContain(event);
+});
+
+test.each(['ended', 'succeeded'])('an execution that waits counts as %s', async (doneWhen) => {
+	// With one execution at a time, the second starts once the first counts as done; a failed one would be reported first.
+	const { nodes, ...rest } = await workflow('Trigger', { doneWhen, attempts: 1, options: { interval: 1, atOnce: 1 } });
+	const wait = baseNode('wait', 1.1, 'Wait', { amount: 1, unit: 'hours' });
+	const all = [...nodes, wait];
+	const id = await n8n.createWorkflow({ ...rest, nodes: all, connections: inARow(all) });
+	await n8n.activateWorkflow(id);
+	await companies(2);
+	const waiting = async () => await n8n.listExecutions(id, ['waiting']);
+	await until(async () => (await waiting()).length === 2);
+	await n8n.deactivateWorkflow(id);
+	expect(await n8n.listExecutions(id)).toEqual(await waiting());
+});

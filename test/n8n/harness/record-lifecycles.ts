@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { type Lifecycle, lifecycleOf, idFrom } from './lifecycle.ts';
+import { adminLifecycles } from './admin-lifecycles.ts';
+import { byId, mapped } from '../../support/parameters.ts';
+
+const later = '2099-01-01T10:00:00.000Z';
+const mail = { channel: 'email', from: 'we@example.com', to: 'you@example.com', subject: 'A', text: 'A' };
+
+const dealActions = (stageId: string) => [
+	{ operation: 'moveToStage', parameters: { stageId: byId(stageId) } },
+	{ operation: 'win' },
+	{ operation: 'reopen' },
+	{ operation: 'lose', parameters: { fields: mapped({ lost_reason: 'Price' }) } },
+];
+
+const messageActions = [
+	{ operation: 'reschedule', parameters: { fields: mapped({ scheduled_at: later }) } },
+	{ operation: 'cancel' },
+	{ operation: 'send', parameters: { fields: mapped(mail) } },
+	{ operation: 'logIncoming', parameters: { fields: mapped(mail) } },
+	{ operation: 'schedule', name: 'another', parameters: { fields: mapped({ ...mail, scheduled_at: later }) } },
+	{ operation: 'sendNow', parameters: { recordId: idFrom('another') } },
+];
+
+const ticketActions = (userId: string) => [
+	{ operation: 'assign', parameters: { assigneeId: byId(userId) } },
+	{ operation: 'changeStatus', parameters: { fields: mapped({ status: 'pending' }) } },
+	{ operation: 'solve' },
+	{ operation: 'reopen' },
+	{ operation: 'solve', name: 'solve again' },
+	{ operation: 'close' },
+];
+
+/** Lifecycles of what administrators set up for records. */
+const setupLifecycles = (unique: string): Lifecycle[] => [
+	lifecycleOf('customField', {
+		values: { resource: 'deals', label: 'A', type: 'text' },
+		changedValues: { label: 'B' },
+		match: { key: `k${unique.slice(0, 8)}` },
+	}),
+	lifecycleOf('customObject', {
+		values: { label_singular: 'A', label_plural: 'A', primary_field: 'name' },
+		changedValues: { label_plural: 'B' },
+		match: { key: `o${unique.slice(0, 8)}` },
+	}),
+	lifecycleOf('pipeline', {
+		values: { stages: JSON.stringify(['open', 'won', 'lost'].map((kind) => ({ name: kind, kind }))) },
+		changedValues: { currency: 'EUR' },
+		match: { name: unique },
+	}),
+	lifecycleOf('tag', { values: { color: '#ff0000' }, changedValues: { color: '#00ff00' }, match: { name: unique } }),
+	lifecycleOf('user', {
+		values: { first_name: 'A' },
+		changedValues: { first_name: 'B' },
+		match: { email: `${unique}@example.com` },
+		ownOperations: [{ operation: 'getCurrent' }],
+	}),
+];
+
+/** A lifecycle for each record type that has one; together they use every operation. */
+export function recordLifecycles(found: {
+	contactId: string;
+	userId: string;
+	stageId: string;
+	objectKey: string;
+}): Lifecycle[] {
+	const unique = randomUUID();
+	const links = JSON.stringify([{ resource: 'contacts', id: found.contactId }]);
+	const external = { external_id: unique };
+	return [
+		lifecycleOf('activity', {
+			values: { type: 'call', occurred_at: later, subject: 'A' },
+			changedValues: { subject: 'B' },
+			match: external,
+			tagged: true,
+		}),
+		lifecycleOf('company', { values: { name: 'A' }, changedValues: { name: 'B' }, match: external, tagged: true }),
+		lifecycleOf('contact', { values: { last_name: 'A' }, changedValues: { last_name: 'B' }, match: external, tagged: true }),
+		lifecycleOf('customObjectRecord', {
+			values: { custom_fields: '{"name":"A"}' },
+			changedValues: { custom_fields: '{"name":"B"}' },
+			match: external,
+			tagged: true,
+			common: { objectKey: byId(found.objectKey) },
+		}),
+		lifecycleOf('deal', {
+			values: { title: 'A' },
+			changedValues: { title: 'B' },
+			match: external,
+			tagged: true,
+			ownOperations: dealActions(found.stageId),
+		}),
+		lifecycleOf('message', {
+			values: { ...mail, scheduled_at: later },
+			changedValues: { scheduled_at: '2099-01-02T10:00:00.000Z' },
+			match: external,
+			createOperation: 'schedule',
+			ownOperations: messageActions,
+		}),
+		lifecycleOf('note', { values: { body: 'A', links }, changedValues: { body: 'B' }, match: external, tagged: true }),
+		lifecycleOf('task', {
+			values: { title: 'A' },
+			changedValues: { title: 'B' },
+			match: external,
+			tagged: true,
+			ownOperations: [{ operation: 'complete' }, { operation: 'reopen' }],
+		}),
+		lifecycleOf('ticket', {
+			values: { subject: 'A' },
+			changedValues: { subject: 'B' },
+			match: external,
+			tagged: true,
+			ownOperations: ticketActions(found.userId),
+		}),
+		...setupLifecycles(unique),
+		...adminLifecycles(),
+	];
+}

@@ -1,0 +1,35 @@
+import { copyUnderKills } from '../harness/copy-under-kills.ts';
+import { startKillableN8n, type KillableN8n } from '../harness/killable-n8n.ts';
+import { countUnderKills } from '../harness/events-under-kills.ts';
+import { atOnce, expectEachOnce } from '../harness/once-each.ts';
+import { randomOf } from '../../support/random-runs.ts';
+
+// TRIGGER_EVENTS=10000 TRIGGER_KILLS=10 npx jest test/n8n/kills/trigger-kill
+const events = Number(process.env['TRIGGER_EVENTS'] ?? 90);
+const kills = Number(process.env['TRIGGER_KILLS'] ?? 1);
+const seed = Number(process.env['TRIGGER_SEED'] ?? 7);
+// COPY_RECORDS=100000 COPY_KILLS=3 npx jest test/n8n/kills/trigger-kill -t records
+const records = Number(process.env['COPY_RECORDS'] ?? 500);
+const restarts = Number(process.env['COPY_KILLS'] ?? 1);
+/** Enough for an event in flight during several kills. */
+const attempts = Math.min(kills + 1, 4);
+
+let n8n: KillableN8n;
+beforeAll(async () => {
+	n8n = await startKillableN8n();
+});
+afterAll(async () => await n8n?.close());
+
+test(`${events} events and ${kills} kills of a real n8n (seed ${seed}): each event starts its workflow once`, async () => {
+	const outcomes = await countUnderKills(n8n, { events, kills, attempts, random: randomOf(seed) });
+	const counts = expectEachOnce(outcomes, { attempts, kills });
+	if (process.env['TRIGGER_EVENTS']) console.log(counts);
+}, 7_200_000);
+
+test(`${records} records and four writers, and n8n is killed ${restarts} times: a copy equals the CRM's records`, async () => {
+	const groupSize = Math.min(500, records / 10);
+	const { existing, writes } = await copyUnderKills(n8n, { records, kills: restarts, groupSize });
+	if (process.env['COPY_RECORDS']) console.log({ existing, writes });
+	// Only records in flight during a kill are emitted again. Records written meanwhile may be emitted, too.
+	expect(existing).toBeLessThanOrEqual(records + writes + restarts * atOnce * groupSize);
+}, 7_200_000);

@@ -1,0 +1,36 @@
+import { resolve } from 'node:path';
+import { runJest } from '../../support/run-jest.ts';
+import type { Step } from '../../support/run-steps.ts';
+import { installCore } from './install-core.ts';
+import { tooOldVersion } from './versions.ts';
+
+const jestConfig = 'test/n8n/versions/jest.config.cjs';
+
+const withoutOtherSteps = ['--testPathIgnorePatterns', 'too-old', '/test/(architecture|contract|long|n8n|package|sandbox)/'];
+
+/** All tests of the nodes in a version of n8n-core. */
+export const nodesIn = (version: string): Step => testsIn(version, withoutOtherSteps);
+
+/** The tests of the node in an n8n that is too old for it. */
+export const refusalIn = (version = tooOldVersion): Step => testsIn(version, ['test/n8n/versions/too-old']);
+
+/** The tests of a whole n8n that need neither its editor nor later features, in the oldest n8n. */
+export const endToEndInOldest: Step = {
+	name: 'end to end in the oldest n8n',
+	needs: ['build'],
+	async run() {
+		const env = { ...process.env, E2E_N8N: resolve('test', 'versions', 'n8n') };
+		const tests = ['credential', 'errors', 'operations', 'retries'].map((name) => `test/n8n/browser/${name}\\.test`);
+		return await runJest('e2e-oldest', ['--config', 'test/n8n/browser/jest.config.cjs', '--runInBand', ...tests], env);
+	},
+};
+
+function testsIn(version: string, tests: string[]): Step {
+	return {
+		name: `n8n-core ${version}`,
+		async run() {
+			const env = { ...process.env, N8N_CORE_INSTALLATION: await installCore(version) };
+			return await runJest(`n8n-core-${version}`, ['--config', jestConfig, ...tests], env);
+		},
+	};
+}

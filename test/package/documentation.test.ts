@@ -1,0 +1,174 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+
+import contract from '../../contract/openapi.json';
+import { resources } from '../../nodes/CrmPlatform/resources';
+import { pageWithScopes, type SecuredContract, scopesFile } from '../../tools/scopes.ts';
+import { connectorDesign } from '../architecture/connector-design.ts';
+import { sandboxDesign } from '../architecture/sandbox-design.ts';
+
+const root = resolve(__dirname, '../..');
+const read = (file: string) => readFileSync(resolve(root, file), 'utf8');
+const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('{bench,test}/*.md', { cwd: root }), ...globSync('docs/**/*.md', { cwd: root })];
+
+const wordsIn = (page: string) => read(page).split(/\s+/).filter(Boolean).length;
+
+test('the README is read in two minutes', () => {
+	expect(wordsIn('README.md')).toBeLessThanOrEqual(500);
+});
+
+test('links lead to pages and pictures that exist', () => {
+	const linksIn = (page: string) =>
+		[...read(page).matchAll(/\]\(([^)\s]+)\)|src="([^"]+)"/g)].map(([, link, source]) => link ?? source ?? '');
+	const broken = pages.flatMap((page) =>
+		linksIn(page)
+			.filter((link) => !/^(https?:|mailto:|#)/.test(link))
+			.map((link) => link.replace(/#.*$/, ''))
+			.filter((link) => !existsSync(resolve(root, dirname(page), link)))
+			.map((link) => `${page}: ${link}`),
+	);
+	expect(broken).toEqual([]);
+});
+
+const withoutComments = (code: string) => code.replace(/\/\*.*?\*\/|(?<!:)\/\/[^\n]*/gs, '');
+
+const slugOf = (heading: string) => heading.toLowerCase().replace(/[^\w\- ]/g, '').replaceAll(' ', '-');
+
+function anchorsOf(page: string): string[] {
+	const text = read(page);
+	const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => slugOf(heading!));
+	return [...headings, ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id!)];
+}
+
+test('links into a page lead to a heading or an anchor of it', () => {
+	const broken = pages.flatMap((page) =>
+		[...read(page).matchAll(/\]\(([^)\s:]*)#([^)\s]+)\)/g)]
+			.map(([, path, anchor]) => [relative(root, resolve(root, path ? dirname(page) : '', path || page)), anchor!] as const)
+			.filter(([target, anchor]) => !anchorsOf(target).includes(anchor))
+			.map(([target, anchor]) => `${page}: ${target}#${anchor}`),
+	);
+	expect(broken).toEqual([]);
+});
+
+test('links to the documentation that n8n shows lead to pages and headings that exist', () => {
+	const { homepage } = JSON.parse(read('package.json')) as { homepage: string };
+	const [repository] = homepage.split('#');
+	const files = globSync('{nodes,credentials}/**/*.{node.json,ts}', { cwd: root });
+	const links = files.flatMap((file) =>
+		[...read(file).matchAll(new RegExp(`${repository}([^'"\\s)]*)`, 'g'))].map(([, link]) => [file, link!] as const),
+	);
+	const isBroken = (link: string) => {
+		const [, page = '', , anchor] = /^\/blob\/main\/([^#]+)(#(.+))?$/.exec(link) ?? [];
+		if (link === '#readme') return false;
+		return page === '' || !existsSync(resolve(root, page)) || (anchor !== undefined && !anchorsOf(page).includes(anchor));
+	};
+	expect(links.length).toBeGreaterThan(10);
+	expect(links.filter(([, link]) => isBroken(link))).toEqual([]);
+});
+
+test.each([
+	['nodes/CrmPlatform/', connectorDesign],
+	['sandbox/', sandboxDesign],
+])('CONTRIBUTING lists the places of %s from the top floor to the ground floor', (folder, design) => {
+	const [, table = ''] = read('CONTRIBUTING.md').split(`| Place in \`${folder}\` | Content |`);
+	const [rows = ''] = table.split('\n\n');
+	const cells = [...rows.matchAll(/^\|(.+?)\|/gm)].map(([, cell]) => cell!);
+	const places = cells.flatMap((cell) => [...cell.matchAll(/`(.+?)\/?`/g)].map(([, place]) => folder + place));
+	const floors = new Map(
+		Object.entries(design)
+			.filter(([name]) => name.startsWith(folder))
+			.map(([name, { imports }]) => [name.replace(/\/\*\*$/, ''), imports.filter((place) => place.startsWith(folder)).length]),
+	);
+	expect([...places].sort()).toEqual([...floors.keys()].sort());
+	expect(places).toEqual([...places].sort((a, b) => floors.get(b)! - floors.get(a)!));
+});
+
+test('CONTRIBUTING names files and identifiers that exist', () => {
+	const files = globSync('{nodes,credentials,sandbox,demo,tools,bench,test}/**/*.{ts,mjs}', { cwd: root });
+	const sources = files.map((file) => `${file}\n${read(file)}`).join('\n');
+	const words = new Set(sources.match(/\w+/g));
+	const code = [...read('CONTRIBUTING.md').matchAll(/```\w*\n([^]+?)```|`([^`]+)`/g)].map(([, block, span]) => block ?? span).join('\n');
+	const names = code.match(/\b[A-Za-z]+[a-z][A-Z]\w*/g) ?? [];
+	const paths = code.match(/(?<![\w./-])[\w-]+(\/[\w.-]+)+/g) ?? [];
+	const exists = (path: string) =>
+		['', '.ts'].some((ending) => ['.', 'nodes/CrmPlatform', 'sandbox'].some((folder) => existsSync(resolve(root, folder, path + ending))));
+	expect(names.filter((name) => !words.has(name))).toEqual([]);
+	expect(paths.filter((path) => !exists(path))).toEqual([]);
+});
+
+test('CONTRIBUTING says where names of a CRM are hard-coded', () => {
+	const folder = 'nodes/CrmPlatform/';
+	const [, section = ''] = read('CONTRIBUTING.md').split('## Hard-coded names');
+	const places = [...section.matchAll(/`([\w/]+(?:\/|\.ts))`/g)].map(([, place]) => folder + place);
+	const extensions = [...read(`${folder}api/openapi/openapi.ts`).matchAll(/'(x-[a-z-]+)'/g)].map(([, name]) => name!);
+	// What n8n stores or shows, and what an AI builder reads as an example.
+	const ownNames = /(output|files\/rows|parameters\/\w+|builderHints|writing\/(import\w+|writeOne)|toolCalls\/\w+|api\/signIn)\.ts$/;
+	const naming = globSync(`${folder}**/*.ts`, { cwd: root })
+		.filter((file) => /\b[a-z]+_[a-z]+\b|'x-[a-z]|'\/[a-z-]+'/.test(withoutComments(read(file))))
+		.filter((file) => !ownNames.test(file));
+	expect(naming.filter((file) => !places.some((place) => file.startsWith(place)))).toEqual([]);
+	expect(places.filter((place) => !existsSync(resolve(root, place)))).toEqual([]);
+	expect(extensions.filter((name) => !section.includes(`\`${name}\``))).toEqual([]);
+});
+
+test('every picture is shown, and npm run pictures takes it', () => {
+	const pageTexts = pages.map(read).join('\n');
+	const testSources = globSync('test/n8n/**/*.ts', { cwd: root }).map(read).join('\n');
+	const pictures = globSync('docs/**/*.png', { cwd: root }).map((file) => file.split('/').at(-1)!);
+	expect(pictures.filter((file) => !pageTexts.includes(`pictures/${file}`))).toEqual([]);
+	expect(pictures.filter((file) => !testSources.includes(`'${file.replace('.png', '')}'`))).toEqual([]);
+});
+
+test('every page is reached from the README', () => {
+	const reached = new Set(['README.md']);
+	for (const page of reached) {
+		const links = read(page).matchAll(/\]\(([^)\s#:]+\.md)[^)\s:]*\)/g);
+		for (const [, link] of links) reached.add(relative(root, resolve(root, dirname(page), link!)));
+	}
+	expect(pages.filter((page) => page.startsWith('docs/') && !reached.has(page))).toEqual([]);
+});
+
+test('every decision is in the index, and has a date and the alternatives', () => {
+	const index = read('docs/decisions/README.md');
+	const names = globSync('docs/decisions/*.md', { cwd: root }).map((file) => file.split('/').at(-1)!);
+	const decisions = names.filter((name) => name !== 'README.md');
+	const links = decisions.flatMap((file) =>
+		anchorsOf(`docs/decisions/${file}`).map((anchor, n) => `(${file}${n === 0 ? '' : `#${anchor}`})`),
+	);
+	expect(links.filter((link) => !index.includes(link))).toEqual([]);
+	const complete = /^## .+\n\n\d{4}-\d\d-\d\d\. [^]+\*Considered:\*[^]+$/;
+	const parts = decisions.flatMap((file) => read(`docs/decisions/${file}`).split(/\n(?=## )/).slice(1));
+	expect(parts.filter((part) => !complete.test(part) || part.trim().split('\n').length > 7)).toEqual([]);
+});
+
+test('the page on operations names every resource, and the operations that only some of them have', () => {
+	const page = read('docs/operations.md');
+	const names = resources.flatMap(({ name, operations }) => [name, ...operations.map(({ option }) => option.name)]);
+	// The page names record types in the plural, and separates words that n8n's own names join.
+	const isNamed = (name: string) => {
+		const plural = name.replace(/y$/, 'ie').toLowerCase();
+		return page.includes(name) || page.toLowerCase().includes(`${plural}s`);
+	};
+	expect([...new Set(names)].filter((name) => !isNamed(name))).toEqual([]);
+});
+
+test('the page on scopes lists those of every operation; npm run words writes it', () => {
+	const page = read(scopesFile);
+	expect(pageWithScopes(page, contract as unknown as SecuredContract, resources)).toBe(page);
+	expect(page).toContain('| Contact | Import File | `contacts:write`, `jobs:write`, `jobs:read` |');
+	expect(page).toContain('| Deal | Get, Get Many | `deals:read` |');
+});
+
+test('the messages under Troubleshooting are messages of the package', () => {
+	const plain = (text: string) => text.replace(/[’‘]/g, "'").replace(/\s+/g, ' ');
+	const sources = plain(
+		globSync('{nodes,credentials}/**/*.ts', { cwd: root }).map(read).map(withoutComments).join('\n').replace(/['`] \+\n\s*['`]/g, ''),
+	);
+	const rows = read('docs/troubleshooting.md').split('\n').filter((line) => line.startsWith('| ')).slice(1);
+	const messages = rows.map((row) => row.split('|')[1]!.trim());
+	expect(messages.length).toBeGreaterThan(5);
+	const missing = messages.filter((message) =>
+		message.split('…').some((part) => !sources.includes(plain(part).replace(/^: /, '').trim())),
+	);
+	expect(missing).toEqual([]);
+});

@@ -1,0 +1,181 @@
+import { deliveryStatuses } from '../../../sandbox/core/schemas/webhook-deliveries.ts';
+import { until } from '../../support/until.ts';
+import { clientForm, type TokenSandbox, tokenSandbox } from '../harness/access-tokens.ts';
+import { errorsOf, type Json, type Reply } from '../harness/in-process.ts';
+import { ndjson } from '../harness/job-client.ts';
+
+let sandbox: TokenSandbox;
+beforeEach(() => void (sandbox = tokenSandbox()));
+
+const contactOf = async (owner_id: string | null): Promise<Json> =>
+	(await sandbox.post('/v1/contacts', { last_name: 'x', owner_id })).body;
+const hook = { url: 'https://x.example/hook', events: ['contact.*'] };
+const webhookScopes = ['contacts:read', 'webhooks:read', 'webhooks:write'];
+const revoke = (token: string) => sandbox.send('POST', '/oauth/revoke', `token=${token}`, clientForm);
+const statusOf = (id: string) => sandbox.store.table('webhooks')!.find(id)?.['status'];
+
+test.each([
+	['by a change', (id: string) => sandbox.patch(`/v1/users/${id}`, { status: 'deactivated' })],
+	['by being deleted', (id: string) => sandbox.delete(`/v1/users/${id}`)],
+	[
+		'in a batch',
+		(id: string) => sandbox.post('/v1/users/batch/delete', { items: [{ id }] }),
+	],
+	[
+		'by an upsert',
+		async (id: string) => {
+			const { email } = (await sandbox.get(`/v1/users/${id}`)).body;
+			return sandbox.put('/v1/users?match_on=email', { email, status: 'invited' });
+		},
+	],
+])('a user who is deactivated %s loses tokens, sessions, grants and active webhooks', async (_, end) => {
+	const { sales, grant, store, with: callWith, patch } = sandbox;
+	const { access, refresh } = grant(sales, webhookScopes);
+	const call = callWith(access);
+	const { body: webhook } = await call('POST', '/v1/webhooks', hook);
+	const session = store.sessions.open(sales, Date.now());
+	expect((await end(sales)).status).toBeLessThan(300);
+
+	expect((await call('GET', '/v1/contacts')).body.code).toBe('invalid_credentials');
+	expect(store.sessions.find(session, Date.now())).toBeUndefined();
+	expect(store.tokens.findRefresh(refresh)).toBeUndefined();
+	expect(statusOf(webhook.id)).toBe('paused');
+	const { email } = store.table('users')!.find(sales)!;
+	expect(store.members.findByEmail(String(email))).toBeUndefined();
+
+	// A reactivated user signs in again; what has ended stays ended.
+	await patch(`/v1/users/${sales}`, { status: 'active' });
+	expect((await call('GET', '/v1/contacts')).status).toBe(401);
+	expect(store.members.find(sales)).toMatchObject({ role: 'member' });
+	expect(statusOf(webhook.id)).toBe('paused');
+});
+
+test('an active webhook of a deactivated user gets no events', async () => {
+	const { sales, as, delete: remove, store } = sandbox;
+	const { body } = await as(sales, webhookScopes)('POST', '/v1/webhooks', hook);
+	await remove(`/v1/users/${sales}`);
+	const webhooks = store.table('webhooks')!;
+	webhooks.save({ ...webhooks.find(body.id)!, status: 'active' });
+	await contactOf(sales);
+	expect(store.deliveries.list(body.id, deliveryStatuses, undefined, 1).total).toBe(0);
+});
+
+test('a webhook cannot be set to active while nothing may be sent to its user, and its undelivered events wait', async () => {
+	const { sales, as, patch, post, delete: remove, store } = sandbox;
+	const { body } = await as(sales, webhookScopes)('POST', '/v1/webhooks', hook);
+	await contactOf(sales);
+	await remove(`/v1/users/${sales}`);
+	const path = `/v1/webhooks/${body.id}`;
+	const state = async (response: Reply) => {
+		const { deliveries } = store.deliveries.list(body.id, deliveryStatuses, undefined, 10);
+		return [response.status, statusOf(body.id), ...deliveries.map(({ status }) => status)];
+	};
+	const active = { status: 'active' };
+	expect(await state(await patch(path, active))).toEqual([409, 'paused', 'pending']);
+	expect(await state(await post(`${path}/test`, undefined))).toEqual([409, 'paused', 'pending']);
+	await patch(`/v1/users/${sales}`, active);
+	// The grant has ended; the application has another one.
+	expect(await state(await patch(path, active))).toEqual([409, 'paused', 'pending']);
+	expect(await state(await as(sales, webhookScopes)('PATCH', path, active))).toEqual([200, 'active', 'pending']);
+});
+
+test('revoking the application of a webhook that has outlived an earlier grant ends the webhook, too', async () => {
+	const { sales, as, grant, patch, delete: remove } = sandbox;
+	const { body } = await as(sales, webhookScopes)('POST', '/v1/webhooks', hook);
+	const { body: another } = await as(sales, webhookScopes)('POST', '/v1/webhooks', hook);
+	await remove(`/v1/users/${sales}`);
+	await patch(`/v1/users/${sales}`, { status: 'active' });
+	const [activeGrant, revoked] = [grant(sales, webhookScopes), grant(sales, webhookScopes)];
+	// The other webhook belongs to a grant that stays.
+	expect((await sandbox.with(activeGrant.access)('PATCH', `/v1/webhooks/${another.id}`, { status: 'active' })).status).toBe(200);
+	expect((await revoke(revoked.refresh)).status).toBe(200);
+	expect([statusOf(body.id), statusOf(another.id)]).toEqual([undefined, 'active']);
+});
+
+test('a job of a deactivated user does not continue', async () => {
+	const { store, sales, as, get, delete: remove } = sandbox;
+	const call = as(sales, ['contacts:write', 'contacts:read', 'jobs:write', 'jobs:read']);
+	const lines = Array.from({ length: 2000 }, (_, i) => JSON.stringify({ last_name: `Line ${i}` }));
+	const { body: job } = await call('POST', '/v1/jobs?resource=contacts&operation=create', lines.join('\n'), ndjson);
+	await remove(`/v1/users/${sales}`);
+	const ended: Json = await until(() => {
+		const found: Json = store.table('jobs')!.find(job.id);
+		return found.finished_at !== null && found;
+	});
+	expect(ended).toMatchObject({ status: 'canceled', error: expect.stringContaining('can no longer sign in') });
+	expect((await get('/v1/contacts')).body.total).toBe(ended.processed);
+	expect(ended.processed).toBeLessThan(2000);
+});
+
+test('the role is checked at every use: an operation that it no longer allows is refused', async () => {
+	const { sales, as, patch, get } = sandbox;
+	const call = as(sales, ['contacts:read', 'contacts:write', 'users:write', 'users:read']);
+	await contactOf(sandbox.admin);
+	const contacts = async () => (await call('GET', '/v1/contacts')).body.total;
+	const createStatus = async () => (await call('POST', '/v1/contacts', { last_name: 'x' })).status;
+	const become = (role: string) => patch(`/v1/users/${sales}`, { role });
+	expect([await contacts(), await createStatus()]).toEqual([0, 201]);
+	await become('admin');
+	expect([await contacts(), await createStatus()]).toEqual([2, 201]);
+	await become('viewer');
+	expect([await contacts(), await createStatus()]).toEqual([2, 403]);
+	expect((await get('/v1/contacts')).body.total).toBe(3);
+});
+
+test('only owners can make somebody an owner or change an owner', async () => {
+	const { admin, sales, as, newUser } = sandbox;
+	const scopes = ['users:read', 'users:write'];
+	const member = as(sales, scopes);
+	for (const [method, path, body] of [
+		['PATCH', `/v1/users/${sales}`, { role: 'owner' }],
+		['DELETE', `/v1/users/${admin}`],
+		['POST', '/v1/users', { email: 'x@x.example', role: 'owner' }],
+		['POST', '/v1/users/batch/update', { items: [{ id: sales, role: 'owner' }] }],
+		['PUT', '/v1/users?match_on=email', { email: 'sales@crm-platform.example', role: 'owner' }],
+	] as const) {
+		expect((await member(method, path, body)).body.code).toBe('insufficient_scope');
+	}
+	const id = await newUser('admin');
+	const administrator = as(id, scopes);
+	const forbidden = { '/role': 'forbidden' };
+	const userPath = `/v1/users/${id}`;
+	expect(errorsOf(await administrator('PATCH', userPath, { role: 'owner' }))).toEqual(forbidden);
+	for (const change of [{ role: 'member' }, { email: 'mine@x.example' }, { status: 'invited' }]) {
+		const response = await administrator('PATCH', `/v1/users/${admin}`, change);
+		expect(errorsOf(response)).toEqual(forbidden);
+	}
+	await sandbox.patch(userPath, { role: 'owner' });
+	expect((await administrator('DELETE', `/v1/users/${admin}`)).status).toBe(204);
+});
+
+test('revoking a grant deletes the webhooks made with it, and no others', async () => {
+	const { sales, grant, with: callWith, store, post } = sandbox;
+	const granted = [grant(sales, webhookScopes), grant(sales, webhookScopes)] as const;
+	const ids: string[] = [];
+	for (const { access } of granted) {
+		ids.push((await callWith(access)('POST', '/v1/webhooks', hook)).body.id);
+	}
+	const { body: accounts } = await post('/v1/webhooks', hook);
+	expect((await revoke(granted[0].refresh)).status).toBe(200);
+	const left = store.table('webhooks')!.findAll([], 10);
+	expect(left.map(({ id }) => id)).toEqual([ids[1], accounts.id]);
+	expect(store.webhookSecrets.list(ids[0]!, Date.now())).toEqual([]);
+	expect(store.events.page([{ sql: "type = 'webhook.deleted'", values: [] }], 10)).toHaveLength(1);
+});
+
+test('webhooks:write alone does not subscribe to records of custom objects, existing or future', async () => {
+	const { sales, as, get, delete: remove } = sandbox;
+	for (const { id, key } of (await get('/v1/custom-objects')).body.data as Json[]) {
+		await remove(`/v1/custom-objects/${id}`);
+		const stored = { ...hook, events: [`custom.${key}.*`] };
+		expect((await as(sales, ['webhooks:write'])('POST', '/v1/webhooks', stored)).status).not.toBe(201);
+	}
+	for (const pattern of ['custom.*', '*']) {
+		const call = as(sales, ['webhooks:write']);
+		const { status, body } = await call('POST', '/v1/webhooks', { ...hook, events: [pattern] });
+		expect([pattern, status, body.code]).toEqual([pattern, 403, 'insufficient_scope']);
+	}
+	const call = as(sales, ['webhooks:write', 'custom-objects:read']);
+	const { status } = await call('POST', '/v1/webhooks', { ...hook, events: ['custom.*'] });
+	expect(status).toBe(201);
+});

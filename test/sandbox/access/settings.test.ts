@@ -1,0 +1,218 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { demoMembers } from '../../../sandbox/seed/demo-members.ts';
+import { newDatabase } from '../harness/databases.ts';
+import { forgeries, newBrowser, shownOnce, submitAndFollow } from '../harness/scripted-browser.ts';
+import { until } from '../../support/until.ts';
+import { authorizationQuery, type OAuthSandbox, redirectUri, startOAuthSandbox } from '../harness/connection.ts';
+
+const settings = '/settings/api';
+let sandbox: OAuthSandbox;
+beforeAll(async () => (sandbox = await startOAuthSandbox()));
+afterAll(() => sandbox.close());
+
+async function administrator() {
+	const browser = await sandbox.signedIn('admin');
+	const submit = async (fields: Record<string, string>, headers?: Record<string, string>) =>
+		browser.submit(await browser.open(settings), settings, fields, headers);
+	const create = (fields: Record<string, string>) => submitAndFollow(browser, settings, fields);
+	return { ...browser, submit, create };
+}
+
+test('the settings require signing in, and admit administrators only', async () => {
+	const browser = sandbox.browse();
+	const { location } = await browser.open(settings);
+	expect(location).toBe(`/sign-in?return_to=${encodeURIComponent(settings)}`);
+	await browser.signIn('member');
+	const refused = await browser.open(settings);
+	expect(refused.status).toBe(403);
+	expect(refused.html).not.toContain('<form');
+	expect((await browser.submit(refused, settings, { action: 'create-key' })).status).toBe(403);
+});
+
+test('an administrator who is demoted while their form arrives changes nothing', async () => {
+	const crm = await startOAuthSandbox();
+	const { id } = demoMembers.find(({ role }) => role === 'admin')!;
+	// An account keeps one owner.
+	await crm.call(crm.apiKey, 'POST', '/v1/users', { email: 'owner@x.example', role: 'owner', status: 'active' });
+	const changeRole = async (role: string) => await crm.call(crm.apiKey, 'PATCH', `/v1/users/${id}`, { role });
+	let isSlow = false;
+	/** The head and the first bytes of a form arrive, then its user is demoted, then the rest arrives. */
+	const sendSlowly = async (path: string, { headers, body }: RequestInit) => {
+		const form = Buffer.from(body as string);
+		const sending = request(new URL(path, crm.url), {
+			method: 'POST', headers: { ...(headers as Record<string, string>), 'content-length': form.length },
+		});
+		sending.write(form.subarray(0, 10));
+		await until(() => sending.socket?.bytesWritten);
+		await changeRole('member');
+		sending.end(form.subarray(10));
+		const [answer] = (await once(sending, 'response')) as [IncomingMessage];
+		return new Response(await text(answer), { status: answer.statusCode! });
+	};
+	const browser = newBrowser((path, init) => (isSlow ? sendSlowly(path, init) : fetch(new URL(path, crm.url), init)));
+	await browser.signIn('admin');
+	const page = await browser.open(settings);
+	isSlow = true;
+	const refused = await browser.submit(page, settings, { action: 'create-key', key_name: 'Late' });
+	expect(refused.status).toBe(403);
+	isSlow = false;
+	await changeRole('admin');
+	expect((await browser.open(settings)).html).not.toContain('Late');
+	await crm.close();
+});
+
+test('an API key is shown once, opens the account, shows when it was used, and is revoked', async () => {
+	const { open, submit, create } = await administrator();
+	const [key] = shownOnce(await create({ action: 'create-key', key_name: 'Nightly export' }));
+	const unused = (await open(settings)).html;
+	expect(unused).toContain('Nightly export');
+	expect(unused).not.toContain(key);
+	expect(unused).toMatch(/<code>key_\w+<\/code>/);
+	expect((await sandbox.call(key!, 'GET', '/v1/contacts')).status).toBe(200);
+	const entry = /<li class="row">(?:(?!<\/li>)[\s\S])*Nightly export[\s\S]*?<\/li>/;
+	const used = entry.exec((await open(settings)).html)![0];
+	expect(used).toContain('last used 2026-01-05');
+	const id = /name="id" value="(key_\w+)"/.exec(used)![1]!;
+	await submit({ action: 'revoke-key', id });
+	expect((await open(settings)).html).not.toContain('Nightly export');
+	expect((await sandbox.call(key!, 'GET', '/v1/contacts')).status).toBe(401);
+	expect((await sandbox.call(sandbox.apiKey, 'GET', '/v1/contacts')).status).toBe(200);
+});
+
+test('a client that is deleted takes all its tokens with it', async () => {
+	const client = await sandbox.register();
+	const { accessToken, refreshToken } = await sandbox.connect(client, 'member');
+	const { submit } = await administrator();
+	expect((await submit({ action: 'delete-client', id: client.id })).location).toBe(settings);
+	expect((await sandbox.call(accessToken, 'GET', '/v1/contacts')).status).toBe(401);
+	const refreshed = await sandbox.post('/oauth/token', client, {
+		grant_type: 'refresh_token',
+		refresh_token: refreshToken,
+	});
+	expect(refreshed.body.error).toBe('invalid_client');
+});
+
+test.each([
+	'',
+	'nonsense',
+	'http://app.example/callback',
+	'https://app.example/#part',
+	'https://user:password@app.example/',
+	'javascript:alert(1)',
+	`https://app.example;script-src'unsafe-inline'/`,
+	'https://*/',
+	`${redirectUri}\nftp://app.example/`,
+])('the redirect addresses "%s" are refused with an explanation', async (redirect_addresses) => {
+	const { submit } = await administrator();
+	const { status, html } = await submit({
+		action: 'create-client',
+		client_name: 'Refused',
+		redirect_addresses,
+	});
+	expect(status).toBe(422);
+	expect(html).toContain('role="alert"');
+	expect(html).not.toContain('<strong>Refused</strong>');
+});
+
+test('text that people type is never markup', async () => {
+	const { submit, open, create } = await administrator();
+	const name = `"><script>alert('x')</script>`;
+	const page = await create({
+		action: 'create-client',
+		client_name: name,
+		redirect_addresses: redirectUri,
+	});
+	const [id] = shownOnce(page);
+	const query = new URLSearchParams({
+		response_type: 'code',
+		client_id: id!,
+		redirect_uri: redirectUri,
+		state: name,
+		code_challenge: 'x'.repeat(43),
+		code_challenge_method: 'S256',
+	});
+	const pages = [
+		page,
+		await open(settings),
+		await submit({ action: 'create-client', client_name: name, redirect_addresses: name }),
+		await open(`/oauth/authorize?${query}`),
+		await open(`/oauth/authorize?client_id=${id}&redirect_uri=${encodeURIComponent(name)}`),
+		await open(`/sign-in?return_to=${encodeURIComponent(name)}`),
+	];
+	for (const { html } of pages) {
+		// The script that copies is the page's own.
+		expect(html.replace(/<script>\nfor [^<]*<\/script>/, '')).not.toContain('<script');
+	}
+	expect(pages[3]!.html).toContain('&lt;script&gt;');
+});
+
+test('a redirect address of an older version adds nothing to the policy of the consent page', async () => {
+	const address = "https://x.example;script-src'unsafe-inline'/";
+	const older = await startOAuthSandbox({ oauthClient: { id: 'cli_old', name: 'Old', redirectUri: address } });
+	const query = await authorizationQuery({ id: 'cli_old', secret: undefined }, 'x'.repeat(43));
+	query.set('redirect_uri', address);
+	const { html, headers } = await (await older.signedIn('admin')).open(`/oauth/authorize?${query}`);
+	expect(html).toContain('Allow Old');
+	expect(headers.get('Content-Security-Policy')).toContain("form-action 'self' https:; frame-ancestors 'none'");
+	await older.close();
+});
+
+test('pages run no script, cannot be framed and are not cached', async () => {
+	const { open } = await administrator();
+	for (const path of ['/sign-in', settings, '/oauth/authorize?client_id=unknown']) {
+		const { headers } = await open(path);
+		const policy = headers.get('Content-Security-Policy');
+		expect(policy).toContain("default-src 'none'");
+		expect(policy).toContain("frame-ancestors 'none'");
+		expect(policy).not.toContain('unsafe');
+		expect(headers.get('Cache-Control')).toBe('no-store');
+		expect(headers.get('X-RateLimit-Remaining')).toMatch(/^\d+$/);
+	}
+});
+
+test.each(forgeries)('a forged form (%j, %j) changes nothing', async (fields, headers) => {
+	const { submit, open } = await administrator();
+	const forged = { action: 'create-key', key_name: 'Forged', ...fields };
+	expect((await submit(forged, headers)).status).toBe(403);
+	expect((await open(settings)).html).not.toContain('Forged');
+});
+
+test('a wrong password does not reveal which users exist', async () => {
+	const browser = sandbox.browse();
+	const tryAs = async (email: string) =>
+		browser.submit(await browser.open('/sign-in'), '/sign-in', { email, password: 'wrong' });
+	const error = ({ html }: { html: string }) => /role="alert">.*?<\/div>/.exec(html)?.[0];
+	const knownReply = await tryAs('sales@crm-platform.example');
+	const unknownReply = await tryAs('nobody@crm-platform.example');
+	expect([knownReply.status, error(knownReply)]).toEqual([unknownReply.status, error(unknownReply)]);
+});
+
+test('a session ends when its user signs out, and after twelve hours', async () => {
+	const browser = sandbox.browse();
+	await browser.signIn('admin');
+	const page = await browser.open(settings);
+	expect(page.status).toBe(200);
+	await browser.submit(page, '/sign-out', {});
+	expect((await browser.open(settings)).status).toBe(303);
+	await browser.signIn('admin');
+	sandbox.clock.now += 12 * 60 * 60 * 1000 - 1;
+	expect((await browser.open(settings)).status).toBe(200);
+	sandbox.clock.now += 1;
+	expect((await browser.open(settings)).status).toBe(303);
+});
+
+test('keys, clients, tokens and sessions outlive a restart', async () => {
+	const db = newDatabase();
+	const before = await startOAuthSandbox({ db });
+	const client = await before.register();
+	const { accessToken, refreshToken } = await before.connect(client, 'member');
+	await before.close();
+	const after = await startOAuthSandbox({ db });
+	expect((await after.call(accessToken, 'GET', '/v1/contacts')).status).toBe(200);
+	expect((await after.call(before.apiKey, 'GET', '/v1/contacts')).status).toBe(200);
+	const parameters = { grant_type: 'refresh_token', refresh_token: refreshToken };
+	expect((await after.post('/oauth/token', client, parameters)).status).toBe(200);
+	await after.close();
+});

@@ -1,0 +1,74 @@
+import { Hono } from 'hono';
+import { mount } from '../../../sandbox/api/http/route.ts';
+import type { Env, Service } from '../../../sandbox/core/service.ts';
+import { docsRoutes } from '../../../sandbox/web/docs/docs.ts';
+import { type Console, startConsole } from '../harness/console.ts';
+import type { Json } from '../harness/in-process.ts';
+
+let crm: Console;
+beforeAll(async () => (crm = await startConsole()));
+afterAll(() => crm?.close());
+
+const tokenIn = (html: string): string => /&quot;token&quot;:&quot;([^&]*)&quot;/.exec(html)![1]!;
+const contacts = async (token: string, init: RequestInit = {}): Promise<Response> =>
+	fetch(`${crm.url}/v1/contacts`, { ...init, headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' } });
+
+test('the documentation is one page and one script, both served by the sandbox', async () => {
+	const { html } = await crm.admin.open('/docs');
+	const sources = [...html.matchAll(/src="([^"]+)"/g)].map(([, source]) => source!);
+	expect(sources).toEqual(['/docs/scalar.js']);
+	const script = await fetch(crm.url + sources[0]!);
+	expect(script.headers.get('Content-Type')).toContain('text/javascript');
+	expect((await script.text()).length).toBeGreaterThan(1_000_000);
+});
+
+test('the browser may connect to no other address, and stores no token', async () => {
+	const { headers } = await crm.admin.open('/docs');
+	const policy = headers.get('Content-Security-Policy')!;
+	expect(policy).toContain("default-src 'none'");
+	expect(policy).not.toMatch(/https?:|\*/);
+	expect(headers.get('Cache-Control')).toBe('no-store');
+});
+
+test('a signed-in user sends requests as themselves, until they sign out', async () => {
+	const member = crm.browse();
+	await member.signIn('member');
+	const page = await member.open('/docs');
+	const token = tokenIn(page.html);
+	expect((await contacts(token)).status).toBe(200);
+	const response = await contacts(token, { method: 'POST', body: '{"last_name":"Docs"}' });
+	expect(((await response.json()) as Json).created_by.type).toBe('user');
+	expect((await fetch(`${crm.url}/v1/users`, { method: 'POST', headers: { Authorization: `Bearer ${token}` } })).status).toBe(403);
+	await member.submit(await member.open('/records/contacts'), '/sign-out', {});
+	expect((await contacts(token)).status).toBe(401);
+});
+
+test('people who have not signed in read the documentation, and can sign in and return', async () => {
+	const stranger = crm.browse();
+	const { html } = await stranger.open('/docs');
+	expect(tokenIn(html)).toBe('');
+	expect(html).toContain('href="/sign-in?return_to=%2Fdocs"');
+	const page = await stranger.open('/sign-in?return_to=%2Fdocs');
+	expect(page.html).toContain('name="return_to" value="/docs"');
+	expect((await contacts('')).status).toBe(401);
+});
+
+test('the page leads back to the console, and no operation is struck through', async () => {
+	expect((await crm.admin.open('/docs')).html).toContain('<a href="/">');
+	const { paths } = (await (await fetch(`${crm.url}/openapi.json`)).json()) as Json;
+	const operations = Object.values<Json>(paths).flatMap((path) => Object.values<Json>(path));
+	const ignored = operations.filter((operation) => operation['x-scalar-ignore']);
+	expect(ignored).toEqual(operations.filter(({ deprecated }) => deprecated));
+	expect(ignored).toHaveLength(1);
+});
+
+test('without the package, the page says what to install', async () => {
+	const app = new Hono<Env>();
+	mount(app, docsRoutes(undefined, {} as Service));
+	const page = await app.request('/docs');
+	expect(page.status).toBe(404);
+	const text = await page.text();
+	for (const words of ['@scalar/api-reference', 'npm install', '/openapi.json']) {
+		expect(text).toContain(words);
+	}
+});

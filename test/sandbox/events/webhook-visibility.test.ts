@@ -1,0 +1,129 @@
+import { demoMembers } from '../../../sandbox/seed/demo-members.ts';
+import { type OAuthSandbox, startOAuthSandbox } from '../harness/connection.ts';
+import type { Call, Json } from '../harness/in-process.ts';
+import { type Receiver, startReceiver } from '../harness/receiver.ts';
+
+const [admin, sales] = demoMembers.map(({ id }) => id) as [string, string];
+const scopes = 'contacts:read contacts:write jobs:read webhooks:read webhooks:write events:read';
+
+let sandbox: OAuthSandbox;
+let receiver: Receiver;
+let asSales: Call;
+let asAccount: Call;
+
+beforeAll(async () => {
+	sandbox = await startOAuthSandbox({ allowPrivateWebhooks: true });
+	asSales = await sandbox.as('member', scopes);
+	({ asAccount } = sandbox);
+});
+beforeEach(async () => void (receiver = await startReceiver()));
+afterEach(() => receiver.close());
+afterAll(() => sandbox.close());
+
+const contactOf = async (owner_id: string | null, last_name: string): Promise<Json> =>
+	(await asAccount('POST', '/v1/contacts', { owner_id, last_name })).body;
+const subscribe = async (call: Call, events: string[]): Promise<Json> =>
+	(await call('POST', '/v1/webhooks', { url: receiver.url, events })).body;
+const names = (events: Json[]): string[] => events.map(({ data }) => data.object.last_name);
+
+test('a user’s subscription gets only events of records that they may see', async () => {
+	const { body: before } = await asAccount('GET', '/v1/events');
+	const { id } = await subscribe(asSales, ['contact.*']);
+	const foreign = await contactOf(admin, 'foreign');
+	await contactOf(null, 'free');
+	await contactOf(sales, 'own');
+	await asAccount('PATCH', `/v1/contacts/${foreign.id}`, { owner_id: sales });
+	await asAccount('PATCH', `/v1/contacts/${foreign.id}`, { owner_id: admin, last_name: 'away' });
+	await contactOf(sales, 'last');
+	const events = await receiver.events(5);
+	// A record that becomes visible is created for them. One that they lose is deleted, as they last saw it.
+	expect(events.map(({ type, data }) => [type, data.object.last_name, data.previous])).toEqual([
+		['contact.created', 'free', null],
+		['contact.created', 'own', null],
+		['contact.created', 'foreign', null],
+		['contact.deleted', 'foreign', null],
+		['contact.created', 'last', null],
+	]);
+	const eventsReply = await asSales('GET', `/v1/events?type=contact.*&sequence[gt]=${before.total}`);
+	expect([names(eventsReply.body.data), eventsReply.body.total]).toEqual([names(events), 5]);
+	await asSales('DELETE', `/v1/webhooks/${id}`);
+	const { body: next } = await asSales('POST', '/v1/webhooks', {
+		url: receiver.url,
+		events: ['contact.deleted'],
+	});
+	const since = before.data.at(-1)?.timestamp ?? '2026-01-01T00:00:00.000Z';
+	const { body } = await asSales('POST', `/v1/webhooks/${next.id}/recover`, { since });
+	expect(body).toEqual({ recovered: 1 });
+	expect(names(await receiver.events(6)).filter((name) => name === 'foreign')).toHaveLength(3);
+	await asSales('DELETE', `/v1/webhooks/${next.id}`);
+});
+
+test('an API key’s subscription gets a change of owner like any other change', async () => {
+	const { id } = await subscribe(asAccount, ['contact.*']);
+	const contact = await contactOf(sales, 'handed over');
+	await asAccount('PATCH', `/v1/contacts/${contact.id}`, { owner_id: admin });
+	await asAccount('PATCH', `/v1/contacts/${contact.id}`, { owner_id: null });
+	await asAccount('DELETE', `/v1/contacts/${contact.id}`);
+	const events = await receiver.events(4);
+	expect(events.map(({ type }) => type)).toEqual(['contact.created', 'contact.updated', 'contact.updated', 'contact.deleted']);
+	expect(events.map(({ data }) => data.object.owner_id)).toEqual([sales, admin, null, null]);
+	await asAccount('DELETE', `/v1/webhooks/${id}`);
+});
+
+test('an event of a record that a user may not see does not exist', async () => {
+	const { id } = await contactOf(admin, 'foreign');
+	const { body } = await asAccount('GET', '/v1/events?type=contact.created&limit=500');
+	const event = body.data.find(({ data }: Json) => data.object.id === id);
+	expect((await asSales('GET', `/v1/events/${event.id}`)).status).toBe(404);
+	expect((await asAccount('GET', `/v1/events/${event.id}`)).status).toBe(200);
+});
+
+test('other users’ subscriptions do not exist, whatever the request', async () => {
+	const foreign = await subscribe(asAccount, ['company.*']);
+	const subscription = await subscribe(asSales, ['contact.*']);
+	const list = await asSales('GET', '/v1/webhooks');
+	expect(list.body).toMatchObject({ total: 1, data: [{ id: subscription.id }] });
+	const path = `/v1/webhooks/${foreign.id}`;
+	for (const [method, suffix, body] of [
+		['GET', ''],
+		['PATCH', '', { url: 'https://x.example' }],
+		['DELETE', ''],
+		['GET', '/deliveries'],
+		['POST', '/rotate-secret'],
+		['POST', '/test'],
+		['POST', '/recover', { since: '2026-01-01T00:00:00.000Z' }],
+	] as const) {
+		expect((await asSales(method, path + suffix, body)).status).toBe(404);
+	}
+	const { body } = await asSales('GET', '/v1/events?type=webhook.created');
+	expect(body.data.map(({ data }: Json) => data.object.id)).not.toContain(foreign.id);
+	expect((await asAccount('GET', path)).body).toMatchObject({ version: 1, url: receiver.url });
+	await asAccount('DELETE', path);
+	await asSales('DELETE', `/v1/webhooks/${subscription.id}`);
+});
+
+test('a token subscribes only to records it may read, and reads only their events', async () => {
+	for (const event of ['company.created', '*']) {
+		const { status, body } = await asSales('POST', '/v1/webhooks', {
+			url: receiver.url,
+			events: ['contact.created', event],
+		});
+		expect([status, body.code, body.scope]).toEqual([403, 'insufficient_scope', 'companies:read']);
+	}
+	const subscription = await subscribe(asSales, ['contact.*']);
+	const changed = await asSales('PATCH', `/v1/webhooks/${subscription.id}`, { events: ['company.*'] });
+	expect(changed.status).toBe(403);
+	expect((await asSales('GET', `/v1/webhooks/${subscription.id}`)).body.events).toEqual(['contact.*']);
+	await asAccount('POST', '/v1/companies', { name: 'x' });
+	expect((await asSales('GET', '/v1/events?type=company.*')).body.total).toBe(0);
+	expect((await asAccount('GET', '/v1/events?type=company.*')).body.total).toBe(1);
+	await asSales('DELETE', `/v1/webhooks/${subscription.id}`);
+});
+
+test('without the scope for events or webhooks, neither is accessible', async () => {
+	const call = await sandbox.as('member', 'contacts:read');
+	for (const path of ['/v1/events', '/v1/webhooks']) {
+		const { status, body } = await call('GET', path);
+		expect([status, body.code]).toEqual([403, 'insufficient_scope']);
+	}
+});

@@ -1,0 +1,130 @@
+import { startSandbox } from '../../../sandbox/serve.ts';
+import { errorsOf, inProcess } from '../harness/in-process.ts';
+
+const faults = '/_sandbox/faults';
+
+test('faults strike the requests they are set for, as often as requested', async () => {
+	const { get, put, post } = inProcess({ contacts: 1, faults: true });
+	await put(faults, [
+		{ path: '/v1/contacts', method: 'get', after: 1, times: 2, status: 503 },
+		{ path: '/v1/companies', status: 500 },
+	]);
+	const statuses: number[] = [];
+	for (let i = 0; i < 4; i++) statuses.push((await get('/v1/contacts')).status);
+	expect(statuses).toEqual([200, 503, 503, 200]);
+	expect((await post('/v1/contacts', { last_name: 'x' })).status).toBe(201);
+	expect((await get('/v1/companies/com_0')).status).toBe(500);
+	expect((await get('/v1/account')).status).toBe(200);
+	expect((await get(faults)).body.map(({ hits }: { hits: number }) => hits)).toEqual([2, 1]);
+});
+
+test('a fault responds with the chosen status, headers and body', async () => {
+	const { get, put } = inProcess({ faults: true });
+	const headers = { 'Retry-After': '7', 'X-RateLimit-Remaining': '0' };
+	await put(faults, [
+		{ times: 1, status: 429, headers },
+		{ times: 1, status: 502, body: '{"from":"a proxy"}', contentType: 'application/x-proxy' },
+		{ times: 1, status: 418, body: { short: true } },
+	]);
+	const limited = await get('/v1/contacts');
+	expect(limited.body).toMatchObject({ status: 429, code: 'rate_limited' });
+	expect(limited.headers.get('Retry-After')).toBe('7');
+	expect(limited.headers.get('X-RateLimit-Remaining')).toBe('0');
+	const proxy = await get('/v1/contacts');
+	expect(proxy.headers.get('Content-Type')).toBe('application/x-proxy');
+	expect(proxy).toMatchObject({ status: 502, body: { from: 'a proxy' } });
+	expect(await get('/v1/contacts')).toMatchObject({ status: 418, body: { short: true } });
+});
+
+test('a malformed answer is a success that cannot be parsed', async () => {
+	const { get, put } = inProcess({ faults: true });
+	await put(faults, [{ malformed: true }]);
+	await expect(get('/v1/contacts')).rejects.toThrow(SyntaxError);
+});
+
+test('a failed request has no effect and keeps no idempotency key', async () => {
+	const { post, put, all } = inProcess({ faults: true });
+	await put(faults, [{ method: 'POST', times: 1, status: 500 }]);
+	const create = () => post('/v1/contacts', { last_name: 'x' }, { 'Idempotency-Key': 'k' });
+	expect((await create()).status).toBe(500);
+	expect((await create()).headers.get('Idempotent-Replayed')).toBeNull();
+	expect(await all('/v1/contacts')).toHaveLength(1);
+});
+
+test('faults are cleared', async () => {
+	const { get, put, delete: remove } = inProcess({ faults: true });
+	await put(faults, [{ status: 500 }]);
+	expect((await remove(faults)).status).toBe(204);
+	expect((await get('/v1/contacts')).status).toBe(200);
+	expect((await get(faults)).body).toEqual([]);
+});
+
+test.each([
+	[{}, '/0'],
+	[{ status: 99, malformed: true }, '/0/status'],
+	[{ status: 500, times: 0 }, '/0/times'],
+	[{ status: 500, path: 'v1' }, '/0/path'],
+	[{ status: 500, headers: { 'not a name': 'x' } }, '/0/headers'],
+	[{ status: 204, body: 'x' }, '/0'],
+	[{ drop: 'never' }, '/0/drop'],
+])('the fault %j is refused at %s', async (fault, pointer) => {
+	const { put } = inProcess({ faults: true });
+	const response = await put(faults, [fault]);
+	expect(response.status).toBe(422);
+	expect(Object.keys(errorsOf(response))).toEqual([pointer]);
+});
+
+test('without the flag the path does not exist, and nothing is logged', async () => {
+	const { get, put } = inProcess();
+	expect((await put(faults, [{ status: 500 }])).status).toBe(404);
+	expect((await get('/_sandbox/requests')).status).toBe(404);
+});
+
+test('the log has the requests and their responses', async () => {
+	const now = Date.parse('2026-01-02T03:04:05.678Z');
+	const { get, post, delete: remove } = inProcess({ faults: true, now: () => now });
+	await get('/v1/contacts?limit=1&q=a%20b');
+	await post('/v1/contacts', {}, { 'Idempotency-Key': 'k1', Authorization: '' });
+	const request = { method: 'GET', path: '/v1/contacts', query: 'limit=1&q=a%20b', status: 200 };
+	const time = new Date(now).toISOString();
+	expect((await get('/_sandbox/requests')).body).toEqual([
+		{ ...request, idempotencyKey: null, authorization: 'Bearer', time },
+		{
+			method: 'POST',
+			path: '/v1/contacts',
+			query: '',
+			status: 401,
+			idempotencyKey: 'k1',
+			authorization: '',
+			time,
+		},
+	]);
+	await remove('/_sandbox/requests');
+	expect((await get('/_sandbox/requests')).body).toEqual([]);
+});
+
+test('a request that was under way when the log was cleared is not in it', async () => {
+	const { get, post, delete: remove } = inProcess({ faults: true });
+	const { readable, writable } = new TransformStream();
+	const body = writable.getWriter();
+	const pendingReply = post('/v1/contacts', readable);
+	await remove('/_sandbox/requests');
+	void body.write(new TextEncoder().encode('{"last_name":"x"}'));
+	void body.close();
+	expect((await pendingReply).status).toBe(201);
+	expect((await get('/_sandbox/requests')).body).toEqual([]);
+});
+
+test('a dropped connection is logged without status', async () => {
+	const { url, close } = await startSandbox({ contacts: 0, faults: true });
+	const body = JSON.stringify([{ path: '/openapi.json', drop: 'after' }]);
+	await fetch(url + faults, {
+		method: 'PUT',
+		body,
+		headers: { 'Content-Type': 'application/json' },
+	});
+	await expect(fetch(`${url}/openapi.json`)).rejects.toThrow();
+	const log = await fetch(`${url}/_sandbox/requests`);
+	expect(await log.json()).toMatchObject([{ path: '/openapi.json', status: null }]);
+	await close();
+});

@@ -1,0 +1,48 @@
+import { startSandbox, type Sandbox } from '../../../sandbox/serve.ts';
+
+const day = '2026-03-31';
+let sandbox: Sandbox;
+/** An account made today, since events are kept for 30 days. */
+let lively: Sandbox;
+
+beforeAll(async () => {
+	sandbox = await startSandbox({ contacts: 200, plan: 'enterprise', day });
+	lively = await startSandbox({ contacts: 200, plan: 'enterprise', isLively: true });
+});
+afterAll(async () => {
+	await sandbox.close();
+	await lively.close();
+});
+
+async function count(path: string, { url, apiKey } = sandbox): Promise<number> {
+	const response = await fetch(url + path, { headers: { authorization: `Bearer ${apiKey}` } });
+	expect(response.status).toBe(200);
+	return ((await response.json()) as { total: number }).total;
+}
+
+test.each([
+	['open deals that close this month', '/v1/deals?status=open&expected_close_date[gte]=2026-03-01&expected_close_date[lt]=2026-04-01'],
+	['open deals that close next month', '/v1/deals?status=open&expected_close_date[gte]=2026-04-01&expected_close_date[lt]=2026-05-01'],
+	['deals won this week', '/v1/deals?status=won&closed_at[gte]=2026-03-24T00:00:00Z'],
+	['tasks due this week', '/v1/tasks?status=not_started,in_progress&due_at[gte]=2026-03-31T00:00:00Z&due_at[lt]=2026-04-07T00:00:00Z'],
+	['contacts changed this week', '/v1/contacts?updated_since=2026-03-24T00:00:00Z'],
+])('an account made on a day has %s', async (_, path) => {
+	expect(await count(path)).toBeGreaterThan(0);
+});
+
+test.each(['contacts', 'companies', 'deals', 'tickets', 'messages', 'tasks', 'notes', 'activities', 'users'])(
+	'no %s were created or changed after the day on which the data ends',
+	async (resource) => {
+		const after = `${day}T00:00:00Z`;
+		expect(await count(`/v1/${resource}?created_at[gte]=${after}`)).toBe(0);
+		expect(await count(`/v1/${resource}?updated_at[gte]=${after}`)).toBe(0);
+	},
+);
+
+test.each(['deal.won', 'deal.stage_changed', 'contact.updated', 'ticket.created', 'task.completed'])(
+	'the event log of a lively account begins with %s',
+	async (type) => {
+		expect(await count(`/v1/events?type=${type}`, lively)).toBeGreaterThan(0);
+		expect(await count(`/v1/events?type=${type}`)).toBe(0);
+	},
+);

@@ -1,0 +1,105 @@
+import { Store } from '../../../sandbox/core/store/store.ts';
+import { until } from '../../support/until.ts';
+import { newDatabase } from '../harness/databases.ts';
+import { inProcess } from '../harness/in-process.ts';
+import { startJob } from '../harness/job-client.ts';
+
+const noon = Date.parse('2026-03-01T12:00:00.000Z');
+const sendable = { channel: 'email', direction: 'outbound', text: 'x', to: ['a@x.example'] };
+
+test('a client that reads records updated since the latest change misses no later change', async () => {
+	let now = noon;
+	const sandbox = inProcess({ now: () => now });
+	const { store, get, post } = sandbox;
+	const { body: message } = await post('/v1/messages', sendable);
+	now += 60_000;
+	// A job does not look at what is due, so its records are written before the message's steps.
+	const job = await startJob(sandbox, 'create', [{ last_name: 'x' }]);
+	await until(() => store.table('jobs')!.find(job.body.id)!['finished_at']);
+	const [contact] = store.table('contacts')!.findAll([], 1);
+	expect(contact!.updated_at).toBe('2026-03-01T12:01:00.000Z');
+
+	const { body } = await get(`/v1/messages?updated_since=${contact!.updated_at}`);
+	expect(body.data).toMatchObject([{ id: message.id, status: 'delivered' }]);
+	// The message keeps the time at which it was sent.
+	expect(body.data[0].sent_at).toBe('2026-03-01T12:00:02.000Z');
+	const events = (await get('/v1/events')).body.data.map(({ timestamp }: { timestamp: string }) => timestamp);
+	expect(events).toEqual(events.toSorted());
+});
+
+test('times of changes never decrease, even if the clock does, and after a restart', async () => {
+	const path = newDatabase();
+	let now = noon;
+	const first = inProcess({ store: new Store(path), now: () => now });
+	const { body } = await first.post('/v1/contacts', { last_name: 'x' });
+	now -= 3_600_000;
+	const contactPath = `/v1/contacts/${body.id}`;
+	expect((await first.patch(contactPath, { last_name: 'y' })).body.updated_at).toBe(body.updated_at);
+	first.store.close();
+
+	const second = inProcess({ store: new Store(path), now: () => now });
+	expect((await second.patch(contactPath, { last_name: 'z' })).body.updated_at).toBe(body.updated_at);
+	expect((await second.post('/v1/tasks', { title: 'x' })).body.created_at).toBe(body.updated_at);
+	second.store.close();
+});
+
+test('a part that fails after a write is undone alone', () => {
+	const { store } = inProcess({ contacts: 1 });
+	const table = store.table('contacts')!;
+	const [contact] = table.findAll([], 1);
+	const save = (id: string) => table.save({ ...contact!, id, email: id, external_id: null });
+	const tried = store.transactionOfParts((part) =>
+		['con_a', 'con_b', 'con_c'].map((id) => {
+			try {
+				return part(() => {
+					save(id);
+					if (id === 'con_b') throw new Error('late');
+					return 'kept';
+				});
+			} catch (error) {
+				if ((error as Error).message !== 'late') throw error;
+				return 'undone';
+			}
+		}),
+	);
+	expect(tried).toEqual(['kept', 'undone', 'kept']);
+	expect(['con_a', 'con_b', 'con_c'].map((id) => table.find(id)?.id)).toEqual(['con_a', undefined, 'con_c']);
+	expect(table.count([])).toBe(3);
+});
+
+test('totals follow creations, deletions and undone changes', async () => {
+	const { get, post, delete: remove } = inProcess({ contacts: 3 });
+	const totals = async () => {
+		const { body: live } = await get('/v1/contacts?limit=1');
+		const { body: all } = await get('/v1/contacts?limit=1&include_deleted=true');
+		return [live.total, all.total];
+	};
+	expect(await totals()).toEqual([3, 3]);
+	const { body } = await post('/v1/contacts', { last_name: 'x' });
+	expect(await totals()).toEqual([4, 4]);
+	await remove(`/v1/contacts/${body.id}`);
+	expect(await totals()).toEqual([3, 4]);
+	const items = [{ last_name: 'x' }, { email: 'no address' }];
+	await post('/v1/contacts/batch/create', { items, atomic: true });
+	expect(await totals()).toEqual([3, 4]);
+	await post('/v1/contacts/batch/create', { items });
+	expect(await totals()).toEqual([4, 5]);
+});
+
+test('search finds words and parts of words, and follows changes', async () => {
+	const { get, post, patch, delete: remove } = inProcess();
+	const { body } = await post('/v1/contacts', { last_name: `O"Néill-Ñandú 東京都`, job_title: 'abc bcd' });
+	const finds = async (text: string, more = '') =>
+		(await get(`/v1/contacts?q=${encodeURIComponent(text)}${more}`)).body.total === 1;
+	for (const text of ['o"neill', 'NEILL', 'éi', 'ñandu 東京都', '京都', 'bcd abc', '-', '"']) {
+		expect([text, await finds(text)]).toEqual([text, true]);
+	}
+	// All trigrams of each text occur, but not one after the other.
+	for (const text of ['abcd', 'neill*', 'o"neill OR x', 'NOT neill', '\0\0\0']) {
+		expect([text, await finds(text)]).toEqual([text, false]);
+	}
+	await patch(`/v1/contacts/${body.id}`, { last_name: 'Garcia' });
+	expect([await finds('neill'), await finds('garcia')]).toEqual([false, true]);
+	await remove(`/v1/contacts/${body.id}`);
+	expect([await finds('garcia'), await finds('garcia', '&include_deleted=true')]).toEqual([false, true]);
+});

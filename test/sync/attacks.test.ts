@@ -1,0 +1,249 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { useSandbox } from '../support/sandbox.ts';
+import { syncIn, teamsIn } from '../support/sync-node.ts';
+
+const sandbox = useSandbox();
+const { add, change, counts, listed, newTeam, run, writes } = teamsIn(sandbox);
+const everything = { missingInSource: 'delete', maxDeletionsShare: 100 };
+const recordOf = async (id: unknown) => await sandbox.call('GET', `/v1/contacts/${String(id)}`);
+
+describe('a record that an item may belong to is not deleted as missing', () => {
+	test.each([
+		['whose key was changed', (record: IDataObject) => record],
+		['whose address is in a list', ({ email, ...more }: IDataObject) => ({ ...more, emails: [{ value: 'x@x.example' }, { value: email }] })],
+	])('%s', async (_, changed) => {
+		const { team, records, filters } = newTeam(4);
+		await add(records);
+		const items = [...records.slice(1), { ...changed(records[0]!), external_id: `${records[0]!.external_id}-new` }];
+		for (const preview of [true, false]) {
+			const { deleted, conflict } = await run(items, { filters, ...everything, preview });
+			expect(deleted).toEqual([]);
+			expect(conflict.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('may be that record'));
+		}
+		expect(await listed(team)).toEqual(expect.arrayContaining([expect.objectContaining({ external_id: records[0]!.external_id })]));
+	});
+
+	test.each([
+		['a space after its key', (key: string) => `${key} `],
+		['accents composed otherwise', (key: string) => key.normalize('NFD')],
+	])('with %s: it is that record, and nothing is written', async (_, notation) => {
+		const { records, filters } = newTeam(2);
+		for (const record of records) record.external_id = `${record.external_id}-\u00eb`;
+		await add(records);
+		await sandbox.clear();
+		const items = records.map((record) => ({ ...record, external_id: notation(record.external_id) }));
+		for (const rules of [{ filters, ...everything }, {}]) {
+			expect(counts(await run(items, rules))).toEqual([0, 0, 2, 0, 0]);
+		}
+		expect(await writes()).toEqual([]);
+	});
+
+	test('if two items share a key by mistake, and one has the address of another record', async () => {
+		const { team, records, filters } = newTeam(3);
+		await add(records);
+		const twin = { ...records[1]!, external_id: records[0]!.external_id };
+		const { deleted } = await run([records[0]!, twin, records[2]!], { filters, ...everything });
+		expect(deleted).toEqual([]);
+		expect(await listed(team)).toHaveLength(3);
+	});
+
+	test.each([true, false])('if the CRM refuses an item (naming the record: %s)', async (isNamed) => {
+		const { team, records, filters } = newTeam(3);
+		const stored = await add(records);
+		const error = { code: 'duplicate', detail: 'Taken', ...(isNamed && { existing_id: stored[0]!.id }) };
+		const fresh = { external_id: `${team}-fresh`, email: `${team}-fresh@source.example`, last_name: 'New', job_title: team };
+		await sandbox.faults({ path: '/v1/contacts', method: 'POST', status: 409, body: error });
+		const { deleted, conflict } = await run([...records.slice(1), fresh], { filters, ...everything });
+		expect(deleted).toEqual([]);
+		expect(conflict.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('was left unchanged.'));
+		expect(await listed(team)).toHaveLength(3);
+	});
+});
+
+test.each([
+	['a list has another record’s address in second place', { emails: [{ value: 'q@source.example', primary: true }, { value: 'second' }] }],
+	['an address is in second place of another record’s list', { email: 'second' }],
+])('an item of which %s is not created beside that record, which is not deleted', async (_, values) => {
+	const { team, records, filters } = newTeam(1);
+	const second = `${team}-second@source.example`;
+	const { email, ...record } = records[0]!;
+	await add([{ ...record, emails: [{ value: email, primary: true }, { value: second }] }]);
+	const texts = JSON.stringify(values).replace('"second"', JSON.stringify(second)).replace('q@', `${team}-q@`);
+	const item = { external_id: `${team}-new`, last_name: 'New', job_title: team, ...(JSON.parse(texts) as IDataObject) };
+	expect(counts(await run([item], { filters, ...everything }))).toEqual([0, 0, 0, 0, 2]);
+	expect(await listed(team)).toHaveLength(1);
+});
+
+test('a record without any key, created manually in the CRM, is left and reported', async () => {
+	const { team, records, filters } = newTeam(3);
+	await add([...records, { last_name: 'By hand', job_title: team }]);
+	const { unchanged, deleted } = await run(records, { filters, ...everything });
+	expect(deleted).toEqual([]);
+	expect(unchanged.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('no item can match it'));
+	expect(await listed(team)).toHaveLength(4);
+});
+
+describe('matched on ID, with Source Takes Precedence', () => {
+	const rules = { matchOn: 'id', versionField: 'seen', bothChanged: 'source' };
+
+	test('a record that has only left the scope is not created a second time', async () => {
+		const { team, records, filters } = newTeam(1);
+		const [stored] = await add(records);
+		await change(stored!.id, { job_title: `${team}-other`, external_id: null, email: null });
+		const { conflict, created } = await run([{ ...records[0]!, id: stored!.id, seen: 1 }], { ...rules, alsoMatchOn: 'email', filters });
+		expect(created).toEqual([]);
+		expect(syncIn(conflict[0]!).reason).toContain('outside Records in Scope');
+	});
+
+	test('a deleted record is not created in every run: on ID alone not at all, with a second field once', async () => {
+		const { records } = newTeam(1);
+		const [stored] = await add(records);
+		await sandbox.call('DELETE', `/v1/contacts/${String(stored!.id)}`);
+		const item = { last_name: 'Again', id: stored!.id, seen: 1 };
+		expect(syncIn((await run([item], rules)).conflict[0]!).reason).toContain('Then Match On');
+		const withMail = { ...item, email: records[0]!.email };
+		expect(counts(await run([withMail], { ...rules, alsoMatchOn: 'email' }))).toEqual([1, 0, 0, 0, 0]);
+		expect(counts(await run([withMail], { ...rules, alsoMatchOn: 'email' }))).toEqual([0, 0, 1, 0, 0]);
+	});
+});
+
+test.each([
+	['conflict', 'conflict', 'By the CRM'],
+	['crm', 'unchanged', 'By the CRM'],
+	['source', 'updated', 'By the source'],
+] as const)('a version counts only for its own id: for another, the rule %s decides, with a report', async (bothChanged, output, name) => {
+	const { records } = newTeam(1);
+	const [stored] = await add([{ ...records[0]!, last_name: 'By the CRM' }]);
+	const item = { id: 'con_00000000000000000000000000', seen: 1, email: records[0]!.email, last_name: 'By the source' };
+	const result = await run([item], { matchOn: 'id', alsoMatchOn: 'email', versionField: 'seen', bothChanged });
+	expect(syncIn(result[output][0]!).reason).toMatch(/The source has seen record con_0+, not record/);
+	expect((await recordOf(stored!.id)).body.last_name).toBe(name);
+});
+
+describe('values that a rule has overwritten', () => {
+	const overwriting = async (context: IDataObject) => {
+		const { records } = newTeam(2);
+		const [stored] = await add(records.slice(0, 1));
+		await change(stored!.id, { last_name: 'By the CRM' });
+		const items: IDataObject[] = [{ ...records[0]!, last_name: 'By the source', seen: 1 }, { ...records[1]!, phone: 'none' }];
+		const rules = { versionField: 'seen', bothChanged: 'source' };
+		const again = async () => await run(items, rules, { context, executionId: 'one', retryOnFail: true });
+		return { again, items, stored: stored!, rules };
+	};
+
+	test('are in the error if another record fails', async () => {
+		const { again, stored } = await overwriting({});
+		const description = expect.stringMatching(`${String(stored.id)}.*By the CRM.*By the source.*takes precedence`);
+		await expect(again()).rejects.toMatchObject({ description });
+	});
+
+	test('are in the data of the error, however many there are', async () => {
+		const { records } = newTeam(25);
+		const stored = await add(records.slice(0, 24));
+		const items = records.map((record) => ({ ...record, last_name: 'By the source', seen: 0 }));
+		Object.assign(items[24]!, { phone: 'none', seen: undefined });
+		const failure = run(items, { versionField: 'seen', bothChanged: 'source' });
+		const { overwritten } = await failure.then(
+			() => ({ overwritten: [] }),
+			({ context }: { context: { data: { overwritten: IDataObject[] } } }) => context.data,
+		);
+		expect(overwritten.map(({ id }) => id)).toEqual(stored.map(({ id }) => id));
+		expect(overwritten[23]).toMatchObject({ item: 23, changes: [{ field: 'last_name', from: 'Name 23', to: 'By the source' }] });
+	});
+
+	test('are in the output of the next attempt', async () => {
+		const { again, items } = await overwriting({});
+		await expect(again()).rejects.toThrow();
+		delete items[1]!.phone;
+		const { updated } = await again();
+		const changes = [{ from: 'By the CRM', to: 'By the source' }];
+		expect(syncIn(updated[0]!)).toMatchObject({ changes, reason: expect.stringContaining('takes precedence') });
+	});
+});
+
+describe('a choice that is not understood is refused, and nothing is written', () => {
+	test.each([
+		['preview', null, 'Preview'],
+		['preview', 0, 'Preview'],
+		['missingInSource', 'remove', 'When Missing in the Source'],
+		['missingInSource', '', 'When Missing in the Source'],
+		['maxDeletions', 'many', 'Maximum Deletions'],
+		['maxDeletions', '', 'Maximum Deletions'],
+		['maxDeletionsShare', 'half', 'Maximum Deletions (%)'],
+		['differing', 'overwrite', 'When Values Differ'],
+		['missingInCrm', 'maybe', 'When Missing in the CRM'],
+	])('%s: %j', async (name, value, label) => {
+		const { team, records, filters } = newTeam(10);
+		await add(records);
+		await sandbox.clear();
+		await expect(run(records.slice(9), { filters, ...everything, [name]: value })).rejects.toThrow(label);
+		expect(await writes()).toEqual([]);
+		expect(await listed(team)).toHaveLength(10);
+	});
+
+	test('texts that mean a choice are accepted', async () => {
+		const { team, records, filters } = newTeam(10);
+		await add(records);
+		await sandbox.clear();
+		for (const preview of ['true', 'TRUE']) await run(records.slice(1), { filters, ...everything, preview });
+		expect(await writes()).toEqual([]);
+		const { conflict } = await run(records.slice(5), { filters, missingInSource: 'delete', maxDeletionsShare: '10 %' });
+		expect(conflict).toHaveLength(5);
+		expect(await listed(team)).toHaveLength(10);
+	});
+});
+
+describe('with the values that both sides agreed on last', () => {
+	const rules = { versionField: 'seen', agreedField: 'synced', changedAtField: 'at' };
+	const edited = async (byCrm: IDataObject) => {
+		const { records } = newTeam(1, { phone: '+4930123456' });
+		const [stored] = await add(records);
+		await change(stored!.id, byCrm);
+		const synced = JSON.stringify({ last_name: 'Name 0', phone: '+4930123456' });
+		return { id: stored!.id, item: { ...records[0]!, seen: 1, synced, at: '2001-01-01T00:00:00Z' } };
+	};
+
+	test.each(['conflict', 'crm', 'source', 'latest'])('edits of different fields are merged, whatever the rule (%s)', async (bothChanged) => {
+		const { id, item } = await edited({ phone: '+34915550142' });
+		const { updated, hints } = await run([{ ...item, last_name: 'By the source' }], { ...rules, bothChanged });
+		expect((await recordOf(id)).body).toMatchObject({ last_name: 'By the source', phone: '+34915550142' });
+		expect(updated[0]!.json).toMatchObject({ last_name: 'By the source', phone: '+34915550142' });
+		expect(syncIn(updated[0]!).changes).toContainEqual(expect.objectContaining({ field: 'phone', kept: true }));
+		// The version, the agreed values and the time (if the rule uses it) are not fields of the record, and need no hint.
+		expect(hints.join()).not.toMatch(bothChanged === 'latest' ? /no such field/ : /seen|synced/);
+	});
+
+	test('a stale value is not written back if only the CRM was edited', async () => {
+		const { id, item } = await edited({ phone: '+34915550142' });
+		const { unchanged } = await run([item], { ...rules, bothChanged: 'source' });
+		expect(unchanged[0]!.json).toMatchObject({ phone: '+34915550142' });
+		expect((await recordOf(id)).body.phone).toBe('+34915550142');
+	});
+
+	test('a field edited on both sides goes by the rule, and the others are merged', async () => {
+		for (const [bothChanged, name] of [['crm', 'By the CRM'], ['source', 'By the source'], ['conflict', 'By the CRM']]) {
+			const { id, item } = await edited({ last_name: 'By the CRM' });
+			const source = { ...item, last_name: 'By the source', phone: '+34915550142' };
+			const result = await run([source], { ...rules, bothChanged });
+			const { last_name, phone } = (await recordOf(id)).body;
+			expect([last_name, phone]).toEqual([name, bothChanged === 'conflict' ? '+4930123456' : '+34915550142']);
+			if (bothChanged === 'conflict') expect(result.conflict).toHaveLength(1);
+		}
+	});
+
+	test('unreadable values fail their item', async () => {
+		const { item } = await edited({});
+		await expect(run([{ ...item, synced: '["Name 0"]' }], { ...rules, bothChanged: 'source' })).rejects.toThrow('synced');
+		await expect(run([{ ...item, at: 'yesterday' }], { ...rules, bothChanged: 'latest' })).rejects.toThrow('at: “yesterday”');
+	});
+});
+
+test('thousands of items with one address are conflicts within seconds of work', async () => {
+	const { records } = newTeam(20_000);
+	const items = records.map((record) => ({ ...record, email: records[0]!.email }));
+	const before = process.cpuUsage();
+	const { conflict } = await run(items, { preview: true });
+	expect(conflict).toHaveLength(20_000);
+	expect(process.cpuUsage(before).user).toBeLessThan(30_000_000);
+});

@@ -1,0 +1,114 @@
+import { useSandbox } from '../support/sandbox.ts';
+import { syncIn, teamsIn } from '../support/sync-node.ts';
+
+const sandbox = useSandbox();
+const { add, change, counts, newTeam, run } = teamsIn(sandbox);
+
+describe('a record that the CRM has changed since the source saw it', () => {
+	const choices = (bothChanged: string) => ({ versionField: 'seen', bothChanged, changedAtField: 'at' });
+	const changed = async () => {
+		const { records } = newTeam(1);
+		const [stored] = await add(records);
+		await change(stored!.id, { last_name: 'By the CRM' });
+		return { id: stored!.id, item: { ...records[0]!, last_name: 'By the source', seen: 1 } };
+	};
+	const nameOf = async (id: unknown) => (await sandbox.read(`contacts/${String(id)}`)).last_name;
+	const both = [{ field: 'last_name', from: 'By the CRM', to: 'By the source' }];
+
+	test.each([
+		['conflict', {}, 'conflict', 'By the CRM'],
+		['crm', {}, 'unchanged', 'By the CRM'],
+		['source', {}, 'updated', 'By the source'],
+		['latest', { at: '2999-01-01T00:00:00Z' }, 'updated', 'By the source'],
+		['latest', { at: '2001-01-01T00:00:00Z' }, 'unchanged', 'By the CRM'],
+		['latest', {}, 'conflict', 'By the CRM'],
+	] as const)('goes by the rule %s %j', async (rule, time, output, name) => {
+		const { id, item } = await changed();
+		const result = await run([{ ...item, ...time }], choices(rule));
+		expect(syncIn(result[output][0]!)).toMatchObject({ changes: both, reason: expect.stringContaining('version 1, now 2') });
+		expect(await nameOf(id)).toBe(name);
+	});
+
+	test('is left by the rule latest if the source stores only seconds and changed it in the same second', async () => {
+		const { id, item } = await changed();
+		const { updated_at: at } = await sandbox.read(`contacts/${String(id)}`) as { updated_at: string };
+		const { conflict } = await run([{ ...item, at: at.replace(/\.\d+/, '') }], choices('latest'));
+		expect(syncIn(conflict[0]!).reason).toContain('unknown which of the two');
+		expect(await nameOf(id)).toBe('By the CRM');
+	});
+
+	test('is updated if the source has seen that change', async () => {
+		const { id, item } = await changed();
+		expect(counts(await run([{ ...item, seen: '2' }], choices('conflict')))).toEqual([0, 1, 0, 0, 0]);
+		expect(await nameOf(id)).toBe('By the source');
+	});
+
+	test.each(['conflict', 'crm', 'source', 'latest'])(
+		'goes by the rule %s if the source has not seen it, but not if the values are equal',
+		async (rule) => {
+			const { item } = await changed();
+			const unseen = { ...item, seen: null, at: '2999-01-01T00:00:00Z' };
+			const output = ({ conflict: 'conflict', crm: 'unchanged' } as Record<string, 'conflict' | 'unchanged'>)[rule] ?? 'updated';
+			const result = await run([unseen], choices(rule));
+			expect(syncIn(result[output][0]!)).toMatchObject({ changes: both, reason: expect.stringContaining('not seen') });
+			const equal = { ...unseen, last_name: result[output][0]!.json.last_name };
+			expect(syncIn((await run([equal], choices(rule))).unchanged[0]!).reason).toBeNull();
+		},
+	);
+
+	test('to the same values as the source is not a conflict', async () => {
+		const { item } = await changed();
+		const { unchanged } = await run([{ ...item, last_name: 'By the CRM' }], choices('conflict'));
+		expect(unchanged.map(syncIn)).toEqual([{ action: 'unchanged', changes: [], reason: null }]);
+	});
+
+	test.each([
+		['conflict', 'conflict'],
+		['crm', 'unchanged'],
+		['source', 'updated'],
+		['latest', 'updated'],
+	] as const)('is reported with both values of every field that differs (%s)', async (rule, output) => {
+		const { id, item } = await changed();
+		await change(id, { lifecycle_stage: 'customer' });
+		const source = { ...item, lifecycle_stage: 'lead', at: '2999-01-01T00:00:00Z' };
+		const result = await run([source], choices(rule));
+		expect(syncIn(result[output][0]!)).toMatchObject({
+			changes: [...both, { field: 'lifecycle_stage', from: 'customer', to: 'lead' }],
+			reason: expect.stringContaining('version 1, now 3'),
+		});
+	});
+
+	test.each([
+		['conflict', [0, 0, 0, 0, 1]],
+		['latest', [0, 0, 0, 0, 1]],
+		['crm', [0, 0, 1, 0, 0]],
+		['source', [1, 0, 0, 0, 0]],
+	])('is created again after its deletion only if the source takes precedence (%s)', async (rule, expected) => {
+		const { id, item } = await changed();
+		await sandbox.call('DELETE', `/v1/contacts/${String(id)}`);
+		const result = await run([{ ...item, at: '2999-01-01T00:00:00Z' }], choices(rule));
+		expect(counts(result)).toEqual(expected);
+		const [reported] = [...result.conflict, ...result.unchanged];
+		if (reported) expect(syncIn(reported).reason).toContain('deleted');
+	});
+
+	test.each([1, 3])('between the reading and the writing is a conflict, and not overwritten (of %d)', async (count) => {
+		const { records } = newTeam(3);
+		const stored = await add(records);
+		const [first] = stored;
+		await change(first!.id, { last_name: 'By the CRM' });
+		// The answer to the reading is as old as one that was read just before the change.
+		await sandbox.faults({
+			path: '/v1/contacts',
+			method: 'GET',
+			status: 200,
+			body: JSON.stringify({ data: stored.slice(0, count), next_cursor: null, total: count }),
+			contentType: 'application/json',
+		});
+		const result = await run(records.slice(0, count).map((record) => ({ ...record, last_name: 'By the source' })));
+		await sandbox.clear();
+		expect(counts(result)).toEqual([0, count - 1, 0, 0, 1]);
+		expect(syncIn(result.conflict[0]!)).toMatchObject({ reason: expect.stringContaining('after this run read it') });
+		expect(await nameOf(first!.id)).toBe('By the CRM');
+	});
+});

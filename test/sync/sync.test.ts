@@ -1,0 +1,189 @@
+import { useSandbox } from '../support/sandbox.ts';
+import { syncIn, teamsIn } from '../support/sync-node.ts';
+
+const sandbox = useSandbox();
+const { add, counts, listed, newTeam, run, writes } = teamsIn(sandbox);
+
+test('new records are created, different ones are updated, others are left, each linked to its item', async () => {
+	const { team, records } = newTeam(3);
+	await add(records.slice(0, 2));
+	await sandbox.clear();
+	const { created, updated, unchanged, deleted, conflict } = await run([
+		{ ...records[0]! },
+		{ ...records[1]!, last_name: 'Other' },
+		{ ...records[2]! },
+	]);
+	expect([deleted, conflict]).toEqual([[], []]);
+	expect(unchanged.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }]);
+	expect(updated.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 1 }]);
+	expect(created.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 2 }]);
+	expect(syncIn(updated[0]!)).toEqual({
+		action: 'update',
+		changes: [{ field: 'last_name', from: 'Name 1', to: 'Other' }],
+		reason: null,
+	});
+	expect(created[0]!.json).toMatchObject({ id: expect.stringMatching(/^con_/), version: 1 });
+	expect((await listed(team)).map(({ last_name: name }) => name).sort()).toEqual(['Name 0', 'Name 2', 'Other']);
+});
+
+test('only different values are sent, under the version that was read', async () => {
+	const { records } = newTeam(2);
+	const [record] = await add(records);
+	await run([{ ...records[0]!, last_name: 'Other' }]);
+	const last = (await sandbox.list<{ data: { changed: string[] } }>('events?limit=500')).at(-1)!;
+	expect(last.data.changed).toEqual(expect.arrayContaining(['last_name']));
+	expect(last.data.changed).not.toContain('email');
+	expect((await sandbox.read(`contacts/${String(record!.id)}`)).version).toBe(2);
+});
+
+test('a value in the notation of the source is the same for the CRM, so a second run writes nothing', async () => {
+	const { records } = newTeam(1, { last_contacted_at: undefined });
+	const item = {
+		...records[0]!,
+		email: undefined,
+		emails: [{ value: 'ADA.Lovelace@Example.COM', primary: true }, { value: 'ada@Example.com', label: 'Home' }],
+		address: { city: 'Lyon', country: '' },
+	};
+	const first = await run([item]);
+	expect(counts(first)).toEqual([1, 0, 0, 0, 0]);
+	await sandbox.clear();
+	const second = await run([item]);
+	expect(second.updated.map(syncIn)).toEqual([]);
+	expect(counts(second)).toEqual([0, 0, 1, 0, 0]);
+	expect(await writes()).toEqual([]);
+});
+
+test('a preview writes nothing and shows what the run then does', async () => {
+	const { records, filters } = newTeam(30);
+	await add(records.slice(0, 28));
+	await sandbox.clear();
+	const items = records.slice(1).map((record, i) => (i < 5 ? { ...record, last_name: 'New' } : record));
+	const choices = { filters, missingInSource: 'delete' };
+	const preview = await run(items, { ...choices, preview: true });
+	expect(await writes()).toEqual([]);
+	expect(preview.hints).toContainEqual(expect.stringContaining('Preview'));
+	const done = await run(items, choices);
+	expect(counts(preview)).toEqual([2, 5, 22, 1, 0]);
+	expect(counts(done)).toEqual(counts(preview));
+	for (const name of ['updated', 'unchanged', 'deleted'] as const) {
+		expect(done[name].map(syncIn)).toEqual(preview[name].map(syncIn));
+	}
+});
+
+test.each([
+	['some', 1],
+	['none', 20],
+])('a preview shows every item that cannot be read (%s can), and deletes no more than a run that continues', async (_, first) => {
+	const { records, filters } = newTeam(20);
+	await add(records);
+	await sandbox.clear();
+	const unknown = records.slice(0, 3).map((record) => ({ ...record, company_id: 'Nobody Inc' }));
+	const items = [...unknown, { last_name: 'No Key' }, ...records.slice(3 + first)];
+	const choices = { filters, missingInSource: 'delete', maxDeletionsShare: 100 };
+
+	const preview = await run(items, { ...choices, preview: true });
+	expect(preview.deleted).toEqual([]);
+	const reasons = preview.conflict.filter(({ json }) => json.error).map(({ json, pairedItem }) => [pairedItem, json.error]);
+	expect(reasons).toEqual([
+		...[0, 1, 2].map((item) => [{ item }, expect.stringContaining('Nobody Inc')]),
+		[{ item: 3 }, expect.stringContaining('field to match on')],
+	]);
+	expect(preview.hints).toContainEqual(expect.stringContaining(`4 of ${items.length} items could not be read`));
+	expect(preview.hints).toContainEqual(expect.stringContaining('because 4 items have no key or could not be read'));
+
+	const stopped = run(items, choices);
+	await expect(stopped).rejects.toMatchObject({
+		message: expect.stringContaining('Nobody Inc'), description: expect.stringContaining('run with Preview on'),
+	});
+	expect(await writes()).toEqual([]);
+	const continued = await run(items, choices, { continueOnFail: true });
+	expect(counts(continued)).toEqual(counts(preview));
+	expect(await writes()).toEqual([]);
+});
+
+describe('nothing is guessed', () => {
+	test('two items with one key are conflicts, and their record is not missing', async () => {
+		const { team, records, filters } = newTeam(2);
+		await add(records);
+		const twice = [records[0]!, { ...records[0]!, last_name: 'Twin' }, records[1]!];
+		const { conflict, unchanged } = await run(twice, { filters, missingInSource: 'delete', maxDeletionsShare: 100 });
+		expect(conflict.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
+		expect(syncIn(conflict[0]!).reason).toContain('several items (0, 1)');
+		expect(unchanged).toHaveLength(1);
+		expect(await listed(team)).toHaveLength(2);
+	});
+
+	test('a record outside the scope is not touched, and not created twice', async () => {
+		const { records } = newTeam(1);
+		const [stored] = await add(records);
+		const { filters } = newTeam(0);
+		await sandbox.clear();
+		for (const preview of [true, false]) {
+			const { conflict } = await run([{ ...records[0]!, last_name: 'Other' }], { filters, preview });
+			expect(syncIn(conflict[0]!).reason).toContain(String(stored!.id));
+		}
+		expect(await writes()).toEqual([]);
+	});
+
+	test('a unique value of another record is a conflict, in the preview as in the run', async () => {
+		const { records } = newTeam(2);
+		await add(records);
+		await sandbox.clear();
+		for (const preview of [true, false]) {
+			const { conflict } = await run([{ ...records[0]!, email: records[1]!.email }], { preview });
+			expect(syncIn(conflict[0]!).reason).toContain('Email');
+		}
+		expect(await writes()).toEqual([]);
+	});
+
+	test('the second field finds only records that the first does not', async () => {
+		const { records } = newTeam(2);
+		const [, second] = await add([records[0]!, { ...records[1]!, external_id: null }]);
+		const { updated, unchanged } = await run(records, { alsoMatchOn: 'email' });
+		expect(unchanged.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }]);
+		expect(updated[0]!.json).toMatchObject({ id: second!.id, external_id: records[1]!.external_id });
+	});
+
+	test('a field to match on that is not unique is refused', async () => {
+		await expect(run([{ last_name: 'A' }], { matchOn: 'last_name' })).rejects.toThrow('unique');
+	});
+});
+
+test('ten records are found with a few requests, however many records exist', async () => {
+	const { records } = newTeam(600);
+	for (let i = 0; i < 600; i += 100) await add(records.slice(i, i + 100));
+	await sandbox.clear();
+	await run(records.slice(0, 10).map((record) => ({ ...record, last_name: 'Other' })), { matchOn: 'email' });
+	const requests = (await sandbox.requests()).filter(({ path }) => path.startsWith('/v1/contacts'));
+	expect(requests.map(({ method }) => method)).toEqual(['GET', 'POST']);
+});
+
+test('an item that cannot be read fails before anything is written, or alone on continue on fail', async () => {
+	const { records } = newTeam(2);
+	const items = [records[0]!, { ...records[1]!, external_id: null, email: null }];
+	await sandbox.clear();
+	await expect(run(items)).rejects.toThrow('no value for');
+	expect(await writes()).toEqual([]);
+	const { created, conflict } = await run(items, {}, { continueOnFail: true });
+	expect(created).toHaveLength(1);
+	expect(conflict[0]).toMatchObject({ json: { error: expect.stringContaining('no value for') }, pairedItem: { item: 1 } });
+});
+
+test('a record that the CRM refuses fails, and the others are written on continue on fail', async () => {
+	const { team, records } = newTeam(2);
+	const items = [{ ...records[0]!, phone: 'none' }, records[1]!];
+	const { created, conflict } = await run(items, {}, { continueOnFail: true });
+	expect([created.length, conflict.length]).toEqual([1, 1]);
+	expect(await listed(team)).toHaveLength(1);
+	await expect(run(items)).rejects.toThrow();
+});
+
+test('if the CRM cannot be read, no item is returned as created on continue on fail', async () => {
+	const { records } = newTeam(2);
+	await sandbox.faults({ path: '/v1/contacts', status: 403 });
+	const result = await run(records, {}, { continueOnFail: true });
+	await sandbox.clear();
+	expect(counts(result)).toEqual([0, 0, 0, 0, 2]);
+	expect(result.conflict.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
+	expect(result.conflict[0]!.json.error).toEqual(expect.any(String));
+});

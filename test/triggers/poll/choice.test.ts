@@ -1,0 +1,182 @@
+import { DateTime } from 'luxon';
+import type { IDataObject } from 'n8n-workflow';
+
+import { systemClock } from '../../../nodes/CrmPlatform/base/clock';
+import { startSignInSandbox } from '../../support/oauth2.ts';
+import { eventsIn } from '../../support/poll-log.ts';
+import { usePublished, type Published } from '../../support/published-workflow.ts';
+import { useSandbox } from '../../support/sandbox.ts';
+import { until } from '../../support/until.ts';
+
+const sandbox = useSandbox({ contacts: 0 });
+const { contacts, advance, now } = eventsIn(sandbox);
+const day = 24 * 60 * 60;
+
+const { saved } = usePublished(sandbox);
+
+/** Publishes a trigger with a fast clock that starts at the service's time, and with short waits. */
+async function publish(parameters: IDataObject = {}): Promise<Published> {
+	const published = saved(parameters);
+	await setClock(published);
+	await published.activate();
+	return published;
+}
+
+async function setClock({ setup }: Published): Promise<void> {
+	const start = await now();
+	const begun = Date.now();
+	setup.clock = {
+		...systemClock,
+		now: () => start + (Date.now() - begun) * 100,
+		sleep: async (ms, signal) => await systemClock.sleep(Math.min(ms, 20), signal),
+	};
+}
+
+async function again(n8n: Published, parameters?: IDataObject): Promise<void> {
+	await n8n.deactivate();
+	if (parameters) n8n.setup.parameters = parameters;
+	await setClock(n8n);
+	await n8n.activate();
+}
+
+const types = ({ executions }: Published) => executions.flatMap(({ items }) => items.map(({ type }) => type));
+const arrived = async (n8n: Published, count: number) => await until(() => n8n.ids().length >= count);
+
+/** The service's date, as n8n's editor stores one: without a zone, meant in that of the workflow. */
+const inEditor = (ms: number) =>
+	DateTime.fromMillis(ms, { zone: 'America/Sao_Paulo' }).toFormat("yyyy-MM-dd'T'HH:mm:ss");
+const since = async () => ({ start: 'date', since: inEditor((await now()) + 1_000) });
+
+test('only chosen events start the workflow: by type, by pattern, by changed fields', async () => {
+	const typed = await publish({ events: ['contact.updated'] });
+	const object = await sandbox.create('contacts', { last_name: 'Lima' });
+	await sandbox.call('PATCH', `/v1/contacts/${object.id}`, { first_name: 'Ana' });
+	await arrived(typed, 1);
+	expect(types(typed)).toEqual(['contact.updated']);
+});
+
+test('several patterns and changed fields can be combined', async () => {
+	const parameters = { events: ['contact.*', 'company.created'], filters: { changedFields: ['job_title'] } };
+	const n8n = await publish(parameters);
+	const { id } = await sandbox.create('contacts', { last_name: 'Lima' });
+	await sandbox.call('PATCH', `/v1/contacts/${id}`, { first_name: 'Ana' });
+	await sandbox.call('PATCH', `/v1/contacts/${id}`, { job_title: 'CTO' });
+	await sandbox.create('companies', { name: 'Altamira' });
+	await arrived(n8n, 3);
+	expect(types(n8n).sort()).toEqual(['company.created', 'contact.created', 'contact.updated']);
+});
+
+test('events that are chosen later start from then on', async () => {
+	const n8n = await publish();
+	await sandbox.create('companies', { name: 'Before' });
+	const [contactId] = await contacts(1);
+	await arrived(n8n, 1);
+	await again(n8n, { events: ['contact.created', 'company.created'] });
+	await sandbox.create('companies', { name: 'After' });
+	await arrived(n8n, 2);
+	expect(n8n.executions.map(({ items }) => items[0])).toMatchObject([
+		{ id: contactId },
+		{ data: { object: { name: 'After' } } },
+	]);
+});
+
+test.each([
+	[{ events: [] }, 'Choose at least one event'],
+	[{ start: 'date', since: 'tomorrow' }, '“tomorrow” is not a date'],
+])('publishing %j fails with an explanation', async (parameters, reason) => {
+	await expect(publish(parameters)).rejects.toThrow(reason);
+});
+
+test('events since a date start the workflow, older ones do not, and a republish repeats none', async () => {
+	await contacts(2);
+	await advance(day);
+	const parameters = await since();
+	await advance(60);
+	const ids = await contacts(2);
+	const n8n = await publish(parameters);
+	await arrived(n8n, 2);
+	await again(n8n);
+	ids.push(...(await contacts(1)));
+	await arrived(n8n, 3);
+	expect(n8n.ids()).toEqual(ids);
+});
+
+test.each(['started', 'succeeded'])('an earlier date starts events without an execution, even after a restart (%s)', async (doneWhen) => {
+	const parameters = { ...(await since()), doneWhen };
+	await advance(60);
+	const earlier = await contacts(2);
+	const n8n = await publish({ doneWhen });
+	const ids = await contacts(2);
+	await arrived(n8n, 2);
+	n8n.kill();
+	await again(n8n, parameters);
+	await arrived(n8n, 4);
+	n8n.kill();
+	await again(n8n);
+	const [last] = await contacts(1);
+	await arrived(n8n, 5);
+	expect(n8n.ids()).toEqual([...ids, ...earlier, last]);
+	expect(n8n.executions).toHaveLength(5);
+	expect(n8n.reported).toEqual([]);
+});
+
+test('the user is warned if n8n was down for longer than the CRM keeps events', async () => {
+	const n8n = await publish();
+	await contacts(1);
+	await arrived(n8n, 1);
+	await n8n.deactivate();
+	await contacts(2);
+	await advance(31 * day);
+	const ids = await contacts(2);
+	await again(n8n);
+	await arrived(n8n, 3);
+	expect(n8n.reported).toEqual([expect.stringContaining('Events may be missing')]);
+	expect(n8n.ids().slice(1)).toEqual(ids);
+});
+
+test('a long downtime is not reported if the CRM still has all events', async () => {
+	const n8n = await publish();
+	await contacts(1);
+	await arrived(n8n, 1);
+	await n8n.deactivate();
+	await advance(20 * day);
+	await contacts(2);
+	await again(n8n);
+	await arrived(n8n, 3);
+	expect(n8n.reported).toEqual([]);
+});
+
+test('a test by hand shows records with their events, unless something else is chosen, and reports if there are none', async () => {
+	const [id] = await contacts(1);
+	const shows = async (parameters: IDataObject) => await saved(parameters).test();
+	const items = await shows({ output: undefined, events: ['contact.*'] });
+	expect(items.at(-1)).toMatchObject({ object: 'contact', event: { id, type: 'contact.created' } });
+	await expect(shows({ events: ['ticket.solved'] })).rejects.toThrow('None of the latest');
+});
+
+test('a signed-in user gets the events of records that they see, and stays signed in', async () => {
+	const service = await startSignInSandbox();
+	try {
+		const call = async (method: string, path: string, body?: object) =>
+			(await service.call(service.apiKey, method, path, body)).body;
+		const { data: users } = await call('GET', '/v1/users?limit=50');
+		const create = async (last_name: string, owner_id: string) =>
+			await call('POST', '/v1/contacts', { last_name, owner_id });
+		const scope = 'contacts:read events:read users:read';
+		const credential = await service.credential({ role: 'member', scope });
+		const { access_token: token } = credential.data.oauthTokenData as { access_token: string };
+		const { id } = (await service.call(token, 'GET', '/v1/users/me')).body;
+		const other = users.find((user: { id: string }) => user.id !== id);
+		const n8n = saved({ events: ['contact.*'] }, { credential, clock: systemClock });
+		await n8n.activate();
+		await create('Theirs', other.id);
+		service.expire();
+		await create('Mine', id);
+		await arrived(n8n, 1);
+		expect(n8n.executions.map(({ items }) => items[0])).toMatchObject([{ data: { object: { last_name: 'Mine' } } }]);
+		expect(n8n.reported).toEqual([]);
+		await n8n.deactivate();
+	} finally {
+		await service.close();
+	}
+});

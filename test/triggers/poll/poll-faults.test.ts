@@ -1,0 +1,203 @@
+import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/poll/published';
+import { choiceOf } from './poll-model/poll-histories.ts';
+import { isUnwritable, pollWorld } from './poll-model/poll-world.ts';
+
+afterEach(forgetDispatchers);
+
+test('a publish while n8n is asked about an execution loses no group', async () => {
+	const { clock, n8n, happen, chooseCurrent, publish, started } = await pollWorld();
+	let isWell = false;
+	const choice = chooseCurrent({ groupSize: 2 }, (id) => (id === 'r1' ? '403' : ['r7', 'r8'].includes(id) && !isWell ? '500' : undefined));
+	await publish(choice);
+	let writeAttempts = 0;
+	n8n.beforeWriting = async (items, key) => {
+		if (key === '' || !isUnwritable(items)) return;
+		writeAttempts += 1;
+		await clock.sleep(2_000);
+	};
+	happen('r0', 'r1', 'r7', 'r8');
+	while (writeAttempts === 0) await clock.advance(100);
+	await publish(choice);
+	await clock.advance(600_000);
+	isWell = true;
+	await clock.advance(3_600_000);
+	expect(started().join().split(',').sort()).toEqual(['e2', 'e4', 'e5']);
+});
+
+const afterCrashes = ['startAgain', 'setAside'] as const;
+const cases = afterCrashes.flatMap((afterCrash) => [[afterCrash, 'restarted'], [afterCrash, 'not restarted']] as const);
+test.each(cases)('a date that was chosen before starts only events without an execution (%s, %s)', async (afterCrash, restarts) => {
+	const { clock, n8n, happen, choose, publish, started } = await pollWorld();
+	const since = new Date(clock.now()).toISOString();
+	happen('r0', 'r1', 'r2');
+	await clock.advance(1_000);
+	const from = (start: string, instant: string) => ({ ...choose({ doneWhen: 'succeeded', afterCrash }), start, since: instant });
+	await publish(from('A', since));
+	await publish(from('B', new Date(clock.now()).toISOString()));
+	if (restarts === 'restarted') {
+		await n8n.kill();
+		await n8n.start();
+	}
+	await publish(from('A', since));
+	if (restarts === 'restarted') {
+		await n8n.kill();
+		await n8n.start();
+	}
+	await clock.advance(300_000);
+	expect(started()).toEqual(['e2', 'e3', 'e4']);
+	expect(n8n.reports).toEqual([]);
+});
+
+test('a date starts events that happened outside the scope of records chosen before', async () => {
+	const { clock, service, n8n, choose, publish } = await pollWorld();
+	const since = new Date(clock.now()).toISOString();
+	const records = choiceOf(
+		{ doneWhen: 'started', afterCrash: 'startAgain', groupSize: 1 }, [], { start: '', since: '', stage: 'lead' }, service.page,
+	);
+	await publish(records);
+	service.write('r0', 'customer');
+	service.write('r1', 'lead');
+	await clock.advance(60_000);
+	const events = { ...choose(), start: 'A', since };
+	events.events.events = ['p.created'];
+	await publish(events);
+	expect(n8n.allRows.map(({ items }) => items[0]!.type ?? items[0]!.change)).toEqual(['created', 'p.created']);
+});
+
+test('a date in the future starts nothing that happens before it', async () => {
+	const { clock, happen, choose, publish, started } = await pollWorld();
+	const tomorrow = new Date(clock.now() + 24 * 3_600_000).toISOString();
+	await publish({ ...choose(), start: 'tomorrow', since: tomorrow });
+	happen('r0');
+	await clock.advance(24 * 3_600_000);
+	happen('r1');
+	await clock.advance(60_000);
+	expect(started()).toEqual(['e3']);
+});
+
+test('a part of a group that cannot be read delays no other record', async () => {
+	const { clock, happen, chooseCurrent, publish, started } = await pollWorld();
+	await publish(chooseCurrent({ groupSize: 3 }, (id) => (id === 'r1' ? '500' : undefined)));
+	happen('r0', 'r1', 'r2');
+	await clock.advance(300_000);
+	happen('r0', 'r2', 'r9');
+	await clock.advance(600_000);
+	expect(started()).toEqual(['e2,e4', 'e5,e6,e7']);
+});
+
+test('events with ids that a restored service had assigned before start', async () => {
+	const { clock, service, happen, choose, publish, started } = await pollWorld();
+	await publish(choose());
+	happen('r1', 'r2', 'r3');
+	await clock.advance(60_000);
+	service.restore(3);
+	await clock.advance(180_000);
+	for (const id of ['e2', 'e3', 'e4']) service.happen('a.x', 'r1', 0, id);
+	await clock.advance(180_000);
+	expect(started()).toEqual(['e2', 'e3', 'e4', 'e2', 'e3', 'e4']);
+});
+
+test('a position from before another start of the log is reported', async () => {
+	const { clock, n8n, happen, choose, publish, started, messages } = await pollWorld();
+	await publish({ ...choose(), start: 'A', since: new Date(clock.now()).toISOString() });
+	const old = n8n.staticData;
+	await publish(choose());
+	happen('r1');
+	await clock.advance(60_000);
+	n8n.staticData = old;
+	await n8n.kill();
+	happen('r2');
+	await clock.advance(60_000);
+	await n8n.start();
+	await clock.advance(120_000);
+	expect(started()).toEqual(['e2', 'e3']);
+	expect(messages()).toEqual([expect.stringContaining('was restored from the executions')]);
+});
+
+test('records whose position is lost do not arrive again', async () => {
+	const { clock, n8n, service, choose, publish, started } = await pollWorld();
+	const records = ['r0', 'r1', 'r2'].map((id) => ({ id }));
+	const reader = {
+		path: '/v1/as',
+		scope: 's',
+		page: async () => ({ records }),
+		lastOf: () => undefined,
+		isNewerThan: () => false,
+		existing: async (ids: string[]) => ids.map((id) => ({ id })),
+		asExisting: () => records,
+		changed: async ([event]: Array<{ id: string }>) => [{ id: event!.id }],
+	};
+	await publish({ ...choose(), source: 'records', records: reader } as never);
+	service.happen('a.x', 'r0');
+	await clock.advance(60_000);
+	const before = started();
+	n8n.staticData = '{}';
+	await n8n.kill();
+	await n8n.start();
+	await clock.advance(120_000);
+	expect(before).toHaveLength(4);
+	expect(started()).toEqual(before);
+});
+
+test('The Execution Ends keeps the sequence if n8n could not start one', async () => {
+	const { clock, n8n, happen, choose, publish, started } = await pollWorld();
+	await publish(choose({ doneWhen: 'ended' }));
+	let rejections = 1;
+	n8n.beforeWriting = async (items) => {
+		if (!isUnwritable(items) && rejections-- > 0) throw new Error('The database is away');
+	};
+	happen('r0', 'r1', 'r2', 'r3');
+	await clock.advance(120_000);
+	expect(started()).toEqual(['e2', 'e3', 'e4', 'e5']);
+});
+
+test('The Execution Ends continues with others while a record cannot be read', async () => {
+	const { clock, happen, chooseCurrent, publish, started } = await pollWorld();
+	await publish(chooseCurrent({ doneWhen: 'ended' }, (id) => (id === 'r1' ? '500' : undefined)));
+	happen('r1', 'r1', 'r2', 'r3');
+	await clock.advance(120_000);
+	expect(started()).toEqual(['e4', 'e5']);
+});
+
+test('outcomes that arrive while the CRM is away are stored', async () => {
+	const { clock, n8n, service, happen, choose, publish, messages } = await pollWorld();
+	n8n.courses = [{ ms: 1_000, status: 'error' }, { ms: 30_000, status: 'success' }, { ms: 20_000, status: 'success' }];
+	await publish(choose({ doneWhen: 'succeeded', afterCrash: 'setAside' }));
+	happen('r0', 'r1');
+	while (n8n.allRows.length < 2) await clock.advance(100);
+	await clock.advance(1_500);
+	service.failures = 1e9;
+	await clock.advance(3_600_000);
+	await n8n.kill();
+	service.failures = 0;
+	await n8n.start();
+	await clock.advance(600_000);
+	expect(messages().filter((message) => message.includes('set aside'))).toEqual([]);
+});
+
+test('a record that cannot be read is reported once, even if others arrive', async () => {
+	const { clock, happen, chooseCurrent, publish, messages } = await pollWorld();
+	await publish(chooseCurrent({}, (id) => (id === 'bad' ? '500' : undefined)));
+	happen('bad');
+	for (let i = 0; i < 120; i++) {
+		happen(`r${i}`);
+		await clock.advance(60_000);
+	}
+	expect(messages()).toHaveLength(1);
+});
+
+test('an event that waits for the end of an execution starts at that end, even while another is loaded', async () => {
+	const { clock, n8n, service, happen, chooseCurrent, publish } = await pollWorld();
+	const choice = { ...chooseCurrent({}, () => undefined), interval: 3_600_000, atOnce: 5 };
+	const { send } = service.api;
+	service.api.send = (async (request: { path: string }) => {
+		if (request.path.endsWith('r2')) await clock.sleep(3_000);
+		return await send!(request as never);
+	});
+	n8n.courses = [{ ms: 1_000, status: 'success' }, { ms: 3_600_000, status: 'success' }];
+	await publish(choice);
+	happen('r1', 'r1', 'r2');
+	while (n8n.allRows.length < 2) await clock.advance(1_000);
+	await clock.advance(5_000);
+	expect(n8n.allRows).toHaveLength(3);
+});

@@ -1,0 +1,104 @@
+import type { CrmEvent } from '../../../../nodes/CrmPlatform/log/crmEvent';
+import { copyBroken } from './copies.ts';
+import { isExcused } from './excuses.ts';
+import type { ModelExecution } from './poll-n8n.ts';
+import { counts, type Played } from './played.ts';
+import { isNewBeginning, isNeverWanted, isWanted } from './wanted.ts';
+
+/** Every guarantee of docs/triggers-faults.md that a history has broken. */
+export function brokenPollPromises(played: Played): string[] {
+	return [...new Set(played.choices.map(({ node }) => node))].flatMap((node) => [
+		...lostOf(played, node),
+		...doubledOf(played, node),
+		...unchosenOf(played, node),
+		...falseAlarmsOf(played, node),
+		...copyBroken(played, node),
+	]);
+}
+
+function lostOf(played: Played, node: string): string[] {
+	const publications = played.choices.filter((publication) => publication.node === node);
+	return played.service.all
+		.filter((event) => played.service.has(event) && isWanted(publications, event))
+		.filter(
+			(event) =>
+				![...rowsOf(played, node, event), ...changesOf(played, node, event)].some((row) => counts(publications, row)) &&
+				!isExcused(played, node, event),
+		)
+		.map(({ id, sequence }) => `${node}: ${id} (${sequence}) was lost without a report`);
+}
+
+function doubledOf(played: Played, node: string): string[] {
+	const { history, service, kills, losses, pruned, choices, restores } = played;
+	const publications = choices.filter((publication) => publication.node === node);
+	const groupSize = Math.max(...publications.map(({ settings }) => settings.groupSize));
+	const isRetried = publications.some(({ settings }) => settings.doneWhen === 'succeeded');
+	const isStartedAgain = isRetried && history.afterCrash === 'startAgain';
+	const isCounted = ({ status }: ModelExecution) => status !== 'new' && (!isRetried || status === 'success');
+	// At the end of an activation, n8n stores its copy, which sets back what a sibling has just stored.
+	const setBack = choices.filter(({ node: other, to }) => other !== node && kills.some((at) => at >= to && at - to < 60_000));
+	const isPruned = pruned === true && publications.some(({ from }, i) => i > 0 && isNewBeginning(publications, i) && from > 0);
+	/** A key is free again once its execution is deleted, and a group that is read again may have other members. */
+	const isRepeatable = (at: number): boolean => {
+		const lost = [...losses, ...(groupSize > 1 || isStartedAgain ? setBack.map(({ to }) => to) : [])];
+		const wasSetBack = lost.some((loss) => kills.some((kill) => kill >= loss && kill >= at));
+		if (wasSetBack && (pruned === true || groupSize > 1 || isStartedAgain)) return true;
+		// Another beginning asks n8n what it has started.
+		return (isPruned || groupSize > 1) && publications.some(({ from }, i) => i > 0 && isNewBeginning(publications, i) && from >= at - 1_000);
+	};
+	const doubled = service.all
+		.filter((event) => !isRepeatable(Date.parse(event.timestamp)))
+		.map((event) => {
+			const changes = groupSize > 1 || restores.length > 0 ? [] : changesOf(played, node, event);
+			return { id: event.id, times: [...rowsOf(played, node, event), ...changes].filter(isCounted).length };
+		});
+	const copies = publications.filter(({ begins }, i) => begins.stage !== undefined && isNewBeginning(publications, i));
+	const entryRows = groupSize > 1 || restores.length > 0 || losses.length > 0 ? [] : entries(played, node).filter(isCounted);
+	// What was committed late, at the instant of the newest event before the publish, may be returned again.
+	const again = [...new Set(entryRows.map(({ ids }) => ids[0]!))].filter((id) => !service.late.has(id)).map((id) => ({
+		id,
+		times: entryRows.filter(({ ids }) => ids[0] === id).length + 1 - copies.length,
+	}));
+	const repeated = [...doubled, ...again].filter(({ times }) => times > 1);
+	const times = repeated.reduce((sum, repetition) => sum + repetition.times - 1, 0);
+	// Executions that were in progress at a kill, or had just ended.
+	if (isStartedAgain && times <= kills.length * 2 * groupSize) return [];
+	return repeated.map(({ id }) => `${node}: ${id} was started twice`);
+}
+
+/** Executions with records that are new to the copy. */
+const entries = ({ n8n }: Played, node: string): ModelExecution[] =>
+	n8n.allRows.filter((row) => row.node === node && row.items.some(({ change }) => change === 'existing' || change === 'created'));
+
+function unchosenOf(played: Played, node: string): string[] {
+	const { service, choices, losses, kills, restores, history } = played;
+	const publications = choices.filter((publication) => publication.node === node);
+	// A replica that has not been restored yet hides the restore from the trigger.
+	const isHidden = restores.length > 0 && history.steps.some(({ does }) => does === 'lag');
+	// With the position, the earlier choices are lost.
+	const isForgotten = (at: number) => losses.some((loss) => kills.some((kill) => kill >= loss && kill >= at - 30_000));
+	return service.all
+		.filter((event) => isNeverWanted(publications, event) && rowsOf(played, node, event).length > 0)
+		.filter(({ timestamp }) => !isHidden && !isForgotten(Date.parse(timestamp)))
+		.map(({ id }) => `${node}: ${id} was started, and nobody had chosen it`);
+}
+
+function falseAlarmsOf({ n8n, restores, losses }: Played, node: string): string[] {
+	return n8n.reports
+		.filter((report) => report.node === node && /may be missing|no longer has/.test(report.message))
+		.filter(({ at }) => Math.min(...restores, ...losses) > at)
+		.map(({ message }) => `${node}: a false alarm: ${message}`);
+}
+
+const rowsOf = ({ n8n }: Played, node: string, event: CrmEvent) =>
+	n8n.allRows.filter((row) => row.node === node && row.items.some(({ id, timestamp }) => id === event.id && timestamp === event.timestamp));
+
+/** Executions for the change that an event reports, started while records were chosen. */
+function changesOf({ n8n, choices }: Played, node: string, { id, timestamp, data }: CrmEvent): ModelExecution[] {
+	const isGrouped = choices.some((publication) => publication.node === node && publication.settings.groupSize > 1);
+	const isChange = ({ id: record, change }: ModelExecution['items'][0]) =>
+		record === data.object.id && change !== undefined && change !== 'existing';
+	return n8n.allRows
+		.filter((row) => row.node === node && row.items.some(isChange) && row.started >= Date.parse(timestamp))
+		.filter(({ key }) => isGrouped || key.includes(`events:${id}:`));
+}

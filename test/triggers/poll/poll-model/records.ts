@@ -1,0 +1,51 @@
+import type { ListDescription } from '../../../../nodes/CrmPlatform/api/openapi/listing';
+import { RecordReader } from '../../../../nodes/CrmPlatform/trigger/poll/records';
+import type { Connection } from '../../../../nodes/CrmPlatform/api/connection';
+import type { Query } from '../../../../nodes/CrmPlatform/api/http/path';
+
+export interface ModelRecord {
+	id: string;
+	created_at: string;
+	updated_at: string;
+	stage: string;
+	/** Counts its changes. */
+	revision: number;
+}
+
+/** The types of events about records. */
+export const recordTypes = ['p.created', 'p.deleted', 'p.updated'];
+
+const list = {
+	cursor: 'cursor',
+	pageSize: { name: 'limit', maximum: 3 },
+	sort: { name: 'sort', values: ['created_at', '-created_at'] },
+	filters: [{ name: 'ids' }, { name: 'created_at[gte]' }, { name: 'stage' }],
+	changed: { field: 'updated_at', since: 'updated_since' },
+	created: { field: 'created_at', from: 'created_at[gte]', before: 'created_at[lt]' },
+} as unknown as ListDescription;
+
+/** The trigger's reader of records: of this stage, or of all. */
+export function readerOf(stage: string, answer: (query: Query) => object): RecordReader {
+	const api = {
+		send: async ({ query }: { query: Query }) => ({ status: 200, headers: {}, body: answer(query) }),
+	} as unknown as Connection;
+	const filters = stage === '' ? {} : { stage };
+	return new RecordReader(api, { path: '/v1/people', list, entered: stage, filters, query: filters, output: (record) => record });
+}
+
+/** A page of the list of records, as the service answers. The cursor names a record that may have been deleted. */
+export function pageOf(records: ModelRecord[], query: Query): { data: ModelRecord[]; next_cursor: string | null } {
+	const ids = [query.ids ?? []].flat().map(String);
+	const from = String(query['created_at[gte]'] ?? '');
+	const after = String(query.cursor ?? '').split(' ');
+	const found = records
+		.filter(({ id, stage, created_at }) => {
+			const isWanted = (ids.length === 0 || ids.includes(id)) && (query.stage === undefined || stage === query.stage);
+			const isBehind = query.cursor === undefined || [created_at, id].join(' ') > after.join(' ');
+			return isWanted && isBehind && created_at >= from;
+		})
+		.sort((a, b) => ([a.created_at, a.id].join(' ') < [b.created_at, b.id].join(' ') ? -1 : 1));
+	const data = found.slice(0, ids.length > 0 ? 100 : 3);
+	const last = data.at(-1);
+	return { data, next_cursor: last && found.length > data.length ? `${last.created_at} ${last.id}` : null };
+}

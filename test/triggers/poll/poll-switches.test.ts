@@ -1,0 +1,106 @@
+import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/poll/published';
+import type { TriggerChoice } from '../../../nodes/CrmPlatform/trigger/poll/readingLoop';
+import { choiceOf, type PollSettings } from './poll-model/poll-histories.ts';
+import { pollWorld } from './poll-model/poll-world.ts';
+
+afterEach(forgetDispatchers);
+
+/** A trigger with records of which some changes are open, and what the user may choose instead. */
+async function openRecords(settings: PollSettings = { doneWhen: 'ended', groupSize: 1 }) {
+	const testWorld = await pollWorld();
+	const { clock, service, n8n, publish } = testWorld;
+	const since = new Date(clock.now()).toISOString();
+	const records = choiceOf({ ...settings, afterCrash: 'startAgain' }, [], { start: '', since: '', stage: '' }, service.page);
+	const from = (start: string, instant: string): TriggerChoice =>
+		choiceOf({ ...settings, afterCrash: 'startAgain' }, ['p.*'], { start, since: instant }, service.page);
+	await publish(records);
+	n8n.courses = [{ ms: 20_000, status: 'success' }];
+	for (let i = 0; i < 6; i++) service.write(`r${i}`, 'lead');
+	while (n8n.allRows.length < 2) await clock.advance(100);
+	/** How often each event has started an execution. */
+	const executions = () => service.all.slice(1).map(({ id }) => n8n.allRows.filter(({ key }) => key.includes(`events:${id}:`)).length);
+	return { ...testWorld, since, records, from, executions };
+}
+
+test.each(['ended', 'succeeded', 'started'] as const)('since a chosen date, changes of open records start (%s)', async (doneWhen) => {
+	const { clock, since, from, publish, executions, messages } = await openRecords({ doneWhen, groupSize: 1 });
+	await publish(from('A', since));
+	await clock.advance(300_000);
+	expect(executions()).toEqual([1, 1, 1, 1, 1, 1]);
+	expect(messages()).toEqual([]);
+});
+
+test('changes of records that are set aside start with a later date', async () => {
+	const { clock, since, from, publish, executions, messages } = await openRecords();
+	await publish(from('', ''));
+	const [notice] = messages();
+	expect(notice).toMatch(/^4 pending records were set aside because the trigger now starts from another point\..*r2x0, r3x0, r4x0, r5x0/);
+	expect(messages()).toHaveLength(1);
+	await publish(from('A', since));
+	await clock.advance(300_000);
+	expect(executions()).toEqual([1, 1, 1, 1, 1, 1]);
+	expect(messages()).toHaveLength(1);
+});
+
+test('open records delay nothing that happens after a switch to Events', async () => {
+	const { clock, service, n8n, from, executions, messages } = await openRecords();
+	await n8n.publish('one', from('', ''));
+	await clock.advance(1_000);
+	expect(messages()).toHaveLength(1);
+	service.write('r6', 'lead');
+	await clock.advance(40_000);
+	expect(executions().at(-1)).toBe(1);
+});
+
+test('open records of one type are reported immediately, in one notice, when another type is chosen', async () => {
+	const { clock, n8n, records, messages } = await openRecords();
+	await n8n.publish('one', { ...records, records: Object.assign(Object.create(records.records!), { path: '/v1/others' }) });
+	await clock.advance(1_000);
+	expect(messages()).toEqual([expect.stringMatching(/^4 pending records were set aside/)]);
+});
+
+test('a record that failed and waits for another attempt is reported when a date is chosen', async () => {
+	const { clock, service, n8n, since, records, from, publish, messages } = await openRecords({
+		doneWhen: 'succeeded', groupSize: 1, attempts: 20,
+	});
+	await publish(records);
+	await clock.advance(600_000);
+	n8n.courses = [{ ms: 1, status: 'error' }];
+	service.write('r0', 'customer');
+	await clock.advance(60_000);
+	await publish(from('A', since));
+	expect(messages()).toEqual([
+		expect.stringMatching(/^The pending record r0x0 was set aside because the trigger now starts from another point/),
+	]);
+});
+
+test('an event that was refused starts with a later date, once it is allowed', async () => {
+	const { clock, happen, chooseCurrent, publish, started, messages } = await pollWorld();
+	const since = new Date(clock.now()).toISOString();
+	let isRefused = true;
+	const choice = chooseCurrent({}, () => (isRefused ? '403' : undefined));
+	await publish(choice);
+	happen('r0');
+	await clock.advance(120_000);
+	expect(messages()).toEqual([expect.stringContaining('was set aside and started no execution')]);
+	isRefused = false;
+	await publish({ ...choice, start: 'A', since });
+	expect(started()).toHaveLength(1);
+});
+
+test('a record of the backfill that fails repeatedly delays no change of another record', async () => {
+	const { clock, service, n8n, publish } = await pollWorld();
+	for (const record of ['r0', 'r1']) service.write(record, 'lead');
+	await clock.advance(60_000);
+	const settings = { doneWhen: 'succeeded', groupSize: 1, attempts: 20, afterCrash: 'startAgain' } as const;
+	n8n.courseOf = (items) => ({ ms: 1, status: items[0]?.id === 'r0x0' ? 'error' : 'success' });
+	await publish(choiceOf(settings, [], { start: '', since: '', stage: '' }, service.page));
+	service.write('r0', 'customer');
+	service.write('r1', 'customer');
+	await clock.advance(60_000);
+	const changes = n8n.allRows.filter(({ items }) => items[0]!.change === 'updated').map(({ ids }) => ids[0]);
+	expect(changes).toEqual(['r1x0']);
+	n8n.courseOf = () => ({ ms: 1, status: 'success' });
+	await clock.advance(3_600_000);
+	expect(n8n.allRows.at(-1)).toMatchObject({ ids: ['r0x0'], items: [{ change: 'updated', stage: 'customer' }] });
+});

@@ -1,0 +1,113 @@
+import type { ITriggerFunctions } from 'n8n-workflow';
+
+import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
+import {
+	choiceFor, storedPosition, typesToRead, type Choice, type Group, type Position,
+} from '../../../nodes/CrmPlatform/trigger/poll/position';
+import { forgetStates, storeState } from '../../../nodes/CrmPlatform/trigger/storedState';
+
+const replacedAt = Date.parse('2026-06-01T12:00:00Z');
+
+const choiceOf = (type: string, more: Partial<Choice> = {}): Choice => ({
+	events: [type],
+	filter: { changedFields: [], equal: {} },
+	shape: 'event',
+	...more,
+});
+
+const positionOf = (more: Partial<Position> = {}): Position => ({
+	account: 'acc',
+	start: 'now',
+	since: '',
+	choice: choiceOf('deal.won'),
+	replaced: [],
+	begun: 0,
+	sequence: 1_000,
+	at: '2026-06-01T00:00:00.000Z',
+	open: [],
+	...more,
+});
+
+const event = (sequence: number, ms: number, type = 'deal.won') =>
+	({
+		id: `e${sequence}`, sequence, type, timestamp: new Date(ms).toISOString(), data: { object: {}, previous: null, changed: [] },
+	}) as CrmEvent;
+
+describe('After the user has replaced a choice, an event', () => {
+	const position = positionOf({ replaced: [{ choice: choiceOf('deal.lost'), lastBefore: 100, lastPossiblyBefore: 150 }] });
+	const chosenBy = (sequence: number) => ({
+		old: choiceFor(position, event(sequence, replacedAt, 'deal.lost')) !== undefined,
+		new: choiceFor(position, event(sequence, replacedAt, 'deal.won')) !== undefined,
+	});
+
+	test.each([
+		['that happened before follows the old choice alone', 100, { old: true, new: false }],
+		['that may have happened before follows either', 101, { old: true, new: true }],
+		['up to the end of the doubt follows either', 150, { old: true, new: true }],
+		['after the end of the doubt follows the new choice alone', 151, { old: false, new: true }],
+	])('%s', (_, sequence, expected) => {
+		expect(chosenBy(sequence)).toEqual(expected);
+	});
+
+	test('before the chosen date is not started; at the date, it is', () => {
+		const position = positionOf({ since: '2026-06-01T12:00:00Z' });
+		expect(choiceFor(position, event(5, replacedAt - 1))).toBeUndefined();
+		expect(choiceFor(position, event(5, replacedAt))).toBe(position.choice);
+	});
+
+	test('is read if any choice has its type, each type once and always in one order', () => {
+		const replaced = ['ticket.solved', 'contact.*'].map((type) => ({ choice: choiceOf(type), lastBefore: 0, lastPossiblyBefore: 0 }));
+		expect(typesToRead(positionOf({ choice: { ...choiceOf('deal.won'), events: ['deal.won', 'contact.*'] }, replaced }))).toEqual([
+			'contact.*', 'deal.won', 'ticket.solved',
+		]);
+		expect(typesToRead(positionOf())).toEqual(['deal.won']);
+	});
+});
+
+describe('A stored position', () => {
+	function n8n(): ITriggerFunctions {
+		const data = {};
+		return {
+			getInstanceId: () => 'n8n-1',
+			getWorkflow: () => ({ id: 'w', active: true }),
+			getNode: () => ({ id: 'poll', name: 'Trigger', type: 'n8n-nodes-crm-platform.crmPlatformPollTrigger' }),
+			getWorkflowStaticData: () => data,
+		} as unknown as ITriggerFunctions;
+	}
+	const group: Group = {
+		name: 'g', attempt: 2, unbegun: 1, isEmitted: true, kind: 'records', start: 'now', ids: ['1'], records: ['1'],
+		sequences: [7], timestamps: ['2026-06-01T00:00:00Z'], isReread: true, types: ['deal.won'], shape: 'record',
+	};
+	const position = positionOf({
+		choice: choiceOf('deal.won', {
+			filter: {
+				changedFields: ['stage'],
+				equal: { owner: ['a'] },
+				ignored: { keys: [{ instance: 'i', workflow: 'w' }, { instance: 'j' }], users: ['u'] },
+			},
+			shape: 'current',
+		}),
+		replaced: [{ choice: choiceOf('deal.lost'), lastBefore: 100, lastPossiblyBefore: 150 }],
+		reread: { above: 3, upTo: 9 },
+		newest: { identity: 'a', sequence: 990, timestamp: '2026-06-01T00:00:00Z' },
+		filters: { entered: 'Sales', query: { pipeline_id: 'p' } },
+		backfill: {
+			cursor: 'c',
+			scope: 's',
+			begun: 4,
+			until: '2026-01-01T00:00:00Z',
+			last: { created: '2026-01-01T00:00:00Z', ids: ['r'] },
+			ready: 5,
+			reread: '2026-01-01T00:00:00Z',
+			from: '2026-01-01T00:00:00Z',
+		},
+		open: [group],
+	});
+	beforeEach(forgetStates);
+
+	test('is read as it was stored', () => {
+		const here = n8n();
+		storeState(here, position);
+		expect(storedPosition(here)).toEqual(position);
+	});
+});

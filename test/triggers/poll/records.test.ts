@@ -1,0 +1,157 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { byId, filterRows } from '../../support/parameters.ts';
+import { usePublished, type Published } from '../../support/published-workflow.ts';
+import { useSandbox } from '../../support/sandbox.ts';
+import { until } from '../../support/until.ts';
+
+const sandbox = useSandbox({ contacts: 250 });
+const { publish } = usePublished(sandbox, { source: 'records', resource: 'contact', simplify: false, grouping: 'group' });
+
+const items = (n8n: Published) => n8n.executions.flatMap((execution) => execution.items);
+const changes = (n8n: Published) => items(n8n).map(({ change }) => change);
+
+/** The copy of the records that a workflow keeps: the last item of each. */
+function copyOf(n8n: Published): Map<unknown, IDataObject> {
+	const copy = new Map<unknown, IDataObject>();
+	for (const { change, ...record } of items(n8n)) {
+		if (change === 'deleted') copy.delete(record.id);
+		else copy.set(record.id, record);
+	}
+	return copy;
+}
+
+async function service(query = ''): Promise<IDataObject[]> {
+	return await sandbox.list(`contacts?limit=500&sort=created_at${query}`);
+}
+
+const sorted = (records: Iterable<IDataObject>) =>
+	[...records].sort((a, b) => String(a.id).localeCompare(String(b.id)));
+
+test('all records come first, in groups, then every change, deletions included', async () => {
+	const n8n = await publish({ groupSize: 100 });
+	await until(() => items(n8n).length >= 250);
+	expect(n8n.executions.map((execution) => execution.items.length)).toEqual([100, 100, 50]);
+	expect(new Set(changes(n8n))).toEqual(new Set(['existing']));
+
+	const contact = await sandbox.create('contacts', { last_name: 'Moreno' });
+	const path = `/v1/contacts/${contact.id}`;
+	await until(() => changes(n8n).includes('created'));
+	await sandbox.call('PATCH', path, { job_title: 'Buyer' });
+	await until(() => changes(n8n).includes('updated'));
+	expect(items(n8n).at(-1)).toMatchObject({ id: contact.id, job_title: 'Buyer', change: 'updated' });
+	await sandbox.call('DELETE', path);
+	await until(() => changes(n8n).includes('deleted'));
+	expect(items(n8n).at(-1)).toMatchObject({ id: contact.id, change: 'deleted' });
+	expect(sorted(copyOf(n8n).values())).toEqual(sorted(await service()));
+});
+
+test('while others write and n8n is killed, the workflow’s copy becomes equal to the records', async () => {
+	const execute = async () => {
+		await new Promise((resolve) => setTimeout(resolve, 2));
+		return 'success' as const;
+	};
+	const n8n = await publish({ groupSize: 10, doneWhen: 'succeeded', attempts: 10_000 }, { execute });
+	const before = await service();
+	const writers = [0, 1, 2, 3].map(async (writer) => {
+		for (let i = 0; i < 10; i++) {
+			const target = `/v1/contacts/${String(before[writer * 50 + i * 2]!.id)}`;
+			if (i % 3 === 0) await sandbox.call('DELETE', target);
+			else await sandbox.call('PATCH', target, { job_title: `Writer ${writer}.${i}` });
+			await sandbox.create('contacts', { last_name: `New ${writer}.${i}` });
+		}
+	});
+	for (let kill = 0; kill < 3; kill++) {
+		const target = n8n.executions.length + 5;
+		await until(() => n8n.executions.length >= target);
+		n8n.kill();
+		await n8n.activate();
+	}
+	await Promise.all(writers);
+	const expected = sorted(await service());
+	const succeeded = () => {
+		const filteredN8n = { executions: n8n.executions.filter(({ status }) => status === 'success') };
+		return sorted(copyOf(filteredN8n as Published).values());
+	};
+	await until(() => JSON.stringify(succeeded()) === JSON.stringify(expected));
+	expect(succeeded()).toEqual(expected);
+});
+
+test('filters and output fields work as in Get Many, and a record that leaves the scope is reported', async () => {
+	const inScope = await service('&lifecycle_stage=lead');
+	const n8n = await publish({
+		recordFilters: filterRows({ lifecycle_stage: 'lead' }),
+		options: { outputFields: ['email'] },
+	});
+	await until(() => items(n8n).length >= inScope.length);
+	expect(items(n8n)[0]).toEqual({ id: expect.any(String), email: inScope[0]!.email, change: 'existing' });
+	const [recordInScope] = inScope;
+	await sandbox.call('PATCH', `/v1/contacts/${String(recordInScope!.id)}`, { lifecycle_stage: 'customer' });
+	await until(() => changes(n8n).includes('deleted'));
+	expect(items(n8n).at(-1)).toMatchObject({ id: recordInScope!.id, change: 'deleted' });
+});
+
+test('only records linked to a picked record are in scope', async () => {
+	const [company] = await sandbox.list('companies?limit=1');
+	const n8n = await publish({
+		recordFilters: { rows: [{ field: 'company_id', operator: 'isRecord', record: byId(company!.id) }] },
+	});
+	const contact = await sandbox.create('contacts', { last_name: 'Linked', company_id: company!.id });
+	await sandbox.create('contacts', { last_name: 'Not linked' });
+	await until(() => changes(n8n).includes('created') || items(n8n).some(({ id }) => id === contact.id));
+	const expected = await service(`&company_id=${company!.id}`);
+	await until(() => copyOf(n8n).size === expected.length);
+	expect(sorted(copyOf(n8n).values())).toEqual(sorted(expected));
+});
+
+test('records of a custom object come first, then their changes, and those of other objects do not', async () => {
+	for (const key of ['cars', 'boats']) {
+		const label = { label_singular: key, label_plural: key };
+		await sandbox.create('custom-objects', { key, ...label, primary_field: 'name' });
+		const field = { resource: `custom-objects/${key}/records`, key: 'name', label: 'Name', type: 'text' };
+		await sandbox.create('custom-fields', field);
+	}
+	const create = async (key: string, name: string) => await sandbox.create(`custom-objects/${key}/records`, { custom_fields: { name } });
+	const first = await create('cars', 'M-AB 1');
+	const n8n = await publish({ resource: 'customObjectRecord', objectKey: byId('cars') });
+	await until(() => items(n8n).length > 0);
+	await create('boats', 'Altamira');
+	const second = await create('cars', 'M-AB 2');
+	await until(() => items(n8n).length > 1);
+	await sandbox.call('DELETE', `/v1/custom-objects/cars/records/${first.id}`);
+	await until(() => changes(n8n).includes('deleted'));
+	expect(items(n8n)).toMatchObject([
+		{ id: first.id, title: 'M-AB 1', change: 'existing' },
+		{ id: second.id, title: 'M-AB 2', change: 'created' },
+		{ id: first.id, change: 'deleted' },
+	]);
+});
+
+test('publishing without a custom object fails with an explanation', async () => {
+	await expect(publish({ resource: 'customObjectRecord' })).rejects.toThrow('Pick a record from the list');
+});
+
+test('a restart during the backfill continues where it stopped', async () => {
+	let isHeld = true;
+	const execute = async () => {
+		await until(() => !isHeld);
+		return 'success' as const;
+	};
+	const n8n = await publish({ groupSize: 100, options: { atOnce: 1 } }, { execute });
+	await until(() => n8n.executions.length > 0);
+	n8n.kill();
+	isHeld = false;
+	await n8n.activate();
+	const all = await service();
+	await until(() => items(n8n).length >= all.length);
+	expect(new Set(items(n8n).map(({ id }) => id)).size).toBe(all.length);
+	expect(items(n8n)).toHaveLength(all.length);
+});
+
+test('a test by hand shows the newest records', async () => {
+	const n8n = await publish({});
+	await n8n.deactivate();
+	const testItems = await n8n.test();
+	const newest = (await service()).slice(-5).map((record) => ({ ...record, change: 'existing' }));
+	expect(testItems).toEqual(newest);
+});

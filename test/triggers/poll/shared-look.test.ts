@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+
+import { SimulatedClock } from '../../../bench/scale/clock.ts';
+import type { Newest } from '../../../nodes/CrmPlatform/log/eventLog';
+import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/poll/published';
+import { forgetLooks, sharedLook, untilNextLook } from '../../../nodes/CrmPlatform/trigger/poll/logFollower';
+import { randomRuns } from '../../support/random-runs.ts';
+import { pollWorld } from './poll-model/poll-world.ts';
+
+const eventAt = (sequence: number): Newest => ({ identity: `${sequence}`, timestamp: '', sequence, account: '' });
+
+test('fifty idle triggers share one request, whenever they were published', async () => {
+	forgetLooks();
+	const clock = new SimulatedClock();
+	let requests = 0;
+	const interval = 15_000;
+	for (let i = 0; i < 50; i += 1) {
+		void (async () => {
+			await clock.sleep(i * 977);
+			for (;;) {
+				await sharedLook('view', interval / 2, clock, async () => {
+					requests += 1;
+					await clock.sleep(200);
+					return eventAt(1);
+				});
+				await clock.sleep(untilNextLook(interval, clock.now()));
+			}
+		})();
+	}
+	await clock.advance(60_000);
+	requests = 0;
+	await clock.advance(10 * interval);
+	expect(requests).toBe(10);
+});
+
+test('a shared look is not too old and not another credential’s, and its failure affects only those who asked meanwhile', async () => {
+	const asker = fc.record({
+		at: fc.nat(60_000), view: fc.constantFrom(0, 1), maxAge: fc.constantFrom(500, 7_500, 30_000), ms: fc.nat(20_000), fails: fc.boolean(),
+	});
+	const property = fc.asyncProperty(fc.array(asker, { minLength: 2, maxLength: 30 }), async (askers) => {
+		forgetLooks();
+		const clock = new SimulatedClock();
+		const begun = clock.now();
+		const looks: Array<{ view: number; requestedAt: number; maxAge: number; seen: number; at?: number; failedAt?: number }> = [];
+		for (const { at, view, maxAge, ms, fails } of askers) {
+			void clock.sleep(at).then(async () => {
+				const requestedAt = clock.now() - begun;
+				const look = sharedLook(`${view}`, maxAge, clock, async () => {
+					// The newest sequence grows each millisecond, and shows which of the two views it belongs to.
+					const seen = clock.now() - begun;
+					await clock.sleep(ms);
+					if (fails) throw new Error(`${seen * 2 + view} ${clock.now() - begun}`);
+					return eventAt(seen * 2 + view);
+				});
+				await look.then(
+					({ newest, at: readAt }) =>
+						looks.push({
+							view: newest!.sequence % 2 === view ? view : -1, requestedAt, maxAge, seen: Math.floor(newest!.sequence / 2), at: readAt - begun,
+						}),
+					({ message }: Error) => {
+						const [sequence = 0, failedAt = 0] = message.split(' ').map(Number);
+						looks.push({ view: sequence % 2 === view ? view : -1, requestedAt, maxAge, seen: Math.floor(sequence / 2), failedAt });
+					},
+				);
+			});
+		}
+		await clock.runUntil(begun + 200_000);
+		expect(looks).toHaveLength(askers.length);
+		const isWrong = ({ view, requestedAt, maxAge, seen, at = seen, failedAt = Infinity }: (typeof looks)[number]) =>
+			view < 0 || at !== seen || seen > requestedAt || requestedAt - seen >= maxAge || failedAt < requestedAt;
+		expect(looks.filter(isWrong)).toEqual([]);
+	});
+	await fc.assert(property, randomRuns(200));
+}, 60_000);
+
+test('after a failure, the next trigger sends a request', async () => {
+	forgetLooks();
+	const clock = new SimulatedClock();
+	const failing = sharedLook('view', 10_000, clock, async () => await Promise.reject(new Error('away')));
+	await expect(failing).rejects.toThrow('away');
+	expect(await sharedLook('view', 10_000, clock, async () => await Promise.resolve(eventAt(2)))).toMatchObject({ newest: { sequence: 2 } });
+});
+
+afterEach(forgetDispatchers);
+
+/** The number of requests that triggers send, and of executions that they start, for three events and later one of another type. */
+async function requestsOf(triggers: number) {
+	const { clock, service, n8n, happen, choose } = await pollWorld();
+	for (let i = 0; i < triggers; i += 1) {
+		await n8n.publish(`${i}`, choose());
+		if (i % 10 === 5) happen('before');
+		await clock.advance(1_000);
+	}
+	await clock.advance(60_000);
+	const [answers, rows] = [service.answers, n8n.allRows.length];
+	happen('r1', 'r2', 'r3');
+	await clock.advance(60_000);
+	service.happen('b.x', 'r4');
+	await clock.advance(60_000);
+	return { requests: service.answers - answers, started: n8n.allRows.length - rows };
+}
+
+test('triggers share the request for new events, whenever they were published, and each of them starts', async () => {
+	const single = await requestsOf(1);
+	forgetDispatchers();
+	const twelve = await requestsOf(12);
+	expect([single.started, twelve.started]).toEqual([3, 36]);
+	// Triggers that have read nothing yet check whose log it is.
+	expect(twelve.requests).toBeLessThanOrEqual(single.requests + 2);
+});
+
+test('each trigger starts with its own items, even if another has read the same response', async () => {
+	const { clock, service, n8n, happen, choose } = await pollWorld();
+	for (const node of ['one', 'two']) await n8n.publish(node, choose());
+	await clock.advance(60_000);
+	n8n.beforeWriting = async ([item]) => {
+		const { object } = item!.json.data as { object: { id: string; changedBy?: string } };
+		expect(object).not.toHaveProperty('changedBy');
+		object.changedBy = 'an execution';
+	};
+	happen('r1');
+	await clock.advance(60_000);
+	expect(n8n.allRows).toHaveLength(2);
+	expect(service.all.at(-1)!.data.object).not.toHaveProperty('changedBy');
+});
+
+test('each trigger reports an outage itself, even if one has asked for all', async () => {
+	const { clock, service, n8n, choose } = await pollWorld();
+	for (const node of ['one', 'two']) await n8n.publish(node, choose());
+	await clock.advance(60_000);
+	const { newest } = service.log;
+	service.log.newest = async () => {
+		await clock.sleep(100);
+		return await newest();
+	};
+	Object.assign(service, { failures: 1, failure: '500' });
+	await clock.advance(60_000);
+	expect(n8n.reports.map(({ node, about }) => [node, about])).toEqual([['one', 'one'], ['two', 'two']]);
+});

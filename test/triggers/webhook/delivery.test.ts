@@ -1,0 +1,169 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { forgetDeliveries } from '../../../nodes/CrmPlatform/trigger/webhook/receive';
+import { useTriggers } from '../../support/open-triggers';
+import { useSandbox } from '../../support/sandbox';
+import { until } from '../../support/until.ts';
+import { type TestTrigger } from '../../support/webhook-trigger';
+
+const sandbox = useSandbox({ contacts: 0 });
+const start = useTriggers(sandbox);
+
+const create = async (path: string, body: IDataObject): Promise<IDataObject> => (await sandbox.call('POST', path, body)).body;
+const happen = async (last_name: string): Promise<IDataObject> => create('/v1/contacts', { last_name });
+const names = ({ started }: TestTrigger) =>
+	started.map(({ data }) => ((data as IDataObject).object as IDataObject).last_name);
+const subscriptionPath = async (): Promise<string> => {
+	const { body } = await sandbox.call('GET', '/v1/webhooks');
+	return `/v1/webhooks/${String((body.data as IDataObject[])[0]!.id)}`;
+};
+
+test('a new record starts the workflow with the full event', async () => {
+	const trigger = await start({ events: ['contact.created'] });
+	const contact = await happen('Moreno');
+	await until(() => trigger.started.length > 0);
+	expect(trigger.started).toEqual([
+		expect.objectContaining({
+			id: expect.stringMatching(/^evt_/),
+			type: 'contact.created',
+			sequence: expect.any(Number),
+			actor: expect.objectContaining({ type: 'api_key' }),
+			data: { object: contact, previous: null, changed: [] },
+		}),
+	]);
+});
+
+test('without a choice, the record is returned, with the event in one of its fields', async () => {
+	const trigger = await start({ events: ['contact.*'], output: undefined });
+	const contact = await happen('Moreno');
+	await until(() => trigger.started.length > 0);
+	const [{ event: about, ...record } = {}] = trigger.started;
+	expect(record).toEqual(contact);
+	expect(about).toMatchObject({ id: expect.stringMatching(/^evt_/), type: 'contact.created', changed: [], previous: null });
+	await sandbox.call('PATCH', `/v1/contacts/${String(contact.id)}`, { last_name: 'Ruiz' });
+	await until(() => trigger.started.length > 1);
+	const change = {
+		type: 'contact.updated', changed: expect.arrayContaining(['last_name']), previous: { name: 'Moreno', last_name: 'Moreno' },
+	};
+	expect(trigger.started[1]).toMatchObject({ last_name: 'Ruiz', event: change });
+});
+
+test('the record is returned as it is now or, if it was deleted, as it was', async () => {
+	const trigger = await start({ events: ['contact.*'], output: 'current' });
+	// n8n refuses the delivery at first, so that the record has changed when it is delivered again.
+	trigger.fails = 503;
+	const { id } = await happen('before');
+	await until(() => trigger.answers.length > 0);
+	await sandbox.call('PATCH', `/v1/contacts/${String(id)}`, { last_name: 'now' });
+	await until(() => trigger.answers.length > 1);
+	trigger.fails = undefined;
+	await trigger.activate();
+	await until(() => trigger.started.length === 2);
+	expect(trigger.started).toMatchObject([{ last_name: 'now' }, { last_name: 'now' }]);
+	await sandbox.call('DELETE', `/v1/contacts/${String(id)}`);
+	await until(() => trigger.started.length === 3);
+	expect(trigger.started[2]).toMatchObject({ last_name: 'now', event: { fetched_at: null } });
+	expect(trigger.started[1]!.event).toMatchObject({ fetched_at: expect.stringMatching(/Z$/) });
+});
+
+test('records of custom objects are also read again', async () => {
+	await create('/v1/custom-objects', {
+		key: 'boats',
+		label_singular: 'Boat',
+		label_plural: 'Boats',
+		primary_field: 'name',
+	});
+	const field = { resource: 'custom-objects/boats/records', key: 'name', label: 'Name', type: 'text' };
+	expect(await create('/v1/custom-fields', field)).toHaveProperty('id');
+	const trigger = await start({ events: ['custom.boats.*'], output: 'current' });
+	await create('/v1/custom-objects/boats/records', { custom_fields: { name: 'Aurora' } });
+	await until(() => trigger.started.length > 0);
+	expect(trigger.started[0]).toMatchObject({
+		title: 'Aurora',
+		event: { type: 'custom.boats.created', fetched_at: expect.any(String) },
+	});
+});
+
+test('an event that does not pass the filters starts nothing and is done', async () => {
+	const { id } = await happen('Moreno');
+	const trigger = await start({
+		events: ['contact.updated'],
+		filters: { changedFields: 'job_title, language' },
+	});
+	await sandbox.call('PATCH', `/v1/contacts/${String(id)}`, { first_name: 'Ana' });
+	await sandbox.call('PATCH', `/v1/contacts/${String(id)}`, { job_title: 'Buyer' });
+	await until(() => trigger.answers.length === 2);
+	expect(trigger.answers).toEqual([200, 200]);
+	expect(trigger.started.map(({ data }) => (data as IDataObject).changed)).toEqual([['job_title']]);
+});
+
+test('two workflows each get the same event', async () => {
+	const [firstTrigger, secondTrigger] = [
+		await start({ events: ['contact.created'] }),
+		await start({ events: ['contact.*'] }, 'workflow-2'),
+	];
+	await happen('Moreno');
+	await until(() => firstTrigger.started.length + secondTrigger.started.length === 2);
+	expect([names(firstTrigger), names(secondTrigger)]).toEqual([['Moreno'], ['Moreno']]);
+});
+
+test.each([
+	['this process of n8n has taken', false],
+	['another process of n8n has taken', true],
+])('an event that %s starts the workflow again: %s', async (_, isOther) => {
+	const trigger = await start({ events: ['contact.created'] });
+	await happen('Moreno');
+	await until(() => trigger.started.length > 0);
+	const path = `${await subscriptionPath()}/deliveries`;
+	await until(async () => ((await sandbox.call('GET', path)).body.data as IDataObject[])[0]?.status === 'succeeded');
+	const [delivery] = (await sandbox.call('GET', path)).body.data as IDataObject[];
+	if (isOther) forgetDeliveries();
+	await sandbox.call('POST', `${path}/${String(delivery!.id)}/retry`);
+	await until(() => trigger.answers.length === 2);
+	expect(names(trigger)).toEqual(isOther ? ['Moreno', 'Moreno'] : ['Moreno']);
+});
+
+test('an event that n8n could not start is delivered again', async () => {
+	const trigger = await start({ events: ['contact.created'] });
+	trigger.fails = 500;
+	await happen('Moreno');
+	await until(() => trigger.answers.length > 0);
+	trigger.fails = undefined;
+	await sandbox.call('POST', '/_sandbox/clock', { advance: 10 });
+	await until(() => trigger.started.length > 0);
+	expect(names(trigger)).toEqual(['Moreno']);
+});
+
+test('a secret that is rotated stays valid for a day', async () => {
+	const trigger = await start({ events: ['contact.created'] });
+	await sandbox.call('POST', `${await subscriptionPath()}/rotate-secret`);
+	await happen('before');
+	await until(() => trigger.started.length === 1);
+	await trigger.activate();
+	await happen('after');
+	await until(() => trigger.started.length === 2);
+	expect(trigger.answers).toEqual([200, 200]);
+});
+
+test('the CRM’s test is answered, and starts the workflow only if chosen', async () => {
+	const trigger = await start({ events: ['*'] });
+	const path = `${await subscriptionPath()}/test`;
+	const test = async () => (await sandbox.call('POST', path)).body;
+	expect(await test()).toMatchObject({ status: 'succeeded' });
+	expect(trigger.started).toEqual([]);
+	trigger.parameters = { ...trigger.parameters, options: { testEvents: true } };
+	expect(await test()).toMatchObject({ status: 'succeeded' });
+	expect(trigger.started).toMatchObject([{ type: 'webhook.test' }]);
+	trigger.parameters = { ...trigger.parameters, options: { testEvents: 'sometimes' } };
+	await test();
+	expect(trigger.reported).toEqual(['Test Events: enter true or false instead of “sometimes”.']);
+});
+
+test('during a test run, an event starts both the workflow and the test run', async () => {
+	const trigger = await start({ events: ['contact.created'] });
+	await trigger.activate(true);
+	await happen('Moreno');
+	await until(() => trigger.started.length === 2);
+	await trigger.deactivate(true);
+	expect(names(trigger)).toEqual(['Moreno', 'Moreno']);
+});

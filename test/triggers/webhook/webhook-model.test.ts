@@ -1,0 +1,26 @@
+import * as fc from 'fast-check';
+
+import * as connection from '../../../nodes/CrmPlatform/api/connection';
+import { randomRuns } from '../../support/random-runs.ts';
+import type { WebhookStep } from './webhook-model/webhook-histories.ts';
+import { webhookHistories } from './webhook-model/webhook-histories.ts';
+import { brokenWebhookPromises, newWebhookWorld } from './webhook-model/play-webhook-history.ts';
+
+jest.mock('../../../nodes/CrmPlatform/api/connection');
+afterEach(() => void jest.restoreAllMocks());
+
+async function play(history: WebhookStep[]): Promise<string[]> {
+	const world = newWebhookWorld();
+	jest.spyOn(Date, 'now').mockImplementation(world.clock.now);
+	jest.mocked(connection.connect).mockResolvedValue(world.service.api);
+	return await brokenWebhookPromises(world, history);
+}
+
+test('in every history, no event is lost without a report, and none starts twice, except as docs/triggers-faults.md says', async () => {
+	await fc.assert(
+		fc.asyncProperty(webhookHistories, async (history) => {
+			expect(await play(history)).toEqual([]);
+		}),
+		randomRuns(500),
+	);
+}, 24 * 60 * 60_000);

@@ -1,0 +1,211 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { nodeRuns } from '../support/node-runs.ts';
+import { startSignInSandbox, type SignInSandbox } from '../support/oauth2.ts';
+import * as op from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
+import { shortenWaits } from '../support/short-waits.ts';
+import { undoing } from '../support/undo-node.ts';
+
+shortenWaits();
+const sandbox = useSandbox();
+const { output, run } = nodeRuns(sandbox);
+let runs = 0;
+const { as, undo, results, add, record, living, logShows, writes } = undoing(sandbox);
+
+test('two undos at once create a deleted record once', async () => {
+	const company = await add('companies', { name: 'Twice' });
+	const contact = await add('contacts', { last_name: 'Twice', company_id: company.id });
+	await as('t1', op.deleteRecord('contact', contact.id));
+	await as('t1', op.deleteRecord('company', company.id));
+	await Promise.all(['a', 'b', 'c'].map(async (suffix) => await undo('t1', {}, `t1-${suffix}`)));
+	await undo('t1');
+	const [only, ...more] = await living('Twice');
+	expect(more).toEqual([]);
+	expect(await record('companies', String(only!.company_id))).toMatchObject({ name: 'Twice' });
+});
+
+test('a record that a killed undo has created is not created again', async () => {
+	const contact = await add('contacts', { last_name: 'Killed' });
+	await as('t2', op.deleteRecord('contact', contact.id));
+	await sandbox.faults({ method: 'POST', path: '/v1/contacts', drop: 'after' });
+	await expect(undo('t2', { options: { maxWait: 0 } })).rejects.toThrow();
+	await sandbox.clear();
+	expect(results(await undo('t2'))).toEqual(['already_so']);
+	expect(await living('Killed')).toHaveLength(1);
+});
+
+test('an undo of all workflows recognizes earlier undos', async () => {
+	const since = new Date().toISOString();
+	const contact = await add('contacts', { last_name: 'All' });
+	await as('t3', op.deleteRecord('contact', contact.id));
+	await undo('t3');
+	const all = { undoOf: 'instance', since };
+	const { items } = await undo('', all);
+	expect(items.filter(({ kind }) => kind === 'contact').map(({ result }) => result)).toEqual(['already_so', 'already_so']);
+	expect(await living('All')).toHaveLength(1);
+	expect(results(await undo('', { undoOf: 'workflow', undoId: 'workflow-2', since }))).toEqual([]);
+});
+
+test('an undo at the end of the same execution leaves nothing, and a second one changes nothing', async () => {
+	const contact = await add('contacts', { last_name: 'Same' });
+	await as('t4', op.update('contact', contact.id, { last_name: 'Other' }));
+	await as('t4', op.create('contact', { last_name: 'Same2' }));
+	expect(results(await undo('t4', {}, 't4'))).toEqual(['undone', 'undone']);
+	expect(results(await undo('t4', {}, 't4'))).toEqual(['already_so', 'already_so']);
+	expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Same' });
+	expect(await living('Same2')).toEqual([]);
+});
+
+test('values that wait for each other are swapped as far as possible', async () => {
+	const firstContact = await add('contacts', { last_name: 'x', email: 'one@undo.example' });
+	await as('t5', op.update('contact', firstContact.id, { email: 'moved@undo.example' }));
+	const secondContact = await add('contacts', { last_name: 'y', email: 'two@undo.example' });
+	await as('t5', op.update('contact', secondContact.id, { email: 'one@undo.example' }));
+	await as('t5', op.update('contact', firstContact.id, { last_name: 'z' }));
+	expect(results(await undo('t5'))).toEqual(['undone', 'undone']);
+	expect((await record('contacts', firstContact.id))!.email).toBe('one@undo.example');
+});
+
+test('changes that cannot be undone are reported: messages, closed tickets, the setup', async () => {
+	const [{ id: assignee }] = await sandbox.list('users') as [{ id: string }];
+	const ticket = await add('tickets', { subject: 'x', assignee_id: assignee, status: 'open' });
+	await as('t6', op.update('ticket', ticket.id, { status: 'closed' }));
+	await as('t6', op.create('tag', { name: 'undo-t6' }));
+	const message = { channel: 'email', to: ['a@undo.example'], text: 'x', direction: 'outbound' };
+	await as('t6', { resource: 'message', operation: 'send', fields: op.mapped(message) } as INodeParameters);
+	const { items } = await undo('t6');
+	const outcomesByRecordType = Object.fromEntries(items.map(({ kind, result, reason }) => [kind, `${String(result)}: ${String(reason)}`]));
+	expect(outcomesByRecordType).toMatchObject({
+		message: expect.stringContaining('cannot_be_undone: Messages'),
+		tag: expect.stringContaining('cannot_be_undone: Changes to the setup'),
+		ticket: expect.stringContaining('cannot_be_undone: The CRM refused it'),
+	});
+});
+
+test('an import from a file is undone row by row', async () => {
+	const rows = Array.from({ length: 5 }, (_, i) => `last_name\nImported${i}`.split('\n')[1]).join('\n');
+	const file = { data: { data: Buffer.from(`last_name\n${rows}\n`).toString('base64'), mimeType: 'text/csv', fileName: 'a.csv' } };
+	const parameters = {
+		resource: 'file',
+		operation: 'importFile',
+		kind: 'contact',
+		importAs: 'create',
+		preview: false,
+		binaryPropertyName: 'data',
+		columnsMode: 'automatic',
+		options: {},
+	};
+	await run(parameters, [{}], { executionId: 't7', files: file });
+	expect(await living('Imported3')).toHaveLength(1);
+	expect(results(await undo('t7'))).toEqual(Array.from({ length: 5 }, () => 'undone'));
+	expect(await living('Imported3')).toEqual([]);
+});
+
+describe('nothing is written', () => {
+	const event = {
+		id: 'evt_1',
+		type: 'contact.created',
+		timestamp: '2026-01-10T00:00:00.000Z',
+		sequence: 5,
+		actor: { type: 'api_key', id: 'k' },
+		request: null,
+		data: { object: { id: 'con_1' }, previous: null, changed: [] },
+	};
+
+	test('if the log no longer reaches back, unless the user accepts less', async () => {
+		await logShows([event]);
+		await expect(undo('x', { since: '2026-01-01' })).rejects.toThrow('only goes back to 2026-01-10T00:00:00.000Z');
+		expect((await undo('x', { since: '2026-01-01', options: { allowPartialUndo: true } })).hints.join()).toContain(
+			'Earlier changes are not undone',
+		);
+		expect(await writes()).toEqual([]);
+	});
+
+	test('if the log is empty, so that later changes are unknown', async () => {
+		await logShows([]);
+		await expect(undo('x', { since: '2026-01-01' })).rejects.toThrow('log of the CRM is empty');
+		const { hints } = await undo('x', { since: '2026-01-01', options: { allowPartialUndo: true } });
+		expect(hints.join()).toContain('The log of the CRM has nothing since then');
+	});
+
+	test.each<[string, IDataObject]>([
+		['Until', { options: { until: '={{ $json.nope }}' } }],
+		['Until', { options: { until: '={{ "" }}' } }],
+		['Record Types', { options: { kinds: '={{ [] }}' } }],
+		['Since', { since: '={{ null }}' }],
+		['Maximum Records', { options: { maxUndone: '={{ $json.nope }}' } }],
+		['Preview', { preview: '={{ 0 }}' }],
+		['Preview', { preview: '={{ "0" }}' }],
+		['Preview', { preview: '={{ undefined }}' }],
+	])('if an expression returns nothing for %s: %j', async (label, more) => {
+		const contact = await add('contacts', { last_name: 'a' });
+		await as('blank', op.update('contact', contact.id, { last_name: 'b' }));
+		await sandbox.clear();
+		await expect(undo('blank', more)).rejects.toThrow(`${label}: `);
+		expect(await writes()).toEqual([]);
+	});
+
+	test('if the CRM does not tell who caused an event', async () => {
+		const { request: _, ...plain } = event;
+		await logShows([plain]);
+		await expect(undo('x')).rejects.toThrow('Choose A User or API Key');
+		expect(await writes()).toEqual([]);
+	});
+
+	test.each([
+		['no request', {}],
+		['a request without a key', { request: { id: 'req_1' } }],
+	])('for a deleted record, if the log could not tell the next undo that it was created again, as it has %s', async (_, logged) => {
+		const contact = await add('contacts', { last_name: 'x' });
+		await sandbox.call('DELETE', `/v1/contacts/${contact.id}`);
+		const { request: _request, ...plain } = event;
+		await logShows([
+			{ ...plain, ...logged, type: 'contact.deleted', data: { object: { ...contact, version: 2 }, previous: null, changed: [] } },
+		]);
+		const { items } = await undo('k', { undoOf: 'actor', since: '2026-01-10' });
+		expect(items).toMatchObject([{ result: 'cannot_be_undone', action: null, reason: expect.stringContaining('create it twice') }]);
+		expect(await writes()).toEqual([]);
+	});
+
+	test('to a record if the log does not have its former values', async () => {
+		const contact = await add('contacts', { last_name: 'x' });
+		await logShows([{ ...event, type: 'contact.updated', data: { object: contact, previous: null, changed: ['last_name'] } }]);
+		const { items } = await undo('k', { undoOf: 'actor', since: '2026-01-10' });
+		expect(items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('previous values') }]);
+		expect(await writes()).toEqual([]);
+	});
+});
+
+describe('for a user who sees only some records', () => {
+	let service: SignInSandbox;
+	let credential: Awaited<ReturnType<SignInSandbox['credential']>>;
+	beforeAll(async () => {
+		service = await startSignInSandbox({ contacts: 0 });
+		credential = await service.credential({ role: 'member', scope: 'contacts:read contacts:write events:read users:read' });
+	});
+	afterAll(async () => await service.close());
+
+	const node = async (executionId: string, parameters: IDataObject) =>
+		await output(parameters, [{}], { credential, executionId, runIndex: ++runs });
+	const undoOfExecution = (undoId: string, options: IDataObject = {}) =>
+		({ resource: 'change', operation: 'undo', preview: false, undoOf: 'execution', undoId, since: '', options });
+
+	test('a record that can no longer be seen is not created again, and one that can be seen since is not deleted', async () => {
+		const users = await node('o0', { resource: 'user', operation: 'getMany', returnAll: true, simplify: false, options: {}, filters: {} });
+		const [createdContact] = await node('o1', op.create('contact', { last_name: 'Sight' }));
+		const other = users.find(({ id }) => id !== createdContact!.owner_id)!;
+		await node('o2', op.update('contact', String(createdContact!.id), { owner_id: other.id }));
+		const undone = await node('o3', undoOfExecution('o2'));
+		expect(undone).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('invisible to the credential') }]);
+		expect(await node('o4', op.getMany('contact'))).toEqual([]);
+	});
+
+	test('a created record stays, since invisible records may link to it, unless the undo takes precedence', async () => {
+		await node('p1', op.create('contact', { last_name: 'Unseen' }));
+		expect(await node('p2', undoOfExecution('p1'))).toMatchObject([
+			{ result: 'conflict', action: null, reason: expect.stringContaining('cannot see') },
+		]);
+		expect(await node('p3', undoOfExecution('p1', { undoTakesPrecedence: true }))).toMatchObject([{ result: 'undone' }]);
+	});
+});

@@ -1,0 +1,171 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { alteredService, withoutVersions } from '../support/altered-service.ts';
+import * as op from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
+import { shortenWaits } from '../support/short-waits.ts';
+import { newIdOf, stopLog, undoing } from '../support/undo-node.ts';
+
+shortenWaits();
+const sandbox = useSandbox({ contacts: 0 });
+const { as, createAs, undo, results, add, record } = undoing(sandbox);
+const service = alteredService(sandbox, true);
+const through = undoing(service);
+
+/** Changes a record as somebody else. */
+const person = async (path: string, body: IDataObject) => {
+	const response = await sandbox.call('PATCH', `/v1/${path}`, body);
+	if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+};
+
+describe('in a list of records, whoever changed an entry last decides about it', () => {
+	/** A list of a record: how it is written, with entries that name the others. */
+	const lists: Array<
+		[string, { kind: string; collection: string; base: IDataObject; field: string; others: string; entry: (id: string) => unknown }]
+	> = [
+		[
+			'tags', { kind: 'contact', collection: 'contacts', base: { last_name: 'Entries' }, field: 'tag_ids', others: 'tags', entry: (id) => id },
+		],
+		[
+			'contacts of a deal',
+			{ kind: 'deal', collection: 'deals', base: { title: 'Entries' }, field: 'contact_ids', others: 'contacts', entry: (id) => id },
+		],
+		[
+			'links',
+			{
+				kind: 'task',
+				collection: 'tasks',
+				base: { title: 'Entries' },
+				field: 'links',
+				others: 'contacts',
+				entry: (id) => ({ resource: 'contacts', id }),
+			},
+		],
+	];
+
+	describe.each(lists)('%s', (name, { kind, collection, base, field, others, entry }) => {
+		let count = 0;
+		const other = async () => entry((await add(others, others === 'tags' ? { name: `${name} ${++count}` } : { last_name: 'Entry' })).id);
+		const start = async (...entries: unknown[]) => (await add(collection, { ...base, [field]: entries })).id;
+		const updateAsWorkflow = async (execution: string, id: string, ...entries: unknown[]) =>
+			await as(execution, op.update(kind, id, { [field]: JSON.stringify(entries) }));
+		const theirs = async (id: string, ...entries: unknown[]) => await person(`${collection}/${id}`, { [field]: entries });
+		const now = async (id: string) => (await record(collection, id))![field];
+
+		test('an entry that a person has added again stays, unless the undo takes precedence', async () => {
+			const [addedEntry, id] = [await other(), await start()];
+			await updateAsWorkflow(`${name} 1`, id, addedEntry);
+			await theirs(id);
+			await theirs(id, addedEntry);
+			expect(await undo(`${name} 1`)).toMatchObject({
+				items: [{ result: 'conflict', changes: [{ field, from: [addedEntry], to: [], kept: true }] }],
+			});
+			expect(await now(id)).toEqual([addedEntry]);
+			expect(results(await undo(`${name} 1`, { options: { undoTakesPrecedence: true } }))).toEqual(['undone']);
+			expect(await now(id)).toEqual([]);
+		});
+
+		test('an entry that a person has removed again stays removed', async () => {
+			const [stays, removedEntry] = [await other(), await other()];
+			const id = await start(stays, removedEntry);
+			await updateAsWorkflow(`${name} 2`, id, stays);
+			await theirs(id, stays, removedEntry);
+			await theirs(id, stays);
+			expect(results(await undo(`${name} 2`))).toEqual(['conflict']);
+			expect(await now(id)).toEqual([stays]);
+		});
+
+		test('the workflow’s changes before and after a person’s are undone, and the person’s stay', async () => {
+			const [first, mine, hers, last] = [await other(), await other(), await other(), await other()];
+			const id = await start(first);
+			await updateAsWorkflow(`${name} 3`, id, mine);
+			await theirs(id, mine, hers);
+			await updateAsWorkflow(`${name} 3`, id, mine, hers, last);
+			expect(results(await undo(`${name} 3`))).toEqual(['undone']);
+			expect(await now(id)).toHaveLength(2);
+			expect(await now(id)).toEqual(expect.arrayContaining([hers, first]));
+			expect(results(await undo(`${name} 3`))).toEqual(['already_so']);
+		});
+	});
+
+	test('a deleted record is created again with the entries of others only', async () => {
+		const [mine, hers] = [(await add('tags', { name: 'mine' })).id, (await add('tags', { name: 'hers' })).id];
+		const { id } = await add('contacts', { last_name: 'Deleted' });
+		await as('d1', op.update('contact', id, { tag_ids: [mine] }));
+		await person(`contacts/${id}`, { tag_ids: [mine, hers] });
+		await as('d1', op.deleteRecord('contact', id));
+		expect(await record('contacts', newIdOf(await undo('d1'), id))).toMatchObject({ tag_ids: [hers] });
+	});
+
+	test('a created record stays if a person has set the link to it again', async () => {
+		const task = await add('tasks', { title: 'Linked' });
+		const createdId = await createAs('d2', 'company', { name: 'Linked' });
+		const links = [{ resource: 'companies', id: createdId }];
+		await as('d2', op.update('task', task.id, { links: JSON.stringify(links) }));
+		await person(`tasks/${task.id}`, { links: [] });
+		await person(`tasks/${task.id}`, { links });
+		expect(results(await undo('d2'))).toEqual(['conflict', 'conflict']);
+		expect(await record('companies', links[0]!.id)).toBeDefined();
+		expect(await record('tasks', task.id)).toMatchObject({ links });
+	});
+});
+
+describe('a value in two fields, of which a person has changed one between two writes of the workflow', () => {
+	const entries = (...all: string[]) => all.map((value, i) => ({ value, primary: i === 0 }));
+
+	test('an address and the list of all addresses stay, and other fields are restored', async () => {
+		const { id } = await add('contacts', { last_name: 'Between', email: 'a@between.example', job_title: 'Poet' });
+		await as('b1', op.update('contact', id, { email: 'b@between.example', job_title: 'x' }));
+		await person(`contacts/${id}`, { emails: entries('b@between.example', 'y@between.example') });
+		await as('b1', op.update('contact', id, { email: 'c@between.example' }));
+		const before = (await record('contacts', id))!;
+		expect(results(await undo('b1'))).toEqual(['conflict']);
+		expect(await record('contacts', id)).toMatchObject({ email: before.email, emails: before.emails, job_title: 'Poet' });
+	});
+
+	test('a main contact that a person has removed from the list is not restored', async () => {
+		const [k0, k1, k2, k3] = (await Promise.all(Array.from({ length: 4 }, async () => (await add('contacts', { last_name: 'K' })).id))) as [
+			string, string, string, string,
+		];
+		const { id } = await add('deals', { title: 'Main', contact_id: k0, contact_ids: [k0, k1] });
+		await as('b2', op.update('deal', id, { contact_id: k2 }));
+		await person(`deals/${id}`, { contact_ids: [k2, k3] });
+		expect(results(await undo('b2'))).toEqual(['conflict']);
+		expect(await record('deals', id)).toMatchObject({ contact_id: k2, contact_ids: [k2, k3] });
+	});
+
+	test('a number within a text does not make two fields equivalent', async () => {
+		const { id } = await add('deals', { title: 'Deal', amount: 1, probability: 1 });
+		await as('b3', op.update('deal', id, { title: 'Deal 6', amount: 6, probability: 6 }));
+		await person(`deals/${id}`, { title: 'Deal six' });
+		expect(results(await undo('b3'))).toEqual(['conflict']);
+		expect(await record('deals', id)).toMatchObject({ title: 'Deal six', amount: 1, probability: 1 });
+	});
+});
+
+describe('a service that provides less', () => {
+	test('has no versions, and its log is behind: a record whose time of change is later stays', async () => {
+		const { id } = await add('contacts', { last_name: 'Behind', job_title: 'a' });
+		await as('s1', op.update('contact', id, { job_title: 'b' }));
+		const createdId = await createAs('s1', 'contact', { last_name: 'Made' });
+		await stopLog(sandbox, service, (text) => (text.startsWith('{') ? withoutVersions(text) : text));
+		await person(`contacts/${id}`, { job_title: 'c' });
+		await person(`contacts/${id}`, { job_title: 'b' });
+		await person(`contacts/${createdId}`, { first_name: 'Ada' });
+		expect(results(await through.undo('s1'))).toEqual(['conflict', 'conflict']);
+		expect(await record('contacts', id)).toMatchObject({ job_title: 'b' });
+		expect(await record('contacts', createdId)).toMatchObject({ first_name: 'Ada' });
+	});
+
+	test('leaves a member of an object out of a deleted record: it is not created as a part', async () => {
+		const { id } = await add('contacts', { last_name: 'Member', address: { street: 'Rue 1', city: 'Paris' } });
+		await as('s2', op.deleteRecord('contact', id));
+		service.edit(({ path, body }) => {
+			if (path.startsWith('/v1/events'))
+				for (const { data } of body.data as Array<{ data: { object: { address?: IDataObject } } }>) delete data.object.address?.street;
+		});
+		expect((await through.undo('s2')).items).toMatchObject([
+			{ result: 'cannot_be_undone', reason: expect.stringContaining('only a part of the record') as string },
+		]);
+	});
+});

@@ -1,0 +1,308 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { alteredService, withoutVersions } from '../support/altered-service.ts';
+import { run } from '../support/node-runs.ts';
+import * as op from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
+import { shortenWaits } from '../support/short-waits.ts';
+import { stopLog, undoing } from '../support/undo-node.ts';
+
+shortenWaits();
+const sandbox = useSandbox({ contacts: 0 });
+const { as, createAs, add, record, living } = undoing(sandbox);
+const service = alteredService(sandbox, true);
+const through = undoing(service);
+
+describe('the node warns that a change in between may be overwritten', () => {
+	const unprotected = 'The CRM does not accept a version with a write';
+
+	test.each([
+		['whose records have no versions', () => true],
+		['that accepts no versions', (path: string) => path === '/openapi.json'],
+	])('if the undo goes to a service %s', async (title, isAltered) => {
+		const [firstContact, secondContact] = [
+			await add('contacts', { last_name: 'One' }), await add('contacts', { last_name: 'Two', external_id: title }),
+		];
+		const createdId = await createAs(title, 'contact', { last_name: 'Made' });
+		await as(title, op.update('contact', firstContact.id, { last_name: 'Wrong' }));
+		await as(title, op.deleteRecord('contact', secondContact.id));
+		service.alter({ answer: (text, { url }) => (text.startsWith('{') && isAltered(url.pathname) ? withoutVersions(text) : text) });
+		for (const preview of [true, false]) {
+			const { items, hints } = await through.undo(title, { preview });
+			expect(items.map(({ result }) => result)).toEqual(Array.from({ length: 3 }, () => (preview ? 'to_be_undone' : 'undone')));
+			expect(hints.join()).toContain(unprotected);
+		}
+		expect(await record('contacts', firstContact.id)).toMatchObject({ last_name: 'One' });
+		expect(await record('contacts', createdId)).toBeUndefined();
+		expect((await sandbox.read(`contacts?external_id=${encodeURIComponent(title)}`)).data).toHaveLength(1);
+		expect((await through.undo(title)).items.map(({ result }) => result)).toEqual(['already_so', 'already_so', 'already_so']);
+	});
+});
+
+describe('a log that is not certain about an execution’s changes is refused, and nothing is written', () => {
+	test.each<[string, Parameters<typeof service.alter>[0]]>([
+		[
+			'ignores the requested order, newest first',
+			{ request: ({ url }) => void (url.pathname === '/v1/events' && url.searchParams.set('sort', '-sequence')) },
+		],
+		['has two events with one sequence', { answer: (text) => text.replace(/"sequence":\d+/g, '"sequence":7') }],
+	])('it %s', async (title, alteration) => {
+		const contact = await add('contacts', { last_name: 'One' });
+		for (const last_name of ['Two', 'Three']) await as(title, op.update('contact', contact.id, { last_name }));
+		service.alter(alteration);
+		for (const since of ['', new Date(Date.now() - 60_000).toISOString()])
+			await expect(through.undo(title, { since })).rejects.toThrow('not in sequence');
+		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Three' });
+	});
+
+	test('two workflows had executions with the same number', async () => {
+		const contact = await add('contacts', { last_name: 'One' });
+		await as('o2', op.update('contact', contact.id, { last_name: 'Two' }));
+		service.edit(({ path, body }) => {
+			if (path.startsWith('/v1/events'))
+				body.data = (body.data as IDataObject[]).map(
+					(event) =>
+						JSON.parse(
+							JSON.stringify(event).replace(/(n8n\/\w+\/)workflow-1(\/o2\/)/, `$1workflow-${Number(event.sequence) % 2}$2`),
+						) as IDataObject,
+				);
+		});
+		await as('o2', op.update('contact', contact.id, { job_title: 'Two' }));
+		await expect(through.undo('o2')).rejects.toThrow('Several executions have the number o2: one of workflow');
+		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Two', job_title: 'Two' });
+	});
+});
+
+test('two executions of one workflow had the same number, as after n8n was restored from a backup: both are named', async () => {
+	const contact = await add('contacts', { last_name: 'One' });
+	const began = [Date.UTC(2026, 2, 1), Date.UTC(2026, 2, 2)];
+	for (const [i, started] of began.entries()) {
+		const parameters = op.update('contact', contact.id, { job_title: `Number ${i}` });
+		await run({ credential: sandbox.credential, parameters, executionId: 'same', started });
+	}
+	await expect(through.undo('same')).rejects.toThrow(/that began at 2026-03-01T.* and .* that began at 2026-03-02T.*Nothing was written/);
+	expect(await record('contacts', contact.id)).toMatchObject({ job_title: 'Number 1' });
+});
+
+describe('what the credential does not see is said', () => {
+	/** From now on, the log hides events, as from a user without permission. */
+	const hide = (isHidden: (event: IDataObject) => boolean) =>
+		service.edit(({ path, body }) => {
+			if (!path.startsWith('/v1/events')) return;
+			const seen = (body.data as IDataObject[]).filter((event) => !isHidden(event));
+			body.total = Number(body.total) - (body.data as IDataObject[]).length + seen.length;
+			body.data = seen;
+		});
+
+	test('numbers that are missing in the log around the changes of the execution', async () => {
+		const contactId = await createAs('hidden', 'contact', { last_name: 'Seen' });
+		await createAs('hidden', 'company', { name: 'Unseen' });
+		await as('hidden', op.update('contact', contactId, { last_name: 'Seen too' }));
+		hide(({ type }) => type === 'company.created');
+		for (const preview of [true, false])
+			expect((await through.undo('hidden', { preview })).hints).toContainEqual(
+				expect.stringMatching(/^1 change of execution hidden may be outside what this credential sees/),
+			);
+	});
+
+	test('an execution of which nothing is visible', async () => {
+		await createAs('unseen', 'company', { name: 'Unseen' });
+		await add('contacts', { last_name: 'Later' });
+		hide(({ request }) => JSON.stringify(request).includes('/unseen'));
+		expect((await through.undo('unseen')).hints.join()).toContain('use a credential with permission to see the records');
+	});
+});
+
+describe('an execution that is still at work', () => {
+	test('is not undone', async () => {
+		const contact = await add('contacts', { last_name: 'One' });
+		await as('growing', op.update('contact', contact.id, { last_name: 'Two' }));
+		let lists = 0;
+		service.alter({
+			request: async ({ url }) => {
+				if (url.pathname === '/v1/contacts' && lists++ === 0) await createAs('growing', 'contact', { last_name: 'Late' });
+			},
+		});
+		await expect(through.undo('growing')).rejects.toThrow('execution growing is still making changes. Nothing was written');
+		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Two' });
+	});
+
+	test('does not count as undone if it changes more while the undo runs', async () => {
+		const contact = await add('contacts', { last_name: 'One' });
+		await as('busy', op.update('contact', contact.id, { last_name: 'Two' }));
+		let lateId = '';
+		service.alter({
+			request: async ({ method }) => {
+				if (method !== 'GET' && lateId === '') lateId = await createAs('busy', 'contact', { last_name: 'Late' });
+			},
+		});
+		const { items, hints } = await through.undo('busy');
+		expect(items).toMatchObject([
+			{ id: contact.id, result: 'undone' },
+			{ id: lateId, result: 'conflict', action: null, reason: expect.stringContaining('changed this record while the undo ran') as string },
+		]);
+		expect(hints.join()).toContain('execution busy made 1 further change while the undo ran');
+		service.alter({});
+		expect((await through.undo('busy')).items.map(({ result }) => result).sort()).toEqual(['already_so', 'undone']);
+	});
+});
+
+test('changes before Since stay, whatever the CRM returns', async () => {
+	const contact = await add('contacts', { last_name: 'One' });
+	await as('o3', op.update('contact', contact.id, { last_name: 'Two' }));
+	service.alter({ request: ({ url }) => void url.searchParams.delete('created_at[gte]') });
+	const { items } = await through.undo('o3', { since: new Date(Date.now() + 60_000).toISOString() });
+	expect(items).toEqual([]);
+	expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Two' });
+});
+
+test('created records whose versions count from 0 are deleted', async () => {
+	const createdId = await createAs('o4', 'contact', { last_name: 'Zero' });
+	service.alter({ answer: (text) => text.replace(/"version":(\d+)/g, (_, version: string) => `"version":${Number(version) - 1}`) });
+	expect((await through.undo('o4', { preview: true })).items).toMatchObject([{ id: createdId, result: 'to_be_undone', action: 'delete' }]);
+});
+
+test.each([false, true])('a record newer than the log stays, even if it has its value again (created again before: %s)', async (isAnew) => {
+	const [execution, last_name] = [`o6-${isAnew}`, `Ahead${isAnew}`];
+	const contact = await add('contacts', { last_name, job_title: 'a' });
+	await as(execution, op.update('contact', contact.id, { job_title: 'b' }));
+	if (isAnew) {
+		await as(`${execution}-d`, op.deleteRecord('contact', contact.id));
+		await through.undo(`${execution}-d`);
+	}
+	const [{ id } = { id: '' }] = (await living(last_name)) as [{ id: string }];
+	await stopLog(sandbox, service);
+	for (const job_title of ['c', 'b']) await sandbox.call('PATCH', `/v1/contacts/${id}`, { job_title });
+	const behind = expect.stringContaining('log is behind') as string;
+	const changes = [{ from: 'b', to: 'a', kept: true }];
+	expect((await through.undo(execution)).items).toMatchObject([{ result: 'conflict', action: null, reason: behind, changes }]);
+	expect(await record('contacts', id)).toMatchObject({ job_title: 'b' });
+	service.alter({});
+	const reason = expect.stringContaining('Someone else') as string;
+	expect((await through.undo(execution)).items).toMatchObject([{ result: 'conflict', reason }]);
+});
+
+test.each([404, 410])('the page of a web server (%i) does not count as a deleted record', async (status) => {
+	const createdId = await createAs(`page ${status}`, 'contact', { last_name: 'Page' });
+	service.alter({
+		request: ({ method }) => (method === 'GET' ? undefined : { status, body: '<!doctype html><title>Not Found</title>', type: 'text/html' }),
+	});
+	await expect(through.undo(`page ${status}`)).rejects.toThrow('returned a web page');
+	service.alter({});
+	expect((await through.undo(`page ${status}`)).items).toMatchObject([{ id: createdId, result: 'undone' }]);
+});
+
+test('a created record that somebody links to while others are deleted stays', async () => {
+	const inputItems = Array.from({ length: 101 }, (_, i) => ({ json: { i } }));
+	const { items } = await as('late', { ...op.create('company', { name: 'Late' }) }, inputItems.map(({ json }) => json));
+	let requests = 0;
+	let linked = '';
+	service.alter({
+		request: async ({ method, text }) => {
+			if (method === 'GET' || requests++ > 0) return;
+			linked = items.map(({ json }) => String(json.id)).find((id) => !text.includes(id))!;
+			await add('deals', { title: 'Late', company_id: linked });
+		},
+	});
+	const undone = await through.undo('late');
+	expect(undone.items.filter(({ result }) => result !== 'undone')).toMatchObject([{ id: linked, result: 'conflict' }]);
+	expect(await record('companies', linked)).toBeDefined();
+});
+
+test('a number that JavaScript would change is restored with all its digits, as a number', async () => {
+	const deal = await add('deals', { title: 'Big', amount: 9_007_199 });
+	await as('big', op.update('deal', deal.id, { amount: 5 }));
+	let sent = '';
+	service.alter({
+		answer: (text) => text.replaceAll('"amount":9007199', '"amount":9007199254740993'),
+		request: ({ method, text }) => void (method !== 'GET' && (sent = text)),
+	});
+	await through.undo('big');
+	expect(sent).toContain('"amount":9007199254740993');
+});
+
+test('a set in another order than after the workflow is not a change by someone else', async () => {
+	const [first, second] = [(await add('tags', { name: 'set-1' })).id, (await add('tags', { name: 'set-2' })).id];
+	const contact = await add('contacts', { last_name: 'Set' });
+	await as('set', op.update('contact', contact.id, { tag_ids: JSON.stringify([first, second]) }));
+	service.edit(({ path, body }) => {
+		if (!/^\/v1\/contacts(\?|$)/.test(path)) return;
+		for (const record of (body.data ?? []) as IDataObject[]) (record.tag_ids as string[]).reverse();
+	});
+	expect((await through.undo('set')).items).toMatchObject([{ result: 'undone', kept: null }]);
+	expect(await record('contacts', contact.id)).toMatchObject({ tag_ids: [] });
+});
+
+test('an undo that stops reports how many records it has written', async () => {
+	const contacts = [
+		await add('contacts', { last_name: 'A' }), await add('contacts', { last_name: 'B' }), await add('contacts', { last_name: 'C' }),
+	];
+	for (const { id } of contacts) await as('o5', op.deleteRecord('contact', id));
+	const writtenPaths: string[] = [];
+	service.alter({
+		request: ({ method, url }) => {
+			if (method !== 'POST') return;
+			writtenPaths.push(url.pathname);
+			if (writtenPaths.length > 1) return { status: 403, body: '{}' };
+		},
+	});
+	const stopped = await through.undo('o5').catch((error: { description?: string }) => error.description);
+	expect(stopped).toContain('About 1 of 3 records were written');
+});
+
+describe('incomplete events', () => {
+	/** Changes events before they reach the node. */
+	const altered = (change: (data: { object: IDataObject; previous: IDataObject | null }, event: IDataObject) => void) =>
+		service.edit(({ path, body }) => {
+			if (path.startsWith('/v1/events')) for (const event of body.data as IDataObject[]) change(event.data as never, event);
+		});
+
+	test('a part of a former object is not restored as the whole object', async () => {
+		const contact = await add('contacts', { last_name: 'Part', address: { street: 'Rue 1', city: 'Paris' } });
+		await as('o6', op.update('contact', contact.id, { 'address.city': 'Lyon' }));
+		altered(({ previous }) => {
+			if (previous?.address) previous.address = { city: 'Paris' };
+		});
+		expect((await through.undo('o6')).items).toMatchObject([
+			{ result: 'cannot_be_undone', reason: expect.stringContaining('a part of the previous value of address') as string },
+		]);
+		expect(await record('contacts', contact.id)).toMatchObject({ address: { street: 'Rue 1', city: 'Lyon' } });
+	});
+
+	test('a deletion without fields that were changed before does not count as the whole record', async () => {
+		const contact = await add('contacts', { last_name: 'Summary', job_title: 'a' });
+		await as('o7', op.update('contact', contact.id, { job_title: 'b' }));
+		await as('o7', op.deleteRecord('contact', contact.id));
+		altered((data, { type }) => {
+			if (type === 'contact.deleted') data.object = { id: data.object.id, last_name: 'Summary', version: data.object.version };
+		});
+		expect((await through.undo('o7')).items).toMatchObject([
+			{ result: 'cannot_be_undone', reason: expect.stringContaining('only a part of the record') as string },
+		]);
+	});
+
+	test.each<[string, (record: IDataObject) => IDataObject]>([
+		['the fields that name it', ({ id, object, last_name, version }) => ({ id, object, last_name, version })],
+		['all but some fields', ({ phone: _, phones: _p, custom_fields: _c, ...record }) => record],
+	])('a deletion that has only %s creates no stub', async (title, part) => {
+		const contact = await add('contacts', { last_name: 'Stub', job_title: 'a', phone: '+41441112233' });
+		await as(title, op.deleteRecord('contact', contact.id));
+		altered((data, { type }) => {
+			if (type === 'contact.deleted') data.object = part(data.object);
+		});
+		expect((await through.undo(title)).items).toMatchObject([
+			{ result: 'cannot_be_undone', reason: expect.stringContaining('only a part of the record') as string },
+		]);
+		expect(await living('Stub')).toEqual([]);
+	});
+
+	test('a created record stays if a link to it is only in an earlier event', async () => {
+		const createdId = await createAs('o8', 'contact', { last_name: 'Linked' });
+		const deal = await add('deals', { title: 'Links', contact_id: createdId });
+		await sandbox.call('PATCH', `/v1/deals/${deal.id}`, { title: 'Renamed' });
+		altered((data, { type }) => {
+			if (type === 'deal.updated') data.object = { id: data.object.id, title: 'Renamed' };
+		});
+		expect((await through.undo('o8')).items).toMatchObject([{ result: 'conflict' }]);
+	});
+});

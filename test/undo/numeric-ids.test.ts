@@ -1,0 +1,99 @@
+import { alteredService } from '../support/altered-service.ts';
+import * as op from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
+import { shortenWaits } from '../support/short-waits.ts';
+import { resultsById, undoing } from '../support/undo-node.ts';
+
+shortenWaits();
+const sandbox = useSandbox({ contacts: 0 });
+const service = alteredService(sandbox);
+const { as, createAs, add, record } = undoing(sandbox);
+const { undo } = undoing(service);
+
+const idsByNumber = new Map<number, string>();
+
+/** The number that the altered service has for an ID of the sandbox. */
+function numberFor(id: string): number {
+	const [usedNumber] = [...idsByNumber].find(([, other]) => other === id) ?? [];
+	const number = usedNumber ?? 7_700_000 + idsByNumber.size;
+	idsByNumber.set(number, id);
+	return number;
+}
+
+const idFor = (number: unknown) => idsByNumber.get(Number(number)) ?? String(number);
+
+/** The sandbox, with numbers as the IDs of companies, contacts and deals: a text is not a link. */
+beforeEach(() =>
+	service.alter({
+		request(request) {
+			request.url.href = request.url.href.replace(/\b77\d{5}\b/g, idFor);
+			request.text = request.text.replace(
+				/"(id":"|\w+_id":)(77\d{5})\b"?/g, (_, name: string, number) => `"${name.replace(/"$/, '')}"${idFor(number)}"`,
+			);
+		},
+		answer: (text, { url }) =>
+			url.pathname.endsWith('/openapi.json') ? text : text.replace(/"((?:com|con|dea)_[0-9a-z]+)"/g, (_, id: string) => String(numberFor(id))),
+	}),
+);
+
+/** Undoes an execution. Returns the results by the sandbox's IDs, and the IDs of records that were created again. */
+async function undone(execution: string) {
+	const { items } = await undo(execution);
+	const entries = items.map((item) => ({ ...item, id: idFor(item.id) }));
+	return {
+		results: resultsById({ items: entries }),
+		newIds: Object.fromEntries(items.map(({ id, new_id: newId }) => [idFor(id), idFor(newId)])),
+	};
+}
+
+test('a created record that somebody has linked to stays', async () => {
+	const company = await createAs('n1', 'company', { name: 'A' });
+	await add('contacts', { last_name: 'A', company_id: company });
+	expect((await undone('n1')).results).toEqual({ [company]: 'conflict' });
+	expect(await record('companies', company)).toBeDefined();
+});
+
+test('created records that link to each other are deleted', async () => {
+	const company = await createAs('n2', 'company', { name: 'B' });
+	const contact = await createAs('n2', 'contact', { last_name: 'B', company_id: company });
+	expect((await undone('n2')).results).toEqual({ [company]: 'undone', [contact]: 'undone' });
+});
+
+test('links to a deleted record are restored, and a second undo finds them', async () => {
+	const [company, other] = [await add('companies', { name: 'C' }), await add('companies', { name: 'C0' })];
+	const changed = await add('contacts', { last_name: 'C1', company_id: company.id });
+	const deleted = await add('contacts', { last_name: 'C2', company_id: company.id });
+	await as('n3', op.update('contact', changed.id, { company_id: other.id }));
+	await as('n3', op.deleteRecord('contact', deleted.id));
+	await as('n3', op.deleteRecord('company', company.id));
+	const { results, newIds } = await undone('n3');
+	expect(results).toEqual({ [changed.id]: 'undone', [deleted.id]: 'undone', [company.id]: 'undone' });
+	const link = { company_id: newIds[company.id] };
+	expect([await record('contacts', changed.id), await record('contacts', newIds[deleted.id]!)]).toMatchObject([link, link]);
+	expect((await undone('n3')).results).toEqual({ [changed.id]: 'already_so', [deleted.id]: 'already_so', [company.id]: 'already_so' });
+});
+
+test('a number that equals the ID of a deleted record is not replaced', async () => {
+	const company = await add('companies', { name: 'D' });
+	const amount = numberFor(company.id);
+	const deal = await add('deals', { title: 'D', amount });
+	await as('n4', op.update('deal', deal.id, { amount: 1 }));
+	await as('n4', op.deleteRecord('company', company.id));
+	expect((await undone('n4')).results).toEqual({ [deal.id]: 'undone', [company.id]: 'undone' });
+	expect(await record('deals', deal.id)).toMatchObject({ amount });
+	expect((await undone('n4')).results).toEqual({ [deal.id]: 'already_so', [company.id]: 'already_so' });
+	expect(await record('deals', deal.id)).toMatchObject({ amount });
+});
+
+test('a restored link in a custom field is found by a second undo', async () => {
+	const reference = { key: 'partner_id', label: 'Partner', type: 'reference', reference_resource: 'companies' };
+	await add('custom-fields', { resource: 'contacts', ...reference });
+	const [company, other] = [await add('companies', { name: 'E' }), await add('companies', { name: 'E0' })];
+	const contact = await add('contacts', { last_name: 'E', custom_fields: { partner_id: company.id } });
+	await as('n5', op.update('contact', contact.id, { custom_fields: { partner_id: other.id } }));
+	await as('n5', op.deleteRecord('company', company.id));
+	const { results, newIds } = await undone('n5');
+	expect(results).toEqual({ [contact.id]: 'undone', [company.id]: 'undone' });
+	expect(await record('contacts', contact.id)).toMatchObject({ custom_fields: { partner_id: newIds[company.id] } });
+	expect((await undone('n5')).results).toEqual({ [contact.id]: 'already_so', [company.id]: 'already_so' });
+});

@@ -1,0 +1,94 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import * as op from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
+import { shortenWaits } from '../support/short-waits.ts';
+import { newIdOf, undoing } from '../support/undo-node.ts';
+
+shortenWaits();
+const sandbox = useSandbox({ contacts: 0 });
+const { as, createAs, undo, results, add, record, living, logShows } = undoing(sandbox);
+
+describe('after several undos, no change is reported that did not happen', () => {
+	test('a created record, whose deletion was undone, exists: conflict', async () => {
+		await as('a1', op.create('contact', { last_name: 'A' }));
+		await undo('a1', {}, 'a2');
+		await undo('a2', {}, 'a3');
+		const [{ id } = {}] = await living('A');
+		expect((await undo('a1')).items).toMatchObject([{ result: 'conflict', new_id: id, reason: expect.stringContaining('created again') }]);
+		expect(results(await undo('a3'))).toEqual(['undone']);
+		expect(await living('A')).toEqual([]);
+	});
+
+	test('a record that was created again with values of the workflow has its former values after the next undo', async () => {
+		const contact = await add('contacts', { last_name: 'B', first_name: 'a' });
+		await as('b1', op.update('contact', contact.id, { first_name: 'b' }));
+		await as('b1', op.deleteRecord('contact', contact.id));
+		const { data } = await sandbox.read('events?sort=-sequence&limit=2');
+		const [deletion, update] = data as [IDataObject, IDataObject];
+		await logShows([deletion]);
+		expect(results(await undo('b1'))).toEqual(['undone']);
+		await sandbox.clear();
+		expect(update.type).toBe('contact.updated');
+		expect((await undo('b1')).items).toMatchObject([
+			{ result: 'undone', action: 'update', changes: [{ field: 'first_name', from: 'b', to: 'a' }] },
+		]);
+		expect(await living('B')).toMatchObject([{ first_name: 'a' }]);
+	});
+
+	test('fields of a record that another execution deleted, and an undo created again, are restored there', async () => {
+		const contact = await add('contacts', { last_name: 'C', first_name: 'a', job_title: 'a' });
+		await as('c1', op.update('contact', contact.id, { first_name: 'b', job_title: 'b' }));
+		await as('c2', op.deleteRecord('contact', contact.id));
+		await undo('c2');
+		const [{ id } = {}] = await living('C');
+		await sandbox.call('PATCH', `/v1/contacts/${String(id)}`, { job_title: 'theirs' });
+		expect((await undo('c1')).items).toMatchObject([{ result: 'conflict', new_id: id }]);
+		expect(await living('C')).toMatchObject([{ first_name: 'a', job_title: 'theirs' }]);
+	});
+
+	test('a created record that someone changed before the workflow deleted it: conflict', async () => {
+		const id = await createAs('d1', 'contact', { last_name: 'D' });
+		await sandbox.call('PATCH', `/v1/contacts/${id}`, { job_title: 'theirs' });
+		await as('d1', op.deleteRecord('contact', id));
+		expect((await undo('d1')).items).toMatchObject([{ result: 'conflict', reason: expect.stringContaining('someone else changed it') }]);
+	});
+});
+
+test('several records created again by one undo are found by the next, which creates none twice', async () => {
+	for (const last_name of ['Twin', 'Twin']) await as('t1', op.deleteRecord('contact', (await add('contacts', { last_name })).id));
+	expect(results(await undo('t1'))).toEqual(['undone', 'undone']);
+	await undo('t1');
+	expect(await living('Twin')).toHaveLength(2);
+});
+
+test('a second undo finds restored links to a record created again', async () => {
+	const [company, other] = [await add('companies', { name: 'Old' }), await add('companies', { name: 'Other' })];
+	const contact = await add('contacts', { last_name: 'Linked', company_id: company.id });
+	const note = await add('notes', { body: 'Linked', links: [{ resource: 'companies', id: company.id }] });
+	await as('again-1', op.update('contact', contact.id, { company_id: other.id }));
+	await as('again-1', op.update('note', note.id, { links: JSON.stringify([{ resource: 'companies', id: other.id }]) }));
+	await as('again-1', op.deleteRecord('company', company.id));
+	const newId = newIdOf(await undo('again-1'), company.id);
+	expect(await record('contacts', contact.id)).toMatchObject({ company_id: newId });
+	for (const options of [{}, { undoTakesPrecedence: true }]) {
+		expect(results(await undo('again-1', { options }))).toEqual(['already_so', 'already_so', 'already_so']);
+	}
+});
+
+test('a link to a record that only a later undo could create again is restored by that undo', async () => {
+	const company = await add('companies', { name: 'Taken', domain: 'taken.example' });
+	const contact = await add('contacts', { last_name: 'Waits', company_id: company.id });
+	const note = await add('notes', {
+		body: 'Waits', links: [{ resource: 'contacts', id: contact.id }, { resource: 'companies', id: company.id }],
+	});
+	for (const [kind, { id }] of [['contact', contact], ['note', note], ['company', company]] as const)
+		await as('later-1', op.deleteRecord(kind, id));
+	const other = await add('companies', { name: 'Other', domain: 'taken.example' });
+	expect(results(await undo('later-1')).sort()).toEqual(['cannot_be_undone', 'undone', 'undone']);
+	await sandbox.call('PATCH', `/v1/companies/${other.id}`, { domain: null });
+	expect(results(await undo('later-1')).sort()).toEqual(['already_so', 'undone', 'undone']);
+	const [{ id } = {}] = await sandbox.list('companies?domain=taken.example');
+	expect(await living('Waits')).toMatchObject([{ company_id: id }]);
+	expect(results(await undo('later-1'))).toEqual(['already_so', 'already_so', 'already_so']);
+});

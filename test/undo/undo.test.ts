@@ -1,0 +1,209 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { nodeRuns } from '../support/node-runs.ts';
+import * as op from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
+import { newIdOf, undoing } from '../support/undo-node.ts';
+
+const sandbox = useSandbox();
+const { failure, run } = nodeRuns(sandbox);
+const { as, createAs, undo, results, add, record, writes } = undoing(sandbox);
+
+describe('undo of an execution', () => {
+	test('a preview shows what it would do, and writes nothing', async () => {
+		const contact = await add('contacts', { last_name: 'Lovelace' });
+		await as('e1', op.update('contact', contact.id, { last_name: 'King' }));
+		await sandbox.clear();
+		const { items } = await undo('e1', { preview: true });
+		expect(items).toEqual([
+			{
+				result: 'to_be_undone',
+				action: 'update',
+				kind: 'contact',
+				id: contact.id,
+				name: 'King',
+				restored: 'last_name: “King” → “Lovelace”',
+				kept: null,
+				changes: [{ field: 'last_name', from: 'King', to: 'Lovelace' }],
+				reason: null,
+			},
+		]);
+		expect(await writes()).toEqual([]);
+	});
+
+	test('writes the former values of the fields it has changed, and of no others', async () => {
+		const contact = await add('contacts', { last_name: 'Lovelace', job_title: 'Poet', custom_fields: { contract_tier: 'gold' } });
+		await as(
+			'e2', op.update('contact', contact.id, { last_name: 'King', 'address.city': 'London', 'custom_fields.contract_tier': 'silver' }),
+		);
+		await as('e2', op.update('contact', contact.id, { last_name: 'Byron' }));
+		await sandbox.call('PATCH', `/v1/contacts/${contact.id}`, { job_title: 'Mathematician' });
+		expect(results(await undo('e2'))).toEqual(['undone']);
+		const { last_name, job_title, custom_fields, address } = (await record('contacts', contact.id))!;
+		expect({ last_name, job_title, custom_fields, address }).toEqual({
+			last_name: 'Lovelace', job_title: 'Mathematician', custom_fields: { contract_tier: 'gold' }, address: null,
+		});
+		expect(results(await undo('e2'))).toEqual(['already_so']);
+	});
+
+	test('deletes records it has created, and creates those it has deleted, with links that still exist', async () => {
+		const company = await add('companies', { name: 'Engines', external_id: 'engines' });
+		const contact = await add('contacts', { last_name: 'Babbage', company_id: company.id, external_id: 'babbage' });
+		const createdId = await createAs('e3', 'contact', { last_name: 'New' });
+		await as('e3', op.deleteRecord('contact', contact.id));
+		await as('e3', op.deleteRecord('company', company.id));
+		const { items } = await undo('e3');
+		expect(items.map(({ result }) => result)).toEqual(['undone', 'undone', 'undone']);
+		expect(await record('contacts', createdId)).toBeUndefined();
+		expect(await record('contacts', newIdOf({ items }, contact.id))).toMatchObject({
+			last_name: 'Babbage', external_id: 'babbage', company_id: newIdOf({ items }, company.id),
+		});
+		expect(results(await undo('e3'))).toEqual(['already_so', 'already_so', 'already_so']);
+	});
+
+	test('is undone like any other execution', async () => {
+		const contact = await add('contacts', { last_name: 'Lovelace' });
+		const other = await add('contacts', { last_name: 'Gone', external_id: 'gone-1' });
+		await as('e4', op.update('contact', contact.id, { last_name: 'King' }));
+		await as('e4', op.deleteRecord('contact', other.id));
+		const createdId = await createAs('e4', 'contact', { last_name: 'New', external_id: 'new-1' });
+		const newId = newIdOf(await undo('e4', {}, 'u4'), other.id);
+		expect(results(await undo('u4', {}, 'v4'))).toEqual(['undone', 'undone', 'undone']);
+		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'King' });
+		expect(await record('contacts', newId)).toBeUndefined();
+		const { body } = await sandbox.call('GET', '/v1/contacts?external_id=new-1');
+		expect(body.data).toHaveLength(1);
+		expect((body.data as IDataObject[])[0]!.id).not.toBe(createdId);
+		// The first one has nothing of its own any more that could be undone.
+		expect(results(await undo('e4', {}, 'w4'))).not.toContain('undone');
+	});
+
+	test('includes links, tags and states', async () => {
+		const company = await add('companies', { name: 'Tagged' });
+		const { id: tag } = await sandbox.create('tags', { name: 'undo-tag' });
+		const task = await add('tasks', { title: 'Call', links: [{ resource: 'companies', id: company.id }] });
+		await as('e5', { ...op.on('recordTag', 'addTag', company.id), kind: 'company', tagId: op.byId(tag) });
+		await as('e5', op.update('task', task.id, { title: 'Call back', status: 'completed' }));
+		expect(results(await undo('e5'))).toEqual(['undone', 'undone']);
+		expect(await record('companies', company.id)).toMatchObject({ tag_ids: [] });
+		expect(await record('tasks', task.id)).toMatchObject({ title: 'Call', status: 'not_started', completed_at: null });
+	});
+
+	test('includes tickets, notes, activities and records of custom objects', async () => {
+		await add('custom-objects', { key: 'ships', label_singular: 'Ship', label_plural: 'Ships', primary_field: 'name' });
+		await add('custom-fields', { resource: 'custom-objects/ships/records', key: 'name', label: 'Name', type: 'text' });
+		const ships = 'custom-objects/ships/records';
+		const ship = await add(ships, { custom_fields: { name: 'Beagle' } });
+		const sunk = await add(ships, { custom_fields: { name: 'Sunk' } });
+		const contact = await add('contacts', { last_name: 'Darwin' });
+		const note = await add('notes', { body: 'a', links: [{ resource: 'contacts', id: contact.id }] });
+		const activity = await add('activities', {
+			type: 'call', occurred_at: '2026-01-01T00:00:00Z', subject: 'a', links: [{ resource: 'contacts', id: contact.id }],
+		});
+		const ticket = await add('tickets', { subject: 'a', status: 'open' });
+		const ofShips = { objectKey: op.byId('ships') };
+		await as('e7', { ...op.update('customObjectRecord', ship.id, { 'custom_fields.name': 'Other' }), ...ofShips });
+		await as('e7', { ...op.deleteRecord('customObjectRecord', sunk.id), ...ofShips });
+		await as('e7', op.deleteRecord('note', note.id));
+		await as('e7', op.update('activity', activity.id, { subject: 'b' }));
+		await as('e7', op.update('ticket', ticket.id, { subject: 'b', status: 'pending' }));
+		const { items } = await undo('e7');
+		expect(items.map(({ kind, result }) => `${String(kind)}: ${String(result)}`)).toEqual(
+			['ticket', 'activity', 'note', 'custom.ships', 'custom.ships'].map((kind) => `${kind}: undone`),
+		);
+		expect(await record(ships, newIdOf({ items }, sunk.id))).toMatchObject({ custom_fields: { name: 'Sunk' } });
+		expect(await record(ships, ship.id)).toMatchObject({ custom_fields: { name: 'Beagle' } });
+		expect(await record('notes', newIdOf({ items }, note.id))).toMatchObject({ body: 'a', links: [{ id: contact.id }] });
+		expect(await record('tickets', ticket.id)).toMatchObject({ subject: 'a', status: 'open' });
+	});
+
+	test('written once for a value is undone by its workflow, which its keys name', async () => {
+		const since = new Date().toISOString();
+		await as('e8', { ...op.create('contact', { last_name: 'Once' }), options: { writeOncePer: 'order-e8' } });
+		expect((await undo('e8')).items).toEqual([]);
+		expect(results(await undo('workflow-1', { undoOf: 'workflow', since }))).toContain('undone');
+	});
+
+	test('of retries counts for the first execution, whose number the keys have', async () => {
+		const contact = await add('contacts', { last_name: 'Lovelace' });
+		const context = { firstExecution: { execution: 'e6' } };
+		await run(op.update('contact', contact.id, { last_name: 'King' }), [{}], { executionId: 'e6b', context });
+		expect(results(await undo('e6'))).toEqual(['undone']);
+	});
+});
+
+describe('the work of others is never lost', () => {
+	test('a field that someone else has changed since stays, and the others are undone', async () => {
+		const contact = await add('contacts', { last_name: 'Lovelace', job_title: 'Poet' });
+		await as('f1', op.update('contact', contact.id, { last_name: 'King', job_title: 'Countess' }));
+		await sandbox.call('PATCH', `/v1/contacts/${contact.id}`, { last_name: 'Byron' });
+		const { items: [item] } = await undo('f1');
+		expect(item).toMatchObject({ result: 'conflict', reason: expect.stringContaining('Someone else') });
+		expect(item!.changes).toEqual([
+			{ field: 'last_name', from: 'Byron', to: 'Lovelace', kept: true },
+			{ field: 'job_title', from: 'Countess', to: 'Poet' },
+		]);
+		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Byron', job_title: 'Poet' });
+		expect(results(await undo('f1', { options: { undoTakesPrecedence: true } }))).toEqual(['undone']);
+		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Lovelace' });
+	});
+
+	test('values that someone else wrote between two changes are restored', async () => {
+		const contact = await add('contacts', { last_name: 'a' });
+		await as('f2', op.update('contact', contact.id, { last_name: 'b' }));
+		await sandbox.call('PATCH', `/v1/contacts/${contact.id}`, { last_name: 'c' });
+		await as('f2', op.update('contact', contact.id, { last_name: 'd' }));
+		expect(results(await undo('f2'))).toEqual(['undone']);
+		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'c' });
+	});
+
+	test('a created record that someone has changed, or linked to, stays, together with the records it links to', async () => {
+		const company = await createAs('f3', 'company', { name: 'New' });
+		const changed = await createAs('f3', 'contact', { last_name: 'New', company_id: company });
+		const linked = await createAs('f3', 'contact', { last_name: 'Linked' });
+		await sandbox.call('PATCH', `/v1/contacts/${changed}`, { job_title: 'Poet' });
+		await sandbox.create('notes', { body: 'x', links: [{ resource: 'contacts', id: linked }] });
+		expect(results(await undo('f3'))).toEqual(['conflict', 'conflict', 'conflict']);
+		for (const [kind, id] of [['companies', company], ['contacts', changed], ['contacts', linked]] as const) {
+			expect(await record(kind, id)).toBeDefined();
+		}
+	});
+
+	test('a record that changes while the undo runs is a conflict', async () => {
+		const contact = await add('contacts', { last_name: 'Lovelace' });
+		await as('f4', op.update('contact', contact.id, { last_name: 'King' }));
+		await sandbox.faults({ method: 'PATCH', path: '/v1/contacts', status: 412 });
+		const { items: [item] } = await undo('f4');
+		expect(item).toMatchObject({ result: 'conflict', changes: [{ field: 'last_name', from: 'King', to: 'Lovelace', kept: true }] });
+	});
+});
+
+describe('nothing is written', () => {
+	test('for an execution that changed nothing', async () => {
+		const { items, hints } = await undo('unknown');
+		expect(items).toEqual([]);
+		expect(hints.join()).toContain('Nothing to undo: No changes by execution unknown');
+		expect(hints.join()).toContain('the last part of the URL in n8n');
+	});
+
+	test('if more records would change than Maximum Records allows', async () => {
+		const [firstContact, secondContact] = [await add('contacts', { last_name: 'a' }), await add('contacts', { last_name: 'b' })];
+		for (const { id } of [firstContact, secondContact]) await as('g1', op.update('contact', id, { last_name: 'x' }));
+		await sandbox.clear();
+		const options = { options: { maxUndone: 1 } };
+		await expect(undo('g1', options)).rejects.toThrow('2 records would change, and Maximum Records allows 1');
+		expect(await writes()).toEqual([]);
+		expect((await undo('g1', { ...options, preview: true })).hints.join()).toContain('set Maximum Records to 2');
+	});
+
+	test.each([
+		['workflow', 'workflow-1', 'Since'],
+		['execution', '', 'Which One: choose the execution'],
+		['execution', 'https://n8n.example/workflow/w/executions/4711', 'Which One: enter only the ID'],
+	])('for %s %p without the required values', async (undoOf, undoId, message) => {
+		const { message: errorMessage } = await failure({
+			resource: 'change', operation: 'undo', preview: true, undoOf, undoId, since: '', options: {},
+		});
+		expect(errorMessage).toContain(message);
+	});
+});

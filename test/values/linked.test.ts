@@ -1,0 +1,204 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { resources } from '../../nodes/CrmPlatform/resources';
+import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
+import { linksOf } from '../../nodes/CrmPlatform/api/openapi/linkFields';
+import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
+import { getLinks, searchLinked } from '../../nodes/CrmPlatform/pickers/linkPickers';
+import document from '../../contract/openapi.json';
+import { nodeRuns, picker } from '../support/node-runs.ts';
+import { automatic, byId, create, update } from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
+
+const sandbox = useSandbox({ contacts: 130 });
+const { failure, output } = nodeRuns(sandbox);
+
+/** Records picked beside the fields. */
+const linked = (...rows: Array<[field: string, id: string]>) => ({
+	records: rows.map(([field, id]) => ({ field, record: byId(id) })),
+});
+
+describe('picked records', () => {
+	test('are written into the fields that refer to them', async () => {
+		const [company] = await sandbox.list('companies?limit=1');
+		const [user] = await sandbox.list('users?limit=1');
+		const fieldsLinked = linked(['company_id', company!.id], ['owner_id', user!.id]);
+
+		const [contact] = await output({ ...create('contact', { last_name: 'Lovelace' }), fieldsLinked });
+
+		expect(contact).toMatchObject({ company_id: company!.id, owner_id: user!.id });
+	});
+
+	test('must be for one field in all items, or are refused', async () => {
+		const [company] = await sandbox.list('companies?limit=1');
+		const fieldsLinked = linked(['={{ $json.field }}', company!.id]);
+		const parameters = { ...create('contact', { last_name: 'Lovelace' }), fieldsLinked };
+		const items = [{ field: 'company_id' }, { field: 'owner_id' }];
+		const { message } = await failure(parameters, items);
+		expect(message).toContain('Linked Records: the field must be the same for all items, but its expression returns several.');
+		const [first, second] = await output(parameters, [items[0]!, items[0]!]);
+		expect([first!.company_id, second!.company_id]).toEqual([company!.id, company!.id]);
+	});
+
+	test('are given by ID in any notation: the ID is neither looked up nor changed', async () => {
+		const company = await sandbox.create('companies', { name: 'Not an ID' });
+		await sandbox.create('companies', { name: company.id });
+		const itself = linked(['company_id', company.id]);
+		const prefixed = linked(['company_id', `id:${company.id}`]);
+		const [first] = await output({ ...create('contact', { last_name: 'Plain' }), fieldsLinked: itself });
+		const [second] = await output({ ...create('contact', { last_name: 'Prefixed' }), fieldsLinked: prefixed });
+		expect([first!.company_id, second!.company_id]).toEqual([company.id, company.id]);
+	});
+
+	test('of one list are written together', async () => {
+		const tags = (await sandbox.list('tags?limit=2')).map(({ id }) => id);
+		const fieldsLinked = linked(...tags.map((id): [string, string] => ['tag_ids', id]));
+
+		const [contact] = await output({ ...create('contact', { last_name: 'Lovelace' }), fieldsLinked });
+
+		expect((contact!.tag_ids as string[]).toSorted()).toEqual(tags.toSorted());
+	});
+
+	test('may be named if names are accepted, in each way to set the fields', async () => {
+		const company = await sandbox.create('companies', { name: 'Altamira Named' });
+		const contact = await sandbox.create('contacts', { last_name: 'Named', email: 'named@linked.example' });
+		const named = (field: string, value: string) => ({ field, record: { __rl: true, mode: 'name', value } });
+		const fieldsLinked = { records: [named('company_id', '={{ $json.company ?? "altamira named" }}')] };
+		const json = { fieldsMode: 'json', fieldsJson: '{ "last_name": "J" }' };
+		const all = [
+			...(await output({ ...create('contact', { last_name: 'E' }), fieldsLinked })),
+			...(await output({ ...create('contact', {}), ...json, fieldsLinked })),
+			...(await output({ ...create('contact', automatic), fieldsLinked }, [{ last_name: 'A' }, { last_name: 'B', company: company.id }])),
+		];
+		expect(all.map(({ company_id }) => company_id)).toEqual(Array(4).fill(company.id));
+		const links = { records: [named('links: contacts', 'named@linked.example'), named('links: companies', 'Altamira Named')] };
+		const [note] = await output({ ...create('note', { body: 'Named.' }), fieldsLinked: links });
+		expect(note!.links).toEqual([{ resource: 'contacts', id: contact.id }, { resource: 'companies', id: company.id }]);
+	});
+
+	test('are refused if no record or several have the name', async () => {
+		for (const name of ['TwinOfLinked', 'twinoflinked']) await sandbox.create('companies', { name });
+		const error = async (value: string) => {
+			const fieldsLinked = { records: [{ field: 'company_id', record: { __rl: true, mode: 'name', value } }] };
+			return (await failure({ ...create('contact', { last_name: 'X' }), fieldsLinked })).message;
+		};
+		expect(await error('TwinOfLinked')).toMatch(/may match several records of companies/);
+		expect(await error('Nobody at all')).toMatch(/does not match any record of companies/);
+	});
+
+	test('of several types are what a note is about', async () => {
+		const [contact] = await sandbox.list('contacts?limit=1');
+		const [deal] = await sandbox.list('deals?limit=1');
+		const fieldsLinked = linked(['links: contacts', contact!.id], ['links: deals', deal!.id]);
+
+		const [note] = await output({ ...create('note', { body: 'Called back.' }), fieldsLinked });
+
+		expect(note!.links).toEqual([
+			{ resource: 'contacts', id: contact!.id },
+			{ resource: 'deals', id: deal!.id },
+		]);
+	});
+
+	test('are combined with fields set as JSON or taken from the items, and are written first', async () => {
+		const [first, second] = await sandbox.list('companies?limit=2');
+		const fieldsLinked = linked(['company_id', first!.id]);
+		const fields = { last_name: 'Lovelace', company_id: second!.id };
+		const json = { fieldsMode: 'json', fieldsJson: JSON.stringify(fields) };
+
+		const contacts = [
+			...(await output({ ...create('contact', {}), ...json, fieldsLinked })),
+			...(await output({ ...create('contact', automatic), fieldsLinked }, [fields])),
+		];
+
+		expect(contacts).toMatchObject(Array(2).fill({ last_name: 'Lovelace', company_id: first!.id }));
+	});
+
+	test('can be chosen by an expression, for each item', async () => {
+		const companies = (await sandbox.list('companies?limit=2')).map(({ id }) => id);
+		const fieldsLinked = linked(['company_id', '={{ $json.company }}']);
+		const items = companies.map((company) => ({ company, last_name: 'Lovelace' }));
+
+		const contacts = await output({ ...create('contact', automatic), fieldsLinked }, items);
+
+		expect(contacts.map(({ company_id }) => company_id)).toEqual(companies);
+	});
+
+	test('fill in custom fields', async () => {
+		await sandbox.create('custom-fields', {
+			resource: 'contacts',
+			key: 'introduced_by',
+			label: 'Introduced By',
+			type: 'reference',
+			reference_resource: 'contacts',
+		});
+		const [firstContact, secondContact] = await sandbox.list('contacts?limit=2');
+		const fieldsLinked = linked(['custom_fields.introduced_by', secondContact!.id]);
+
+		const [contact] = await output({ ...update('contact', firstContact!.id, {}), fieldsLinked });
+
+		expect(contact!.custom_fields).toMatchObject({ introduced_by: secondContact!.id });
+	});
+
+	test('are refused if a field takes one record', async () => {
+		const fieldsLinked = linked(['company_id', 'com_1'], ['company_id', 'com_2']);
+		const error = await failure({ ...create('contact', { last_name: 'Lovelace' }), fieldsLinked });
+		expect(error.message).toContain('Company accepts one record');
+	});
+});
+
+describe('the lists to pick from', () => {
+	const setup = (resource: string, operation: string, more: IDataObject = {}) => ({
+		credential: sandbox.credential,
+		parameters: { resource, operation, ...more } as never,
+		path: 'parameters.fieldsLinked.records[0].record',
+	});
+	const searching = (field: string, ...others: Array<[string, string]>) =>
+		setup('deal', 'create', { fieldsLinked: linked([field, ''], ...others) });
+
+	test('name every field that refers to records, also of several types', async () => {
+		const names = (await picker(getLinks, setup('task', 'create'))).map(({ name }) => name);
+		expect(names).toEqual(expect.arrayContaining(['Assignee', 'Owner', 'Tags', 'Links: Contacts']));
+	});
+
+	test('are searched, a page at a time, however many records there are', async () => {
+		const [contact] = await sandbox.list('contacts?limit=1');
+		const search = searching('contact_id');
+		const { results, paginationToken } = await picker(searchLinked, search, undefined, undefined);
+		const found = await picker(searchLinked, search, String(contact!.email), undefined);
+		const more = await picker(searchLinked, search, undefined, paginationToken as string);
+
+		expect(found.results.map(({ value }) => value)).toContain(contact!.id);
+		expect(results).toHaveLength(100);
+		expect(more.results.length).toBeGreaterThan(0);
+	});
+
+	test('show the stages of the pipeline that was picked', async () => {
+		const pipeline = (await sandbox.list('pipelines')).at(-1)!;
+		const stages = (pipeline.stages as IDataObject[]).map(({ id }) => id);
+		const search = searching('stage_id', ['pipeline_id', pipeline.id]);
+
+		const { results } = await picker(searchLinked, search, undefined, undefined);
+
+		expect(results.map(({ value }) => value)).toEqual(stages);
+	});
+
+	test('say that the field must be chosen first', async () => {
+		const nothing = picker(searchLinked, searching(''), undefined, undefined);
+		await expect(nothing).rejects.toThrow('Choose a field first');
+	});
+});
+
+test('records can be picked wherever they can be referred to', () => {
+	const contract = parseOpenApi(document)!;
+	const referring = resources.filter(({ path, operations }) => {
+		const description = describeResource(contract, path);
+		const writes = operations.map(({ option, write }) =>
+			['create', 'update', 'upsert'].includes(String(option.value)) && description
+				? write?.(description)
+				: undefined,
+		);
+		return linksOf(writes.flatMap((write) => write?.fields ?? [])).length > 0;
+	});
+	const offering = resources.filter(({ hasLinks }) => hasLinks);
+	expect(offering.map(({ name }) => name)).toEqual(referring.map(({ name }) => name));
+});

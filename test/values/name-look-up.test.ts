@@ -1,0 +1,77 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Connection } from '../../nodes/CrmPlatform/api/connection';
+import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
+import { lookUpNames } from '../../nodes/CrmPlatform/lookUp/nameLookUp';
+import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
+import { httpError } from '../http/http-error.ts';
+
+
+/** A service with more records than are read at once, and no search, that filters by some fields. */
+function serviceOf(records: IDataObject[], kinds: Record<string, 'list' | 'text'>, { ignores = false } = {}) {
+	const requests: string[] = [];
+	const others = Array.from({ length: 501 }, (_, i) => ({ id: records[0]?.id === 1 ? 1000 + i : `other ${i}`, name: `other ${i}` }));
+	const send = async ({ query = {} }: ApiRequest) => {
+		const [[name, filterValue] = []] = Object.entries(query).filter(([parameter]) => Object.hasOwn(kinds, parameter));
+		if (name !== undefined) requests.push(`${name}=${String(filterValue)}`);
+		const values = [filterValue ?? []].flat().map(String);
+		if (name === 'email' && values.some((value) => !value.includes('@'))) throw httpError('422');
+		const isFiltered = name !== undefined && !ignores;
+		const data = isFiltered ? records.filter((record) => values.includes(String(record[name]))) : [...others, ...records];
+		return await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: isFiltered ? null : `${requests.length}` } });
+	};
+	const list = { cursor: 'cursor', filters: Object.entries(kinds).map(([name, kind]) => fieldNamed(name, { kind })) };
+	const description = { list, fields: [] };
+	const api = {
+		send, describe: async () => await Promise.resolve(description), requireDescription: () => undefined,
+	} as unknown as Connection;
+	return { api, requests };
+}
+
+test('names are looked up together if a filter accepts several', async () => {
+	const { api, requests } = serviceOf([{ id: 'a', name: 'Acme 1' }], { name: 'list', external_id: 'list' });
+	const names = Array.from({ length: 40 }, (_, i) => `Acme ${i}`);
+	const outcomes = await lookUpNames(api, 'companies', names, false);
+	expect(requests).toHaveLength(2);
+	expect(outcomes.get('Acme 1')).toEqual({ found: 'a' });
+	expect(outcomes.get('Acme 2')).toEqual({ notFound: true });
+});
+
+test('a name that two fields have is treated as the name of several', async () => {
+	const { api } = serviceOf([{ id: 'a', name: 'Acme Inc' }, { id: 'b', external_id: 'Acme Inc' }], { name: 'text', external_id: 'text' });
+	const outcomes = await lookUpNames(api, 'companies', ['Acme Inc', 'external_id:Acme Inc'], false);
+	expect([...outcomes.values()]).toEqual([{ several: ['a', 'b'] }, { found: 'b' }]);
+});
+
+test('names that are not email addresses do not prevent finding an address', async () => {
+	const { api } = serviceOf([{ id: 'a', email: 'ada@x.example' }], { name: 'text', email: 'text' });
+	const names = [...Array.from({ length: 30 }, (_, i) => `Nobody ${i}`), 'ada@x.example'];
+	expect((await lookUpNames(api, 'users', names, false)).get('ada@x.example')).toEqual({ found: 'a' });
+});
+
+test('an id that is a number stays a number', async () => {
+	const { api } = serviceOf([{ id: 1, name: 'One & Sons' }], { name: 'text' });
+	expect([...(await lookUpNames(api, 'companies', ['One & Sons'], false)).values()]).toEqual([{ found: 1 }]);
+});
+
+test('a filter that does not filter finds nothing, and reports it', async () => {
+	const { api } = serviceOf([{ id: 'a', name: 'Acme Inc' }], { name: 'text' }, { ignores: true });
+	const [outcome] = [...(await lookUpNames(api, 'companies', ['Nobody Inc'], false)).values()];
+	expect(outcome).toMatchObject({ failed: { message: expect.stringContaining('do not match the filter name') as unknown } });
+});
+
+test('a name is searched as people read it, without invisible characters and spaces of other kinds', async () => {
+	const searched: unknown[] = [];
+	const send = async ({ query = {} }: ApiRequest) => {
+		if (query.q !== undefined) searched.push(query.q);
+		const others = Array.from({ length: 501 }, (_, i) => ({ id: `other ${i}`, name: `other ${i}` }));
+		const data = query.q === 'Ada King' ? [{ id: 'a', name: 'Ada King' }] : others;
+		return await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: query.q === undefined ? 'next' : null } });
+	};
+	const list = { cursor: 'cursor', search: 'q', filters: [] };
+	const describe = async () => await Promise.resolve({ list, fields: [] });
+	const api = { send, describe, requireDescription: () => undefined } as unknown as Connection;
+	const name = 'Ada\u00a0\u200bKing ';
+	expect((await lookUpNames(api, 'users', [name], false)).get(name)).toEqual({ found: 'a' });
+	expect(searched).toEqual(['Ada King']);
+});

@@ -1,0 +1,68 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { alteredService } from '../support/altered-service.ts';
+import { failure, run } from '../support/node-runs.ts';
+import { automatic, create, getMany } from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
+
+const sandbox = useSandbox({ contacts: 0 });
+const service = alteredService(sandbox);
+
+const companies = [{ id: 7, name: 'Acme' }, { id: 10, name: 'Ten' }, { id: 13, name: '1e1' }, { id: 15, name: '0x7' }];
+const page = (data: IDataObject[]) => ({ status: 200, body: JSON.stringify({ data, next_cursor: null, total: data.length }) });
+let sentIds: unknown[];
+
+/** The sandbox, with whole numbers as the ids of companies. */
+beforeEach(() => {
+	sentIds = [];
+	service.alter({
+		answer: (text, { url }) => {
+			if (!url.pathname.endsWith('/openapi.json')) return text;
+			const isLink = (value: unknown): value is IDataObject =>
+				typeof value === 'object' && value !== null && (value as IDataObject)['x-resource'] === 'companies';
+			const numbered = (_: string, value: unknown) =>
+				isLink(value) ? { title: 'Company', type: 'integer', 'x-resource': 'companies' } : value;
+			return JSON.stringify(JSON.parse(text), numbered);
+		},
+		request: ({ method, url, text }) => {
+			if (url.pathname === '/v1/companies') return page(companies);
+			if (url.pathname.startsWith('/v1/companies/')) return { status: 404, body: '{"title":"Not found"}' };
+			if (url.pathname !== '/v1/contacts') return;
+			if (method === 'GET') sentIds.push(url.searchParams.get('company_id'));
+			else sentIds.push((JSON.parse(text) as IDataObject).company_id);
+			return method === 'GET' ? page([]) : { status: 201, body: JSON.stringify({ id: 'con_1', ...(JSON.parse(text) as IDataObject) }) };
+		},
+	});
+});
+
+const writing = (company: unknown) => ({
+	credential: service.credential,
+	parameters: create('contact', automatic),
+	items: [{ last_name: 'X', company_id: company }] as IDataObject[],
+});
+const filtering = (value: unknown, operator = 'is') => ({
+	credential: service.credential,
+	parameters: { ...getMany('contact'), filters: { rows: [{ field: 'company_id', operator, value }] } } as INodeParameters,
+});
+
+describe('a link to records with whole numbers as IDs takes', () => {
+	test.each([
+		['a name', 'Acme', 7],
+		['a name that JavaScript reads as a number', '1e1', 13],
+		['a name that JavaScript reads as a hexadecimal number', '0x7', 15],
+		['an ID that says so', 'id:7', 7],
+		['a name that says so', 'name:Acme', 7],
+		['an ID as text', ' 7 ', 7],
+		['an ID', 7, 7],
+	])('%s: %s', async (_, nameOrId, id) => {
+		await run(writing(nameOrId));
+		await run(filtering(nameOrId));
+		expect(sentIds).toEqual([id, String(id)]);
+	});
+
+	test.each(['1e2', '0xA', 'Nobody', 'id:Acme', '7.0'])('neither another number nor an unknown name: %s', async (nameOrId) => {
+		expect((await failure(writing(nameOrId))).message).toMatch(/^Company: /);
+		expect((await failure(filtering(nameOrId))).message).toMatch(/^Company: /);
+		expect(sentIds).toEqual([]);
+	});
+});

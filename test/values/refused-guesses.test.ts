@@ -1,0 +1,74 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { useBinaryStore } from '../support/binary-store.ts';
+import { fileRuns } from '../support/file-runs.ts';
+import { nodeRuns } from '../support/node-runs.ts';
+import { automatic, create, mapped, update } from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
+
+const sandbox = useSandbox({ contacts: 0 });
+const { failure, run } = nodeRuns(sandbox);
+const { importOf } = fileRuns(sandbox, useBinaryStore());
+
+const contacts = async () => await sandbox.list('contacts?limit=500');
+const contact = async (values: IDataObject) => (await sandbox.create('contacts', values)).id;
+const stored = async (id: string) => await sandbox.read(`contacts/${id}`);
+
+test.each(['null', "''", "' '", 'undefined'])('an import with a Match On of %s is refused, and nothing is written', async (expression) => {
+	const before = await contacts();
+	const importing = importOf('email,last_name\nmatch@guess.example,B\n', { importAs: 'upsert', matchOn: `={{ ${expression} }}` });
+	await expect(importing).rejects.toThrow(/^Match On is empty for this item, so nothing was written/);
+	expect(await contacts()).toEqual(before);
+});
+
+test.each([['ndjson', '{"last":"A","first":"B"}\n'], ['json', '[{"last":"A","first":"B"}]']])(
+	'a mapped column that no row of a file as %s has is reported', async (fileFormat, content) => {
+		const columns = { columnsMode: 'json', columnsJson: '{"last":"last_name","frist":"first_name"}' };
+		const { hints } = await importOf(content, { fileFormat, ...columns, importAs: 'create' });
+		expect(hints).toEqual([expect.stringContaining('no row has this column: “frist”')]);
+	},
+);
+
+test.each(['undefined', "''", 'null'])('a column whose expression gives %s is refused, and nothing is written', async (expression) => {
+	const before = await contacts();
+	const columns = mapped({ last_name: 'last', first_name: `={{ ${expression} }}` });
+	const importing = importOf('last,first\nA,B\n', { columnsMode: 'each', columns, importAs: 'create' });
+	await expect(importing).rejects.toThrow(/the expression of “first_name” returned no column/);
+	expect(await contacts()).toEqual(before);
+});
+
+test('Simplify that an expression gives wrongly for one item is refused before anything is written', async () => {
+	const before = await contacts();
+	const parameters = { ...create('contact', automatic), simplify: '={{ $json.simple }}' };
+	const items = [{ last_name: 'A', simple: true }, { last_name: 'B', simple: 'x' }];
+	expect((await failure(parameters, items)).message).toContain('Simplify');
+	expect(await contacts()).toEqual(before);
+});
+
+test('a number from 2^53 on in the text of an expression for JSON is refused, and as text it is written', async () => {
+	const id = await contact({ last_name: 'Big' });
+	const json = (fieldsJson: string) => update('contact', id, { fieldsMode: 'json', fieldsJson });
+	const items = [{ big: Number('9007199254740993'), text: '9007199254740993' }];
+	const error = await failure(json('={ "external_id": {{ $json.big }} }'), items);
+	expect(error.message).toContain('its last digits may already be lost');
+	await run(json('={ "external_id": "{{ $json.text }}" }'), items);
+	expect(await stored(id)).toMatchObject({ external_id: '9007199254740993' });
+});
+
+test.each([['clear', null], ['leave', 'Here']])('an address that is an empty text is cleared or left: %s', async (emptyCells, city) => {
+	const id = await contact({ last_name: 'Addressed', address: { city: 'Here' } });
+	const parameters = { ...update('contact', id, automatic), options: { emptyCells } };
+	await run(parameters, [{ first_name: 'F', address: '' }]);
+	const { address } = await stored(id);
+	expect((address as IDataObject | null)?.city ?? null).toBe(city);
+});
+
+test('an empty Custom Fields cell does not clear every custom field', async () => {
+	const id = await contact({ last_name: 'Kept', custom_fields: { vip: true } });
+	const parameters = { ...update('contact', id, automatic), options: { emptyCells: 'clear' } } as never;
+	for (const name of ['custom_fields', 'Custom Fields']) {
+		const { message } = await failure(parameters, [{ last_name: 'Kept', [name]: '' }]);
+		expect(message).toContain('would clear every custom field');
+	}
+	expect(await stored(id)).toMatchObject({ custom_fields: { vip: true } });
+});

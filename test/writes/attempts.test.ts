@@ -1,0 +1,222 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { startSecondService } from '../services/second-service/second-server.ts';
+import { useBatchWrites } from '../support/batch-writes.ts';
+import type { Setup } from '../support/node-runs.ts';
+import { automatic, create, getMany, on, update } from '../support/parameters.ts';
+
+const { sandbox, run, found, writes } = useBatchWrites();
+
+const batch = '/v1/contacts/batch';
+const people = (name: string, count: number): IDataObject[] =>
+	Array.from({ length: count }, (_, i) => ({ last_name: name, job_title: `Number ${i}` }));
+const inBatchesOf = (batchSize: number) => ({ ...create('contact', automatic), options: { batchSize } });
+/** Sorted, since batches are sent at the same time. */
+const keys = async () => (await writes()).map(({ idempotencyKey }) => String(idempotencyKey)).sort();
+
+/** The sandbox, as a service that does not describe itself. */
+const withoutDescription = () => ({ ...sandbox.credential, descriptionUrl: `${sandbox.url}/nothing` });
+
+let executions = 0;
+/** Runs the node as often as n8n does for one run of it, with the same context. */
+const attempts = (parameters: object, items: IDataObject[], more: Partial<Setup> = {}) => {
+	const shared = { executionId: `execution-${(executions += 1)}`, context: {}, ...more };
+	return async (changed: Partial<Setup> = {}) => await run(parameters, items, { ...shared, ...changed });
+};
+
+describe('the attempts of one run', () => {
+	const companies = (name: string, odd: number | undefined): IDataObject[] =>
+		[0, 1, 2].map((i) => ({ name: `${name} ${i}`, employee_count: i === odd ? 'many' : i }));
+	const createCompanies = { ...create('company', automatic), options: { batchSize: 3 } };
+	const companiesNamed = async (name: string) => (await sandbox.read(`companies?q=${name}`)).total;
+
+	test('keep their batches, even if an item can be read only later', async () => {
+		const attempt = attempts(createCompanies, companies('read-later', 1), { continueOnFail: true });
+		await attempt();
+		expect(await companiesNamed('read-later')).toBe(2);
+		const items = companies('read-later', undefined);
+		const { items: output } = await attempt({ items });
+		expect(output.map(({ json }) => json.name)).toEqual(items.map(({ name }) => name));
+		expect(await companiesNamed('read-later')).toBe(3);
+	});
+
+	test('send nothing of a batch if one of its items can no longer be read', async () => {
+		const attempt = attempts(createCompanies, companies('read-before', undefined), { continueOnFail: true });
+		await attempt();
+		const { items } = await attempt({ items: companies('read-before', 1) });
+		expect(items.map(({ json }) => json.error)).toEqual([
+			expect.stringContaining('An earlier attempt sent this item'),
+			expect.stringContaining('many'),
+			expect.stringContaining('An earlier attempt sent this item'),
+		]);
+		expect(await companiesNamed('read-before')).toBe(3);
+	});
+
+	test('keep the size of their batches, even if the options have changed', async () => {
+		const attempt = attempts(inBatchesOf(2), people('resized', 6));
+		await sandbox.faults({ path: batch, method: 'POST', after: 2, times: 1, status: 422 });
+		await expect(attempt()).rejects.toThrow();
+		await attempt({ parameters: inBatchesOf(5) });
+		expect(await found('resized')).toBe(6);
+	});
+
+	test('keep the halves of a batch that was too large', async () => {
+		const attempt = attempts(inBatchesOf(4), people('halved', 4));
+		await sandbox.faults(
+			{ path: batch, method: 'POST', times: 1, status: 413 },
+			{ path: batch, method: 'POST', after: 1, times: 1, status: 422 },
+		);
+		await expect(attempt()).rejects.toThrow();
+		await attempt();
+		expect(await found('halved')).toBe(4);
+	});
+
+	describe('against a service whose description has other names', () => {
+		let service: Awaited<ReturnType<typeof startSecondService>>;
+		beforeAll(async () => void (service = await startSecondService({ people: 0 })));
+		afterAll(async () => await service.close());
+
+		test('use its own description once it can be read, if nothing was sent before', async () => {
+			const credential = { baseUrl: service.url, apiKey: service.apiKey };
+			const attempt = attempts(create('contact', automatic), [{ family_name: 'One' }, { family_name: 'Two' }]);
+			const undescribed = { ...credential, descriptionUrl: `${service.url}/nothing` };
+			await expect(attempt({ credential: undescribed })).rejects.toThrow('None of the item’s values');
+			const { items } = await attempt({ credential });
+			expect(items.map(({ json }) => json.family_name)).toEqual(['One', 'Two']);
+		});
+	});
+
+	test('have the same keys if the description can no longer be read', async () => {
+		const attempt = attempts(inBatchesOf(2), people('undescribed', 4));
+		await attempt();
+		const before = await keys();
+		await attempt({ credential: withoutDescription() });
+		expect(await keys()).toEqual([...before, ...before].sort());
+		expect(await found('undescribed')).toBe(4);
+	});
+
+	test('have other keys in another run of the node, and in another execution', async () => {
+		const context = {};
+		for (const more of [{ context }, { context, runIndex: 1 }, { context: {} }, { executionId: 'b', context: {} }]) {
+			await run(inBatchesOf(2), people('runs', 2), { executionId: 'a', ...more });
+		}
+		expect(new Set(await keys()).size).toBe(3);
+	});
+});
+
+describe('an n8n that was restored from a backup counts its executions from an earlier number again', () => {
+	const runAgain = async (more: Partial<Setup>) =>
+		await run(inBatchesOf(2), people('restored', 2), { executionId: '100', context: {}, ...more });
+
+	test('an execution writes its own records, whatever an earlier one of its number has written', async () => {
+		await runAgain({ started: 1_772_000_000_000 });
+		const { hints } = await runAgain({ started: 1_772_000_900_000 });
+		expect(await found('restored')).toBe(4);
+		expect(hints).toEqual([]);
+	});
+
+	test.each([
+		['a batch', people('restored-unknown', 2)],
+		['a record', people('restored-unknown', 1)],
+	])('%s that the service takes for an earlier one is told, if n8n does not say when the execution began', async (_, items) => {
+		const again = async () => await run(inBatchesOf(2), items, { executionId: `100-${items.length}`, context: {} });
+		expect((await again()).hints).toEqual([]);
+		expect((await again()).hints).toEqual([expect.stringContaining('did not carry out at least one write')]);
+	});
+
+	test('a later attempt, whose writes were done before, tells nothing', async () => {
+		const attempt = attempts(inBatchesOf(2), people('restored-later', 2));
+		await attempt();
+		expect((await attempt()).hints).toEqual([]);
+	});
+});
+
+describe('a sub-workflow, which n8n starts anew when its parent is retried', () => {
+	const parent = { parentExecutionId: '7' };
+	const sendContact = { resource: 'apiRequest', operation: 'send', method: 'POST', path: '/v1/contacts', body: { last_name: 'sub' } };
+
+	test.each([
+		['creates a batch', inBatchesOf(2), people('sub', 2)],
+		['creates a record', create('contact', automatic), people('sub', 1)],
+		['sends a request', sendContact, [{}]],
+	])('%s with the hint that only Write Once Per prevents a second write', async (_, parameters, items) => {
+		const { hints } = await run(parameters, items, parent);
+		expect(hints).toEqual([expect.stringContaining('set Write Once Per')]);
+		const once = await run({ ...parameters, options: { writeOncePer: `={{ $itemIndex }} ${JSON.stringify(items)}` } }, items, parent);
+		expect(once.hints).toEqual([]);
+	});
+
+	test('updates a record without it: a second time changes nothing', async () => {
+		const { id } = await sandbox.read('contacts?limit=1').then(({ data }) => (data as IDataObject[])[0]!);
+		const { hints } = await run(update('contact', String(id), { job_title: 'Sub' }), [{}], parent);
+		expect(hints).toEqual([]);
+	});
+});
+
+test('a retry of a failed execution has the keys of that one', async () => {
+	const context = {};
+	const runAs = async (executionId: string) => await run(inBatchesOf(2), people('retried', 6), { context, executionId });
+	await sandbox.faults({ path: batch, method: 'POST', after: 2, times: 1, status: 422 });
+	await expect(runAs('failed')).rejects.toThrow();
+	await runAs('its retry');
+	expect(await found('retried')).toBe(6);
+});
+
+describe('Write Once Per', () => {
+	const oncePer = (writeOncePer: string) => ({ ...create('contact', automatic), options: { writeOncePer } });
+
+	test('writes an item once for its value, also in another execution', async () => {
+		const items = people('ordered', 3);
+		const parameters = oncePer('={{ $json.last_name + $json.job_title }}');
+		const first = await run(parameters, items.slice(0, 2));
+		const second = await run(parameters, items);
+		expect(await found('ordered')).toBe(3);
+		expect(second.items.slice(0, 2).map(({ json }) => json.id)).toEqual(first.items.map(({ json }) => json.id));
+	});
+
+	test('refuses other values for a value that was already written, with an explanation', async () => {
+		const parameters = oncePer('={{ $json.last_name }}');
+		await run(parameters, people('changed-order', 1));
+		const again = run(parameters, [{ last_name: 'changed-order', job_title: 'Other' }]);
+		await expect(again).rejects.toMatchObject({ description: expect.stringContaining('Write Once Per') });
+	});
+
+	test('refuses an item without a value', async () => {
+		const { items } = await run(
+			oncePer('={{ $json.job_title }}'),
+			[{ last_name: 'no-order' }, { last_name: 'no-order', job_title: 'Has one' }],
+			{ continueOnFail: true },
+		);
+		expect(items[0]?.json.error).toContain('Write Once Per');
+		expect(await found('no-order')).toBe(1);
+	});
+});
+
+test('a service whose description cannot be read gets no keys: a write whose response was lost is not repeated', async () => {
+	await sandbox.faults({ path: '/v1/contacts', method: 'POST', drop: 'after' });
+	const more = { retryOnFail: true, credential: withoutDescription() };
+	await expect(run(create('contact', { last_name: 'notGuaranteed' }), [{}], more)).rejects.toMatchObject({
+		description: expect.stringMatching(/may have been processed[^]*could not be read[^]*Retry On Fail may write/),
+	});
+	expect(await found('notGuaranteed')).toBe(1);
+});
+
+test('a record with a field called error does not count as a failure in n8n', async () => {
+	const failed = { id: 'msg_1', status: 'failed', error: { code: 'bounced' } };
+	const body = { data: [failed], next_cursor: null, total: 1 };
+	await sandbox.faults({ path: '/v1/messages', status: 200, body });
+	const { items } = await run(getMany('message'));
+	expect(items.map(({ json }) => json)).toEqual([{ id: 'msg_1', status: 'failed', error_info: { code: 'bounced' } }]);
+});
+
+describe('a response that is not a record', () => {
+	test.each(['"done"', '7'])('fails the write instead of becoming an item: %s', async (body) => {
+		await sandbox.faults({ path: '/v1/contacts', method: 'POST', status: 200, body, contentType: 'application/json' });
+		await expect(run(create('contact', { last_name: 'text' }))).rejects.toThrow();
+	});
+
+	test('fails a deletion if it is an error', async () => {
+		await sandbox.faults({ path: '/v1/contacts', method: 'DELETE', status: 200, body: { error: 'locked' } });
+		await expect(run(on('contact', 'delete', 'con_1'))).rejects.toThrow('locked');
+	});
+});

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+
+import type { IDataObject } from 'n8n-workflow';
+
+import { useBinaryStore } from '../support/binary-store.ts';
+import { fileRuns } from '../support/file-runs.ts';
+import { nodeRuns } from '../support/node-runs.ts';
+import { mapped } from '../support/parameters.ts';
+import { alteredService } from '../support/altered-service.ts';
+import { useSandbox } from '../support/sandbox.ts';
+
+const sandbox = useSandbox();
+const { run } = nodeRuns(sandbox);
+const altered = alteredService(sandbox);
+const { importOf } = fileRuns(altered, useBinaryStore());
+
+/** Creates or updates a contact for each item: its `record`. */
+const upsert = async (items: IDataObject[], more: IDataObject = {}, continueOnFail = false) =>
+	await run(
+		{
+			resource: 'contact',
+			operation: 'upsert',
+			fieldsMode: 'json',
+			fieldsJson: '={{ $json.record }}',
+			fieldsMatchOn: '={{ $json.on }}',
+			...more,
+		},
+		items,
+		{ continueOnFail },
+	);
+
+/** A contact that is there already, and what finds it. */
+async function createContact() {
+	const tag = randomUUID();
+	const keys = { email: `${tag}@match.example`, external_id: tag };
+	const contact = await sandbox.create('contacts', { ...keys, last_name: 'Before' });
+	await sandbox.clear();
+	return { id: contact.id, ...keys };
+}
+
+const nameOf = async (id: string) => (await sandbox.read(`contacts/${id}`)).last_name;
+
+describe('a field to match on that comes from an expression', () => {
+	test('is read for each item', async () => {
+		const tag = randomUUID();
+		const items = [
+			{ record: { email: `${tag}@match.example`, last_name: 'a' }, on: 'email' },
+			{ record: { external_id: tag, last_name: 'b' }, on: 'external_id' },
+			{ record: { email: `${tag}@match.example`, job_title: 'c' }, on: 'email' },
+		];
+		const first = (await upsert(items)).items.map(({ json }) => json.id);
+		expect(first[0]).not.toBe(first[1]);
+		expect(first[2]).toBe(first[0]);
+		expect((await upsert(items)).items.map(({ json }) => json.id)).toEqual(first);
+	});
+
+	test.each([undefined, '', null])('is refused if the expression returns %p, and changes nothing', async (on) => {
+		const { id, email, external_id } = await createContact();
+		const items = [
+			{ record: { email, external_id, last_name: 'Wrong' }, ...(on !== undefined && { on }) },
+			{ record: { external_id, job_title: 'Right' }, on: 'external_id' },
+		];
+		const { items: output } = await upsert(items, {}, true);
+		expect(output[0]?.json.error).toContain('Match On is empty for this item');
+		expect(output[1]?.json).toMatchObject({ id, job_title: 'Right' });
+		expect(await nameOf(id)).toBe('Before');
+	});
+});
+
+test('a field that the CRM does not find records by is refused before anything is sent', async () => {
+	await sandbox.clear();
+	const { items } = await upsert([{ record: { email: 'a@match.example', last_name: 'Moreno' } }], { fieldsMatchOn: 'last_name' }, true);
+	expect(items[0]?.json.error).toContain('the CRM does not find records by last_name');
+	expect(await sandbox.writes()).toEqual([]);
+});
+
+test.each(['', '='])('a blank field to match on (%p) is the CRM’s first', async (blank) => {
+	const { id, email } = await createContact();
+	const { items } = await upsert([{ record: { email } }], { fieldsMatchOn: blank });
+	expect(items[0]?.json.id).toBe(id);
+});
+
+describe('a blank field to match on, in a service that describes it as optional without a default,', () => {
+	const matchOnValues: Array<string | null> = [];
+	beforeEach(() => {
+		matchOnValues.length = 0;
+		altered.alter({
+			request({ method, url }) {
+				if (method === 'GET') return undefined;
+				matchOnValues.push(url.searchParams.get('match_on'));
+				return method === 'PUT' ? { status: 200, body: JSON.stringify({ id: 'con_1' }) } : { status: 422, body: '{}' };
+			},
+			answer(text, { url }) {
+				if (!url.pathname.endsWith('/openapi.json')) return text;
+				const document = JSON.parse(text) as { paths: Record<string, { put?: { parameters: Array<{ name?: string; required?: boolean }> } }> };
+				const parameter = document.paths['/v1/contacts']!.put!.parameters.find(({ name }) => name === 'match_on')!;
+				parameter.required = false;
+				return JSON.stringify(document);
+			},
+		});
+	});
+
+	test('is left to the service', async () => {
+		await run(
+			{ resource: 'contact', operation: 'upsert', fieldsMode: 'automatic', fieldsMatchOn: '' },
+			[{ email: 'a@match.example', external_id: 'another' }],
+			{ credential: altered.credential },
+		);
+		expect(matchOnValues).toEqual([null]);
+	});
+
+	test('is left to the service in an import, too', async () => {
+		await expect(importOf('email,external_id\na@match.example,another\n', { importAs: 'upsert', matchOn: '' })).rejects.toThrow();
+		expect(matchOnValues).toEqual([null]);
+	});
+});
+
+test('a mapper that was not made in the editor names the field to match on as n8n’s own mappers do', async () => {
+	const { id, external_id } = await createContact();
+	const fields = mapped({ external_id, last_name: 'After' }, { matchingColumns: ['external_id'] });
+	const { items } = await upsert([{}], { fieldsMode: 'each', fieldsMatchOn: '', fields });
+	expect(items[0]?.json).toMatchObject({ id, last_name: 'After' });
+});
+
+test('items of one value overwrite each other, in their order, and a hint names them', async () => {
+	const { id, email } = await createContact();
+	const people = [email, 'other@match.example', email.toUpperCase()];
+	const { hints } = await upsert(people.map((address, i) => ({ on: 'email', record: { email: address, last_name: `Item ${i}` } })));
+	expect(hints).toEqual([expect.stringContaining(`the last one wins: 0 and 2 (${email})`)]);
+	expect(await nameOf(id)).toBe('Item 2');
+});
+
+test.each(['1,00045E+11', '1.00045e+11'])('a value to match on that a spreadsheet has rounded is refused: %s', async (external_id) => {
+	const { items } = await upsert([{ on: 'external_id', record: { external_id, last_name: 'Rounded' } }], {}, true);
+	expect(items[0]?.json.error).toContain('a number that a spreadsheet has rounded');
+	expect(await sandbox.requests().then((all) => all.filter(({ method }) => method !== 'GET'))).toEqual([]);
+});
+
+describe('items that name one record by different fields leave the values of the last item', () => {
+	test('in one batch', async () => {
+		const { id, email, external_id } = await createContact();
+		await upsert(
+			['email', 'external_id', 'email'].map((on, i) => ({
+				on,
+				record: { email, external_id, last_name: `Item ${i}` },
+			})),
+		);
+		expect(await nameOf(id)).toBe('Item 2');
+	});
+
+	test('in batches of their own', async () => {
+		const { id, email, external_id } = await createContact();
+		// The first batch would end after the second, if that did not wait for it.
+		await sandbox.faults({ path: '/v1/contacts/batch', times: 1, latencyMs: 500 });
+		const other = () => ({ on: 'email', record: { email: `${randomUUID()}@match.example` } });
+		await upsert(
+			[
+				{ on: 'email', record: { email, last_name: 'Item 0' } },
+				other(),
+				{ on: 'external_id', record: { external_id, last_name: 'Item 2' } },
+				{ on: 'external_id', record: { external_id: randomUUID(), last_name: 'Other' } },
+			],
+			{ options: { batchSize: 2 } },
+		);
+		expect(await nameOf(id)).toBe('Item 2');
+	});
+});

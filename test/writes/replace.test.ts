@@ -1,0 +1,151 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+
+import type { IDataObject } from 'n8n-workflow';
+
+import { startLocalServer, type LocalServer } from '../support/local-server.ts';
+import { failure, run } from '../support/node-runs.ts';
+import { automatic, update } from '../support/parameters.ts';
+
+/** A service that replaces records as a whole, and has no PATCH. */
+let record: IDataObject;
+let etag: string | undefined;
+/** Changes the ETag or the record after each answer. */
+let meanwhile: () => void;
+let writes: Array<{ body: IDataObject; headers: IncomingMessage['headers'] }>;
+let server: LocalServer;
+let properties: IDataObject;
+let additionalProperties: boolean | undefined;
+
+const textSchema = { type: 'string' };
+
+function answer(request: IncomingMessage, response: ServerResponse, body: string): void {
+	const headers = { 'content-type': 'application/json', ...(etag !== undefined && { etag }) };
+	const send = (status: number, json: unknown) => response.writeHead(status, headers).end(JSON.stringify(json));
+	if (request.url === '/openapi.json') {
+		const schema = { type: 'object', properties, additionalProperties };
+		const content = { 'application/json': { schema } };
+		return void send(200, {
+			openapi: '3.0.3',
+			paths: {
+				'/v1/contacts': { get: {} },
+				'/v1/contacts/{id}': { get: {}, put: { requestBody: { content } } },
+			},
+		});
+	}
+	if (request.method === 'GET') {
+		send(200, record);
+		return meanwhile();
+	}
+	if (etag !== undefined && request.headers['if-match'] !== etag) return void send(412, {});
+	const replacement = JSON.parse(body) as IDataObject;
+	record = { id: 'r1', ...replacement };
+	writes.push({ body: replacement, headers: request.headers });
+	send(200, record);
+}
+
+beforeAll(async () => {
+	server = await startLocalServer((request, response) => void text(request).then((body) => answer(request, response, body)));
+});
+afterAll(async () => await server.close());
+beforeEach(() => {
+	record = { id: 'r1', name: 'Ada', phone: '1', address: { city: 'London', zip: 'W1' }, created_at: 'x' };
+	etag = '"7"';
+	meanwhile = () => undefined;
+	writes = [];
+	additionalProperties = undefined;
+	properties = {
+		created_at: { ...textSchema, readOnly: true },
+		name: textSchema,
+		phone: textSchema,
+		address: { type: 'object', properties: { city: textSchema, zip: textSchema } },
+	};
+});
+
+// Each test has an account of its own, as descriptions are kept for minutes.
+let keys = 0;
+const setup = (fields: IDataObject, items: IDataObject[] = [{}]) => ({
+	credential: { baseUrl: server.url, apiKey: `key-${keys++}` },
+	parameters: update('contact', 'r1', fields),
+	items,
+});
+
+test('an update keeps the values that are not changed, and names the version it read', async () => {
+	await run(setup({ name: 'Grace', 'address.city': 'Paris', phone: '={{ null }}' }));
+	expect(writes).toMatchObject([
+		{
+			body: { name: 'Grace', phone: null, address: { city: 'Paris', zip: 'W1' } },
+			headers: { 'if-match': '"7"' },
+		},
+	]);
+	expect(writes[0]?.body).not.toHaveProperty('created_at');
+});
+
+test('fields that the description does not know are written back as they were read, unless the body may have nothing else', async () => {
+	record.legacy_code = { old: 'L-77' };
+	await run(setup({ name: 'Grace' }));
+	expect(writes[0]?.body).toMatchObject({ name: 'Grace', legacy_code: { old: 'L-77' } });
+	expect(writes[0]?.body).not.toHaveProperty('id');
+	additionalProperties = false;
+	await run(setup({ name: 'Mary' }));
+	expect(writes[1]?.body).not.toHaveProperty('legacy_code');
+});
+
+test.each<[string, (fullRecord: IDataObject) => IDataObject]>([
+	['another record', (fullRecord) => ({ ...fullRecord, id: 'r2' })],
+	['a record in an envelope', (fullRecord) => ({ data: fullRecord })],
+	['nothing but the id of another', () => ({ id: 'r10' })],
+	['nothing but its id', ({ id }) => ({ id })],
+	['an empty object', () => ({})],
+	['a message', () => ({ message: 'ok' })],
+])('a service that answers the read of the record with %s gets no write, as the rest would be erased', async (_, answered) => {
+	record = answered(record);
+	expect((await failure(setup({ name: 'Grace' }))).message).toMatch(/Instead of this record/);
+	expect(writes).toEqual([]);
+});
+
+test('an update without any version is refused, and nothing is written', async () => {
+	for (const weak of [undefined, 'W/"7"']) {
+		etag = weak;
+		expect((await failure(setup({ name: 'Grace' }))).message).toMatch(/replaces whole records/);
+	}
+	expect(writes).toEqual([]);
+});
+
+test('the version may be a field of the record', async () => {
+	etag = undefined;
+	properties.version = { type: 'integer' };
+	record.version = 3;
+	await run(setup({ name: 'Grace' }));
+	expect(writes).toMatchObject([{ body: { name: 'Grace', phone: '1', version: 3 } }]);
+});
+
+test('a record without the described version is not replaced: others may be changing it', async () => {
+	etag = undefined;
+	properties.version = { type: 'integer' };
+	for (const version of [undefined, null]) {
+		record.version = version;
+		expect((await failure(setup({ name: 'Grace' }))).message).toMatch(/replaces whole records/);
+	}
+	expect(writes).toEqual([]);
+});
+
+test('an item’s own id does not take the place of the picked record', async () => {
+	properties.id = textSchema;
+	await run(setup(automatic, [{ id: 'other', name: 'Grace' }]));
+	expect(writes).toMatchObject([{ body: { id: 'r1', name: 'Grace' } }]);
+});
+
+test('an ETag that differs in every response is not used as a version: the node reports it and writes nothing', async () => {
+	let answers = 0;
+	meanwhile = () => void (etag = `"${(answers += 1)}"`);
+	const { message } = await failure(setup({ name: 'Grace' }));
+	expect(message).toMatch(/a different ETag each time/);
+	expect(writes).toEqual([]);
+});
+
+test('a record that others change at the same time is not overwritten, also where If-Match is not described', async () => {
+	meanwhile = () => void ([etag, record] = ['"8"', { ...record, phone: '2' }]);
+	await expect(run(setup({ name: 'Grace' }))).rejects.toMatchObject({ httpCode: '412' });
+	expect(writes).toEqual([]);
+});
