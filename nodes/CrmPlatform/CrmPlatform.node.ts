@@ -100,6 +100,6 @@ export class CrmPlatform implements INodeType {
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		const review = await reviewCall(this);
-		return 'declined' in review ? review.declined : await execute(review.context);
+		return 'declined' in review ? review.declined : await execute(this, review);
 	}
 }

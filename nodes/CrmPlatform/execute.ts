@@ -30,18 +30,18 @@ import { isFirstAttempt, originalExecution } from './writing/runState';
  * @throws NodeApiError or NodeOperationError of the first item that failed, unless the node is set to
  * continue on fail
  */
-export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-	return await asAnswer(n8n, async () => await executed(n8n));
+export async function execute(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewedCall'> = {}): Promise<INodeExecutionData[][]> {
+	return await asAnswer(n8n, async () => await executed(n8n, review));
 }
 
-async function executed(n8n: IExecuteFunctions): Promise<NodeOutput> {
+async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewedCall'>): Promise<NodeOutput> {
 	const items = n8n.getInputData();
 	if (items.length === 0) return { items: [], notices: [] };
 	const { resource, operation } = chosenOperation(n8n);
 	const api = await connect(n8n);
 	const call = toolCallOf(n8n);
 	const identity = identityOf(n8n, call);
-	const execution: Execution = { n8n, api, resource, operation, identity, isFirst: !call && isFirstAttempt(n8n, identity.run) };
+	const execution: Execution = { n8n, api, resource, operation, identity, ...review, isFirst: !call && isFirstAttempt(n8n, identity.run) };
 
 	const named = nameExisting(execution);
 	const failures: ItemFailure[] = [];

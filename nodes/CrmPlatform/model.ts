@@ -9,6 +9,7 @@ import type {
 import type { Connection } from './api/connection';
 import type { ResourceDescription } from './api/openapi/description';
 import type { WriteIdentity } from './api/http/idempotency';
+import type { Query } from './api/http/path';
 import type { WriteDescription } from './api/openapi/writing';
 import type { ItemWithFiles } from './files/itemWithFiles';
 
@@ -76,6 +77,49 @@ export interface SlicedRun {
 	atOnce: number;
 	/** Reads the items; nothing is sent yet. An item that cannot be read fails when the slice is sent. */
 	read(items: number[]): Slice;
+	/** What it would write, if it writes records: previews show this in place of sending it. */
+	writes?: Writes;
+}
+
+/** The writes of an operation as data: a write for each item, and how it is sent. */
+export interface Writes {
+	description: WriteDescription;
+	/** Reads the write of an item. @throws Error in the user's words */
+	of(item: number): Write;
+	resultFrom: ResultFrom;
+}
+
+/** Creates an item's result from the returned record, and from the status and the body that was sent. */
+export type ResultFrom = (
+	record: IDataObject,
+	item: number,
+	answer: { status: number; body: IDataObject | undefined; isReplayed?: boolean | undefined },
+) => Result;
+
+/** The write of one item. */
+export interface Write {
+	/** Path of the collection, under which batches are sent. */
+	collection: string;
+	/** Path of a request for this record alone. */
+	path: string;
+	/** The record to change, if it already exists. */
+	id?: string;
+	body?: IDataObject;
+	/** Id of the deletion that it undoes, which its key names. */
+	deletion?: string;
+	/** The version that was read: a newer version is not overwritten. */
+	version?: string | number;
+	/** The record as read: without versions, changes are detected by comparing its values. */
+	before?: IDataObject;
+	query?: Query;
+	/** Whether it changes the record if it exists, and creates it otherwise. */
+	mayExist?: true;
+	/** Whether repeating it has no further effect; by default, the method decides. */
+	isRepeatable?: boolean;
+	/** Identifies the record if its id is unknown: two writes with the same match keep their order. */
+	match?: string;
+	/** Whether other writes may identify the same record differently: all of the collection keep their order. */
+	hasOtherNames?: boolean;
 }
 
 /** Items that are ready to be sent, with one request or several. */
@@ -111,6 +155,8 @@ export interface Execution {
 	rows?: INodeExecutionData[];
 	/** The parts of an idempotency key that all writes of this execution share. */
 	identity: Omit<WriteIdentity, 'items'>;
+	/** What a call of CRM Platform Tools would write, in words, if a person decides about it. */
+	reviewedCall?: string;
 	/** Whether this is the first attempt at a run of the node: none of its writes can have been done before. */
 	isFirst?: boolean;
 }

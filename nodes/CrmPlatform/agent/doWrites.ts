@@ -1,12 +1,11 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { isAnsweredWith } from '../api/fetchRecord';
-import type { ApiRequest } from '../api/http/request';
 import { outdatedVersion } from '../api/http/statuses';
 import { errorOf } from '../base/errorOf';
 import type { Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
-import { etagOf } from '../writing/replace';
+import { writeRecords } from '../writing/batches';
 import type { Execution } from '../model';
 import { outputValue, type OutputField } from '../reading/simplify';
 import { matchesNoRecord, UnclearName } from '../mapping/linkedIds';
@@ -21,23 +20,8 @@ import { checkedToken, isServiceVersion, isUnchanged, tokenFor } from './preview
 import { inSentences } from '../toolCalls/toolAnswer';
 import type { ToolAnswer } from './readingTools';
 import { fieldsOfRecordType } from './toolFields';
-import { executionFor, runOperation, withGate, type PlannedWrite, type RequestedWrite, type ToolRun } from './toolRun';
-import {
-	changesNothing,
-	readableValuesOf,
-	describeRepeatedWrite,
-	describePlannedWrite,
-} from './toolPreview';
-
-/** Thrown in place of a write that is only planned. */
-class Planned extends Error {
-	readonly request: ApiRequest;
-
-	constructor(request: ApiRequest) {
-		super('planned');
-		this.request = request;
-	}
-}
+import { executionFor, writeIdentity, type PlannedWrite, type RequestedWrite, type ToolRun } from './toolRun';
+import { writtenBody, changesNothing, readableValuesOf, describeRepeatedWrite, describePlannedWrite } from './toolPreview';
 
 /**
  * Prepares all writes before it sends the first one, so that a value that is refused here leaves nothing
@@ -48,7 +32,7 @@ class Planned extends Error {
 export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], token: string | undefined): Promise<ToolAnswer> {
 	const now = Date.now();
 	const plannedWrites: PlannedWrite[] = [];
-	for (const write of requestedWrites) plannedWrites.push(await dryRun(run, write));
+	for (const write of requestedWrites) plannedWrites.push(await planWrite(run, write));
 	const { asksFirst, maxLength } = run.settings;
 	const descriptionsOf = async (isComplete: boolean) =>
 		await Promise.all(plannedWrites.map(async (write) => await describePlannedWrite(run, write, isComplete)));
@@ -62,8 +46,10 @@ export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], 
 	};
 	const descriptions = await descriptionsOf(false);
 	if (!asksFirst) return await send(run, plannedWrites, descriptions);
-	const previewUnlessUnchanged = async (reason?: string) =>
-		(plannedWrites.every(changesNothing) ? unchanged(descriptions) : await preview(reason));
+	const previewUnlessUnchanged = async (reason?: string) => {
+		const areUnchanged = await Promise.all(plannedWrites.map(async (write) => await changesNothing(run, write)));
+		return areUnchanged.every(Boolean) ? unchanged(descriptions) : await preview(reason);
+	};
 	if (token === undefined) return await previewUnlessUnchanged();
 	const checked = await checkedToken(run, plannedWrites, token, now);
 	const missing = plannedWrites.find(({ target }) => target?.notFound)?.target?.notFound;
@@ -114,18 +100,22 @@ const mayBeDone = (error: Error): boolean => error instanceof NodeApiError && er
 const unchanged = (descriptions: string[]): ToolAnswer =>
 	({ data: [{ done: 'nothing' }], notes: [`The record has these values already: ${descriptions.join('. ')}`] });
 
-async function dryRun(run: ToolRun, write: RequestedWrite): Promise<PlannedWrite> {
-	const api = withGate(run.api, (request) => {
-		throw new Planned(request);
-	});
-	const execution = executionFor({ ...run, api }, write);
-	const outcome = await errorOf(runOperation(execution));
-	if (unsentReports(api).length > 0) throw new Error(await describeUnsentValues(execution));
-	if (!(outcome instanceof Planned)) throw outcome ?? new Error('There is nothing to write. Send values.');
-	const { request } = outcome;
-	await refuseNames(run, write, request);
-	const readableValues = await readableValuesOf(run, write.recordType, (request.body ?? {}) as IDataObject);
-	return { ...write, request, readableValues };
+async function planWrite(run: ToolRun, requested: RequestedWrite): Promise<PlannedWrite> {
+	const execution = executionFor(run, requested);
+	const planning = plan(execution);
+	const failed = await errorOf(planning);
+	if (unsentReports(run.api).length > 0) throw new Error(await describeUnsentValues(execution));
+	if (failed) throw failed;
+	const { writes, write } = await planning;
+	const body = writtenBody(write);
+	await refuseNames(run, requested, body);
+	return { ...requested, execution, writes, write, readableValues: await readableValuesOf(run, requested.recordType, body) };
+}
+
+async function plan(execution: Execution): Promise<Pick<PlannedWrite, 'write' | 'writes'>> {
+	const { writes } = await execution.operation.prepare(execution);
+	if (!writes) throw new Error(`${execution.operation.option.name} writes no record.`);
+	return { writes, write: writes.of(0) };
 }
 
 /**
@@ -137,12 +127,12 @@ async function dryRun(run: ToolRun, write: RequestedWrite): Promise<PlannedWrite
 async function refuseNames(
 	run: ToolRun,
 	{ recordType, fields = {}, parameters }: RequestedWrite,
-	{ body = {} }: ApiRequest,
+	body: IDataObject,
 ): Promise<void> {
 	const requestedValues = new Set([...Object.values(fields), ...Object.values(parameters).map(locatorValue)].flat());
 	const all = await fieldsOfRecordType(run, recordType);
 	const valueOf = (field: Field | undefined): unknown[] =>
-		(field ? [outputValue(body as IDataObject, field.path as OutputField['path'])].flat() : []);
+		(field ? [outputValue(body, field.path as OutputField['path'])].flat() : []);
 	for (const field of all) {
 		const { collection, part } = field;
 		const name = valueOf(field).find((value) => collection !== undefined && requestedValues.has(value) && isName(field, value));
@@ -192,29 +182,23 @@ async function send(run: ToolRun, writes: PlannedWrite[], descriptions: string[]
 
 async function sendOne(
 	run: ToolRun,
-	write: PlannedWrite,
+	planned: PlannedWrite,
 	place: number,
 	version: string | undefined,
 ): Promise<{ record: IDataObject; isRepeated: boolean }> {
-	const numbered = place === 0 ? run.identity : { ...run.identity, run: `${run.identity.run}/${place}` };
-	const isConditional = version !== undefined && write.target !== undefined;
-	const { takesIfMatch } = await requireWrite(executionFor(run, write));
-	const byService = isConditional && takesIfMatch === true && isServiceVersion(write, version);
-	if (isConditional && !byService && !isUnchanged(write, version)) throw new ChangedSince();
+	const { target, write, writes: { description, resultFrom } } = planned;
+	const isConditional = version !== undefined && target !== undefined;
+	const byService = isConditional && description.takesIfMatch === true && isServiceVersion(planned, version);
+	if (isConditional && !byService && !isUnchanged(planned, version)) throw new ChangedSince();
+	const execution: Execution = { ...planned.execution, identity: writeIdentity(run, place) };
+	const conditional = byService ? { ...write, version } : write;
 	let isRepeated = false;
-	const gate = (request: ApiRequest): ApiRequest => {
-		if (JSON.stringify(request.body) !== JSON.stringify(write.request.body) || request.path !== write.request.path) {
-			throw new ChangedSince();
-		}
-		return byService ? { ...request, headers: { ...request.headers, 'if-match': etagOf(version) } } : request;
-	};
-	const api = withGate(run.api, gate, ({ headers }) => {
-		isRepeated = headers['idempotent-replayed'] === 'true' && write.operation.option.value !== 'delete';
+	const sending = writeRecords(execution, description, () => conditional, (record, item, answer) => {
+		isRepeated = answer.isReplayed === true && planned.operation.option.value !== 'delete';
+		return resultFrom(record, item, answer);
 	});
-	const execution = executionFor({ ...run, api, identity: numbered }, write);
-	const records = runOperation(execution);
-	const failed = await errorOf(records);
-	if (!failed) return { record: (await records)[0] ?? {}, isRepeated };
-	if (failed instanceof ChangedSince) throw failed;
-	throw await nameExisting(execution)(nodeFailure(run.n8n, failed, 0), 0);
+	run.onWrite();
+	const [result] = await sending.read([0]).send(() => true);
+	if (result instanceof Error) throw await nameExisting(execution)(nodeFailure(run.n8n, result, 0), 0);
+	return { record: (result ?? {}) as IDataObject, isRepeated };
 }

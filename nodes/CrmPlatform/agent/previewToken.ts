@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { findRecord, isAnsweredWith } from '../api/fetchRecord';
 import { sha256 } from '../base/digest';
+import { jsonText } from '../base/numbers';
 import type { PlannedWrite, ToolRun } from './toolRun';
 
 /** Services keep idempotency keys for a day: a token that lived longer could write twice. */
@@ -102,15 +103,15 @@ export const isServiceVersion = (write: PlannedWrite, version: string): boolean 
 	String(write.target?.record.version) === version || /^\d+$/.test(version);
 
 function signature({ n8n, api }: ToolRun, writes: PlannedWrite[], parts: string[]): string {
-	const signedWrites = writes.map(({ recordType, operation, readableValues, request: { method, path, query, body } }) => [
+	const signedWrites = writes.map(({ recordType, operation, readableValues, write, writes: { description } }) => [
 		recordType.name,
 		operation.option.value,
-		method,
-		path,
-		query ?? null,
-		body ?? null,
+		description.method,
+		write.path,
+		write.query ?? null,
+		write.body ?? null,
 		readableValues,
 	]);
 	const origin = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.view];
-	return api.sign(JSON.stringify([origin, parts, signedWrites]));
+	return api.sign(jsonText([origin, parts, signedWrites]));
 }

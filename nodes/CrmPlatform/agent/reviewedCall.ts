@@ -1,11 +1,10 @@
 import { NodeConnectionTypes, type IDataObject, type IExecuteFunctions, type INode, type INodeExecutionData } from 'n8n-workflow';
 
 import { isPlainObject } from '../base/ownMembers';
-import { withMembers } from '../base/withMembers';
 import { connect } from '../api/connection';
 import { isHumanReview } from '../api/toolNode';
 import { nodeFailure } from '../failure';
-import { reviewedCallParameter } from '../operations/sendAndWait';
+import type { Execution } from '../model';
 import { failureText, inSentences } from '../toolCalls/toolAnswer';
 import { ModelArguments } from './modelArguments';
 import { withCandidates } from './toolRecords';
@@ -26,26 +25,22 @@ interface ReviewedCall {
 const maxReviewLength = 10_000;
 
 /** A review for a person, or a call that is declined at once because there is nothing to approve. */
-type Review = { context: IExecuteFunctions } | { declined: INodeExecutionData[][] };
+type Review = Pick<Execution, 'reviewedCall'> | { declined: INodeExecutionData[][] };
 
 /**
- * Adds what the reviewed call would write to the parameters of the node: n8n passes only the model's arguments to a
- * review, and nobody knows what `stg_01h…` is. A call that would be refused is declined at once, since a person cannot
- * approve what no text describes, and the service might accept it by the time it is carried out.
+ * Finds out what the reviewed call would write: n8n passes only the model's arguments to a review, and nobody knows what
+ * `stg_01h…` is. A call that would be refused is declined at once, since a person cannot approve what no text describes,
+ * and the service might accept it by the time it is carried out.
  */
 export async function reviewCall(n8n: IExecuteFunctions): Promise<Review> {
 	const call = reviewedCall(n8n);
-	if (!call) return { context: n8n };
+	if (!call) return {};
 	const { words, refusal } = await describeCall(n8n, call);
 	// n8n passes `chatInput` on to the model as the reason (n8n-nodes-langchain 2.41, processHitlResponses).
 	if (refusal !== undefined) {
 		return { declined: [[{ json: { data: { approved: false, outcome: 'refused', chatInput: refusal } }, pairedItem: { item: 0 } }]] };
 	}
-	const context = withMembers(n8n, {
-		getNodeParameter: ((name: string, ...more: unknown[]): unknown =>
-			name === reviewedCallParameter ? words : (n8n.getNodeParameter as (...all: unknown[]) => unknown).call(n8n, name, ...more)) as IExecuteFunctions['getNodeParameter'],
-	});
-	return { context };
+	return { reviewedCall: words };
 }
 
 function reviewedCall(n8n: IExecuteFunctions): ReviewedCall | undefined {
@@ -81,7 +76,7 @@ async function describeCall(
 			tools: toolNames,
 		};
 		const args = new ModelArguments(name, rawArgs, settings);
-		run = { n8n, api: await connect(n8n), settings, identity: { execution: '', node: 'review', run: '' } };
+		run = { n8n, api: await connect(n8n), settings, identity: { execution: '', node: 'review', run: '' }, onWrite: () => undefined };
 		return await (name === 'change' ? changeTool : actTool)(run, args);
 	};
 	return await previewing().then(

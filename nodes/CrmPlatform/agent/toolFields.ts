@@ -6,7 +6,6 @@ import { isInstant, operatorsOf, type FilterOperator } from '../api/openapi/filt
 import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
 import type { ListDescription } from '../api/openapi/listing';
 import { isPlainObject } from '../base/ownMembers';
-import { withMembers } from '../base/withMembers';
 import type { Comparison } from '../fields/condition';
 import { allCustomFields, customFieldPrefix, customKeyOf, type Field } from '../fields/field';
 import { customFieldsOnce } from '../mapping/acceptedFields';
@@ -99,12 +98,9 @@ function fieldCalled(requestedName: string, fields: Field[]): string {
 
 /** The records with names in place of linked ids and without blank values, which saves tokens. */
 export async function forReading(api: Connection, fields: Field[], records: IDataObject[]): Promise<IDataObject[]> {
-	const named = await linkedKeys(withoutNotices(api), fields, 'names')(records);
+	const named = await linkedKeys(api, fields, 'names')(records);
 	return named.map((record) => withoutBlankMembers(record));
 }
-
-/** Drops notices about links whose names cannot be read: the model sees their ids. */
-const withoutNotices = (api: Connection): Connection => withMembers(api, { notices: new Set() });
 
 function withoutBlankMembers(record: IDataObject): IDataObject {
 	const filled = Object.entries(record).flatMap(([name, value]): Array<[string, unknown]> => {

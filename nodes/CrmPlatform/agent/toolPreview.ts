@@ -2,10 +2,14 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { findRecord } from '../api/fetchRecord';
 import { path } from '../api/http/path';
+import { parseJson } from '../base/json';
+import { jsonText } from '../base/numbers';
 import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
-import { customKeyOf, labelFor } from '../fields/field';
+import { customKeyOf, labelFor, type Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
+import { sameValue } from '../fields/same';
+import type { Write } from '../model';
 import { isPlainObject, memberAtPath, setAtPath } from '../base/ownMembers';
 import { quoted } from '../toolCalls/toolAnswer';
 import { fieldsOfRecordType, forReading } from './toolFields';
@@ -29,13 +33,13 @@ export async function describePlannedWrite(
 	write: PlannedWrite,
 	isComplete: boolean,
 ): Promise<string> {
-	const { recordType, operation, request, target, detail } = write;
-	const values = (request.body ?? {}) as IDataObject;
+	const { recordType, operation, target, detail } = write;
+	const values = writtenBody(write.write);
 	const changes = await describeChanges(run, recordType, values, target?.record, isComplete ? Infinity : maxShown);
 	// A person has to see the contents of whatever leaves the CRM.
 	const content = isComplete && target && operation.action?.leavesTheCrm ? await describeRecordContent(run, recordType, target.record) : '';
 	// Only an update's values say all that it changes.
-	const effect = isComplete && operation.action && target && request.method !== 'PATCH' ? await describeEffect(run, write, target.record) : '';
+	const effect = isComplete && operation.action && target && !isUpdate(write) ? await describeEffect(run, write, target.record) : '';
 	const details = [detail, effect, changes, content].filter(Boolean).join('; ');
 	return inOneLine(details === '' ? summaryOf(write) : `${summaryOf(write)}: ${details}`);
 }
@@ -71,30 +75,35 @@ async function describeRecordContent(run: ToolRun, recordType: RecordType, recor
 
 /** Describes a write that the service had already carried out: the record may have changed since. */
 export async function describeRepeatedWrite(run: ToolRun, write: PlannedWrite, id: string): Promise<string> {
-	const { recordType, request } = write;
 	const summary = `${summaryOf(write)}: already written, so it was not written again.`;
-	const now = await findRecord(run.api, toolCollection(recordType) + path`/${id}`).catch(() => null);
+	const now = await findRecord(run.api, toolCollection(write.recordType) + path`/${id}`).catch(() => null);
 	if (now === undefined) return `${summary} The record has been deleted since.`;
 	if (now === null) return summary;
 	const body: IDataObject = {};
-	for (const [names] of leavesOf((request.body ?? {}) as IDataObject)) setAtPath(body, names, memberAtPath(now, names) ?? null);
+	for (const [names] of leavesOf(writtenBody(write.write))) setAtPath(body, names, memberAtPath(now, names) ?? null);
 	// An action has no values, so the fields that it may have changed are shown.
 	const values = Object.keys(body).length > 0 ? body : valuesSetByActions(now);
-	const text = await describeChanges(run, recordType, values, undefined, maxShown);
+	const text = await describeChanges(run, write.recordType, values, undefined, maxShown);
 	return text === '' ? summary : inOneLine(`${summary} Now: ${text}`);
 }
 
+/** The values of a write; a number that JavaScript would change is a text, as in a record that was read. */
+export const writtenBody = ({ body = {} }: Write): IDataObject => parseJson(jsonText(body)) as IDataObject;
+
+/** Whether the values of the write say all that it changes. */
+const isUpdate = ({ writes: { description } }: PlannedWrite): boolean => description.method === 'PATCH' || description.replaces === true;
+
 /** Whether the record has these values already. */
-export function changesNothing({ request: { method, body = {} }, target }: PlannedWrite): boolean {
-	if (method !== 'PATCH' || !target) return false;
-	const isIn = (values: IDataObject, record: IDataObject): boolean =>
-		Object.entries(values).every(([name, value]) => {
-			const old = record[name];
-			if (isPlainObject(value) && isPlainObject(old)) return isIn(value as IDataObject, old as IDataObject);
-			return JSON.stringify(value) === JSON.stringify(old ?? null);
-		});
-	return isIn(body as IDataObject, target.record);
+export async function changesNothing(run: ToolRun, write: PlannedWrite): Promise<boolean> {
+	const { recordType, target } = write;
+	if (!target || !isUpdate(write)) return false;
+	const isSame = sameFields(await fieldsOfRecordType(run, recordType));
+	return leavesOf(writtenBody(write.write)).every(([path, value]) => isSame(path, memberAtPath(target.record, path), value));
 }
+
+/** Whether two values of the field at a path are the same for the service. */
+const sameFields = (fields: Field[]) => (path: string[], a: unknown, b: unknown): boolean =>
+	sameValue(fields.find((field) => field.path.join('.') === path.join('.')), a, b);
 
 async function describeChanges(
 	run: ToolRun,
@@ -109,6 +118,7 @@ async function describeChanges(
 	const before = Object.fromEntries(names.map((name) => [name, record?.[name] ?? null])) as IDataObject;
 	const [old = {}, next = {}] = await forReading(run.api, fields, [before, body]);
 	const fieldAt = (path: string[]) => fields.find((field) => field.name === path.join('.'));
+	const isSame = sameFields(fields);
 	const zone = run.n8n.getTimezone();
 	const orderAt = (path: string[]) => fieldKinds[fieldAt(path)?.kind ?? 'any'].order;
 	const valueAt = (values: unknown, path: string[]) => {
@@ -122,8 +132,8 @@ async function describeChanges(
 			const shown = (shownValue: unknown, length: number) => displayText(shownValue, length, orderAt(path) === undefined);
 			if (!record) return [`${label}: ${shown(to, maxLength)}`];
 			// Two records may have the same name, and two numbers may look alike, so the values as sent decide.
+			if (isSame(path, memberAtPath(before, path), value)) return [];
 			const [rawFrom, rawTo] = [memberAtPath(before, path), value].map((rawValue) => JSON.stringify(rawValue ?? null));
-			if (rawFrom === rawTo) return [];
 			const [left, right] = differingParts(from, to);
 			const [a, b] = [shown(left, maxShown), shown(right, maxLength)];
 			return [a === b ? `${label}: ${a} (${bare(rawFrom!)}) → ${b} (${bare(rawTo!)})` : `${label}: ${a} → ${b}`];

@@ -14,7 +14,7 @@ import { searchList, type ListedRecords } from '../lookUp/searchList';
 import { UnclearName } from '../mapping/linkedIds';
 import { quoted } from '../toolCalls/toolAnswer';
 import { idBehindName } from './previewToken';
-import { toolCollection, connectionFor, type NamedRecord, type ToolRun } from './toolRun';
+import { toolCollection, type NamedRecord, type ToolRun } from './toolRun';
 import type { RecordType } from './toolSettings';
 
 /** Thrown when no record has this id. */
@@ -84,7 +84,7 @@ async function recordWithId(run: ToolRun, recordType: RecordType, id: string, ma
 /** @throws Error in the model's words, with the candidates, if several records have this name */
 async function recordNamed(run: ToolRun, recordType: RecordType, name: string): Promise<IDataObject | undefined> {
 	const collection = toolCollection(recordType);
-	const outcome = (await lookUpNames(connectionFor(run, recordType), collection.slice('/v1/'.length), [name], false)).get(name);
+	const outcome = (await lookUpNames(run.api, collection.slice('/v1/'.length), [name], false)).get(name);
 	if (outcome && 'found' in outcome) return await recordWithId(run, recordType, String(outcome.found));
 	if (!outcome || !('several' in outcome)) return undefined;
 	const list = await candidateText(run, collection, name, outcome.several);
@@ -108,7 +108,7 @@ async function candidates(
 	recordType: RecordType,
 	title: string,
 ): Promise<{ results: string[]; match: IDataObject | undefined }> {
-	const api = connectionFor(run, recordType);
+	const { api } = run;
 	const { results } = await nearest(api, { path: recordType.resource.path, collection: toolCollection(recordType) }, title);
 	const first = results.slice(0, maxCandidates);
 	const reading = first.map(async ({ value }) => await findRecord(api, toolCollection(recordType) + path`/${String(value)}`));

@@ -3,10 +3,8 @@ import type { IDataObject, IExecuteFunctions, NodeParameterValueType } from 'n8n
 import type { Connection } from '../api/connection';
 import { filledPath } from '../api/http/path';
 import { withMembers } from '../base/withMembers';
-import { ItemWithFiles } from '../files/itemWithFiles';
-import type { ApiRequest, ApiResponse } from '../api/http/request';
 import type { ResourceDescription } from '../api/openapi/description';
-import type { Execution, Operation } from '../model';
+import type { Execution, Operation, Write, Writes } from '../model';
 import type { CallIdentity } from '../toolCalls/toolCall';
 import type { RecordType, ToolSettings } from './toolSettings';
 
@@ -17,6 +15,8 @@ export interface ToolRun {
 	settings: ToolSettings;
 	/** Distinguishes the writes of this call from those of others. */
 	identity: CallIdentity;
+	/** Called before a write is sent. */
+	onWrite(): void;
 }
 
 /** An operation of the node, with the model's parameters in place of the author's. */
@@ -51,14 +51,17 @@ export interface RequestedWrite extends OperationCall {
 
 /** A write as it would be sent. */
 export interface PlannedWrite extends RequestedWrite {
-	request: ApiRequest;
+	write: Write;
+	writes: Writes;
+	/** In which it was prepared. */
+	execution: Execution;
 	/** The values with names in place of ids: if a name now belongs to another id, the write differs. */
 	readableValues: string;
 }
 
 /** An execution of an operation. Nothing that the model sends is evaluated as an expression. */
 export function executionFor(run: ToolRun, { recordType, operation, parameters, fields = {} }: OperationCall): Execution {
-	const { n8n, api, identity } = run;
+	const { n8n, api } = run;
 	const all: OperationCall['parameters'] = { ...parameters, objectKey: recordType.objectKey, fieldsMode: 'json', fieldsJson: `=${modelsFields}`, simplify: false };
 	const view = withMembers(n8n, {
 		getNodeParameter: ((name: string, _item: number, otherwise: unknown) => all[name] ?? otherwise) as IExecuteFunctions['getNodeParameter'],
@@ -68,29 +71,20 @@ export function executionFor(run: ToolRun, { recordType, operation, parameters, 
 		evaluateExpression: (expression: string) => (expression === modelsFields ? fields : `=${expression}`) as NodeParameterValueType,
 		continueOnFail: () => false,
 	});
-	const shared = { instance: n8n.getInstanceId(), workflow: n8n.getWorkflow().id ?? '', ...identity };
-	return { n8n: view, api, resource: recordType.resource, operation, identity: shared };
+	return { n8n: view, api, resource: recordType.resource, operation, identity: writeIdentity(run) };
+}
+
+/** @param place of the write among those of the call */
+export function writeIdentity({ n8n, identity }: ToolRun, place = 0): Execution['identity'] {
+	const numbered = place === 0 ? identity : { ...identity, run: `${identity.run}/${place}` };
+	return { instance: n8n.getInstanceId(), workflow: n8n.getWorkflow().id ?? '', ...numbered };
 }
 
 /** Marks values as a model's, so that invented field names are refused and not ignored. */
 const modelsFields = "{{ $fromAI('values') }}";
 
-/** Runs an operation once and returns its records. */
-export async function runOperation(execution: Execution): Promise<IDataObject[]> {
-	const plan = await execution.operation.prepare(execution);
-	const [result] = await plan.read([0]).send(() => true);
-	if (result instanceof Error) throw result;
-	return [result ?? []].flat().map((record) => (record instanceof ItemWithFiles ? record.json : record));
-}
-
 /** Path of the records of this type, with version prefix. */
 export const toolCollection = ({ resource, objectKey = '' }: RecordType): string => `/v1${filledPath(resource.path, () => objectKey)}`;
-
-/** A connection that looks up records of this type under their actual path. */
-export const connectionFor = ({ api }: ToolRun, { resource, objectKey }: RecordType): Connection =>
-	objectKey === undefined
-		? api
-		: withMembers(api, { describe: async (path) => await api.describe(path.startsWith('/custom-objects/') ? resource.path : path) });
 
 /** @throws Error in the model's words */
 export async function toolDescription({ api }: ToolRun, { resource, name }: RecordType): Promise<ResourceDescription> {
@@ -104,19 +98,4 @@ export function operationOfRecordType({ resource, name }: RecordType, value: str
 	const operation = resource.operations.find(({ option }) => option.value === value);
 	if (operation) return operation;
 	throw new Error(`This action is not available for a ${name} (${value}). Use another action or kind.`);
-}
-
-/** Adds a gate to the connection: the gate receives each write before it is sent, and its response. */
-export function withGate(
-	api: Connection,
-	gate: (request: ApiRequest) => ApiRequest,
-	onResponse: (response: ApiResponse) => void = () => undefined,
-): Connection {
-	const send = async (request: ApiRequest) => {
-		if (request.method === 'GET') return await api.send(request);
-		const response = await api.send(gate(request));
-		onResponse(response);
-		return response;
-	};
-	return withMembers(api, { send });
 }

@@ -9,7 +9,7 @@ import {
 
 import { connect } from '../api/connection';
 import { refusedWrite } from '../api/http/statuses';
-import { withMembers } from '../base/withMembers';
+import { systemClock } from '../base/clock';
 import { isBlank } from '../values/blank';
 import { nodeFailure, type NodeFailure } from '../failure';
 import { answerWithin, failureText, inSentences } from '../toolCalls/toolAnswer';
@@ -18,7 +18,7 @@ import { nameOfCall, namedCall } from '../toolCalls/toolCall';
 import { countTool, describeTool, getTool, searchTool, type ToolAnswer } from './readingTools';
 import { ModelArguments } from './modelArguments';
 import { withCandidates } from './toolRecords';
-import { withGate, type ToolRun } from './toolRun';
+import type { ToolRun } from './toolRun';
 import { maxToolWait, dataNotice, toolTexts, type ToolTexts, toolSettings, type ToolName, type ToolSettings } from './toolSettings';
 import { PartlyDone } from './doWrites';
 import { actTool, changeTool } from './writingTools';
@@ -85,21 +85,13 @@ const isDeeper = (value: unknown, depth = maxDepth): boolean =>
 /** The answer to a call. It is never an error: AI Agent 2 passes on nothing of an error, and Agent 3 only its message. */
 async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, rawArgs: IDataObject): Promise<IDataObject[]> {
 	const call = namedCall(n8n, nameOfCall(n8n, [name, rawArgs]));
-	const view = withMembers(n8n, {
-		getNodeParameter: ((parameter: string, _item: number, otherwise: unknown) =>
-			parameter === 'options.maxWait' ? n8n.getNodeParameter(parameter, 0, maxToolWait) : otherwise) as IExecuteFunctions['getNodeParameter'],
-		getInputData: () => [{ json: {} }],
-	});
 	let run: ToolRun | undefined;
 	let hasSentWrite = false;
 	const isWriting = name === 'change' || name === 'act';
 	const answering = async () => {
 		const args = new ModelArguments(name, rawArgs, settings);
-		const api = withGate(await connect(view), (request) => {
-			hasSentWrite = true;
-			return request;
-		});
-		run = { n8n, api, settings, identity: call.identity };
+		const api = await connect(n8n, systemClock, maxToolWait);
+		run = { n8n, api, settings, identity: call.identity, onWrite: () => (hasSentWrite = true) };
 		return await tools[name](run, args);
 	};
 	const answer = await answering().catch(async (error: Error) => {

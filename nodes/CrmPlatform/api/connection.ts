@@ -43,16 +43,17 @@ export interface Connection extends ServiceDescription {
 /**
  * Opens the connection of the node's credential. Nothing is sent yet.
  *
+ * @param usualMaxWait seconds, for an execution whose user has not set *Maximum Wait*
  * @throws NodeOperationError if this n8n is too old, if the credential is not connected, or if its address is not a web
  * address
  */
-export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): Promise<Connection> {
+export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, usualMaxWait?: number): Promise<Connection> {
 	inUsersWords(n8n, refuseOldN8n);
 	const { credential, id, isStored, secret, view, signingKey, transport } = await signIn(n8n);
 	const address = inUsersWords(n8n, () => serviceAddress(credential.baseUrl));
 	const signal = cancelSignalOf(n8n);
 	const notices = new Set<string>();
-	const maxWait = inUsersWords(n8n, () => maxWaitOf(n8n));
+	const maxWait = inUsersWords(n8n, () => maxWaitOf(n8n, usualMaxWait));
 	const reserve = inUsersWords(n8n, () => readReserve(credential.leaveRoom));
 	const waits = new WaitReport(n8n, notices, clock);
 	const sender = createSender({

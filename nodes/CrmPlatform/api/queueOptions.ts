@@ -12,10 +12,10 @@ export const defaultMaxUnattendedWait = 60 * 60_000;
 /** The same (ms) for an opened form, in front of which a person waits. */
 const maxFormWait = 60_000;
 
-/** Maximum time (ms) that one request may wait. For executions, the option *Maximum Wait*; undefined if that is not set. */
-export function maxWaitOf(n8n: IAllExecuteFunctions): number | undefined {
+/** Maximum time (ms) that one request may wait. For executions, the option *Maximum Wait*; undefined if neither that nor `usual` (seconds) is set. */
+export function maxWaitOf(n8n: IAllExecuteFunctions, usual?: number): number | undefined {
 	if (!isExecution(n8n)) return 'emit' in n8n ? retryPolicy.maxWait : maxFormWait;
-	const value: unknown = n8n.getNodeParameter('options.maxWait', 0, '');
+	const value: unknown = n8n.getNodeParameter('options.maxWait', 0, usual ?? '');
 	const seconds = readWholeNumber('Maximum Wait', value, { otherwise: -1 });
 	return seconds < 0 ? undefined : seconds * 1000;
 }

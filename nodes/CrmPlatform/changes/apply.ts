@@ -6,13 +6,12 @@ import { idText } from '../base/json';
 import { path as pathOf } from '../api/http/path';
 import { mergePatch } from '../api/answeredRecord';
 import { outdatedVersion } from '../api/http/statuses';
-import type { Execution, MayContinue, SlicedRun } from '../model';
+import type { Execution, MayContinue, SlicedRun, Write } from '../model';
 import { runAll } from '../schedule';
 import type { Collection, IdentifiedRecord } from '../lookUp/lookUp';
 import { writeRecords } from '../writing/batches';
 import { isWithoutRecord } from '../writing/writeOne';
 import { requireDescribed } from '../writing/requireWrite';
-import type { Write } from '../writing/writeOrder';
 import { protectionOf, versionOf } from '../writing/replace';
 import { asConflict, isInferred, type PlannedChange } from './plan';
 

@@ -101,7 +101,7 @@ export function sendAndWait(): Operation {
 				const limit: unknown = n8n.getNodeParameter('options.limitWaitHours', item, defaultHours);
 				const hours = readPositiveNumber(limitWaitHours.displayName, limit, { max: maxHours, unit: 'hours' });
 				const message = read('message');
-				const reviewedCall = read(reviewedCallParameter);
+				const { reviewedCall = '' } = execution;
 				if (message + reviewedCall === '') throw new Error('Message: enter what to approve.');
 				return await askForApproval(execution, {
 					title: read('approvalTitle') || 'Approval required',
@@ -116,9 +116,6 @@ export function sendAndWait(): Operation {
 		},
 	};
 }
-
-/** The parameter in which a review of CRM Platform Tools passes on what the call would write; the form does not have it. */
-export const reviewedCallParameter = 'reviewedCall';
 
 /** A year. */
 const maxHours = 365 * 24;

@@ -4,7 +4,7 @@ import { outcomeField } from '../api/answeredRecord';
 import { collectionPath } from '../mapping/locator';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
-import type { Operation } from '../model';
+import type { Operation, Write } from '../model';
 import { blankNotices, emptyCellsOption, errorTextsOption, valuesInOption, fieldsMatchOn, fieldsProperties } from '../parameters/fieldParameters';
 import { simplifyProperty, batchOptions } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
@@ -13,7 +13,6 @@ import { writeRecords } from '../writing/batches';
 import { requireWrite, requireAnyValue } from '../writing/requireWrite';
 import { fieldToMatchOn, matchValue, noMatchValue, MatchingColumn } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
-import type { Write } from '../writing/writeOrder';
 
 /** @param action the entry in n8n's list of actions, such as `Create or update a contact` */
 export function upsert(action: string): Operation {

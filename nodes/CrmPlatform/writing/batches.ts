@@ -1,11 +1,11 @@
 import type { WriteDescription } from '../api/openapi/writing';
-import type { Execution, Result, Results, Slice, SlicedRun } from '../model';
+import type { Execution, Result, ResultFrom, Results, Slice, SlicedRun, Write } from '../model';
 import { slicesAtOnce } from '../schedule';
 import { readWholeNumber } from '../values/readers';
 import { hasWriteOncePer, writeOncePer } from './oncePer';
-import { RecordWriter, type ResultFrom } from './recordWriter';
+import { RecordWriter } from './recordWriter';
 import { batchingOf, type SentRequests } from './runState';
-import { groupByRequest, affectedRecords, type Write } from './writeOrder';
+import { groupByRequest, affectedRecords } from './writeOrder';
 
 /** How an operation's writes differ from one unconditional write for each input item. */
 interface WriteOptions {
@@ -52,6 +52,7 @@ export function writeRecords(
 			if (isOncePer) for (const item of items) records.push(`once per ${onceValue(execution, item)}`);
 			return { records: new Set(records), send: sendingOf(writer, items, writes) };
 		},
+		writes: { description, of: writeOf, resultFrom },
 	};
 }
 

@@ -4,14 +4,11 @@ import { sendBatch, type BatchAnswer } from '../api/batchRequest';
 import { isAnsweredWith } from '../api/fetchRecord';
 import { rateLimited, tooLarge, unavailable } from '../api/http/statuses';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
-import type { Execution, MayContinue, Result, Results } from '../model';
+import type { Execution, MayContinue, Result, ResultFrom, Results, Write } from '../model';
 import { etagOf, isReadFirst, writeAsRead } from './replace';
 import { pinBatching, keyHeaderOf, reportReplay, sentRequests, type SentRequests } from './runState';
 import { idempotencyOf, warnOfRetries, writeOne, writtenRecord } from './writeOne';
-import { sharesRecord, type Write } from './writeOrder';
-
-/** Creates an item's result from the returned record, the status and the body that was sent. */
-export type ResultFrom = (record: IDataObject, item: number, answer: { status: number; body: IDataObject | undefined }) => Result;
+import { sharesRecord } from './writeOrder';
 
 interface WriterOptions {
 	/** Undefined if each record is sent alone. */
@@ -47,8 +44,8 @@ export class RecordWriter {
 		pinBatching(execution);
 		try {
 			if (isReadFirst(description, write)) {
-				const { record, status } = await writeAsRead(execution, description, write, [item]);
-				return resultFrom(record, item, { status, body });
+				const { record, ...answer } = await writeAsRead(execution, description, write, [item]);
+				return resultFrom(record, item, { ...answer, body });
 			}
 			const needsBatchForVersion = version !== undefined && !description.takesIfMatch && batch?.takesVersion;
 			if (needsBatchForVersion) {
@@ -56,8 +53,8 @@ export class RecordWriter {
 				return this.resultOf(answer!, write, item);
 			}
 			const headers = version !== undefined && description.takesIfMatch ? { headers: { 'if-match': etagOf(version) } } : {};
-			const { record, status } = await writeOne(execution, description, { ...write, ...headers }, [item]);
-			return resultFrom(record, item, { status, body });
+			const { record, ...answer } = await writeOne(execution, description, { ...write, ...headers }, [item]);
+			return resultFrom(record, item, { ...answer, body });
 		} catch (error) {
 			return onRefusal(error as Error, item);
 		}

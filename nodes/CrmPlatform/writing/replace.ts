@@ -8,8 +8,7 @@ import { outdatedVersion } from '../api/http/statuses';
 import type { Field } from '../fields/field';
 import { exactBody } from '../fields/exactBody';
 import { sameValue } from '../fields/same';
-import type { Execution } from '../model';
-import type { Write } from './writeOrder';
+import type { Execution, Write } from '../model';
 import { writeOne, type Written } from './writeOne';
 
 /** A write for which the record is read again. */

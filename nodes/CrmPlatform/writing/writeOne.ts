@@ -12,10 +12,11 @@ import type { Execution } from '../model';
 import { hasWriteOncePer, writeOncePer, writeOncePerOption } from './oncePer';
 import { keyHeaderOf, reportReplay, type KeyHeader } from './runState';
 
-/** The record in the response (empty without a body), and the HTTP status. */
+/** The record in the response (empty without a body), the HTTP status, and whether an earlier call had made the write. */
 export interface Written {
 	record: IDataObject;
 	status: number;
+	isReplayed?: boolean | undefined;
 }
 
 /**
@@ -33,12 +34,12 @@ export async function writeOne(
 	items: number[],
 ): Promise<Written> {
 	const header = keyHeaderOf(execution, description, 'single');
-	const { body, status } = await sendWrite(execution, description, header, write, items);
+	const { body, status, isReplayed } = await sendWrite(execution, description, header, write, items);
 	const failed = status === 207 ? onlyResult(body) : undefined;
 	if (failed) throw execution.api.failure(problemOfItem(failed.status, failed.error ?? failed));
 	const record = writtenRecord(execution, description, id, { record: recordIn(body, write.path), status });
 	if (record instanceof Error) throw record;
-	return { record, status };
+	return { record, status, isReplayed };
 }
 
 /**

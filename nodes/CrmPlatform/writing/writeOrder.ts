@@ -1,32 +1,4 @@
-import type { IDataObject } from 'n8n-workflow';
-
-import type { Query } from '../api/http/path';
-
-/** The write of one item. */
-export interface Write {
-	/** Path of the collection, under which batches are sent. */
-	collection: string;
-	/** Path of a request for this record alone. */
-	path: string;
-	/** The record to change, if it already exists. */
-	id?: string;
-	body?: IDataObject;
-	/** Id of the deletion that it undoes, which its key names. */
-	deletion?: string;
-	/** The version that was read: a newer version is not overwritten. */
-	version?: string | number;
-	/** The record as read: without versions, changes are detected by comparing its values. */
-	before?: IDataObject;
-	query?: Query;
-	/** Whether it changes the record if it exists, and creates it otherwise. */
-	mayExist?: true;
-	/** Whether repeating it has no further effect; by default, the method decides. */
-	isRepeatable?: boolean;
-	/** Identifies the record if its id is unknown: two writes with the same match keep their order. */
-	match?: string;
-	/** Whether other writes may identify the same record differently: all of the collection keep their order. */
-	hasOtherNames?: boolean;
-}
+import type { Write } from '../model';
 
 /**
  * Groups the indexes of writes that can share a request, since they have the same collection and query. Writes to one
