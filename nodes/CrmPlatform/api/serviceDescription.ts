@@ -5,10 +5,10 @@ import { withoutSecrets } from './http/secrets';
 import { describeResource, type ResourceDescription } from './openapi/description';
 import { loadDocument, type DocumentSource, type LoadedDocument } from './openapi/document';
 import { readEventCatalog, type EventCatalog } from './openapi/eventTypes';
-import { idempotencyHeaderAt, type IdempotencyHeader } from './openapi/idempotencyHeader';
+import { idempotencyHeaderAt, type IdempotencyHeader } from './openapi/writing';
 import type { OpenApiDocument } from './openapi/openapi';
 import { wrongBaseUrl } from './openapi/paths';
-import { leftOutOf } from './openapi/work';
+import { leftOutOf } from './openapi/openapi';
 
 /** The service's description of itself. Its document is loaded on first use. */
 export interface ServiceDescription {

@@ -1,7 +1,7 @@
 import type { DateTime } from 'luxon';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
+import { filteredFields, type FilteredField } from '../api/openapi/filterOperators';
 import {
 	filterOperators,
 	isRange,

@@ -4,7 +4,7 @@ import { isWellFormed } from '../fields/conversions';
 import { allCustomFields } from '../fields/field';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Query } from '../api/http/path';
-import { jobQuery, type JobDescription } from '../api/openapi/jobs';
+import { jobQuery, type JobDescription } from '../api/openapi/writing';
 import { csvBeginning, csvRow } from '../files/csvWriter';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import { outputParts, type PartsProperties } from '../files/outputParts';

@@ -1,5 +1,5 @@
 import { customFieldPrefix } from '../fields/field';
-import { jobQuery } from '../api/openapi/jobs';
+import { jobQuery } from '../api/openapi/writing';
 import { fileField, readBinary } from '../files/binary';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import { readFileRecords, type FileRecords } from '../files/rows';

@@ -33,6 +33,7 @@ export function sendRequest(): Operation {
 				const request = requestOf(execution, item);
 				if (request.method === 'GET') return resultOf((await execution.api.send(request)).body);
 				const declared = await execution.api.idempotencyHeaderAt(request.method, request.path);
+				if (declared?.refusal !== undefined) throw new Error(declared.refusal);
 				const header = requestKeyHeader(execution, declared, usual);
 				// The effect of a PATCH of an arbitrary path is unknown: it may add to a value.
 				if (request.method === 'PATCH') request.isRepeatable = false;

@@ -4,7 +4,7 @@ import type { Connection } from '../api/connection';
 import { currentFields, customFilters } from '../api/customFields';
 import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
-import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
+import { filteredFields, type FilteredField } from '../api/openapi/filterOperators';
 import { filterOperators, hasTypedOperators, isFilteredLink, isInstant, operatorsOf, type FilterOperator } from '../api/openapi/filterOperators';
 import { customFieldsOf } from './customFieldsOf';
 import { editorContext, type EditorContext } from './editorContext';

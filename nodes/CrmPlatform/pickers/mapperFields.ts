@@ -9,7 +9,7 @@ import type { Connection } from '../api/connection';
 import { isToolCall } from '../api/toolNode';
 import { allCustomFields, fieldNamed, labelFor, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
-import type { MatchDescription } from '../api/openapi/match';
+import type { MatchDescription } from '../api/openapi/writing';
 import { customFieldsOf } from './customFieldsOf';
 import { acceptingStored, choiceOptions, mapperField } from './mapperField';
 import { NothingToOffer, beforeCredential, editorContext, type EditorContext } from './editorContext';

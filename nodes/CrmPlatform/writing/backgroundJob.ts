@@ -4,7 +4,7 @@ import { idText } from '../base/json';
 import type { Query } from '../api/http/path';
 import { readProblemBody, saysError } from '../api/http/problemBody';
 import { systemClock } from '../base/clock';
-import type { JobDescription } from '../api/openapi/jobs';
+import type { JobDescription } from '../api/openapi/writing';
 import { recordIn } from '../api/answeredRecord';
 import type { Execution } from '../model';
 import { readWholeNumber } from '../values/readers';

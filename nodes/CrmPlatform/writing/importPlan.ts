@@ -4,7 +4,7 @@ import { readableError } from '../api/connection';
 import type { Query } from '../api/http/path';
 import { isPlainObject, memberAtPath } from '../base/ownMembers';
 import { allCustomFields, type Field } from '../fields/field';
-import type { JobDescription } from '../api/openapi/jobs';
+import type { JobDescription } from '../api/openapi/writing';
 import { whyRefused } from '../fields/checks';
 import type { FileRow } from '../files/fileRow';
 import { UnreadableFile } from '../files/unreadableFile';

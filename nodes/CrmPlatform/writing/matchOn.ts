@@ -3,7 +3,7 @@ import { type IDataObject, isExpression, type IExecuteFunctions } from 'n8n-work
 import { customFieldPrefix } from '../fields/field';
 import type { Connection } from '../api/connection';
 import { ownMember } from '../base/ownMembers';
-import type { MatchDescription } from '../api/openapi/match';
+import type { MatchDescription } from '../api/openapi/writing';
 import { isRoundedKey, valueIn } from '../fields/keys';
 import type { Execution } from '../model';
 import { Evaluation } from '../mapping/expressions/evaluation';

@@ -70,12 +70,6 @@ describe('a description that cannot be read', () => {
 		return (await run({ credential: credential(more), parameters: getMany('contact') })).hints.join('\n');
 	};
 
-	test.each<[string, object | string, RegExp]>([
-		['YAML', 'openapi: 3.1.0\npaths: {}', /YAML/],
-		['Swagger', { swagger: '2.0', paths: {} }, /Swagger 2\.0/],
-		['a document without paths', { openapi: '3.1.0' }, /no paths/],
-	])('has its cause in the hint: %s', async (_, document, cause) => expect(await hints(document)).toMatch(cause));
-
 	test.each([
 		'http://user:pass-word-9@HOST/tok-123456789/x/openapi.json?token=tok-123456789&v=1#frag-987654321',
 		'user:pass-word-9@HOST/tok-123456789/openapi.json',

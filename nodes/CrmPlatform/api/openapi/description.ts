@@ -1,5 +1,4 @@
 import { getOrCreate } from '../../base/maps';
-import { describeJob } from './jobs';
 import {
 	describeList,
 	describeTimes,
@@ -8,10 +7,9 @@ import {
 	type ListDescription,
 	type RecordField,
 } from './listing';
-import type { OpenApiDocument, PathItem } from './openapi';
-import { operationOf } from './documentParts';
+import { operationOf, type OpenApiDocument, type PathItem } from './openapi';
 import { collectionIn, isParameter, pathItemAt } from './paths';
-import { describeWrite, type WriteDescription } from './writing';
+import { describeJob, describeWrite, type WriteDescription } from './writing';
 
 /** A kind of record as the service's document describes it; operations it does not offer are absent. */
 export interface ResourceDescription {

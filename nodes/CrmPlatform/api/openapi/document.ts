@@ -1,8 +1,7 @@
-import { parseOpenApi, type OpenApiDocument } from './openapi';
-import { isTooDeep } from './documentParts';
+import { isTooDeep, maxNesting, parseOpenApi, type OpenApiDocument } from './openapi';
 import { sha256 } from '../../base/digest';
 import { isObject } from '../../base/json';
-import { RecentMap } from '../../base/maps';
+import { getOrCreate, RecentMap } from '../../base/maps';
 import type { Problem } from '../http/problem';
 import type { Clock } from '../../base/clock';
 import { createSender } from '../http/request';
@@ -106,7 +105,7 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 /** Caches a document, or the equal document that is already cached. */
 function store(keys: string[], url: string, read: OpenApiDocument, now: number): OpenApiDocument {
 	const isSame = (cachedDocument: CachedDocument) =>
-		cachedDocument.url === url && contentOf(read) !== undefined && contentOf(cachedDocument.document) === contentOf(read);
+		cachedDocument.url === url && contentOf(cachedDocument.document) === contentOf(read);
 	const document = [...cache.values()].find(isSame)?.document ?? read;
 	for (const key of keys) cache.set(key, { document, url, readAt: now });
 	return document;
@@ -114,14 +113,11 @@ function store(keys: string[], url: string, read: OpenApiDocument, now: number):
 
 const digestOf = (value: unknown): string => sha256(JSON.stringify(value));
 
-// Computed on demand: a digest takes milliseconds, and the first document of a process is compared with no other.
+// Digests of documents, computed on demand: one takes milliseconds, and the first document of a process is compared with no other.
 const contents = new WeakMap<OpenApiDocument, string>();
 
-/** Digest of a document's content; undefined if it is nested too deeply for JSON.stringify. */
-function contentOf(document: OpenApiDocument): string | undefined {
-	const content = contents.get(document) ?? (isTooDeep(document) ? undefined : digestOf(document));
-	if (content !== undefined) contents.set(document, content);
-	return content;
+function contentOf(document: OpenApiDocument): string {
+	return getOrCreate(contents, document, () => digestOf(document));
 }
 
 /** The document at its address, or why it could not be read, and whether the service has none. */
@@ -130,8 +126,14 @@ async function readDocument(
 	clock: Clock,
 ): Promise<ReadOutcome> {
 	if (!URL.canParse(url)) return { why: 'this is not a URL' };
+	const transport = new URL(url).origin === new URL(address).origin ? signed : anonymous;
+	let size = 0;
 	const send = createSender({
-		transport: new URL(url).origin === new URL(address).origin ? signed : anonymous,
+		transport: async (request) => {
+			const result = await transport(request);
+			size = 'text' in result ? result.text.length : 0;
+			return result;
+		},
 		address: url,
 		shownAddress: shownUrl(url),
 		clock,
@@ -141,21 +143,28 @@ async function readDocument(
 	});
 	const outcome = await send({ method: 'GET', path: '' });
 	if (!outcome.ok) return { why: whyUnreadable(outcome.problem), isMissing: outcome.problem.status === 404 };
+	if (size > maxSize) return { why: `it has more than 5 MB, ${ruleOne}` };
 	const { body } = outcome.response;
 	const document = parseOpenApi(body);
-	return document ? { document } : { why: whyNotOpenApi(body) };
+	return document ? { document } : { why: `${whyNotOpenApi(body)}, ${ruleOne}` };
 }
+
+/** Maximum length (characters) of a description. */
+const maxSize = 5_000_000;
+
+const ruleOne = 'which breaks rule 1 of what the nodes expect of a CRM';
 
 function whyUnreadable({ message, details: { answer } }: Problem): string {
 	if (typeof answer !== 'string') return message;
 	const isYaml = /^(%YAML|---|#|["']?(openapi|swagger|info)["']?\s*:)/.test(answer);
-	return isYaml ? 'it is YAML, but the node reads only JSON' : `${message}. It begins with: ${answer}`;
+	return isYaml ? `it is YAML, but the node reads only JSON, ${ruleOne}` : `${message}. It begins with: ${answer}`;
 }
 
 function whyNotOpenApi(body: unknown): string {
 	const { swagger, openapi, paths } = isObject(body) ? body : {};
 	if (swagger !== undefined) return `it is Swagger ${String(swagger).slice(0, 20)}, but the node reads only OpenAPI 3`;
 	if (typeof openapi !== 'string' || !openapi.startsWith('3.')) return 'the response is not an OpenAPI 3 document';
+	if (isTooDeep(body)) return `parts of it are nested more than ${maxNesting} levels deep`;
 	return isObject(paths) ? 'it declares OpenAPI 3, but parts of it are invalid' : 'it has no paths';
 }
 

@@ -1,7 +1,5 @@
-import { z } from 'zod';
-
-import type { OpenApiDocument } from './openapi';
-import { operationOf, readPart } from './documentParts';
+import { isObject } from '../../base/json';
+import { operationOf, readPart, type OpenApiDocument } from './openapi';
 import { collectionIn, pathItemAt } from './paths';
 import { flatten, jsonSchema, namedValues } from './schema';
 
@@ -22,32 +20,21 @@ export interface EventType {
 	collection?: string;
 }
 
-const delivery = z.object({
-	post: z.object({
-		summary: z.string().optional().catch(undefined),
-		tags: z.array(z.string()).optional().catch(undefined),
-	}),
-});
-
 /**
  * Reads the events that a document describes: the section `webhooks` of OpenAPI 3.1 names the types, and the body that
  * creates a subscription names the patterns.
  */
 export function readEventCatalog(document: OpenApiDocument): EventCatalog {
-	const types = Object.entries(document.webhooks ?? {}).flatMap(([type, described]) => {
-		const parsed = delivery.safeParse(described);
-		return parsed.success ? [eventType(document, type, parsed.data.post)] : [];
-	});
+	const types = Object.entries(document.webhooks ?? {}).flatMap(([type, described]) =>
+		isObject(described) && isObject(described.post) ? [eventType(document, type, described.post)] : [],
+	);
 	return { types, patterns: subscribable(document).filter((value) => value.endsWith('*')) };
 }
 
-function eventType(
-	document: OpenApiDocument,
-	type: string,
-	{ summary = type, tags = [] }: z.infer<typeof delivery>['post'],
-): EventType {
-	const tag = tags.find((name) => collectionIn(document, `/${name}`) !== undefined);
-	return tag === undefined ? { type, summary } : { type, summary, collection: `/${tag}` };
+function eventType(document: OpenApiDocument, type: string, { summary, tags }: Record<string, unknown>): EventType {
+	const names = Array.isArray(tags) ? (tags as unknown[]) : [];
+	const tag = names.find((name) => collectionIn(document, `/${String(name)}`) !== undefined);
+	return { type, summary: typeof summary === 'string' ? summary : type, ...(tag !== undefined && { collection: `/${String(tag)}` }) };
 }
 
 /** The values that the service lists for the events of a subscription. */

@@ -2,10 +2,9 @@ import { allCustomFields, labelFor, type Field } from '../../fields/field';
 import { fieldKinds } from '../../fields/fieldKinds';
 import { field } from './schemaFields';
 import { comparedBy } from '../../fields/condition';
-import type { JobDescription } from './jobs';
-import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem } from './openapi';
-import { readPart, successOf } from './documentParts';
-import { flatten, jsonSchema, maxNumber, parameterChoices, parametersIn, schemaOf } from './schema';
+import type { JobDescription } from './writing';
+import { readPart, type OpenApiDocument, type OpenApiOperation, type OpenApiParameter, type PathItem } from './openapi';
+import { flatten, jsonSchema, parameterChoices, parametersIn } from './schema';
 import { parameterFor, recordTimes, type RecordTimes } from './usualNames';
 
 /** How one kind of record is listed. */
@@ -53,8 +52,8 @@ export function describeList(
 
 	const description: ListDescription = { cursor, filters: [], ...recordTimes(query.map(({ name = '' }) => name)) };
 	if (pageSize?.name !== undefined) {
-		const maximum = maxNumber(flatten(document, schemaOf(pageSize))) ?? defaultPageSize;
-		description.pageSize = { name: pageSize.name, maximum };
+		const { maximum = defaultPageSize } = flatten(document, pageSize.schema ?? {});
+		description.pageSize = { name: pageSize.name, maximum: Math.max(1, Math.floor(maximum)) };
 	}
 	if (sort?.name !== undefined) {
 		description.sort = { name: sort.name, values: parameterChoices(document, sort) };
@@ -79,7 +78,7 @@ function describeFilters(document: OpenApiDocument, operation: OpenApiOperation,
 	return parameters.flatMap((parameter) => {
 		const filter = parameterField(document, parameter);
 		if (fieldKinds[filter.kind].shape === 'object') return [];
-		const isTitled = schemaOf(parameter).title !== undefined;
+		const isTitled = parameter.schema?.title !== undefined;
 		const label = isTitled ? undefined : labels.get(comparedBy(filter.name).name);
 		return label === undefined ? [filter] : [{ ...filter, label }];
 	});
@@ -87,8 +86,7 @@ function describeFilters(document: OpenApiDocument, operation: OpenApiOperation,
 
 /** A query parameter as a field. */
 function parameterField(document: OpenApiDocument, parameter: OpenApiParameter): Field {
-	const { name = '', description = '', required = false } = parameter;
-	const schema = schemaOf(parameter);
+	const { name = '', description = '', required = false, schema = {} } = parameter;
 	// Names are not split: the dot and bracket of `created_at[gte]` belong to the parameter.
 	const baseField = field(document, [name], schema.title ?? filterLabel(name), schema, required);
 	const filter = takesSeveral(parameter) ? baseField : asSingle(baseField);
@@ -129,7 +127,7 @@ const linkName = /(_ids?|[a-z]Ids?|[a-z]ID)$/;
 
 /** The fields of the records that a list operation returns, in the order of the document. */
 export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation): RecordField[] {
-	const envelope = jsonSchema(readPart(document, successOf(list), 'response'));
+	const envelope = jsonSchema(readPart(document, list.responses?.['200'], 'response'));
 	const data = flatten(document, envelope ?? {}).properties?.data ?? {};
 	const record = flatten(document, flatten(document, data).items ?? {});
 	return Object.entries(record.properties ?? {}).map(([name, property]) => {

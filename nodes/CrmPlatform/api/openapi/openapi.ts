@@ -1,5 +1,8 @@
 import { isObject } from '../../base/json';
+import { getOrCreate } from '../../base/maps';
+import { pointerSteps } from '../../base/ownMembers';
 import { customFieldPrefix } from '../../fields/field';
+import { percentDecoded } from '../http/path';
 
 /** The part of a JSON Schema (OpenAPI 3.0 and 3.1) that the connector reads. */
 export interface Schema {
@@ -11,15 +14,11 @@ export interface Schema {
 	pattern?: string | undefined;
 	enum?: unknown[] | undefined;
 	const?: unknown;
-	minimum?: number | undefined;
 	maximum?: number | undefined;
-	/** A number in 3.1; in 3.0, whether `maximum` itself is excluded. */
-	exclusiveMaximum?: number | boolean | undefined;
 	minLength?: number | undefined;
 	maxLength?: number | undefined;
 	maxItems?: number | undefined;
 	default?: unknown;
-	nullable?: boolean | undefined;
 	readOnly?: boolean | undefined;
 	/** False if an object may only have the named members. */
 	additionalProperties?: false | undefined;
@@ -105,14 +104,11 @@ const schemaObject = object({
 	pattern: text,
 	enum: anyList,
 	const: anything,
-	minimum: number,
 	maximum: number,
-	exclusiveMaximum: (json) => number(json) ?? flag(json),
 	minLength: number,
 	maxLength: number,
 	maxItems: number,
 	default: anything,
-	nullable: flag,
 	readOnly: flag,
 	additionalProperties: (json) => (json === false ? json : undefined),
 	required: listOf(text),
@@ -142,7 +138,6 @@ const parameter = object({
 	required: flag,
 	description: text,
 	schema: optionalSchema,
-	content,
 	style: text,
 	explode: flag,
 	'x-custom-fields': customFieldNames,
@@ -206,11 +201,131 @@ export type OpenApiOperation = ReadBy<typeof operation>;
 export type OpenApiParameter = ReadBy<typeof parameter>;
 export type PathItem = ReadBy<typeof pathItem>;
 
-/** Reads an OpenAPI 3 document; undefined if the JSON is not one. */
+/** Reads an OpenAPI 3 document (rule 1); undefined if the JSON is not one, or nested too deeply. */
 export function parseOpenApi(json: unknown): OpenApiDocument | undefined {
+	if (isTooDeep(json)) return undefined;
 	const { openapi, paths, ...others } = document(json) ?? {};
 	return openapi !== undefined && paths ? { openapi, paths, ...others } : undefined;
 }
 
+/** Deeper than any real description, and far from a stack overflow. */
+export const maxNesting = 200;
+
+/** Whether JSON is nested too deeply for recursive readers. */
+export function isTooDeep(json: unknown): boolean {
+	let level = [json].filter(isObjectOrList);
+	for (let depth = 0; level.length > 0; depth++) {
+		if (depth > maxNesting) return true;
+		// Loops, since a document has 100,000 parts.
+		const next: object[] = [];
+		for (const parent of level) for (const value of Object.values(parent)) if (isObjectOrList(value)) next.push(value);
+		level = next;
+	}
+	return false;
+}
+
 /** The readers of parts that are read on demand. */
-export const partReaders = { schema, parameter, requestBody, response, operation, pathItem };
+const partReaders = { schema, parameter, requestBody, response, operation, pathItem };
+
+type Referable = { [PartType in keyof typeof partReaders]: NonNullable<ReturnType<(typeof partReaders)[PartType]>> };
+
+// Many operations refer to the same parts. Parsed parts live as long as the document.
+const parsedCache = new WeakMap<object, Map<string, unknown>>();
+
+/** A part of a document, parsed once; undefined if it is unreadable. */
+function parsedAs<PartType extends keyof Referable>(type: PartType, json: unknown): Referable[PartType] | undefined {
+	const parse = () => partReaders[type](json) as Referable[PartType] | undefined;
+	if (!isObjectOrList(json)) return parse();
+	const parsedByType = getOrCreate(parsedCache, json, () => new Map<string, unknown>());
+	return getOrCreate(parsedByType, type, parse) as Referable[PartType] | undefined;
+}
+
+/** An operation of a path, if the path has it. */
+export function operationOf(
+	pathItem: PathItem,
+	verb: 'get' | 'post' | 'put' | 'patch' | 'delete',
+): OpenApiOperation | undefined {
+	return parsedAs('operation', pathItem[verb]);
+}
+
+/** Reads a part of the document and follows references; an empty object if it cannot be read. */
+export function readPart<PartType extends keyof Referable>(
+	document: OpenApiDocument,
+	json: unknown,
+	type: PartType,
+): Referable[PartType] {
+	return resolve(document, parsedAs(type, json) ?? {}, type);
+}
+
+const resolvedCache = new WeakMap<object, unknown>();
+
+/**
+ * Follows references inside the document (JSON Pointer, RFC 6901). Members beside a reference take precedence over
+ * those of its target (OpenAPI 3.1, section 4.8.23; generators write them for 3.0, too).
+ *
+ * @returns an empty object if the reference leads nowhere or in a circle; the target itself, as one object, for
+ * references without other members
+ */
+export function resolve<PartType extends keyof Referable>(
+	document: OpenApiDocument,
+	value: Referable[PartType],
+	type: PartType,
+): Referable[PartType] {
+	const { $ref: reference } = value as { $ref?: string };
+	if (reference === undefined) return value;
+	const cachedPart = resolvedCache.get(value);
+	if (cachedPart) return cachedPart;
+	let current: Referable[PartType] & { $ref?: string | undefined } = value;
+	for (let depth = 0; current.$ref !== undefined; depth++) {
+		const { $ref, ...siblings } = current;
+		const target = depth > maxReferences ? undefined : parsedAs(type, pointedAt(document, $ref));
+		const definedSiblings = defined(siblings);
+		current = target && Object.keys(definedSiblings).length === 0 ? target : { ...target, ...definedSiblings };
+	}
+	resolvedCache.set(value, current);
+	return current;
+}
+
+/** Maximum length of a chain of references. */
+const maxReferences = 20;
+
+const pointerCache = new WeakMap<OpenApiDocument, Map<string, unknown>>();
+
+/** The JSON at a reference such as `#/components/schemas/Contact/properties/address`, which may lead through others. */
+function pointedAt(document: OpenApiDocument, reference: string, depth = 0): unknown {
+	if (!reference.startsWith('#')) leaveOut(document, 'what is in other documents (rule 1 of what the nodes expect of a CRM)');
+	if (!reference.startsWith('#/') || depth > maxReferences) return undefined;
+	const cachedValues = getOrCreate(pointerCache, document, () => new Map<string, unknown>());
+	if (cachedValues.has(reference)) return cachedValues.get(reference);
+	// The reference leads nowhere until it is resolved, as it may refer to itself.
+	cachedValues.set(reference, undefined);
+	let value: unknown = document;
+	for (const key of pointerSteps(percentDecoded(reference.slice(1)))) {
+		const { $ref } = (isObjectOrList(value) ? value : {}) as { $ref?: unknown };
+		if (typeof $ref === 'string') value = pointedAt(document, $ref, depth + 1);
+		if (!isObjectOrList(value) || !Object.hasOwn(value, key)) return undefined;
+		value = (value as Record<string, unknown>)[key];
+	}
+	cachedValues.set(reference, value);
+	return value;
+}
+
+const isObjectOrList = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** An object without its undefined members. */
+export function defined<T extends object>(object: T): Partial<T> {
+	return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+// What was left out of each document, in words that can follow *were not read:*.
+const leftOut = new WeakMap<OpenApiDocument, Set<string>>();
+
+export function leaveOut(document: OpenApiDocument, omission: string): void {
+	getOrCreate(leftOut, document, () => new Set<string>()).add(omission);
+}
+
+/** A notice about the parts that were not read; undefined if there are none. */
+export function leftOutOf(document: OpenApiDocument): string | undefined {
+	const omissions = leftOut.get(document);
+	return omissions && `Parts of the CRM’s API description were not read: ${[...omissions].join('; ')}. Fields may be missing from forms; enter them as JSON.`;
+}

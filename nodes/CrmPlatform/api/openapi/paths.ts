@@ -1,8 +1,6 @@
 import { getOrCreate } from '../../base/maps';
 import { isObject } from '../../base/json';
-import type { OpenApiDocument, PathItem } from './openapi';
-import { readPart } from './documentParts';
-import { countSteps } from './work';
+import { readPart, type OpenApiDocument, type PathItem } from './openapi';
 
 /** The operations of a path as the document writes it; undefined if the document lacks the path. */
 export function pathItemAt(document: OpenApiDocument, path: string | undefined): PathItem | undefined {
@@ -43,7 +41,6 @@ function pathsOf(document: OpenApiDocument): DocumentPaths {
 		const id = isObject(post) ? post.operationId : undefined;
 		if (typeof id === 'string' && !paths.posts.has(id)) paths.posts.set(id, key);
 	}
-	countSteps(document, paths.all.length);
 	pathsCache.set(document, paths);
 	return paths;
 }
@@ -61,11 +58,7 @@ export const isParameter = (step = ''): boolean => step.startsWith('{');
  * @returns undefined if the document has no such path, or several
  */
 export function collectionIn(document: OpenApiDocument, path: string): string | undefined {
-	const { all, collections } = pathsOf(document);
-	return getOrCreate(collections, path, () => {
-		countSteps(document, all.length);
-		return findCollection(document, path);
-	});
+	return getOrCreate(pathsOf(document).collections, path, () => findCollection(document, path));
 }
 
 function findCollection(document: OpenApiDocument, path: string): string | undefined {
@@ -82,7 +75,6 @@ function findCollection(document: OpenApiDocument, path: string): string | undef
 export function templatesFor(document: OpenApiDocument, path: string): DocumentPath[] {
 	const steps = path.replace(/\/+$/, '').split('/');
 	const alike = pathsOf(document).bySteps.get(steps.length) ?? [];
-	countSteps(document, alike.length);
 	return alike
 		.filter((template) => template.steps.every((step, i) => isParameter(step) || step === steps[i]))
 		.sort((a, b) => a.parameters - b.parameters);

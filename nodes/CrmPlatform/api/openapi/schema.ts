@@ -1,6 +1,6 @@
-import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem, Schema } from './openapi';
-import { defined, readPart, resolve } from './documentParts';
-import { countSteps, leaveOut } from './work';
+import {
+	defined, leaveOut, readPart, resolve, type OpenApiDocument, type OpenApiOperation, type OpenApiParameter, type PathItem, type Schema,
+} from './openapi';
 
 /** Maximum number of schemas within one schema: 30 schemas that contain each other can be nested in 30! ways. */
 const maxParts = 2_000;
@@ -35,7 +35,6 @@ function inOnePiece(document: OpenApiDocument, schema: Schema, parts: Parts, dep
 	if (cachedSchema) return cachedSchema;
 	// Empty to the schemas it contains, which ends cycles.
 	parts.flat.set(resolvedSchema, {});
-	countSteps(document, 1);
 	const flat = (schemas: Schema[] = []) =>
 		schemas.flatMap((part) => (countPart(document, parts, depth) ? [inOnePiece(document, part, parts, depth + 1)] : []));
 	const all = flat(resolvedSchema.allOf);
@@ -78,33 +77,7 @@ function commonOf(alternatives: Schema[]): Schema[] {
 	const values = alternatives.map((alternative) => alternative.enum ?? constantIn(alternative));
 	if (values.every(Boolean)) common.enum = [...new Set(values.flatMap((alternativeValues) => alternativeValues ?? []))];
 	if (others.every(({ format }) => format === first.format)) common.format = first.format;
-	const areObjects = alternatives.every(({ type, properties }) => type === 'object' || properties);
-	if (!areObjects) return [common];
-
-	// Each name is valid by itself; the service checks the combination.
-	const properties = new Map<string, Schema>();
-	for (const [name, property] of alternatives.flatMap((alternative) => Object.entries(alternative.properties ?? {}))) {
-		const existingProperty = properties.get(name) ?? property;
-		const isSame = existingProperty === property || JSON.stringify(existingProperty) === JSON.stringify(property);
-		properties.set(name, isSame ? existingProperty : {});
-	}
-	const inOthers = others.map((other) => new Set(other.required));
-	const required = (first.required ?? []).filter((name) => inOthers.every((names) => names.has(name)));
-	return [{ ...common, type: 'object', properties: Object.fromEntries(properties), required }];
-}
-
-/** The flattened alternatives of a schema and of its alternatives, without null. */
-function alternativesOf(document: OpenApiDocument, schema: Schema): Schema[] {
-	const found = new Set<Schema>();
-	const waiting = [flatten(document, schema)];
-	for (let current = waiting.pop(); current && found.size < maxParts; current = waiting.pop()) {
-		if (found.has(current)) continue;
-		found.add(current);
-		const currentAlternatives = [...(current.oneOf ?? []), ...(current.anyOf ?? [])].reverse();
-		for (const alternative of currentAlternatives) waiting.push(flatten(document, alternative));
-	}
-	const all = [...found];
-	return all.filter((alternative) => isNotNull(alternative) && (all.length === 1 || !(alternative.anyOf ?? alternative.oneOf)));
+	return [common];
 }
 
 /**
@@ -113,11 +86,10 @@ function alternativesOf(document: OpenApiDocument, schema: Schema): Schema[] {
  */
 export function namedValues(document: OpenApiDocument, schema: Schema): Array<string | number | boolean> {
 	const flatSchema = flatten(document, schema);
-	const named = flatSchema.enum ?? (flatSchema.const === undefined ? undefined : [flatSchema.const]);
-	const isAlternative = flatSchema.anyOf ?? flatSchema.oneOf;
-	const inAlternatives = () =>
-		alternativesOf(document, flatSchema).flatMap((alternative) => alternative.enum ?? alternative.const ?? []);
-	const values = named ?? (isAlternative ? inAlternatives() : []);
+	const valuesOf = (named: Schema): unknown[] => named.enum ?? (named.const === undefined ? [] : [named.const]);
+	const direct = valuesOf(flatSchema);
+	const alternatives = [...(flatSchema.oneOf ?? []), ...(flatSchema.anyOf ?? [])];
+	const values = direct.length > 0 ? direct : alternatives.flatMap((alternative) => valuesOf(flatten(document, alternative)));
 	return [...new Set(values)].filter(
 		(value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean',
 	);
@@ -143,27 +115,15 @@ export function parametersIn(
 
 /** The texts that a parameter accepts, alone or as a list. */
 export function parameterChoices(document: OpenApiDocument, parameter: OpenApiParameter): string[] {
-	const schema = schemaOf(parameter);
+	const { schema = {} } = parameter;
 	const directValues = namedValues(document, schema);
 	const values = directValues.length > 0 ? directValues : namedValues(document, flatten(document, schema).items ?? {});
 	return values.filter((value) => typeof value === 'string');
 }
 
-/** The schema of a parameter, which may be described by a media type (OpenAPI 3.1, section 4.8.12). */
-export const schemaOf = (parameter: OpenApiParameter): Schema => parameter.schema ?? jsonSchema(parameter) ?? {};
-
-/** The largest whole number that a schema allows, if it limits it. */
-export function maxNumber({ maximum, exclusiveMaximum }: Schema): number | undefined {
-	const limits = [maximum ?? Infinity];
-	if (typeof exclusiveMaximum === 'number') limits.push(Math.ceil(exclusiveMaximum) - 1);
-	if (exclusiveMaximum === true && maximum !== undefined) limits.push(Math.ceil(maximum) - 1);
-	const maxValue = Math.min(...limits);
-	return maxValue === Infinity || maxValue < 1 ? undefined : Math.floor(maxValue);
-}
-
 /** Whether a media type is JSON (RFC 6839), but not JSON Patch (RFC 6902), which is a list of steps. */
 const isJson = (type: string): boolean =>
-	/^(application\/json|[^;]*\+json|\*\/\*|application\/\*)\s*(;|$)/i.test(type) && !/json-patch/i.test(type);
+	/^(application\/json|[^;]*\+json)\s*(;|$)/i.test(type) && !/json-patch/i.test(type);
 
 /** The schema of a JSON request or response body, and its media type. */
 export function jsonBody({

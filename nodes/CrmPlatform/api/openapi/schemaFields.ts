@@ -1,9 +1,9 @@
+import { getOrCreate } from '../../base/maps';
 import { labelFor, type Field, type FieldKind } from '../../fields/field';
 import { fieldKinds, kindOfSchema } from '../../fields/fieldKinds';
-import type { OpenApiDocument, Schema } from './openapi';
+import { leaveOut, type OpenApiDocument, type Schema } from './openapi';
 import { isSafePattern } from '../../base/pattern';
 import { flatten, namedValues } from './schema';
-import { countSteps, leaveOut } from './work';
 
 /** Maximum number of fields. An object with more members stays JSON, since no form could show them. */
 const maxFields = 5_000;
@@ -89,27 +89,18 @@ export function field(
 	return result;
 }
 
-/** Maximum depth of a text: deeper texts are rare, and a schema may contain itself. */
-const maxDepth = 3;
-const maxPlaces = 200;
+/** The places of texts in lower case of each schema, two levels deep and one: a schema may contain itself. */
+const lowerCaseCaches = [new WeakMap<Schema, string[]>(), new WeakMap<Schema, string[]>()] as const;
 
-/** Cached places of each schema, by its depth. */
-const lowerCaseCaches = Array.from({ length: maxDepth + 1 }, () => new WeakMap<Schema, string[]>());
-
-function lowerCasePlaces(document: OpenApiDocument, schema: Schema, depth = 0): string[] {
-	const cachedPlaces = lowerCaseCaches[depth]?.get(schema);
-	if (cachedPlaces || depth > maxDepth) return cachedPlaces ?? [];
-	countSteps(document, 1);
+function lowerCasePlaces(document: OpenApiDocument, schema: Schema, depth: 0 | 1 | 2 = 0): string[] {
+	if (schema['x-lower-case']) return [''];
+	if (depth === 2) return [];
 	const under = (step: string, inner: Schema) =>
-		lowerCasePlaces(document, flatten(document, inner), depth + 1).map((place) => (place === '' ? step : `${step}.${place}`));
-	const places = [
-		...(schema['x-lower-case'] ? [''] : []),
+		lowerCasePlaces(document, flatten(document, inner), depth === 0 ? 1 : 2).map((place) => (place === '' ? step : `${step}.${place}`));
+	return getOrCreate(lowerCaseCaches[depth], schema, () => [
 		...(schema.items ? under('*', schema.items) : []),
 		...Object.entries(schema.properties ?? {}).flatMap(([name, property]) => under(name, property)),
-	];
-	if (places.length > maxPlaces) leaveOut(document, `lower-case rules (x-lower-case) of a field beyond the first ${maxPlaces}`);
-	lowerCaseCaches[depth]?.set(schema, places.slice(0, maxPlaces));
-	return places.slice(0, maxPlaces);
+	]);
 }
 
 /**

@@ -1,20 +1,17 @@
 import type { Field } from '../../fields/field';
+import type { KeyFormat } from '../http/idempotency';
+import { ruleBroken } from '../http/rules';
+import { operationOf, readPart, type OpenApiDocument, type OpenApiOperation, type PathItem, type Schema } from './openapi';
+import { pathItemAt, pathOfPost, templatesFor } from './paths';
+import { flatten, jsonBody, jsonSchema, parameterChoices, parametersIn } from './schema';
 import { fieldsOf } from './schemaFields';
-import { idempotencyHeaderOf, type IdempotencyHeader } from './idempotencyHeader';
-import { describeJob, type JobDescription } from './jobs';
-import { describeMatch, takesMatch, type MatchDescription } from './match';
-import type { OpenApiDocument, OpenApiOperation, PathItem, Schema } from './openapi';
-import { operationOf, readPart } from './documentParts';
-import { pathItemAt, pathOfPost } from './paths';
-import { flatten, jsonBody, jsonSchema, parametersIn } from './schema';
+import { parameterFor } from './usualNames';
 
 /** How records of one type are written. */
 export interface WriteDescription extends IdempotencyHeader {
 	method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	/** Whether it replaces the whole record and erases fields that are not sent. */
 	replaces?: true;
-	/** Why the connector cannot do this write, in the user's words. */
-	refusal?: string;
 	/** Media type of the body, if it is not `application/json`. */
 	contentType?: string;
 	fields: Field[];
@@ -140,6 +137,7 @@ function describeBatch(
 		// If the service states no limit, it may refuse a batch as too large.
 		if (type === 'array' && maxItems !== undefined && maxItems >= 1) {
 			const key = idempotencyHeaderOf(document, pathItem, operation);
+			if (key.refusal !== undefined) return undefined;
 			const batch: BatchDescription = { path: path.slice(collection.length), items, maximum: maxItems, ...key };
 			const item = flatten(document, flatten(document, schema).items ?? {});
 			if (item.properties?.version) batch.takesVersion = true;
@@ -150,4 +148,176 @@ function describeBatch(
 		}
 	}
 	return undefined;
+}
+
+/** How one operation takes idempotency keys. */
+export interface IdempotencyHeader {
+	/** The header that carries the key. */
+	idempotencyHeader?: string;
+	/** The required format of a key; any text if absent. */
+	idempotencyKey?: KeyFormat;
+	/** Why the connector cannot do this write, in the user's words. */
+	refusal?: string;
+}
+
+/** Minimum length of a key that may have any text. */
+const minKeyLength = 64;
+
+const keyRefused = 'The CRM requires an idempotency key, but neither as a UUID nor as any text of 64 characters, so nothing was sent.';
+
+/**
+ * Reads the idempotency header of an operation (rules 5 and 6): a text of at least 64 characters, or a UUID. Empty if the
+ * operation declares none, or an optional one of another form: without a key, an uncertain write is not repeated.
+ */
+function idempotencyHeaderOf(
+	document: OpenApiDocument,
+	pathItem: PathItem,
+	operation: OpenApiOperation,
+): IdempotencyHeader {
+	const parameter = parameterFor('idempotencyKey', parametersIn(document, pathItem, operation, 'header'));
+	if (parameter?.name === undefined) return {};
+	const { format, pattern, maxLength } = flatten(document, parameter.schema ?? {});
+	if (format === 'uuid') return { idempotencyHeader: parameter.name, idempotencyKey: { isUuid: true } };
+	if (pattern !== undefined || (maxLength ?? Infinity) < minKeyLength) {
+		return parameter.required ? { refusal: ruleBroken(6, `Header ${parameter.name}`, keyRefused).message } : {};
+	}
+	return { idempotencyHeader: parameter.name, ...(maxLength !== undefined && { idempotencyKey: { maxLength } }) };
+}
+
+/**
+ * Reads the idempotency header of the operation at the path of a request, such as `/v1/contacts/con_1`.
+ *
+ * @param method in upper case
+ * @returns undefined if the document does not describe the operation
+ */
+export function idempotencyHeaderAt(document: OpenApiDocument, method: string, path: string): IdempotencyHeader | undefined {
+	const verb = method.toLowerCase() as 'post' | 'put' | 'patch' | 'delete';
+	// The version prefix is part of the document's paths or of its server's address.
+	for (const candidatePath of [path, path.replace(/^\/v1(?=\/)/, '')]) {
+		for (const { key } of templatesFor(document, candidatePath)) {
+			const pathItem = pathItemAt(document, key);
+			const operation = pathItem && operationOf(pathItem, verb);
+			if (pathItem && operation) return idempotencyHeaderOf(document, pathItem, operation);
+		}
+	}
+	return undefined;
+}
+
+/** The parameter that tells an upsert which field identifies the record. */
+export interface MatchDescription {
+	/** The query parameter that names the field. */
+	name: string;
+	/** The fields that it lists, the service's default first. */
+	values: string[];
+	/** The field to send if the user chooses none; if absent, the service decides. */
+	whenBlank?: string;
+	/** Whether unique custom fields are among them. */
+	takesCustomFields: boolean;
+}
+
+/** Whether an operation, such as a batch or a job, takes the same parameter: without it, other records would be found. */
+const takesMatch = (document: OpenApiDocument, pathItem: PathItem, operation: OpenApiOperation, match: MatchDescription): boolean =>
+	parametersIn(document, pathItem, operation, 'query').some(({ name }) => name === match.name);
+
+/** Parameters that list fields to return, not to match on. */
+const otherUse = /^(fields?|select|include|expand|sort|order)/;
+
+/**
+ * The parameter that takes the field to match on (rule 10): the only one that lists fields of the record. A wrong guess
+ * among several would find other records.
+ *
+ * @param fields names of the record's fields
+ * @returns undefined if there is none, or several
+ */
+function describeMatch(
+	document: OpenApiDocument,
+	pathItem: PathItem,
+	operation: OpenApiOperation,
+	fields: string[],
+): MatchDescription | undefined {
+	const fieldNames = new Set([...fields, 'id']);
+	const isField = (choice: string) => fields.length === 0 || fieldNames.has(choice);
+	const candidates = parametersIn(document, pathItem, operation, 'query').filter((parameter) => {
+		const choices = parameterChoices(document, parameter);
+		return choices.length > 0 && choices.every(isField) && !otherUse.test(parameter.name ?? '');
+	});
+	const [only, ...others] = candidates;
+	if (only?.name === undefined || others.length > 0) return undefined;
+
+	const { default: usual } = flatten(document, only.schema ?? {});
+	const choices = parameterChoices(document, only);
+	const values = typeof usual === 'string' ? [...new Set([usual, ...choices])] : choices;
+	const [first] = values;
+	const isStated = typeof usual === 'string' || only.required === true;
+	return {
+		name: only.name,
+		values,
+		...(isStated && first !== undefined && { whenBlank: first }),
+		takesCustomFields: only['x-custom-fields'] !== undefined,
+	};
+}
+
+/** The background job that runs an operation for many records. */
+export interface JobDescription extends IdempotencyHeader {
+	/** Path of the jobs, with version prefix: `/v1/jobs`. */
+	path: string;
+	/** Path of the records in the document: `/v1/custom-objects/{key}/records`. */
+	collection: string;
+	/** The query that starts the job; a name in braces is a parameter of the collection's path. */
+	query: Record<string, string>;
+	/** The parameter that names the field to match on (upsert). */
+	match?: MatchDescription;
+	/** The query for results without their records, if the service offers it. */
+	withoutRecords?: Record<string, string>;
+}
+
+/**
+ * Reads the operation's `x-job`: the operationId of the POST that starts a job, and its parameters.
+ *
+ * @param match how the operation finds records by a field, if it does
+ */
+export function describeJob(
+	document: OpenApiDocument,
+	collection: string,
+	{ 'x-job': job }: OpenApiOperation,
+	match?: MatchDescription,
+): JobDescription | undefined {
+	const path = job && pathOfPost(document, job.operationId);
+	const pathItem = pathItemAt(document, path);
+	const operation = pathItem && operationOf(pathItem, 'post');
+	if (!job || path === undefined || !operation) return undefined;
+	const key = idempotencyHeaderOf(document, pathItem, operation);
+	if (key.refusal !== undefined) return undefined;
+	const withoutRecords = queryWithoutRecords(document, path);
+	return {
+		path: `/v1${path.replace(/^.*?\/v1(?=\/)/, '')}`,
+		collection,
+		query: job.parameters ?? {},
+		...key,
+		...(match && takesMatch(document, pathItem, operation, match) && { match }),
+		...(withoutRecords && { withoutRecords }),
+	};
+}
+
+/** The query with which results omit their records: they are many times smaller. */
+function queryWithoutRecords(document: OpenApiDocument, jobs: string): Record<string, string> | undefined {
+	const isOfResults = (path: string) => path.startsWith(`${jobs}/{`) && path.endsWith('}/results');
+	const pathItem = pathItemAt(document, Object.keys(document.paths).find(isOfResults));
+	const operation = pathItem && operationOf(pathItem, 'get');
+	if (!operation) return undefined;
+	const parameters = parametersIn(document, pathItem, operation, 'query');
+	return parameters.some(({ name }) => name === 'records') ? { records: 'false' } : undefined;
+}
+
+/**
+ * The query that starts a job for the records at `path`.
+ *
+ * @param path with version prefix and the ids of its parents: `/v1/custom-objects/cars/records`
+ */
+export function jobQuery({ collection, query }: JobDescription, path: string): Record<string, string> {
+	const steps = path.split('/').reverse();
+	const names = collection.split('/').reverse();
+	const valueOf = (name: string) => decodeURIComponent(steps[names.indexOf(name)] ?? name);
+	const filled = (value: string) => value.replace(/\{[^{}]+\}/g, valueOf);
+	return Object.fromEntries(Object.entries(query).map(([name, value]) => [name, filled(value)]));
 }
