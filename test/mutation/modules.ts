@@ -35,7 +35,7 @@ export const groups: Group[] = [
 		name: 'trigger',
 		modules: [`${poll}/position.ts`, `${poll}/groupLedger.ts`, `${poll}/startLedger.ts`, `${poll}/dispatcher.ts`, 'nodes/CrmPlatform/trigger/storedState.ts'],
 		tests: [
-			...['position', 'dispatcher', 'unreadable-groups', 'lost-position', 'newer-position', 'starts', 'first-starts', 'start-ledger'],
+			...['position', 'dispatcher', 'starts', 'first-starts', 'start-ledger'],
 			...['poll-load', 'poll-switches', 'poll-histories', 'poll-faults', 'stored-state', 'poll-model'],
 		].map((name) => `triggers/poll/${name}`),
 	},

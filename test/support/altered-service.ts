@@ -14,7 +14,7 @@ interface AlteredRequest {
 }
 
 /** An answer before it reaches the node. A test may change it; with `isLost`, it does not arrive. */
-export interface EditedAnswer {
+interface EditedAnswer {
 	method: string;
 	path: string;
 	status: number;

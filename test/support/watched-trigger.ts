@@ -39,33 +39,11 @@ export const came = async (...expected: string[]) => {
 export const deliveries = async (query = '') =>
 	await sandbox.list<IDataObject>(`webhooks/${String((await onlySubscription()).id)}/deliveries${query}`);
 
-/** Waits until the service notices that deliveries fail. */
-export const deliveriesFail = async () => await until(async () => typeof (await onlySubscription()).failing_since === 'string');
-
 /** Has the service disable the subscription: the receiver says that it is gone, so the service gives up at once. */
 export async function disableSubscription(): Promise<void> {
 	trigger.fails = 410;
 	await happen('gone');
 	await until(async () => (await onlySubscription()).status === 'disabled');
-	trigger.fails = undefined;
-}
-
-/** Another client takes over the secret. It rotates it twice, since the service also signs with the previous one. */
-export async function replaceSecret(): Promise<void> {
-	for (let i = 0; i < 2; i++) await sandbox.call('POST', `/v1/webhooks/${String((await onlySubscription()).id)}/rotate-secret`);
-}
-
-/** Another address that leads to this n8n, and the base of its webhooks. */
-export const elsewhere = () => trigger.url.replace('127.0.0.1', 'localhost');
-export const moved = () => elsewhere().split('/webhook/')[0]!;
-
-/** n8n accepts the event *before*, and refuses *meanwhile*, which the service will send again. */
-export async function oneTakenOneRefused(): Promise<void> {
-	await happen('before');
-	await came('before');
-	trigger.fails = 503;
-	await happen('meanwhile');
-	await until(() => trigger.answers.includes(503));
 	trigger.fails = undefined;
 }
 

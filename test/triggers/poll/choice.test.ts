@@ -1,4 +1,3 @@
-import { DateTime } from 'luxon';
 import type { IDataObject } from 'n8n-workflow';
 
 import { systemClock } from '../../../nodes/CrmPlatform/base/clock';
@@ -42,19 +41,6 @@ async function again(n8n: Published, parameters?: IDataObject): Promise<void> {
 const types = ({ executions }: Published) => executions.flatMap(({ items }) => items.map(({ type }) => type));
 const arrived = async (n8n: Published, count: number) => await until(() => n8n.ids().length >= count);
 
-/** The service's date, as n8n's editor stores one: without a zone, meant in that of the workflow. */
-const inEditor = (ms: number) =>
-	DateTime.fromMillis(ms, { zone: 'America/Sao_Paulo' }).toFormat("yyyy-MM-dd'T'HH:mm:ss");
-const since = async () => ({ start: 'date', since: inEditor((await now()) + 1_000) });
-
-test('only chosen events start the workflow: by type, by pattern, by changed fields', async () => {
-	const typed = await publish({ events: ['contact.updated'] });
-	const object = await sandbox.create('contacts', { last_name: 'Lima' });
-	await sandbox.call('PATCH', `/v1/contacts/${object.id}`, { first_name: 'Ana' });
-	await arrived(typed, 1);
-	expect(types(typed)).toEqual(['contact.updated']);
-});
-
 test('several patterns and changed fields can be combined', async () => {
 	const parameters = { events: ['contact.*', 'company.created'], filters: { changedFields: ['job_title'] } };
 	const n8n = await publish(parameters);
@@ -66,58 +52,11 @@ test('several patterns and changed fields can be combined', async () => {
 	expect(types(n8n).sort()).toEqual(['company.created', 'contact.created', 'contact.updated']);
 });
 
-test('events that are chosen later start from then on', async () => {
-	const n8n = await publish();
-	await sandbox.create('companies', { name: 'Before' });
-	const [contactId] = await contacts(1);
-	await arrived(n8n, 1);
-	await again(n8n, { events: ['contact.created', 'company.created'] });
-	await sandbox.create('companies', { name: 'After' });
-	await arrived(n8n, 2);
-	expect(n8n.executions.map(({ items }) => items[0])).toMatchObject([
-		{ id: contactId },
-		{ data: { object: { name: 'After' } } },
-	]);
-});
-
 test.each([
 	[{ events: [] }, 'Choose at least one event'],
 	[{ start: 'date', since: 'tomorrow' }, '“tomorrow” is not a date'],
 ])('publishing %j fails with an explanation', async (parameters, reason) => {
 	await expect(publish(parameters)).rejects.toThrow(reason);
-});
-
-test('events since a date start the workflow, older ones do not, and a republish repeats none', async () => {
-	await contacts(2);
-	await advance(day);
-	const parameters = await since();
-	await advance(60);
-	const ids = await contacts(2);
-	const n8n = await publish(parameters);
-	await arrived(n8n, 2);
-	await again(n8n);
-	ids.push(...(await contacts(1)));
-	await arrived(n8n, 3);
-	expect(n8n.ids()).toEqual(ids);
-});
-
-test.each(['started', 'succeeded'])('an earlier date starts events without an execution, even after a restart (%s)', async (doneWhen) => {
-	const parameters = { ...(await since()), doneWhen };
-	await advance(60);
-	const earlier = await contacts(2);
-	const n8n = await publish({ doneWhen });
-	const ids = await contacts(2);
-	await arrived(n8n, 2);
-	n8n.kill();
-	await again(n8n, parameters);
-	await arrived(n8n, 4);
-	n8n.kill();
-	await again(n8n);
-	const [last] = await contacts(1);
-	await arrived(n8n, 5);
-	expect(n8n.ids()).toEqual([...ids, ...earlier, last]);
-	expect(n8n.executions).toHaveLength(5);
-	expect(n8n.reported).toEqual([]);
 });
 
 test('the user is warned if n8n was down for longer than the CRM keeps events', async () => {

@@ -1,6 +1,54 @@
+import type { INodeExecutionData, IRun, ITriggerFunctions } from 'n8n-workflow';
+
+import { SimulatedClock } from '../../../bench/scale/clock.ts';
+import { Dispatcher } from '../../../nodes/CrmPlatform/trigger/poll/dispatcher';
+import type { DispatchOptions } from '../../../nodes/CrmPlatform/trigger/poll/eventChoice';
+import type { Loaded } from '../../../nodes/CrmPlatform/trigger/poll/loadGroup';
+import type { Group, Position } from '../../../nodes/CrmPlatform/trigger/poll/position';
+import { createDeferredPromise, type DeferredPromise } from './deferred-promise.ts';
+import { isUnwritable } from './poll-model/poll-world.ts';
 import { forgetN8n } from '../../../nodes/CrmPlatform/trigger/poll/starts';
 import { forgetStates } from '../../../nodes/CrmPlatform/trigger/storedState';
-import { dispatcherOf, loaded, options } from './open-groups.ts';
+
+const options: DispatchOptions = { doneWhen: 'succeeded', attempts: 3, afterCrash: 'startAgain', atOnce: 2, groupSize: 1 };
+
+const groupOf = (name: string): Group => ({
+	name, attempt: 1, unbegun: 0, kind: 'events', start: '', ids: [name], records: [name],
+	sequences: [1], timestamps: ['2026-06-01T00:00:00Z'], types: ['a.x'], shape: 'event',
+});
+
+const run = { status: 'success', data: { resultData: { runData: { Trigger: [] } } } } as unknown as IRun;
+const loaded: Loaded = { items: [{ json: {} }], failures: [] };
+
+/** A dispatcher with these open groups, and an n8n that answers when the test says so. */
+function dispatcherOf(...names: string[]) {
+	const clock = new SimulatedClock();
+	const started: DeferredPromise[] = [];
+	const stored: DeferredPromise[] = [];
+	const warnings: string[] = [];
+	const data = {};
+	const n8n = {
+		helpers: { createDeferredPromise },
+		logger: { warn: (message: string) => void warnings.push(message), error: () => undefined },
+		getInstanceId: () => 'i',
+		getNode: () => ({ id: 'node', name: 'Trigger', type: 'package.poll' }),
+		getWorkflow: () => ({ id: 'w' }),
+		getWorkflowSettings: () => ({}),
+		getWorkflowStaticData: () => data,
+		emit: ([items]: [INodeExecutionData[]], _response: unknown, done: DeferredPromise) => {
+			if (!isUnwritable(items)) started.push(done);
+			else stored.push(done);
+		},
+	} as unknown as ITriggerFunctions;
+	const position = { start: '', open: names.map(groupOf) } as unknown as Position;
+	const dispatcher = new Dispatcher(n8n, position, options, clock);
+	const startDue = async () => await dispatcher.startDue(async () => loaded, dispatcher.signal);
+	const succeed = async (start: number) => {
+		started[start]!.resolve(run);
+		await clock.advance(0);
+	};
+	return { clock, n8n, dispatcher, stored, warnings, startDue, succeed };
+}
 
 afterEach(() => {
 	forgetN8n();
@@ -48,103 +96,8 @@ test('a position that n8n could not store is stored later', async () => {
 	expect(stored).toHaveLength(2);
 });
 
-test('while executions are under way, the next start stores the position', async () => {
-	const { dispatcher, stored, startDue, succeed } = dispatcherOf('a');
-	await startDue();
-	dispatcher.changed();
-	dispatcher.storeWhenIdle();
-	expect(stored).toHaveLength(0);
-	await succeed(0);
-	dispatcher.storeWhenIdle();
-	expect(stored).toHaveLength(1);
-});
-
-test('an outcome after the trigger was closed is stored immediately, and wakes nobody', async () => {
-	const { dispatcher, position, stored, startDue, succeed } = dispatcherOf('a');
-	let wakeCount = 0;
-	dispatcher.onSettled = () => (wakeCount += 1);
-	await startDue();
-	dispatcher.close();
-	await succeed(0);
-	expect([position.open, stored.length, wakeCount]).toEqual([[], 1, 0]);
-});
-
-test('an outcome wakes the reading, which stores it', async () => {
-	const { dispatcher, stored, startDue, succeed } = dispatcherOf('a');
-	let wakeCount = 0;
-	dispatcher.onSettled = () => (wakeCount += 1);
-	await startDue();
-	await succeed(0);
-	expect([stored.length, wakeCount]).toEqual([0, 1]);
-});
-
 test('a full queue is reported with the name of the trigger, and then no more is read', () => {
 	const { dispatcher, warnings } = dispatcherOf(...Array.from({ length: 500 }, (_, i) => `g${i}`));
 	expect(dispatcher.roomForGroups()).toBe(0);
 	expect(warnings).toEqual([expect.stringMatching(/^Trigger: 500 executions are queued/)]);
-});
-
-test('an execution that fails is repeated with its next attempt, and set aside after the last', async () => {
-	const { clock, dispatcher, position, started, reported, startDue, fail } = dispatcherOf('a');
-	const waits: number[] = [];
-	for (let attempt = 0; attempt < options.attempts; attempt++) {
-		await startDue();
-		expect(started).toHaveLength(attempt + 1);
-		await fail(attempt);
-		waits.push(dispatcher.nextDue(clock.now()) - clock.now());
-		await clock.advance(Math.min(waits.at(-1)!, 60_000));
-	}
-	expect([waits, position.open, reported.length]).toEqual([[5_000, 10_000, Infinity], [], 1]);
-	expect(new Set(started.map(({ name }) => name)).size).toBe(options.attempts);
-});
-
-test('the position that is stored with a start includes that n8n was asked for it', async () => {
-	const { position, data, startDue } = dispatcherOf('a');
-	await startDue();
-	expect(position.open[0]!.isEmitted).toBe(true);
-	expect(JSON.stringify(data)).toContain('"isEmitted":true');
-});
-
-test('an outcome is stored although nothing else has changed', async () => {
-	const { dispatcher, stored, startDue, fail } = dispatcherOf('a');
-	await startDue();
-	await fail(0);
-	dispatcher.store();
-	expect(stored).toHaveLength(1);
-});
-
-test('no more groups are started than may run at once', async () => {
-	const { started, startDue, succeed } = dispatcherOf('a', 'b', 'c');
-	await startDue();
-	expect(started).toHaveLength(2);
-	await startDue();
-	expect(started).toHaveLength(2);
-	await succeed(0);
-	await startDue();
-	expect(started).toHaveLength(3);
-});
-
-test('an opening that has ended starts and reads nothing', async () => {
-	const { n8n, dispatcher, started, startDue } = dispatcherOf('a');
-	const { signal } = dispatcher;
-	const load = jest.fn(async () => loaded);
-	dispatcher.reopen(n8n, options);
-	await startDue(load, signal);
-	expect(load).not.toHaveBeenCalled();
-	expect(started).toHaveLength(0);
-});
-
-test('an opening that ends while a group is read does not start it', async () => {
-	const { n8n, dispatcher, position, started, startDue } = dispatcherOf('a');
-	await startDue(async () => {
-		dispatcher.reopen(n8n, options);
-		return loaded;
-	});
-	expect([started.length, position.open.length]).toEqual([0, 1]);
-});
-
-test('a group without items ends without an execution', async () => {
-	const { position, started, startDue } = dispatcherOf('a');
-	await startDue(async () => ({ items: [], failures: [] }));
-	expect([started, position.open]).toEqual([[], []]);
 });

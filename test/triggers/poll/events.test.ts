@@ -82,53 +82,6 @@ test('an event whose executions fail is started as often as chosen, then set asi
 	expect(n8n.reported.join()).toMatch(/The event evt_\w+ was set aside: 3 executions failed/);
 });
 
-test('an execution that could not be started is started later', async () => {
-	let isDown = true;
-	let tries = 0;
-	const execute = async () => {
-		tries += 1;
-		if (isDown) throw new Error('The database is down');
-		return 'success' as const;
-	};
-	const n8n = await publish({}, { execute });
-	await log.contacts(1);
-	await until(() => tries > 0);
-	isDown = false;
-	await until(() => n8n.ids().length === 1);
-});
-
-test.each(doneWhen)('deactivate, activate, rename and restart lose nothing and start nothing twice (%s)', async (when) => {
-	const n8n = await publish({ doneWhen: when });
-	const ids = await log.contacts(5);
-	await until(() => n8n.ids().length >= 5);
-	await n8n.deactivate();
-	ids.push(...(await log.contacts(5)));
-	n8n.nodeName = 'Another name';
-	await n8n.activate();
-	await until(() => n8n.ids().length >= 10);
-	await until(() => n8n.storedStaticData.includes('"open":[]'));
-	await n8n.deactivate();
-	n8n.kill();
-	await n8n.activate();
-	ids.push(...(await log.contacts(5)));
-	await until(() => n8n.ids().length >= 15);
-	expect(n8n.ids()).toEqual(ids);
-	expect(n8n.executions).toHaveLength(15);
-});
-
-test('a copy of the workflow has its own position', async () => {
-	const n8n = await publish();
-	await log.contacts(3);
-	await until(() => n8n.ids().length >= 3);
-	const copy = saved();
-	copy.workflowId = 'workflow-2';
-	copy.storedStaticData = n8n.storedStaticData;
-	await copy.activate();
-	const [id] = await log.contacts(1);
-	await until(() => copy.ids().length >= 1 && n8n.ids().length >= 4);
-	expect(copy.ids()).toEqual([id]);
-});
-
 test('events of one record start one after the other', async () => {
 	const underWay = new Set<string>();
 	let overlapped = 0;

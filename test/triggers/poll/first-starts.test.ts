@@ -46,44 +46,6 @@ test('the execution without items is started once, and again if it could not be 
 	expect(n8n.keys().slice(3)).toEqual(['silent', 'no key']);
 });
 
-test('while the first execution runs for long, no other one is started', async () => {
-	const n8n = await silentAtFirst();
-	await n8n.recognize(1);
-	await n8n.after(minute);
-	await n8n.after(minute);
-	expect(n8n.keys()).toHaveLength(2);
-});
-
-test('if the first execution began an hour ago, the trigger finds out where it runs before it reports', async () => {
-	const n8n = await silentAtFirst();
-	await n8n.recognize(1);
-	await n8n.after(60 * minute);
-	expect(n8n.keys()).toEqual(['silent', 'silent', 'no key']);
-	await n8n.end(2, runWith('success', { jobId: undefined }));
-	await n8n.after(60 * minute);
-	expect(n8n.keys()).toHaveLength(3);
-	expect(n8n.reported).toEqual([]);
-});
-
-test('an execution that a worker stops at the workflow’s timeout, which n8n does not report, has failed', async () => {
-	const n8n = startInQueueMode({}, { executionTimeout: 5 });
-	n8n.begin('timed out');
-	await n8n.after(minute);
-	await n8n.recognize(1);
-	await n8n.after(minute);
-	expect(n8n.outcomes).toEqual({});
-	await n8n.after(5_000);
-	expect(n8n.outcomes).toEqual({ 'timed out': 'failed' });
-});
-
-test('where executions run in the main process, nothing is repeated', async () => {
-	const n8n = await probed();
-	await n8n.end(2, runWith('success', { jobId: undefined }));
-	await n8n.after(61 * minute);
-	expect(n8n.keys()).toHaveLength(3);
-	expect(n8n.reported).toEqual([]);
-});
-
 test('a trigger that always returns items starts none without items, so the user is warned after an hour', async () => {
 	const n8n = await silentAtFirst({ alwaysOutputData: true });
 	await n8n.after(61 * minute);

@@ -1,5 +1,3 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { eventsIn } from '../../support/poll-log.ts';
 import { usePublished } from '../../support/published-workflow.ts';
 import { useSandbox } from '../../support/sandbox.ts';
@@ -8,43 +6,6 @@ import { until } from '../../support/until.ts';
 const sandbox = useSandbox({ contacts: 0 });
 const log = eventsIn(sandbox);
 const { publish } = usePublished(sandbox);
-
-/** Answers of the log that show it as it was after this event. */
-const answerEndingAt = (newest: object, times: number): IDataObject => ({
-	path: '/v1/events',
-	times,
-	status: 200,
-	contentType: 'application/json',
-	body: JSON.stringify({ data: [newest], next_cursor: null, total: 1 }),
-});
-
-test.each(['started', 'succeeded'])('a single response that is behind repeats nothing, not even after a publish (%s)', async (doneWhen) => {
-	const n8n = await publish({ doneWhen });
-	const ids = await log.contacts(10);
-	await until(() => n8n.ids().length >= 10);
-	const [oldest] = await log.latest(10);
-	await sandbox.faults(answerEndingAt(oldest!, 3));
-	await sandbox.logged(3);
-	await n8n.deactivate();
-	await sandbox.faults(answerEndingAt(oldest!, 2));
-	await n8n.activate();
-	ids.push(...(await log.contacts(2)));
-	await until(() => n8n.ids().length >= 12);
-	expect(n8n.ids()).toEqual(ids);
-	expect(n8n.executions).toHaveLength(12);
-	expect(n8n.reported).toEqual([]);
-});
-
-test('a log that stays shorter than what was read is reported once', async () => {
-	const n8n = await publish();
-	await log.contacts(2);
-	await until(() => n8n.ids().length >= 2);
-	const [newest] = await log.latest(1);
-	await sandbox.faults(answerEndingAt({ ...newest, id: 'evt_other', sequence: 1 }, 10_000));
-	await until(() => n8n.reported.length > 0);
-	expect(n8n.reported).toEqual([expect.stringContaining('The event log no longer has what this trigger has read')]);
-	await sandbox.faults();
-});
 
 test('an erased position is restored from the executions of the latest events', async () => {
 	const n8n = await publish();

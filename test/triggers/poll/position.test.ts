@@ -1,10 +1,5 @@
-import type { ITriggerFunctions } from 'n8n-workflow';
-
 import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
-import {
-	choiceFor, storedPosition, typesToRead, type Choice, type Group, type Position,
-} from '../../../nodes/CrmPlatform/trigger/poll/position';
-import { forgetStates, storeState } from '../../../nodes/CrmPlatform/trigger/storedState';
+import { choiceFor, typesToRead, type Choice, type Position } from '../../../nodes/CrmPlatform/trigger/poll/position';
 
 const replacedAt = Date.parse('2026-06-01T12:00:00Z');
 
@@ -61,53 +56,5 @@ describe('After the user has replaced a choice, an event', () => {
 			'contact.*', 'deal.won', 'ticket.solved',
 		]);
 		expect(typesToRead(positionOf())).toEqual(['deal.won']);
-	});
-});
-
-describe('A stored position', () => {
-	function n8n(): ITriggerFunctions {
-		const data = {};
-		return {
-			getInstanceId: () => 'n8n-1',
-			getWorkflow: () => ({ id: 'w', active: true }),
-			getNode: () => ({ id: 'poll', name: 'Trigger', type: 'n8n-nodes-crm-platform.crmPlatformPollTrigger' }),
-			getWorkflowStaticData: () => data,
-		} as unknown as ITriggerFunctions;
-	}
-	const group: Group = {
-		name: 'g', attempt: 2, unbegun: 1, isEmitted: true, kind: 'records', start: 'now', ids: ['1'], records: ['1'],
-		sequences: [7], timestamps: ['2026-06-01T00:00:00Z'], isReread: true, types: ['deal.won'], shape: 'record',
-	};
-	const position = positionOf({
-		choice: choiceOf('deal.won', {
-			filter: {
-				changedFields: ['stage'],
-				equal: { owner: ['a'] },
-				ignored: { keys: [{ instance: 'i', workflow: 'w' }, { instance: 'j' }], users: ['u'] },
-			},
-			shape: 'current',
-		}),
-		replaced: [{ choice: choiceOf('deal.lost'), lastBefore: 100, lastPossiblyBefore: 150 }],
-		reread: { above: 3, upTo: 9 },
-		newest: { identity: 'a', sequence: 990, timestamp: '2026-06-01T00:00:00Z' },
-		filters: { entered: 'Sales', query: { pipeline_id: 'p' } },
-		backfill: {
-			cursor: 'c',
-			scope: 's',
-			begun: 4,
-			until: '2026-01-01T00:00:00Z',
-			last: { created: '2026-01-01T00:00:00Z', ids: ['r'] },
-			ready: 5,
-			reread: '2026-01-01T00:00:00Z',
-			from: '2026-01-01T00:00:00Z',
-		},
-		open: [group],
-	});
-	beforeEach(forgetStates);
-
-	test('is read as it was stored', () => {
-		const here = n8n();
-		storeState(here, position);
-		expect(storedPosition(here)).toEqual(position);
 	});
 });

@@ -3,35 +3,11 @@ import fc from 'fast-check';
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Newest } from '../../../nodes/CrmPlatform/log/eventLog';
 import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/poll/published';
-import { forgetLooks, sharedLook, untilNextLook } from '../../../nodes/CrmPlatform/trigger/poll/logFollower';
+import { forgetLooks, sharedLook } from '../../../nodes/CrmPlatform/trigger/poll/logFollower';
 import { randomRuns } from '../../support/random-runs.ts';
 import { pollWorld } from './poll-model/poll-world.ts';
 
 const eventAt = (sequence: number): Newest => ({ identity: `${sequence}`, timestamp: '', sequence, account: '' });
-
-test('fifty idle triggers share one request, whenever they were published', async () => {
-	forgetLooks();
-	const clock = new SimulatedClock();
-	let requests = 0;
-	const interval = 15_000;
-	for (let i = 0; i < 50; i += 1) {
-		void (async () => {
-			await clock.sleep(i * 977);
-			for (;;) {
-				await sharedLook('view', interval / 2, clock, async () => {
-					requests += 1;
-					await clock.sleep(200);
-					return eventAt(1);
-				});
-				await clock.sleep(untilNextLook(interval, clock.now()));
-			}
-		})();
-	}
-	await clock.advance(60_000);
-	requests = 0;
-	await clock.advance(10 * interval);
-	expect(requests).toBe(10);
-});
 
 test('a shared look is not too old and not another credential’s, and its failure affects only those who asked meanwhile', async () => {
 	const asker = fc.record({
@@ -72,14 +48,6 @@ test('a shared look is not too old and not another credential’s, and its failu
 	});
 	await fc.assert(property, randomRuns(200));
 }, 60_000);
-
-test('after a failure, the next trigger sends a request', async () => {
-	forgetLooks();
-	const clock = new SimulatedClock();
-	const failing = sharedLook('view', 10_000, clock, async () => await Promise.reject(new Error('away')));
-	await expect(failing).rejects.toThrow('away');
-	expect(await sharedLook('view', 10_000, clock, async () => await Promise.resolve(eventAt(2)))).toMatchObject({ newest: { sequence: 2 } });
-});
 
 afterEach(forgetDispatchers);
 

@@ -21,17 +21,6 @@ test('a start that n8n has lost is repeated with its key, and succeeds', async (
 	expect(n8n.starts.size).toBe(0);
 });
 
-test('a lost start is repeated even if others succeed all the time', async () => {
-	const n8n = startInQueueMode();
-	n8n.begin('lost');
-	for (let i = 0; i < 5; i++) {
-		n8n.begin(`other ${i}`);
-		await n8n.succeed(-1);
-		await n8n.after(10_000);
-	}
-	expect(n8n.keys().filter((key) => key === 'lost')).toHaveLength(2);
-});
-
 test('the failure of a job that was replaced does not count', async () => {
 	const n8n = await overtaken();
 	await n8n.end(0, runWith('error', { data: untouched() }));
@@ -83,26 +72,6 @@ test('while the database is away, a repetition changes nothing, and is made agai
 	expect(n8n.starts.size).toBe(1);
 	await n8n.after(minute);
 	expect(n8n.keys()).toEqual(['lost', 'next', 'lost', 'lost']);
-});
-
-test('a start made while the database was away is repeated afterwards', async () => {
-	const n8n = startInQueueMode();
-	n8n.begin('before');
-	await n8n.succeed(0);
-	n8n.begin('open');
-	n8n.begin('refused');
-	await n8n.disconnect(2);
-	expect(n8n.outcomes['refused']).toBe('rejected by n8n');
-	await n8n.after(minute);
-	expect(n8n.keys()).toEqual(['before', 'open', 'refused', 'open']);
-});
-
-test('the user is warned once of an execution that n8n does not report for an hour', async () => {
-	const n8n = await overtaken();
-	await n8n.recognize(2);
-	await n8n.after(61 * minute);
-	await n8n.after(61 * minute);
-	expect(n8n.reported).toEqual([expect.stringContaining('For an hour, n8n has not reported')]);
 });
 
 test('an execution that crashed before it began is distinguished from one that failed', async () => {

@@ -8,7 +8,7 @@ import { recoverHours } from '../../../nodes/CrmPlatform/trigger/webhook/backlog
 const triggerWith = (parameters: IDataObject): ITriggerFunctions =>
 	({
 		getNodeParameter: (name: string, fallback: unknown) => parameters[name] ?? fallback,
-		getTimezone: () => 'UTC',
+		getTimezone: () => 'America/Sao_Paulo',
 		getInstanceId: () => 'instance',
 		getWorkflow: () => ({ id: 'workflow', active: true }),
 	}) as unknown as ITriggerFunctions;
@@ -71,4 +71,9 @@ test('a blank is the choice that the form shows', () => {
 		groupSize: 1,
 		interval: 15_000,
 	});
+});
+
+test('a date is in the time zone of the workflow', () => {
+	const chosen = changeChoice({ start: 'date', since: '2026-06-01 00:00:00' });
+	expect(chosen).toMatchObject({ start: '2026-06-01 00:00:00', since: '2026-06-01T03:00:00.000Z' });
 });

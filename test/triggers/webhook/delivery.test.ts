@@ -97,16 +97,6 @@ test('an event that does not pass the filters starts nothing and is done', async
 	expect(trigger.started.map(({ data }) => (data as IDataObject).changed)).toEqual([['job_title']]);
 });
 
-test('two workflows each get the same event', async () => {
-	const [firstTrigger, secondTrigger] = [
-		await start({ events: ['contact.created'] }),
-		await start({ events: ['contact.*'] }, 'workflow-2'),
-	];
-	await happen('Moreno');
-	await until(() => firstTrigger.started.length + secondTrigger.started.length === 2);
-	expect([names(firstTrigger), names(secondTrigger)]).toEqual([['Moreno'], ['Moreno']]);
-});
-
 test.each([
 	['this process of n8n has taken', false],
 	['another process of n8n has taken', true],
@@ -121,17 +111,6 @@ test.each([
 	await sandbox.call('POST', `${path}/${String(delivery!.id)}/retry`);
 	await until(() => trigger.answers.length === 2);
 	expect(names(trigger)).toEqual(isOther ? ['Moreno', 'Moreno'] : ['Moreno']);
-});
-
-test('an event that n8n could not start is delivered again', async () => {
-	const trigger = await start({ events: ['contact.created'] });
-	trigger.fails = 500;
-	await happen('Moreno');
-	await until(() => trigger.answers.length > 0);
-	trigger.fails = undefined;
-	await sandbox.call('POST', '/_sandbox/clock', { advance: 10 });
-	await until(() => trigger.started.length > 0);
-	expect(names(trigger)).toEqual(['Moreno']);
 });
 
 test('a secret that is rotated stays valid for a day', async () => {

@@ -1,5 +1,5 @@
 import { until } from '../../support/until.ts';
-import { deliveries, happen, names, onlySubscription, sandbox, trigger } from '../../support/watched-trigger';
+import { deliveries, happen, names, sandbox, trigger } from '../../support/watched-trigger';
 
 const hour = 3_600_000;
 
@@ -60,48 +60,6 @@ test('events that occurred while the workflow was inactive arrive afterwards, in
 	expect(inSequence).toEqual(inSequence.toSorted((a, b) => a - b));
 });
 
-test('events not yet delivered when the workflow was deactivated are not lost, and the others not repeated', async () => {
-	await trigger.activate();
-	await happen('arrived');
-	await settle(1);
-	trigger.fails = 503;
-	await happen('failed');
-	await until(() => trigger.answers.includes(503));
-	trigger.fails = undefined;
-	await happen('arrived too');
-	await until(() => trigger.started.length === 2);
-	await trigger.deactivate();
-	await happen('missed');
-	await trigger.activate();
-	await settle(4);
-	// A delivery that is retried may be overtaken: the service promises no order.
-	expect(names().sort()).toEqual(['arrived', 'arrived too', 'failed', 'missed']);
-});
-
-test('publishing again during recovery loses nothing and repeats nothing', async () => {
-	await trigger.activate();
-	const happening = happen(...numbered(120));
-	for (let i = 0; i < 4; i++) {
-		await until(() => trigger.started.length > i * 15);
-		await trigger.deactivate();
-		await trigger.activate();
-	}
-	await happening;
-	await settle(120);
-	expect(names().sort()).toEqual(numbered(120).sort());
-});
-
-test('if an activation could not request missed events, the next one does', async () => {
-	await miss('missed');
-	await sandbox.faults({ method: 'POST', path: '/v1/webhooks', after: 1, status: 403 });
-	await expect(trigger.activate()).rejects.toThrow();
-	await trigger.deactivate();
-	await sandbox.clear();
-	await trigger.activate();
-	await settle(1);
-	expect(names()).toEqual(['missed']);
-});
-
 test('events older than the limit stay missed', async () => {
 	trigger.parameters = { ...trigger.parameters, recoverHours: 2 };
 	await miss('too old');
@@ -122,31 +80,6 @@ test('without recovery, missed events stay missed', async () => {
 	await happen('after');
 	await settle(1);
 	expect(names()).toEqual(['after']);
-});
-
-test('after a start of n8n, events that failed meanwhile arrive by themselves, in sequence', async () => {
-	await trigger.activate();
-	trigger.fails = 503;
-	await happen(...numbered(15));
-	await until(() => trigger.answers.length === 15);
-	trigger.fails = undefined;
-	await trigger.restart();
-	await trigger.look();
-	await settle(15);
-	expect(names()).toEqual(numbered(15));
-});
-
-test('if somebody has deleted the subscription, events that occurred meanwhile are not lost', async () => {
-	await trigger.activate();
-	await happen('arrived');
-	await settle(1);
-	const { id } = await onlySubscription();
-	await sandbox.call('DELETE', `/v1/webhooks/${String(id)}`);
-	await happen('meanwhile');
-	await trigger.activate();
-	await happen('after');
-	await settle(3);
-	expect(names().sort()).toEqual(['after', 'arrived', 'meanwhile']);
 });
 
 test('in a test run, nothing is recovered', async () => {

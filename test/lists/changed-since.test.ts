@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { nodeRuns, type Setup } from '../../support/node-runs.ts';
-import { getMany } from '../../support/parameters.ts';
-import { useSandbox } from '../../support/sandbox.ts';
+import { nodeRuns, type Setup } from '../support/node-runs.ts';
+import { getMany } from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox();
 const { run } = nodeRuns(sandbox);

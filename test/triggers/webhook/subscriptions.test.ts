@@ -1,0 +1,61 @@
+import { useAlteredService } from '../../support/altered-trigger';
+import { came, happen, onlySubscription, sandbox, subscriptions, trigger } from '../../support/watched-trigger';
+
+const service = useAlteredService();
+
+test('if a service sorts events, or spells the address differently, the trigger changes nothing', async () => {
+	trigger.parameters = { events: ['contact.updated', 'contact.created'] };
+	service.edit(({ body }) => {
+		if (!Array.isArray(body.events)) return;
+		body.events.sort();
+		body.url = String(body.url).replace('http://', 'HTTP://');
+	});
+	await trigger.activate();
+	await trigger.look();
+	expect(service.passed.filter((request) => request.startsWith('PATCH'))).toEqual([]);
+	expect(trigger.warnings).toEqual([]);
+});
+
+test('a look at a correct subscription needs two small requests', async () => {
+	await trigger.activate();
+	await trigger.look();
+	service.passed.splice(0);
+	await trigger.look();
+	expect(service.passed).toHaveLength(2);
+});
+
+test('another client’s webhook with n8n’s address is never changed or deleted', async () => {
+	const other = await sandbox.create('webhooks', { url: trigger.url, events: ['deal.won'], description: 'Billing' });
+	await trigger.activate();
+	expect(await subscriptions()).toHaveLength(2);
+	await happen('Moreno');
+	await came('Moreno');
+	trigger.staticData = {};
+	await trigger.restart();
+	await trigger.look();
+	expect(await subscriptions()).toHaveLength(2);
+	await trigger.deactivate();
+	await trigger.deactivate();
+	expect(await onlySubscription()).toMatchObject({ id: other.id, version: 1, events: ['deal.won'] });
+});
+
+test('numeric ids are used as they are', async () => {
+	const numbers = new Map<string, number>();
+	service.alter({
+		request(request) {
+			const id = /webhooks\/(\d+)/.exec(request.url.pathname)?.[1];
+			const real = [...numbers].find(([, number]) => String(number) === id)?.[0];
+			if (real) request.url.pathname = request.url.pathname.replace(`webhooks/${id!}`, `webhooks/${real}`);
+		},
+		answer: (text, { url }) =>
+			/\/webhooks/.test(url.pathname)
+				? text.replace(/"(whk_\w+)"/g, (_, id: string) => String(numbers.get(id) ?? numbers.set(id, numbers.size + 1).get(id)))
+				: text,
+	});
+	await trigger.activate();
+	await trigger.look();
+	await happen('Moreno');
+	await came('Moreno');
+	await trigger.deactivate();
+	expect(await subscriptions()).toEqual([]);
+});
