@@ -10,10 +10,12 @@ import { connect } from './api/connection';
 import { systemClock } from './base/clock';
 import { failureSummary, nodeFailure, withLines, type ItemFailure } from './failure';
 import type { Execution, MayContinue, Operation, Resource, SlicedRun } from './model';
+import { previewOf } from './changes/preview';
 import { allItems, summaryItem } from './output';
+import { readPreview } from './values/readers';
 import { dependsOnItem, refuseDiffering } from './mapping/sameForAll';
 import { errorTextsOption, valuesInOption } from './parameters/fieldParameters';
-import { outputOption, batchSizeOption, isSummary } from './parameters/outputParameters';
+import { outputOption, batchSizeOption, isSummary, previewOption } from './parameters/outputParameters';
 import { chosenResource } from './resources';
 import { eachItem, runAll, type ItemResult } from './schedule';
 import { asAnswer, type NodeOutput } from './toolCalls/toolAnswer';
@@ -95,7 +97,7 @@ function wantsSummary(n8n: IExecuteFunctions, { options = [] }: Operation): bool
 }
 
 /** The options that apply to all items. */
-const optionsForAll = [outputOption.name, batchSizeOption.name, errorTextsOption.name, valuesInOption.name];
+const optionsForAll = [outputOption.name, batchSizeOption.name, errorTextsOption.name, valuesInOption.name, previewOption.name];
 
 const onceForAll = (items: number): string =>
 	`Done once, not ${items} times: no parameter depends on the input item, so all ${items} items would give the same result. The output is linked to the first item.`;
@@ -109,7 +111,10 @@ async function* resultsOf(execution: Execution, count: number, mayContinue: MayC
 
 async function prepared(execution: Execution): Promise<SlicedRun> {
 	if (isToolCall(execution.n8n)) refuseForeignArguments(execution.n8n);
-	return await execution.operation.prepare(execution);
+	const { n8n, operation } = execution;
+	const isPreview = operation.options?.includes(previewOption) === true && readPreview(n8n.getNodeParameter('options.preview', 0, false));
+	const run = await operation.prepare(execution);
+	return isPreview && run.writes ? previewOf(execution, run.writes) : run;
 }
 
 function chosenOperation(n8n: IExecuteFunctions): { resource: Resource; operation: Operation } {

@@ -13,6 +13,10 @@ export interface Change {
 	from: unknown;
 	/** The wanted value. */
 	to: unknown;
+	/** What people call the field, and the names of linked records. */
+	label?: string;
+	from_name?: unknown;
+	to_name?: unknown;
 	/** Whether the CRM's value stays. */
 	kept?: true;
 }

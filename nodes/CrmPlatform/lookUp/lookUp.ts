@@ -1,17 +1,17 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { isAnsweredWith } from '../api/fetchRecord';
+import { findRecord, isAnsweredWith } from '../api/fetchRecord';
 import { idText } from '../base/json';
 import { chunks } from '../base/lists';
 import { inParallel } from '../api/inParallel';
-import type { Query } from '../api/http/path';
+import { path as pathOf, type Query } from '../api/http/path';
 import { DividedValue, filterQuery } from '../api/lists/filterQuery';
 import { readPages } from '../api/lists/pages';
 import type { ListDescription } from '../api/openapi/listing';
 import { refusedFilterValue } from '../api/http/statuses';
 import { isWellFormed, notWellFormed } from '../fields/conversions';
-import type { Field } from '../fields/field';
+import { idField, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';
 
@@ -85,6 +85,36 @@ export async function lookUp(
 	const run = new LookUpRun(collection, field, scope);
 	await run.lookUp(values);
 	return (value) => run.outcomeOf(value);
+}
+
+/** Reads records by their ids: with one request for each if the service cannot filter by id. */
+export async function recordsById(
+	api: Connection,
+	{ collection, list, fields }: { collection: string; list: ListDescription | undefined; fields: string[] },
+	ids: string[],
+	scope: Query = {},
+): Promise<Map<string, IDataObject>> {
+	const path = `/v1${collection}`;
+	const found = new Map<string, IDataObject>();
+	const readAlone = async (id: string) => {
+		const record = await findRecord(api, path + pathOf`/${id}`);
+		if (record && idText(record.id) === id) found.set(id, record);
+	};
+	if (!list || valuesPerRequest(list, idField) <= 1) {
+		await inParallel(ids, readAlone);
+		return found;
+	}
+	for (const chunk of chunks(ids, maxIds * 10)) {
+		const outcomeOf = await lookUp({ api, path, list, filters: list.filters, fields }, idField, chunk, scope);
+		const unclear: string[] = [];
+		for (const id of chunk) {
+			const outcome = outcomeOf(id);
+			if ('found' in outcome) found.set(id, outcome.found);
+			else if (!('notFound' in outcome)) unclear.push(id);
+		}
+		await inParallel(unclear, readAlone);
+	}
+	return found;
 }
 
 class LookUpRun {

@@ -4,7 +4,7 @@ import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
 import { errorTextsOption, valuesInOption, fieldsProperties } from '../parameters/fieldParameters';
-import { outputOption, simplifyProperty } from '../parameters/outputParameters';
+import { writeOptions, simplifyProperty } from '../parameters/outputParameters';
 import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
@@ -35,7 +35,7 @@ export function recordAction(
 			...(takesValues ? fieldsProperties() : []),
 			...(answersRecord ? [simplifyProperty] : []),
 		],
-		options: [outputOption, ...(takesValues ? [errorTextsOption, valuesInOption] : [])],
+		options: [...writeOptions, ...(takesValues ? [errorTextsOption, valuesInOption] : [])],
 		write: ({ actions }) => actions[segment],
 
 		async prepare(execution) {

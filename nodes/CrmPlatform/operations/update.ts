@@ -4,7 +4,7 @@ import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
 import { blankNotices, emptyCellsOption, errorTextsOption, valuesInOption, fieldsProperties } from '../parameters/fieldParameters';
-import { outputOption, simplifyProperty, batchOptions } from '../parameters/outputParameters';
+import { writeOptions, simplifyProperty, batchOptions } from '../parameters/outputParameters';
 import { preparePickedIds, type PickedField } from '../mapping/pickedFields';
 import { recordAt, recordProperty, pickedProperty } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
@@ -43,7 +43,7 @@ function updateOf(action: string, { preset, only, without, required, picked = []
 			...(only === undefined ? [...fieldsProperties(resource), ...blankNotices] : asksForFields ? fieldsProperties() : []),
 			simplifyProperty,
 		],
-		options: only === undefined ? [...batchOptions, emptyCellsOption, errorTextsOption, valuesInOption] : [outputOption, ...(asksForFields ? [errorTextsOption, valuesInOption] : [])],
+		options: only === undefined ? [...batchOptions, emptyCellsOption, errorTextsOption, valuesInOption] : [...writeOptions, ...(asksForFields ? [errorTextsOption, valuesInOption] : [])],
 		write: (description) => applyPresets(description.update, { preset, only, without, required }),
 
 		async prepare(execution) {

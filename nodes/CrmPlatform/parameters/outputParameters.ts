@@ -42,8 +42,19 @@ export const batchSizeOption: INodeProperties = {
 	description: 'Items per request. 0 is as many as the CRM allows, 1 sends each separately.',
 };
 
+export const previewOption: INodeProperties = {
+	displayName: 'Preview',
+	name: 'preview',
+	type: 'boolean',
+	default: true,
+	description: 'Whether to write nothing, and to return what would change instead',
+};
+
+/** Options of all operations that write. */
+export const writeOptions: INodeProperties[] = [outputOption, previewOption];
+
 /** Options of operations that write in batches. */
-export const batchOptions: INodeProperties[] = [batchSizeOption, outputOption];
+export const batchOptions: INodeProperties[] = [batchSizeOption, ...writeOptions];
 
 /** Whether a summary is output instead of all items. @throws Error in the user's words if the option has an invalid value */
 export const isSummary = (n8n: IExecuteFunctions): boolean => chosenOption(n8n, 0, outputOption, 'options.output') === 'summary';

@@ -1,15 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { findRecord } from '../api/fetchRecord';
-import { path as pathOf, type Query } from '../api/http/path';
-import { inParallel } from '../api/inParallel';
+import type { Query } from '../api/http/path';
 import type { ListDescription } from '../api/openapi/listing';
-import { idText } from '../base/json';
-import { chunks } from '../base/lists';
 import { getOrCreate } from '../base/maps';
-import { idField } from '../fields/field';
-import { lookUp, maxIds, valuesPerRequest } from '../lookUp/lookUp';
+import { recordsById } from '../lookUp/lookUp';
 import { topLevelName } from './fieldValues';
 import { linksToDeletedRecords, type RecordHistory, type Recreation } from './history';
 
@@ -94,34 +89,4 @@ function readRequestsFor(histories: RecordHistory[]): Map<string, ReadRequest> {
 		}
 	}
 	return readRequests;
-}
-
-/** Reads records by their ids: with one request for each if the service cannot filter by id. */
-export async function recordsById(
-	api: Connection,
-	{ collection, list, fields }: { collection: string; list: ListDescription | undefined; fields: string[] },
-	ids: string[],
-	scope: Query = {},
-): Promise<Map<string, IDataObject>> {
-	const path = `/v1${collection}`;
-	const found = new Map<string, IDataObject>();
-	const readAlone = async (id: string) => {
-		const record = await findRecord(api, path + pathOf`/${id}`);
-		if (record && idText(record.id) === id) found.set(id, record);
-	};
-	if (!list || valuesPerRequest(list, idField) <= 1) {
-		await inParallel(ids, readAlone);
-		return found;
-	}
-	for (const chunk of chunks(ids, maxIds * 10)) {
-		const outcomeOf = await lookUp({ api, path, list, filters: list.filters, fields }, idField, chunk, scope);
-		const unclear: string[] = [];
-		for (const id of chunk) {
-			const outcome = outcomeOf(id);
-			if ('found' in outcome) found.set(id, outcome.found);
-			else if (!('notFound' in outcome)) unclear.push(id);
-		}
-		await inParallel(unclear, readAlone);
-	}
-	return found;
 }

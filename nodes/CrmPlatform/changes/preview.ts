@@ -1,0 +1,182 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { mergePatch } from '../api/answeredRecord';
+import type { Connection } from '../api/connection';
+import { customFilters } from '../api/customFields';
+import { isLink } from '../api/openapi/linkFields';
+import { recordName } from '../api/recordName';
+import { parseJson } from '../base/json';
+import { jsonText } from '../base/numbers';
+import { memberAtPath, withMemberAtPath } from '../base/ownMembers';
+import { whyRefused } from '../fields/checks';
+import { allCustomFields, isRequiredInForm, labelFor, type Field } from '../fields/field';
+import { valueIn } from '../fields/keys';
+import { lookUp, maxIds, recordsById, type IdentifiedRecord, type LookedUp } from '../lookUp/lookUp';
+import { customFieldsOnce } from '../mapping/acceptedFields';
+import type { Execution, SlicedRun, Write, Writes } from '../model';
+import { writtenFields } from '../reading/exportColumns';
+import { linkedKeys } from '../reading/linkedKeys';
+import { isBlank } from '../values/blank';
+import { comparison, type Change } from './merge';
+import { reportedRecord } from './outcomes';
+import type { PlannedChange } from './plan';
+
+/** What a write would do; an action that is none of the usual ones has the name of its operation. */
+interface PreviewedWrite extends Omit<PlannedChange, 'action' | 'record'> {
+	action: string;
+	record?: IDataObject;
+}
+
+/**
+ * Shows the writes of a run in place of sending them: reads the current records, a slice of items at a time, and says what
+ * would change, and what would be refused as far as that is known.
+ */
+export function previewOf(execution: Execution, writes: Writes): SlicedRun {
+	const { notices } = execution.api;
+	// An ID whose name cannot be read is shown as it is.
+	const quiet: Connection = { ...execution.api, notices: new Set() };
+	const counts = new Map<string, number>();
+	let notice = '';
+	const count = (action: string) => {
+		counts.set(action, (counts.get(action) ?? 0) + 1);
+		notices.delete(notice);
+		const counted = [...counts].map(([name, times]) => `${times} × ${name}`).join(', ');
+		notice = `Preview: nothing was written. Turn off Preview to write these: ${counted}.`;
+		notices.add(notice);
+	};
+	return {
+		size: maxIds,
+		atOnce: 1,
+		read(items) {
+			const read = items.map((item) => writeOrError(writes, item));
+			return {
+				records: new Set(),
+				async send() {
+					const collections = new Set(read.flatMap((write) => (write instanceof Error ? [] : write.collection)));
+					const results = read.map((write): PreviewedWrite | undefined =>
+						write instanceof Error ? { action: 'refused', changes: [], reason: write.message } : undefined);
+					const names = new Set(['id', ...((await execution.api.describe(execution.resource.path))?.summary ?? [])]);
+					for (const path of collections) {
+						const places = [...read.keys()].filter((i) => (read[i] as Partial<Write>).collection === path);
+						const previews = await previewWrites(execution, quiet, writes, path, places.map((i) => read[i] as Write));
+						for (const [k, i] of places.entries()) results[i] = previews[k];
+					}
+					return results.map((preview) => {
+						count(preview!.action);
+						return reportedRecord(preview!, names, 'preview');
+					});
+				},
+			};
+		},
+	};
+}
+
+function writeOrError(writes: Writes, item: number): Write | Error {
+	try {
+		return writes.of(item);
+	} catch (error) {
+		return error as Error;
+	}
+}
+
+/** The records of a collection that the writes of a slice concern. */
+interface RecordsOfSlice {
+	fields: Field[];
+	/** The records by id, as earlier items would leave them. */
+	byId: Map<string, IDataObject>;
+	/** The records that have a value of a unique field. */
+	holdersOf(field: Field, value: unknown): readonly IdentifiedRecord[] | undefined;
+}
+
+async function previewWrites(execution: Execution, quiet: Connection, writes: Writes, path: string, group: Write[]): Promise<PreviewedWrite[]> {
+	const current = await readCurrent(execution, writes, path, group);
+	const previews = group.map((write) => previewWrite(execution, writes, write, current));
+	const fieldOf = ({ field: name }: Change) => current.fields.find((field) => field.path.join('.') === name);
+	const links = previews.flatMap(({ changes }) => changes).filter((change) => current.fields.some((field) => field === fieldOf(change) && isLink(field)));
+	const rows = links.flatMap(({ field, from, to }) => [from, to].map((value) => withMemberAtPath({}, field.split('.'), value)));
+	const named = await linkedKeys(quiet, current.fields, 'names')(rows);
+	const nameIn = ({ field }: Change, i: number, id: unknown) => {
+		const name = memberAtPath(named[i], field.split('.'));
+		return name === id ? undefined : name;
+	};
+	const namesOf = new Map(links.map((change, i) => [change, { from_name: nameIn(change, 2 * i, change.from), to_name: nameIn(change, 2 * i + 1, change.to) }]));
+	return previews.map((preview) => ({
+		...preview,
+		changes: preview.changes.map((change): Change => ({ label: fieldOf(change)?.label ?? labelFor(change.field), ...change, ...namesOf.get(change) })),
+	}));
+}
+
+async function readCurrent({ api, resource }: Execution, { description }: Writes, path: string, group: Write[]): Promise<RecordsOfSlice> {
+	const described = await api.describe(resource.path);
+	const custom = group.some(({ body = {} }) => Object.hasOwn(body, allCustomFields)) ? await customFieldsOnce(api, path) : undefined;
+	const fields = described ? writtenFields(described, custom) : description.fields;
+	const names = described?.fields.map(({ name }) => name) ?? [];
+	const { list } = described ?? {};
+	const ids = [...new Set(group.flatMap(({ id }) => id ?? []))];
+	const byId = ids.length === 0 ? new Map<string, IDataObject>() : await recordsById(api, { collection: path.replace(/^\/v1/, ''), list, fields: names }, ids);
+	const unique = new Set([...(described?.upsert?.match?.values ?? []), ...group.map((write) => matchedName(description, write))]);
+	const lookUps = new Map<string, LookedUp>();
+	for (const field of fields.filter(({ name }) => unique.has(name))) {
+		const values = group.flatMap(({ body = {} }) => valueIn(body, field) ?? []);
+		if (!list || values.length === 0) continue;
+		const filters = [...list.filters, ...customFilters(list, custom?.fields ?? [])];
+		lookUps.set(field.name, await lookUp({ api, path, list, filters, fields: names }, field, values));
+	}
+	return {
+		fields,
+		byId,
+		holdersOf({ name }, value) {
+			const outcome = lookUps.get(name)?.(value);
+			if (!outcome || 'failed' in outcome || 'refused' in outcome) return undefined;
+			if ('notFound' in outcome) return [];
+			return 'found' in outcome ? [outcome.found] : outcome.several;
+		},
+	};
+}
+
+/** The field by which the service finds the record of an upsert. */
+const matchedName = ({ match }: Writes['description'], { query }: Write): string | undefined =>
+	match && query?.[match.name] !== undefined ? String(query[match.name]) : undefined;
+
+function previewWrite({ operation }: Execution, { description }: Writes, write: Write, current: RecordsOfSlice): PreviewedWrite {
+	const { fields, byId } = current;
+	const values = parseJson(jsonText(write.body ?? {})) as IDataObject;
+	const match = write.mayExist && fields.find(({ name }) => name === matchedName(description, write));
+	const holders = match ? current.holdersOf(match, valueIn(values, match)) : [];
+	for (const holder of holders ?? []) if (!byId.has(holder.id)) byId.set(holder.id, holder);
+	const isUnknown = write.mayExist === true && (!match || !holders);
+	const id = write.id ?? holders?.[0]?.id;
+	const record = id === undefined ? undefined : byId.get(id);
+	const { changes, patch } = comparison(fields).difference(record ?? {}, values);
+	const preview = { ...(record ? { record } : { values }), changes };
+	const refusal = refusalOf(write, holders?.length ?? 0, record, changes, current)
+		?? (id === undefined && !isUnknown ? missingValue(description.fields, values) : undefined);
+	if (refusal !== undefined) return { action: 'refused', ...preview, reason: refusal };
+	if (isUnknown) return { action: 'create or update', ...preview, reason: 'It is not known whether the record exists.' };
+	if (!record) return { action: 'create', ...preview };
+	if (description.method === 'DELETE' && operation.option.value === 'delete') return { action: 'delete', ...preview };
+	const isUpdate = description.method === 'PATCH' || description.replaces === true || write.mayExist === true;
+	if (!isUpdate) return { action: String(operation.option.value), ...preview };
+	if (changes.length === 0) return { action: 'unchanged', ...preview };
+	byId.set(id!, mergePatch(record, patch));
+	return { action: 'update', ...preview, patch };
+}
+
+/** Why the service would refuse a write, as far as its description and its records say. */
+function refusalOf({ id }: Write, matches: number, record: IDataObject | undefined, changes: Change[], { fields, holdersOf }: RecordsOfSlice): string | undefined {
+	if (id !== undefined && !record) return 'There is no record with this ID, or the credential cannot read it.';
+	if (matches > 1) return 'Several records have the value to match on.';
+	for (const { field: name, to } of changes) {
+		const field = fields.find(({ path }) => path.join('.') === name);
+		const refusal = field && whyRefused(field, to);
+		if (refusal !== undefined) return refusal;
+		const holder = field && !isBlank(to) ? holdersOf(field, to)?.find((other) => other.id !== record?.id) : undefined;
+		if (holder) return `${field!.label}: ${recordName(holder) ?? 'Another record'} (${holder.id}) already has the value “${String(to)}”.`;
+	}
+	return undefined;
+}
+
+function missingValue(fields: Field[], values: IDataObject): string | undefined {
+	const missing = fields.find((field) => isRequiredInForm(field) && field.path.length === 1 && isBlank(valueIn(values, field)));
+	return missing && `${missing.label} is empty. Enter a value.`;
+}
