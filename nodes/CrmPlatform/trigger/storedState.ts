@@ -45,12 +45,6 @@ export function readState<State>(n8n: StateKeeper, schema: z.ZodType<State>): St
 	return stored === undefined ? undefined : schema.safeParse(structuredClone(stored.state)).data;
 }
 
-/** The state as this copy of the static data has it, newer or older than the newest known. */
-export function stateInCopy<State>(n8n: StateKeeper, schema: z.ZodType<State>): State | undefined {
-	const found = ownEntry(n8n, n8n.getWorkflowStaticData('global')[nameOf(n8n)]);
-	return found && schema.safeParse(plain(found.state)).data;
-}
-
 /** Whether there is no state of this trigger that is newer than this version. */
 export function isNewestState(n8n: StateKeeper, version: StateVersion): boolean {
 	const newest = learn(n8n).get(nameOf(n8n));

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 
-import { DeliveryMemory, type DeliveryResponse } from '../../../nodes/CrmPlatform/trigger/webhook/deduplication';
+import { DeliveryMemory, type DeliveryResponse } from '../../../nodes/CrmPlatform/trigger/webhook/receive';
 
 /** An answer that n8n has not given yet. */
 class Pending extends EventEmitter implements DeliveryResponse {

@@ -39,6 +39,13 @@ test('another client’s webhook with n8n’s address is never changed or delete
 	expect(await onlySubscription()).toMatchObject({ id: other.id, version: 1, events: ['deal.won'] });
 });
 
+test('a webhook that the CRM says it has changed, and has not, fails the publish', async () => {
+	await trigger.activate();
+	service.edit(({ method, body }) => void (method === 'PATCH' && (body.events = ['contact.created'])));
+	trigger.parameters = { events: ['deal.won'] };
+	await expect(trigger.activate()).rejects.toThrow(/did not change the webhook whk_/);
+});
+
 test('numeric ids are used as they are', async () => {
 	const numbers = new Map<string, number>();
 	service.alter({

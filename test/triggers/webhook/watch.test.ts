@@ -93,11 +93,12 @@ test('if n8n’s clock is wrong by more than five minutes, an execution says so 
 	await trigger.activate();
 	const { secret_hint: hint } = await onlySubscription();
 	const clock = jest.spyOn(Date, 'now').mockImplementation(() => new Date().getTime() + 7 * 60_000);
-	await happen('refused');
-	await until(() => trigger.reported.length > 0);
-	await happen('refused, too');
-	await until(() => trigger.answers.includes(401));
-	expect(trigger.reported).toEqual(['The clock of n8n is 7 minutes ahead of the CRM’s, so every delivery is refused']);
+	await happen('refused', 'refused, too');
+	await until(() => trigger.answers.length >= 2);
+	await trigger.look();
+	await trigger.look();
+	expect(trigger.answers.slice(0, 2)).toEqual([401, 401]);
+	expect(trigger.reported).toEqual([expect.stringMatching(/^The clock of n8n is 7 minutes ahead of the CRM’s/)]);
 	clock.mockRestore();
 	await trigger.look();
 	await came('refused', 'refused, too');

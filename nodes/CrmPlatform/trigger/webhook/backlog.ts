@@ -1,10 +1,8 @@
-import { NodeOperationError, type IDataObject } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
-import { isAnsweredWith, isNotFound, isWebPage } from '../../api/fetchRecord';
 import { path } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
-import { refusedSubscription, unsupported } from '../../api/http/statuses';
 import { newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
 import { readBoolean, readPositiveNumber } from '../../values/readers';
 import { isTest, type SubscriptionState, type TriggerFunctions } from './subscriptionState';
@@ -66,7 +64,6 @@ interface Gap {
  * @returns the events that were left out, if there are any
  */
 export async function recoverEvents(
-	n8n: TriggerFunctions,
 	api: Connection,
 	{ id, deliveredUntil: since }: SubscriptionState,
 	hours: number | undefined,
@@ -74,64 +71,35 @@ export async function recoverEvents(
 	if (hours === undefined) return { before: Infinity, reason: 'because Recover Missed Events is off' };
 	if (id === undefined || since === undefined) return undefined;
 	const recover = (await api.describe('/webhooks'))?.actions.recover;
-	if (!recover) return unrecovered;
+	if (!recover) return { before: Infinity, reason: 'because the CRM does not recover missed events' };
 	const oldest = Date.now() - hours * 3_600_000;
 	const isTooOld = Date.parse(since) < oldest;
 	const begin = isTooOld ? new Date(oldest).toISOString() : since;
-	const request = { method: 'POST', path: `${subscriptionPath(id)}/recover`, body: { since: begin } } as const;
-	const isRecovered = await api.send({ ...request, ...newKeyFor(recover) }).then(
-		() => true,
-		(error: unknown) => explainUnrecovered(n8n, error),
-	);
-	if (!isRecovered) return unrecovered;
+	await api.send({ method: 'POST', path: `${subscriptionPath(id)}/recover`, body: { since: begin }, ...newKeyFor(recover) });
 	return isTooOld ? { before: oldest, reason: `those before ${begin} are older than Maximum Age` } : undefined;
-}
-
-const unrecovered: Gap = { before: Infinity, reason: 'because the CRM does not recover missed events' };
-
-/**
- * @returns false if the service has no recovery, although it describes one
- * @throws NodeOperationError if the service refuses the recovery, otherwise the error itself
- */
-function explainUnrecovered(n8n: TriggerFunctions, error: unknown): false {
-	if (isAnsweredWith(error, ...unsupported) || isNotFound(error)) return false;
-	if (!isAnsweredWith(error, ...refusedSubscription) || isWebPage(error)) throw error;
-	throw new NodeOperationError(n8n.getNode(), `The CRM refuses to recover missed events: ${error.message}`, {
-		description: 'If this persists, turn off Recover Missed Events, publish the workflow again, and compare with the CRM.',
-	});
 }
 
 export const describeGap = ({ reason }: Pick<Gap, 'reason'>): string => `Events may be missing, ${reason}. Compare with the CRM`;
 
 /**
- * Finds when the oldest event happened whose delivery is pending or has failed (Unix epoch ms); Infinity if none
- * has. Undefined if there are too many.
+ * Finds when the oldest event happened whose delivery is pending or has failed (Unix epoch ms); Infinity if none has.
  *
- * @throws Error if the service does not list its deliveries
+ * @throws Error if there are too many, or the service does not state it
  */
-async function oldestUndelivered(api: Connection, subscription: Subscription): Promise<number | undefined> {
-	let oldest = Infinity;
-	let read = 0;
-	for await (const { event_type: type, event_id: event } of undelivered(api, subscription, ['pending', 'failed'])) {
-		if (type === 'webhook.test') continue;
-		// A recovered delivery was queued later than its event happened.
-		const happened = read++ < maxRead && typeof event === 'string' ? await timeOf(api, event) : NaN;
-		if (Number.isNaN(happened)) return undefined;
-		oldest = Math.min(oldest, happened);
-	}
-	return oldest;
-}
-
-async function* undelivered(api: Connection, { id }: Subscription, status: string[]): AsyncGenerator<IDataObject, void> {
+async function oldestUndelivered(api: Connection, { id }: Subscription): Promise<number> {
 	const list = (await api.describe('/webhooks/{id}/deliveries'))?.list;
 	if (!list) throw new Error('The API description does not include the deliveries of a webhook.');
-	for await (const { records } of readPages(api.send, { path: `${subscriptionPath(id)}/deliveries`, list, query: { status } })) {
-		yield* records;
+	let oldest = Infinity;
+	let read = 0;
+	const query = { status: ['pending', 'failed'] };
+	for await (const { records } of readPages(api.send, { path: `${subscriptionPath(id)}/deliveries`, list, query })) {
+		for (const { event_id: event } of records.filter(({ event_type: type }) => type !== 'webhook.test')) {
+			if (++read > maxRead) throw new Error('Too many deliveries are pending.');
+			// A recovered delivery was queued later than its event happened.
+			const { body } = await api.send({ method: 'GET', path: path`/v1/events/${String(event)}` });
+			oldest = Math.min(oldest, Date.parse(String((body as IDataObject | undefined)?.timestamp)));
+		}
 	}
-}
-
-/** When the event happened; NaN if the service does not state it. */
-async function timeOf(api: Connection, event: string): Promise<number> {
-	const { body } = await api.send({ method: 'GET', path: path`/v1/events/${event}` });
-	return Date.parse(String((body as IDataObject | undefined)?.timestamp));
+	if (Number.isNaN(oldest)) throw new Error('The time of an event cannot be read.');
+	return oldest;
 }

@@ -5,10 +5,10 @@ import { deleteSubscription } from '../../api/webhookSubscriptions';
 import { isStartedByN8n } from '../activation';
 import { readEventChoice } from '../eventProperties';
 import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './backlog';
-import { matchesRequest, openSubscription } from './openSubscription';
-import { isTest, readSubscription, storeSubscription, type SubscriptionState, type TriggerFunctions } from './subscriptionState';
-import { findOwnSubscription, type Subscription, type SubscriptionRequest } from './subscription';
-import { serialized } from './serialized';
+import { findOwnSubscription, matchesRequest, openSubscription, type Subscription, type SubscriptionRequest } from './subscription';
+import {
+	isTest, readSubscription, serialized, storeSubscription, type SubscriptionState, type TriggerFunctions,
+} from './subscriptionState';
 
 /**
  * n8n calls these methods on activation, on deactivation, and around a test run, which has its own address and
@@ -47,7 +47,7 @@ export const subscriptionLifecycle = {
 			const opened = { ...state, deliveredUntil: since ?? subscription.created_at };
 			// Deliveries may arrive immediately.
 			storeSubscription(this, opened);
-			const gap = isFirst ? undefined : await recoverEvents(this, api, opened, hours);
+			const gap = isFirst ? undefined : await recoverEvents(api, opened, hours);
 			const warn = (text: string) => this.logger.warn(`${this.getNode().name}: ${text}`);
 			if (gap && hours !== undefined) warn(describeGap(gap));
 			if (isStartedByN8n(this) && storedState.deliveredUntil === undefined) warn(describeGap({ reason: forgotten }));

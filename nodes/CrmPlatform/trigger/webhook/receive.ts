@@ -1,4 +1,4 @@
-import { NodeOperationError, type IDataObject, type IWebhookFunctions, type IWebhookResponseData } from 'n8n-workflow';
+import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import { connect } from '../../api/connection';
 import { RecentMap } from '../../base/maps';
@@ -8,20 +8,59 @@ import { passesFilter } from '../eventFilter';
 import { readEventChoice } from '../eventProperties';
 import { causeOf, noOrigin } from '../../log/cause';
 import { triggerKey } from '../storedState';
-import { isTest, readSubscription, secretsOf } from './subscriptionState';
-import { DeliveryMemory, type DeliveryResponse } from './deduplication';
+import { isTest, readSubscription } from './subscriptionState';
 import { eventOutput } from '../eventOutput';
-import { findSubscription } from './subscription';
-import { explainForged, tolerance, untimely } from './signature';
+import { explainForged } from './signature';
+
+/** The part of Node.js's response that shows how a delivery was answered. */
+export interface DeliveryResponse {
+	readonly statusCode: number;
+	/** Whether it has been answered. */
+	readonly writableEnded: boolean;
+	once(event: 'close', listener: () => void): unknown;
+}
+
+/** Maximum number of deliveries to remember: enough for a burst, in about 2 MB of memory. */
+const capacity = 20_000;
+
+/**
+ * Deduplicates deliveries within this process. n8n does not store what a webhook writes while it starts a
+ * workflow, so the memory is lost at a restart and unknown to other processes of n8n.
+ */
+export class DeliveryMemory {
+	private readonly deliveries = new RecentMap<string, Delivery>(capacity);
+
+	/**
+	 * Registers a delivery. A delivery that n8n answered with an error started nothing, so it counts as new.
+	 *
+	 * @param key a key of the event and of the trigger that it is for
+	 * @returns `under way` while the previous delivery of the event is still unanswered
+	 */
+	take(key: string, answer: DeliveryResponse): 'new' | 'under way' | 'known' {
+		const previous = this.deliveries.get(key)?.answer;
+		if (previous && !previous.writableEnded) return 'under way';
+		if (previous && previous.statusCode < 400) return 'known';
+		const delivery: Delivery = { answer };
+		this.deliveries.set(key, delivery);
+		answer.once('close', () => {
+			const { statusCode, writableEnded } = answer;
+			// If the connection was closed before it was answered, the sender gave up, and n8n may still be starting the workflow.
+			if (writableEnded) delivery.answer = { statusCode, writableEnded };
+		});
+		return 'new';
+	}
+}
+
+interface Delivery {
+	/** The status; until it has been sent, that of the open connection. */
+	answer: Pick<DeliveryResponse, 'statusCode' | 'writableEnded'>;
+}
 
 let deliveries = new DeliveryMemory();
-/** Triggers that refuse deliveries because of a wrong clock, as the user knows. */
-const wrongClocks = new RecentMap<string, true>(10_000);
 
 /** Clears the memory of accepted deliveries, as a restart would. */
 export function forgetDeliveries(): void {
 	deliveries = new DeliveryMemory();
-	wrongClocks.clear();
 }
 
 /** The event that the service sends to test a subscription. */
@@ -40,15 +79,13 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 			signature: text(headers['webhook-signature']),
 			body,
 		},
-		secretsOf(n8n),
+		readSubscription(n8n).secret,
 		Date.now(),
 	);
 	if (forged !== undefined) {
 		n8n.logger.warn(`${n8n.getNode().name}: a delivery was refused: ${forged}`);
-		if (!isTest(n8n) && Object.values(untimely).includes(forged)) await refuseWrongClock(n8n);
 		return answer(n8n, 401, forged);
 	}
-	wrongClocks.delete(triggerKey(n8n));
 	const event = deliveredEvent(body);
 	if (!event) return answer(n8n, 400, 'The body is not an event');
 
@@ -61,20 +98,6 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 		if (deliveryState === 'under way') return answer(n8n, 503, 'This event is being processed');
 	}
 	return await start(n8n, event);
-}
-
-/** @throws NodeOperationError, once, so that n8n lists a failed execution; the service sends the event again */
-async function refuseWrongClock(n8n: IWebhookFunctions): Promise<void> {
-	const { id } = readSubscription(n8n);
-	if (id === undefined || wrongClocks.get(triggerKey(n8n))) return;
-	const found = await connect(n8n).then(async (api) => await findSubscription(api, id)).catch(() => undefined);
-	const ahead = found ? (Date.now() - found.now) / 1_000 : 0;
-	if (Math.abs(ahead) <= tolerance) return;
-	wrongClocks.set(triggerKey(n8n), true);
-	const difference = `${Math.round(Math.abs(ahead) / 60)} minutes ${ahead > 0 ? 'ahead of' : 'behind'}`;
-	throw new NodeOperationError(n8n.getNode(), `The clock of n8n is ${difference} the CRM’s, so every delivery is refused`, {
-		description: 'Deliveries may be at most five minutes old. Correct the clock that is wrong: the refused events are then delivered again.',
-	});
 }
 
 /** Reason to ignore the event, if any. */

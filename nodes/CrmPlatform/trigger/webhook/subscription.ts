@@ -1,15 +1,11 @@
-import {
-	NodeApiError,
-	NodeOperationError,
-	type IHookFunctions,
-	type ITriggerFunctions,
-} from 'n8n-workflow';
+import { NodeApiError, NodeOperationError, type IDataObject, type IHookFunctions, type ITriggerFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Connection } from '../../api/connection';
 import { undefinedIfGone } from '../../api/fetchRecord';
-import { createSubscription, listSubscriptions, subscriptionPath } from '../../api/webhookSubscriptions';
+import { createSubscription, deleteSubscription, listSubscriptions, newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
 import { isSecret } from './signature';
+import type { SubscriptionState } from './subscriptionState';
 
 const subscription = z.object({
 	id: z.union([z.string(), z.number()]).transform(String),
@@ -30,9 +26,8 @@ export type Subscription = z.infer<typeof subscription>;
 /** Responses to create and rotate contain the secret. Elsewhere it may be masked or outdated, so it is not read. */
 const shownSecret = z.object({ secret: z.string().refine(isSecret) });
 
-export interface SecretOf {
+interface SecretOf {
 	subscription: Subscription;
-	/** The secret; undefined if the response has none that can verify a delivery. */
 	secret: string | undefined;
 }
 
@@ -54,13 +49,81 @@ const hrefOf = (address: unknown): string => {
 };
 
 /** Whether two lists contain the same events: a service may sort them. */
-export const areEvents = (events: string[], others: string[]): boolean =>
+const areEvents = (events: string[], others: string[]): boolean =>
 	[...new Set(events)].sort().join() === [...new Set(others)].sort().join();
 
 /** A subscription as stored in the service at a time (Unix epoch ms of the service's clock). */
 export interface FoundSubscription {
 	subscription: Subscription;
 	now: number;
+}
+
+/**
+ * Finds the trigger's subscription and updates it, or subscribes. A paused subscription stays paused. One whose address
+ * somebody has changed is replaced: the service counts events accepted there as delivered, and would not
+ * recover them.
+ *
+ * @returns the state without `changed`, since missed events still have to be recovered; the first subscription
+ * of a trigger has missed none
+ */
+export async function openSubscription(
+	n8n: IHookFunctions | ITriggerFunctions,
+	api: Connection,
+	request: SubscriptionRequest,
+	state: SubscriptionState,
+): Promise<{ subscription: Subscription; state: SubscriptionState; isFirst: boolean }> {
+	let found = (await findOwnSubscription(api, state.id, request.url))?.subscription;
+	const isFirst = !found && state.deliveredUntil === undefined;
+	if (found && !isAddress(found.url, request.url) && !isMoved(found, request, state)) {
+		if (found.status === 'paused') return { subscription: found, state, isFirst };
+		await deleteSubscription(api, found.id);
+		// The response to an earlier request may have been lost.
+		found = (await findOwnSubscription(api, undefined, request.url))?.subscription;
+	}
+	const { subscription, secret } = await (found ? updateSubscription(api, found, request, state) : subscribe(n8n, api, request));
+	const opened = { ...state, ...request, id: subscription.id, deliversTo: request.url, changed: undefined };
+	return { subscription, state: secret === undefined ? opened : { ...opened, secret }, isFirst };
+}
+
+/** Whether n8n's address has changed since it subscribed, and the subscription has not. */
+export const isMoved = (subscription: Subscription, { url }: SubscriptionRequest, { deliversTo }: SubscriptionState): boolean =>
+	!isAddress(subscription.url, url) && deliversTo !== undefined && isAddress(subscription.url, deliversTo);
+
+export const matchesRequest = (subscription: Subscription, request: SubscriptionRequest, state: SubscriptionState): boolean =>
+	subscription.status === 'active' && isFor(subscription, request) && hasSecret(subscription, state);
+
+const isFor = (subscription: Subscription, { url, events }: SubscriptionRequest): boolean =>
+	isAddress(subscription.url, url) && areEvents(subscription.events, events);
+
+/** Whether the stored secret is the current one. */
+const hasSecret = (subscription: Subscription, { id, secret }: SubscriptionState): boolean =>
+	id === subscription.id && secret?.endsWith(subscription.secret_hint) === true;
+
+/**
+ * Updates a subscription to the request, and renews a secret that is unknown: for a day, the service also signs with the
+ * old one. A subscription that the service has disabled is enabled again; one that somebody has paused stays paused.
+ *
+ * @throws Error in the user's words if the service does not do it
+ */
+async function updateSubscription(
+	api: Connection,
+	found: Subscription,
+	{ url, events }: SubscriptionRequest,
+	state: SubscriptionState,
+): Promise<SecretOf> {
+	const change: IDataObject = {};
+	if (!isAddress(found.url, url)) change.url = url;
+	if (!areEvents(found.events, events)) change.events = events;
+	if (found.status === 'disabled') change.status = 'active';
+	const path = subscriptionPath(found.id);
+	const isRight = Object.keys(change).length === 0;
+	const subscription = isRight ? found : parseSubscription((await api.send({ method: 'PATCH', path, body: change })).body);
+	if (!isFor(subscription, { url, events })) throw new Error(`The CRM did not change the webhook ${found.id}. Delete it in the CRM: the trigger then creates another one.`);
+	if (subscription.status !== 'active') return { subscription, secret: undefined };
+	if (hasSecret(subscription, state)) return { subscription, secret: state.secret };
+	const rotate = (await api.describe('/webhooks'))?.actions['rotate-secret'];
+	const { body } = await api.send({ method: 'POST', path: `${path}/rotate-secret`, ...newKeyFor(rotate) });
+	return { subscription, secret: secretIn(body) };
 }
 
 /**
@@ -76,13 +139,10 @@ export async function findOwnSubscription(
 	const foundById = id === undefined ? undefined : await findSubscription(api, id);
 	if (foundById) return foundById;
 	// Read again to get the time, and because the list may be outdated.
-	for await (const candidate of ownAt(api, url)) return await findSubscription(api, candidate.id);
+	for await (const record of listSubscriptions(api, ownPrefix, { url })) {
+		if (isAddress(record.url, url)) return await findSubscription(api, parseSubscription(record).id);
+	}
 	return undefined;
-}
-
-/** The subscriptions with n8n's address that a trigger has made. */
-export async function* ownAt(api: Connection, url: string): AsyncGenerator<Subscription, void> {
-	for await (const record of listSubscriptions(api, ownPrefix, { url })) if (isAddress(record.url, url)) yield parseSubscription(record);
 }
 
 /** Reads a subscription; undefined if it does not exist (404, 410). */
@@ -95,8 +155,7 @@ export async function findSubscription(api: Connection, id: string): Promise<Fou
 	return { subscription: parseSubscription(found.body), now: Number.isNaN(date) ? Date.now() - 60_000 : date - 1_000 };
 }
 
-/** Creates a subscription. */
-export async function subscribe(
+async function subscribe(
 	n8n: IHookFunctions | ITriggerFunctions,
 	api: Connection,
 	request: SubscriptionRequest,
@@ -105,13 +164,18 @@ export async function subscribe(
 	const description = `${ownPrefix}${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`.slice(0, 255);
 	const creating = createSubscription(api, { ...request, description });
 	const body = await creating.catch((error) => explainRefusal(n8n, request.url, error));
-	return { subscription: parseSubscription(body), ...secretIn(body) };
+	return { subscription: parseSubscription(body), secret: secretIn(body) };
 }
 
-export const secretIn = (body: unknown): Pick<SecretOf, 'secret'> => ({ secret: shownSecret.safeParse(body).data?.secret });
+/** @throws Error in the user's words if the response has no secret that can verify a delivery */
+function secretIn(body: unknown): string {
+	const { data } = shownSecret.safeParse(body);
+	if (data) return data.secret;
+	throw new Error('The CRM returned no signing secret, so deliveries could not be verified.');
+}
 
 /** @throws Error in the user's words if the response is not a subscription */
-export function parseSubscription(body: unknown): Subscription {
+function parseSubscription(body: unknown): Subscription {
 	const parsed = subscription.safeParse(body);
 	if (parsed.success) return parsed.data;
 	const [field] = parsed.error.issues[0]?.path ?? [];

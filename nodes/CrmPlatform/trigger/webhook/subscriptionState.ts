@@ -1,7 +1,7 @@
 import type { IHookFunctions, ITriggerFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { stateInCopy, readState, storeState } from '../storedState';
+import { readState, storeState, triggerKey } from '../storedState';
 
 const schema = z.object({
 	/** The subscription this trigger has made; absent while it is unpublished. */
@@ -38,13 +38,17 @@ export function storeSubscription(n8n: IHookFunctions | ITriggerFunctions, state
 	else storeState(n8n, state);
 }
 
-/**
- * The secrets that may sign a delivery: this process may know a newer one than n8n has stored, or an older one if
- * several processes take deliveries.
- */
-export function secretsOf(n8n: IWebhookFunctions): string[] {
-	const states = [readSubscription(n8n), isTest(n8n) ? undefined : stateInCopy(n8n, schema)];
-	return [...new Set(states.flatMap((state) => state?.secret ?? []))];
-}
-
 const testName = (n8n: TriggerFunctions): string => `crmPlatformTest/${n8n.getNode().id}`;
+
+/** The running work of this process, by trigger. */
+const underWay = new Map<string, Promise<unknown>>();
+
+/** Serializes the work of each trigger, so that a check never undoes an unpublish. */
+export async function serialized<Result>(n8n: TriggerFunctions, work: () => Promise<Result>): Promise<Result> {
+	const name = `${triggerKey(n8n)} ${String(isTest(n8n))}`;
+	const turn = (underWay.get(name) ?? Promise.resolve()).catch(() => undefined).then(work);
+	underWay.set(name, turn);
+	return await turn.finally(() => {
+		if (underWay.get(name) === turn) underWay.delete(name);
+	});
+}

@@ -8,10 +8,11 @@ import { maxTimeUnstored, triggerKey } from '../storedState';
 import { storeOnly } from '../unwritable';
 import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './backlog';
 import { inactive } from './lifecycle';
-import { isMoved, matchesRequest, openSubscription } from './openSubscription';
-import { readSubscription, storeSubscription, type SubscriptionState } from './subscriptionState';
-import { findSubscription, type FoundSubscription, type Subscription, type SubscriptionRequest } from './subscription';
-import { serialized } from './serialized';
+import { tolerance } from './signature';
+import {
+	findSubscription, isMoved, matchesRequest, openSubscription, type FoundSubscription, type Subscription, type SubscriptionRequest,
+} from './subscription';
+import { readSubscription, serialized, storeSubscription, type SubscriptionState } from './subscriptionState';
 
 /** Milliseconds between two checks of the subscription, before the first check after a start, and after a failure. */
 const interval = 10 * 60_000;
@@ -100,6 +101,8 @@ class SubscriptionWatch {
 		if (this.closing.signal.aborted || id === undefined || url === undefined || events === undefined) return;
 		const api = await connect(this.n8n, this.clock);
 		const found = await findSubscription(api, id);
+		const ahead = found ? (this.clock.now() - found.now) / 1_000 : 0;
+		if (Math.abs(ahead) > tolerance) return this.report(wrongClock(ahead));
 		const subscription = found?.subscription;
 		const fails = subscription !== undefined && subscription.failing_since !== null;
 		const request = { url, events };
@@ -129,7 +132,7 @@ class SubscriptionWatch {
 		this.warn(restored);
 		// The state is stored before the recovery, which is repeated if it fails.
 		this.store(opened.state, true);
-		const gap = await recoverEvents(n8n, api, opened.state, this.hours);
+		const gap = await recoverEvents(api, opened.state, this.hours);
 		if (gap) this.report(new Error(`${restored}. ${describeGap(gap)}`));
 		storeSubscription(n8n, { ...opened.state, changed: opened.subscription.updated_at });
 		this.isWell = true;
@@ -148,7 +151,7 @@ class SubscriptionWatch {
 		const isChanged = changed !== state.changed;
 		// The service may wait hours before it retries deliveries that failed while n8n was down.
 		const isDue = isChanged || this.isAfterStart || (!this.isWell && !fails);
-		const gap = isDue ? await recoverEvents(this.n8n, api, state, this.hours) : undefined;
+		const gap = isDue ? await recoverEvents(api, state, this.hours) : undefined;
 		this.isAfterStart = false;
 		// Pending deliveries include those just recovered.
 		const until = await deliveredUntil(api, found, { ...state, changed, deliversTo: url });
@@ -191,4 +194,9 @@ function describeRestored(id: string, subscription: Subscription | undefined, re
 	}
 	const change = subscription.status === 'active' ? 'changed' : subscription.status;
 	return `The webhook ${id} was ${change} in the CRM. The trigger has restored it`;
+}
+
+function wrongClock(ahead: number): Error {
+	const difference = `${Math.round(Math.abs(ahead) / 60)} minutes ${ahead > 0 ? 'ahead of' : 'behind'}`;
+	return new Error(`The clock of n8n is ${difference} the CRM’s, so every delivery is refused. Correct the clock that is wrong: the refused events are then delivered again.`);
 }

@@ -5,7 +5,7 @@ import { WebhookModelService, type ModelEvent } from './webhook-service.ts';
 
 const minute = 60_000;
 /** Steps after which a restart may start the workflow a second time, as docs/triggers-faults.md says. */
-const repeating = ['publish', 'delete', 'divert', 'fix', 'oldStore', 'loseAnswers', 'copies'];
+const repeating = ['publish', 'delete', 'divert', 'oldStore', 'loseAnswers', 'copies'];
 
 let workflows = 0;
 
@@ -34,8 +34,6 @@ export async function brokenWebhookPromises({ clock, n8n, service }: WebhookWorl
 		divert: () => service.tamper((subscription) => void (subscription.url = 'https://elsewhere.example/')),
 		narrow: () => service.tamper((subscription) => void (subscription.events = ['deal.won'])),
 		widen: () => service.tamper((subscription) => void (subscription.events = ['contact.created'])),
-		fix: () => void (service.isFixed = true),
-		unfix: () => void (service.isFixed = false),
 		late: ({ ms }) => void (service.late = ms),
 		unreachable: async ({ ms }) => {
 			n8n.isReachable = false;

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 
 /** What happens in a history: to the service, to n8n, or nothing for a while. */
-type SimpleStep = 'happen' | 'publish' | 'delete' | 'pause' | 'resume' | 'rotate' | 'divert' | 'narrow' | 'widen' | 'fix' | 'unfix';
+type SimpleStep = 'happen' | 'publish' | 'delete' | 'pause' | 'resume' | 'rotate' | 'divert' | 'narrow' | 'widen';
 
 export type WebhookStep =
 	| { does: SimpleStep }
@@ -26,7 +26,6 @@ const counted = (weight: number, does: 'fail' | 'loseAnswers' | 'copies' | 'oldS
 const step: fc.Arbitrary<WebhookStep> = fc.oneof(
 	simple(8, 'happen'),
 	simple(6, 'publish', 'delete', 'pause', 'resume', 'rotate', 'divert', 'narrow', 'widen'),
-	simple(1, 'fix', 'unfix'),
 	timed(6, 'wait', 100, 3_000, 2 * minute, 11 * minute, 11 * minute, 90 * minute),
 	timed(1, 'wait', 13 * 60 * minute),
 	timed(1, 'late', 0, 2_000, 4 * minute),

@@ -51,8 +51,6 @@ export class WebhookModelService {
 	/** Milliseconds until a delivery is sent, and how often. */
 	late = 0;
 	copies = 1;
-	/** Refuses to change a subscription, though it describes it. */
-	isFixed = false;
 	private count = 0;
 
 	private readonly clock: SimulatedClock;
@@ -140,7 +138,6 @@ export class WebhookModelService {
 			return { ...publicView(subscription), secret: subscription.secrets[0] };
 		}
 		if (method === 'DELETE') this.subscriptions.delete(id);
-		if (method === 'PATCH' && this.isFixed) throw httpError('405');
 		if (method === 'PATCH') Object.assign(subscription, body, { updated_at: this.time(), failing_since: null });
 		return publicView(subscription);
 	}
