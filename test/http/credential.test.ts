@@ -3,7 +3,7 @@ import type { IWorkflowExecuteAdditionalData } from 'n8n-workflow';
 
 import { testCredential } from '../../nodes/CrmPlatform/pickers/testCredential';
 import { startLocalServer } from '../support/local-server.ts';
-import { startSecondService } from '../services/second-service/second-server.ts';
+import { startSecondService } from '../services/second-service.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox();
@@ -30,8 +30,8 @@ test('only one contact is read', async () => {
 });
 
 test('a service with other names is accepted', async () => {
-	const service = await startSecondService();
-	expect(await tested({ baseUrl: service.url, apiKey: service.apiKey })).toMatchObject({
+	const service = await startSecondService(1);
+	expect(await tested({ baseUrl: service.url, apiKey: 'second' })).toMatchObject({
 		status: 'OK',
 	});
 	await service.close();

@@ -1,4 +1,4 @@
-import { startSecondService } from './second-service/second-server.ts';
+import { startSecondService } from './second-service.ts';
 import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchRecords';
@@ -10,10 +10,10 @@ import { automatic, create, deleteRecord, get, getMany, update, upsert } from '.
  * connector works against it unchanged.
  */
 let service: Awaited<ReturnType<typeof startSecondService>>;
-beforeAll(async () => void (service = await startSecondService({ people: 600 })));
+beforeAll(async () => void (service = await startSecondService(600)));
 afterAll(async () => await service.close());
 
-const credential = () => ({ baseUrl: service.url, apiKey: service.apiKey });
+const credential = () => ({ baseUrl: service.url, apiKey: 'second' });
 const run = async (setup: Omit<Setup, 'credential'>) =>
 	(await runNode({ credential: credential(), ...setup })).items.map(({ json }) => json);
 
@@ -22,8 +22,8 @@ test('every record is read once, in pages of the size the CRM allows', async () 
 	const records = await run({ parameters: getMany('contact') });
 	expect(new Set(records.map(({ id }) => id)).size).toBe(600);
 	const queries = service.requests
-		.filter(({ path }) => path === '/v1/contacts')
-		.map(({ query }) => query);
+		.filter(({ url }) => url.pathname === '/v1/contacts')
+		.map(({ url }) => Object.fromEntries(url.searchParams));
 	expect(queries).toMatchObject([{ page_size: '250' }, { page_size: '250' }, { page_size: '250' }]);
 	expect(queries.map((query) => 'after' in query)).toEqual([false, true, true]);
 });

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { startSecondService } from '../services/second-service/second-server.ts';
+import { startSecondService } from '../services/second-service.ts';
 import { useBatchWrites } from '../support/batch-writes.ts';
 import type { Setup } from '../support/node-runs.ts';
 import { automatic, create, getMany, on, update } from '../support/parameters.ts';
@@ -73,11 +73,11 @@ describe('the attempts of one run', () => {
 
 	describe('against a service whose description has other names', () => {
 		let service: Awaited<ReturnType<typeof startSecondService>>;
-		beforeAll(async () => void (service = await startSecondService({ people: 0 })));
+		beforeAll(async () => void (service = await startSecondService(0)));
 		afterAll(async () => await service.close());
 
 		test('use its own description once it can be read, if nothing was sent before', async () => {
-			const credential = { baseUrl: service.url, apiKey: service.apiKey };
+			const credential = { baseUrl: service.url, apiKey: 'second' };
 			const attempt = attempts(create('contact', automatic), [{ family_name: 'One' }, { family_name: 'Two' }]);
 			const undescribed = { ...credential, descriptionUrl: `${service.url}/nothing` };
 			await expect(attempt({ credential: undescribed })).rejects.toThrow('None of the item’s values');

@@ -6,6 +6,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { startLocalServer, type LocalServer } from '../support/local-server.ts';
 import { failure, run } from '../support/node-runs.ts';
 import { automatic, update } from '../support/parameters.ts';
+import { runSync, syncOf } from '../support/sync-node.ts';
 
 /** A service that replaces records as a whole, and has no PATCH. */
 let record: IDataObject;
@@ -28,13 +29,18 @@ function answer(request: IncomingMessage, response: ServerResponse, body: string
 		return void send(200, {
 			openapi: '3.0.3',
 			paths: {
-				'/v1/contacts': { get: {} },
+				'/v1/contacts': {
+					get: {},
+					post: { requestBody: { content } },
+					put: { requestBody: { content }, parameters: [{ name: 'match_on', in: 'query', schema: { enum: ['external_id'] } }] },
+				},
 				'/v1/contacts/{id}': { get: {}, put: { requestBody: { content } } },
 			},
 		});
 	}
 	if (request.method === 'GET') {
-		send(200, record);
+		const isList = /contacts(\?|$)/.test(request.url ?? '');
+		send(200, isList ? { data: [record], next_cursor: null, total: 1 } : record);
 		return meanwhile();
 	}
 	if (etag !== undefined && request.headers['if-match'] !== etag) return void send(412, {});
@@ -79,6 +85,17 @@ test('an update keeps the values that are not changed, and names the version it 
 		},
 	]);
 	expect(writes[0]?.body).not.toHaveProperty('created_at');
+});
+
+test('a sync keeps the values that the source does not have, and writes nothing the second time', async () => {
+	properties['external_id'] = textSchema;
+	record['external_id'] = 'x-1';
+	const { credential } = setup({});
+	const sync = async () => await runSync({ credential, parameters: syncOf('contact'), items: [{ external_id: 'x-1', name: 'Grace' }] });
+	expect((await sync()).updated).toHaveLength(1);
+	expect(writes).toMatchObject([{ body: { name: 'Grace', phone: '1', address: { zip: 'W1' } }, headers: { 'if-match': '"7"' } }]);
+	expect((await sync()).unchanged).toHaveLength(1);
+	expect(writes).toHaveLength(1);
 });
 
 test('fields that the description does not know are written back as they were read, unless the body may have nothing else', async () => {

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { run } from '../../support/node-runs.ts';
-import { automatic, mapped, update } from '../../support/parameters.ts';
-import { useForms } from './form-runs.ts';
+import { run } from '../support/node-runs.ts';
+import { automatic, mapped, update } from '../support/parameters.ts';
+import { useForms } from '../services/form-runs.ts';
 
 const forms = useForms();
 

@@ -1,12 +1,12 @@
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import { systemClock } from '../../../nodes/CrmPlatform/base/clock';
-import { run } from '../../support/node-runs.ts';
-import { startLocalServer, type LocalServer } from '../../support/local-server.ts';
-import { withWholeRequest, type WholeRequest } from '../../support/whole-request.ts';
+import { systemClock } from '../../nodes/CrmPlatform/base/clock';
+import { run } from '../support/node-runs.ts';
+import { startLocalServer, type LocalServer } from '../support/local-server.ts';
+import { withWholeRequest, type WholeRequest } from '../support/whole-request.ts';
 
 /** A service whose description and answers are those of one test. */
-export interface Form {
+interface Form {
 	document: object | string;
 	answer(request: WholeRequest): FormReply | 'drop';
 }

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { run } from '../../support/node-runs.ts';
-import { automatic, create, update } from '../../support/parameters.ts';
+import { run } from '../support/node-runs.ts';
+import { automatic, create, update } from '../support/parameters.ts';
 import { formFailure, useForms, type FormReply } from './form-runs.ts';
 
 const forms = useForms();
