@@ -4,12 +4,7 @@ import { dateAfter, type Times } from './history.ts';
 import type { Random } from './random.ts';
 
 const subjects = [
-	'Annual license',
-	'Pilot project',
-	'Extension to all sites',
-	'Service contract',
-	'Training package',
-	'Migration',
+	'Annual license', 'Pilot project', 'Extension to all sites', 'Service contract', 'Training package', 'Migration',
 	'Hardware refresh',
 ];
 const lostReasons = ['Chose a cheaper offer', 'No budget this year', 'Project was stopped'];

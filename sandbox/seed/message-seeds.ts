@@ -9,8 +9,7 @@ const questions = [
 ];
 const answers = [
 	'Thank you for writing. We are looking into it and come back to you today.',
-	'This is fixed now. Could you try again, please?',
-	'Could you send us the number of the order?',
+	'This is fixed now. Could you try again, please?', 'Could you send us the number of the order?',
 ];
 const support = 'support@sandbox.example';
 

@@ -36,34 +36,15 @@ export const trades: ReadonlyArray<readonly [string, string]> = [
 ];
 
 export const jobTitles = [
-	'Managing Director',
-	'Head of Purchasing',
-	'Operations Manager',
-	'IT Manager',
-	'Sales Representative',
-	'Office Manager',
-	'Finance Director',
-	'Marketing Manager',
-	'Customer Success Lead',
-	'Software Engineer',
-	'Warehouse Supervisor',
-	'HR Business Partner',
-	'Product Manager',
-	'Executive Assistant',
+	'Managing Director', 'Head of Purchasing', 'Operations Manager', 'IT Manager', 'Sales Representative', 'Office Manager',
+	'Finance Director', 'Marketing Manager', 'Customer Success Lead', 'Software Engineer', 'Warehouse Supervisor',
+	'HR Business Partner', 'Product Manager', 'Executive Assistant',
 ] as const;
 
 export const leadSources = ['website', 'referral', 'event', 'advertising', 'partner', 'import'] as const;
 
 /** Repeated in proportion to their frequency. */
 export const stages = [
-	'lead',
-	'lead',
-	'lead',
-	'marketing_qualified',
-	'sales_qualified',
-	'opportunity',
-	'customer',
-	'customer',
-	'customer',
+	'lead', 'lead', 'lead', 'marketing_qualified', 'sales_qualified', 'opportunity', 'customer', 'customer', 'customer',
 	'former_customer',
 ] as const;

@@ -10,10 +10,8 @@ const chores = [
 	['Ask for a reference', 'follow_up'],
 ] as const;
 const remarks = [
-	'Wants an offer before the end of the quarter.',
-	'Prefers email; hard to reach by phone.',
-	'Decides together with the finance department.',
-	'Moves to a new office in autumn, so no deliveries in September.',
+	'Wants an offer before the end of the quarter.', 'Prefers email; hard to reach by phone.',
+	'Decides together with the finance department.', 'Moves to a new office in autumn, so no deliveries in September.',
 	'Was very happy with the last project.',
 ];
 const encounters = [

@@ -23,7 +23,7 @@ const floors: Floor[] = [
 	{ 'api/oauth': ['hono', 'zod', 'node:crypto'] },
 	{ 'api/openapi': ['zod'], 'web/pages': ['hono', 'node:**'] },
 	{ 'web/sign-in': ['hono', 'node:**'] },
-	{ 'web/consent': ['hono'], 'web/console': ['hono'], 'web/docs': ['hono', 'node:**'], 'web/settings': ['hono'] },
+	{ 'web/consent': ['hono'], 'web/console': ['hono', 'zod'], 'web/docs': ['hono', 'node:**'], 'web/settings': ['hono'] },
 ];
 
 const parts = partsOnFloors('sandbox', floors);

@@ -1,12 +1,12 @@
 import { z } from 'zod/v4';
-import { choice, email, optional, pointInTime, text } from './fields.ts';
+import { about, choice, email, optional, pointInTime, text } from './fields.ts';
 import { linksMetadata, links, missingLinks } from './links.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
 
 const participant = z.strictObject({
-	name: text({ title: 'Name', description: 'Name of the person.', examples: ['Ana Moreno'] }),
-	email: email({ title: 'Email', description: 'Email address of the person.', examples: ['ana.moreno@altamira.example'] }),
+	name: text(about('Name of the person.', 'Ana Moreno')),
+	email: email(about('Email address of the person.', 'ana.moreno@altamira.example')),
 });
 
 export const activities = defineResource({
@@ -16,36 +16,18 @@ export const activities = defineResource({
 	description: 'Calls, meetings and visits, logged on records.',
 	visibility: { owner: 'owner_id' },
 	fields: {
-		type: z
-			.enum(['call', 'meeting', 'email', 'visit', 'demo', 'sms', 'system', 'custom'])
-			.meta({ title: 'Type', description: 'Kind of activity.', examples: ['call'] }),
-		subject: text({ title: 'Subject', description: 'Short summary of the activity.', examples: ['Questions about the offer'] }),
-		body: text(
-			{ title: 'Body', description: 'Details of the activity.', examples: ['Delivery in May is fine; price still open.'] },
-			65_536,
+		type: z.enum(['call', 'meeting', 'email', 'visit', 'demo', 'sms', 'system', 'custom']).meta(about('Kind of activity.', 'call')),
+		subject: text(about('Short summary of the activity.', 'Questions about the offer')),
+		body: text(about('Details of the activity.', 'Delivery in May is fine; price still open.'), 65_536),
+		occurred_at: pointInTime.meta(about('Time of the activity.', '2025-03-01T09:30:00.000Z')),
+		duration_seconds: optional(z.int().min(0), about('How long the activity took.', 900, { title: 'Duration (Seconds)' })),
+		direction: choice(['inbound', 'outbound'], about('Who initiated it: the other side (inbound) or you (outbound).', 'outbound')),
+		outcome: choice(
+			['completed', 'no_answer', 'left_voicemail', 'busy', 'cancelled', 'no_show'],
+			about('Result of the activity.', 'completed'),
 		),
-		occurred_at: pointInTime.meta({
-			title: 'Occurred At',
-			description: 'Time of the activity.',
-			examples: ['2025-03-01T09:30:00.000Z'],
-		}),
-		duration_seconds: optional(z.int().min(0), {
-			title: 'Duration (Seconds)',
-			description: 'How long the activity took.',
-			examples: [900],
-		}),
-		direction: choice(['inbound', 'outbound'], {
-			title: 'Direction',
-			description: 'Who initiated it: the other side (inbound) or you (outbound).',
-			examples: ['outbound'],
-		}),
-		outcome: choice(['completed', 'no_answer', 'left_voicemail', 'busy', 'cancelled', 'no_show'], {
-			title: 'Outcome',
-			description: 'Result of the activity.',
-			examples: ['completed'],
-		}),
-		location: text({ title: 'Location', description: 'Location of the activity.', examples: ['Madrid'] }),
-		participants: z.array(participant).max(100).default([]).meta({ title: 'Participants', description: 'Participants.' }),
+		location: text(about('Location of the activity.', 'Madrid')),
+		participants: z.array(participant).max(100).default([]).meta(about('Participants.')),
 		links: links.default([]).meta(linksMetadata),
 		...sharedFields,
 		...systemFields('activity'),

@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { choice, currency, number, optional, phone, reference, requiredText, text, url } from './fields.ts';
+import { about, choice, currency, number, optional, phone, reference, requiredText, text, url } from './fields.ts';
 import { lifecycleStages, postalAddress } from './profile.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { exampleId } from './request-examples.ts';
@@ -22,63 +22,25 @@ export const companies = defineResource({
 	description: 'The organizations your contacts work for.',
 	visibility: { owner: 'owner_id' },
 	fields: {
-		name: requiredText(255).meta({ title: 'Name', description: 'Name of the company.', examples: ['Altamira Logistics'] }),
-		domain: optional(domainName, {
-			title: 'Domain',
-			description: 'Main internet domain of the company; unique.',
-			examples: ['altamira.example'],
-		}),
-		domains: z.array(domainName).max(50).default([]).meta({
-			title: 'Domains',
-			description: 'Further internet domains of the company.',
-			examples: [['altamira-logistics.example']],
-		}),
+		name: requiredText(255).meta(about('Name of the company.', 'Altamira Logistics')),
+		domain: optional(domainName, about('Main internet domain of the company; unique.', 'altamira.example')),
+		domains: z.array(domainName).max(50).default([]).meta(about('Further internet domains of the company.', ['altamira-logistics.example'])),
 		industry: choice(
 			[
-				'agriculture',
-				'construction',
-				'education',
-				'energy',
-				'finance',
-				'food',
-				'health',
-				'hospitality',
-				'logistics',
-				'manufacturing',
-				'media',
-				'professional_services',
-				'public_sector',
-				'retail',
-				'software',
-				'telecommunications',
-				'other',
+				'agriculture', 'construction', 'education', 'energy', 'finance', 'food', 'health', 'hospitality', 'logistics',
+				'manufacturing', 'media', 'professional_services', 'public_sector', 'retail', 'software', 'telecommunications', 'other',
 			],
-			{ title: 'Industry', description: 'Industry of the company.', examples: ['logistics'] },
+			about('Industry of the company.', 'logistics'),
 		),
-		employee_count: optional(z.int().min(0), { title: 'Employee Count', description: 'Number of employees.', examples: [240] }),
-		annual_revenue: number({
-			title: 'Annual Revenue',
-			description: 'Revenue per year, in the currency of the record.',
-			examples: [18500000],
-		}),
-		currency: currency({ title: 'Currency', description: 'Three-letter currency code of the revenue.', examples: ['EUR'] }),
-		phone: phone({ title: 'Phone', description: 'Main phone number, with plus sign and country code.', examples: ['+34915550100'] }),
-		website: url({ title: 'Website', description: 'Web address of the company.', examples: ['https://altamira.example'] }),
-		description: text(
-			{ title: 'Description', description: 'Description of the company.', examples: ['Refrigerated transport in southern Europe.'] },
-			10_000,
-		),
+		employee_count: optional(z.int().min(0), about('Number of employees.', 240)),
+		annual_revenue: number(about('Revenue per year, in the currency of the record.', 18500000)),
+		currency: currency(about('Three-letter currency code of the revenue.', 'EUR')),
+		phone: phone(about('Main phone number, with plus sign and country code.', '+34915550100')),
+		website: url(about('Web address of the company.', 'https://altamira.example')),
+		description: text(about('Description of the company.', 'Refrigerated transport in southern Europe.'), 10_000),
 		address: postalAddress('Address of the company.'),
-		parent_company_id: reference('companies', {
-			title: 'Parent Company',
-			description: 'The company this one belongs to.',
-			examples: [exampleId('com')],
-		}),
-		lifecycle_stage: choice(lifecycleStages, {
-			title: 'Lifecycle Stage',
-			description: 'Stage of the company on its way to becoming a customer.',
-			examples: ['customer'],
-		}),
+		parent_company_id: reference('companies', about('The company this one belongs to.', exampleId('com'))),
+		lifecycle_stage: choice(lifecycleStages, about('Stage of the company on its way to becoming a customer.', 'customer')),
 		...sharedFields,
 		...systemFields('company'),
 	},

@@ -1,21 +1,16 @@
 import { z } from 'zod/v4';
-import { choice, email, emailAddress, instant, optional, phone, phoneNumber, reference, text, url } from './fields.ts';
+import { about, choice, email, emailAddress, instant, optional, phone, phoneNumber, readOnly, reference, text, url } from './fields.ts';
 import { languageTag, lifecycleStages, postalAddress, timeZone } from './profile.ts';
 import { withPrimary } from './primary-entry.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { exampleId } from './request-examples.ts';
 import { defineResource } from './resource.ts';
 
-const consent = (title: string, description: string) => optional(z.boolean(), { title, description });
-
 const entry = <T extends z.ZodType>(value: T, title: string, example: string) =>
 	z.strictObject({
 		value: value.meta({ title, description: 'The email address or phone number.', examples: [example] }),
-		label: text({ title: 'Label', description: 'Purpose, such as work or private.', examples: ['work'] }, 50),
-		primary: z
-			.boolean()
-			.default(false)
-			.meta({ title: 'Primary', description: 'Whether this is the primary entry.', examples: [true] }),
+		label: text(about('Purpose, such as work or private.', 'work'), 50),
+		primary: z.boolean().default(false).meta(about('Whether this is the primary entry.', true)),
 	});
 
 export const contacts = defineResource({
@@ -25,69 +20,42 @@ export const contacts = defineResource({
 	description: 'The people you are in touch with.',
 	visibility: { owner: 'owner_id' },
 	fields: {
-		first_name: text({ title: 'First Name', description: 'Given name of the person.', examples: ['Ana'] }),
-		last_name: text({ title: 'Last Name', description: 'Family name of the person.', examples: ['Moreno'] }),
-		name: z.string().meta({
-			title: 'Name',
-			description: 'First and last name or, if both are missing, the email address, phone number or external ID.',
-			examples: ['Ana Moreno'],
-			readOnly: true,
-		}),
-		email: email({ title: 'Email', description: 'Main email address; unique.', examples: ['ana.moreno@altamira.example'] }),
+		first_name: text(about('Given name of the person.', 'Ana')),
+		last_name: text(about('Family name of the person.', 'Moreno')),
+		name: z.string().meta(
+			readOnly('First and last name or, if both are missing, the email address, phone number or external ID.', 'Ana Moreno'),
+		),
+		email: email(about('Main email address; unique.', 'ana.moreno@altamira.example')),
 		emails: z
 			.array(entry(emailAddress, 'Email', 'ana.moreno@altamira.example'))
 			.max(20)
 			.default([])
-			.meta({ title: 'Emails', description: 'All email addresses; the primary one is Email.' }),
-		phone: phone({ title: 'Phone', description: 'Main phone number, with plus sign and country code.', examples: ['+34915550142'] }),
+			.meta(about('All email addresses; the primary one is Email.')),
+		phone: phone(about('Main phone number, with plus sign and country code.', '+34915550142')),
 		phones: z
 			.array(entry(phoneNumber, 'Phone', '+34915550142'))
 			.max(20)
 			.default([])
-			.meta({ title: 'Phones', description: 'All phone numbers; the primary one is Phone.' }),
-		job_title: text({ title: 'Job Title', description: 'Position at the company.', examples: ['Head of Purchasing'] }),
-		company_id: reference('companies', {
-			title: 'Company',
-			description: 'The company the person works for.',
-			examples: [exampleId('com')],
-		}),
-		lifecycle_stage: choice(lifecycleStages, {
-			title: 'Lifecycle Stage',
-			description: 'Stage of the person on the way to becoming a customer.',
-			examples: ['customer'],
-		}),
+			.meta(about('All phone numbers; the primary one is Phone.')),
+		job_title: text(about('Position at the company.', 'Head of Purchasing')),
+		company_id: reference('companies', about('The company the person works for.', exampleId('com'))),
+		lifecycle_stage: choice(lifecycleStages, about('Stage of the person on the way to becoming a customer.', 'customer')),
 		lead_source: choice(
 			['website', 'referral', 'event', 'advertising', 'cold_outreach', 'partner', 'import', 'other'],
-			{ title: 'Lead Source', description: 'Source of the contact.', examples: ['referral'] },
+			about('Source of the contact.', 'referral'),
 		),
 		address: postalAddress('Address of the person.'),
-		language: languageTag({ title: 'Language', description: 'Language to write in, like en or pt-BR.', examples: ['es'] }),
-		timezone: timeZone({
-			title: 'Time Zone',
-			description: 'Time zone of the person, like Europe/Madrid.',
-			examples: ['Europe/Madrid'],
-		}),
+		language: languageTag(about('Language to write in, like en or pt-BR.', 'es')),
+		timezone: timeZone(about('Time zone of the person, like Europe/Madrid.', 'Europe/Madrid', { title: 'Time Zone' })),
 		marketing_consent: optional(
 			z.strictObject({
-				email: consent('Email', 'Whether the person agreed to marketing by email.'),
-				sms: consent('SMS', 'Whether the person agreed to marketing by text message.'),
+				email: optional(z.boolean(), about('Whether the person agreed to marketing by email.')),
+				sms: optional(z.boolean(), about('Whether the person agreed to marketing by text message.')),
 			}),
-			{
-				title: 'Marketing Consent',
-				description: 'Kinds of marketing the person has agreed to.',
-				examples: [{ email: true, sms: false }],
-			},
+			about('Kinds of marketing the person has agreed to.', { email: true, sms: false }),
 		),
-		avatar_url: url({
-			title: 'Avatar URL',
-			description: 'Web address of a picture of the person.',
-			examples: ['https://altamira.example/people/ana.png'],
-		}),
-		last_contacted_at: instant({
-			title: 'Last Contacted At',
-			description: 'Time of the last contact with the person.',
-			readOnly: true,
-		}),
+		avatar_url: url(about('Web address of a picture of the person.', 'https://altamira.example/people/ana.png')),
+		last_contacted_at: instant(readOnly('Time of the last contact with the person.')),
 		...sharedFields,
 		...systemFields('contact'),
 	},

@@ -1,7 +1,7 @@
 import { z } from 'zod/v4';
 import type { FieldError } from '../foundation/problem.ts';
 import { customObjects, objectKeyOf, recordsPattern } from './custom-objects.ts';
-import { choice, instant, keyText, requiredText, text } from './fields.ts';
+import { about, choice, instant, keyText, requiredText, text } from './fields.ts';
 import { systemFields } from './record.ts';
 import { defineResource, hasCustomFields, type RecordOf } from './resource.ts';
 import { standardResources } from './standard-resources.ts';
@@ -17,18 +17,7 @@ const customizableName = z
 	});
 
 export const customFieldTypes = [
-	'text',
-	'long_text',
-	'number',
-	'boolean',
-	'date',
-	'datetime',
-	'select',
-	'multi_select',
-	'url',
-	'email',
-	'phone',
-	'user',
+	'text', 'long_text', 'number', 'boolean', 'date', 'datetime', 'select', 'multi_select', 'url', 'email', 'phone', 'user',
 	'reference',
 ] as const;
 
@@ -38,51 +27,34 @@ export const maxCustomFields = 500;
 const option = z.strictObject({
 	value: requiredText(100).regex(/^[^,]*$/, {
 		message: 'It must not contain a comma, because commas separate values in filters.',
-	}).meta({ title: 'Value', description: 'The value that records store.', examples: ['express'] }),
-	label: requiredText(100).meta({ title: 'Label', description: 'Label shown to people.', examples: ['Express'] }),
+	}).meta(about('The value that records store.', 'express')),
+	label: requiredText(100).meta(about('Label shown to people.', 'Express')),
 });
 
-const flag = (title: string, description: string) =>
-	z.boolean().default(false).meta({ title, description, examples: [false] });
+const flag = (description: string) => z.boolean().default(false).meta(about(description, false));
 
 const fields = {
-	resource: customizableName.meta({
-		title: 'Resource',
-		description: 'Record type of the field, such as contacts or custom-objects/{key}/records.',
-		examples: ['contacts'],
-		'x-immutable': true,
-	}),
-	key: keyText('[a-z][a-z0-9_]{0,62}').meta({
-		title: 'Key',
-		description: 'Name of the field in custom_fields; unique in its resource.',
-		examples: ['shipping_class'],
-		'x-immutable': true,
-	}),
-	label: requiredText(100).meta({
-		title: 'Label',
-		description: 'Label of the field, shown to people.',
-		examples: ['Shipping Class'],
-	}),
-	type: z.enum(customFieldTypes).meta({ title: 'Type', description: 'Type of the value.', examples: ['select'], 'x-immutable': true }),
-	options: z.array(option).max(500).default([]).meta({
-		title: 'Options',
-		description: 'The values to choose from; for select and multi_select only.',
-		examples: [[{ value: 'express', label: 'Express' }]],
-	}),
-	reference_resource: choice(customizable, {
-		title: 'Referenced Resource',
-		description: 'The resource whose ids the field holds; for reference only.',
-	}),
-	description: text({ title: 'Description', description: 'Purpose of the field.' }, 1000),
-	required: flag('Required', 'Whether a record must have a value.'),
-	unique: flag('Unique', 'Whether the value must be unique among records.'),
-	read_only: flag('Read Only', 'Whether clients may only read the value.'),
-	position: z.int().min(0).default(0).meta({
-		title: 'Position',
-		description: 'Position of the field in forms, ascending.',
-		examples: [1],
-	}),
-	archived_at: instant({ title: 'Archived At', description: 'Time the field was archived.' }),
+	resource: customizableName.meta(
+		about('Record type of the field, such as contacts or custom-objects/{key}/records.', 'contacts', { 'x-immutable': true }),
+	),
+	key: keyText('[a-z][a-z0-9_]{0,62}').meta(
+		about('Name of the field in custom_fields; unique in its resource.', 'shipping_class', { 'x-immutable': true }),
+	),
+	label: requiredText(100).meta(about('Label of the field, shown to people.', 'Shipping Class')),
+	type: z.enum(customFieldTypes).meta(about('Type of the value.', 'select', { 'x-immutable': true })),
+	options: z.array(option).max(500).default([]).meta(
+		about('The values to choose from; for select and multi_select only.', [{ value: 'express', label: 'Express' }]),
+	),
+	reference_resource: choice(
+		customizable,
+		about('The resource whose ids the field holds; for reference only.', undefined, { title: 'Referenced Resource' }),
+	),
+	description: text(about('Purpose of the field.'), 1000),
+	required: flag('Whether a record must have a value.'),
+	unique: flag('Whether the value must be unique among records.'),
+	read_only: flag('Whether clients may only read the value.'),
+	position: z.int().min(0).default(0).meta(about('Position of the field in forms, ascending.', 1)),
+	archived_at: instant(about('Time the field was archived.')),
 	...systemFields('custom_field'),
 };
 

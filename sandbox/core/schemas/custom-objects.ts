@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 import { memberNamed } from '../foundation/json.ts';
-import { keyText, requiredText, text } from './fields.ts';
+import { about, keyText, readOnly, requiredText, text } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource, type Resource, type StoredRecord } from './resource.ts';
 
@@ -22,21 +22,13 @@ export const customObjects = defineResource({
 	description: 'Record types that you have added.',
 	visibility: 'everyone',
 	fields: {
-		key: key.meta({
-			title: 'Key',
-			description: 'Name of the object in paths; unique.',
-			examples: ['rental_cars'],
-			'x-immutable': true,
-		}),
+		key: key.meta(about('Name of the object in paths; unique.', 'rental_cars', { 'x-immutable': true })),
 		label_singular: label('Singular Label', 'Name of one record.', 'Rental Car'),
 		label_plural: label('Plural Label', 'Name of several records.', 'Rental Cars'),
-		primary_field: key.meta({
-			title: 'Primary Field',
-			description: 'Key of the custom field that is the title of each record. Add that field next.',
-			examples: ['plate'],
-			'x-immutable': true,
-		}),
-		description: text({ title: 'Description', description: 'Description of the records.' }, 1000),
+		primary_field: key.meta(
+			about('Key of the custom field that is the title of each record. Add that field next.', 'plate', { 'x-immutable': true }),
+		),
+		description: text(about('Description of the records.'), 1000),
 		...systemFields('custom_object'),
 	},
 	important: ['key', 'label_singular', 'label_plural', 'primary_field'],
@@ -67,12 +59,7 @@ export const anyRecords: Resource = defineResource({
 	description: 'The records of a custom object.',
 	visibility: { owner: 'owner_id' },
 	fields: {
-		title: z.string().meta({
-			title: 'Title',
-			description: 'The value of the primary field.',
-			examples: ['Yearly maintenance'],
-			readOnly: true,
-		}),
+		title: z.string().meta(readOnly('The value of the primary field.', 'Yearly maintenance')),
 		...sharedFields,
 		...systemFields('custom_object_record'),
 	},

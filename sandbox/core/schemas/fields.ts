@@ -5,7 +5,7 @@ export const describedText = (description: string) => z.string().meta({ descript
 
 /** The metadata of a field, for people who fill in a form and for programs. */
 export interface FieldMetadata {
-	/** The label of the field. */
+	/** The label of the field; if empty, it follows from the name: `company_id` is Company. */
 	title: string;
 	/** One short sentence, shown below the field. */
 	description: string;
@@ -23,6 +23,18 @@ export interface FieldMetadata {
 	/** The list in another resource's records that contains the item with this id. */
 	'x-item-of'?: string;
 }
+
+/** Describes a field, with an example. Its title follows from its name, unless there is another. */
+export const about = (description: string, example?: unknown, more: Partial<FieldMetadata> = {}) => ({
+	title: '',
+	description,
+	...(example !== undefined && { examples: [example] }),
+	...more,
+});
+
+/** Describes a field that only the service sets. */
+export const readOnly = (description: string, example?: unknown, more: Partial<FieldMetadata> = {}) =>
+	about(description, example, { ...more, readOnly: true });
 
 /** A field that may be absent or null; both are stored as null. */
 export const optional = <T extends z.ZodType>(schema: T, metadata: FieldMetadata) =>

@@ -1,7 +1,7 @@
 import { z } from 'zod/v4';
 import { bulkOperations } from './batch.ts';
 import { recordsPattern } from './custom-objects.ts';
-import { instant, text } from './fields.ts';
+import { instant, readOnly, text } from './fields.ts';
 import { resources } from './index.ts';
 import { requestOriginSchema } from './origin.ts';
 import { applicationId, systemFields } from './record.ts';
@@ -15,36 +15,34 @@ export const jobLimits = { lines: 100_000, bytes: 50_000_000, line_bytes: 1_048_
 
 const jobStatuses = ['queued', 'processing', 'completed', 'failed', 'canceled'] as const;
 
-const readOnly = (title: string, description: string) => ({ title, description, readOnly: true });
-
-const count = (title: string, description: string) =>
-	z.int().min(0).default(0).meta({ ...readOnly(title, description), examples: [0] });
+const count = (description: string) => z.int().min(0).default(0).meta(readOnly(description, 0));
 
 const fields = {
 	resource: z
 		.string()
 		.regex(new RegExp(`^(${resources.map(({ name }) => name).join('|')}|${recordsPattern})$`))
-		.meta({ ...readOnly('Resource', 'The resource of the records.'), examples: ['contacts'] }),
-	operation: z.enum(jobOperations).meta(readOnly('Operation', 'The operation applied to each line; export reads records instead.')),
-	match_on: text(readOnly('Match On', 'For upsert: the unique field to match on.')),
-	query: z.object({}).catchall(z.string()).nullable().meta({
-		...readOnly('Query', 'For export: the query, with filters, sort and fields as in a list.'),
-		examples: [{ lifecycle_stage: 'customer', sort: '-created_at' }],
-	}),
-	status: z.enum(jobStatuses).meta(readOnly('Status', 'Status of the job.')),
-	total: count('Total', 'Number of lines, or of records to export.'),
-	processed: count('Processed', 'Number of lines or records processed so far.'),
-	succeeded: count('Succeeded', 'Number of lines that succeeded.'),
-	failed: count('Failed', 'Number of lines that were refused; the results have the reasons.'),
-	error: text(readOnly('Error', 'Reason the whole job failed, or was canceled by the service: the key, the ' +
+		.meta(readOnly('The resource of the records.', 'contacts')),
+	operation: z.enum(jobOperations).meta(readOnly('The operation applied to each line; export reads records instead.')),
+	match_on: text(readOnly('For upsert: the unique field to match on.')),
+	query: z.object({}).catchall(z.string()).nullable().meta(
+		readOnly(
+			'For export: the query, with filters, sort and fields as in a list.',
+			{ lifecycle_stage: 'customer', sort: '-created_at' },
+		),
+	),
+	status: z.enum(jobStatuses).meta(readOnly('Status of the job.')),
+	total: count('Number of lines, or of records to export.'),
+	processed: count('Number of lines or records processed so far.'),
+	succeeded: count('Number of lines that succeeded.'),
+	failed: count('Number of lines that were refused; the results have the reasons.'),
+	error: text(readOnly('Reason the whole job failed, or was canceled by the service: the key, the ' +
 				'application’s access or the user’s permission was revoked.'), 1000),
-	request: requestOriginSchema.meta({
-		...readOnly('Request', 'The request that started the job, also named by the events of the job.'),
-		examples: [{ id: exampleId('req'), idempotency_key: null }],
-	}),
-	started_at: instant(readOnly('Started At', 'Time processing began.')),
-	finished_at: instant(readOnly('Finished At', 'Time the job ended, whatever its outcome.')),
-	results_expire_at: instant(readOnly('Results Expire At', 'Time until which the results are kept.')),
+	request: requestOriginSchema.meta(
+		readOnly('The request that started the job, also named by the events of the job.', { id: exampleId('req'), idempotency_key: null }),
+	),
+	started_at: instant(readOnly('Time processing began.')),
+	finished_at: instant(readOnly('Time the job ended, whatever its outcome.')),
+	results_expire_at: instant(readOnly('Time until which the results are kept.')),
 	application_id: applicationId,
 	...systemFields('job'),
 };

@@ -82,7 +82,9 @@ function tidy(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
 	if (result.properties && Object.keys(result.properties).length === 0) delete result.properties;
 	if (result.properties) {
 		result.properties = Object.fromEntries(
-			Object.entries(result.properties).map(([name, property]) => [name, tidy(property, io)]),
+			Object.entries(result.properties).map(([name, property]) => {
+				return [name, tidy(property.title === '' ? { ...property, title: fieldTitle(name) } : property, io)];
+			}),
 		);
 	}
 	return inReadingOrder(result);
@@ -108,6 +110,17 @@ const choiceLabels = (options: unknown[]): Record<string, string> =>
 			.filter((option) => typeof option === 'string')
 			.map((option) => [option, properNames[option] ?? inTitleCase(option)]),
 	);
+
+const acronyms: Record<string, string> = { id: 'ID', url: 'URL', html: 'HTML', sms: 'SMS' };
+
+/** The title of a field: `company_id` is Company, `tag_ids` is Tags. */
+export const fieldTitle = (name: string): string =>
+	name
+		.replace(/(.)_id$/, '$1')
+		.replace(/_ids$/, 's')
+		.split('_')
+		.map((word) => acronyms[word] ?? inTitleCase(word))
+		.join(' ');
 
 const inTitleCase = (option: string): string =>
 	option.replace(/(^|[-_])(\w)/g, (_, gap, letter: string) => (gap && ' ') + letter.toUpperCase());

@@ -1,4 +1,5 @@
 import { z } from 'zod/v4';
+import { about } from './fields.ts';
 import type { FieldError } from '../foundation/problem.ts';
 import { exampleId } from './request-examples.ts';
 import type { RuleContext } from './resource.ts';
@@ -7,8 +8,8 @@ import type { RuleContext } from './resource.ts';
 const linkable = ['contacts', 'companies', 'deals', 'tickets'] as const;
 
 const link = z.strictObject({
-	resource: z.enum(linkable).meta({ title: 'Resource', description: 'Record type.', examples: ['contacts'] }),
-	id: z.string().min(1).max(64).meta({ title: 'ID', description: 'ID of the record.', examples: [exampleId('con')] }),
+	resource: z.enum(linkable).meta(about('Record type.', 'contacts')),
+	id: z.string().min(1).max(64).meta(about('ID of the record.', exampleId('con'))),
 });
 
 type Link = z.output<typeof link>;
@@ -16,11 +17,7 @@ type Link = z.output<typeof link>;
 /** Links of a task, note or activity to other records. */
 export const links = z.array(link).max(50);
 
-export const linksMetadata = {
-	title: 'Links',
-	description: 'Linked records.',
-	examples: [[{ resource: 'contacts', id: exampleId('con') }]],
-};
+export const linksMetadata = about('Linked records.', [{ resource: 'contacts', id: exampleId('con') }], { title: 'Links' });
 
 /** Reports new links to missing records. Links to records that were deleted later are kept. */
 export const missingLinks = (links: Link[], previous: Link[] = [], { find }: RuleContext): FieldError[] =>

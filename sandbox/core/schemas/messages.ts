@@ -1,5 +1,5 @@
 import { deliveryTransitions, nextTransition, transientStates } from './message-delivery.ts';
-import { pointInTime } from './fields.ts';
+import { about, pointInTime } from './fields.ts';
 import { messageFields } from './message-fields.ts';
 import { addressErrors, afterMessage, contactOf, contentErrors, scheduleErrors } from './message-rules.ts';
 import { exampleId } from './request-examples.ts';
@@ -50,9 +50,7 @@ export const messages = defineResource({
 			status,
 			contact_id: contact,
 			user_id: message.user_id ?? writer,
-			conversation_id:
-				message.conversation_id ??
-				(parentMessage ? String(parentMessage['conversation_id']) : newId('cnv')),
+			conversation_id: message.conversation_id ?? (parentMessage ? String(parentMessage['conversation_id']) : newId('cnv')),
 			sent_at: since('sent', previous?.sent_at),
 			delivered_at: since('delivered', previous?.delivered_at),
 			read_at: since('read', previous?.read_at),
@@ -79,13 +77,7 @@ export const messages = defineResource({
 			summary: 'Schedule a message',
 			description: 'Changes when a scheduled message is sent.',
 			isPossible: mayBecome('scheduled'),
-			input: {
-				scheduled_at: pointInTime.meta({
-					title: 'Scheduled At',
-					description: 'Time to send the message.',
-					examples: ['2027-01-04T08:00:00.000Z'],
-				}),
-			},
+			input: { scheduled_at: pointInTime.meta(about('Time to send the message.', '2027-01-04T08:00:00.000Z')) },
 			change: (_message, input) => ({ status: 'scheduled', scheduled_at: input['scheduled_at'] as string }),
 		},
 		cancel: {

@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { choiceOr, reference } from './fields.ts';
+import { about, choiceOr, reference } from './fields.ts';
 import { linksMetadata, links, missingLinks } from './links.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { exampleId } from './request-examples.ts';
@@ -24,22 +24,10 @@ export const notes = defineResource({
 			.refine((body) => Buffer.byteLength(body) <= maxBodyLength, {
 				message: 'It must not be longer than 64 KiB (65,536 bytes).',
 			})
-			.meta({
-				title: 'Body',
-				description: 'Text of the note; at most 64 KiB.',
-				examples: ['Wants an offer before the end of the quarter.'],
-			}),
-		body_format: choiceOr('plain', ['plain', 'markdown', 'html'], {
-			title: 'Body Format',
-			description: 'Format of the body.',
-			examples: ['plain'],
-		}),
-		pinned: z.boolean().default(false).meta({
-			title: 'Pinned',
-			description: 'Whether the note is shown above the others.',
-			examples: [false],
-		}),
-		author_id: reference('users', { title: 'Author', description: 'The user who wrote the note.', examples: [exampleId('usr')] }),
+			.meta(about('Text of the note; at most 64 KiB.', 'Wants an offer before the end of the quarter.')),
+		body_format: choiceOr('plain', ['plain', 'markdown', 'html'], about('Format of the body.', 'plain')),
+		pinned: z.boolean().default(false).meta(about('Whether the note is shown above the others.', false)),
+		author_id: reference('users', about('The user who wrote the note.', exampleId('usr'))),
 		links: links.min(1).meta(linksMetadata),
 		...shared,
 		...systemFields('note'),

@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 import type { FieldError } from '../foundation/problem.ts';
-import { currency, requiredText } from './fields.ts';
+import { about, currency, requiredText } from './fields.ts';
 import { systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
 import { refuseForeignStages, refuseLossOfStages, type Stage, stage, stageKinds } from './stages.ts';
@@ -22,23 +22,18 @@ export const pipelines = defineResource({
 	visibility: 'everyone',
 	isAdministrative: true,
 	fields: {
-		name: requiredText(100).meta({
-			title: 'Name',
-			description: 'Name of the pipeline; unique.',
-			examples: ['Partner Sales'],
-		}),
-		position: z.int().min(0).default(0).meta({ title: 'Position', description: 'Position of the pipeline, ascending.', examples: [2] }),
-		is_default: z.boolean().default(false).meta({
-			title: 'Default',
-			description: 'Whether new deals go into this pipeline. Setting it replaces the previous default.',
-			examples: [false],
-		}),
-		currency: currency({ title: 'Currency', description: 'Three-letter currency code of its deals.', examples: ['EUR'] }),
-		stages: z.array(stage).min(1).max(50).meta({
-			title: 'Stages',
-			description: 'At least one of each kind. A change replaces the whole list.',
-			examples: [[newStage('Proposal', 0, 'open', 40), newStage('Won', 1, 'won', 100), newStage('Lost', 2, 'lost', 0)]],
-		}),
+		name: requiredText(100).meta(about('Name of the pipeline; unique.', 'Partner Sales')),
+		position: z.int().min(0).default(0).meta(about('Position of the pipeline, ascending.', 2)),
+		is_default: z.boolean().default(false).meta(
+			about('Whether new deals go into this pipeline. Setting it replaces the previous default.', false, { title: 'Default' }),
+		),
+		currency: currency(about('Three-letter currency code of its deals.', 'EUR')),
+		stages: z.array(stage).min(1).max(50).meta(
+			about(
+				'At least one of each kind. A change replaces the whole list.',
+				[newStage('Proposal', 0, 'open', 40), newStage('Won', 1, 'won', 100), newStage('Lost', 2, 'lost', 0)],
+			),
+		),
 		...systemFields('pipeline'),
 	},
 	important: ['name', 'is_default', 'currency', 'stages'],

@@ -1,24 +1,18 @@
 import { z } from 'zod/v4';
-import { type FieldMetadata, countryCode, optional, text } from './fields.ts';
+import { about, countryCode, type FieldMetadata, optional, text } from './fields.ts';
 
 export const lifecycleStages = [
-	'lead',
-	'marketing_qualified',
-	'sales_qualified',
-	'opportunity',
-	'customer',
-	'former_customer',
-	'other',
+	'lead', 'marketing_qualified', 'sales_qualified', 'opportunity', 'customer', 'former_customer', 'other',
 ] as const;
 
 export const postalAddress = (description: string) =>
 	optional(
 		z.strictObject({
-			street: text({ title: 'Street', description: 'Street and house number.', examples: ['Calle de Alcalá 50'] }),
-			city: text({ title: 'City', description: 'Town or city.', examples: ['Madrid'] }),
-			state: text({ title: 'State', description: 'State, province or region.', examples: ['Madrid'] }),
-			postal_code: text({ title: 'Postal Code', description: 'Postal or ZIP code.', examples: ['28014'] }, 20),
-			country: optional(countryCode, { title: 'Country', description: 'Two-letter country code.', examples: ['ES'] }),
+			street: text(about('Street and house number.', 'Calle de Alcalá 50')),
+			city: text(about('Town or city.', 'Madrid')),
+			state: text(about('State, province or region.', 'Madrid')),
+			postal_code: text(about('Postal or ZIP code.', '28014'), 20),
+			country: optional(countryCode, about('Two-letter country code.', 'ES')),
 		}),
 		{ title: 'Address', description },
 	);

@@ -2,7 +2,7 @@ import { z } from 'zod/v4';
 import { getOrCreate } from '../foundation/maps.ts';
 import type { FieldError } from '../foundation/problem.ts';
 import type { FieldMetadata } from './fields.ts';
-import { type JsonSchema, jsonSchema } from './json-schema.ts';
+import { type JsonSchema, jsonSchema, fieldTitle } from './json-schema.ts';
 import type { Actor } from './origin.ts';
 
 type Fields = Record<string, z.ZodType>;
@@ -198,9 +198,8 @@ export type RecordOf<F extends Fields> = StoredRecord & FieldValues<F>;
 
 export function defineResource<F extends Fields>(definition: Definition<F>): Resource {
 	const fields = Object.entries<z.ZodType>(definition.fields).map(([name, schema]) => {
-		const isImportant = definition.important.includes(name);
-		const marked = isImportant ? schema.meta({ ...schema.meta(), 'x-important': true }) : schema;
-		return [name, marked] as const;
+		const important = definition.important.includes(name) && { 'x-important': true };
+		return [name, schema.meta({ ...schema.meta(), title: metadataOf(schema).title || fieldTitle(name), ...important })] as const;
 	});
 	const writable = fields.filter(([, schema]) => !metadataOf(schema).readOnly);
 	const properties = jsonSchema(z.object(Object.fromEntries(fields)), 'output').properties ?? {};

@@ -1,29 +1,17 @@
 import { z } from 'zod/v4';
 import { Problem, validationFailed } from '../foundation/problem.ts';
-import { optional, requiredText, text } from './fields.ts';
+import { about, optional, requiredText, text } from './fields.ts';
 import type { RuleContext } from './resource.ts';
 
 export const stageKinds = ['open', 'won', 'lost'] as const;
 
 export const stage = z.strictObject({
-	id: text({ title: 'ID', description: 'Assigned by the service. Include it to keep the stage; omit it for a new one.' }, 64),
-	name: requiredText(100).meta({ title: 'Name', description: 'Name of the stage.', examples: ['Proposal'] }),
-	position: optional(z.int().min(0), {
-		title: 'Position',
-		description: 'Position of the stage, ascending; its index in the list if absent.',
-		examples: [0],
-	}),
-	kind: z.enum(stageKinds).meta({ title: 'Kind', description: 'Status of deals in this stage.', examples: ['open'] }),
-	probability: optional(z.number().min(0).max(100), {
-		title: 'Probability',
-		description: 'Probability in percent that deals in this stage are won.',
-		examples: [40],
-	}),
-	rotting_days: optional(z.int().min(1), {
-		title: 'Rotting Days',
-		description: 'Days without a stage change before a deal counts as stale.',
-		examples: [14],
-	}),
+	id: text(about('Assigned by the service. Include it to keep the stage; omit it for a new one.'), 64),
+	name: requiredText(100).meta(about('Name of the stage.', 'Proposal')),
+	position: optional(z.int().min(0), about('Position of the stage, ascending; its index in the list if absent.', 0)),
+	kind: z.enum(stageKinds).meta(about('Status of deals in this stage.', 'open')),
+	probability: optional(z.number().min(0).max(100), about('Probability in percent that deals in this stage are won.', 40)),
+	rotting_days: optional(z.int().min(1), about('Days without a stage change before a deal counts as stale.', 14)),
 });
 
 export type Stage = z.output<typeof stage>;

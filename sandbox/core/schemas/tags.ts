@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { optional, requiredText, text } from './fields.ts';
+import { about, optional, readOnly, requiredText, text } from './fields.ts';
 import { systemFields } from './record.ts';
 import { defineResource, type Resource } from './resource.ts';
 
@@ -14,19 +14,10 @@ export const tags = defineResource({
 	description: 'Labels for records of any kind.',
 	visibility: 'everyone',
 	fields: {
-		name: requiredText(100).meta({
-			title: 'Name',
-			description: 'Label shown to people; unique.',
-			examples: ['Early Adopter'],
-		}),
-		color: optional(color, { title: 'Color', description: 'Color of the label, as #rrggbb.', examples: ['#2f80ed'] }),
-		description: text({ title: 'Description', description: 'Purpose of the tag.', examples: ['Likes to try new features.'] }, 1000),
-		usage: z.int().min(0).meta({
-			title: 'Usage',
-			description: 'Number of records with the tag. A new count does not change the version of the tag.',
-			examples: [12],
-			readOnly: true,
-		}),
+		name: requiredText(100).meta(about('Label shown to people; unique.', 'Early Adopter')),
+		color: optional(color, about('Color of the label, as #rrggbb.', '#2f80ed')),
+		description: text(about('Purpose of the tag.', 'Likes to try new features.'), 1000),
+		usage: z.int().min(0).meta(readOnly('Number of records with the tag. A new count does not change the version of the tag.', 12)),
 		...systemFields('tag'),
 	},
 	important: ['name', 'color', 'description'],

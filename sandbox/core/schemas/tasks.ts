@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { choice, choiceOr, instant, reference, requiredText, text } from './fields.ts';
+import { about, choice, choiceOr, instant, readOnly, reference, requiredText, text } from './fields.ts';
 import { linksMetadata, links, missingLinks } from './links.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { exampleId } from './request-examples.ts';
@@ -12,43 +12,20 @@ export const tasks = defineResource({
 	description: 'Things to do.',
 	visibility: { owner: 'owner_id' },
 	fields: {
-		title: requiredText(255).meta({
-			title: 'Title',
-			description: 'Short summary of the task.',
-			examples: ['Call back about the offer'],
-		}),
-		description: text(
-			{ title: 'Description', description: 'Details of the task.', examples: ['Best reached in the morning.'] },
-			65_536,
-		),
-		type: choice(['to_do', 'call', 'email', 'meeting', 'follow_up'], {
-			title: 'Type',
-			description: 'Kind of work.',
-			examples: ['call'],
-		}),
+		title: requiredText(255).meta(about('Short summary of the task.', 'Call back about the offer')),
+		description: text(about('Details of the task.', 'Best reached in the morning.'), 65_536),
+		type: choice(['to_do', 'call', 'email', 'meeting', 'follow_up'], about('Kind of work.', 'call')),
 		status: choiceOr(
 			'not_started',
 			['not_started', 'in_progress', 'waiting', 'deferred', 'completed'],
-			{ title: 'Status', description: 'Status of the task.', examples: ['not_started'] },
+			about('Status of the task.', 'not_started'),
 		),
-		priority: choiceOr('normal', ['low', 'normal', 'high'], {
-			title: 'Priority',
-			description: 'Importance of the task.',
-			examples: ['high'],
-		}),
-		due_at: instant({ title: 'Due At', description: 'Time the task is due.', examples: ['2025-03-04T16:00:00.000Z'] }),
-		all_day: z.boolean().default(false).meta({
-			title: 'All Day',
-			description: 'Whether the task is due on a day, not at a time of day.',
-			examples: [false],
-		}),
-		remind_at: instant({ title: 'Remind At', description: 'Time to remind the assignee.', examples: ['2025-03-04T09:00:00.000Z'] }),
-		assignee_id: reference('users', {
-			title: 'Assignee',
-			description: 'The user responsible for the task.',
-			examples: [exampleId('usr')],
-		}),
-		completed_at: instant({ title: 'Completed At', description: 'Time of completion.', readOnly: true }),
+		priority: choiceOr('normal', ['low', 'normal', 'high'], about('Importance of the task.', 'high')),
+		due_at: instant(about('Time the task is due.', '2025-03-04T16:00:00.000Z')),
+		all_day: z.boolean().default(false).meta(about('Whether the task is due on a day, not at a time of day.', false)),
+		remind_at: instant(about('Time to remind the assignee.', '2025-03-04T09:00:00.000Z')),
+		assignee_id: reference('users', about('The user responsible for the task.', exampleId('usr'))),
+		completed_at: instant(readOnly('Time of completion.')),
 		links: links.default([]).meta(linksMetadata),
 		...sharedFields,
 		...systemFields('task'),

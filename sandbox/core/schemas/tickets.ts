@@ -1,7 +1,7 @@
 import { z } from 'zod/v4';
 import type { FieldError } from '../foundation/problem.ts';
 import { channels } from './message-fields.ts';
-import { choice, choiceOr, instant, reference, requiredText, text } from './fields.ts';
+import { about, choice, choiceOr, instant, readOnly, reference, requiredText, text } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { exampleId } from './request-examples.ts';
 import { defineResource } from './resource.ts';
@@ -13,69 +13,31 @@ export const tickets = defineResource({
 	description: 'Requests for help.',
 	visibility: { owner: 'owner_id' },
 	fields: {
-		number: z.int().min(1).meta({
-			title: 'Number',
-			description: 'Number of the ticket, shown to people.',
-			examples: [1042],
-			readOnly: true,
-		}),
-		subject: requiredText(255).meta({
-			title: 'Subject',
-			description: 'Short summary.',
-			examples: ['Invoice shows the wrong address'],
-		}),
-		description: text(
-			{
-				title: 'Description',
-				description: 'Details of the request.',
-				examples: ['The address on invoice 2231 is still our old one.'],
-			},
-			65_536,
+		number: z.int().min(1).meta(readOnly('Number of the ticket, shown to people.', 1042)),
+		subject: requiredText(255).meta(about('Short summary.', 'Invoice shows the wrong address')),
+		description: text(about('Details of the request.', 'The address on invoice 2231 is still our old one.'), 65_536),
+		status: choiceOr(
+			'new', ['new', 'open', 'pending', 'on_hold', 'solved', 'closed'],
+			about(
+				'Status of the ticket, set by updating it. Solved requires an assignee; closing a ticket that is not solved ' +
+					'solves it as well; closed is final.',
+				'open',
+			),
 		),
-		status: choiceOr('new', ['new', 'open', 'pending', 'on_hold', 'solved', 'closed'], {
-			title: 'Status',
-			description:
-				'Status of the ticket, set by updating it. Solved requires an assignee; closing a ticket that is not solved solves it as well; closed is final.',
-			examples: ['open'],
-		}),
-		priority: choiceOr('normal', ['low', 'normal', 'high', 'urgent'], {
-			title: 'Priority',
-			description: 'Urgency of the ticket.',
-			examples: ['high'],
-		}),
-		type: choice(['question', 'incident', 'problem', 'task'], {
-			title: 'Type',
-			description: 'Kind of request.',
-			examples: ['question'],
-		}),
-		channel: choice(channels, { title: 'Channel', description: 'Channel of the request.', examples: ['email'] }),
-		contact_id: reference('contacts', {
-			title: 'Contact',
-			description: 'The person who made the request.',
-			examples: [exampleId('con')],
-		}),
-		company_id: reference('companies', {
-			title: 'Company',
-			description: 'The company of the requester.',
-			examples: [exampleId('com')],
-		}),
-		deal_id: reference('deals', { title: 'Deal', description: 'The deal the ticket is about.', examples: [exampleId('dea')] }),
-		assignee_id: reference('users', { title: 'Assignee', description: 'The user who works on it.', examples: [exampleId('usr')] }),
-		follow_up_of_id: reference('tickets', {
-			title: 'Follow-Up Of',
-			description: 'The earlier ticket that this one continues.',
-			examples: [exampleId('tic')],
-		}),
-		due_at: instant({ title: 'Due At', description: 'Time the ticket is due.', examples: ['2025-03-04T16:00:00.000Z'] }),
-		first_responded_at: instant({ title: 'First Responded At', description: 'Time of the first response.', readOnly: true }),
-		solved_at: instant({
-			title: 'Solved At',
-			description: 'Time the ticket was solved; null if it was reopened since.',
-			readOnly: true,
-		}),
-		closed_at: instant({ title: 'Closed At', description: 'Time the ticket was closed.', readOnly: true }),
-		last_message_at: instant({ title: 'Last Message At', description: 'Time of the last message on the ticket.', readOnly: true }),
-		satisfaction: choice(['good', 'bad'], { title: 'Satisfaction', description: 'Rating by the requester.', examples: ['good'] }),
+		priority: choiceOr('normal', ['low', 'normal', 'high', 'urgent'], about('Urgency of the ticket.', 'high')),
+		type: choice(['question', 'incident', 'problem', 'task'], about('Kind of request.', 'question')),
+		channel: choice(channels, about('Channel of the request.', 'email')),
+		contact_id: reference('contacts', about('The person who made the request.', exampleId('con'))),
+		company_id: reference('companies', about('The company of the requester.', exampleId('com'))),
+		deal_id: reference('deals', about('The deal the ticket is about.', exampleId('dea'))),
+		assignee_id: reference('users', about('The user who works on it.', exampleId('usr'))),
+		follow_up_of_id: reference('tickets', about('The earlier ticket that this one continues.', exampleId('tic'), { title: 'Follow-Up Of' })),
+		due_at: instant(about('Time the ticket is due.', '2025-03-04T16:00:00.000Z')),
+		first_responded_at: instant(readOnly('Time of the first response.')),
+		solved_at: instant(readOnly('Time the ticket was solved; null if it was reopened since.')),
+		closed_at: instant(readOnly('Time the ticket was closed.')),
+		last_message_at: instant(readOnly('Time of the last message on the ticket.')),
+		satisfaction: choice(['good', 'bad'], about('Rating by the requester.', 'good')),
 		...sharedFields,
 		...systemFields('ticket'),
 	},

@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { instant, pointInTime } from './fields.ts';
+import { about, instant, pointInTime } from './fields.ts';
 import { exampleId } from './request-examples.ts';
 
 export const deliveryStatuses = ['pending', 'succeeded', 'failed'] as const;
@@ -22,14 +22,10 @@ export interface Delivery {
 }
 
 const attemptSchema = z.object({
-	started_at: pointInTime.meta({ title: 'Started At', description: 'Time the attempt began.' }),
-	duration_ms: z.int().min(0).meta({ title: 'Duration (Milliseconds)', description: 'Duration of the attempt.' }),
-	response_status: z.int().nullable().meta({
-		title: 'Response Status',
-		description: 'HTTP status of the receiver’s response; null if it did not respond.',
-		examples: [200],
-	}),
-	error: z.string().nullable().meta({ title: 'Error', description: 'Reason for the failure, if any.' }),
+	started_at: pointInTime.meta(about('Time the attempt began.')),
+	duration_ms: z.int().min(0).meta(about('Duration of the attempt.', undefined, { title: 'Duration (Milliseconds)' })),
+	response_status: z.int().nullable().meta(about('HTTP status of the receiver’s response; null if it did not respond.', 200)),
+	error: z.string().nullable().meta(about('Reason for the failure, if any.')),
 });
 
 /** One attempt to deliver an event. */
@@ -37,27 +33,15 @@ export type Attempt = z.output<typeof attemptSchema>;
 
 /** A delivery as the API returns it. */
 export const deliverySchema = z.object({
-	id: z.string().meta({ title: 'ID', description: 'Identifies the delivery.', examples: [exampleId('dlv')] }),
-	object: z.literal('delivery').meta({ title: 'Object', description: 'Type of the object.' }),
-	webhook_id: z.string().meta({ title: 'Webhook', description: 'The subscription.', examples: [exampleId('whk')] }),
-	event_id: z.string().meta({
-		title: 'Event',
-		description: 'The event; it is the webhook-id of every attempt.',
-		examples: [exampleId('evt')],
-	}),
-	event_type: z.string().meta({ title: 'Event Type', description: 'The type of the event.', examples: ['contact.created'] }),
-	status: z.enum(deliveryStatuses).meta({
-		title: 'Status',
-		description: 'Whether the delivery succeeded, failed permanently, or will be retried.',
-		examples: ['succeeded'],
-	}),
-	next_attempt_at: instant({ title: 'Next Attempt At', description: 'Time of the next attempt; null if none is planned.' }),
-	attempts: z.array(attemptSchema).meta({ title: 'Attempts', description: 'All attempts, oldest first.' }),
-	created_at: pointInTime.meta({
-		title: 'Created At',
-		description: 'Time the delivery was queued.',
-		examples: ['2025-03-01T09:30:00.000Z'],
-	}),
+	id: z.string().meta(about('Identifies the delivery.', exampleId('dlv'))),
+	object: z.literal('delivery').meta(about('Type of the object.')),
+	webhook_id: z.string().meta(about('The subscription.', exampleId('whk'))),
+	event_id: z.string().meta(about('The event; it is the webhook-id of every attempt.', exampleId('evt'))),
+	event_type: z.string().meta(about('The type of the event.', 'contact.created')),
+	status: z.enum(deliveryStatuses).meta(about('Whether the delivery succeeded, failed permanently, or will be retried.', 'succeeded')),
+	next_attempt_at: instant(about('Time of the next attempt; null if none is planned.')),
+	attempts: z.array(attemptSchema).meta(about('All attempts, oldest first.')),
+	created_at: pointInTime.meta(about('Time the delivery was queued.', '2025-03-01T09:30:00.000Z')),
 	// A token that may not read deliveries gets only the id, as with records.
 }).meta({ id: 'WebhookDelivery', description: 'The delivery of an event to a webhook.', required: ['id'] });
 
@@ -69,19 +53,14 @@ export const deliveryJson = (delivery: Delivery): z.output<typeof deliverySchema
 	event_id: delivery.eventId,
 	event_type: delivery.eventType,
 	status: delivery.status,
-	next_attempt_at:
-		delivery.nextAttemptAt === null ? null : new Date(delivery.nextAttemptAt).toISOString(),
+	next_attempt_at: delivery.nextAttemptAt === null ? null : new Date(delivery.nextAttemptAt).toISOString(),
 	attempts: delivery.attempts,
 	created_at: new Date(delivery.createdAt).toISOString(),
 });
 
 /** The body of a recovery. */
 export const recoverSchema = z.strictObject({
-	since: pointInTime.meta({
-		title: 'Since',
-		description: 'Time of the first event to recover; the log goes back 30 days.',
-		examples: ['2026-03-01T09:30:00.000Z'],
-	}),
+	since: pointInTime.meta(about('Time of the first event to recover; the log goes back 30 days.', '2026-03-01T09:30:00.000Z')),
 });
 
 /** The response to a recovery. */

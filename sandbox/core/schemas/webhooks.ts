@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { choiceOr, instant, optional, text, webAddress } from './fields.ts';
+import { about, choiceOr, instant, optional, readOnly, text, webAddress } from './fields.ts';
 import { applicationId, systemFields } from './record.ts';
 import { defineResource, entersStatus, type RecordOf } from './resource.ts';
 
@@ -7,57 +7,31 @@ import { defineResource, entersStatus, type RecordOf } from './resource.ts';
 const disabledReasons = ['failures', 'gone'] as const;
 
 const fields = {
-	url: webAddress.meta({
-		title: 'URL',
-		description: 'Web address that events are posted to.',
-		examples: ['https://n8n.example/webhook/6f1c1b8e'],
-	}),
-	events: z.array(z.string().min(1).max(100)).min(1).max(100).meta({
-		title: 'Events',
-		description: 'Types of events, or patterns: contact.* for all events of contacts, * for all events.',
-		examples: [['contact.created', 'deal.*']],
-	}),
-	description: text({ title: 'Description', description: 'Purpose of the subscription.', examples: ['Workflow: welcome new contacts'] }),
+	url: webAddress.meta(about('Web address that events are posted to.', 'https://n8n.example/webhook/6f1c1b8e')),
+	events: z.array(z.string().min(1).max(100)).min(1).max(100).meta(
+		about('Types of events, or patterns: contact.* for all events of contacts, * for all events.', ['contact.created', 'deal.*']),
+	),
+	description: text(about('Purpose of the subscription.', 'Workflow: welcome new contacts')),
 	filter: optional(
 		z.strictObject({
-			ids: z.array(z.string().min(1).max(64)).min(1).max(500).meta({
-				title: 'Record IDs',
-				description: 'IDs of the records whose events are sent.',
-			}),
+			ids: z.array(z.string().min(1).max(64)).min(1).max(500).meta(
+				about('IDs of the records whose events are sent.', undefined, { title: 'Record IDs' }),
+			),
 		}),
-		{ title: 'Filter', description: 'Restricts the webhook to events of some records.' },
+		about('Restricts the webhook to events of some records.'),
 	),
-	expires_at: instant({
-		title: 'Expires At',
-		description: 'Time at which the webhook is deleted; never if absent. Change it to renew the webhook.',
-	}),
-	status: choiceOr('active', ['active', 'paused', 'disabled'], {
-		title: 'Status',
-		description: 'Whether events are sent. Set a disabled webhook to active to resume it.',
-		examples: ['active'],
-	}),
-	disabled_reason: z.enum(disabledReasons).nullable().meta({
-		title: 'Disabled Reason',
-		description: 'Reason it was disabled: 5 days without success, or a response with status 410.',
-		readOnly: true,
-	}),
-	secret_hint: z.string().meta({
-		title: 'Secret Hint',
-		description: 'The last characters of the secret.',
-		examples: ['k9Q='],
-		readOnly: true,
-	}),
+	expires_at: instant(about('Time at which the webhook is deleted; never if absent. Change it to renew the webhook.')),
+	status: choiceOr(
+		'active', ['active', 'paused', 'disabled'],
+		about('Whether events are sent. Set a disabled webhook to active to resume it.', 'active'),
+	),
+	disabled_reason: z.enum(disabledReasons).nullable().meta(
+		readOnly('Reason it was disabled: 5 days without success, or a response with status 410.'),
+	),
+	secret_hint: z.string().meta(readOnly('The last characters of the secret.', 'k9Q=')),
 	application_id: applicationId,
-	failing_since: instant({
-		title: 'Failing Since',
-		description: 'Time of the first failed delivery since the last success; null if there is none.',
-		readOnly: true,
-	}),
-	last_success_at: instant({
-		title: 'Last Success At',
-		description: 'Time of the last successful delivery. Deliveries do not change the version.',
-		readOnly: true,
-	}),
+	failing_since: instant(readOnly('Time of the first failed delivery since the last success; null if there is none.')),
+	last_success_at: instant(readOnly('Time of the last successful delivery. Deliveries do not change the version.')),
 	...systemFields('webhook'),
 };
 
@@ -83,8 +57,7 @@ export const webhooks = defineResource({
 	complete: (webhook, previous) => ({
 		disabled_reason: webhook.status === 'disabled' ? webhook.disabled_reason : null,
 		// Reactivating a subscription clears its failures.
-		failing_since:
-			previous?.status !== 'active' && webhook.status === 'active' ? null : webhook.failing_since,
+		failing_since: previous?.status !== 'active' && webhook.status === 'active' ? null : webhook.failing_since,
 	}),
 
 	check(webhook, previous, { at }) {

@@ -9,7 +9,7 @@ import { eventsPath, recordsPath } from '../sign-in/navigation.ts';
 import { creationNotice, Notices, copyScript } from '../sign-in/notices.ts';
 import { takeAction } from '../../domain/records/take-action.ts';
 import { createRecord, deleteRecord, existingRecord, updateRecord } from '../../domain/records/write.ts';
-import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
+import { actionInput, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import { createWebhook } from '../../api/webhooks/create-webhook.ts';
 import { eventsBody } from './events-page.ts';
@@ -140,7 +140,7 @@ class RecordPages {
 		const record = this.recordOf(request);
 		const action = memberNamed(resource.actions, c.req.param('action')!);
 		if (!action) throw new Problem('not_found', 'There is no such action.');
-		const fields = actionFields(visitor.store, action.input ?? {});
+		const fields = actionFields(visitor.store, actionInput(action));
 		return {
 			resource,
 			verb: 'change',

@@ -1,3 +1,4 @@
+import type { z } from 'zod/v4';
 import { valueAt } from '../../core/foundation/json.ts';
 import { customFieldType } from '../../core/schemas/custom-field-type.ts';
 import { type CustomField, customFields } from '../../core/schemas/custom-fields.ts';
@@ -64,13 +65,13 @@ export function formFields(store: StoreView, resource: Resource, stored: StoredR
 }
 
 /** The fields that an action asks for. */
-export function actionFields(store: StoreView, input: Resource['fields']): FormField[] {
-	const schemas = Object.entries(input).map(([name, type]) => ({ name, type, schema: jsonSchema(type, 'input') }));
-	const withChoices = choicesIn(store, schemas.map(({ schema }) => schema));
-	return schemas.map(({ name, type, schema }) => ({
+export function actionFields(store: StoreView, input: z.ZodObject): FormField[] {
+	const { properties = {}, required = [] } = jsonSchema(input, 'input');
+	const withChoices = choicesIn(store, Object.values(properties));
+	return Object.entries(properties).map(([name, schema]) => ({
 		name,
 		schema: withChoices(schema),
-		isRequired: !type.safeParse(undefined).success,
+		isRequired: required.includes(name),
 		isImportant: true,
 	}));
 }

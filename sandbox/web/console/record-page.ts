@@ -4,7 +4,7 @@ import type { Service } from '../../core/service.ts';
 import { recordsPath } from '../sign-in/navigation.ts';
 import { formInputs } from '../sign-in/signed-in-forms.ts';
 import type { Html } from '../pages/page.ts';
-import { hasCustomFields, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
+import { actionInput, hasCustomFields, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
 import { customFields } from '../../core/schemas/custom-fields.ts';
 import { customObjects } from '../../core/schemas/custom-objects.ts';
 import { resources } from '../../core/schemas/index.ts';
@@ -100,10 +100,10 @@ function actions(visitor: Visitor, resource: Resource, record: StoredRecord): Ht
 	const hidden = html`${formInputs(session)}
 		<input type="hidden" name="version" value="${record.version}" />`;
 	const possible = Object.entries(may(visitor, 'change', resource) ? (resource.actions ?? {}) : {});
-	const offered = possible.filter(([, action]) => action.isPossible?.(record) ?? true).map(([name, { summary, input }]) => ({
+	const offered = possible.filter(([, action]) => action.isPossible?.(record) ?? true).map(([name, action]) => ({
 		name,
-		summary,
-		fields: input ? actionFields(store, input) : [],
+		summary: action.summary,
+		fields: actionFields(store, actionInput(action)),
 	}));
 	return html`<div class="row">
 		${offered.map(({ name, summary, fields }) => {
