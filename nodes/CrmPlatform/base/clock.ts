@@ -1,5 +1,7 @@
 import { sleep } from 'n8n-workflow';
 
+import { getOrCreate } from './maps';
+
 export interface Clock {
 	/** Unix epoch milliseconds. */
 	now(): number;
@@ -11,6 +13,22 @@ export interface Clock {
 export const timerCanceled = new Error('The timer was canceled');
 
 export const systemClock: Clock = { now: Date.now, sleep: abortableSleep, random: Math.random };
+
+const steadyClocks = new WeakMap<Clock, Clock>();
+
+/** A clock that goes on when this one is set back: otherwise, what is due would wait until it has caught up. */
+export function steady(clock: Clock): Clock {
+	return getOrCreate(steadyClocks, clock, () => {
+		let latest = -Infinity;
+		let behind = 0;
+		const now = () => {
+			behind = Math.max(behind, latest - clock.now());
+			latest = clock.now() + behind;
+			return latest;
+		};
+		return { ...clock, now };
+	});
+}
 
 /** Up to n8n 2.30, the `sleep` of n8n-workflow ignores the signal and keeps waiting after an abort. */
 async function abortableSleep(ms: number, signal?: AbortSignal): Promise<void> {

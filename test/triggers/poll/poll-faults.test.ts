@@ -201,3 +201,17 @@ test('an event that waits for the end of an execution starts at that end, even w
 	await clock.advance(5_000);
 	expect(n8n.allRows).toHaveLength(3);
 });
+
+test('if n8n’s clock is set back by an hour, events start, and failed ones start again, as before', async () => {
+	const { clock, n8n, happen, choose, publish, started } = await pollWorld();
+	n8n.courses = [{ ms: 1, status: 'error' }, { ms: 1, status: 'success' }];
+	n8n.fast = 3_600_000;
+	await publish(choose({ doneWhen: 'succeeded' }));
+	happen('r0');
+	while (n8n.allRows.length < 1) await clock.advance(100);
+	await clock.advance(1_000);
+	n8n.fast = 0;
+	happen('r1');
+	await clock.advance(120_000);
+	expect(started()).toEqual(['e2', 'e2', 'e3', 'e3']);
+});

@@ -3,7 +3,7 @@ import { NodeOperationError, type ITriggerFunctions, type ITriggerResponse } fro
 import type { Connection } from '../../api/connection';
 import type { EventLog } from '../../log/eventLog';
 import { isAnsweredWith } from '../../api/fetchRecord';
-import type { Clock } from '../../base/clock';
+import { steady, type Clock } from '../../base/clock';
 import { unauthorized } from '../../api/http/statuses';
 import type { EventChoice } from '../eventProperties';
 import { maxTimeUnstored } from '../storedState';
@@ -44,11 +44,12 @@ const maxPause = 5 * 60_000;
  */
 export async function startReading(
 	n8n: ITriggerFunctions,
-	service: ReadingDependencies,
+	{ api, log, clock }: ReadingDependencies,
 	choice: TriggerChoice,
 	reopen = async () => await Promise.resolve(false),
 ): Promise<ITriggerResponse> {
-	const dispatcher = await openDispatcher(n8n, service.log, choice, beginningOf(choice), service.clock);
+	const service = { api, log, clock: steady(clock) };
+	const dispatcher = await openDispatcher(n8n, log, choice, beginningOf(choice), service.clock);
 	const loop = new ReadingLoop(n8n, service, choice, dispatcher);
 	void loop.run(reopen);
 	return {

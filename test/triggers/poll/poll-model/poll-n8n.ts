@@ -4,6 +4,7 @@ import { forgetDispatchers } from '../../../../nodes/CrmPlatform/trigger/poll/pu
 import { startReading, type TriggerChoice } from '../../../../nodes/CrmPlatform/trigger/poll/readingLoop';
 import type { Connection } from '../../../../nodes/CrmPlatform/api/connection';
 import { createDeferredPromise, type DeferredPromise } from '../deferred-promise.ts';
+import type { Clock } from '../../../../nodes/CrmPlatform/base/clock';
 import type { SimulatedClock } from '../../../../bench/scale/clock.ts';
 import type { PollModelService } from './poll-service.ts';
 
@@ -43,6 +44,8 @@ export class PollModelN8n {
 	/** How many of the next executions lose their job: n8n, in queue mode, takes the end of another job for theirs. */
 	jobsToLose = 0;
 	courses: Course[] = [{ ms: 100, status: 'success' }];
+	/** By how much n8n's clock is fast (ms). */
+	fast = 0;
 	private course = 0;
 	/** The course of an execution with these items: by default, the courses in turn. */
 	courseOf: (items: IDataObject[]) => Course = () => this.courses[this.course++ % this.courses.length]!;
@@ -52,8 +55,12 @@ export class PollModelN8n {
 	private readonly clock: SimulatedClock;
 	private readonly service: PollModelService;
 
+	/** n8n's own clock. */
+	private readonly skewedClock: Clock;
+
 	constructor(clock: SimulatedClock, service: PollModelService) {
 		this.clock = clock;
+		this.skewedClock = { ...clock, now: () => clock.now() + this.fast };
 		this.service = service;
 	}
 
@@ -98,7 +105,7 @@ export class PollModelN8n {
 			this.published.set(node, { choice });
 			const { log, api: answers } = this.service;
 			const api = { view: 'view', notices: new Set(), ...answers } as unknown as Connection;
-			const open = async () => await startReading(this.context(node, copy, mode), { api, log, clock: this.clock }, choice);
+			const open = async () => await startReading(this.context(node, copy, mode), { api, log, clock: this.skewedClock }, choice);
 			// n8n tries again where an activation fails.
 			const activating = Array.from({ length: 10 }).reduce<Promise<ITriggerResponse>>((tried) => tried.catch(open), open());
 			await this.clock.advance(100);
