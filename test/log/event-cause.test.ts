@@ -1,5 +1,5 @@
 import type { CrmEvent } from '../../nodes/CrmPlatform/log/crmEvent';
-import { passesFilter } from '../../nodes/CrmPlatform/trigger/eventFilter';
+import { passesFilter } from '../../nodes/CrmPlatform/trigger/eventProperties';
 import { idempotencyKey, originOf } from '../../nodes/CrmPlatform/api/http/idempotency';
 import { madeBy, ownOrigin, type IgnoredOrigins } from '../../nodes/CrmPlatform/log/cause';
 

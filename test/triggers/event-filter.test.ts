@@ -1,6 +1,6 @@
 import type { CrmEvent } from '../../nodes/CrmPlatform/log/crmEvent';
 import { parseEvent } from '../../nodes/CrmPlatform/log/crmEvent';
-import { passesFilter } from '../../nodes/CrmPlatform/trigger/eventFilter';
+import { passesFilter } from '../../nodes/CrmPlatform/trigger/eventProperties';
 
 const event = (data: object): CrmEvent =>
 	parseEvent({ id: 'evt_1', type: 'deal.updated', timestamp: '2026-01-01T00:00:00Z', sequence: 1, data })!;

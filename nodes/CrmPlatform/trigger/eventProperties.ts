@@ -3,8 +3,8 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { originOf, type KeyOrigin } from '../api/http/idempotency';
 import { listIn } from '../values/blank';
 import { readOption } from '../values/readers';
-import type { EventFilter } from './eventFilter';
-import { ownOrigin, ownOriginChoices, type IgnoredOrigins } from '../log/cause';
+import { isIgnored, ownOrigin, ownOriginChoices, type IgnoredOrigins } from '../log/cause';
+import type { CrmEvent } from '../log/crmEvent';
 import { outputShapes, type EventOutput } from './eventOutput';
 
 /** The originators whose changes do not start the workflow. */
@@ -99,6 +99,15 @@ export const eventProperties: INodeProperties[] = [
 	},
 ];
 
+interface EventFilter {
+	/** The changed fields, by their names in the event; any if empty. */
+	changedFields: string[];
+	/** The values a field of the record may have; any if empty. */
+	equal: Record<string, string[]>;
+	/** The originators whose changes are ignored; all changes count if absent. */
+	ignored?: IgnoredOrigins | undefined;
+}
+
 /** The chosen events, and their output. */
 export interface EventChoice {
 	/** Event types and patterns, sorted and without duplicates. */
@@ -154,3 +163,18 @@ const texts = (value: unknown): string[] =>
 	listIn(value)
 		.map((entry) => String(entry).trim())
 		.filter((text) => text !== '');
+
+export function passesFilter(event: CrmEvent, { changedFields, equal, ignored }: EventFilter): boolean {
+	if (ignored && isIgnored(event, ignored)) return false;
+	const { object, previous, changed } = event.data;
+	const isOther = Object.entries(equal).some(
+		([field, values]) => values.length > 0 && !values.includes(String(object[field])),
+	);
+	if (isOther) return false;
+	if (changedFields.length === 0 || previous === null) return true;
+	return changed.some((name) => changedFields.some((field) => covers(field, name)));
+}
+
+/** Whether a field contains the changed one: `custom_fields` contains each custom field. */
+const covers = (field: string, name: string): boolean =>
+	name === field || name.startsWith(`${field}.`);

@@ -23,11 +23,10 @@ async function openRecords(settings: PollSettings = { doneWhen: 'ended', groupSi
 }
 
 test.each(['ended', 'succeeded', 'started'] as const)('since a chosen date, changes of open records start (%s)', async (doneWhen) => {
-	const { clock, since, from, publish, executions, messages } = await openRecords({ doneWhen, groupSize: 1 });
+	const { clock, since, from, publish, executions } = await openRecords({ doneWhen, groupSize: 1 });
 	await publish(from('A', since));
 	await clock.advance(300_000);
 	expect(executions()).toEqual([1, 1, 1, 1, 1, 1]);
-	expect(messages()).toEqual([]);
 });
 
 test('changes of records that are set aside start with a later date', async () => {

@@ -5,7 +5,7 @@ import { storeState, type StateVersion } from '../storedState';
 import { hasExecution, storeOnly } from '../unwritable';
 import type { DispatchOptions } from './eventChoice';
 import {
-	isAbandoned, isBehind, lostRecords, maxOpen, nextDue, nextGroups, roomForGroups, startable, type GroupEffect, type GroupEvent, type GroupLedger,
+	isAbandoned, isBehind, maxOpen, nextDue, nextGroups, roomForGroups, startable, type GroupEffect, type GroupEvent, type GroupLedger,
 } from './groupLedger';
 import type { Loaded } from './loadGroup';
 import { abandonedError, setAsideError, unreadError, type Outcome } from './outcome';
@@ -149,7 +149,7 @@ export class Dispatcher {
 		return effects;
 	}
 
-	/** Sets aside and reports open groups that only an earlier beginning could read, unless this one reads their events. */
+	/** Sets aside and reports open groups that only an earlier beginning could read, unless their execution exists and is enough. */
 	private async setAbandonedAside(signal: AbortSignal): Promise<void> {
 		const { n8n, position, clock, options } = this;
 		const groups = position.open.filter((group) => isAbandoned(group, position) && !this.running.has(group.name));
@@ -158,7 +158,7 @@ export class Dispatcher {
 			groups.map(async (group) => group.isEmitted === true && (await hasExecution(n8n, executionKey(n8n, group), clock))),
 		);
 		if (signal.aborted) return;
-		const records = new Set(groups.flatMap((group, i) => lostRecords(group, executed[i]!, position, options)));
+		const records = new Set(groups.flatMap((group, i) => (executed[i] && options.doneWhen !== 'succeeded' ? [] : group.records)));
 		if (records.size > 0) reportFailure(n8n, abandonedError(n8n.getNode(), [...records]));
 		this.note({ is: 'closed', names: groups.map(({ name }) => name) });
 	}

@@ -1,4 +1,3 @@
-import { matchesEventPattern } from '../../log/crmEvent';
 import type { DispatchOptions } from './eventChoice';
 import { splitOff } from './group';
 import type { LoadFailure } from './loadGroup';
@@ -183,20 +182,3 @@ export function roomForGroups(open: number, ready: number, groupSize: number): n
 /** Whether a group belongs to an earlier beginning, and its records are no longer known. */
 export const isAbandoned = ({ kind, start }: Group, position: Position): boolean =>
 	start !== position.start && (kind === 'records' || start.startsWith('records '));
-
-/**
- * The records of an abandoned group that the position does not read again.
- *
- * @param isExecuted whether its last execution exists
- */
-export function lostRecords(group: Group, isExecuted: boolean, position: Position, { doneWhen }: DispatchOptions): string[] {
-	const { kind, records, sequences, timestamps, types, attempt, unbegun } = group;
-	if (isExecuted && doneWhen !== 'succeeded') return [];
-	const { choice, replaced: replacedChoices, since } = position;
-	// The group does not show whether an event passes the filter.
-	const isUnfiltered = choice.filter.changedFields.length === 0 && Object.values(choice.filter.equal).every((values) => values.length === 0);
-	const isChosen = types.every((type) => choice.events.some((pattern) => matchesEventPattern(pattern, type)));
-	const isReadAgain = kind === 'events' && isUnfiltered && isChosen && replacedChoices.length === 0;
-	if (isExecuted || attempt > 1 || unbegun > 0 || !isReadAgain) return records;
-	return records.filter((_, i) => sequences[i]! <= position.sequence || Date.parse(timestamps[i]!) < Date.parse(since));
-}

@@ -53,7 +53,7 @@ export async function loadGroup(group: Group, options: LoadOptions): Promise<Loa
 	const { found, missing } = await eventsOf(group, options);
 	const gone = missing.length === 0 ? [] : asFailed(missing, new Error('the event log no longer has it'), true).failures;
 	const loaded = group.start.startsWith('records ')
-		? await changesOf(found, records!, options.tries < maxBehind)
+		? await tryReading(found.map(({ id }) => id), async () => (found.length === 0 ? [] : await records!.changed(found, options.tries < maxBehind)))
 		: await loadEach(found, async (event) => await eventOutput(event, { shape: group.shape, origin }, async () => api));
 	if (gone.length + loaded.failures.length === 0) for (const event of found) cache.events.delete(eventIdentity(event));
 	return { items: loaded.items, failures: [...gone, ...loaded.failures] };
@@ -61,22 +61,8 @@ export async function loadGroup(group: Group, options: LoadOptions): Promise<Loa
 
 /** Makes one item for each event, in their order, a few at a time. */
 async function loadEach(events: CrmEvent[], output: (event: CrmEvent) => Promise<IDataObject>): Promise<Loaded> {
-	return merged(await inParallel(events, async (event) => await tryReading([event.id], async () => [await output(event)])));
-}
-
-/** Makes one item for each record. If the service refuses a list, reads the records one by one. */
-async function changesOf(events: CrmEvent[], records: RecordReader, mayBeBehind: boolean): Promise<Loaded> {
-	if (events.length === 0) return asLoaded([]);
-	const ids = events.map(({ id }) => id);
-	const loaded = await tryReading(ids, async () => await records.changed(events, mayBeBehind));
-	const recordIds = [...new Set(events.map(({ data }) => String(data.object.id)))];
-	if (recordIds.length === 1 || !loaded.failures.some(({ isFinal }) => isFinal)) return loaded;
-	const first = new Set(recordIds.slice(0, Math.ceil(recordIds.length / 2)));
-	const isFirst = ({ data }: CrmEvent) => first.has(String(data.object.id));
-	return merged([
-		await changesOf(events.filter(isFirst), records, mayBeBehind),
-		await changesOf(events.filter((event) => !isFirst(event)), records, mayBeBehind),
-	]);
+	const parts = await inParallel(events, async (event) => await tryReading([event.id], async () => [await output(event)]));
+	return { items: parts.flatMap(({ items }) => items), failures: parts.flatMap(({ failures }) => failures) };
 }
 
 async function tryReading(ids: string[], read: () => Promise<IDataObject[]>): Promise<Loaded> {
@@ -99,10 +85,6 @@ const asLoaded = (found: IDataObject[]): Loaded => ({ items: found.map((json) =>
 const asFailed = (ids: string[], error: Error, isFinal: boolean): Loaded => ({
 	items: [],
 	failures: [{ ids, error, isFinal }],
-});
-const merged = (parts: Loaded[]): Loaded => ({
-	items: parts.flatMap(({ items }) => items),
-	failures: parts.flatMap(({ failures }) => failures),
 });
 
 /** The events of a group, however far apart they are in the log. */

@@ -2,7 +2,7 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { matchesEventPattern, type CrmEvent } from '../../log/crmEvent';
-import { passesFilter } from '../eventFilter';
+import { passesFilter } from '../eventProperties';
 import { outputShapes } from '../eventOutput';
 import { readState } from '../storedState';
 

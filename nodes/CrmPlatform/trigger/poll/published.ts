@@ -2,15 +2,13 @@ import { NodeOperationError, type ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../base/clock';
 import type { EventLog } from '../../log/eventLog';
-import { isStartedByN8n } from '../activation';
+import { isStartedByN8n, reportFailure } from '../reportFailure';
 import { forgetStates, isNewestState, triggerKey } from '../storedState';
 import type { DispatchOptions } from './eventChoice';
 import { Dispatcher } from './dispatcher';
 import { groupOfEvents } from './group';
-import { findLostPosition } from './lostPosition';
-import { storedPosition, type Position } from './position';
-import { reportFailure } from '../reportFailure';
-import { resume, type Beginning, type Resumption } from './resume';
+import { openPosition, type Beginning } from './openPosition';
+import { storedPosition } from './position';
 import { forgetLooks } from './logFollower';
 import { hasExecution } from '../unwritable';
 import { executionKey, forgetN8n } from './starts';
@@ -45,17 +43,12 @@ export async function openDispatcher(
 	const existingDispatcher = dispatchers.get(name);
 	const stored = storedPosition(n8n);
 	const isCurrent = existingDispatcher !== undefined && (!stored || isNewestState(n8n, existingDispatcher.version));
-	const latestPosition = isCurrent ? existingDispatcher.position : stored;
-	const isRestart = isStartedByN8n(n8n);
-	const activation = { isRestart, now: clock.now() };
-	const newest = await log.newest();
-	const resumed = await resume(log, latestPosition, newest, beginning, activation);
-	const { position } = resumed;
-	// Only a publish changes the beginning, so after a restart a different one belongs to an older position.
-	const isOlder = isRestart && latestPosition !== undefined && latestPosition.start !== beginning.start;
-	let { notice } = resumed;
-	if (isOlder && beginning.since !== '') notice = olderPosition;
-	else if (isOlder || !latestPosition) notice = await recoverPosition(n8n, log, resumed, beginning, clock, isRestart);
+	const { position, notice } = await openPosition(log, isCurrent ? existingDispatcher.position : stored, beginning, {
+		isRestart: isStartedByN8n(n8n),
+		now: clock.now(),
+		hasStarted: async (event, read) =>
+			await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], read, beginning.choice.shape)), clock),
+	});
 	if (notice !== undefined) reportFailure(n8n, new NodeOperationError(n8n.getNode(), notice));
 
 	existingDispatcher?.stop();
@@ -70,40 +63,3 @@ export async function openDispatcher(
 	dispatcher.putInStaticData({ isTakeover: true });
 	return dispatcher;
 }
-
-/**
- * Recovers the position of a node that has none: it was never published, or its position is lost.
- *
- * @returns what to tell the user
- */
-async function recoverPosition(
-	n8n: ITriggerFunctions,
-	log: EventLog,
-	{ position }: Resumption,
-	{ choice, since }: Beginning,
-	clock: Clock,
-	isRestart: boolean,
-): Promise<string | undefined> {
-	const found = await findLostPosition(log, choice, async (event) => {
-		return await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], position, choice.shape)), clock);
-	});
-	if (found && (since === '' || found.newestStarted > position.sequence)) {
-		// Events without an execution are read again; n8n knows what it has started.
-		const { sequence } = found;
-		Object.assign(position, { sequence, begun: sequence, since: '', backfill: undefined });
-		return recovered(sequence);
-	}
-	return isRestart ? startedOver(position) : undefined;
-}
-
-const lost =
-	'The position of this trigger was lost, for instance because another node of the workflow has overwritten its static data. Events that only an earlier choice of events includes may be missing.';
-
-const recovered = (sequence: number): string =>
-	`${lost} It was restored from the executions of the latest events, and the trigger continues there. Events up to sequence ${sequence} that had not started the workflow, and events that waited for another attempt, may be missing.`;
-
-const startedOver = ({ sequence, since }: Position): string =>
-	`Events may be missing. ${lost} The trigger starts over as set in Start From, with the events after sequence ${sequence}${since === '' ? '' : `, since ${since}`}.`;
-
-const olderPosition =
-	'The stored position was from before the last change of Start From, for instance because another node of the workflow has overwritten its static data. The trigger starts over as set in Start From. Events that already have an execution do not start another one. Events that only an earlier choice of events includes may be missing.';

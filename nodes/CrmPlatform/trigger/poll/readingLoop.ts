@@ -11,11 +11,11 @@ import { GroupReader } from './groupReader';
 import type { Dispatcher } from './dispatcher';
 import type { ChangeChoice } from './eventChoice';
 import { loadGroup } from './loadGroup';
+import type { Beginning } from './openPosition';
 import { maxLag, type Group } from './position';
 import { openDispatcher } from './published';
 import type { RecordReader } from './records';
 import { asNodeError, reportFailure } from '../reportFailure';
-import type { Beginning } from './resume';
 import { LogFollower, untilNextLook } from './logFollower';
 
 /** The user's choices, read at a publish: n8n evaluates no expressions later. */

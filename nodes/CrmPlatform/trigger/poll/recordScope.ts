@@ -8,7 +8,7 @@ import { pickedId, collectionPath } from '../../mapping/locator';
 import type { Execution } from '../../model';
 import { chosenFields, simplify, summaryFields } from '../../reading/simplify';
 import { resourceNamed } from '../../resources';
-import { isStartedByN8n } from '../activation';
+import { isStartedByN8n } from '../reportFailure';
 import { storedPosition } from './position';
 import type { RecordScope } from './records';
 

@@ -1,6 +1,7 @@
 import {
 	NodeOperationError,
 	type IDataObject,
+	type INodeExecutionData,
 	type ITriggerFunctions,
 	type ITriggerResponse,
 } from 'n8n-workflow';
@@ -8,16 +9,15 @@ import {
 import { connect, type Connection } from '../../api/connection';
 import { RecentMap } from '../../base/maps';
 import { systemClock } from '../../base/clock';
-import { openEventLog } from '../../log/eventLog';
-import { isStartedByN8n } from '../activation';
+import { openEventLog, type EventLog } from '../../log/eventLog';
+import { eventOutput } from '../eventOutput';
 import { triggerKey } from '../storedState';
-import { ignoredOrigins, readEventChoice, readOrigin, type EventChoice } from '../eventProperties';
+import { ignoredOrigins, passesFilter, readEventChoice, readOrigin, type EventChoice } from '../eventProperties';
 import { readChangeChoice } from './eventChoice';
-import { testItems } from './testItems';
 import { startReading, type ReadingDependencies, type TriggerChoice } from './readingLoop';
 import { RecordReader, type RecordScope } from './records';
 import { readRecordChoice } from './recordScope';
-import { asNodeError, reportFailure } from '../reportFailure';
+import { asNodeError, isStartedByN8n, reportFailure } from '../reportFailure';
 
 /** Triggers whose failed start was reported. */
 const reportedStarts = new RecentMap<string, true>(10_000);
@@ -85,3 +85,40 @@ async function readChoice(n8n: ITriggerFunctions, api: Connection): Promise<Omit
 }
 
 const tooOld = 'This n8n is too old for the CRM Platform Poll Trigger, which needs n8n 2.20 or newer. Update n8n, then try again.';
+
+/** Number of events or records that a test shows, and of events that it reads for them. */
+const maxShown = 5;
+const maxSearched = 1_000;
+
+/**
+ * The latest events in sequence, or the newest records, for a test by hand.
+ *
+ * @throws NodeOperationError if there is nothing to show
+ */
+async function testItems(
+	n8n: ITriggerFunctions,
+	api: Connection,
+	log: EventLog,
+	{ events, filter, output }: EventChoice,
+	records: RecordReader | undefined,
+): Promise<INodeExecutionData[]> {
+	if (records) {
+		const found = await records.latest(maxShown);
+		if (found.length > 0) return found.map((json) => ({ json }));
+		throw new NodeOperationError(n8n.getNode(), 'No record matches');
+	}
+	const items: INodeExecutionData[] = [];
+	let searched = 0;
+	for await (const event of log.newestFirst(events)) {
+		if (passesFilter(event, filter)) {
+			items.unshift({ json: await eventOutput(event, output, async () => api) });
+		}
+		searched += 1;
+		if (items.length === maxShown || searched === maxSearched) break;
+	}
+	if (items.length > 0) return items;
+	throw new NodeOperationError(n8n.getNode(), 'None of the latest events matches', {
+		description:
+			'The trigger will still work once the workflow is published. To see an event here, make a matching change in the CRM, then test again.',
+	});
+}

@@ -2,8 +2,8 @@ import { NodeOperationError, type IHookFunctions } from 'n8n-workflow';
 
 import { connect } from '../../api/connection';
 import { deleteSubscription } from '../../api/webhookSubscriptions';
-import { isStartedByN8n } from '../activation';
 import { readEventChoice } from '../eventProperties';
+import { isStartedByN8n } from '../reportFailure';
 import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './backlog';
 import { findOwnSubscription, matchesRequest, openSubscription, type Subscription, type SubscriptionRequest } from './subscription';
 import {

@@ -2,8 +2,7 @@ import type { ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 
 import { connect, type Connection } from '../../api/connection';
 import { systemClock, type Clock } from '../../base/clock';
-import { isStartedByN8n } from '../activation';
-import { asNodeError } from '../reportFailure';
+import { asNodeError, isStartedByN8n } from '../reportFailure';
 import { maxTimeUnstored, triggerKey } from '../storedState';
 import { storeOnly } from '../unwritable';
 import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './backlog';

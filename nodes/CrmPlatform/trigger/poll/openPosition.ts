@@ -1,0 +1,207 @@
+import type { CrmEvent } from '../../log/crmEvent';
+import type { EventLog, Newest } from '../../log/eventLog';
+import { passesFilter } from '../eventProperties';
+import { maxLag, type Choice, type Position } from './position';
+
+/** Where to begin, and with which events or records. */
+export interface Beginning {
+	choice: Choice;
+	/** The beginning as the user entered it: if the user enters another one, reading starts over. */
+	start: string;
+	/** The instant to begin at (RFC 3339); empty for now. */
+	since: string;
+	/** The scope of the records to begin with; absent for events. */
+	scope?: string | undefined;
+	filters?: Position['filters'];
+}
+
+/** The circumstances in which n8n started the trigger. */
+interface Activation {
+	/** Whether n8n restarted it, so that nobody has published anything meanwhile. */
+	isRestart: boolean;
+	/** Unix epoch milliseconds. */
+	now: number;
+	/** Whether n8n has an execution of an event. */
+	hasStarted(event: CrmEvent, position: Position): Promise<boolean>;
+}
+
+interface Opened {
+	position: Position;
+	/** Tells the user that events may be missing. */
+	notice?: string | undefined;
+}
+
+/** Maximum number of events that a replica hides. */
+const maxHidden = 200;
+
+/** Every service keeps events at least this long (ms), so a younger position is always valid. */
+const minRetention = 24 * 60 * 60_000;
+
+/**
+ * Continues from the stored position, or begins: the first time, when the user chose another
+ * beginning, or when the credential is for another account.
+ */
+export async function openPosition(
+	log: EventLog,
+	stored: Position | undefined,
+	beginning: Beginning,
+	activation: Activation,
+): Promise<Opened> {
+	const newest = await log.newest();
+	const account = newest?.account || (stored?.account ?? '');
+	const isSameAccount = stored !== undefined && [account, ''].includes(stored.account);
+	if (isSameAccount && stored.start === beginning.start) return await resume(log, stored, newest, beginning, account, activation);
+	const position = await begin(log, newest, beginning, account, activation.now);
+	// Groups read but not finished belong to the earlier choice.
+	if (stored) position.open = stored.open;
+	if (isSameAccount) position.reread = readBefore(stored);
+	if (stored && (!activation.isRestart || stored.start === beginning.start)) return { position };
+	// Only a publish changes the beginning, so after a restart a different one belongs to an older position.
+	if (stored && beginning.since !== '') return { position, notice: olderPosition };
+	const { choice, since } = beginning;
+	const found = await findLostPosition(log, choice, async (event) => await activation.hasStarted(event, position));
+	if (!found || (since !== '' && found.newestStarted <= position.sequence)) {
+		return { position, notice: activation.isRestart ? startedOver(position) : undefined };
+	}
+	// Events without an execution are read again; n8n knows what it has started.
+	const { sequence } = found;
+	return { position: { ...position, sequence, begun: sequence, since: '', backfill: undefined }, notice: recovered(sequence) };
+}
+
+async function resume(
+	log: EventLog,
+	stored: Position,
+	newest: Newest | undefined,
+	{ choice, scope, filters }: Beginning,
+	account: string,
+	{ isRestart, now }: Activation,
+): Promise<Opened> {
+	const position: Position = { ...stored, account, choice, filters };
+	if (JSON.stringify(choice) !== JSON.stringify(stored.choice)) {
+		const lastPossiblyBefore = Math.max(newest?.sequence ?? 0, stored.sequence);
+		// After a restart, the choice differs only if the position is older than it; then both choices count.
+		const lastBefore = isRestart ? stored.sequence : lastPossiblyBefore;
+		position.replaced = [...stored.replaced, { choice: stored.choice, lastBefore, lastPossiblyBefore }];
+	}
+	const { backfill } = stored;
+	if (backfill && scope !== undefined && backfill.scope !== scope) {
+		// The new scope may include skipped records. After a restart, the position is older than the publish, so it is unknown
+		// which of them were started.
+		const reread = isRestart ? undefined : (backfill.last?.created ?? backfill.reread);
+		const { begun, until, ready } = backfill;
+		position.backfill = { cursor: '', scope, begun, until, ready, reread };
+	}
+	return { position, notice: await missingEvents(log, stored, newest, now) };
+}
+
+/** The sequences read so far, including those between two beginnings, for which n8n has no executions. */
+function readBefore({ begun, sequence, reread = { above: begun, upTo: sequence } }: Position): Position['reread'] {
+	return { above: Math.min(begun, reread.above), upTo: Math.max(sequence, reread.upTo) };
+}
+
+/** A position that starts every event above its floor. */
+async function begin(
+	log: EventLog,
+	newest: Newest | undefined,
+	{ choice, start, since, scope, filters }: Beginning,
+	account: string,
+	now: number,
+): Promise<Position> {
+	const first = since === '' ? undefined : await log.firstSince(since);
+	const end = newest?.sequence ?? 0;
+	// A replica that lags may not show the first event since the date yet.
+	const sequence = first ? first.sequence - 1 : since === '' ? end : Math.max(0, end - maxHidden);
+	return {
+		account,
+		start,
+		since,
+		choice,
+		filters,
+		replaced: [],
+		begun: sequence,
+		sequence,
+		reread: undefined,
+		...(newest && { newest: { identity: newest.identity, sequence: newest.sequence, timestamp: newest.timestamp } }),
+		at: new Date(now).toISOString(),
+		...(scope !== undefined && { backfill: { cursor: '', scope, begun: sequence, until: newest?.timestamp, ready: readyAfter(newest, now) } }),
+		open: [],
+	};
+}
+
+/** When the list of records may be read (Unix epoch ms): before, it may lag and omit changes before the first event that is read. */
+const readyAfter = (newest: Newest | undefined, now: number): number =>
+	newest ? Math.min(now, Date.parse(newest.timestamp)) + maxLag : now;
+
+/** A notice if the log no longer reaches back to the position; otherwise undefined. */
+async function missingEvents(
+	log: EventLog,
+	{ at, sequence }: Position,
+	newest: Newest | undefined,
+	now: number,
+): Promise<string | undefined> {
+	const hasNews = newest !== undefined && newest.sequence > sequence;
+	if (!hasNews || now - Date.parse(at) < minRetention) return undefined;
+	const oldest = await log.oldest();
+	if (!oldest || oldest.sequence <= sequence + 1) return undefined;
+	if (Date.parse(oldest.timestamp) <= Date.parse(at)) return undefined;
+	return `Events may be missing: this trigger last read the event log on ${at}, but the CRM keeps no events from before ${oldest.timestamp}. The trigger continues with the oldest event available. To catch up, choose Records, which returns all records first.`;
+}
+
+/** Distances from the newest chosen event at which to look for an event that has started the workflow. */
+const distances = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511];
+
+/** Maximum number of events to look at. */
+const maxSearched = 1_000;
+
+/** Maximum number of events to read again. */
+const maxRepeated = 200;
+
+/** Number of consecutive events without an execution after which all earlier ones count as older than the trigger. */
+const maxWithoutExecution = 20;
+
+/**
+ * Recovers the lost position of a trigger by asking n8n for executions of its events.
+ *
+ * @param hasStarted whether there is an execution of an event
+ * @returns the sequence above which events without an execution still have to be started, and that of the newest started
+ * event; undefined if none of the latest events has started the workflow
+ */
+async function findLostPosition(
+	log: EventLog,
+	{ events, filter }: Choice,
+	hasStarted: (event: CrmEvent) => Promise<boolean>,
+): Promise<{ sequence: number; newestStarted: number } | undefined> {
+	const chosen: CrmEvent[] = [];
+	let searched = 0;
+	for await (const event of log.newestFirst(events)) {
+		if (passesFilter(event, filter)) chosen.push(event);
+		// A filter may match rarely; a publish does not wait for the whole log.
+		if (++searched >= maxSearched) break;
+	}
+	const available = distances.filter((distance) => distance < chosen.length);
+	const started = await Promise.all(available.map(async (distance) => await hasStarted(chosen[distance]!)));
+	const first = available.find((_, i) => started[i]);
+	if (first === undefined) return undefined;
+	const newestStarted = chosen[first]!.sequence;
+	let sequence = newestStarted - 1;
+	let withoutExecution = 0;
+	for (const event of chosen.slice(first + 1, first + maxRepeated)) {
+		const isStarted = await hasStarted(event);
+		withoutExecution = isStarted ? 0 : withoutExecution + 1;
+		if (isStarted) sequence = event.sequence - 1;
+		if (withoutExecution >= maxWithoutExecution) break;
+	}
+	return { sequence, newestStarted };
+}
+
+const lost =
+	'The position of this trigger was lost, for instance because another node of the workflow has overwritten its static data. Events that only an earlier choice of events includes may be missing.';
+
+const recovered = (sequence: number): string =>
+	`${lost} It was restored from the executions of the latest events, and the trigger continues there. Events up to sequence ${sequence} that had not started the workflow, and events that waited for another attempt, may be missing.`;
+
+const startedOver = ({ sequence, since }: Position): string =>
+	`Events may be missing. ${lost} The trigger starts over as set in Start From, with the events after sequence ${sequence}${since === '' ? '' : `, since ${since}`}.`;
+
+const olderPosition =
+	'The stored position was from before the last change of Start From, for instance because another node of the workflow has overwritten its static data. The trigger starts over as set in Start From. Events that already have an execution do not start another one. Events that only an earlier choice of events includes may be missing.';
