@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { alteredService, type Alteration } from '../support/altered-service.ts';
 import { useBinaryStore } from '../support/binary-store.ts';
-import { fileRuns, rowsOf } from '../support/file-runs.ts';
+import { fileRuns } from '../support/file-runs.ts';
 import { failure, run } from '../support/node-runs.ts';
 import { automatic, byId, create, get, getMany, mapped, update } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -96,14 +96,10 @@ describe('a file', () => {
 	test.each<[string, string]>([
 		['ndjson', `{"name":"A","employee_count":${exact}}\n{"name":"B","employee_count":7}`],
 		['csv', `name,employee_count\nA,${exact}\nB,7\n`],
-	])('in %s is refused at the row whose number cannot be sent unchanged', async (fileFormat, content) => {
+	])('in %s sends every digit of a number', async (fileFormat, content) => {
 		service.alter({ request: (request) => void (request.method === 'POST' && writes.push(request.text)) });
-		const { json, failed } = await importOf(content, { fileFormat, kind: 'company' });
-		expect(json).toMatchObject({ created: 1, failed: 1 });
-		expect(failed).toContain(`“${exact}” is not a number that can be sent without changing its digits`);
-		if (fileFormat === 'csv') expect(rowsOf(failed)).toMatchObject([{ employee_count: exact }]);
-		else expect(JSON.parse(failed)).toMatchObject({ employee_count: exact });
-		expect(writes).toEqual(['{"name":"B","employee_count":7}\n']);
+		await importOf(content, { fileFormat, kind: 'company' });
+		expect(writes).toEqual([`{"name":"A","employee_count":${exact}}\n{"name":"B","employee_count":7}\n`]);
 	});
 });
 
@@ -111,12 +107,19 @@ test.each<[string, IDataObject]>([
 	['by hand', mapped({ name: 'A', employee_count: exact })],
 	['as JSON', { fieldsMode: 'json', fieldsJson: `{ "name": "A", "employee_count": ${exact} }` }],
 	['of the item', automatic],
-	['of an expression', mapped({ name: 'A', employee_count: '={{ 9007199254740993 }}' })],
-])('a number %s that cannot be sent unchanged is refused by its name', async (_, fields) => {
+])('a number %s is sent with every digit, alone and in a batch', async (_, fields) => {
 	service.alter({ request: ({ method, text }) => void (method !== 'GET' && writes.push(text)) });
-	const { message } = await failure({ ...at(), parameters: create('company', fields), items: [{ name: 'A', employee_count: exact }] });
-	expect(message).toMatch(/Employee Count: .*900719925474099[23].*(without changing its digits|Pass it as text)/);
-	expect(writes).toEqual([]);
+	const item = { name: 'A', employee_count: exact };
+	for (const items of [[item], [item, item]]) {
+		await run({ ...at(), parameters: create('company', fields), items }).catch(() => undefined);
+		expect(writes.pop()!.match(/"employee_count":\d+/g)).toEqual(items.map(() => `"employee_count":${exact}`));
+	}
+});
+
+test('a number of an expression, whose digits may be lost, is refused by its name', async () => {
+	const fields = mapped({ name: 'A', employee_count: '={{ 9007199254740993 }}' });
+	const { message } = await failure({ ...at(), parameters: create('company', fields) });
+	expect(message).toMatch(/Employee Count: 9007199254740992 .*Pass it as text/);
 });
 
 test('a filter sends every digit', async () => {

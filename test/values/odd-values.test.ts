@@ -131,8 +131,6 @@ describe('a list', () => {
 		['flags', 'true, maybe', "Flags: “maybe” is not true or false"],
 		['days', '2026-03-31, soon', "Days: “soon” is not a date such as 2026-03-31"],
 		['words', [{ a: 1 }], `Words: “{"a":1}” is not text`],
-		['amount', '9007199254740993', "Amount: “9007199254740993” is not a number that can be sent without changing its digits"],
-		['scores', '1, 9007199254740993', "Scores: “9007199254740993” is not a number that can be sent"],
 		['amount', '0.12345678901234567', "Amount: “0.12345678901234567” is not a number that can be sent"],
 	])('of %s that cannot be converted, %j, is refused as a single value is', async (name, value, message) => {
 		expect((await failure(setup([{ [name]: value }]))).message).toContain(message);

@@ -26,6 +26,9 @@ export function withExactNumbers(json: string): string {
 	);
 }
 
+/** Whether a value is the text of a whole number that JavaScript would change, digit by digit as in JSON. */
+export const isLongNumber = (value: unknown): value is string => typeof value === 'string' && /^-?[1-9]\d{15,}$/.test(value) && !survivesParsing(value);
+
 /** Marks the digits of an `ExactNumber` in JSON. No other text contains it. */
 const mark = randomUUID();
 

@@ -1,13 +1,13 @@
 import { DateTime } from 'luxon';
 
 import { parsedValue } from '../base/json';
-import { exactNumber, isDecimal } from '../base/numbers';
+import { exactNumber, isDecimal, isLongNumber } from '../base/numbers';
 import { safeRegExp } from '../base/pattern';
 import { isBlank, listIn, withoutBlanks } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { foldedText } from '../values/foldedText';
 import { booleanIn } from '../values/readers';
-import type { Field } from './field';
+import { allCustomFields, type Field } from './field';
 import { FieldError } from './fieldError';
 
 /** Half of a character (a lone surrogate) has no form in UTF-8, and so none in a URL. */
@@ -65,11 +65,15 @@ export const matchesPattern = ({ pattern }: Field, value: string): boolean | und
 /** Other texts that JavaScript reads as a number, such as `1e1`, may be the name of a record. */
 export const isDigits = (text: string): boolean => /^\s*[+-]?\d+\s*$/.test(text);
 
-/** For the id of another record, the value may be its name, which is looked up later. */
+/**
+ * For the id of another record, the value may be its name, which is looked up later. A whole number that JavaScript would
+ * change stays a text until it is sent (`exactBody`).
+ */
 export function toNumber(field: Field, value: unknown): unknown {
 	if (field.collection !== undefined && typeof value === 'string' && !isDigits(value)) return value;
 	const parsed = typeof value === 'string' ? exactNumber(value) : value;
 	if (typeof parsed === 'number' && Number.isFinite(parsed)) return parsed;
+	if (typeof value === 'string' && isLongNumber(value.trim()) && field.path[0] !== allCustomFields) return value.trim();
 	if (typeof value === 'string' && isDecimal(value)) throw refusal(field, value, tooLong);
 	throw refusal(field, value, 'a number such as 12.5');
 }

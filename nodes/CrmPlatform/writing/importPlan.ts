@@ -2,7 +2,9 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { readableError } from '../api/connection';
 import type { Query } from '../api/http/path';
+import { jsonText } from '../base/numbers';
 import { isPlainObject, memberAtPath } from '../base/ownMembers';
+import { exactBody } from '../fields/exactBody';
 import { allCustomFields, type Field } from '../fields/field';
 import type { JobDescription } from '../api/openapi/writing';
 import { whyRefused } from '../fields/checks';
@@ -142,7 +144,7 @@ async function planRows(
 		];
 		if (problems.length > 0) return { ...plannedRow, refusal: invalid(problems) };
 		if (Object.keys(body).length === 0) return { ...plannedRow, refusal: invalid([{ message: 'None of the row’s values can be written.' }]) };
-		const json = JSON.stringify(body);
+		const json = jsonText(exactBody(plan.fields, body));
 		const refusal = lineTooLarge(json) ?? keys.refusalOf(row, body);
 		if (refusal) return { ...plannedRow, refusal };
 		links?.add(body);

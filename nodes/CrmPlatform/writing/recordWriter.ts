@@ -5,6 +5,7 @@ import { isAnsweredWith } from '../api/fetchRecord';
 import { rateLimited, tooLarge, unavailable } from '../api/http/statuses';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import type { Execution, MayContinue, Result, ResultFrom, Results, Write } from '../model';
+import { exactBody } from '../fields/exactBody';
 import { etagOf, isReadFirst, writeAsRead } from './replace';
 import { pinBatching, keyHeaderOf, reportReplay, sentRequests, type SentRequests } from './runState';
 import { idempotencyOf, warnOfRetries, writeOne, writtenRecord } from './writeOne';
@@ -94,7 +95,7 @@ export class RecordWriter {
 		return await sendBatch(async (request) => reportReplay(execution, await execution.api.send(request)), {
 			description: batch,
 			path,
-			items: writes.map((write) => batchItem(write, batch)),
+			items: writes.map((write) => batchItem({ ...write, ...(write.body && { body: exactBody(description.fields, write.body) }) }, batch)),
 			areNew,
 			...(first!.query && { query: first!.query }),
 			...idempotency,

@@ -6,7 +6,6 @@ import { mergePatch, otherId } from '../api/answeredRecord';
 import type { WriteDescription } from '../api/openapi/writing';
 import { outdatedVersion } from '../api/http/statuses';
 import type { Field } from '../fields/field';
-import { exactBody } from '../fields/exactBody';
 import { sameValue } from '../fields/same';
 import type { Execution, Write } from '../model';
 import { writeOne, type Written } from './writeOne';
@@ -85,7 +84,7 @@ export async function writeAsRead(
 	if (!isVersioned && !(description.takesIfMatch && isConditional)) api.notices.add(unprotected);
 	// Nothing changes, perhaps after an earlier attempt: under its key, another version would be refused.
 	if (description.replaces && JSON.stringify(requestBody) === JSON.stringify(current)) return { record, status };
-	const write = { id, path, ...(requestBody && { body: exactBody(description.fields, requestBody) }), ...(isConditional && { headers: { 'if-match': etag } }) };
+	const write = { id, path, ...(requestBody && { body: requestBody }), ...(isConditional && { headers: { 'if-match': etag } }) };
 	return await writeOne(execution, description, write, items).catch(async (error: Error) => {
 		if (!isConditional || !isAnsweredWith(error, outdatedVersion)) throw error;
 		const again = await api.send({ method: 'GET', path });

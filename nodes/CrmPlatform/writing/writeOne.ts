@@ -3,6 +3,7 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 import { mayBeWritten } from '../api/batchRequest';
 import { otherId, recordIn } from '../api/answeredRecord';
 import { idText } from '../base/json';
+import { exactBody } from '../fields/exactBody';
 import { isNo } from '../values/readers';
 import { idempotencyKey, valueKey } from '../api/http/idempotency';
 import { problemOfItem } from '../api/http/problem';
@@ -30,11 +31,12 @@ export interface Written {
 export async function writeOne(
 	execution: Execution,
 	description: WriteDescription,
-	{ id, ...write }: Omit<ApiRequest, 'method' | 'idempotency'> & { id?: string },
+	{ id, body: values, ...write }: Omit<ApiRequest, 'method' | 'idempotency'> & { id?: string },
 	items: number[],
 ): Promise<Written> {
 	const header = keyHeaderOf(execution, description, 'single');
-	const { body, status, isReplayed } = await sendWrite(execution, description, header, write, items);
+	const exact = values && { body: exactBody(description.fields, values as IDataObject) };
+	const { body, status, isReplayed } = await sendWrite(execution, description, header, { ...write, ...exact }, items);
 	const failed = status === 207 ? onlyResult(body) : undefined;
 	if (failed) throw execution.api.failure(problemOfItem(failed.status, failed.error ?? failed));
 	const record = writtenRecord(execution, description, id, { record: recordIn(body, write.path), status });
