@@ -135,6 +135,9 @@ export interface Slice {
 	send(mayContinue: MayContinue): Promise<Results>;
 }
 
+/** Thrown in place of the result of an item that the user has chosen to skip: it has no output. */
+export class SkippedItem extends Error {}
+
 export type Results = Array<Result | Error | undefined>;
 
 /** Whether to send more after these results. */

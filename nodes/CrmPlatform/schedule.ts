@@ -1,4 +1,4 @@
-import type { MayContinue, Result, Results, Slice, SlicedRun } from './model';
+import { SkippedItem, type MayContinue, type Result, type Results, type Slice, type SlicedRun } from './model';
 
 /** The result of one input item. */
 export interface ItemResult {
@@ -65,11 +65,13 @@ async function settledSlice(slice: Slice, items: number[], mayContinue: MayConti
 	try {
 		const results = await slice.send(mayContinue);
 		// A slice may omit results only after it was told to stop.
-		return items.map((_, i) => results[i] ?? (mayContinue([]) ? new Error(noResult) : undefined));
+		return items.map((_, i) => withoutSkipped(results[i]) ?? (mayContinue([]) ? new Error(noResult) : undefined));
 	} catch (error) {
-		return items.map(() => error as Error);
+		return items.map(() => withoutSkipped(error as Error));
 	}
 }
+
+const withoutSkipped = <Value>(result: Value): Value | [] => (result instanceof SkippedItem ? [] : result);
 
 const share = (records: ReadonlySet<string>, others: ReadonlySet<string>): boolean => [...others].some((record) => records.has(record));
 

@@ -137,7 +137,7 @@ function conditionsFor(forms: Form[], all: Form[]): IDisplayOptions {
 	const hidden = unique(sameOperation, 'resource');
 	const ways: IDisplayOptions[] = [
 		...(others.length === 0 ? [{}] : []),
-		...(sameOperation.length === 0 ? [{ show: { operation } }] : []),
+		...(sameOperation.length === 0 ? [{ show: { operation } }, { hide: { operation: unique(others, 'operation') } }] : []),
 		...(sameResource.length === 0 ? [{ show: { resource } }] : []),
 		...(sameOperation.some((form) => sameResource.includes(form)) ? [] : [{ show: { resource, operation } }]),
 		...(hidden.some((hiddenResource) => resource.includes(hiddenResource)) ? [] : [{ show: { operation }, hide: { resource: hidden } }]),

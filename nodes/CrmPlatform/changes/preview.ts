@@ -13,7 +13,7 @@ import { allCustomFields, isRequiredInForm, labelFor, type Field } from '../fiel
 import { valueIn } from '../fields/keys';
 import { lookUp, maxIds, recordsById, type IdentifiedRecord, type LookedUp } from '../lookUp/lookUp';
 import { customFieldsOnce } from '../mapping/acceptedFields';
-import type { Execution, SlicedRun, Write, Writes } from '../model';
+import { SkippedItem, type Execution, type SlicedRun, type Write, type Writes } from '../model';
 import { writtenFields } from '../reading/exportColumns';
 import { linkedKeys } from '../reading/linkedKeys';
 import { isBlank } from '../values/blank';
@@ -53,8 +53,10 @@ export function previewOf(execution: Execution, writes: Writes): SlicedRun {
 				records: new Set(),
 				async send() {
 					const collections = new Set(read.flatMap((write) => (write instanceof Error ? [] : write.collection)));
-					const results = read.map((write): PreviewedWrite | undefined =>
-						write instanceof Error ? { action: 'refused', changes: [], reason: write.message } : undefined);
+					const results = read.map((write): PreviewedWrite | SkippedItem | undefined => {
+						if (!(write instanceof Error)) return undefined;
+						return write instanceof SkippedItem ? write : { action: 'refused', changes: [], reason: write.message };
+					});
 					const names = new Set(['id', ...((await execution.api.describe(execution.resource.path))?.summary ?? [])]);
 					for (const path of collections) {
 						const places = [...read.keys()].filter((i) => (read[i] as Partial<Write>).collection === path);
@@ -62,8 +64,9 @@ export function previewOf(execution: Execution, writes: Writes): SlicedRun {
 						for (const [k, i] of places.entries()) results[i] = previews[k];
 					}
 					return results.map((preview) => {
-						count(preview!.action);
-						return reportedRecord(preview!, names, 'preview');
+						if (!preview || preview instanceof SkippedItem) return preview;
+						count(preview.action);
+						return reportedRecord(preview, names, 'preview');
 					});
 				},
 			};

@@ -1,7 +1,7 @@
 import type { Operation } from '../model';
 import { batchOptions } from '../parameters/outputParameters';
 import { requireWrite } from '../writing/requireWrite';
-import { recordAt, recordProperty } from '../parameters/recordParameters';
+import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
 import { writeRecords } from '../writing/batches';
 
 /** @param action the entry in n8n's list of actions, such as `Delete a contact` */
@@ -10,7 +10,7 @@ export function deleteRecord(action: string): Operation {
 		option: { name: 'Delete', value: 'delete', action, description: 'Delete a record' },
 
 		properties: (resource) => [recordProperty(resource)],
-		options: batchOptions,
+		options: [...batchOptions, ifEmptyOption],
 		output: { type: 'object', properties: { deleted: { type: 'boolean' } } },
 		write: (description) => description.delete,
 

@@ -2,7 +2,7 @@ import { otherId } from '../api/answeredRecord';
 import { readRecord } from '../api/fetchRecord';
 import type { Operation, Result } from '../model';
 import { requireDescribed } from '../writing/requireWrite';
-import { recordAt, recordProperty } from '../parameters/recordParameters';
+import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
 import { outputFieldsOption, simplifyProperty } from '../parameters/outputParameters';
 import { chosenFields, simplify, summaryFields } from '../reading/simplify';
 import { eachItem, slicesAtOnce } from '../schedule';
@@ -16,7 +16,7 @@ export function get(action: string): Operation {
 		option: { name: 'Get', value: 'get', action, description: 'Retrieve a single record' },
 
 		properties: (resource) => [recordProperty(resource), simplifyProperty],
-		options: [outputFieldsOption],
+		options: [outputFieldsOption, ifEmptyOption],
 
 		async prepare(execution) {
 			const fields = await requireDescribed(execution, 'fields');

@@ -5,7 +5,7 @@ import { storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
 import { errorTextsOption, valuesInOption, fieldsProperties } from '../parameters/fieldParameters';
 import { writeOptions, simplifyProperty } from '../parameters/outputParameters';
-import { recordAt, recordProperty } from '../parameters/recordParameters';
+import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 import { requireWrite } from '../writing/requireWrite';
@@ -35,7 +35,7 @@ export function recordAction(
 			...(takesValues ? fieldsProperties() : []),
 			...(answersRecord ? [simplifyProperty] : []),
 		],
-		options: [...writeOptions, ...(takesValues ? [errorTextsOption, valuesInOption] : [])],
+		options: [...writeOptions, ifEmptyOption, ...(takesValues ? [errorTextsOption, valuesInOption] : [])],
 		write: ({ actions }) => actions[segment],
 
 		async prepare(execution) {

@@ -3,7 +3,7 @@ import type { Operation } from '../model';
 import { path } from '../api/http/path';
 import { requireWrite } from '../writing/requireWrite';
 import { preparePickedIds, type PickedField } from '../mapping/pickedFields';
-import { recordAt, recordProperty, pickedProperty } from '../parameters/recordParameters';
+import { ifEmptyOption, recordAt, recordProperty, pickedProperty } from '../parameters/recordParameters';
 import { writeOptions, simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
@@ -15,7 +15,7 @@ export function tagOperation(name: string, value: 'addTag' | 'removeTag', descri
 	return {
 		option: { name, value, action: description, description },
 		properties: (resource) => [recordProperty(resource), pickedProperty(pickedTag), simplifyProperty],
-		options: writeOptions,
+		options: [...writeOptions, ifEmptyOption],
 		write: (writes) => writes[value],
 
 		async prepare(execution) {

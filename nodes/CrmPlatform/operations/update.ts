@@ -6,7 +6,7 @@ import type { Operation } from '../model';
 import { blankNotices, emptyCellsOption, errorTextsOption, valuesInOption, fieldsProperties } from '../parameters/fieldParameters';
 import { writeOptions, simplifyProperty, batchOptions } from '../parameters/outputParameters';
 import { preparePickedIds, type PickedField } from '../mapping/pickedFields';
-import { recordAt, recordProperty, pickedProperty } from '../parameters/recordParameters';
+import { ifEmptyOption, recordAt, recordProperty, pickedProperty } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 import { requireDescribed, requireWrite, applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/requireWrite';
@@ -43,7 +43,7 @@ function updateOf(action: string, { preset, only, without, required, picked = []
 			...(only === undefined ? [...fieldsProperties(resource), ...blankNotices] : asksForFields ? fieldsProperties() : []),
 			simplifyProperty,
 		],
-		options: only === undefined ? [...batchOptions, emptyCellsOption, errorTextsOption, valuesInOption] : [...writeOptions, ...(asksForFields ? [errorTextsOption, valuesInOption] : [])],
+		options: only === undefined ? [...batchOptions, ifEmptyOption, emptyCellsOption, errorTextsOption, valuesInOption] : [...writeOptions, ifEmptyOption, ...(asksForFields ? [errorTextsOption, valuesInOption] : [])],
 		write: (description) => applyPresets(description.update, { preset, only, without, required }),
 
 		async prepare(execution) {

@@ -47,7 +47,7 @@ export const previewOption: INodeProperties = {
 	name: 'preview',
 	type: 'boolean',
 	default: true,
-	description: 'Whether to write nothing, and to return what would change instead',
+	description: 'Whether to only return what would change',
 };
 
 /** Options of all operations that write. */

@@ -1,8 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { path } from '../api/http/path';
-import { pickedId, collectionPath } from '../mapping/locator';
-import type { Execution, MenuEntry, Resource } from '../model';
+import { pickedId, collectionPath, isPickedByExpression } from '../mapping/locator';
+import { SkippedItem, type Execution, type MenuEntry, type Resource } from '../model';
+import { readOption } from '../values/readers';
 import type { PickedField } from '../mapping/pickedFields';
 
 /** The parameters that the fields of a record depend on; the last one is the custom object. */
@@ -68,6 +69,8 @@ export const linkedPicker: INodeProperties = {
 	typeOptions: { loadOptionsDependsOn: ['&field'] },
 };
 
+const emptyId = 'The ID is empty: the expression returned nothing for this item';
+
 interface RecordPlace {
 	collection: string;
 	id: string;
@@ -75,10 +78,34 @@ interface RecordPlace {
 	path: string;
 }
 
-/** The record picked for an item. */
+export const ifEmptyOption: INodeProperties = {
+	displayName: 'If Empty',
+	name: 'ifEmpty',
+	type: 'options',
+	options: [
+		{ name: 'Fail', value: 'fail' },
+		{ name: 'Skip the Item', value: 'skip' },
+	],
+	default: 'skip',
+	description: 'If the record is an expression without a value',
+};
+
+/**
+ * The record picked for an item.
+ *
+ * @throws SkippedItem if its expression returns nothing and the user has chosen to skip such items; Error in the user's
+ * words if nothing is picked
+ */
 export function recordAt(execution: Execution, item: number): RecordPlace {
+	const { n8n, api } = execution;
 	const collection = collectionPath(execution, item);
-	const id = pickedId(execution.n8n, 'recordId', item);
+	const id = pickedId(n8n, 'recordId', item);
+	if (id === '' && isPickedByExpression(n8n, 'recordId')) {
+		const skips = readOption(ifEmptyOption.displayName, n8n.getNodeParameter('options.ifEmpty', item, 'fail'), ['fail', 'skip']) === 'skip';
+		if (!skips) throw new Error(`${emptyId}. Correct the expression, or choose Options → If Empty → Skip the Item.`);
+		api.notices.add('At least one item was skipped: the expression of its record returned nothing (If Empty).');
+		throw new SkippedItem(emptyId);
+	}
 	return { collection, id, path: collection + path`/${id}` };
 }
 
