@@ -6,8 +6,6 @@ import { theWorld, type World } from '../../harness/access.ts';
 export interface QueueWorld extends World {
 	/** The addresses of the two processes that receive webhooks. The service has the first. */
 	webhookUrls: string[];
-	/** The address of the database that n8n uses. */
-	postgresPort: number;
 	/** The log of each worker. */
 	workerLogs: string[];
 }

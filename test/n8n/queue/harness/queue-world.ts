@@ -18,8 +18,8 @@ export async function startQueueWorld(): Promise<void> {
 	if (!programs) return;
 	await startWorlds(outputFolder, async (closers): Promise<QueueWorld> => {
 		const setup = await prepareN8n(closers, contactCount);
-		const { mainUrl, webhookUrls, workerLogs, database } = await startQueueN8n(closers, setup, programs, outputFolder);
+		const { mainUrl, webhookUrls, workerLogs } = await startQueueN8n(closers, setup, programs, outputFolder);
 		const world = await worldOf(setup, mainUrl, join(outputFolder, 'main.log'));
-		return { ...world, webhookUrls, workerLogs, postgresPort: database.port };
+		return { ...world, webhookUrls, workerLogs };
 	});
 }
