@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { inARow, workflowNode as node } from '../../../demo/workflow-node.ts';
 import { until } from '../../support/until.ts';
 import { ofSandbox, theN8n, theWorld } from '../harness/access.ts';
-import { mcpClient, publishTool } from '../harness/mcp.ts';
-import { mapped } from '../../support/parameters.ts';
-import { callSandbox, clearFaults, setFaults } from '../harness/sandbox-calls.ts';
+import { callSandbox } from '../harness/sandbox-calls.ts';
 
 const crmPlatform = 'n8n-nodes-crm-platform.crmPlatform';
 
@@ -35,21 +33,4 @@ test.each([
 	const { status } = await fetch(`${theWorld().n8nUrl}/form/${path}`, { method: 'POST', body: form });
 	expect(status).toBe(200);
 	expect(await until(async () => await recordWith(email))).toMatchObject({ last_name: 'Lovelace' });
-});
-
-test('an MCP client creates a contact with the node as a tool, learns why a call failed, and repeats it, writing once', async () => {
-	const email = `${randomUUID()}@example.com`;
-	const fields = mapped({ email: "={{ $fromAI('Email', 'The e-mail address', 'string') }}", last_name: 'Lovelace' });
-	const parameters = { resource: 'contact', operation: 'create', fields, options: { maxWait: 0 } };
-	const path = await publishTool(node('Add contact', `${crmPlatform}Tool`, 1, parameters, { credentials: await ofSandbox() }));
-	const client = mcpClient(path);
-	const tools = await client.listTools();
-	const [, name = ''] = /"name":"([^"]+)"/.exec(tools) ?? [];
-	const call = async (mail: string) => await client.call(name, { Email: mail });
-	expect(await call('nobody')).toMatch(/email: /i);
-	await setFaults({ path: '/v1/contacts', method: 'POST', drop: 'after', times: 1 });
-	expect(await call(email)).toMatch(/may have been processed/);
-	const { id } = (await recordWith(email)) as { id: string };
-	expect(await call(email)).toContain(id);
-	await clearFaults();
 });

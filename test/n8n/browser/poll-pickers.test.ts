@@ -42,21 +42,4 @@ inBrowser.describe('In a browser, the Poll Trigger shows the newest records', ()
 		// The plate is the title of the record as well.
 		expect([...new Set(output.match(/M-AB \d/g))]).toEqual(['M-AB 2', 'M-AB 3', 'M-AB 4', 'M-AB 5', 'M-AB 6']);
 	});
-
-	test('linked to a record that is picked', async () => {
-		const name = `Altamira ${randomUUID()}`;
-		const { id: company_id } = await createRecord('/v1/companies', { name });
-		const { id } = await createRecord('/v1/contacts', { last_name: 'Moreno', company_id });
-		await createRecord('/v1/contacts', { last_name: 'Elsewhere' });
-
-		await openTrigger();
-		await editor.choose('source', 'Records');
-		await editor.page.getByText('Add filter').click();
-		await editor.choose('field', 'Company');
-		await editor.choose('operator', 'Is (From List)');
-		await editor.pickRecord('record', name);
-		const output = await editor.execute();
-
-		expect(output.match(/con_\w+/g)).toEqual([id]);
-	});
 });

@@ -5,7 +5,6 @@ import { inARow, workflowNode } from '../../../demo/workflow-node.ts';
 import { until } from '../../support/until.ts';
 import { ofSandbox, theN8n } from '../harness/access.ts';
 import { baseNode } from '../harness/killable-n8n.ts';
-import { itemsOf } from '../harness/run-n8n-node.ts';
 import { callSandbox, clearFaults, createRecord, setFaults } from '../harness/sandbox-calls.ts';
 import { eventsOf } from '../harness/trigger-workflow.ts';
 
@@ -47,14 +46,6 @@ test('the Poll Trigger continues where it stopped, even under another name', asy
 
 	// Executions that are started together may be numbered in any order.
 	expect((await idsOf(id, 5)).sort()).toEqual(ids.sort());
-});
-
-test('a test by hand shows the latest events', async () => {
-	const ids = await companies(2);
-	const id = await n8n.createWorkflow(await workflow('Trigger'));
-	const { status, data } = await n8n.runWorkflow(id, 'Trigger');
-	expect(status).toBe('success');
-	expect(itemsOf(data, 'Trigger').slice(-2).map(({ json }) => json['id'])).toEqual(ids);
 });
 
 test('a failed execution reports a service that fails, and other events continue', async () => {

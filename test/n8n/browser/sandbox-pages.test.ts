@@ -100,3 +100,22 @@ inBrowser.test('the documentation shows a contact and what happened to it', asyn
 	await page.getByText('contact.updated', { exact: true }).waitFor();
 	await page.screenshot({ path: pictureFile('sandbox') });
 });
+
+inBrowser.test('the API’s documentation sends a request with a key, calls no other address, and has no errors', async () => {
+	const docs = await openPage(browser, { viewport: { width: 1440, height: 900 } });
+	const hosts = new Set<string>();
+	const complaints: string[] = [];
+	docs.on('request', (request) => void (request.url().startsWith('http') && hosts.add(new URL(request.url()).origin)));
+	docs.on('pageerror', ({ message }) => complaints.push(message));
+	docs.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
+	await docs.goto(`${sandbox.url}/docs#tag/contacts/GET/v1/contacts`);
+	const operation = docs.locator('section[id$="GET/v1/contacts"]').first();
+	await operation.getByText('include_deleted').first().waitFor();
+	await operation.getByRole('button', { name: 'Test Request' }).click();
+	const tester = docs.getByRole('dialog');
+	await tester.getByPlaceholder('Token').fill(sandbox.apiKey);
+	await tester.getByRole('button', { name: 'Send', exact: false }).first().click();
+	await tester.getByText('200 OK').first().waitFor();
+	expect([...hosts]).toEqual([sandbox.url]);
+	expect(complaints).toEqual([]);
+});

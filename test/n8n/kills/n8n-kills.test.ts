@@ -1,16 +1,24 @@
+import { until } from '../../support/until.ts';
+import { EditedContacts } from '../harness/edited-contacts.ts';
+import { EditedTable } from '../harness/edited-table.ts';
+import { expectInStep, twoWayExample } from '../harness/two-way.ts';
 import { copyUnderKills } from '../harness/copy-under-kills.ts';
 import { startKillableN8n, type KillableN8n } from '../harness/killable-n8n.ts';
 import { countUnderKills } from '../harness/events-under-kills.ts';
 import { atOnce, expectEachOnce } from '../harness/once-each.ts';
 import { randomOf } from '../../support/random-runs.ts';
 
-// TRIGGER_EVENTS=10000 TRIGGER_KILLS=10 npx jest test/n8n/kills/trigger-kill
+// TRIGGER_EVENTS=10000 TRIGGER_KILLS=10 npx jest test/n8n/kills/n8n-kills
 const events = Number(process.env['TRIGGER_EVENTS'] ?? 90);
 const kills = Number(process.env['TRIGGER_KILLS'] ?? 1);
 const seed = Number(process.env['TRIGGER_SEED'] ?? 7);
-// COPY_RECORDS=100000 COPY_KILLS=3 npx jest test/n8n/kills/trigger-kill -t records
+// COPY_RECORDS=100000 COPY_KILLS=3 npx jest test/n8n/kills/n8n-kills -t records
 const records = Number(process.env['COPY_RECORDS'] ?? 500);
 const restarts = Number(process.env['COPY_KILLS'] ?? 1);
+// SYNC_EDITS=1000 SYNC_KILLS=5 npx jest test/n8n/kills/n8n-kills -t edits
+const edits = Number(process.env['SYNC_EDITS'] ?? 20);
+const syncKills = Number(process.env['SYNC_KILLS'] ?? 1);
+const syncSeed = Number(process.env['SYNC_SEED'] ?? 7);
 /** Enough for an event in flight during several kills. */
 const attempts = Math.min(kills + 1, 4);
 
@@ -33,3 +41,22 @@ test(`${records} records and four writers, and n8n is killed ${restarts} times: 
 	// Only records in flight during a kill are emitted again. Records written meanwhile may be emitted, too.
 	expect(existing).toBeLessThanOrEqual(records + writes + restarts * atOnce * groupSize);
 }, 7_200_000);
+
+test(`${edits} edits on each side and ${syncKills} kills of n8n: both become equal, and n8n writes nothing else`, async () => {
+	const { client, call, credentialId, killAndStart } = n8n;
+	const name = 'people_edited';
+	const domain = 'people-edited.example';
+	const workflowId = await client.createWorkflow(twoWayExample(name, { type: 'crmPlatformApi', id: credentialId, name: 'Sandbox' }));
+	await client.activateWorkflow(workflowId);
+	const crm = new EditedContacts(call, domain);
+	const other = new EditedTable(client, name, domain);
+	const writes = async () => [...(await crm.writesOfN8n()).values()].reduce((sum, count) => sum + count, 0);
+	// Just after it has written to the CRM.
+	const kill = async () => {
+		const before = await writes();
+		await until(async () => (await writes()) > before);
+		await killAndStart();
+	};
+	await expectInStep({ n8n: client, workflowId, crm, other, domain, edits, seed: syncSeed, meanwhile: Array(syncKills).fill(kill) });
+	expect(await client.listExecutions(workflowId, ['error'])).toEqual([]);
+}, 3_600_000);
