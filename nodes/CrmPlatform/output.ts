@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { outcomeField } from './api/answeredRecord';
+import { outcomeField } from './api/record';
 import { countedReasons, failureJson, type ItemFailure } from './failure';
 import { ItemWithFiles } from './files/itemWithFiles';
 import type { OutputItem } from './model';

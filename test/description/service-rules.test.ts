@@ -50,7 +50,7 @@ test.each([
 	else expect(description?.update).toBeUndefined();
 });
 
-describe('rules 4 and 20: a list', () => {
+describe('rules 3, 4 and 20: a list', () => {
 	const list = { cursor: 'cursor' };
 	const data = [{ id: 1 }, { id: '2' }];
 	const read = async (...bodies: object[]) => {
@@ -67,6 +67,7 @@ describe('rules 4 and 20: a list', () => {
 	])('%s', async (_, bodies, count) => expect(await read(...bodies)).toHaveLength(count));
 
 	test.each<[string, object[], RegExp]>([
+		['a record without an id', [{ data: [{ id: null }], next_cursor: null }], /id of a record of \/v1\/contacts: .*rule 3 /],
 		['a cursor and a total that are missing', [{ data }], /rule 4 /],
 		['a cursor that is a number', [{ data, next_cursor: 2, total: 2 }], /next_cursor of \/v1\/contacts: .*rule 4 /],
 		['a cursor elsewhere', [{ data, total: 9, paging: { next: 'b' } }], /9 records, but the CRM returned only 2.*rule 20 /],

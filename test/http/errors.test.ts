@@ -1,4 +1,7 @@
+import type { IAllExecuteFunctions } from 'n8n-workflow';
+
 import contract from '../../contract/openapi.json';
+import { nodeError } from '../../nodes/CrmPlatform/api/connection';
 import { describeError } from '../../nodes/CrmPlatform/api/http/errorWords';
 import { problemOf, unreachableProblem, unreadableProblem } from '../../nodes/CrmPlatform/api/http/problem';
 
@@ -151,3 +154,12 @@ describe('an error body is read member by member', () => {
 		expect(problemOf(answer(422, many)).description.split('\n').length).toBeLessThan(30);
 	});
 });
+
+test.each([['ECONNRESET', 'temporarily-unavailable'], ['DEPTH_ZERO_SELF_SIGNED_CERT', undefined]])(
+	'n8n learns whether the CRM may be reachable later: %s',
+	(code, cause) => {
+		const n8n = { getNode: () => ({ name: 'CRM' }) } as unknown as IAllExecuteFunctions;
+		const error = nodeError(n8n, unreachableProblem('https://api.example.com', code)) as { failure?: { cause?: string } };
+		expect(error.failure?.cause).toBe(cause);
+	},
+);

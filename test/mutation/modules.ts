@@ -41,7 +41,7 @@ export const groups: Group[] = [
 	},
 	{
 		name: 'results',
-		modules: [`${api}/batchResults.ts`],
+		modules: [`${api}/batchRequest.ts`],
 		tests: ['description/service-rules'],
 	},
 	{

@@ -1,4 +1,4 @@
-import { mergePatch } from '../../nodes/CrmPlatform/api/answeredRecord';
+import { mergePatch } from '../../nodes/CrmPlatform/api/record';
 import { matchKey } from '../../nodes/CrmPlatform/fields/keys';
 import { comparison } from '../../nodes/CrmPlatform/changes/merge';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';

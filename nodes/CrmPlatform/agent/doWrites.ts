@@ -1,6 +1,6 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
-import { isAnsweredWith } from '../api/fetchRecord';
+import { isAnsweredWith } from '../api/record';
 import { outdatedVersion } from '../api/http/statuses';
 import { errorOf } from '../base/errorOf';
 import type { Field } from '../fields/field';
@@ -11,8 +11,7 @@ import { outputValue, type OutputField } from '../reading/simplify';
 import { matchesNoRecord, UnclearName } from '../mapping/linkedIds';
 import { locatorValue } from '../mapping/locator';
 import { unsentReports } from '../mapping/unsentValues';
-import { isName } from '../lookUp/nameSyntax';
-import { choiceOf, readParts } from '../lookUp/recordParts';
+import { choiceOf, isName, readParts } from '../lookUp/names';
 import { requireWrite } from '../writing/requireWrite';
 import { nodeFailure } from '../failure';
 import { nameExisting } from '../writing/existingRecord';

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { findRecord, isAnsweredWith } from '../api/fetchRecord';
+import { findRecord, isAnsweredWith } from '../api/record';
 import { sha256 } from '../base/digest';
 import { jsonText } from '../base/numbers';
 import type { PlannedWrite, ToolRun } from './toolRun';

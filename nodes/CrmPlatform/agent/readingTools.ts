@@ -9,7 +9,7 @@ import { exactNumber } from '../base/numbers';
 import { allCustomFields, type Field } from '../fields/field';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';
 import { withFields } from '../lookUp/lookUp';
-import { readParts } from '../lookUp/recordParts';
+import { readParts } from '../lookUp/names';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import { readFilters } from '../mapping/filterValues';
 import { outputValue, type OutputField } from '../reading/simplify';

@@ -2,8 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { currentFields, customFilters } from '../api/customFields';
-import { isInstant, operatorsOf, type FilterOperator } from '../api/openapi/filterOperators';
-import { filteredFields, type FilteredField } from '../api/openapi/filterOperators';
+import { type FilteredField, filteredFields, type FilterOperator, isInstant, operatorsOf } from '../api/openapi/filterOperators';
 import type { ListDescription } from '../api/openapi/listing';
 import { isPlainObject } from '../base/ownMembers';
 import type { Comparison } from '../fields/condition';

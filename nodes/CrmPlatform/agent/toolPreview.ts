@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { findRecord } from '../api/fetchRecord';
+import { findRecord } from '../api/record';
 import { path } from '../api/http/path';
 import { parseJson } from '../base/json';
 import { jsonText } from '../base/numbers';

@@ -1,16 +1,12 @@
 import { NodeApiError, type IDataObject, type INodeListSearchItems, type INodeListSearchResult } from 'n8n-workflow';
 
-import { otherId } from '../api/answeredRecord';
+import { findRecord, otherId, recordName } from '../api/record';
 import type { Connection } from '../api/connection';
-import { findRecord } from '../api/fetchRecord';
 import { path } from '../api/http/path';
-import { recordName } from '../api/recordName';
 import { errorOf } from '../base/errorOf';
 import { idField } from '../fields/field';
-import { lookUpNames } from '../lookUp/nameLookUp';
-import { isName, parseName } from '../lookUp/nameSyntax';
-import { distinctListItems } from '../lookUp/recordLabels';
-import { searchList, type ListedRecords } from '../lookUp/searchList';
+import { isName, lookUpNames, parseName } from '../lookUp/names';
+import { distinctListItems, type ListedRecords, searchList } from '../lookUp/searchList';
 import { UnclearName } from '../mapping/linkedIds';
 import { quoted } from '../toolCalls/toolAnswer';
 import { idBehindName } from './previewToken';

@@ -7,20 +7,40 @@ import {
 	type JsonObject,
 } from 'n8n-workflow';
 
-import type { DocumentSource } from './openapi/document';
+import { loadDocument, type DocumentSource, type LoadedDocument } from './openapi/document';
+import { describeResource, type ResourceDescription } from './openapi/description';
+import { readEventCatalog, type EventCatalog } from './openapi/eventTypes';
+import { leftOutOf, type OpenApiDocument } from './openapi/openapi';
+import { wrongBaseUrl } from './openapi/paths';
+import { idempotencyHeaderAt, type IdempotencyHeader } from './openapi/writing';
 import type { Problem } from './http/problem';
+import { isUntrusted } from './http/errorWords';
 import { serviceAddress } from './http/path';
-import { systemClock } from '../base/clock';
+import { systemClock, type Clock } from '../base/clock';
 import { createSender, type ApiRequest, type ApiResponse } from './http/request';
 import { retryPolicy } from './http/retry';
 import { secretsIn, withoutSecrets } from './http/secrets';
-import { refuseOldN8n } from './oldN8n';
-import { openDescription, type ServiceDescription } from './serviceDescription';
-import { signIn, type ServiceCredential } from './signIn';
+import { refuseOldN8n, type ServiceCredential, signIn } from './signIn';
 import { anonymousTransport, cancelSignalOf } from './http/transport';
 import { rateLimited, unauthorized } from './http/statuses';
 import { maxWaitOf, queueOptionsOf, readReserve } from './queueOptions';
 import { WaitReport } from './waitReport';
+
+/** The service's description of itself. Its document is loaded on first use. */
+interface ServiceDescription {
+	/** What the service offers for the records at `path` (`/contacts`); undefined if it does not describe that path. */
+	describe(path: string): Promise<ResourceDescription | undefined>;
+	/** How the operation at a path takes idempotency keys; undefined if the service does not describe it. */
+	idempotencyHeaderAt(method: string, path: string): Promise<IdempotencyHeader | undefined>;
+	/** Which events the service reports. */
+	describeEvents(): Promise<EventCatalog>;
+	/** Whether the description is the service's own, not the packaged one; true before it is loaded. */
+	isSelfDescribed(): boolean;
+	/** @throws Error in the user's words if `feature` needs the service's own description, which could not be read */
+	requireDescription(feature: string): void;
+	/** Notice for the user if the description could not be read, or only in part. */
+	descriptionNotice(): string | undefined;
+}
 
 /** The service, as one execution or one opened node sees it. */
 export interface Connection extends ServiceDescription {
@@ -123,7 +143,7 @@ export function nodeError(n8n: IAllExecuteFunctions, problem: Problem): NodeApiE
 	if (status === rateLimited) {
 		options.failure = { cause: 'rate-limited' };
 		if (retryAt !== undefined) options.failure.resetsAtEpochMs = retryAt;
-	} else if (status === undefined || status >= 500) {
+	} else if (status === undefined ? !isUntrusted(String(details.reason)) : status >= 500) {
 		options.failure = { cause: 'temporarily-unavailable' };
 	} else if (status === unauthorized) {
 		options.failure = { cause: 'credential-invalid' };
@@ -169,4 +189,39 @@ export function readableError(error: unknown): Error {
 		'The node could not process one of the values. Check the dates, numbers and nested data of this item. If the problem persists, report it with the details of this error.',
 		{ cause: error },
 	);
+}
+
+/** @param onLoaded called each time the document is used */
+function openDescription(
+	n8n: IAllExecuteFunctions,
+	source: DocumentSource,
+	{ clock, secrets, onLoaded }: { clock: Clock; secrets: string[]; onLoaded(): void },
+): ServiceDescription {
+	let loading: Promise<LoadedDocument> | undefined;
+	let loaded: LoadedDocument | undefined;
+	const readDocument = async (): Promise<OpenApiDocument> => {
+		loading ??= loadDocument(source, clock);
+		loaded = await loading;
+		onLoaded();
+		return loaded.document;
+	};
+	return {
+		async describe(path) {
+			const document = await readDocument();
+			const wrong = wrongBaseUrl(document, path, source.address, source.url);
+			if (wrong !== undefined) throw new NodeOperationError(n8n.getNode(), wrong);
+			return describeResource(document, path);
+		},
+		idempotencyHeaderAt: async (method, path) => idempotencyHeaderAt(await readDocument(), method, path),
+		describeEvents: async () => readEventCatalog(await readDocument()),
+		isSelfDescribed: () => loaded?.isPackaged !== true,
+		requireDescription(feature) {
+			if (loaded?.whyUnread !== undefined) throw new Error(`${feature}: ${withoutSecrets(loaded.whyUnread, secrets)}`);
+		},
+		descriptionNotice() {
+			// Parts of a description are read on demand, so a later call may report more omissions.
+			const notice = loaded && (loaded.notice ?? leftOutOf(loaded.document));
+			return notice && withoutSecrets(notice, secrets);
+		},
+	};
 }

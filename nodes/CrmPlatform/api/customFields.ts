@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { Connection } from './connection';
-import { isAnsweredWith } from './fetchRecord';
+import { isAnsweredWith } from './record';
 import { allCustomFields, customFieldPrefix, fieldNamed, labelFor, type Field } from '../fields/field';
 import { fieldKinds, kindOfCustomType } from '../fields/fieldKinds';
 import { comparisons } from '../fields/condition';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from './connection';
-import { undefinedIfGone } from './fetchRecord';
+import { undefinedIfGone } from './record';
 import { freshKey } from './http/idempotency';
 import { path } from './http/path';
 import { readPages } from './lists/pages';

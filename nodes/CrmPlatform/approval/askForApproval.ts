@@ -1,15 +1,14 @@
 import { NodeOperationError, type IDataObject, type IExecuteFunctions, type IRunExecutionData } from 'n8n-workflow';
 import { DateTime } from 'luxon';
 
-import { findRecord, isAnsweredWith, readRecord } from '../api/fetchRecord';
+import { findRecord, isAnsweredWith, readRecord } from '../api/record';
 import { idText } from '../base/json';
 import { idempotencyKey } from '../api/http/idempotency';
 import { path } from '../api/http/path';
 import { refusedSubscription } from '../api/http/statuses';
 import type { WriteDescription } from '../api/openapi/writing';
 import { idField } from '../fields/field';
-import { isName, parseName } from '../lookUp/nameSyntax';
-import { lookUpNames } from '../lookUp/nameLookUp';
+import { isName, lookUpNames, parseName } from '../lookUp/names';
 import type { Execution } from '../model';
 import { nodeContext } from '../writing/runState';
 import { answerInCrm, completedEvent, decisionItem, endSubscription, tasksPath, textDigest, waitingItem, type ApprovalRequest } from './receiveAnswer';

@@ -2,7 +2,7 @@ import type { IDataObject, IWebhookDescription, IWebhookFunctions, IWebhookRespo
 import { z } from 'zod';
 
 import { connect, type Connection } from '../api/connection';
-import { findRecord, isAnsweredWith, isWebPage } from '../api/fetchRecord';
+import { findRecord, isAnsweredWith, isWebPage } from '../api/record';
 import { path } from '../api/http/path';
 import { notFound, unsupported } from '../api/http/statuses';
 import { deleteSubscription } from '../api/webhookSubscriptions';

@@ -1,10 +1,9 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import type { WriteDescription } from '../api/openapi/writing';
-import { isAnsweredWith, isNotFound } from '../api/fetchRecord';
+import { isAnsweredWith, isNotFound, mergePatch } from '../api/record';
 import { idText } from '../base/json';
 import { path as pathOf } from '../api/http/path';
-import { mergePatch } from '../api/answeredRecord';
 import { outdatedVersion } from '../api/http/statuses';
 import type { Execution, MayContinue, SlicedRun, Write } from '../model';
 import { runAll } from '../schedule';

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { mergePatch } from '../api/answeredRecord';
+import { mergePatch } from '../api/record';
 import type { PlannedChange } from './plan';
 
 interface ReportedChange extends Omit<PlannedChange, 'action' | 'record'> {

@@ -1,10 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { mergePatch } from '../api/answeredRecord';
+import { mergePatch, recordName } from '../api/record';
 import type { Connection } from '../api/connection';
 import { customFilters } from '../api/customFields';
 import { isLink } from '../api/openapi/linkFields';
-import { recordName } from '../api/recordName';
 import { parseJson } from '../base/json';
 import { jsonText } from '../base/numbers';
 import { memberAtPath, withMemberAtPath } from '../base/ownMembers';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import type { Connection } from '../api/connection';
 import { matchesEventPattern, parseEvent, type CrmEvent } from './crmEvent';
-import { isAnsweredWith } from '../api/fetchRecord';
+import { isAnsweredWith } from '../api/record';
 import { queryString, type Query } from '../api/http/path';
 import { readPages, type Send } from '../api/lists/pages';
 import type { ListDescription } from '../api/openapi/listing';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { findRecord, isAnsweredWith } from '../api/fetchRecord';
+import { findRecord, isAnsweredWith } from '../api/record';
 import { idText } from '../base/json';
 import { chunks } from '../base/lists';
 import { inParallel } from '../api/inParallel';
@@ -210,7 +210,7 @@ async function recordsWith(
 	const requestedKeys = new Set(keys);
 	const found: Array<[string, IdentifiedRecord]> = [];
 	for await (const { records } of readPages(api.send, { path, list, query })) {
-		for (const record of identified(records, path)) {
+		for (const record of identified(records)) {
 			const key = matchKey(field, valueIn(record, field)) ?? '';
 			if (requestedKeys.has(key)) found.push([key, record]);
 			else if (keys.length > 1) throw new OtherValue();
@@ -251,23 +251,25 @@ export function withFields(list: ListDescription, query: Query, fields: string[]
 	return { ...query, [list.fields]: [...new Set(['id', ...fields])] };
 }
 
-/**
- * The records with their ids as text: a service may write the same id as a number and as text.
- *
- * @throws Error in the user's words if a record has no id
- */
-export function identified(records: IDataObject[], path: string): IdentifiedRecord[] {
-	return records.map((record) => {
-		const id = idText(record.id);
-		if (id === undefined) throw new Error(withoutId(path));
-		return id === record.id ? (record as IdentifiedRecord) : { ...record, id };
-	});
-}
+/** The records with their ids as text: a service may write the same id as a number and as text. */
+export const identified = (records: IDataObject[]): IdentifiedRecord[] =>
+	records.map((record) => (typeof record.id === 'string' ? (record as IdentifiedRecord) : { ...record, id: String(record.id) }));
 
 const noFilter = (name: string, path: string) => `The CRM cannot find records of ${path} by ${name}.`;
 
 const ignored = (name: string, path: string) =>
 	`The CRM returned records of ${path} that do not match the filter ${name}, so the node cannot use it. Use another field, and report this to the CRM’s support.`;
 
-const withoutId = (path: string) =>
-	`The CRM returned records of ${path} without an ID, so they cannot be synced.`;
+/** The longest list that helps a person. */
+const maxShown = 1_000;
+
+/** The first records at a path such as `/pipelines`, for lists that cannot be searched. */
+export async function firstRecords(api: Connection, path: string): Promise<IDataObject[]> {
+	const list = (await api.describe(path))?.list;
+	if (!list) return [];
+	const records: IDataObject[] = [];
+	for await (const page of readPages(api.send, { path: `/v1${path}`, list, query: {}, limit: maxShown })) {
+		records.push(...page.records);
+	}
+	return records;
+}

@@ -1,12 +1,13 @@
-import type { IDataObject, INodeListSearchResult } from 'n8n-workflow';
+import type { IDataObject, INodeListSearchItems, INodeListSearchResult } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import type { Query } from '../api/http/path';
 import { readPage } from '../api/lists/pages';
 import type { ListDescription } from '../api/openapi/listing';
+import { firstText, recordName } from '../api/record';
+import { occurrences } from '../base/maps';
 import { fieldKinds } from '../fields/fieldKinds';
-import { matchingName } from './matchingName';
-import { distinctListItems } from './recordLabels';
+import { recordsById } from './lookUp';
 
 /** Number of records that a list loads at a time. */
 const pageSize = 100;
@@ -85,23 +86,81 @@ async function recordsOfCompanies(
 	}
 }
 
-/** The names of the records' companies, by id, with one request; empty if they cannot be read. */
-async function companyNames(
-	api: Connection,
-	{ filters }: ListDescription,
-	records: IDataObject[],
-): Promise<Map<unknown, string>> {
+/** The names of the records' companies, by id; empty if they cannot be read. */
+async function companyNames(api: Connection, { filters }: ListDescription, records: IDataObject[]): Promise<Map<unknown, string>> {
 	const ids = [...new Set(records.map(({ [companyField]: id }) => id).filter((id) => typeof id === 'string'))];
 	const companyCollection = filters.find(({ name }) => name === companyField)?.collection;
 	if (ids.length === 0 || companyCollection === undefined) return new Map();
 	try {
 		const list = (await api.describe(`/${companyCollection}`))?.list;
 		if (!list?.filters.some(({ name }) => name === 'ids')) return new Map();
-		const query: Query = { ids };
-		if (list.pageSize) query[list.pageSize.name] = Math.min(ids.length, list.pageSize.maximum);
-		const { records: companies } = await readPage(api.send, `/v1/${companyCollection}`, { list, query });
-		return new Map(companies.map(({ id, name }) => [id, String(name ?? '')]));
+		const companies = await recordsById(api, { collection: `/${companyCollection}`, list, fields: ['name'] }, ids);
+		return new Map([...companies].map(([id, { name }]) => [id, String(name ?? '')]));
 	} catch {
 		return new Map();
 	}
+}
+
+/** The items whose names contain the filter, ignoring case; all items without a filter. */
+export function matchingName<Item extends { name: string }>(items: Item[], filter = ''): Item[] {
+	const searchText = filter.toLowerCase();
+	return items.filter(({ name }) => name.toLowerCase().includes(searchText));
+}
+
+/**
+ * The list item of a record: its title, and details that distinguish it from others with the same title.
+ *
+ * @param value the field whose value is picked
+ * @param company the name of the company it belongs to
+ */
+export function listItem(record: IDataObject, value = 'id', company?: string): INodeListSearchItems {
+	const id = String(record[value]);
+	const name = recordName(record);
+	const content = firstText(record, contentFields)?.slice(0, maxCharacters);
+	const details = [
+		firstText(record, ['email', 'domain']),
+		company,
+		amountOf(record),
+		firstText(record, ['status', 'state']),
+		numberOf(record),
+		name === undefined ? dateOf(record) : undefined,
+	];
+	const parts = [name ?? content, ...details].filter((part) => part !== undefined);
+	return { name: [...new Set(parts)].join(' – ') || id, value: id };
+}
+
+/** The list items of records; items with equal names also show the creation time. */
+export function distinctListItems(
+	records: IDataObject[],
+	value: string,
+	companies: Map<unknown, string>,
+): INodeListSearchItems[] {
+	const items = records.map((record) => listItem(record, value, companies.get(record.company_id)));
+	const counts = occurrences(items.map(({ name }) => name));
+	return items.map((item, i) => {
+		const date = dateOf(records[i] ?? {});
+		const isAlone = counts.get(item.name) === 1 || date === undefined;
+		return isAlone ? item : { ...item, name: `${item.name} – ${date}` };
+	});
+}
+
+/** The fields whose first characters replace a missing name. */
+const contentFields = ['url', 'body', 'text', 'event_type', 'type', 'operation'];
+/** Maximum number of those characters. */
+const maxCharacters = 60;
+
+function amountOf({ amount, currency }: IDataObject): string | undefined {
+	if (typeof amount !== 'number' && !(typeof amount === 'string' && amount !== '')) return undefined;
+	const number = Number.isNaN(Number(amount)) ? amount : Number(amount).toLocaleString('en');
+	return [number, currency].filter((part) => typeof part === 'string').join(' ');
+}
+
+function numberOf({ number }: IDataObject): string | undefined {
+	return typeof number === 'number' || (typeof number === 'string' && number !== '') ? `#${number}` : undefined;
+}
+
+/** `2026-03-14 09:26`; undefined for a record without a time. */
+function dateOf(record: IDataObject): string | undefined {
+	const time = firstText(record, ['created_at', 'createdAt', 'timestamp']);
+	return time?.slice(0, 16).replace('T', ' ');
 }

@@ -1,19 +1,11 @@
 import type { DateTime } from 'luxon';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { filteredFields, type FilteredField } from '../api/openapi/filterOperators';
-import {
-	filterOperators,
-	isRange,
-	isInstant,
-	operatorsOf,
-	wholeDayBound,
-	type FilterOperator,
-} from '../api/openapi/filterOperators';
+import { type FilteredField, filteredFields, type FilterOperator, filterOperators, isInstant, isRange, operatorsOf, wholeDayBound } from '../api/openapi/filterOperators';
 import { isToolCall } from '../api/toolNode';
 import type { Field, InputValue } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
-import { asId } from '../lookUp/nameSyntax';
+import { asId } from '../lookUp/names';
 import { isBlank } from '../values/blank';
 import { nextDay, parseMoment } from '../values/dates';
 import type { FieldsOfItems } from './acceptedFields';

@@ -1,6 +1,6 @@
 import { isExpression, type IDataObject, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 
-import { outcomeField } from '../api/answeredRecord';
+import { outcomeField } from '../api/record';
 import { parsedValue } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { isLink } from '../api/openapi/linkFields';

@@ -9,9 +9,7 @@ import { apiValue, filterValue } from '../fields/decideValue';
 import { fieldNamed, type ConvertedValue, type Field, type InputValue } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';
-import { lookUpNames, type NamedId } from '../lookUp/nameLookUp';
-import { hasNumbers, hasText, isName, mayBeId, parseName } from '../lookUp/nameSyntax';
-import { choiceOf, partNamed, partsWithIds, readParts, type Part } from '../lookUp/recordParts';
+import { choiceOf, hasNumbers, hasText, isName, lookUpNames, mayBeId, type NamedId, parseName, type Part, partNamed, partsWithIds, readParts } from '../lookUp/names';
 import type { Execution } from '../model';
 
 /**

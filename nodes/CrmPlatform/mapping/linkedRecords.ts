@@ -4,7 +4,7 @@ import { isLink, linksOf, type Link } from '../api/openapi/linkFields';
 import type { EvaluatedValue } from '../fields/decideValue';
 import type { Field, InputValue } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
-import { asId, isName, parseName } from '../lookUp/nameSyntax';
+import { asId, isName, parseName } from '../lookUp/names';
 import { isBlank } from '../values/blank';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { fieldNamed, type ConvertedValue, type Field, type InputValue } from '../fields/field';
-import { asId } from '../lookUp/nameSyntax';
+import { asId } from '../lookUp/names';
 import type { Execution } from '../model';
 import { lookUpLinks } from './linkedIds';
 import { isPickedFromList, pickedId } from './locator';

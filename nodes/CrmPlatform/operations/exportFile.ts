@@ -22,8 +22,7 @@ import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../
 import { readJobResults, endReason, startBackgroundJob, statedCount, waitForJob, type StartedJob } from '../writing/backgroundJob';
 import { requireDescribed } from '../writing/requireWrite';
 import { eachItem } from '../schedule';
-import { problemOfItem } from '../api/http/problem';
-import { describesFailure } from '../api/http/problemBody';
+import { describesFailure, problemOfItem } from '../api/http/problem';
 import { idText } from '../base/json';
 
 const formatProperty = fileFormatProperty(

@@ -1,5 +1,4 @@
-import { otherId } from '../api/answeredRecord';
-import { readRecord } from '../api/fetchRecord';
+import { otherId, readRecord } from '../api/record';
 import type { Operation, Result } from '../model';
 import { requireDescribed } from '../writing/requireWrite';
 import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';

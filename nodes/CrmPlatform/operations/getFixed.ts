@@ -1,4 +1,4 @@
-import { readRecord } from '../api/fetchRecord';
+import { readRecord } from '../api/record';
 import type { Operation } from '../model';
 import { eachItem } from '../schedule';
 

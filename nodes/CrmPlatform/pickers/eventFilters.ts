@@ -1,7 +1,7 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
-import { firstRecords } from '../lookUp/firstRecords';
-import { listItem } from '../lookUp/recordLabels';
+import { firstRecords } from '../lookUp/lookUp';
+import { listItem } from '../lookUp/searchList';
 import { editorConnection } from './editorContext';
 
 /** The users, who can own records. */

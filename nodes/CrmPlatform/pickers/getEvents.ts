@@ -3,7 +3,7 @@ import type { IDataObject, ILoadOptionsFunctions, INodePropertyOptions } from 'n
 import type { EventCatalog, EventType } from '../api/openapi/eventTypes';
 import { labelFor } from '../fields/field';
 import { editorConnection } from './editorContext';
-import { firstRecords } from '../lookUp/firstRecords';
+import { firstRecords } from '../lookUp/lookUp';
 
 /** The events to choose from: all events, then all of each resource and each by itself. */
 export async function getEvents(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {

@@ -1,10 +1,10 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
-import { isAnsweredWith } from '../api/fetchRecord';
+import { isAnsweredWith } from '../api/record';
 import { notReadable, unauthorized } from '../api/http/statuses';
 import { resources } from '../resources';
 import { editorConnection } from './editorContext';
-import { firstRecords } from '../lookUp/firstRecords';
+import { firstRecords } from '../lookUp/lookUp';
 
 const customObjects = '/custom-objects';
 

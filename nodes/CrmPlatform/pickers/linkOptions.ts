@@ -3,7 +3,7 @@ import type { IDataObject, INodeListSearchItems, INodePropertyOptions } from 'n8
 import type { Connection } from '../api/connection';
 import type { Field } from '../fields/field';
 import { readPages } from '../api/lists/pages';
-import { listItem } from '../lookUp/recordLabels';
+import { listItem } from '../lookUp/searchList';
 
 /** The longest list to choose from without a search. */
 const maxListLength = 100;

@@ -3,7 +3,7 @@ import type { ILoadOptionsFunctions, INodeListSearchItems, INodeListSearchResult
 import { causeOf } from '../log/cause';
 import { openEventLog } from '../log/eventLog';
 import { originOf, type KeyOrigin } from '../api/http/idempotency';
-import { matchingName } from '../lookUp/matchingName';
+import { matchingName } from '../lookUp/searchList';
 import { editorConnection } from './editorContext';
 
 /** Maximum number of events for a list, the newest first: reading them takes a second or two. */

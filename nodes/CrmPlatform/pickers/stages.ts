@@ -5,8 +5,8 @@ import type {
 } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { firstRecords } from '../lookUp/firstRecords';
-import { matchingName } from '../lookUp/matchingName';
+import { firstRecords } from '../lookUp/lookUp';
+import { matchingName } from '../lookUp/searchList';
 import { editorConnection } from './editorContext';
 import { recordOptions } from './linkOptions';
 

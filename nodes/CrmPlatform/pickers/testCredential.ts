@@ -14,8 +14,7 @@ import { secretsIn, withoutSecrets } from '../api/http/secrets';
 import { systemClock } from '../base/clock';
 import { createSender, type ApiRequest, type ApiResponse } from '../api/http/request';
 import { retryPolicy } from '../api/http/retry';
-import { refuseOldN8n } from '../api/oldN8n';
-import type { ApiCredential } from '../api/signIn';
+import { type ApiCredential, refuseOldN8n } from '../api/signIn';
 import { credentialTestTransport } from '../api/http/transport';
 import { readReserve } from '../api/queueOptions';
 

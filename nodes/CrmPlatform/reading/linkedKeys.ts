@@ -2,14 +2,13 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { getOrCreate } from '../base/maps';
 import type { Connection } from '../api/connection';
-import { isAnsweredWith } from '../api/fetchRecord';
+import { isAnsweredWith } from '../api/record';
 import { memberAtPath, withMemberAtPath } from '../base/ownMembers';
 import { idField, type Field } from '../fields/field';
 import { isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
 import { notReadable } from '../api/http/statuses';
 import { lookUp, type LookUpOutcome } from '../lookUp/lookUp';
-import { hasText, identifyingFields, isName, parseName, textOfName } from '../lookUp/nameSyntax';
-import { readParts, type Part } from '../lookUp/recordParts';
+import { hasText, identifyingFields, isName, parseName, type Part, readParts, textOfName } from '../lookUp/names';
 
 /** Maximum number of cached linked records per collection: some 10 MB. */
 const maxCachedRecords = 100_000;

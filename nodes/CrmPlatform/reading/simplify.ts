@@ -9,7 +9,7 @@ import type { ResourceDescription } from '../api/openapi/description';
 import { isBlank } from '../values/blank';
 import { Evaluation } from '../mapping/expressions/evaluation';
 import { storedParameter } from '../mapping/storedParameter';
-import { rememberedName } from '../lookUp/rememberedNames';
+import { rememberedName } from '../lookUp/names';
 import type { Execution } from '../model';
 import { readBoolean } from '../values/readers';
 

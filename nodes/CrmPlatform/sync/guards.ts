@@ -13,12 +13,8 @@ const fewRecords = 3;
 
 /** The numbers of records that were read to find those that the source does not have. */
 export interface Readings {
-	/** Number of records in scope that were read. */
-	inScope: number;
-	/** Number of these records that a source can contain: they have a key, and are not deleted already. */
+	/** Number of records in scope that a source can contain: they have a key, and are not deleted already. */
 	comparable: number;
-	/** Number of records in scope according to the service; undefined if it does not count them. */
-	counted?: number | undefined;
 	/** Number of readable records of the source. */
 	inSource: number;
 	/** Number of items whose record is unknown: they have no key, or an unreadable value. */
@@ -32,16 +28,13 @@ export const guardDeletions = (planned: PlannedChange[], limits: DeletionLimits,
 function refusal(
 	count: number,
 	{ share, number }: DeletionLimits,
-	{ inScope, comparable, counted = inScope, inSource, unknown }: Readings,
+	{ comparable, inSource, unknown }: Readings,
 ): string | undefined {
 	const missing = `${count} of ${comparable} records in scope that have a key are missing from the source. None of them was changed`;
 	if (unknown > 0) {
 		return `${missing}, because ${unknown} items have no key or could not be read, and might match these records.`;
 	}
 	if (inSource === 0) return `${missing}, because the source is empty.`;
-	if (counted > inScope) {
-		return `${missing}, because the CRM returned only ${inScope} of the ${counted} records it reports.`;
-	}
 	// The condition is written so that a limit of NaN refuses.
 	if (!(count <= number)) return `${missing}, because Maximum Deletions allows ${number}. If the source is complete, increase this limit.`;
 	const isFew = count <= fewRecords && count * 2 <= comparable && share > 0;

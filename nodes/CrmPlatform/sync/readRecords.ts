@@ -17,7 +17,7 @@ import type { CrmRecord } from './matching';
 export async function readWholeList({ api, path, list, fields }: Collection, scope: Query): Promise<CrmRecord[]> {
 	const query = withFields(list, scope, [...fields, ...(list.created ? [list.created.field] : [])]);
 	const records = await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record);
-	return [...new Map(identified(records, path).map((record) => [record.id, record])).values()];
+	return [...new Map(identified(records).map((record) => [record.id, record])).values()];
 }
 
 /** The outcome of looking records up. */
@@ -134,16 +134,11 @@ async function idsInScope(collection: Collection, scope: Query, ids: string[]): 
 	return isClear ? new Set(ids.filter((id) => 'found' in outcomeOf(id))) : undefined;
 }
 
-/** Number of records that meet the filters; undefined if the service does not count them. */
-export async function countRecords({ api, path, list }: Collection, scope: Query): Promise<number | undefined> {
-	const size = list.pageSize ? { [list.pageSize.name]: 1 } : {};
-	const query = withFields(list, { ...scope, ...size }, []);
-	return (await readPage(api.send, path, { list, query })).total;
-}
-
 /** Number of requests that read the whole list; Infinity if the service does not count the records. */
-async function pageCount(collection: Collection, scope: Query): Promise<number> {
-	const { pageSize } = collection.list;
+async function pageCount({ api, path, list }: Collection, scope: Query): Promise<number> {
+	const { pageSize } = list;
 	if (!pageSize) return Infinity;
-	return Math.ceil(((await countRecords(collection, scope)) ?? Infinity) / pageSize.maximum);
+	const query = withFields(list, { ...scope, [pageSize.name]: 1 }, []);
+	const { total = Infinity } = await readPage(api.send, path, { list, query });
+	return Math.ceil(total / pageSize.maximum);
 }

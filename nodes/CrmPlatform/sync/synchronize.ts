@@ -16,7 +16,7 @@ import { guardDeletions } from './guards';
 import { indexRecords, type CrmRecord, type SourceRecord } from './matching';
 import { outputNames, outputOf } from './syncOutputs';
 import { planChanges } from './syncPlan';
-import { countRecords, findRecords, inWholeList, readWholeList, type FoundRecords, type KeysToFind, type KeyToFind } from './readRecords';
+import { findRecords, inWholeList, readWholeList, type FoundRecords, type KeysToFind, type KeyToFind } from './readRecords';
 import { namesOfScope, scopeCheck, conditionsOfScope } from './scope';
 import { settingsOf, syncExecution, type SyncSettings } from './settings';
 import { readSource, type Source } from './syncSource';
@@ -116,7 +116,6 @@ async function plan(execution: Execution, sync: SyncSettings, source: Source): P
 	const { collection, scope, filters, limits, rules, fields, match, unique, recordFields } = sync;
 	const isWhole = rules.missingInSource !== 'leave';
 	const isScoped = Object.keys(scope).length > 0;
-	const counted = isWhole ? await countRecords(collection, scope) : undefined;
 	const scoped = conditionsOfScope(filters, fields, recordFields);
 	const deleted = rules.missingInSource === 'delete' && recordFields.has('deleted_at') ? ['deleted_at'] : [];
 	const read = { ...collection, fields: [...collection.fields, ...namesOfScope(scoped, recordFields), ...deleted] };
@@ -144,9 +143,7 @@ async function plan(execution: Execution, sync: SyncSettings, source: Source): P
 		allowed,
 		limits,
 		{
-			inScope: found.records.length,
 			comparable: found.records.filter((record) => isBlank(record.deleted_at) && keysOf(record).some((key) => key !== undefined)).length,
-			counted,
 			inSource: source.records.length,
 			unknown: source.failures.length,
 		},

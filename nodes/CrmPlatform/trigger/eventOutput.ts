@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Connection } from '../api/connection';
 import type { CrmEvent } from '../log/crmEvent';
 import { meaningOfTypes } from '../log/crmEvent';
-import { findRecord } from '../api/fetchRecord';
+import { findRecord } from '../api/record';
 import type { KeyOrigin } from '../api/http/idempotency';
 import { path } from '../api/http/path';
 import type { EventCatalog } from '../api/openapi/eventTypes';

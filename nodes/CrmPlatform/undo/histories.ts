@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { deletionHash } from '../api/http/idempotency';
-import { recordName } from '../api/recordName';
+import { recordName } from '../api/record';
 import { idText } from '../base/json';
 import { causeOf } from '../log/cause';
 import type { CrmEvent, EventMeaning } from '../log/crmEvent';

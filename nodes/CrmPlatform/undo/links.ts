@@ -1,15 +1,14 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { isAnsweredWith } from '../api/fetchRecord';
+import { isAnsweredWith, nameFields, recordName } from '../api/record';
 import { notReadable } from '../api/http/statuses';
 import { withReplacedIds } from '../api/openapi/linkFields';
-import { nameFields, recordName } from '../api/recordName';
 import { idText, isObject, scalarsIn } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { allCustomFields, customKeyOf, type Field } from '../fields/field';
+import { readParts } from '../lookUp/names';
 import { recordsById } from '../lookUp/lookUp';
-import { readParts } from '../lookUp/recordParts';
 import { partsOf } from './fieldValues';
 import type { RecordHistory } from './history';
 import { allKept, type FieldUndo, type RecordUndo, restoresValues } from './recordUndo';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 
-import { isAnsweredWith, isNotFound, isWebPage } from '../api/fetchRecord';
+import { isAnsweredWith, isNotFound, isWebPage } from '../api/record';
 import { path as pathOf } from '../api/http/path';
-import type { Reason } from '../api/http/problemBody';
+import type { Reason } from '../api/http/errorWords';
 import { outdatedVersion, refusedRecord } from '../api/http/statuses';
 import type { WriteDescription } from '../api/openapi/writing';
 import { idText, isObject } from '../base/json';

@@ -2,10 +2,10 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { idText } from '../base/json';
 import type { Query } from '../api/http/path';
-import { readProblemBody, saysError } from '../api/http/problemBody';
+import { readProblemBody, saysError } from '../api/http/problem';
 import { systemClock } from '../base/clock';
 import type { JobDescription } from '../api/openapi/writing';
-import { recordIn } from '../api/answeredRecord';
+import { recordIn } from '../api/record';
 import type { Execution } from '../model';
 import { readWholeNumber } from '../values/readers';
 import { keyHeaderOf } from './runState';

@@ -1,8 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { findRecord } from '../api/fetchRecord';
+import { findRecord, recordName } from '../api/record';
 import { path } from '../api/http/path';
-import { recordName } from '../api/recordName';
 import { collectionPath } from '../mapping/locator';
 import type { Execution } from '../model';
 

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { sendBatch, type BatchAnswer } from '../api/batchRequest';
-import { isAnsweredWith } from '../api/fetchRecord';
+import { isAnsweredWith } from '../api/record';
 import { rateLimited, tooLarge, unavailable } from '../api/http/statuses';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import type { Execution, MayContinue, Result, ResultFrom, Results, Write } from '../model';

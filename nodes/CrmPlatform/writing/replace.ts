@@ -1,8 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isAnsweredWith } from '../api/fetchRecord';
+import { isAnsweredWith, mergePatch, otherId } from '../api/record';
 import { idText, isObject } from '../base/json';
-import { mergePatch, otherId } from '../api/answeredRecord';
 import type { WriteDescription } from '../api/openapi/writing';
 import { outdatedVersion } from '../api/http/statuses';
 import type { Field } from '../fields/field';

@@ -3,8 +3,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import type { KeyFormat, WriteIdentity } from '../api/http/idempotency';
 import type { ApiResponse } from '../api/http/request';
 import { getOrCreate } from '../base/maps';
-import type { IdempotencyHeader } from '../api/openapi/writing';
-import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
+import type { BatchDescription, IdempotencyHeader, WriteDescription } from '../api/openapi/writing';
 import type { Execution } from '../model';
 
 /** The header for the idempotency keys of one kind of request, and their format. */

@@ -1,7 +1,7 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { mayBeWritten } from '../api/batchRequest';
-import { otherId, recordIn } from '../api/answeredRecord';
+import { otherId, recordIn } from '../api/record';
 import { idText } from '../base/json';
 import { exactBody } from '../fields/exactBody';
 import { isNo } from '../values/readers';

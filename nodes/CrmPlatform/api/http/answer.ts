@@ -1,14 +1,6 @@
 import { parseJson, parseLines } from '../../base/json';
 import { isUntrusted } from './errorWords';
-import {
-	contradictoryProblem,
-	isMarkup,
-	problemOf,
-	unreachableProblem,
-	unreadableProblem,
-	type Problem,
-} from './problem';
-import { describesFailure } from './problemBody';
+import { contradictoryProblem, describesFailure, isMarkup, type Problem, problemOf, unreachableProblem, unreadableProblem } from './problem';
 import type { FailedAttempt } from './retry';
 import { signedOutProblem } from './signedOut';
 import type { HttpResponse, TransportResult } from './transport';

@@ -1,4 +1,25 @@
-import type { ProblemBody } from './problemBody';
+/** One reason why a request was refused, and the part of the request that it concerns. */
+export interface Reason {
+	/** RFC 6901 pointer into the body, such as `/address/country`. */
+	pointer?: string;
+	/** Name of a query parameter. */
+	parameter?: string;
+	code?: string;
+	detail?: string;
+}
+
+/** The readable members of an error body: RFC 9457 with this API's members, or the text of another one. */
+export interface ProblemBody {
+	title?: string;
+	/** What happened, from whichever member says it. */
+	detail?: string;
+	code?: string;
+	request_id?: string;
+	existing_id?: string;
+	scope?: string;
+	allowed?: string[];
+	errors?: Reason[];
+}
 
 interface ErrorWords {
 	message: string;
@@ -84,10 +105,7 @@ const byCode: Record<string, (body: ProblemBody) => Words> = {
 		'Several records have the value to match on',
 		'Match on another field, or merge the records that share the value.',
 	],
-	in_use: () => [
-		'The record is still in use',
-		'Update the records that use it first, then try again.',
-	],
+	in_use: () => ['The record is still in use', 'Update the records that use it first, then try again.'],
 	invalid_state_transition: ({ allowed }) => [
 		'The record cannot be moved to this status',
 		allowed?.length ? `Allowed from its current status: ${allowed.join(', ')}.` : 'Check the current status of the record and choose another action.',
@@ -106,23 +124,11 @@ const byCode: Record<string, (body: ProblemBody) => Words> = {
 		scope === undefined
 			? [noPermission, 'Add the permission to the credential, then reconnect it.']
 			: [noPermission, `Add the scope ${scope} to the credential, then reconnect it.`, forPrograms],
-	job_not_finished: () => [
-		'The job has not finished yet',
-		'Try again once it has.',
-	],
-	results_expired: () => [
-		'The results of the job have expired',
-		'Start the job again if they are still needed.',
-	],
-	version_sunset: () => [
-		'This part of the API has been retired',
-		'Update this node to the latest version.',
-	],
+	job_not_finished: () => ['The job has not finished yet', 'Try again once it has.'],
+	results_expired: () => ['The results of the job have expired', 'Start the job again if they are still needed.'],
+	version_sunset: () => ['This part of the API has been retired', 'Update this node to the latest version.'],
 	version_mismatch: () => [...changedMeanwhile, forPrograms],
-	webhook_not_active: () => [
-		'The webhook is paused or disabled',
-		'Set the status of the webhook to active first.',
-	],
+	webhook_not_active: () => ['The webhook is paused or disabled', 'Set the status of the webhook to active first.'],
 	failed_dependency: () => [
 		'Not processed because another item in the same request failed',
 		'Correct that item and try again.',
@@ -165,14 +171,8 @@ const byStatus: Record<number, Words> = {
 	409: ['The record conflicts with another one', 'Correct the values and try again.'],
 	412: changedMeanwhile,
 	413: ['The values are too large for the CRM', 'Send less data per record.'],
-	415: [
-		'The CRM does not accept this data format',
-		'Check the base URL in the credential: it may belong to another service.',
-	],
-	429: [
-		'The rate limit of the account was reached',
-		'Send fewer requests at once, or upgrade the plan of the account.',
-	],
+	415: ['The CRM does not accept this data format', 'Check the base URL in the credential: it may belong to another service.'],
+	429: ['The rate limit of the account was reached', 'Send fewer requests at once, or upgrade the plan of the account.'],
 	431: ['The request headers are too large', 'Check the credential: its key or token is too long.'],
 };
 
@@ -187,17 +187,11 @@ const connectionErrors: Array<[codes: RegExp, words: readonly [reason: string, a
 	],
 	[
 		/^ECONNREFUSED$/,
-		[
-			'nothing is listening there',
-			'Check the host and port of the base URL in the credential, and that the CRM is running.',
-		],
+		['nothing is listening there', 'Check the host and port of the base URL in the credential, and that the CRM is running.'],
 	],
 	[
 		/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/,
-		[
-			'it took too long to respond',
-			'Try again later. If the problem persists, contact the CRM’s support.',
-		],
+		['it took too long to respond', 'Try again later. If the problem persists, contact the CRM’s support.'],
 	],
 	[
 		/^(EPROTO|ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG))$/,

@@ -54,6 +54,7 @@ async function requestPage(send: Send, path: string, { list, query, cursor }: Pa
 			`The response from ${path} is not a list of records. Check that the base URL in the credential is the URL of the API.`,
 		);
 	}
+	if (data.some(({ id }) => idText(id) === undefined)) throw ruleBroken(3, `id of a record of ${path}`, 'It is neither a text nor a whole number.');
 	const { next_cursor: next } = body;
 	const total = wholeNumber(body.total);
 	const isNamed = typeof next === 'string' && next !== '';
@@ -91,7 +92,7 @@ const maxReadings = 5;
  *
  * Each record is yielded once, although it may move within the list during the reading. A record that moves to a page
  * that was already read would be missing: if the list has more records than were read, it is read again, and what was
- * missing comes last. Records without an id are always yielded.
+ * missing comes last.
  *
  * @throws Error in the user's words if a response is not a list, if the list stays incomplete, or if the walk would never
  * end: the service repeats a cursor, repeats at least as many records as it adds, or returns only empty pages
@@ -143,18 +144,16 @@ export async function* readPages(send: Send, walk: PageWalk): AsyncGenerator<Pag
 		}
 		if (cutOff?.length) yield { records: cutOff.slice(0, left) };
 		if (isOver || read >= expected) return;
-		const isHopeless = reading.pages === 1 || ids.size < read || (isAgain && read === readBefore);
+		const isHopeless = reading.pages === 1 || (isAgain && read === readBefore);
 		if (isHopeless) throw incomplete(path, expected, read);
 		if (readings === maxReadings) throw new Error(changing(path));
 	}
 }
 
-/** Adds an id to a set. @returns whether it is new; true for a record without an id */
+/** Adds an id to a set. @returns whether it is new */
 function isAdded(ids: Set<string>, id: unknown): boolean {
-	const text = idText(id);
-	if (text === undefined) return true;
 	const { size } = ids;
-	return ids.add(text).size > size;
+	return ids.add(String(id)).size > size;
 }
 
 /** Checks that a reading of a list from its start gets on. */
@@ -165,7 +164,6 @@ class Reading {
 	private readonly ids = new Set<string>();
 	private repeated = 0;
 	private emptyPages = 0;
-	private lastWithoutIds = '';
 
 	constructor(path: string, start: string | undefined) {
 		this.path = path;
@@ -177,15 +175,11 @@ class Reading {
 		this.pages += 1;
 		this.repeated += records.filter(({ id }) => !isAdded(this.ids, id)).length;
 		this.emptyPages = records.length === 0 ? this.emptyPages + 1 : 0;
-		const [first] = records;
-		const withoutIds = first && idText(first.id) === undefined ? JSON.stringify(records) : '';
 		const isSame =
 			(next !== undefined && (this.cursors.has(next) || this.emptyPages >= maxEmptyPages)) ||
-			(this.repeated > 0 && this.repeated >= this.ids.size) ||
-			(withoutIds !== '' && withoutIds === this.lastWithoutIds);
+			(this.repeated > 0 && this.repeated >= this.ids.size);
 		if (isSame) throw endless(this.path);
 		this.cursors.add(next);
-		this.lastWithoutIds = withoutIds;
 	}
 }
 

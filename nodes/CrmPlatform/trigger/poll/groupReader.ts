@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { chunks } from '../../base/lists';
 import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity } from '../../log/eventLog';
-import { isAnsweredWith } from '../../api/fetchRecord';
+import { isAnsweredWith } from '../../api/record';
 import { refusedCursor } from '../../api/http/statuses';
 import { groupOfEvents, groupOfRecords, identitiesOf } from './group';
 import type { FoundEvent, LogFollower } from './logFollower';

@@ -3,7 +3,7 @@ import { NodeApiError, type IDataObject, type INodeExecutionData } from 'n8n-wor
 import type { Connection } from '../../api/connection';
 import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type EventLog } from '../../log/eventLog';
-import { isWebPage } from '../../api/fetchRecord';
+import { isWebPage } from '../../api/record';
 import type { KeyOrigin } from '../../api/http/idempotency';
 import { retryPolicy } from '../../api/http/retry';
 import { inParallel } from '../../api/inParallel';

@@ -2,7 +2,7 @@ import { NodeOperationError, type ITriggerFunctions, type ITriggerResponse } fro
 
 import type { Connection } from '../../api/connection';
 import type { EventLog } from '../../log/eventLog';
-import { isAnsweredWith } from '../../api/fetchRecord';
+import { isAnsweredWith } from '../../api/record';
 import { steady, type Clock } from '../../base/clock';
 import { unauthorized } from '../../api/http/statuses';
 import type { EventChoice } from '../eventProperties';

@@ -2,7 +2,7 @@ import { NodeApiError, NodeOperationError, type IDataObject, type IHookFunctions
 import { z } from 'zod';
 
 import type { Connection } from '../../api/connection';
-import { undefinedIfGone } from '../../api/fetchRecord';
+import { undefinedIfGone } from '../../api/record';
 import { createSubscription, deleteSubscription, listSubscriptions, newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
 import { isSecret } from './signature';
 import type { SubscriptionState } from './subscriptionState';

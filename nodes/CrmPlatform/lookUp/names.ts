@@ -1,17 +1,83 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { findRecord } from '../api/fetchRecord';
-import { exactNumber } from '../base/numbers';
+import { findRecord } from '../api/record';
 import { path } from '../api/http/path';
-import { readPages } from '../api/lists/pages';
-import { isDigits, isWellFormed, notWellFormed } from '../fields/conversions';
-import type { ComparedField } from '../fields/keys';
 import { inParallel } from '../api/inParallel';
+import { readPages } from '../api/lists/pages';
+import { isLink } from '../api/openapi/linkFields';
+import { isObject } from '../base/json';
+import { getOrCreate, occurrences } from '../base/maps';
+import { exactNumber } from '../base/numbers';
+import { isDigits, isWellFormed, matchesPattern, notWellFormed } from '../fields/conversions';
+import type { Field } from '../fields/field';
+import { fieldKinds } from '../fields/fieldKinds';
+import type { ComparedField } from '../fields/keys';
 import { foldedText, visibleText } from '../values/foldedText';
+import { listed } from '../values/listed';
 import { failureOfValue, lookUp, outcomeOfIds, valuesPerRequest, type Collection, type LookedUp, type LookUpOutcome } from './lookUp';
-import { hasText, identifyingFields, mayBeId, parseName } from './nameSyntax';
-import { rememberNames } from './rememberedNames';
+
+/** Fields that identify a record. All are tried, since a record may have any of them. */
+export const identifyingFields = ['name', 'title', 'label', 'domain', 'email', 'external_id'];
+
+/** Whether a value is or may be a name. If ids are numbers, that is any text but digits. */
+export function isName(field: Field, value: unknown): value is string {
+	if (!hasText(value)) return false;
+	if (hasNumbers(field)) return !isDigits(value);
+	return !(matchesPattern(field, value.trim()) ?? isIdShaped(value.trim()));
+}
+
+/** Whether the values of a field are numbers. */
+export function hasNumbers({ kind, items }: Field): boolean {
+	const valueKind = fieldKinds[kind].shape === 'list' ? items : kind;
+	return valueKind !== undefined && fieldKinds[valueKind].type === 'number';
+}
+
+/** Whether a value is a text that is not blank. */
+export const hasText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
+
+/** Whether a text looks like an id: a number, a UUID, or a word with digits, such as `com_01jz8q4t6v`. */
+function isIdShaped(value: string): boolean {
+	return /^(\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{1,16}[_-](?=\w*\d)\w{6,}|(?=\w*\d)\w{15,})$/i.test(value);
+}
+
+/** A name with its field, such as `external_id:100123`, or an id, such as `id:acme`. */
+const withField = new RegExp(`^(${['id', ...identifyingFields].join('|')}):\\s*(\\S.*)$`, 's');
+
+/** The name in a text, and its field if the text names it. */
+export function parseName(text: string): { field?: string; name: string } {
+	const [, field, name] = withField.exec(text.trim()) ?? [];
+	return field === undefined || name === undefined ? { name: text.trim() } : { field, name };
+}
+
+/** The text that limits a name to one field: another record may have it in another field. */
+export const textOfName = (field: string, name: string): string => `${field}:${name}`;
+
+/** A value picked from a list is an ID, even if it reads like a name: a link gets `id:acme`, any other field `acme`. */
+export function asId(field: Field, picked: unknown): unknown {
+	if (Array.isArray(picked)) return picked.map((value) => asId(field, value));
+	if (!isName(field, picked)) return picked;
+	const { field: nameField, name } = parseName(picked);
+	if (!isLink(field)) return nameField === 'id' ? name : picked;
+	return nameField === 'id' ? picked : textOfName('id', picked);
+}
+
+/** Whether a text can be an id of any service: one word of plain characters. */
+export const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);
+
+/** The names of records (`pipelines`) and parts (`pipelines.stages`), by collection and id. */
+const namesByConnection = new WeakMap<Connection, Map<string, Map<unknown, string>>>();
+
+/** Caches the names of records for the lifetime of the connection, which is one execution. */
+function rememberNames(api: Connection, collection: string, records: Array<{ id?: unknown; name?: unknown }>): void {
+	const collections = getOrCreate(namesByConnection, api, () => new Map<string, Map<unknown, string>>());
+	const names = getOrCreate(collections, collection, () => new Map<unknown, string>());
+	for (const { id, name } of records) if (hasText(name)) names.set(id, name);
+}
+
+/** The cached name of a record, if any. */
+export const rememberedName = (api: Connection, collection: string, id: unknown): string | undefined =>
+	namesByConnection.get(api)?.get(collection)?.get(id);
 
 /** The outcome of looking up a name: the id of the record, or several ids. */
 export type NamedId = LookUpOutcome<unknown>;
@@ -174,4 +240,78 @@ function findIn({ records }: Candidates, { fields, name }: NameToFind): NamedId 
 	const isCalled = (record: IDataObject) =>
 		fields.map((field) => record[field]).some((value) => hasText(value) && foldedText(value) === word);
 	return outcomeOfIds([...new Set(records.filter(isCalled).map(({ id }) => id))]);
+}
+
+/** A part of a record, such as a stage of a pipeline. */
+export interface Part {
+	/** Id of the record. */
+	ownerId: unknown;
+	/** Name of the record; empty if it has none. */
+	ownerName: string;
+	id: unknown;
+	/** Name of the part; empty if it has none. */
+	name: string;
+	/** Whether its name is unique within the record. */
+	isUnique: boolean;
+}
+
+/**
+ * The parts of all records of a collection.
+ *
+ * @param part the member that lists them, such as `stages`
+ * @throws NodeApiError if the service does not list the records
+ */
+export async function readParts(api: Connection, collection: string, part: string): Promise<Part[]> {
+	const list = (await api.describe(`/${collection}`))?.list;
+	if (!list) return [];
+	const parts: Part[] = [];
+	for await (const { records } of readPages(api.send, { path: `/v1/${collection}`, list, query: {} })) {
+		rememberNames(api, collection, records);
+		for (const record of records) parts.push(...partsIn(record, part));
+	}
+	rememberNames(api, `${collection}.${part}`, parts);
+	return parts;
+}
+
+function partsIn(record: IDataObject, part: string): Part[] {
+	const value = record[part];
+	const partObjects = (Array.isArray(value) ? (value as unknown[]) : []).filter(isObject);
+	const nameOf = (object: IDataObject): string => identifyingFields.map((name) => object[name]).find(hasText)?.trim() ?? '';
+	const names = partObjects.map(nameOf);
+	const counts = occurrences(names.map(foldedText));
+	const owner = { ownerId: record.id, ownerName: nameOf(record) };
+	return partObjects.map(({ id }, i) => {
+		const name = names[i]!;
+		return { ...owner, id, name, isUnique: name !== '' && counts.get(foldedText(name)) === 1 };
+	});
+}
+
+/** @param owners ids of the records to which the part may belong; empty if unknown */
+export function partNamed(parts: Part[], text: string, owners: unknown[]): NamedId {
+	const { field, name } = parseName(text);
+	const isMeant = (part: Part) =>
+		isPartOf(part, owners) &&
+		((field === undefined && part.id === name) || foldedText(part.name) === foldedText(name));
+	return outcomeOfIds([...new Set(parts.filter(isMeant).map(({ id }) => id))]);
+}
+
+const isPartOf = ({ ownerId }: Part, owners: unknown[]): boolean => owners.length === 0 || owners.includes(ownerId);
+
+/** The ids of parts with the same name, and their records, for an error. */
+export const partsWithIds = (parts: Part[], ids: unknown[]): string =>
+	parts
+		.filter(({ id }) => ids.includes(id))
+		.slice(0, maxNamed)
+		.map(({ ownerName, id }) => `${String(id)}${ownerName && ` of ${ownerName}`}`)
+		.join(', ');
+
+/** Maximum number of names in an error. */
+const maxNamed = 20;
+
+/** The available parts, for an error. */
+export function choiceOf(parts: Part[], owners: unknown[]): string {
+	const named = parts.filter((part) => isPartOf(part, owners)).map(({ name }) => name);
+	const names = [...new Set(named.filter(hasText))];
+	if (names.length === 0) return 'Correct it, or use the ID.';
+	return `Use one of these, or the ID: ${listed(names, maxNamed)}.`;
 }

@@ -1,0 +1,97 @@
+import { NodeApiError, type IDataObject } from 'n8n-workflow';
+
+import type { Connection } from './connection';
+import { idText, isObject } from '../base/json';
+import { isPlainObject, ownMember, setMember } from '../base/ownMembers';
+import { looseText } from '../fields/keys';
+import { isUnreadable, saysNotFound } from './http/problem';
+
+/**
+ * Reads the record at a path.
+ *
+ * @throws NodeApiError if the request fails, Error in the user's words if the response is not a record
+ */
+export async function readRecord(api: Connection, path: string): Promise<IDataObject> {
+	const { body } = await api.send({ method: 'GET', path });
+	if (isObject(body)) return body;
+	throw new Error(
+		`The response from ${path} is not a record. Check that the base URL in the credential is the URL of the API, then try again.`,
+	);
+}
+
+/**
+ * Reads the record at a path; undefined if it does not exist (404, 410).
+ *
+ * @throws as readRecord does
+ */
+export async function findRecord(api: Connection, path: string): Promise<IDataObject | undefined> {
+	return await undefinedIfGone(readRecord(api, path));
+}
+
+/** The result of a request; undefined if the record does not exist (404, 410). */
+export async function undefinedIfGone<T>(request: Promise<T>): Promise<T | undefined> {
+	return await request.catch((error: unknown) => {
+		if (isNotFound(error)) return undefined;
+		throw error;
+	});
+}
+
+/** Whether the service says that the requested record does not exist. */
+export const isNotFound = (error: unknown): error is NodeApiError =>
+	error instanceof NodeApiError && saysNotFound(Number(error.httpCode), error.context.data as IDataObject | undefined);
+
+/** Whether a web server answered instead of the API: its page says nothing about a record. */
+export const isWebPage = (error: NodeApiError): boolean => isUnreadable(error.context.data as IDataObject | undefined);
+
+/** Whether the service answered a request with one of the statuses. */
+export const isAnsweredWith = (error: unknown, ...statuses: number[]): error is NodeApiError =>
+	error instanceof NodeApiError && statuses.includes(Number(error.httpCode));
+
+/**
+ * The record in a response.
+ *
+ * @param body parsed JSON
+ * @returns undefined for a response without a body
+ * @throws Error in the user's words for a text, a number or a list of several records
+ */
+export function recordIn(body: unknown, path: string): IDataObject | undefined {
+	if (body === undefined || body === null) return undefined;
+	const records: unknown[] = Array.isArray(body) ? body : [body];
+	const [only, ...others] = records;
+	if (typeof only === 'object' && only !== null && others.length === 0) return only as IDataObject;
+	throw new Error(
+		`The response from ${path} is not a record. The record may have been written: check it before you try again. Also check that the base URL in the credential is the URL of the API.`,
+	);
+}
+
+/** The id in the response, if it has one other than the requested id. */
+export function otherId(record: IDataObject | undefined, id: string): string | undefined {
+	const returnedId = idText(record?.id);
+	return returnedId !== undefined && looseText(returnedId) !== looseText(id) ? returnedId : undefined;
+}
+
+/** A record after a merge patch (RFC 7396), except that null stays: records have all their fields. */
+export function mergePatch(record: IDataObject, patch: IDataObject): IDataObject {
+	const result = { ...record };
+	for (const [key, value] of Object.entries(patch)) {
+		const currentValue = ownMember(record, key);
+		setMember(result, key, isPlainObject(value) ? mergePatch(isObject(currentValue) ? currentValue : {}, value as IDataObject) : value);
+	}
+	return result;
+}
+
+/** The member that Create or Update adds to its records: `created` or `updated`. */
+export const outcomeField = 'upsert_outcome';
+
+/** The fields that may name a record: services differ, and custom objects have a title. */
+export const nameFields = ['name', 'title', 'subject', 'label', 'label_plural', 'email'];
+
+/** The name by which people know a record, if it has one. */
+export const recordName = (record: IDataObject): string | undefined => firstText(record, nameFields);
+
+/** The first of the fields that has a text. */
+export function firstText(record: IDataObject, fields: string[]): string | undefined {
+	return fields
+		.map((field) => record[field])
+		.find((value): value is string => typeof value === 'string' && value !== '');
+}
