@@ -47,6 +47,6 @@ export const groups: Group[] = [
 	{
 		name: 'access',
 		modules: ['sandbox/domain/access/authority.ts', 'sandbox/core/store/visibility/visibility.ts'],
-		tests: ['sandbox/access/visibility-rules', 'sandbox/access/authority'],
+		tests: ['sandbox/access/authority', 'sandbox/access/access-to-records', 'sandbox/access/visibility', 'sandbox/access/change-of-owner'],
 	},
 ];

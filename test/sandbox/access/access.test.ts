@@ -1,8 +1,11 @@
+import { revokeKey } from '../../../sandbox/api/webhooks/revoke-access.ts';
+import type { Service } from '../../../sandbox/core/service.ts';
 import { deliveryStatuses } from '../../../sandbox/core/schemas/webhook-deliveries.ts';
 import { until } from '../../support/until.ts';
 import { clientForm, type TokenSandbox, tokenSandbox } from '../harness/access-tokens.ts';
-import { errorsOf, type Json, type Reply } from '../harness/in-process.ts';
+import { type Call, errorsOf, type Json, type Reply } from '../harness/in-process.ts';
 import { ndjson } from '../harness/job-client.ts';
+import { startReceiver } from '../harness/receiver.ts';
 
 let sandbox: TokenSandbox;
 beforeEach(() => void (sandbox = tokenSandbox()));
@@ -92,19 +95,72 @@ test('revoking the application of a webhook that has outlived an earlier grant e
 	expect([statusOf(body.id), statusOf(another.id)]).toEqual([undefined, 'active']);
 });
 
-test('a job of a deactivated user does not continue', async () => {
-	const { store, sales, as, get, delete: remove } = sandbox;
-	const call = as(sales, ['contacts:write', 'contacts:read', 'jobs:write', 'jobs:read']);
-	const lines = Array.from({ length: 2000 }, (_, i) => JSON.stringify({ last_name: `Line ${i}` }));
+/** Everything that ends what a caller has begun. Each gets a caller of its own, and a function that ends the caller's rights. */
+const ends: Array<[name: string, begin: (scopes: string[]) => { call: Call; end(): unknown }]> = [
+	['whose API key was revoked', () => {
+		sandbox.store.apiKeys.add('key_x', 'a-key');
+		const service = { store: sandbox.store, now: Date.now, newId: (prefix: string) => `${prefix}_x` } as unknown as Service;
+		return { call: sandbox.with('a-key'), end: () => revokeKey(service, 'key_x') };
+	}],
+	['whose application lost its access', (scopes) => {
+		const { access, refresh } = sandbox.grant(sandbox.sales, scopes);
+		return { call: sandbox.with(access), end: () => revoke(refresh) };
+	}],
+	['who was deactivated', (scopes) => {
+		const { sales } = sandbox;
+		return { call: sandbox.as(sales, scopes), end: () => sandbox.delete(`/v1/users/${sales}`) };
+	}],
+	['who became a viewer', (scopes) => {
+		const { sales } = sandbox;
+		return { call: sandbox.as(sales, scopes), end: () => sandbox.patch(`/v1/users/${sales}`, { role: 'viewer' }) };
+	}],
+];
+
+test.each(ends)('a job of somebody %s stops at the next step, and says why', async (_, begin) => {
+	const { store, get } = sandbox;
+	const { call, end } = begin(['contacts:write', 'contacts:read', 'jobs:write', 'jobs:read']);
+	const lines = Array.from({ length: 2000 }, (_line, i) => JSON.stringify({ last_name: `Line ${i}` }));
 	const { body: job } = await call('POST', '/v1/jobs?resource=contacts&operation=create', lines.join('\n'), ndjson);
-	await remove(`/v1/users/${sales}`);
+	await end();
 	const ended: Json = await until(() => {
 		const found: Json = store.table('jobs')!.find(job.id);
 		return found.finished_at !== null && found;
 	});
-	expect(ended).toMatchObject({ status: 'canceled', error: expect.stringContaining('can no longer sign in') });
+	expect(ended).toMatchObject({ status: 'canceled', error: expect.stringMatching(/revoked|can no longer sign in|no longer has the right/) });
 	expect((await get('/v1/contacts')).body.total).toBe(ended.processed);
 	expect(ended.processed).toBeLessThan(2000);
+});
+
+const handOver = (id: string) => sandbox.patch(`/v1/contacts/${id}`, { owner_id: sandbox.admin });
+
+test.each([
+	...ends.map(([name, begin]) => [name, begin, name === 'who became a viewer'] as const),
+	['whose record got another owner', (scopes: string[]) => ({ call: sandbox.as(sandbox.sales, scopes), end: handOver }), false] as const,
+])('the next attempt at a delivery to somebody %s is made only if they see the record', async (_, begin, isSent) => {
+	sandbox = tokenSandbox({ allowPrivateWebhooks: true, faults: true });
+	const receiver = await startReceiver();
+	const paths: string[] = [];
+	receiver.answer = (request, response) => {
+		paths.push(request.url!);
+		response.writeHead(500).end();
+	};
+	const { call, end } = begin(webhookScopes);
+	const urlOf = (path: string) => new URL(path, receiver.url).href;
+	const { body: own } = await call('POST', '/v1/webhooks', { url: urlOf('/own'), events: ['contact.created'] });
+	await sandbox.post('/v1/webhooks', { url: urlOf('/witness'), events: ['contact.created'] });
+	const contact = await contactOf(sandbox.sales);
+	const attempts = (path: string) => paths.filter((requested) => requested === path).length;
+	await until(() => attempts('/own') === 1 && attempts('/witness') === 1);
+	const attempted = () => sandbox.store.deliveries.list(own.id, deliveryStatuses, undefined, 1).deliveries[0]!.attempts.length === 1;
+	await until(attempted);
+	await end(contact.id);
+	await sandbox.post('/_sandbox/clock', { advance: 6 });
+	// The webhook of the account shows that everything due was looked at.
+	await until(() => attempts('/witness') === 2);
+	await until(() => !isSent || attempts('/own') === 2);
+	expect(attempts('/own')).toBe(isSent ? 2 : 1);
+	await receiver.close();
+	sandbox.store.close();
 });
 
 test('the role is checked at every use: an operation that it no longer allows is refused', async () => {

@@ -73,3 +73,17 @@ test('other changes in the same write reach the new owner without the former val
 	for (const { data } of events) expect(data).toMatchObject({ previous: null, changed: [] });
 	expect(types(await eventsFor(sales))).toEqual(['deal.created', 'deal.deleted']);
 });
+
+test('messages that a user sees only through a contact go with it, and come with it', async () => {
+	const { sales, admin, post, patch } = sandbox;
+	const { body: contact } = await post('/v1/contacts', { last_name: 'x', owner_id: sales });
+	const message = { channel: 'other', direction: 'inbound', to: ['x'], text: 'x', contact_id: contact.id };
+	await post('/v1/messages', message);
+	await post('/v1/messages', { ...message, user_id: sales });
+	await patch(`/v1/contacts/${contact.id}`, { owner_id: admin });
+	const seen = async (query: string) => types((await sandbox.as(sales, [...scopes, 'messages:read'])('GET', `/v1/events?${query}`)).body.data);
+	expect(await seen('type=contact.deleted,message.deleted')).toEqual(['contact.deleted', 'message.deleted']);
+	await patch(`/v1/contacts/${contact.id}`, { owner_id: sales });
+	expect(await seen('type=message.created')).toHaveLength(3);
+	expect(await seen('type=contact.created')).toHaveLength(2);
+});

@@ -54,3 +54,9 @@ test('the log is read oldest first or newest first, page by page, and a cursor b
 	const other = await sandbox.get(`/v1/events?limit=2&cursor=${body.next_cursor}`);
 	expect(errorsOf(other)).toEqual({ cursor: 'invalid_cursor' });
 });
+
+test('more event patterns than a subscription accepts are refused', async () => {
+	const { get } = sandbox;
+	expect(errorsOf(await get(`/v1/events?type=${Array(101).fill('*').join()}`))).toEqual({ type: 'invalid_parameter' });
+	expect((await get(`/v1/events?type=${Array(100).fill('*').join()}`)).status).toBe(200);
+});

@@ -164,3 +164,13 @@ test.each([
 	expect(response.body.code).toBe(code);
 	expect(errorsOf(response)).toEqual({ [parameter]: code });
 });
+
+test('texts are ordered as people read them, page by page in both directions', async () => {
+	const { post, all } = inProcess();
+	const names = ['_x', '10', '9', 'Äpfel', 'Ångström', 'Éclair', 'Łódź', 'lodge', 'Øre', 'straße', 'Zulu'];
+	for (const name of names.toSorted()) await post('/v1/companies', { name });
+	const listed = async (sort: string) => (await all(`/v1/companies?sort=${sort}&limit=2`)).map(({ name }) => name as string);
+	const sorted = await listed('name');
+	expect(sorted).toEqual(['_x', '10', '9', 'Ångström', 'Äpfel', 'Éclair', 'lodge', 'Łódź', 'Øre', 'straße', 'Zulu']);
+	expect((await listed('-name')).toReversed()).toEqual(sorted);
+});
