@@ -1,7 +1,6 @@
 import type { StoredRecord } from '../core/schemas/resource.ts';
 import { countries } from './countries.ts';
 import { contactValues } from './custom-field-seeds.ts';
-import { namesByCountry } from './people-names.ts';
 import { addressIn, distinct, fillDigits, slug } from './people.ts';
 import type { Random } from './random.ts';
 import { jobTitles, leadSources, stages } from './words.ts';
@@ -15,9 +14,8 @@ export function contactSeeds(random: Random, employers: StoredRecord[]) {
 	return (i: number): Record<string, unknown> => {
 		const employer = random.chance(0.92) ? random.pick(employers) : undefined;
 		const home = countries.find(({ code }) => code === countryOf(employer)) ?? random.pick(countries);
-		const names = namesByCountry[home.code]!;
-		const firstName = random.pick(names.first);
-		const lastName = random.pick(names.last);
+		const firstName = random.pick(home.first);
+		const lastName = random.pick(home.last);
 		const domain = employer?.['domain'] ?? 'mail.example';
 		const local = `${slug(firstName)}.${slug(lastName)}`;
 		const email = distinctAddress(`${local}@${domain}`, (count) => `${local}${count}@${domain}`);

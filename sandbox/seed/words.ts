@@ -8,32 +8,13 @@ export const companyNames = `
 `;
 
 /** Second part of a company's name, with its industry. */
-export const trades: ReadonlyArray<readonly [string, string]> = [
-	['Logistics', 'logistics'],
-	['Freight', 'logistics'],
-	['Software', 'software'],
-	['Systems', 'software'],
-	['Foods', 'food'],
-	['Bakery', 'food'],
-	['Energy', 'energy'],
-	['Solar', 'energy'],
-	['Clinics', 'health'],
-	['Pharma', 'health'],
-	['Capital', 'finance'],
-	['Insurance', 'finance'],
-	['Hotels', 'hospitality'],
-	['Construction', 'construction'],
-	['Tools', 'manufacturing'],
-	['Machines', 'manufacturing'],
-	['Media', 'media'],
-	['Academy', 'education'],
-	['Farms', 'agriculture'],
-	['Outfitters', 'retail'],
-	['Furniture', 'retail'],
-	['Telecom', 'telecommunications'],
-	['Consulting', 'professional_services'],
-	['Legal', 'professional_services'],
-];
+export const trades = `
+	Logistics:logistics Freight:logistics Software:software Systems:software Foods:food Bakery:food Energy:energy
+	Solar:energy Clinics:health Pharma:health Capital:finance Insurance:finance Hotels:hospitality
+	Construction:construction Tools:manufacturing Machines:manufacturing Media:media Academy:education
+	Farms:agriculture Outfitters:retail Furniture:retail Telecom:telecommunications
+	Consulting:professional_services Legal:professional_services
+`.trim().split(/\s+/).map((trade) => trade.split(':') as [string, string]);
 
 export const jobTitles = [
 	'Managing Director', 'Head of Purchasing', 'Operations Manager', 'IT Manager', 'Sales Representative', 'Office Manager',

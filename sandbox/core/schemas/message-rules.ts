@@ -63,10 +63,8 @@ export function scheduleErrors(message: Message, previous: Message | undefined, 
 /** The only contact with the address or number of the sender (inbound) or of a recipient (outbound), if the caller may see it. */
 export function contactOf({ direction, from, to }: Message, { findByEntry, find }: RuleContext): string | null {
 	const addresses = (direction === 'inbound' ? [from ?? ''] : to).map((address) => address.trim().toLowerCase());
-	const found = ['emails', 'phones'].flatMap((field) => findByEntry('contacts', field, addresses));
-	const ids = new Set(found.map(({ id }) => id));
-	const [id] = ids;
-	return ids.size === 1 && find('contacts', id!) ? id! : null;
+	const [found, another] = findByEntry('contacts', addresses);
+	return found && !another && find('contacts', found.id) ? found.id : null;
 }
 
 /** The consequences of a received or sent message for its ticket and its contact. */

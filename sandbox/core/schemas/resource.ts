@@ -32,8 +32,8 @@ export interface RuleContext {
 		value: string | number | boolean,
 		limit?: number,
 	): StoredRecord[];
-	/** Finds live records with one of these values in the list of a field such as `emails`, regardless of visibility. */
-	findByEntry(resource: string, field: string, values: string[]): StoredRecord[];
+	/** Finds up to two live records with one of these addresses or numbers, regardless of visibility. */
+	findByEntry(resource: string, values: string[]): StoredRecord[];
 }
 
 /** The state machine of a resource. */

@@ -1,5 +1,6 @@
 import type { RuleContext } from '../../core/schemas/resource.ts';
 import { equals, isIn } from '../../core/store/records/condition.ts';
+import { entriesName } from '../../core/store/records/table-definition.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 
 /** The context that a resource's rules receive during a write. */
@@ -14,10 +15,9 @@ export const ruleContext = ({ store, actor, now, newId }: WriteContext): RuleCon
 		const cell = typeof value === 'boolean' ? Number(value) : value;
 		return store.unrestricted.table(resource)?.findAll([equals(field, cell)], limit) ?? [];
 	},
-	findByEntry(resource, field, values) {
-		const entry = isIn('entry', JSON.stringify(values));
-		const entries = `SELECT value ->> 'value' AS entry FROM json_each(document -> '$.${field}')`;
-		const condition = { sql: `EXISTS (SELECT 1 FROM (${entries}) WHERE ${entry.sql})`, values: entry.values };
-		return store.unrestricted.table(resource)?.findAll([condition], 2) ?? [];
+	findByEntry(resource, entries) {
+		const table = store.unrestricted.table(resource)!;
+		const { sql, values } = isIn('value', JSON.stringify(entries));
+		return table.findAll([{ sql: `id IN (SELECT id FROM ${entriesName(table.resource)} WHERE ${sql})`, values }], 2);
 	},
 });

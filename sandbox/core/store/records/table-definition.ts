@@ -15,8 +15,29 @@ export function tableDefinition(resource: Resource, columns: Column[]): string {
 	if (resource.states?.timed) columnDefinitions.push(`${nextStepAt} TEXT NOT NULL`);
 	// The document comes last, so that scanning the columns before it does not touch it.
 	return `${sqlName(resource)} (
-		id TEXT PRIMARY KEY, search TEXT NOT NULL, ${columnDefinitions.join(', ')}, document TEXT NOT NULL
+		id TEXT NOT NULL PRIMARY KEY, search TEXT NOT NULL, ${columnDefinitions.join(', ')}, document TEXT NOT NULL
 	)`;
+}
+
+/** The table of the values in a resource's lists of addresses and numbers, such as the emails of contacts, by which records are found. */
+export const entriesName = (resource: Resource): string => `${sqlName(resource)}_entries`;
+
+/** The SQL that creates this table and keeps it equal to the lists; empty if there are no such lists. */
+export function entriesDefinition(resource: Resource): string {
+	const lists = Object.entries(resource.properties).filter(([, { items }]) => items?.properties?.['primary']);
+	if (lists.length === 0) return '';
+	const [table, entries] = [sqlName(resource), entriesName(resource)];
+	const add = lists.map(([list]) => {
+		return `INSERT OR IGNORE INTO ${entries} SELECT value ->> 'value', new.id FROM json_each(new.document, '$.${list}');`;
+	});
+	return `
+		CREATE TABLE IF NOT EXISTS ${entries} (value TEXT, id TEXT, PRIMARY KEY (value, id)) WITHOUT ROWID;
+		CREATE INDEX IF NOT EXISTS ${entries}_by_id ON ${entries} (id);
+		CREATE TRIGGER IF NOT EXISTS ${entries}_added AFTER INSERT ON ${table} BEGIN ${add.join(' ')} END;
+		CREATE TRIGGER IF NOT EXISTS ${entries}_changed AFTER UPDATE OF document ON ${table} BEGIN
+			DELETE FROM ${entries} WHERE id = new.id; ${add.join(' ')}
+		END;
+	`;
 }
 
 /**

@@ -5,7 +5,7 @@ import { PreparedStatements } from './prepared-statements.ts';
 import { QueryCache } from './query-cache.ts';
 import { parseRecord, recordJson } from './record-json.ts';
 import { RecordReader } from './record-reader.ts';
-import { indexDefinitions, live, nextStepAt, tableDefinition } from './table-definition.ts';
+import { entriesDefinition, indexDefinitions, live, nextStepAt, tableDefinition } from './table-definition.ts';
 import type { Resource, StoredRecord } from '../../schemas/resource.ts';
 
 /** A timed transition of a record, and the instant at which it is due. */
@@ -152,5 +152,5 @@ function createTable(database: DatabaseSync, resource: Resource, columns: Column
 	const definition = tableDefinition(resource, columns);
 	const stored = database.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?").get(definition.split(' ')[0]!);
 	if (stored && stored['sql'] !== `CREATE TABLE ${definition}`) throw new DatabaseVersionError();
-	if (!stored) database.exec(`CREATE TABLE ${definition}`);
+	if (!stored) database.exec(`CREATE TABLE ${definition}; ${entriesDefinition(resource)}`);
 }
