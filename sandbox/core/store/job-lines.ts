@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { statementsOf } from './statements.ts';
 import { withErased } from '../foundation/json.ts';
 
 export interface Line {
@@ -17,21 +18,20 @@ export class JobLines {
 	constructor(database: DatabaseSync, name: string) {
 		this.database = database;
 		this.name = name;
-		database.exec(`
+		this.statements = statementsOf(database, `
 			CREATE TABLE IF NOT EXISTS ${name} (
 				job_id TEXT, position INTEGER, text TEXT NOT NULL, PRIMARY KEY (job_id, position)
 			) WITHOUT ROWID
-		`);
-		this.statements = {
-			insert: database.prepare(`INSERT INTO ${name} VALUES (?, ?, ?)`),
-			page: database.prepare(`
+		`, {
+			insert: `INSERT INTO ${name} VALUES (?, ?, ?)`,
+			page: `
 				SELECT position, text FROM ${name} WHERE job_id = ? AND position > ?
 				ORDER BY position LIMIT ?
-			`),
-			with: database.prepare(`SELECT * FROM ${name} WHERE instr(text, ?) > 0`),
-			update: database.prepare(`UPDATE ${name} SET text = ? WHERE job_id = ? AND position = ?`),
-			shorten: database.prepare(`DELETE FROM ${name} WHERE job_id = ? AND position <= ?`),
-		};
+			`,
+			with: `SELECT * FROM ${name} WHERE instr(text, ?) > 0`,
+			update: `UPDATE ${name} SET text = ? WHERE job_id = ? AND position = ?`,
+			shorten: `DELETE FROM ${name} WHERE job_id = ? AND position <= ?`,
+		});
 	}
 
 	add(jobId: string, { position, text }: Line): void {

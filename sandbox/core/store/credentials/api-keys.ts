@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
+import { rowOf, rowsOf, statementsOf } from '../statements.ts';
 import { hashOf } from './secrets.ts';
 
 /** An API key without its secret. Times are in milliseconds since 1970. */
@@ -12,6 +13,8 @@ export interface ApiKey {
 	lastUsedAt: number | null;
 }
 
+const columns = 'id, name, hint, created_at AS createdAt, last_used_at AS lastUsedAt';
+
 /** Recording every use would turn every read into a write. */
 const useIsNotedEveryMs = 60_000;
 
@@ -20,23 +23,22 @@ export class ApiKeys {
 	private readonly statements;
 
 	constructor(database: DatabaseSync) {
-		database.exec(`
+		this.statements = statementsOf(database, `
 			CREATE TABLE IF NOT EXISTS api_keys (
 				id TEXT PRIMARY KEY, hash BLOB NOT NULL UNIQUE, name TEXT NOT NULL, hint TEXT NOT NULL,
 				created_at REAL NOT NULL, last_used_at REAL
 			)
-		`);
-		this.statements = {
-			insert: database.prepare(`
+		`, {
+			insert: `
 				INSERT INTO api_keys (id, hash, name, hint, created_at) VALUES (?, ?, ?, ?, ?)
 				ON CONFLICT (hash) DO NOTHING
-			`),
-			select: database.prepare('SELECT * FROM api_keys ORDER BY created_at, id'),
-			find: database.prepare('SELECT * FROM api_keys WHERE hash = ?'),
-			has: database.prepare('SELECT 1 FROM api_keys WHERE id = ?'),
-			use: database.prepare('UPDATE api_keys SET last_used_at = ? WHERE id = ?'),
-			delete: database.prepare('DELETE FROM api_keys WHERE id = ?'),
-		};
+			`,
+			select: `SELECT ${columns} FROM api_keys ORDER BY created_at, id`,
+			find: `SELECT ${columns} FROM api_keys WHERE hash = ?`,
+			has: 'SELECT 1 FROM api_keys WHERE id = ?',
+			use: 'UPDATE api_keys SET last_used_at = ? WHERE id = ?',
+			delete: 'DELETE FROM api_keys WHERE id = ?',
+		});
 	}
 
 	/** Adds a key. Adding it again changes nothing. */
@@ -46,8 +48,7 @@ export class ApiKeys {
 
 	/** Finds a key by its secret. The lookup goes by hash, so its timing reveals nothing about valid keys. */
 	find(key: string): ApiKey | undefined {
-		const row = this.statements.find.get(hashOf(key));
-		return row && apiKeyOf(row);
+		return rowOf<ApiKey>(this.statements.find, hashOf(key));
 	}
 
 	/** False once it is revoked. */
@@ -62,7 +63,7 @@ export class ApiKeys {
 
 	/** Lists the keys, oldest first. */
 	list(): ApiKey[] {
-		return this.statements.select.all().map(apiKeyOf);
+		return rowsOf<ApiKey>(this.statements.select);
 	}
 
 	/** Revokes a key; `revokeKey` deletes its subscriptions too. */
@@ -72,11 +73,3 @@ export class ApiKeys {
 }
 
 export const newApiKey = (): string => `crm_${randomBytes(24).toString('base64url')}`;
-
-const apiKeyOf = (row: Record<string, unknown>): ApiKey => ({
-	id: row['id'] as string,
-	name: row['name'] as string,
-	hint: row['hint'] as string,
-	createdAt: row['created_at'] as number,
-	lastUsedAt: row['last_used_at'] as number | null,
-});

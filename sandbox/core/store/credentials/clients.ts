@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
+import { statementsOf } from '../statements.ts';
 import { hashOf } from './secrets.ts';
 
 /** A registered OAuth client (RFC 6749, 2). */
@@ -18,22 +19,21 @@ export class Clients {
 	private readonly statements;
 
 	constructor(database: DatabaseSync) {
-		database.exec(`
+		this.statements = statementsOf(database, `
 			CREATE TABLE IF NOT EXISTS oauth_clients (
 				id TEXT PRIMARY KEY, name TEXT NOT NULL, redirect_uris TEXT NOT NULL,
 				secret_hash BLOB, created_at REAL NOT NULL
 			)
-		`);
-		this.statements = {
-			insert: database.prepare(`
+		`, {
+			insert: `
 				INSERT INTO oauth_clients VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE
 				SET name = excluded.name, redirect_uris = excluded.redirect_uris,
 					secret_hash = excluded.secret_hash
-			`),
-			select: database.prepare('SELECT * FROM oauth_clients WHERE id = ?'),
-			selectAll: database.prepare('SELECT * FROM oauth_clients ORDER BY created_at, id'),
-			delete: database.prepare('DELETE FROM oauth_clients WHERE id = ?'),
-		};
+			`,
+			select: 'SELECT * FROM oauth_clients WHERE id = ?',
+			selectAll: 'SELECT * FROM oauth_clients ORDER BY created_at, id',
+			delete: 'DELETE FROM oauth_clients WHERE id = ?',
+		});
 	}
 
 	/**

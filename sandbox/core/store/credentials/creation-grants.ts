@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { rowOf, rowsOf, statementsOf } from '../statements.ts';
 import { scopesOf } from './grants.ts';
 
 /** The permission that an access token had: its grant and its scopes. */
@@ -13,18 +14,16 @@ export class CreationGrants {
 
 	constructor(database: DatabaseSync) {
 		// No foreign key to grants: subscriptions of a deactivated user outlive the grant, paused.
-		database.exec(`
-			CREATE TABLE IF NOT EXISTS begun_with (
-				id TEXT PRIMARY KEY, grant_id TEXT NOT NULL, scopes TEXT NOT NULL
-			);
+		const tables = `
+			CREATE TABLE IF NOT EXISTS begun_with (id TEXT PRIMARY KEY, grant_id TEXT NOT NULL, scopes TEXT NOT NULL);
 			CREATE INDEX IF NOT EXISTS begun_with_by_grant ON begun_with (grant_id);
-		`);
-		this.statements = {
-			set: database.prepare('INSERT OR REPLACE INTO begun_with VALUES (?, ?, ?)'),
-			select: database.prepare('SELECT * FROM begun_with WHERE id = ?'),
-			ofGrant: database.prepare('SELECT id FROM begun_with WHERE grant_id = ?'),
-			drop: database.prepare('DELETE FROM begun_with WHERE id = ?'),
-		};
+		`;
+		this.statements = statementsOf(database, tables, {
+			set: 'INSERT OR REPLACE INTO begun_with VALUES (?, ?, ?)',
+			select: 'SELECT grant_id AS grantId, scopes FROM begun_with WHERE id = ?',
+			ofGrant: 'SELECT id FROM begun_with WHERE grant_id = ?',
+			drop: 'DELETE FROM begun_with WHERE id = ?',
+		});
 	}
 
 	set(id: string, { grantId, scopes }: TokenGrant): void {
@@ -32,13 +31,13 @@ export class CreationGrants {
 	}
 
 	find(id: string): TokenGrant | undefined {
-		const row = this.statements.select.get(id);
-		return row && { grantId: row['grant_id'] as string, scopes: scopesOf(row['scopes']) };
+		const row = rowOf<{ grantId: string; scopes: string }>(this.statements.select, id);
+		return row && { ...row, scopes: scopesOf(row.scopes) };
 	}
 
 	/** The ids of the jobs and subscriptions created with a grant. */
 	ofGrant(grantId: string): string[] {
-		return this.statements.ofGrant.all(grantId).map((row) => row['id'] as string);
+		return rowsOf<{ id: string }>(this.statements.ofGrant, grantId).map(({ id }) => id);
 	}
 
 	drop(id: string): void {

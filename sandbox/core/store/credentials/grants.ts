@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { statementsOf } from '../statements.ts';
 import { hashOf, newSecret } from './secrets.ts';
 
 /** The permission that a user granted to a client. Its codes and tokens are deleted with it. */
@@ -23,7 +24,7 @@ export class Grants {
 	private readonly statements;
 
 	constructor(database: DatabaseSync) {
-		database.exec(`
+		this.statements = statementsOf(database, `
 			CREATE TABLE IF NOT EXISTS oauth_grants (
 				grant_id TEXT PRIMARY KEY, scopes TEXT NOT NULL, created_at REAL NOT NULL,
 				client_id TEXT NOT NULL REFERENCES oauth_clients ON DELETE CASCADE,
@@ -37,27 +38,26 @@ export class Grants {
 			CREATE INDEX IF NOT EXISTS oauth_grants_by_user ON oauth_grants (user_id);
 			CREATE INDEX IF NOT EXISTS oauth_grants_by_client ON oauth_grants (client_id);
 			CREATE INDEX IF NOT EXISTS oauth_codes_by_grant ON oauth_codes (grant_id);
-		`);
-		this.statements = {
-			insert: database.prepare(`
+		`, {
+			insert: `
 				INSERT INTO oauth_grants (grant_id, client_id, user_id, scopes, created_at)
 				VALUES (?, ?, ?, ?, ?)
-			`),
-			select: database.prepare('SELECT * FROM oauth_grants WHERE grant_id = ?'),
-			insertCode: database.prepare(`
+			`,
+			select: 'SELECT * FROM oauth_grants WHERE grant_id = ?',
+			insertCode: `
 				INSERT INTO oauth_codes (hash, grant_id, redirect_uri, challenge, expires_at)
 				VALUES (?, ?, ?, ?, ?)
-			`),
-			selectCode: database.prepare('SELECT * FROM oauth_codes JOIN oauth_grants USING (grant_id) WHERE hash = ?'),
-			useCode: database.prepare('UPDATE oauth_codes SET is_used = 1 WHERE hash = ?'),
-			dropUnused: database.prepare(`
+			`,
+			selectCode: 'SELECT * FROM oauth_codes JOIN oauth_grants USING (grant_id) WHERE hash = ?',
+			useCode: 'UPDATE oauth_codes SET is_used = 1 WHERE hash = ?',
+			dropUnused: `
 				DELETE FROM oauth_grants WHERE grant_id IN
 					(SELECT grant_id FROM oauth_codes WHERE is_used = 0 AND expires_at <= ?)
-			`),
-			delete: database.prepare('DELETE FROM oauth_grants WHERE grant_id = ?'),
-			deleteOfUser: database.prepare('DELETE FROM oauth_grants WHERE user_id = ?'),
-			ofClient: database.prepare('SELECT grant_id FROM oauth_grants WHERE client_id = ?'),
-		};
+			`,
+			delete: 'DELETE FROM oauth_grants WHERE grant_id = ?',
+			deleteOfUser: 'DELETE FROM oauth_grants WHERE user_id = ?',
+			ofClient: 'SELECT grant_id FROM oauth_grants WHERE client_id = ?',
+		});
 	}
 
 	/** @returns the authorization code that is exchanged for the grant's tokens */

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
+import { statementsOf } from '../statements.ts';
 import { hashOf, newSecret } from './secrets.ts';
 
 const lastsMs = 12 * 60 * 60 * 1000;
@@ -9,7 +10,7 @@ export class Sessions {
 	private readonly statements;
 
 	constructor(database: DatabaseSync) {
-		database.exec(`
+		this.statements = statementsOf(database, `
 			CREATE TABLE IF NOT EXISTS sessions (
 				hash BLOB PRIMARY KEY, expires_at REAL NOT NULL,
 				user_id TEXT NOT NULL REFERENCES members ON DELETE CASCADE
@@ -18,19 +19,18 @@ export class Sessions {
 				token_hash BLOB PRIMARY KEY, hash BLOB NOT NULL REFERENCES sessions ON DELETE CASCADE
 			);
 			CREATE INDEX IF NOT EXISTS session_tokens_by_session ON session_tokens (hash);
-		`);
-		this.statements = {
-			insert: database.prepare('INSERT INTO sessions (hash, user_id, expires_at) VALUES (?, ?, ?)'),
-			select: database.prepare('SELECT user_id FROM sessions WHERE hash = ? AND expires_at > ?'),
-			delete: database.prepare('DELETE FROM sessions WHERE hash = ?'),
-			expire: database.prepare('DELETE FROM sessions WHERE expires_at <= ?'),
-			insertToken: database.prepare('INSERT OR IGNORE INTO session_tokens (token_hash, hash) VALUES (?, ?)'),
-			selectByToken: database.prepare(`
+		`, {
+			insert: 'INSERT INTO sessions (hash, user_id, expires_at) VALUES (?, ?, ?)',
+			select: 'SELECT user_id FROM sessions WHERE hash = ? AND expires_at > ?',
+			delete: 'DELETE FROM sessions WHERE hash = ?',
+			expire: 'DELETE FROM sessions WHERE expires_at <= ?',
+			insertToken: 'INSERT OR IGNORE INTO session_tokens (token_hash, hash) VALUES (?, ?)',
+			selectByToken: `
 				SELECT user_id FROM session_tokens JOIN sessions USING (hash)
 				WHERE token_hash = ? AND expires_at > ?
-			`),
-			end: database.prepare('DELETE FROM sessions WHERE user_id = ?'),
-		};
+			`,
+			end: 'DELETE FROM sessions WHERE user_id = ?',
+		});
 	}
 
 	/** @returns the token for the browser's cookie */

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { rowOf, statementsOf } from '../statements.ts';
 import type { AccountKey } from './account-key.ts';
 import { type Grant, grantOf, scopesOf } from './grants.ts';
 import { hashOf, newSecret } from './secrets.ts';
@@ -31,7 +32,7 @@ export class Tokens {
 
 	constructor(database: DatabaseSync, accountKey: AccountKey) {
 		this.accountKey = accountKey;
-		database.exec(`
+		this.statements = statementsOf(database, `
 			CREATE TABLE IF NOT EXISTS oauth_access_tokens (
 				hash BLOB PRIMARY KEY, token_scopes TEXT NOT NULL, expires_at REAL NOT NULL,
 				grant_id TEXT NOT NULL REFERENCES oauth_grants ON DELETE CASCADE
@@ -42,27 +43,23 @@ export class Tokens {
 			);
 			CREATE INDEX IF NOT EXISTS oauth_access_tokens_by_grant ON oauth_access_tokens (grant_id);
 			CREATE INDEX IF NOT EXISTS oauth_refresh_tokens_by_grant ON oauth_refresh_tokens (grant_id);
-		`);
-		this.statements = {
-			insertAccess: database.prepare(`
+		`, {
+			insertAccess: `
 				INSERT INTO oauth_access_tokens (hash, grant_id, token_scopes, expires_at)
 				VALUES (?, ?, ?, ?)
-			`),
-			insertRefresh: database.prepare(
-				'INSERT INTO oauth_refresh_tokens (hash, grant_id) VALUES (?, ?) ON CONFLICT DO NOTHING',
-			),
-			access: database.prepare(
-				'SELECT * FROM oauth_access_tokens JOIN oauth_grants USING (grant_id) WHERE hash = ?',
-			),
-			refresh: database.prepare(
-				'SELECT * FROM oauth_refresh_tokens JOIN oauth_grants USING (grant_id) WHERE hash = ?',
-			),
-			replace: database.prepare(`
+			`,
+			insertRefresh: 'INSERT INTO oauth_refresh_tokens (hash, grant_id) VALUES (?, ?) ON CONFLICT DO NOTHING',
+			access: `
+				SELECT grant_id AS grantId, client_id AS clientId, user_id AS userId, token_scopes AS scopes, expires_at AS expiresAt
+				FROM oauth_access_tokens JOIN oauth_grants USING (grant_id) WHERE hash = ?
+			`,
+			refresh: 'SELECT * FROM oauth_refresh_tokens JOIN oauth_grants USING (grant_id) WHERE hash = ?',
+			replace: `
 				UPDATE oauth_refresh_tokens SET replaced_at = ? WHERE hash = ? AND replaced_at IS NULL
-			`),
-			delete: database.prepare('DELETE FROM oauth_access_tokens WHERE hash = ?'),
-			forget: database.prepare('DELETE FROM oauth_access_tokens WHERE expires_at <= ?'),
-		};
+			`,
+			delete: 'DELETE FROM oauth_access_tokens WHERE hash = ?',
+			forget: 'DELETE FROM oauth_access_tokens WHERE expires_at <= ?',
+		});
 	}
 
 	addAccess(grantId: string, scopes: string[], expiresAt: number, now: number): string {
@@ -84,16 +81,8 @@ export class Tokens {
 
 	/** Finds an access token, even if it has expired. */
 	findAccess(token: string): AccessToken | undefined {
-		const row = this.statements.access.get(hashOf(token));
-		return (
-			row && {
-				grantId: row['grant_id'] as string,
-				clientId: row['client_id'] as string,
-				userId: row['user_id'] as string,
-				scopes: scopesOf(row['token_scopes']),
-				expiresAt: row['expires_at'] as number,
-			}
-		);
+		const row = rowOf<Omit<AccessToken, 'scopes'> & { scopes: string }>(this.statements.access, hashOf(token));
+		return row && { ...row, scopes: scopesOf(row.scopes) };
 	}
 
 	findRefresh(token: string): RefreshToken | undefined {

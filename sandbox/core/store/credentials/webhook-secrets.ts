@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
+import { rowsOf, statementsOf } from '../statements.ts';
 
 /** Replaced secrets are kept as long as idempotency keys: until then, a replayed response includes its secret. */
 const replacedAreKeptMs = 24 * 60 * 60 * 1000;
@@ -12,29 +13,28 @@ export class WebhookSecrets {
 	private readonly statements;
 
 	constructor(database: DatabaseSync) {
-		database.exec(`
+		this.statements = statementsOf(database, `
 			CREATE TABLE IF NOT EXISTS webhook_secrets (
 				webhook_id TEXT NOT NULL, secret TEXT NOT NULL, created_at REAL NOT NULL, expires_at REAL
 			);
 			CREATE INDEX IF NOT EXISTS webhook_secrets_by_webhook ON webhook_secrets (webhook_id);
-		`);
-		this.statements = {
-			insert: database.prepare('INSERT INTO webhook_secrets VALUES (?, ?, ?, NULL)'),
-			select: database.prepare(`
+		`, {
+			insert: 'INSERT INTO webhook_secrets VALUES (?, ?, ?, NULL)',
+			select: `
 				SELECT secret FROM webhook_secrets
 				WHERE webhook_id = ? AND (expires_at IS NULL OR expires_at > ?)
 				ORDER BY created_at DESC, rowid DESC
-			`),
-			find: database.prepare('SELECT secret FROM webhook_secrets WHERE webhook_id = ? AND rowid = ?'),
-			end: database.prepare(`
+			`,
+			find: 'SELECT secret FROM webhook_secrets WHERE webhook_id = ? AND rowid = ?',
+			end: `
 				UPDATE webhook_secrets SET expires_at = ? WHERE webhook_id = ? AND expires_at > ?
-			`),
-			forget: database.prepare('DELETE FROM webhook_secrets WHERE expires_at <= ?'),
-			retire: database.prepare(`
+			`,
+			forget: 'DELETE FROM webhook_secrets WHERE expires_at <= ?',
+			retire: `
 				UPDATE webhook_secrets SET expires_at = ? WHERE webhook_id = ? AND expires_at IS NULL
-			`),
-			drop: database.prepare('DELETE FROM webhook_secrets WHERE webhook_id = ?'),
-		};
+			`,
+			drop: 'DELETE FROM webhook_secrets WHERE webhook_id = ?',
+		});
 	}
 
 	/**
@@ -57,7 +57,7 @@ export class WebhookSecrets {
 
 	/** Lists the valid secrets, newest first. */
 	list(webhookId: string, now: number): string[] {
-		return this.statements.select.all(webhookId, now).map((row) => row['secret'] as string);
+		return rowsOf<{ secret: string }>(this.statements.select, webhookId, now).map(({ secret }) => secret);
 	}
 
 	drop(webhookId: string): void {

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { statementsOf } from '../statements.ts';
 import type { Attempt, Delivery } from '../../schemas/webhook-deliveries.ts';
 
 /** The deliveries of events, pending and past. They are deleted with their events. */
@@ -10,7 +11,7 @@ export class DeliveryLog {
 
 	constructor(database: DatabaseSync) {
 		this.database = database;
-		database.exec(`
+		this.statements = statementsOf(database, `
 			CREATE TABLE IF NOT EXISTS deliveries (
 				id TEXT PRIMARY KEY, webhook_id TEXT NOT NULL,
 				sequence INTEGER NOT NULL REFERENCES events ON DELETE CASCADE,
@@ -21,30 +22,29 @@ export class DeliveryLog {
 			CREATE INDEX IF NOT EXISTS deliveries_by_webhook ON deliveries (webhook_id, id);
 			CREATE INDEX IF NOT EXISTS deliveries_pending ON deliveries (webhook_id, is_recovered, sequence)
 				WHERE status = 'pending';
-		`);
-		this.statements = {
-			insert: database.prepare("INSERT INTO deliveries VALUES (?, ?, ?, 'pending', ?, ?, ?, '[]')"),
-			requeue: database.prepare(`
+		`, {
+			insert: "INSERT INTO deliveries VALUES (?, ?, ?, 'pending', ?, ?, ?, '[]')",
+			requeue: `
 				INSERT INTO deliveries VALUES (?, ?, ?, 'pending', 1, ?, ?, '[]')
 				ON CONFLICT (sequence, webhook_id) DO UPDATE SET
 					status = 'pending', is_recovered = 1, next_attempt_at = excluded.next_attempt_at
 				WHERE status = 'failed'
 					OR status = 'pending' AND attempts <> '[]' AND next_attempt_at > excluded.next_attempt_at
-			`),
-			find: database.prepare(`${select} WHERE deliveries.id = ? AND webhook_id = ?`),
-			save: database.prepare(`
+			`,
+			find: `${select} WHERE deliveries.id = ? AND webhook_id = ?`,
+			save: `
 				UPDATE deliveries SET status = ?, next_attempt_at = ?, attempts = ? WHERE id = ?
-			`),
-			due: database.prepare(`
+			`,
+			due: `
 				${select} WHERE webhook_id = ? AND status = 'pending' AND is_recovered = ?
 				AND next_attempt_at <= ? ORDER BY sequence LIMIT ?
-			`),
-			failPending: database.prepare(`
+			`,
+			failPending: `
 				UPDATE deliveries SET status = 'failed', next_attempt_at = NULL
 				WHERE webhook_id = ? AND status = 'pending'
-			`),
-			drop: database.prepare('DELETE FROM deliveries WHERE webhook_id = ?'),
-		};
+			`,
+			drop: 'DELETE FROM deliveries WHERE webhook_id = ?',
+		});
 	}
 
 	/**

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { statementsOf } from '../statements.ts';
 import { audienceText, audienceIncludes } from './audience.ts';
 import { EventReader, eventOf, type NewEvent, type StoredEvent } from './event-reader.ts';
 import { createdVia, applicationResources, type Viewer } from '../visibility/visibility.ts';
@@ -22,7 +23,7 @@ export class EventLog extends EventReader {
 		super(database, [forAccount]);
 		// AUTOINCREMENT, so that no number is reused after the last event has expired.
 		// The data comes last, so that scanning the columns before it does not touch it.
-		database.exec(`
+		this.statements = statementsOf(database, `
 			CREATE TABLE IF NOT EXISTS events (
 				sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, type TEXT NOT NULL,
 				created_at TEXT NOT NULL, resource TEXT NOT NULL, record_id TEXT NOT NULL,
@@ -32,17 +33,16 @@ export class EventLog extends EventReader {
 			CREATE INDEX IF NOT EXISTS events_by_created_at ON events (created_at);
 			CREATE INDEX IF NOT EXISTS events_for_account ON events (is_for_account);
 			CREATE INDEX IF NOT EXISTS events_by_record ON events (record_id, sequence);
-		`);
-		this.statements = {
-			insert: database.prepare(`
+		`, {
+			insert: `
 				INSERT INTO events
 					(id, type, created_at, resource, record_id, seen_by, actor, data, is_for_account, request)
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-			`),
-			expire: database.prepare('DELETE FROM events WHERE created_at <= ?'),
-			find: database.prepare('SELECT * FROM events WHERE sequence = ?'),
-			erase: database.prepare('UPDATE events SET data = ? WHERE record_id = ?'),
-		};
+			`,
+			expire: 'DELETE FROM events WHERE created_at <= ?',
+			find: 'SELECT * FROM events WHERE sequence = ?',
+			erase: 'UPDATE events SET data = ? WHERE record_id = ?',
+		});
 	}
 
 	/** A view of the log with the events that a user received: those of records visible to the user at that time. */
