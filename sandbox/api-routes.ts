@@ -66,13 +66,7 @@ const welcome = {
 	first_call: 'GET /v1/contacts with the header Authorization: Bearer <API_KEY>',
 };
 
-const discovery = (
-	path: string,
-	id: string,
-	summary: string,
-	description: string,
-	handle: ApiRoute['handler'],
-): ApiRoute =>
+const discovery = (path: string, id: string, summary: string, description: string, handle: ApiRoute['handler']): ApiRoute =>
 	endpoint({
 		method: 'GET',
 		path,
@@ -80,10 +74,7 @@ const discovery = (
 		tag: 'discovery',
 		summary,
 		responses: {
-			200: {
-				...noContent(description),
-				content: { 'application/json': { schema: { description, type: 'object' } } },
-			},
+			200: {...noContent(description), content: { 'application/json': { schema: { description, type: 'object' } } } },
 		},
 		security: [],
 		handle,

@@ -36,8 +36,7 @@ export class UsageError extends Error {}
 
 const someText = z.string().min(1, 'a value');
 const wholeNumber = (from: number, to: number) =>
-	z
-		.string()
+	z.string()
 		.refine(
 			(digits) => /^\d{1,9}$/.test(digits) && Number(digits) >= from && Number(digits) <= to,
 			`a whole number from ${from} to ${to}`,

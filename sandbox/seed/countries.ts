@@ -45,7 +45,9 @@ export const countries: readonly Country[] = [
 	{
 		code: 'FR', language: 'fr', timezone: 'Europe/Paris', currency: 'EUR', legalForm: 'SAS',
 		phone: '+33199000###', postalCode: '75###', street: '# rue de la République',
-		cities: cities('Paris (Île-de-France), Lyon (Auvergne-Rhône-Alpes), Nantes (Pays de la Loire), Lille (Hauts-de-France), Toulouse (Occitanie)'),
+		cities: cities(
+			'Paris (Île-de-France), Lyon (Auvergne-Rhône-Alpes), Nantes (Pays de la Loire), Lille (Hauts-de-France), Toulouse (Occitanie)',
+		),
 		first: words('Camille Antoine Chloé Étienne Léa Guillaume Hélène Julien Margaux Nicolas Sophie Théo'),
 		last: words('Martin Bernard Dubois Lefèvre Moreau Girard Roux Fournier Mercier Chevalier Gauthier'),
 	},

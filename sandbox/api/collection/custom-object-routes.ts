@@ -12,10 +12,7 @@ import type { Env, Service } from '../../core/service.ts';
  *
  * @param routesOf creates the routes of one resource; they are in the same order for every object
  */
-export function customObjectRoutes(
-	service: Service,
-	routesOf: (service: Service, resource: Resource) => ApiRoute[],
-): ApiRoute[] {
+export function customObjectRoutes(service: Service, routesOf: (service: Service, resource: Resource) => ApiRoute[]): ApiRoute[] {
 	const routesByResource = new WeakMap<Resource, ApiRoute[]>();
 	const routesFor = (c: Context<Env>): ApiRoute[] => {
 		const key = c.req.param('key')!;

@@ -7,10 +7,7 @@ import { documentationExample, listParameter, queryParameter } from './parameter
 /** The query parameter of a filter. */
 export function filterParameter(filter: Filter): Parameter {
 	const { title, 'x-important': important, ...value } = omit(filter.schema, 'description', 'readOnly', 'default');
-	const head: JsonSchema = {
-		...(title !== undefined && { title }),
-		...(important === true && { 'x-important': true }),
-	};
+	const head: JsonSchema = {...(title !== undefined && { title }),...(important === true && { 'x-important': true }) };
 	if (filter.takesList) {
 		const verb = filter.isList ? 'includes' : 'is';
 		const words = `${title} ${verb} one of these.${filter.isList ? '' : caseWords(filter)}`;

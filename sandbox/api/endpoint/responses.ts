@@ -41,7 +41,4 @@ export const errors = (statuses: number[], format: 'OAuth' | 'Problem' = 'Proble
 		statuses.map((status) => [status, { $ref: `#/components/responses/${format}${status}` }]),
 	);
 
-export const jsonBody = (schema: JsonSchema, required = true) => ({
-	required,
-	content: { 'application/json': { schema } },
-});
+export const jsonBody = (schema: JsonSchema, required = true) => ({ required, content: { 'application/json': { schema } } });

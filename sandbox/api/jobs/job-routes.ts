@@ -27,9 +27,7 @@ const ndjson = 'application/x-ndjson';
 const jobLink = (operationId: string) => ({ operationId, parameters: { id: '$response.body#/id' } });
 
 const resultsQuery = z.object({
-	offset: z.int().min(0).default(0).meta({
-		description: 'Number of results to skip, such as those already received.',
-	}),
+	offset: z.int().min(0).default(0).meta({ description: 'Number of results to skip, such as those already received.' }),
 	limit: z.int().min(1).optional().meta({ description: 'Maximum number of results; by default all.' }),
 	records: z.boolean().default(true).meta({
 		description:

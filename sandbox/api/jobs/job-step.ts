@@ -50,10 +50,7 @@ function writeSome(service: Service, store: StoreView, job: Job, part: Part): Jo
 	const failed = results.filter(({ error }) => error).length;
 	const processed = job.processed + results.length;
 	const succeeded = job.succeeded + results.length - failed;
-	return {
-		progress: { total: job.total, processed, succeeded, failed: job.failed + failed },
-		isLast: processed === job.total,
-	};
+	return { progress: { total: job.total, processed, succeeded, failed: job.failed + failed }, isLast: processed === job.total };
 }
 
 function writeLine(context: WriteContext, part: Part, bulk: Bulk, line: Line, requestId: string): ItemResult {

@@ -16,9 +16,7 @@ export async function receiveLines(c: Context): Promise<{ bytes: Uint8Array; lin
 		'Send one JSON object per line with Content-Type: application/x-ndjson',
 	);
 	const bytes = new Uint8Array(await c.req.arrayBuffer());
-	const lines = decodeText(bytes)
-		.split('\n')
-		.map((text, position) => ({ position, text }))
+	const lines = decodeText(bytes).split('\n').map((text, position) => ({ position, text }))
 		.filter(({ text }) => /[^\t\r ]/.test(text));
 	const tooLong = lines.find(({ text }) => Buffer.byteLength(text) > jobLimits.line_bytes);
 	if (tooLong) throw tooLarge(`Line ${tooLong.position + 1} has more than 1 MiB (1,048,576 bytes).`);

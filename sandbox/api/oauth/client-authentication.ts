@@ -52,7 +52,4 @@ function formDecode(text: string): string {
 }
 
 const invalidClient = (description: string) =>
-	new OAuthError('invalid_client', description, {
-		status: 401,
-		headers: { 'WWW-Authenticate': 'Basic realm="crm-platform"' },
-	});
+	new OAuthError('invalid_client', description, { status: 401, headers: { 'WWW-Authenticate': 'Basic realm="crm-platform"' } });

@@ -25,7 +25,7 @@ export function parseRedirectAddresses(text: string): string[] {
 }
 
 /** Whether a host is a DNS name, an IPv4 or an IPv6 address. */
-export const isPlainHost = (hostname: string): boolean => /^([\w.-]+|\[[\da-f:.]+\])$/i.test(hostname);
+const isPlainHost = (hostname: string): boolean => /^([\w.-]+|\[[\da-f:.]+\])$/i.test(hostname);
 
 function explainAddress(address: string): string | undefined {
 	if (!URL.canParse(address) || /\s/.test(address) || address.length > maxAddressLength) {

@@ -31,12 +31,7 @@ export function batchSchemas(resource: Resource, schemas: Record<string, JsonSch
 		},
 		delete: {
 			name: `${Singular}BatchDeleteItem`,
-			schema: {
-				description: 'The record to delete.',
-				...target,
-				additionalProperties: false,
-				example: targetExample,
-			},
+			schema: { description: 'The record to delete.',...target, additionalProperties: false, example: targetExample },
 		},
 	};
 	const bodies = bulkOperations.map((operation): [string, JsonSchema] => {

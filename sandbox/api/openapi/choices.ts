@@ -7,8 +7,7 @@ type FormFields = Record<string, string[]>;
 /** The form fields of each resource that clients may write, by the path of the collection without the version. */
 export function choicesOf(resources: readonly Resource[]): Record<string, FormFields> {
 	const entries = resources.map(({ name, properties }): [string, FormFields] => {
-		const fields = Object.entries(properties)
-			.filter(([, { readOnly = false }]) => !readOnly)
+		const fields = Object.entries(properties).filter(([, { readOnly = false }]) => !readOnly)
 			.filter(([, schema]) => optionsOf(schema).length > 0 || schema['x-important'] === true)
 			.map(([field, schema]): [string, string[]] => [field, optionsOf(schema)]);
 		return [`/${name}`, Object.fromEntries(fields)];

@@ -19,12 +19,7 @@ const collections = [...resources, anyRecords];
 /** The service as an OpenAPI 3.1 document: its routes, and the components that they refer to. */
 export const openApiDocument = (routes: readonly ApiRoute[]) => ({
 	openapi: '3.1.0',
-	info: {
-		title: 'CRM Platform API',
-		version: '1.0.0',
-		description: introduction,
-		license: { name: 'MIT', identifier: 'MIT' },
-	},
+	info: { title: 'CRM Platform API', version: '1.0.0', description: introduction, license: { name: 'MIT', identifier: 'MIT' } },
 	servers: [{ url: '/' }],
 	security: [{ apiKey: [] }, { oauth2: [] }],
 	tags: [
@@ -36,11 +31,7 @@ export const openApiDocument = (routes: readonly ApiRoute[]) => ({
 		})),
 		{ name: 'events', 'x-displayName': 'Events', description: 'The events of the last 30 days.' },
 		{ name: 'account', 'x-displayName': 'Account', description: 'Your account, its plan and its limits.' },
-		{
-			name: 'oauth',
-			'x-displayName': 'OAuth 2.0',
-			description: 'Access tokens for applications that act for a user.',
-		},
+		{ name: 'oauth', 'x-displayName': 'OAuth 2.0', description: 'Access tokens for applications that act for a user.' },
 		{ name: 'discovery', 'x-displayName': 'Discovery', description: 'Entry point and OpenAPI document.' },
 	],
 	paths: pathsOf(routes),

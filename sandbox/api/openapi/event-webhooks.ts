@@ -7,9 +7,7 @@ import { exampleId } from '../../core/schemas/request-examples.ts';
 
 /** The webhooks of the document, by type of event. */
 export const eventWebhooks = (): Record<string, unknown> =>
-	Object.fromEntries(
-		[...eventTypes, ...customEventTypes].map((type) => [type.type, { post: deliveryOperation(type) }]),
-	);
+	Object.fromEntries([...eventTypes, ...customEventTypes].map((type) => [type.type, { post: deliveryOperation(type) }]));
 
 function deliveryOperation(event: EventType) {
 	const { resource, type, description } = event;
@@ -74,10 +72,6 @@ function exampleEvent({ type, resource }: EventType) {
 		sequence: 4711,
 		actor: { type: 'user', id: exampleId('usr') },
 		request: { id: exampleId('req'), idempotency_key: '6f1c1b8e-8a43-4a3a-9b53-1d2f5f3c7d10' },
-		data: {
-			object,
-			previous: isChange ? { [field]: exampleValue(schema) } : null,
-			changed: isChange ? [field] : [],
-		},
+		data: { object, previous: isChange ? { [field]: exampleValue(schema) } : null, changed: isChange ? [field] : [] },
 	};
 }

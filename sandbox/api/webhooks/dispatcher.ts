@@ -84,8 +84,7 @@ export class Dispatcher {
 		const { store, now } = this.service;
 		const sending = [...this.sending].filter(({ webhookId }) => webhookId === webhook.id);
 		const due = (isRecovered: boolean, limit: number) =>
-			store.deliveries
-				.due(webhook.id, isRecovered, now(), limit)
+			store.deliveries.due(webhook.id, isRecovered, now(), limit)
 				.filter(({ id }) => !sending.some((delivery) => delivery.id === id));
 		// Recovered events are sent one at a time, to arrive in sequence.
 		const isRecovering = sending.some(({ isRecovered }) => isRecovered);

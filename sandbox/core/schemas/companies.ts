@@ -6,10 +6,7 @@ import { exampleId } from './request-examples.ts';
 import { defineResource } from './resource.ts';
 
 /** A host name with at least one dot, lower-cased (RFC 1035, 2.3.1; at most 253 characters). */
-const domainName = z
-	.string()
-	.max(253)
-	.toLowerCase()
+const domainName = z.string().max(253).toLowerCase()
 	.regex(/^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/, {
 		message: 'Write a domain without a protocol and a path, such as altamira.example.',
 	})

@@ -26,16 +26,10 @@ export const contacts = defineResource({
 			readOnly('First and last name or, if both are missing, the email address, phone number or external ID.', 'Ana Moreno'),
 		),
 		email: email(about('Main email address; unique.', 'ana.moreno@altamira.example')),
-		emails: z
-			.array(entry(emailAddress, 'Email', 'ana.moreno@altamira.example'))
-			.max(20)
-			.default([])
+		emails: z.array(entry(emailAddress, 'Email', 'ana.moreno@altamira.example')).max(20).default([])
 			.meta(about('All email addresses; the primary one is Email.')),
 		phone: phone(about('Main phone number, with plus sign and country code.', '+34915550142')),
-		phones: z
-			.array(entry(phoneNumber, 'Phone', '+34915550142'))
-			.max(20)
-			.default([])
+		phones: z.array(entry(phoneNumber, 'Phone', '+34915550142')).max(20).default([])
 			.meta(about('All phone numbers; the primary one is Phone.')),
 		job_title: text(about('Position at the company.', 'Head of Purchasing')),
 		company_id: reference('companies', about('The company the person works for.', exampleId('com'))),

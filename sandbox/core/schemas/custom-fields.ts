@@ -9,9 +9,7 @@ import { standardResources } from './standard-resources.ts';
 /** The resources that carry custom fields, besides the records of custom objects. */
 const customizable = standardResources.filter(hasCustomFields).map(({ name }) => name) as [string, ...string[]];
 
-const customizableName = z
-	.string()
-	.max(100)
+const customizableName = z.string().max(100)
 	.regex(new RegExp(`^(${customizable.join('|')}|${recordsPattern})$`), {
 		message: `Expected one of: ${customizable.join(', ')}, custom-objects/{key}/records.`,
 	});

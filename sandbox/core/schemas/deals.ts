@@ -47,10 +47,7 @@ const dealActions = {
 		summary: 'Win a deal',
 		description: 'Moves the deal to the first won stage of its pipeline.',
 		isPossible: isNot('won'),
-		change: (deal: Deal, _input: unknown, context: RuleContext) => ({
-			...moveTo('won', deal, context),
-			lost_reason: null,
-		}),
+		change: (deal: Deal, _input: unknown, context: RuleContext) => ({...moveTo('won', deal, context), lost_reason: null }),
 	},
 	lose: {
 		summary: 'Lose a deal',
@@ -66,10 +63,7 @@ const dealActions = {
 		summary: 'Reopen a deal',
 		description: 'Moves the deal back to the first open stage of its pipeline.',
 		isPossible: isNot('open'),
-		change: (deal: Deal, _input: unknown, context: RuleContext) => ({
-			...moveTo('open', deal, context),
-			lost_reason: null,
-		}),
+		change: (deal: Deal, _input: unknown, context: RuleContext) => ({...moveTo('open', deal, context), lost_reason: null }),
 	},
 };
 

@@ -93,9 +93,7 @@ export const url = (metadata: FieldMetadata) => optional(webAddress, metadata);
 export const calendarDate = z.iso.date();
 
 /** RFC 3339 with any offset; stored as UTC with milliseconds, so that instants compare as texts. */
-export const pointInTime = z.iso
-	.datetime({ offset: true, abort: true })
-	.overwrite(toUtc)
+export const pointInTime = z.iso.datetime({ offset: true, abort: true }).overwrite(toUtc)
 	.refine((value) => /^\d{4}-.*\.\d{3}Z$/.test(value), { message: 'Write a time such as 2025-03-01T09:30:00.000Z.' });
 export const instant = (metadata: FieldMetadata) => optional(pointInTime, metadata);
 

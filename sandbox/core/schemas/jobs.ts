@@ -18,8 +18,7 @@ const jobStatuses = ['queued', 'processing', 'completed', 'failed', 'canceled'] 
 const count = (description: string) => z.int().min(0).default(0).meta(readOnly(description, 0));
 
 const fields = {
-	resource: z
-		.string()
+	resource: z.string()
 		.regex(new RegExp(`^(${resources.map(({ name }) => name).join('|')}|${recordsPattern})$`))
 		.meta(readOnly('The resource of the records.', 'contacts')),
 	operation: z.enum(jobOperations).meta(readOnly('The operation applied to each line; export reads records instead.')),

@@ -106,8 +106,7 @@ const properNames: Record<string, string> = {
 /** The label of each option: `on_hold` is On Hold. */
 const choiceLabels = (options: unknown[]): Record<string, string> =>
 	Object.fromEntries(
-		options
-			.filter((option) => typeof option === 'string')
+		options.filter((option) => typeof option === 'string')
 			.map((option) => [option, properNames[option] ?? inTitleCase(option)]),
 	);
 
@@ -115,12 +114,7 @@ const acronyms: Record<string, string> = { id: 'ID', url: 'URL', html: 'HTML', s
 
 /** The title of a field: `company_id` is Company, `tag_ids` is Tags. */
 export const fieldTitle = (name: string): string =>
-	name
-		.replace(/(.)_id$/, '$1')
-		.replace(/_ids$/, 's')
-		.split('_')
-		.map((word) => acronyms[word] ?? inTitleCase(word))
-		.join(' ');
+	name.replace(/(.)_id$/, '$1').replace(/_ids$/, 's').split('_').map((word) => acronyms[word] ?? inTitleCase(word)).join(' ');
 
 const inTitleCase = (option: string): string =>
 	option.replace(/(^|[-_])(\w)/g, (_, gap, letter: string) => (gap && ' ') + letter.toUpperCase());

@@ -34,8 +34,7 @@ export function contentErrors(message: Message, previous: Message | undefined): 
 		return [{ pointer: '', code: 'required', detail }];
 	}
 	if (!previous || previous.status === 'scheduled') return [];
-	return contentFields
-		.filter((field) => JSON.stringify(message[field]) !== JSON.stringify(previous[field]))
+	return contentFields.filter((field) => JSON.stringify(message[field]) !== JSON.stringify(previous[field]))
 		.map((field) => ({
 			pointer: `/${field}`,
 			code: 'immutable',

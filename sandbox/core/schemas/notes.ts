@@ -17,10 +17,7 @@ export const notes = defineResource({
 	description: 'Notes about records.',
 	visibility: { owner: 'author_id' },
 	fields: {
-		body: z
-			.string()
-			.min(1)
-			.max(maxBodyLength)
+		body: z.string().min(1).max(maxBodyLength)
 			.refine((body) => Buffer.byteLength(body) <= maxBodyLength, {
 				message: 'It must not be longer than 64 KiB (65,536 bytes).',
 			})

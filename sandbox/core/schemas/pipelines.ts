@@ -46,8 +46,7 @@ export const pipelines = defineResource({
 		refuseForeignStages(pipeline.stages, previous?.stages ?? []);
 		return {
 			is_default: pipeline.is_default || findBy('pipelines', 'is_default', true).length === 0,
-			stages: pipeline.stages
-				.map((stage, i) => ({ ...stage, id: stage.id ?? newId('stg'), position: stage.position ?? i }))
+			stages: pipeline.stages.map((stage, i) => ({ ...stage, id: stage.id ?? newId('stg'), position: stage.position ?? i }))
 				.sort((a, b) => a.position - b.position),
 		};
 	},
@@ -71,8 +70,7 @@ export const pipelines = defineResource({
 
 	consequences(pipeline, previous, { findBy }) {
 		if (!pipeline.is_default || previous?.is_default) return [];
-		return findBy('pipelines', 'is_default', true)
-			.filter(({ id }) => id !== pipeline.id)
+		return findBy('pipelines', 'is_default', true).filter(({ id }) => id !== pipeline.id)
 			.map(({ id }) => ({ resource: 'pipelines', id, change: { is_default: false } }));
 	},
 

@@ -33,6 +33,5 @@ export function withPrimary(
 
 /** Marks the primary entry and removes duplicates. */
 const mark = (list: Entry[], primary: string | null): Entry[] =>
-	list
-		.filter(({ value }, i) => list.findIndex((other) => other.value === value) === i)
+	list.filter(({ value }, i) => list.findIndex((other) => other.value === value) === i)
 		.map((entry) => ({ ...entry, primary: entry.value === primary }));

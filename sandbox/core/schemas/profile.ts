@@ -20,9 +20,7 @@ export const postalAddress = (description: string) =>
 /** BCP 47 language tag. */
 export const languageTag = (metadata: FieldMetadata) =>
 	optional(
-		z
-			.string()
-			.max(35)
+		z.string().max(35)
 			.regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, { message: 'Write a language as a tag such as en or pt-BR.' }),
 		metadata,
 	);

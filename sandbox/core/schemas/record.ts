@@ -27,10 +27,7 @@ export const sharedFields = {
 	owner_id: reference('users', about('The user responsible for the record.', exampleId('usr'))),
 	tag_ids: references('tags', about('The ids of the tags on this record.', [exampleId('tag')])),
 	// Not `z.record`, which refuses the key `constructor`.
-	custom_fields: z
-		.object({})
-		.catchall(customValue)
-		.default({})
+	custom_fields: z.object({}).catchall(customValue).default({})
 		.meta(about('Values of the custom fields defined for this resource, by key.')),
 };
 

@@ -26,12 +26,7 @@ export interface RuleContext {
 	 * Finds live records with this value in a field, regardless of visibility.
 	 * Do not reveal them to the caller.
 	 */
-	findBy(
-		resource: string,
-		field: string,
-		value: string | number | boolean,
-		limit?: number,
-	): StoredRecord[];
+	findBy(resource: string, field: string, value: string | number | boolean, limit?: number): StoredRecord[];
 	/** Finds up to two live records with one of these addresses or numbers, regardless of visibility. */
 	findByEntry(resource: string, values: string[]): StoredRecord[];
 }
@@ -86,11 +81,7 @@ interface Action<F extends Fields> {
 	/** Whether it would change the record: the console offers no other actions. */
 	isPossible?(record: FieldValues<F>): boolean;
 	/** Returns the fields that change, including those that clients cannot set. */
-	change(
-		record: FieldValues<F>,
-		input: Record<string, unknown>,
-		context: RuleContext,
-	): Partial<FieldValues<F>>;
+	change(record: FieldValues<F>, input: Record<string, unknown>, context: RuleContext): Partial<FieldValues<F>>;
 }
 
 /** Who can see a record. Administrators and API keys see every record. */
@@ -137,20 +128,12 @@ export interface Definition<F extends Fields> {
 	/** Other selective fields for lookups, besides the unique ones. Each is indexed. */
 	lookups: Array<Name<F>>;
 	/** Derives fields from others. A new record has no read-only fields yet. */
-	complete?(
-		values: FieldValues<F>,
-		previous: FieldValues<F> | undefined,
-		context: RuleContext,
-	): Partial<FieldValues<F>>;
+	complete?(values: FieldValues<F>, previous: FieldValues<F> | undefined, context: RuleContext): Partial<FieldValues<F>>;
 	/** Validates what the schema cannot express. */
 	check?(values: FieldValues<F>, previous: FieldValues<F> | undefined, context: RuleContext): FieldError[];
 	states?: StateMachine<F>;
 	/** Returns the changes of other records that follow, after this one is saved. */
-	consequences?(
-		record: FieldValues<F>,
-		previous: FieldValues<F> | undefined,
-		context: RuleContext,
-	): Consequence[];
+	consequences?(record: FieldValues<F>, previous: FieldValues<F> | undefined, context: RuleContext): Consequence[];
 	/** The actions on a record, by name in the path: `/v1/deals/{id}/win`. */
 	actions?: Record<string, Action<F>>;
 	/** Further events of a record, by the last part of the event's type: `deal.won`. */

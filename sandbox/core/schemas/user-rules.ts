@@ -40,8 +40,7 @@ export const ownerInUse = (user: User, context: RuleContext): string | undefined
 /** Pauses the webhooks of a user who can no longer sign in. */
 export function pauseWebhooks(user: User, previous: User | undefined, { findBy }: RuleContext): Consequence[] {
 	if (user.status === 'active' || previous?.status !== 'active') return [];
-	return findBy('webhooks', 'status', 'active')
-		.filter(({ created_by: by }) => (by as { id: string }).id === user.id)
+	return findBy('webhooks', 'status', 'active').filter(({ created_by: by }) => (by as { id: string }).id === user.id)
 		.map(({ id }) => ({ resource: 'webhooks', id, change: { status: 'paused' } }));
 }
 

@@ -52,9 +52,7 @@ export const administrativeScopes: readonly string[] = [
 export function grantableScopes(role: Role, requested: readonly string[]): string[] {
 	if (role === 'admin') return [...requested];
 	const isForViewers = (scope: string) => scope.endsWith(':read');
-	return requested.filter((scope) =>
-		role === 'viewer' ? isForViewers(scope) : !administrativeScopes.includes(scope),
-	);
+	return requested.filter((scope) => role === 'viewer' ? isForViewers(scope) : !administrativeScopes.includes(scope));
 }
 
 export type Access = 'read' | 'write';

@@ -25,10 +25,7 @@ export function differenceOf(stored: StoredRecord, record: StoredRecord): Differ
 		(key) => !isSameJson(memberNamed(before, key), memberNamed(after, key)),
 	);
 	return {
-		previous: {
-			...previous,
-			custom_fields: Object.fromEntries(keys.map((key) => [key, memberNamed(before, key) ?? null])),
-		},
+		previous: {...previous, custom_fields: Object.fromEntries(keys.map((key) => [key, memberNamed(before, key) ?? null])) },
 		changed: changed.flatMap((field) =>
 			field === 'custom_fields' ? keys.map((key) => `custom_fields.${key}`) : [field],
 		),

@@ -20,8 +20,7 @@ export const eventTypeOf = ({ eventPrefix, object }: Resource, eventName: string
 	`${eventPrefix ?? object}.${eventName}`;
 
 const changesOf = (resource: Resource): EventType[] =>
-	Object.entries(changes)
-		.filter(([eventName]) => eventName !== 'erased' || hasCustomFields(resource))
+	Object.entries(changes).filter(([eventName]) => eventName !== 'erased' || hasCustomFields(resource))
 		.map(([eventName, participle]) => {
 		const { withArticle } = namesOf(resource);
 		return { type: eventTypeOf(resource, eventName), description: `${capital(withArticle)} was ${participle}.`, resource };

@@ -39,8 +39,7 @@ export const filtersOf = (resource: Resource): Filter[] =>
 
 function newFilters(resource: Resource): Filter[] {
 	const columns = new Map(columnsOf(resource).map((column) => [column.name, column]));
-	return Object.entries(resource.properties)
-		.filter(([name]) => !unfilteredFields.includes(name))
+	return Object.entries(resource.properties).filter(([name]) => !unfilteredFields.includes(name))
 		.flatMap(([name, schema]) => {
 			const column = columns.get(name);
 			const sql = column ? quoted(name) : `document ->> '$.${name}'`;
@@ -66,9 +65,7 @@ function emptyValueOf(isArray: boolean, column: Column | undefined): Cell {
 const maxPartLength = 255;
 
 /** At least one character must remain after folding: a text of accents only would match everything. */
-const partOfText = z
-	.string()
-	.max(maxPartLength)
+const partOfText = z.string().max(maxPartLength)
 	.refine((text) => foldCase(text) !== '', { message: 'Enter at least one letter or digit.' });
 
 /** Whether a value is free text, and not a choice, a time or an id. */

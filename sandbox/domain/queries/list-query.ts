@@ -36,12 +36,7 @@ export interface ListQuery {
 	fingerprint: string;
 }
 
-export const sortableFields = (resource: Resource): string[] => [
-	'id',
-	'created_at',
-	'updated_at',
-	...resource.sortable,
-];
+export const sortableFields = (resource: Resource): string[] => ['id', 'created_at', 'updated_at',...resource.sortable];
 
 /** The query parameters that every list has. */
 export const pageParameters = {

@@ -112,11 +112,7 @@ function summaryOf(errors: FieldError[]): string {
  *
  * @throws Problem invalid_state_transition
  */
-function refuseIllegalTransition(
-	{ states, object }: Resource,
-	stored: StoredRecord | undefined,
-	values: JsonObject,
-): void {
+function refuseIllegalTransition({ states, object }: Resource, stored: StoredRecord | undefined, values: JsonObject): void {
 	if (!states || !stored) return;
 	const from = String(stored[states.field]);
 	const to = String(values[states.field]);

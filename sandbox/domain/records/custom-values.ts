@@ -66,19 +66,12 @@ export function mergeCustomValues(
  * @param change of the custom fields
  * @throws Problem duplicate
  */
-export function refuseDuplicateCustomValues(
-	store: StoreView,
-	resource: Resource,
-	record: StoredRecord,
-	change: unknown,
-): void {
+export function refuseDuplicateCustomValues(store: StoreView, resource: Resource, record: StoredRecord, change: unknown): void {
 	if (!isObject(change) || Object.keys(change).length === 0) return;
 	for (const field of customFieldsOf(store, resource.name).values()) {
 		const value = memberNamed(record['custom_fields'] as JsonObject, field.key);
 		if (!field.unique || value === undefined || !Object.hasOwn(change, field.key)) continue;
-		const other = findByCustomField(store.unrestricted, resource, field.key, value).find(
-			({ id }) => id !== record.id,
-		);
+		const other = findByCustomField(store.unrestricted, resource, field.key, value).find(({ id }) => id !== record.id);
 		if (!other) continue;
 		const visibleRecord = store.table(resource.name)!.find(other.id);
 		throw duplicateProblem(`/custom_fields/${field.key}`, field.label, visibleRecord);

@@ -15,12 +15,7 @@ import { isObject, type JsonObject, memberNamed } from '../../core/foundation/js
  * @returns undefined if no record matches
  * @throws Problem invalid_parameter, validation_failed (no value to match on), ambiguous_match
  */
-export function findMatch(
-	store: StoreView,
-	resource: Resource,
-	matchOn: string,
-	body: JsonObject,
-): StoredRecord | undefined {
+export function findMatch(store: StoreView, resource: Resource, matchOn: string, body: JsonObject): StoredRecord | undefined {
 	requireUniqueMatchOn(store, resource, matchOn);
 	const matches = Object.hasOwn(resource.unique, matchOn)
 		? matchFields(store, resource, resource.unique[matchOn]!, body)

@@ -12,9 +12,7 @@ export const recordResponse = (status: number, record: StoredRecord, headers: Re
 	id: record.id,
 });
 
-const unversioned = new Map(
-	[...resources, webhooks].map(({ object, unversioned: fields = [] }) => [object, fields]),
-);
+const unversioned = new Map([...resources, webhooks].map(({ object, unversioned: fields = [] }) => [object, fields]));
 
 /** The version, followed by the fields that the service sets without a new version: equal tags mean equal bodies. */
 export function etag(record: StoredRecord): string {

@@ -23,13 +23,7 @@ export function createRecord(context: WriteContext, body: JsonObject, readOnly: 
 	const id = context.newId(resource.idPrefix, now);
 	const at = context.store.unrestricted.writeClock.stamp(now);
 	const values = changedValues(context, undefined, body, 'client');
-	const record = arrangeRecord(resource, {
-		...values,
-		...readOnly,
-		id,
-		object: resource.object,
-		...firstVersion(actor, at),
-	});
+	const record = arrangeRecord(resource, {...values,...readOnly, id, object: resource.object,...firstVersion(actor, at) });
 	save(context, undefined, record, body);
 	return recordResponse(201, record, { Location: `/v1/${resource.name}/${id}` });
 }
@@ -179,11 +173,7 @@ function save(context: WriteContext, stored: StoredRecord | undefined, record: S
  *
  * @throws Problem duplicate
  */
-function saveUnique(
-	{ store, resource, now }: WriteContext,
-	stored: StoredRecord | undefined,
-	record: StoredRecord,
-): void {
+function saveUnique({ store, resource, now }: WriteContext, stored: StoredRecord | undefined, record: StoredRecord): void {
 	const table = store.table(resource.name)!;
 	const since = new Date(now).toISOString();
 	try {

@@ -74,11 +74,7 @@ const refusal = (error: OAuthErrorCode, description: string) => ({ error, descri
  * The address that the browser is redirected to with the response. It always contains `iss`, so that
  * the client knows which server responds (RFC 9207).
  */
-export function responseUrl(
-	{ redirectUri, state }: Recipient,
-	issuer: string,
-	response: Record<string, string>,
-): string {
+export function responseUrl({ redirectUri, state }: Recipient, issuer: string, response: Record<string, string>): string {
 	const url = new URL(redirectUri);
 	const all = { ...response, ...(state !== undefined && { state }), iss: issuer };
 	for (const [name, value] of Object.entries(all)) url.searchParams.append(name, value);

@@ -1,6 +1,5 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
-import { isPlainHost } from '../../api/oauth/redirect-addresses.ts';
 import type { AuthorizationRequest } from './authorization-request.ts';
 import { accessByRecords } from '../../domain/access/scopes.ts';
 import type { Env } from '../../core/service.ts';
@@ -45,9 +44,5 @@ export function consentPage(c: Context<Env>, session: Session, request: Authoriz
 	});
 }
 
-/**
- * A CSP cannot express IPv6 addresses, so for them only the scheme is named. The same applies to hosts with
- * other characters, which an older database may contain.
- */
-const formTarget = ({ protocol, hostname, origin }: URL): string =>
-	hostname.startsWith('[') || !isPlainHost(hostname) ? protocol : origin;
+/** A CSP cannot express IPv6 addresses, so for them only the scheme is named. */
+const formTarget = ({ protocol, hostname, origin }: URL): string => (hostname.startsWith('[') ? protocol : origin);

@@ -22,17 +22,11 @@ import { grantableScopes } from '../../domain/access/scopes.ts';
 
 const codeLastsMs = 60_000;
 
-const page = (description: string) => ({
-	...noContent(description),
-	content: { 'text/html': { schema: { type: 'string' } } },
-});
+const page = (description: string) => ({...noContent(description), content: { 'text/html': { schema: { type: 'string' } } } });
 
 const redirect = (description: string) => ({
 	description,
-	headers: {
-		...commonHeaders,
-		Location: { description: 'The address of the redirect.', schema: { type: 'string' } },
-	},
+	headers: {...commonHeaders, Location: { description: 'The address of the redirect.', schema: { type: 'string' } } },
 });
 
 const refusedRequestPage = page('A page that explains the error in client_id or redirect_uri.');

@@ -181,9 +181,7 @@ export function consoleRoutes(service: Service): Route[] {
 	const form = (path: string, submissionOf: (request: RecordRequest) => Promise<Submission>): Route => ({
 		method: 'POST',
 		path,
-		handler: forVisitors(service, (c, visitor) =>
-			submitForm(service, c, visitor, () => submissionOf(requestOf(c, visitor))),
-		),
+		handler: forVisitors(service, (c, visitor) => submitForm(service, c, visitor, () => submissionOf(requestOf(c, visitor)))),
 		middleware: formMiddleware,
 	});
 	const showEvents = forVisitors(service, async (c, visitor) =>
@@ -204,9 +202,7 @@ export function consoleRoutes(service: Service): Route[] {
 
 /** The home page, for those who open it in a browser. */
 export const homeHandler = (service: Service): Route['handler'] =>
-	forVisitors(service, async (c, visitor) =>
-		visitor.show('Home', await homeBody(service, visitor, new URL(c.req.url).origin)),
-	);
+	forVisitors(service, async (c, visitor) => visitor.show('Home', await homeBody(service, visitor, new URL(c.req.url).origin)));
 
 /** The version that the form shows, as an If-Match; without one, no version matches. */
 const versionIn = (form: URLSearchParams): string => `"${form.get('version') ?? ''}"`;

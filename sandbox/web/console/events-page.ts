@@ -64,8 +64,7 @@ function typeForm({ store }: Visitor, chosen: string, cause: string): Html {
 		<label for="type">Type</label>
 		<select id="type" name="type">
 			<option value="">All events</option>
-			${types
-				.filter((type) => type !== '*')
+			${types.filter((type) => type !== '*')
 				.map((type) => html`<option ${type === chosen ? 'selected' : ''}>${type}</option>`)}
 		</select>
 		<button>Show</button>

@@ -4,13 +4,7 @@ import { customFieldType } from '../../core/schemas/custom-field-type.ts';
 import { type CustomField, customFields } from '../../core/schemas/custom-fields.ts';
 import { resources } from '../../core/schemas/index.ts';
 import { type JsonSchema, jsonSchema } from '../../core/schemas/json-schema.ts';
-import {
-	hasCustomFields,
-	isImmutable,
-	isReadOnly,
-	type Resource,
-	type StoredRecord,
-} from '../../core/schemas/resource.ts';
+import { hasCustomFields, isImmutable, isReadOnly, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import type { TableView } from '../../core/store/visibility/visible-table.ts';
@@ -140,9 +134,7 @@ function newestTitles(store: StoreView, target: string): TitledRecords {
 	const table = store.table(target);
 	if (!table) return [];
 	const fields = titleFields(table.resource);
-	return table
-		.newestTexts(fields, maxSuggestions)
-		.map(({ id, text }): [string, string] => [id, shortTitle(text)])
+	return table.newestTexts(fields, maxSuggestions).map(({ id, text }): [string, string] => [id, shortTitle(text)])
 		.toSorted(([, a], [, b]) => alphabet.compare(a, b));
 }
 

@@ -32,12 +32,7 @@ const webhooksExplained = html`The service posts each event as JSON, signed with
  *
  * @throws Problem invalid_parameter, unknown_parameter, invalid_cursor
  */
-export function listBody(
-	{ store: { accountKey } }: Service,
-	visitor: Visitor,
-	resource: Resource,
-	url: URL,
-): Html {
+export function listBody({ store: { accountKey } }: Service, visitor: Visitor, resource: Resource, url: URL): Html {
 	// A field of the search form that was left empty is no condition.
 	const parameters = new Map([...url.searchParams].filter(([, value]) => value.trim() !== ''));
 	const listParameters = new Map([['sort', defaultSort], ['limit', pageLength], ...parameters]);
@@ -73,8 +68,7 @@ export function listBody(
 
 /** A form for the full text and for the important fields that are choices. */
 function searchForm(resource: Resource, parameters: Map<string, string>, path: string): Html {
-	const choices = resource.important
-		.map((name): [string, JsonSchema] => [name, resource.properties[name]!])
+	const choices = resource.important.map((name): [string, JsonSchema] => [name, resource.properties[name]!])
 		.filter(([, { enum: options }]) => options !== undefined);
 	const formParameters = ['q', 'sort', 'cursor', 'limit', ...choices.map(([name]) => name)];
 	const others = [...parameters].filter(([name]) => !formParameters.includes(name));
@@ -90,8 +84,7 @@ function searchForm(resource: Resource, parameters: Map<string, string>, path: s
 					<label class="unseen" for="filter-${name}">${title}</label>
 					<select id="filter-${name}" name="${name}">
 						<option value="">Any ${title?.toLowerCase()}</option>
-						${options!
-							.filter((option) => option !== null)
+						${options!.filter((option) => option !== null)
 							.map(
 								(option) => html`<option value="${option}" ${parameters.get(name) === option ? 'selected' : ''}>
 									${(labels as Record<string, string>)[String(option)]}
@@ -114,8 +107,7 @@ function listedFields({ properties, important }: Resource, title: string | undef
 		!items?.properties && !members && Number(maxLength ?? 0) <= 300;
 	// A stage is listed with the name of its pipeline.
 	const named = important.map((name) => String(properties[name]!['x-item-of'] ?? '').split('.')[0]);
-	return important
-		.filter((name) => name !== title && !parts.includes(name) && isShort(properties[name]!))
+	return important.filter((name) => name !== title && !parts.includes(name) && isShort(properties[name]!))
 		.filter((name) => name !== 'custom_fields' && !named.includes(String(properties[name]!['x-resource'])))
 		.slice(0, 5);
 }

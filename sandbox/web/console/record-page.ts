@@ -68,23 +68,17 @@ export function recordBody(
 /** The fields that have a value; those that people use first are at the top. */
 function fieldList({ store }: Visitor, resource: Resource, record: StoredRecord): Html {
 	const { properties, important } = resource;
-	const others = Object.keys(properties).filter(
-		(name) => ![...important, ...technical, 'custom_fields', 'id'].includes(name),
-	);
+	const others = Object.keys(properties).filter((name) => ![...important, ...technical, 'custom_fields', 'id'].includes(name));
 	const line = (schema: JsonSchema, value: unknown) =>
 		html`<div><dt>${schema.title}</dt><dd>${shownValue(store, schema, value)}</dd></div>`;
 	const custom = (record['custom_fields'] ?? {}) as Record<string, unknown>;
 	const definitions = hasCustomFields(resource) ? [...customFieldsOf(store, resource.name).values()] : [];
 	return html`<dl class="record">
-		${important
-			.filter((name) => name !== titleField(resource) && name !== 'custom_fields')
+		${important.filter((name) => name !== titleField(resource) && name !== 'custom_fields')
 			.map((name) => line(properties[name]!, record[name]))}
-		${definitions
-			.filter(({ key }) => !isEmptyValue(memberNamed(custom, key)))
+		${definitions.filter(({ key }) => !isEmptyValue(memberNamed(custom, key)))
 			.map((field) => line(customFieldSchema(field), memberNamed(custom, field.key)))}
-		${others
-			.filter((name) => !isEmptyValue(record[name]))
-			.map((name) => line(properties[name]!, record[name]))}
+		${others.filter((name) => !isEmptyValue(record[name])).map((name) => line(properties[name]!, record[name]))}
 		<div>
 			<dt>ID</dt>
 			<dd><code>${record.id}</code>, version ${record.version}</dd>
@@ -146,8 +140,7 @@ function related(visitor: Visitor, resource: Resource, { id }: StoredRecord): Ht
 					aria-label="New ${resourceLabels(store, other).singular.toLowerCase()}">New</a>`
 			: '';
 	const references = resources.flatMap((other) =>
-		other.lookups
-			.filter((field) => other.properties[field]?.['x-resource'] === resource.name)
+		other.lookups.filter((field) => other.properties[field]?.['x-resource'] === resource.name)
 			.map((field) => ({ other, field })),
 	);
 	const byField = references.map(({ other, field }) => {

@@ -76,10 +76,7 @@ export function resourceIn(c: Context<Env>, { store }: Visitor): Resource {
 export type WriteVerb = 'create' | 'change' | 'delete';
 
 /** Writes that only the API allows: a webhook that is reactivated also needs its missed events, and a job its lines. */
-const onlyThroughApi: Record<string, WriteVerb[]> = {
-	[webhooks.name]: ['change'],
-	[jobs.name]: ['create', 'change', 'delete'],
-};
+const onlyThroughApi: Record<string, WriteVerb[]> = { [webhooks.name]: ['change'], [jobs.name]: ['create', 'change', 'delete'] };
 
 /** Whether the visitor may do this with these records in the console. A role permits the same as with a token. */
 export const may = ({ session }: Pick<Visitor, 'session'>, verb: WriteVerb, { name }: Resource): boolean =>

@@ -65,11 +65,7 @@ export function settingsRoutes(service: Service): Route[] {
 		);
 
 	return [
-		{
-			method: 'GET',
-			path: settingsPath,
-			handler: (c) => asAdministrator(c, (session) => settingsPage(c, view(session))),
-		},
+		{ method: 'GET', path: settingsPath, handler: (c) => asAdministrator(c, (session) => settingsPage(c, view(session))) },
 		{ method: 'POST', path: settingsPath, handler: act, middleware: formMiddleware },
 	];
 }

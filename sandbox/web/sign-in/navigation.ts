@@ -57,10 +57,7 @@ export function navigation(service: Service, session: Session, current: string):
 function places({ store }: Service, { member }: Session): Record<string, Place[]> {
 	const definitions = store.table(customObjects.name)!;
 	const objects = definitions.cached('all', () => definitions.findAll([]));
-	const placeOf = (resource: Resource) => ({
-		path: recordsPath(resource.name),
-		label: capital(namesOf(resource).plural),
-	});
+	const placeOf = (resource: Resource) => ({ path: recordsPath(resource.name), label: capital(namesOf(resource).plural) });
 	return {
 		Records: [
 			...customerResources.map(placeOf),

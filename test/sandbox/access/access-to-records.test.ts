@@ -12,11 +12,7 @@ const contactOf = async (owner_id: string | null, values: Json = {}): Promise<Js
 test('a user sees their own messages, and those of a contact, ticket or deal that they see', async () => {
 	const { admin, sales, as, post, get, store } = sandbox;
 	const call = as(sales, ['messages:read', 'messages:write', 'events:read']);
-	const contacts = {
-		owned: await contactOf(sales),
-		free: await contactOf(null),
-		foreign: await contactOf(admin),
-	};
+	const contacts = { owned: await contactOf(sales), free: await contactOf(null), foreign: await contactOf(admin) };
 	const ticket = (await post('/v1/tickets', { subject: 'x', owner_id: sales })).body.id;
 	const foreignTicket = (await post('/v1/tickets', { subject: 'x', owner_id: admin })).body.id;
 	const deal = (await post('/v1/deals', { title: 'x', owner_id: sales })).body.id;

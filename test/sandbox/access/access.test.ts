@@ -20,10 +20,7 @@ const statusOf = (id: string) => sandbox.store.table('webhooks')!.find(id)?.['st
 test.each([
 	['by a change', (id: string) => sandbox.patch(`/v1/users/${id}`, { status: 'deactivated' })],
 	['by being deleted', (id: string) => sandbox.delete(`/v1/users/${id}`)],
-	[
-		'in a batch',
-		(id: string) => sandbox.post('/v1/users/batch/delete', { items: [{ id }] }),
-	],
+	['in a batch', (id: string) => sandbox.post('/v1/users/batch/delete', { items: [{ id }] })],
 	[
 		'by an upsert',
 		async (id: string) => {
@@ -146,12 +143,12 @@ test.each([
 	};
 	const { call, end } = begin(webhookScopes);
 	const urlOf = (path: string) => new URL(path, receiver.url).href;
-	const { body: own } = await call('POST', '/v1/webhooks', { url: urlOf('/own'), events: ['contact.created'] });
+	const { body: webhook } = await call('POST', '/v1/webhooks', { url: urlOf('/own'), events: ['contact.created'] });
 	await sandbox.post('/v1/webhooks', { url: urlOf('/witness'), events: ['contact.created'] });
 	const contact = await contactOf(sandbox.sales);
 	const attempts = (path: string) => paths.filter((requested) => requested === path).length;
 	await until(() => attempts('/own') === 1 && attempts('/witness') === 1);
-	const attempted = () => sandbox.store.deliveries.list(own.id, deliveryStatuses, undefined, 1).deliveries[0]!.attempts.length === 1;
+	const attempted = () => sandbox.store.deliveries.list(webhook.id, deliveryStatuses, undefined, 1).deliveries[0]!.attempts.length === 1;
 	await until(attempted);
 	await end(contact.id);
 	await sandbox.post('/_sandbox/clock', { advance: 6 });

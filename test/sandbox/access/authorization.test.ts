@@ -69,12 +69,7 @@ beforeAll(async () => {
 		{ name: 'an API key', call: () => sandbox.send, may: everything, sees: all },
 		{ name: 'an administrator', call: withAll(admin), may: everything, sees: all },
 		{ name: 'a member', call: withAll(sales), may: memberMay, sees: ownAndFree },
-		{
-			name: 'a viewer',
-			call: withAll(viewer),
-			may: (access) => access === 'read',
-			sees: ['free'],
-		},
+		{ name: 'a viewer', call: withAll(viewer), may: (access) => access === 'read', sees: ['free'] },
 		{
 			name: 'a member who may only read',
 			call: (resource) => as(sales, [`${nameOf(resource)}:read`]),
@@ -94,12 +89,7 @@ beforeAll(async () => {
 			may: () => false,
 			sees: all,
 		},
-		{
-			name: 'somebody who was deactivated',
-			call: () => callWith(formerToken),
-			may: undefined,
-			sees: ownAndFree,
-		},
+		{ name: 'somebody who was deactivated', call: () => callWith(formerToken), may: undefined, sees: ownAndFree },
 		{ name: 'a stranger', call: () => callWith('wrong'), may: undefined, sees: ownAndFree },
 	];
 });

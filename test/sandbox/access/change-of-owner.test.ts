@@ -81,7 +81,8 @@ test('messages that a user sees only through a contact go with it, and come with
 	await post('/v1/messages', message);
 	await post('/v1/messages', { ...message, user_id: sales });
 	await patch(`/v1/contacts/${contact.id}`, { owner_id: admin });
-	const seen = async (query: string) => types((await sandbox.as(sales, [...scopes, 'messages:read'])('GET', `/v1/events?${query}`)).body.data);
+	const call = sandbox.as(sales, [...scopes, 'messages:read']);
+	const seen = async (query: string) => types((await call('GET', `/v1/events?${query}`)).body.data);
 	expect(await seen('type=contact.deleted,message.deleted')).toEqual(['contact.deleted', 'message.deleted']);
 	await patch(`/v1/contacts/${contact.id}`, { owner_id: sales });
 	expect(await seen('type=message.created')).toHaveLength(3);

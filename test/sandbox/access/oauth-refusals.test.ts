@@ -116,22 +116,14 @@ test('a code is valid once, and its second use revokes its tokens', async () => 
 	expect([second.status, second.body.error]).toEqual([400, 'invalid_grant']);
 	const { access_token, refresh_token } = first.body;
 	expect((await sandbox.call(access_token, 'GET', '/v1/contacts')).status).toBe(401);
-	const refreshed = await sandbox.post('/oauth/token', client, {
-		grant_type: 'refresh_token',
-		refresh_token,
-	});
+	const refreshed = await sandbox.post('/oauth/token', client, { grant_type: 'refresh_token', refresh_token });
 	expect(refreshed.body.error).toBe('invalid_grant');
 });
 
 test('a code is valid for its client, address and verifier only, and for a minute', async () => {
 	const [client, other] = [await sandbox.register(), await sandbox.register()];
 	const { code, verifier } = await sandbox.newCode(client);
-	const right = {
-		grant_type: 'authorization_code',
-		code,
-		redirect_uri: redirectUri,
-		code_verifier: verifier,
-	};
+	const right = { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier };
 	const exchange = (by: typeof client, changes: Record<string, string>) =>
 		sandbox.post('/oauth/token', by, { ...right, ...changes });
 	const errors = [

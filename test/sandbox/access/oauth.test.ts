@@ -23,25 +23,13 @@ test.each(['confidential', 'public'] as const)(
 		const refreshed = await oauth.processRefreshTokenResponse(
 			server,
 			oauthClient,
-			await oauth.refreshTokenGrantRequest(
-				server,
-				oauthClient,
-				authentication(client),
-				first.refreshToken,
-				overHttp,
-			),
+			await oauth.refreshTokenGrantRequest(server, oauthClient, authentication(client), first.refreshToken, overHttp),
 		);
 		expect(refreshed).toMatchObject({ token_type: 'bearer', expires_in: 3600, scope: first.scope });
 		expect((await sandbox.call(refreshed.access_token, 'GET', '/v1/contacts')).status).toBe(200);
 
 		await oauth.processRevocationResponse(
-			await oauth.revocationRequest(
-				server,
-				oauthClient,
-				authentication(client),
-				refreshed.refresh_token!,
-				overHttp,
-			),
+			await oauth.revocationRequest(server, oauthClient, authentication(client), refreshed.refresh_token!, overHttp),
 		);
 		for (const token of [first.accessToken, refreshed.access_token]) {
 			const { status, body } = await sandbox.call(token, 'GET', '/v1/contacts');
@@ -91,11 +79,7 @@ test('a refresh may request fewer scopes, and not more', async () => {
 	const client = await sandbox.register();
 	const { refreshToken } = await sandbox.connect(client, 'admin', 'contacts:read companies:read');
 	const ask = (scope: string) =>
-		sandbox.post('/oauth/token', client, {
-			grant_type: 'refresh_token',
-			refresh_token: refreshToken,
-			scope,
-		});
+		sandbox.post('/oauth/token', client, { grant_type: 'refresh_token', refresh_token: refreshToken, scope });
 	const less = await ask('contacts:read');
 	expect(less.body.scope).toBe('contacts:read');
 	expect((await sandbox.call(less.body.access_token, 'GET', '/v1/companies')).status).toBe(403);

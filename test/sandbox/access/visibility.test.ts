@@ -46,10 +46,7 @@ test('a user lists, counts and finds their own records and those without an owne
 
 test('a unique value stays unique, but nothing reveals which record has it', async () => {
 	const duplicateValues = { email: 'foreign@x.example', first_name: 'x' };
-	for (const [method, path] of [
-		['POST', '/v1/contacts'],
-		['PUT', '/v1/contacts?match_on=email'],
-	] as const) {
+	for (const [method, path] of [['POST', '/v1/contacts'], ['PUT', '/v1/contacts?match_on=email']] as const) {
 		const { status, body } = await asSales(method, path, duplicateValues);
 		expect([status, body.code]).toEqual([409, 'duplicate']);
 		expect(JSON.stringify(body)).not.toContain(contacts.foreign.id);
@@ -60,9 +57,7 @@ test('a unique value stays unique, but nothing reveals which record has it', asy
 
 test('another user’s record cannot be referred to', async () => {
 	const company = await asAccount('POST', '/v1/companies', { name: 'Foreign', owner_id: admin });
-	const { status, body } = await asSales('PATCH', `/v1/contacts/${contacts.owned.id}`, {
-		company_id: company.body.id,
-	});
+	const { status, body } = await asSales('PATCH', `/v1/contacts/${contacts.owned.id}`, { company_id: company.body.id });
 	expect([status, body.errors[0].code]).toEqual([422, 'reference_not_found']);
 });
 

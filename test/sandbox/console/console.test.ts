@@ -132,10 +132,7 @@ test('events show who caused them, and their deliveries to users who may see tho
 	receiver.answer = (_, response) => void response.writeHead(503).end();
 	const { id: webhook } = await crm.api('POST', '/v1/webhooks', { url: receiver.url, events: ['note.*'] });
 	const contact = await crm.newContact();
-	await crm.api('POST', '/v1/notes', {
-		body: 'Wants an offer',
-		links: [{ resource: 'contacts', id: contact.id }],
-	});
+	await crm.api('POST', '/v1/notes', { body: 'Wants an offer', links: [{ resource: 'contacts', id: contact.id }] });
 	const seen = async (browser: Browser, words: string): Promise<string> => {
 		const { html } = await browser.open('/events?type=note.created');
 		return html.includes(words) ? html : seen(browser, words);

@@ -22,8 +22,7 @@ test.each(records)('the forms for %s are flat and labeled', (name) => {
 
 test.each(records)('%s marks about eight fields for the beginning of a form', (name) => {
 	const markedOf = (schema: string): string[] =>
-		Object.entries<Json>(schemas[schema].properties)
-			.filter(([, property]) => property['x-important'] === true)
+		Object.entries<Json>(schemas[schema].properties).filter(([, property]) => property['x-important'] === true)
 			.map(([field]) => field);
 	const marked = markedOf(name);
 	expect(marked.length).toBeGreaterThanOrEqual(3);

@@ -78,8 +78,7 @@ test('every operation lists its parameters, errors and headers', () => {
 
 test('every path of the service is described, except pages and the paths with which tests control it', () => {
 	const app = createApp({ store: new Store(':memory:'), faults: true });
-	const served = app.routes
-		.filter(({ method, path }) => method !== 'ALL' && !path.includes('*'))
+	const served = app.routes.filter(({ method, path }) => method !== 'ALL' && !path.includes('*'))
 		.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
 		.filter((route) => !/^\w+ \/(_sandbox|settings|docs|sign-in|sign-out|records|events|icon)\b/.test(route));
 	const described = operations.map(({ method, path }) => `${method} ${path}`);

@@ -33,10 +33,7 @@ test('all changes of a batch, an action or a consequence name the same request',
 		['/v1/contacts/batch/create', { items: [{ last_name: 'a' }, { last_name: 'b' }] }],
 		[`/v1/deals/${deal.id}/win`, undefined],
 		// It reopens the ticket.
-		[
-			'/v1/messages',
-			{ channel: 'email', direction: 'inbound', to: ['a@x.example'], text: 'x', ticket_id: ticket.id },
-		],
+		['/v1/messages', { channel: 'email', direction: 'inbound', to: ['a@x.example'], text: 'x', ticket_id: ticket.id }],
 	] as const;
 	for (const [i, [path, body]] of calls.entries()) {
 		const before = (await requests()).length;
@@ -51,10 +48,7 @@ test('all changes of a batch, an action or a consequence name the same request',
 test('the changes of a job, and its end, name the request that started the job', async () => {
 	const started = await startJob(sandbox, 'create', [{ last_name: 'a' }, { last_name: 'b' }], key);
 	const { request } = await ended(sandbox, started.body.id);
-	expect(request).toEqual({
-		id: started.headers.get('X-Request-Id'),
-		idempotency_key: 'order-4711',
-	});
+	expect(request).toEqual({ id: started.headers.get('X-Request-Id'), idempotency_key: 'order-4711' });
 	expect(await requests()).toEqual([request, request, request]);
 	expect(await requests('?type=job.completed')).toEqual([request]);
 });

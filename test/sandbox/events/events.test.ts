@@ -27,12 +27,7 @@ test('creations, changes and deletions are reported, with the former values', as
 		request: { id: expect.stringMatching(/^req_/), idempotency_key: null },
 	};
 	expect(await events()).toEqual([
-		{
-			...about,
-			type: 'contact.created',
-			sequence: 1,
-			data: { object: contact, previous: null, changed: [] },
-		},
+		{...about, type: 'contact.created', sequence: 1, data: { object: contact, previous: null, changed: [] } },
 		{
 			...about,
 			type: 'contact.updated',
@@ -69,10 +64,7 @@ test('a request that changes nothing, or is refused, causes no events', async ()
 	const { id } = await create('/v1/contacts', { last_name: 'x' });
 	await sandbox.patch(`/v1/contacts/${id}`, { last_name: 'x' });
 	await sandbox.patch(`/v1/contacts/${id}`, { last_name: 1 });
-	await sandbox.post('/v1/contacts/batch/create', {
-		items: [{ last_name: 'a' }, { last_name: 1 }],
-		atomic: true,
-	});
+	await sandbox.post('/v1/contacts/batch/create', { items: [{ last_name: 'a' }, { last_name: 1 }], atomic: true });
 	const key = { 'Idempotency-Key': 'k' };
 	await sandbox.patch(`/v1/contacts/${id}`, { last_name: 'y' }, key);
 	await sandbox.patch(`/v1/contacts/${id}`, { last_name: 'y' }, key);
@@ -127,13 +119,7 @@ test('a ticket reports its assignee, and when it is solved and reopened', async 
 	const [{ id: assignee }] = await sandbox.all('/v1/users');
 	const { id } = await create('/v1/tickets', { subject: 'x', assignee_id: assignee });
 	await sandbox.patch(`/v1/tickets/${id}`, { status: 'solved' });
-	await create('/v1/messages', {
-		channel: 'email',
-		direction: 'inbound',
-		to: ['a@x.example'],
-		text: 'x',
-		ticket_id: id,
-	});
+	await create('/v1/messages', { channel: 'email', direction: 'inbound', to: ['a@x.example'], text: 'x', ticket_id: id });
 	const eventTypes = (await types()).filter((type) => !type.endsWith('.updated'));
 	expect(eventTypes).toEqual([
 		'ticket.created',

@@ -50,18 +50,14 @@ test.each([
 
 test('every address of a name must be public', async () => {
 	resolveTo('93.184.215.14', '10.0.0.1');
-	await expect(publicAddress('x.example')).rejects.toThrow(
-		/^x\.example does not resolve to a public address\.$/,
-	);
+	await expect(publicAddress('x.example')).rejects.toThrow(/^x\.example does not resolve to a public address\.$/);
 	resolveTo('93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c');
 	await expect(publicAddress('x.example')).resolves.toEqual({ address: '93.184.215.14', family: 4 });
 });
 
 test('an unknown name is reported', async () => {
 	resolveTo();
-	await expect(publicAddress('nowhere.invalid')).rejects.toThrow(
-		'The host nowhere.invalid is unknown.',
-	);
+	await expect(publicAddress('nowhere.invalid')).rejects.toThrow('The host nowhere.invalid is unknown.');
 });
 
 test('the sandbox does not deliver to internal addresses, unless it was started with the option to', async () => {

@@ -1,13 +1,6 @@
 import type { Json } from '../harness/in-process.ts';
 import { startReceiver } from '../harness/receiver.ts';
-import {
-	answering,
-	hasTried,
-	isDone,
-	seconds,
-	startWebhookSandbox,
-	type WebhookSandbox,
-} from '../harness/webhook-client.ts';
+import { answering, hasTried, isDone, seconds, startWebhookSandbox, type WebhookSandbox } from '../harness/webhook-client.ts';
 
 const { minute, hour, day } = seconds;
 
@@ -31,10 +24,7 @@ test('a failed delivery is retried after longer and longer waits, then given up'
 	}
 	const [delivery] = await deliveries(id, hasTried(10));
 	expect(delivery).toMatchObject({ status: 'failed', next_attempt_at: null });
-	expect(delivery.attempts[0]).toMatchObject({
-		response_status: 500,
-		error: 'The receiver responded with 500.',
-	});
+	expect(delivery.attempts[0]).toMatchObject({ response_status: 500, error: 'The receiver responded with 500.' });
 	expect(new Set(receiver.received.map(({ text }) => text)).size).toBe(1);
 	expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
 });

@@ -1,13 +1,6 @@
 import type { Json } from '../harness/in-process.ts';
 import { startReceiver } from '../harness/receiver.ts';
-import {
-	answering,
-	hasTried,
-	isDone,
-	seconds,
-	startWebhookSandbox,
-	type WebhookSandbox,
-} from '../harness/webhook-client.ts';
+import { answering, hasTried, isDone, seconds, startWebhookSandbox, type WebhookSandbox } from '../harness/webhook-client.ts';
 
 const { hour, day } = seconds;
 
@@ -33,11 +26,7 @@ test('410 disables a subscription immediately, and this is reported as an event'
 	receiver.answer = answering(200);
 	await happen('not sent');
 	const enabled = await patch(`/v1/webhooks/${id}`, { status: 'active' });
-	expect(enabled.body).toMatchObject({
-		status: 'active',
-		disabled_reason: null,
-		failing_since: null,
-	});
+	expect(enabled.body).toMatchObject({ status: 'active', disabled_reason: null, failing_since: null });
 	await happen('sent');
 	const events = await receiver.events(2);
 	expect(events.at(-1).data.object.last_name).toBe('sent');

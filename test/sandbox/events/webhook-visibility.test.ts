@@ -47,10 +47,7 @@ test('a user’s subscription gets only events of records that they may see', as
 	const eventsReply = await asSales('GET', `/v1/events?type=contact.*&sequence[gt]=${before.total}`);
 	expect([names(eventsReply.body.data), eventsReply.body.total]).toEqual([names(events), 5]);
 	await asSales('DELETE', `/v1/webhooks/${id}`);
-	const { body: next } = await asSales('POST', '/v1/webhooks', {
-		url: receiver.url,
-		events: ['contact.deleted'],
-	});
+	const { body: next } = await asSales('POST', '/v1/webhooks', { url: receiver.url, events: ['contact.deleted'] });
 	const since = before.data.at(-1)?.timestamp ?? '2026-01-01T00:00:00.000Z';
 	const { body } = await asSales('POST', `/v1/webhooks/${next.id}/recover`, { since });
 	expect(body).toEqual({ recovered: 1 });
@@ -80,10 +77,7 @@ test('an event of a record that a user may not see does not exist', async () => 
 
 test('a token subscribes only to records it may read, and reads only their events', async () => {
 	for (const event of ['company.created', '*']) {
-		const { status, body } = await asSales('POST', '/v1/webhooks', {
-			url: receiver.url,
-			events: ['contact.created', event],
-		});
+		const { status, body } = await asSales('POST', '/v1/webhooks', { url: receiver.url, events: ['contact.created', event] });
 		expect([status, body.code, body.scope]).toEqual([403, 'insufficient_scope', 'companies:read']);
 	}
 	const subscription = await subscribe(asSales, ['contact.*']);

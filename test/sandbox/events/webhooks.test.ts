@@ -17,10 +17,7 @@ test('a subscription gets its events, signed as Standard Webhooks specifies', as
 	expect(events[0]!.data.object).toEqual(contact.body);
 	for (const delivery of receiver.received) {
 		expect(verify(delivery, webhook.secret)).toEqual(delivery.event);
-		expect(delivery.headers).toMatchObject({
-			'webhook-id': delivery.event.id,
-			'content-type': 'application/json',
-		});
+		expect(delivery.headers).toMatchObject({ 'webhook-id': delivery.event.id, 'content-type': 'application/json' });
 	}
 });
 
@@ -144,12 +141,7 @@ test('a subscription gets no events about itself, but another one does', async (
 	const [updated] = await deliveries(second.id, isDone);
 	expect(updated.event_type).toBe('webhook.updated');
 	const about = (await receiver.events(2)).map(({ type, data }: Json) => [type, data.object.id]);
-	expect(about).toEqual(
-		expect.arrayContaining([
-			['webhook.created', second.id],
-			['webhook.updated', first.id],
-		]),
-	);
+	expect(about).toEqual(expect.arrayContaining([['webhook.created', second.id], ['webhook.updated', first.id]]));
 });
 
 test('a subscription to a deleted object can still be changed', async () => {

@@ -105,9 +105,7 @@ async function authorize(browser: Browser, client: RegisteredClient, scope?: str
 	const verifier = oauth.generateRandomCodeVerifier();
 	const query = await authorizationQuery(client, verifier, scope);
 	const page = await browser.open(`/oauth/authorize?${query}`);
-	const { location } = await browser.submit(page, `/oauth/authorize?${query}`, {
-		decision: 'allow',
-	});
+	const { location } = await browser.submit(page, `/oauth/authorize?${query}`, { decision: 'allow' });
 	return { verifier, address: new URL(location) };
 }
 
@@ -126,11 +124,7 @@ async function exchange(url: string, client: RegisteredClient, { verifier, addre
 		overHttp,
 	);
 	const answer = await oauth.processAuthorizationCodeResponse(server, oauthClient, response);
-	return {
-		accessToken: answer.access_token,
-		refreshToken: answer.refresh_token!,
-		scope: answer.scope!,
-	};
+	return { accessToken: answer.access_token, refreshToken: answer.refresh_token!, scope: answer.scope! };
 }
 
 function callsOf(url: string): Pick<OAuthSandbox, 'post' | 'call'> {
@@ -173,11 +167,7 @@ export const authentication = ({ secret }: RegisteredClient) =>
 	secret === undefined ? oauth.None() : oauth.ClientSecretBasic(secret);
 
 /** The query of a valid request. */
-export async function authorizationQuery(
-	client: RegisteredClient,
-	verifier: string,
-	scope?: string,
-): Promise<URLSearchParams> {
+export async function authorizationQuery(client: RegisteredClient, verifier: string, scope?: string): Promise<URLSearchParams> {
 	return new URLSearchParams({
 		response_type: 'code',
 		client_id: client.id,

@@ -18,9 +18,7 @@ export interface Console extends Sandbox {
 export async function startConsole(options: SandboxOptions = {}): Promise<Console> {
 	const sandbox = await startSandbox({ contacts: 60, requestsPerMinute: 1_000_000, ...options });
 	const browse: Console['browse'] = (headers) =>
-		newBrowser((path, init) =>
-			fetch(new URL(path, sandbox.url), { ...init, headers: { ...init.headers, ...headers } }),
-		);
+		newBrowser((path, init) => fetch(new URL(path, sandbox.url), { ...init, headers: { ...init.headers, ...headers } }));
 	const signedIn = async (role: 'admin' | 'member') => {
 		const browser = browse();
 		await browser.signIn(role);
@@ -45,12 +43,7 @@ export async function startConsole(options: SandboxOptions = {}): Promise<Consol
 }
 
 /** Opens a page with a form and sends it, with the version that the page shows. */
-export async function fillIn(
-	browser: Browser,
-	page: string,
-	to: string,
-	fields: Record<string, string>,
-): Promise<Shown> {
+export async function fillIn(browser: Browser, page: string, to: string, fields: Record<string, string>): Promise<Shown> {
 	const formPage = await browser.open(page);
 	const version = hiddenValue(formPage, 'version');
 	return browser.submit(formPage, to, { ...(version && { version }), ...fields });

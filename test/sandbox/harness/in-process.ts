@@ -92,6 +92,4 @@ const parseLines = (text: string): Json[] =>
 
 /** The error codes of a problem, by field or parameter. */
 export const errorsOf = ({ body }: Reply): Record<string, string> =>
-	Object.fromEntries(
-		body.errors.map((error: Json) => [error.pointer ?? error.parameter, error.code]),
-	);
+	Object.fromEntries(body.errors.map((error: Json) => [error.pointer ?? error.parameter, error.code]));

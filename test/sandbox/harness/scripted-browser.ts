@@ -63,9 +63,7 @@ export async function submitAndFollow(browser: Browser, path: string, fields: Fi
 
 /** The values that a settings page shows only once, in order. */
 export const shownOnce = ({ html }: Shown): string[] =>
-	[.../<div class="notice" role="status">[\s\S]*?<\/div>/.exec(html)![0].matchAll(/<code>(.*?)</g)].map(
-		([, value]) => value!,
-	);
+	[.../<div class="notice" role="status">[\s\S]*?<\/div>/.exec(html)![0].matchAll(/<code>(.*?)</g)].map(([, value]) => value!);
 
 /** Other fields and headers of a form that another page submits. */
 export const forgeries: Array<[fields: Record<string, string>, headers: Record<string, string>]> = [

@@ -63,9 +63,7 @@ test('jobs write and export records of custom objects', async () => {
 	expect(await run('upsert&match_on=external_id', [change])).toMatchObject([{ status: 200 }]);
 	await run('update', [{ id: created.id, external_id: 'm2' }]);
 	const exported = await run(`export&title[starts_with]=MI&fields=title,external_id`);
-	expect(exported).toEqual([
-		{ id: created.id, object: 'custom_object_record', title: 'Mill', external_id: 'm2' },
-	]);
+	expect(exported).toEqual([{ id: created.id, object: 'custom_object_record', title: 'Mill', external_id: 'm2' }]);
 	await run('delete', [{ id: created.id }]);
 	expect(await sandbox.all(`/v1/${resource}`)).toHaveLength(before);
 });
@@ -80,10 +78,7 @@ test('results are returned by range, so that a client can continue where it stop
 	expect(await range('offset=2')).toEqual(results.slice(2));
 	expect(await range('limit=1')).toEqual(results.slice(0, 1));
 	expect(await range(`offset=${job.processed}`)).toEqual([]);
-	for (const [query, parameter] of [
-		['offset=-1', 'offset'],
-		['limit=0', 'limit'],
-	]) {
+	for (const [query, parameter] of [['offset=-1', 'offset'], ['limit=0', 'limit']]) {
 		const refused = await sandbox.get(`/v1/jobs/${job.id}/results?${query}`);
 		expect(errorsOf(refused)).toEqual({ [parameter!]: 'invalid_parameter' });
 	}

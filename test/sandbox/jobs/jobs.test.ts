@@ -84,12 +84,7 @@ test('a job can be canceled until it has ended; finished lines stay', async () =
 	expect(job).toEqual(canceled.body);
 	const again = await sandbox.post(`/v1/jobs/${body.id}/cancel`, undefined);
 	expect(again.status).toBe(409);
-	expect(again.body).toMatchObject({
-		code: 'invalid_state_transition',
-		from: 'canceled',
-		to: 'canceled',
-		allowed: [],
-	});
+	expect(again.body).toMatchObject({ code: 'invalid_state_transition', from: 'canceled', to: 'canceled', allowed: [] });
 	const { body: list } = await sandbox.get('/v1/contacts?last_name=Moreno');
 	expect(list.total).toBe(job.processed);
 });

@@ -13,12 +13,7 @@ test('an atomic batch succeeds as a whole', async () => {
 
 test('an atomic batch with a mistake changes nothing, and names the item that failed', async () => {
 	const { post, all } = inProcess();
-	const items = [
-		{ email: 'a@x.example' },
-		{ email: 'no address' },
-		{ email: 'a@x.example' },
-		{ last_name: 'b' },
-	];
+	const items = [{ email: 'a@x.example' }, { email: 'no address' }, { email: 'a@x.example' }, { last_name: 'b' }];
 	const { status, body } = await post(create, { items, atomic: true });
 	expect(status).toBe(207);
 	expect(body.summary).toEqual({ total: 4, succeeded: 0, failed: 4 });

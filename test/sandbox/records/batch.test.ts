@@ -42,10 +42,7 @@ test('many records are updated at once, each only from the named version', async
 	expect(second.data).toMatchObject({ id: b, last_name: null });
 	expect(errorsOf({ ...response, body: nameless.error })).toEqual({ '/id': 'required' });
 	expect(errorsOf({ ...response, body: version.error })).toEqual({ '/version': 'invalid_type' });
-	expect(errorsOf({ ...response, body: fields.error })).toEqual({
-		'/name': 'read_only',
-		'/colour': 'unknown_field',
-	});
+	expect(errorsOf({ ...response, body: fields.error })).toEqual({ '/name': 'read_only', '/colour': 'unknown_field' });
 });
 
 test('many records are upserted at once; later items find the records of earlier ones', async () => {
@@ -146,9 +143,7 @@ test('every resource has batches, and its document says where and how many items
 		const [, name] = found.operation.requestBody.content['application/json'].schema.$ref.split('schemas/');
 		const { properties, example } = document.components.schemas[name];
 		expect(properties.items).toMatchObject({ type: 'array', minItems: 1, maxItems: 100 });
-		expect(found.operation.parameters).toContainEqual(
-			expect.objectContaining({ in: 'header', name: 'Idempotency-Key' }),
-		);
+		expect(found.operation.parameters).toContainEqual(expect.objectContaining({ in: 'header', name: 'Idempotency-Key' }));
 		const matchOn = found.operation.parameters.find(({ name }: Json) => name === 'match_on');
 		const { anyOf: [named] = [matchOn?.schema] } = matchOn?.schema ?? {};
 		const query = matchOn ? `?match_on=${named.enum[0]}` : '';

@@ -49,9 +49,7 @@ test('an address entered twice is listed once', async () => {
 test('the company of a contact must exist', async () => {
 	const { post, patch, delete: remove } = inProcess();
 	const contact = { last_name: 'x', company_id: 'com_00000000000000000000000000' };
-	expect(errorsOf(await post('/v1/contacts', contact))).toEqual({
-		'/company_id': 'reference_not_found',
-	});
+	expect(errorsOf(await post('/v1/contacts', contact))).toEqual({ '/company_id': 'reference_not_found' });
 	const company = await post('/v1/companies', { name: 'Altamira' });
 	const { status, body } = await post('/v1/contacts', { ...contact, company_id: company.body.id });
 	expect(status).toBe(201);

@@ -1,10 +1,7 @@
 import { tokenSandbox } from '../harness/access-tokens.ts';
 import { errorsOf, inProcess } from '../harness/in-process.ts';
 
-const options = [
-	{ value: 'a', label: 'A' },
-	{ value: 'b', label: 'B' },
-];
+const options = [{ value: 'a', label: 'A' }, { value: 'b', label: 'B' }];
 
 /** A sandbox in which contacts have a custom field `field`. */
 async function withField(definition: object) {
@@ -135,11 +132,7 @@ test('a read-only field and an archived field accept no values', async () => {
 test('resource, key and type cannot be changed', async () => {
 	const { patch, path } = await withField({ type: 'text' });
 	const change = { resource: 'companies', key: 'other', type: 'number', label: 'Other' };
-	expect(errorsOf(await patch(path, change))).toEqual({
-		'/resource': 'immutable',
-		'/key': 'immutable',
-		'/type': 'immutable',
-	});
+	expect(errorsOf(await patch(path, change))).toEqual({ '/resource': 'immutable', '/key': 'immutable', '/type': 'immutable' });
 });
 
 test.each([

@@ -2,12 +2,7 @@ import { Store } from '../../../sandbox/core/store/store.ts';
 import { newDatabase } from '../harness/databases.ts';
 import { errorsOf, inProcess } from '../harness/in-process.ts';
 
-const cars = {
-	key: 'cars',
-	label_singular: 'Car',
-	label_plural: 'Cars',
-	primary_field: 'plate',
-};
+const cars = { key: 'cars', label_singular: 'Car', label_plural: 'Cars', primary_field: 'plate' };
 const path = '/v1/custom-objects/cars/records';
 
 /** A sandbox in which the account keeps cars, each with a plate. */
@@ -37,10 +32,7 @@ test('an object defined at run time has records like any other resource', async 
 	const recordPath = `${path}/${body.id}`;
 	expect((await get(recordPath)).body).toEqual(body);
 	expect((await patch(recordPath, { custom_fields: { plate: 'M-AB 2' } })).body.title).toBe('M-AB 2');
-	const upserted = await put(`${path}?match_on=custom_fields.plate`, {
-		custom_fields: { plate: 'M-AB 2' },
-		external_id: 'f',
-	});
+	const upserted = await put(`${path}?match_on=custom_fields.plate`, { custom_fields: { plate: 'M-AB 2' }, external_id: 'f' });
 	expect(upserted.body).toMatchObject({ id: body.id, external_id: 'f' });
 	expect((await make('M-AB 2')).body.code).toBe('duplicate');
 	expect((await remove(recordPath)).status).toBe(204);
@@ -91,12 +83,8 @@ test('undefined objects do not exist', async () => {
 	expect((await get('/v1/custom-objects/boats/records')).status).toBe(404);
 	expect((await post('/v1/custom-objects/boats/records', {})).status).toBe(404);
 	const field = { resource: 'custom-objects/boats/records', key: 'x', label: 'X', type: 'text' };
-	expect(errorsOf(await post('/v1/custom-fields', field))).toEqual({
-		'/resource': 'reference_not_found',
-	});
-	expect(errorsOf(await post('/v1/custom-fields', { ...field, resource: 'users' }))).toEqual({
-		'/resource': 'invalid_format',
-	});
+	expect(errorsOf(await post('/v1/custom-fields', field))).toEqual({ '/resource': 'reference_not_found' });
+	expect(errorsOf(await post('/v1/custom-fields', { ...field, resource: 'users' }))).toEqual({ '/resource': 'invalid_format' });
 });
 
 test('an object with records cannot be deleted, and one without records can', async () => {

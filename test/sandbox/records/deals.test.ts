@@ -62,11 +62,7 @@ test('a deal is won, lost and reopened in one call', async () => {
 	clock.now += 1000;
 	expect((await act('win')).body).toEqual(won.body);
 	const lost = await act('lose', { lost_reason: 'Too dear' });
-	expect(lost.body).toMatchObject({
-		status: 'lost',
-		lost_reason: 'Too dear',
-		closed_at: '2026-02-03T04:05:07.000Z',
-	});
+	expect(lost.body).toMatchObject({ status: 'lost', lost_reason: 'Too dear', closed_at: '2026-02-03T04:05:07.000Z' });
 	const open = await act('reopen');
 	expect(open.body).toMatchObject({ status: 'open', lost_reason: null, closed_at: null });
 });
@@ -94,8 +90,5 @@ test('the main contact is among the contacts, and all must exist', async () => {
 	const deal = await post('/v1/deals', { title: 'x', contact_id: ana, contact_ids: [eva, ana] });
 	expect(deal.body.contact_ids).toEqual([ana, eva]);
 	const response = await post('/v1/deals', { title: 'x', company_id: 'com_0', contact_ids: ['con_0'] });
-	expect(errorsOf(response)).toEqual({
-		'/company_id': 'reference_not_found',
-		'/contact_ids': 'reference_not_found',
-	});
+	expect(errorsOf(response)).toEqual({ '/company_id': 'reference_not_found', '/contact_ids': 'reference_not_found' });
 });

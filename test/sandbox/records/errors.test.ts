@@ -23,9 +23,7 @@ test.each([undefined, 'Bearer', 'Bearer wrong', 'Bearer test-key x', 'Basic test
 	'the credentials "%s" are refused',
 	async (authorization) => {
 		const { get } = inProcess();
-		const { status, headers, body } = await get('/v1/contacts', {
-			Authorization: authorization ?? '',
-		});
+		const { status, headers, body } = await get('/v1/contacts', { Authorization: authorization ?? '' });
 		expect(status).toBe(401);
 		expect(body.code).toBe('invalid_credentials');
 		expect(headers.get('WWW-Authenticate')).toContain('Bearer');

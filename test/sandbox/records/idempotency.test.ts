@@ -90,11 +90,7 @@ test.each(['before', 'after'])('a retry after a connection dropped %s writes onc
 	const fault = [{ path: '/v1/contacts', method: 'POST', times: 1, drop }];
 	await fetch(`${url}/_sandbox/faults`, { method: 'PUT', headers, body: JSON.stringify(fault) });
 	const create = () =>
-		fetch(`${url}/v1/contacts`, {
-			method: 'POST',
-			headers: { ...headers, ...key },
-			body: JSON.stringify(ana),
-		});
+		fetch(`${url}/v1/contacts`, { method: 'POST', headers: { ...headers, ...key }, body: JSON.stringify(ana) });
 	await expect(create()).rejects.toThrow();
 	const retry = await create();
 	expect(retry.status).toBe(201);

@@ -166,11 +166,7 @@ test('the first outgoing message is the first response, at the time it is sent',
 	expect(await read()).toMatchObject({ first_responded_at: null });
 	clock.now += 10_000;
 	const sentAt = '2026-02-03T04:05:08.000Z';
-	expect(await read()).toMatchObject({
-		status: 'pending',
-		first_responded_at: sentAt,
-		last_message_at: sentAt,
-	});
+	expect(await read()).toMatchObject({ status: 'pending', first_responded_at: sentAt, last_message_at: sentAt });
 });
 
 test('a message without a contact gets the only contact with its address or number', async () => {

@@ -1,10 +1,6 @@
 import { errorsOf, inProcess, type Json } from '../harness/in-process.ts';
 
-const stages = [
-	{ name: 'Talk', kind: 'open' },
-	{ name: 'Sold', kind: 'won' },
-	{ name: 'Gone', kind: 'lost' },
-];
+const stages = [{ name: 'Talk', kind: 'open' }, { name: 'Sold', kind: 'won' }, { name: 'Gone', kind: 'lost' }];
 
 async function withPipeline() {
 	const sandbox = inProcess();

@@ -76,9 +76,7 @@ test('a tag has a unique name and a color', async () => {
 	const { post, put, tag } = await contactAndTag();
 	expect(tag.color).toBe('#2f80ed');
 	expect((await post('/v1/tags', { name: 'Fresh' })).body.existing_id).toBe(tag.id);
-	expect(errorsOf(await post('/v1/tags', { name: 'x', color: 'red' }))).toEqual({
-		'/color': 'invalid_format',
-	});
+	expect(errorsOf(await post('/v1/tags', { name: 'x', color: 'red' }))).toEqual({ '/color': 'invalid_format' });
 	const upserted = await put('/v1/tags?match_on=name', { name: 'Fresh', description: 'New here.' });
 	expect(upserted.body).toMatchObject({ id: tag.id, description: 'New here.' });
 });

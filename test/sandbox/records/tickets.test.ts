@@ -28,9 +28,7 @@ test('a ticket begins new and normal, with the next number', async () => {
 	expect(ticket).toMatchObject({ number: 1, status: 'new', priority: 'normal', solved_at: null });
 	await remove(path);
 	expect((await post('/v1/tickets', { subject: 'x' })).body.number).toBe(2);
-	expect(errorsOf(await post('/v1/tickets', { subject: 'x', number: 7 }))).toEqual({
-		'/number': 'read_only',
-	});
+	expect(errorsOf(await post('/v1/tickets', { subject: 'x', number: 7 }))).toEqual({ '/number': 'read_only' });
 });
 
 test.each(states)('a ticket that is %s changes to its allowed states, and to no other', async (from) => {

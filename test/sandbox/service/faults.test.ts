@@ -89,15 +89,7 @@ test('the log has the requests and their responses', async () => {
 	const time = new Date(now).toISOString();
 	expect((await get('/_sandbox/requests')).body).toEqual([
 		{ ...request, idempotencyKey: null, authorization: 'Bearer', time },
-		{
-			method: 'POST',
-			path: '/v1/contacts',
-			query: '',
-			status: 401,
-			idempotencyKey: 'k1',
-			authorization: '',
-			time,
-		},
+		{ method: 'POST', path: '/v1/contacts', query: '', status: 401, idempotencyKey: 'k1', authorization: '', time },
 	]);
 	await remove('/_sandbox/requests');
 	expect((await get('/_sandbox/requests')).body).toEqual([]);
@@ -118,11 +110,7 @@ test('a request that was under way when the log was cleared is not in it', async
 test('a dropped connection is logged without status', async () => {
 	const { url, close } = await startSandbox({ contacts: 0, faults: true });
 	const body = JSON.stringify([{ path: '/openapi.json', drop: 'after' }]);
-	await fetch(url + faults, {
-		method: 'PUT',
-		body,
-		headers: { 'Content-Type': 'application/json' },
-	});
+	await fetch(url + faults, { method: 'PUT', body, headers: { 'Content-Type': 'application/json' } });
 	await expect(fetch(`${url}/openapi.json`)).rejects.toThrow();
 	const log = await fetch(`${url}/_sandbox/requests`);
 	expect(await log.json()).toMatchObject([{ path: '/openapi.json', status: null }]);

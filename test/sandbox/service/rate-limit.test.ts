@@ -14,10 +14,7 @@ function atPace(requestsPerMinute: number) {
 	return { ...sandbox, clock, read: () => sandbox.get('/v1/account') };
 }
 
-const limits = ({ headers }: Reply) => [
-	headers.get('X-RateLimit-Remaining'),
-	headers.get('X-RateLimit-Reset'),
-];
+const limits = ({ headers }: Reply) => [headers.get('X-RateLimit-Remaining'), headers.get('X-RateLimit-Reset')];
 
 test('every request uses one of the limit, until none is left', async () => {
 	const { read, clock } = atPace(3);
@@ -56,10 +53,7 @@ test('strangers use no requests of the account', async () => {
 
 test('every response reports the remaining requests', async () => {
 	const { send, put } = atPace(100);
-	await put('/_sandbox/faults', [
-		{ path: '/v1/companies', status: 503 },
-		{ path: '/v1/account', malformed: true },
-	]);
+	await put('/_sandbox/faults', [{ path: '/v1/companies', status: 503 }, { path: '/v1/account', malformed: true }]);
 	const responses = [
 		await send('GET', '/v1/contacts'),
 		await send('GET', '/v1/contacts', undefined, { Authorization: '' }),
@@ -73,9 +67,7 @@ test('every response reports the remaining requests', async () => {
 		await send('GET', '/openapi.json'),
 		await send('GET', '/_sandbox/faults'),
 	];
-	expect(responses.map(({ status }) => status)).toEqual([
-		200, 401, 400, 404, 405, 400, 503, 404, 200, 200, 200,
-	]);
+	expect(responses.map(({ status }) => status)).toEqual([200, 401, 400, 404, 405, 400, 503, 404, 200, 200, 200]);
 	for (const response of responses) {
 		expect(limits(response)).toEqual([expect.stringMatching(/^\d+$/), resetAt]);
 		expect(response.headers.get('X-Request-Id')).toMatch(/^req_/);

@@ -21,9 +21,7 @@ test.each(['tasks', 'notes', 'activities'])('the records that %s link to must ex
 	expect(body.links).toEqual(links);
 	const path = `/v1/${kind}/${body.id}`;
 	const more = [...links, { resource: 'deals', id: 'dea_0' }];
-	expect(errorsOf(await patch(path, { links: more }))).toEqual({
-		'/links/1/id': 'reference_not_found',
-	});
+	expect(errorsOf(await patch(path, { links: more }))).toEqual({ '/links/1/id': 'reference_not_found' });
 	expect(errorsOf(await patch(path, { links: [{ resource: 'users', id: 'x' }] }))).toEqual({
 		'/links/0/resource': 'invalid_value',
 	});
@@ -60,9 +58,7 @@ test('a note is about a record, and has an author instead of an owner', async ()
 	const { post, get, least } = await withContact();
 	expect(errorsOf(await post('/v1/notes', { body: 'x' }))).toEqual({ '/links': 'required' });
 	expect(errorsOf(await post('/v1/notes', { body: 'x', links: [] }))).toEqual({ '/links': 'too_short' });
-	expect(errorsOf(await post('/v1/notes', { ...least['notes'], owner_id: 'x' }))).toEqual({
-		'/owner_id': 'unknown_field',
-	});
+	expect(errorsOf(await post('/v1/notes', { ...least['notes'], owner_id: 'x' }))).toEqual({ '/owner_id': 'unknown_field' });
 	expect(errorsOf(await post('/v1/notes', { ...least['notes'], author_id: 'x' }))).toEqual({
 		'/author_id': 'reference_not_found',
 	});
@@ -85,10 +81,7 @@ test('an activity records its type and its time, as an instant in UTC', async ()
 	expect(body.occurred_at).toBe('2026-02-01T09:00:00.000Z');
 	const later = await all('/v1/activities?type=call,meeting&occurred_at[gte]=2026-02-01T09:00:00Z');
 	expect(later.map(({ id }) => id)).toEqual([body.id]);
-	expect(errorsOf(await post('/v1/activities', {}))).toEqual({
-		'/type': 'required',
-		'/occurred_at': 'required',
-	});
+	expect(errorsOf(await post('/v1/activities', {}))).toEqual({ '/type': 'required', '/occurred_at': 'required' });
 });
 
 test.each(['tasks', 'notes', 'activities'])('%s are found by the records that they are linked to', async (kind) => {

@@ -6,9 +6,7 @@ export class AccountKey {
 	private readonly key: Uint8Array;
 
 	constructor(database: DatabaseSync) {
-		database.exec(
-			'CREATE TABLE IF NOT EXISTS account_key (id INTEGER PRIMARY KEY CHECK (id = 1), key BLOB NOT NULL)',
-		);
+		database.exec('CREATE TABLE IF NOT EXISTS account_key (id INTEGER PRIMARY KEY CHECK (id = 1), key BLOB NOT NULL)');
 		database.prepare('INSERT OR IGNORE INTO account_key VALUES (1, ?)').run(randomBytes(32));
 		this.key = database.prepare('SELECT key FROM account_key').get()!['key'] as Uint8Array;
 	}

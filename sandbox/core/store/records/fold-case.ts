@@ -19,8 +19,7 @@ const marks = ':;<=>?@[\\]^_`{|}~';
  * without. The order is close to that of ICU, whose sort keys JavaScript does not expose.
  */
 export const orderKey = (text: string): string =>
-	foldCase(text)
-		.replaceAll(/[ßæœøđðłþıŋ]/g, (letter) => letters.get(letter)!)
+	foldCase(text).replaceAll(/[ßæœøđðłþıŋ]/g, (letter) => letters.get(letter)!)
 		.replaceAll(/[:-@[-`{-~]/g, (mark) => String.fromCharCode(marks.indexOf(mark) + 1));
 
 /** Adds the SQL function `fold_case` to a connection: SQLite's lower() handles only ASCII. */
