@@ -28,7 +28,7 @@ async function service(query = ''): Promise<IDataObject[]> {
 const sorted = (records: Iterable<IDataObject>) =>
 	[...records].sort((a, b) => String(a.id).localeCompare(String(b.id)));
 
-test('all records come first, in groups, then every change, deletions included', async () => {
+test('all records come first, in groups, then every change, deletions and erasures included', async () => {
 	const n8n = await publish({ groupSize: 100 });
 	await until(() => items(n8n).length >= 250);
 	expect(n8n.executions.map((execution) => execution.items.length)).toEqual([100, 100, 50]);
@@ -43,6 +43,9 @@ test('all records come first, in groups, then every change, deletions included',
 	await sandbox.call('DELETE', path);
 	await until(() => changes(n8n).includes('deleted'));
 	expect(items(n8n).at(-1)).toMatchObject({ id: contact.id, change: 'deleted' });
+	const [erasedRecord] = await service();
+	await sandbox.call('DELETE', `/v1/contacts/${String(erasedRecord!.id)}?permanent=true`);
+	await until(() => items(n8n).some(({ id, change }) => id === erasedRecord!.id && change === 'deleted'));
 	expect(sorted(copyOf(n8n).values())).toEqual(sorted(await service()));
 });
 

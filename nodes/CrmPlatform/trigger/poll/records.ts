@@ -132,22 +132,22 @@ export class RecordReader {
 	}
 
 	/** @returns undefined if there is nothing to report about the record */
-	private changedItem(record: IDataObject | undefined, recordEvents: CrmEvent[], { type, data }: CrmEvent): IDataObject | undefined {
+	private changedItem(record: IDataObject | undefined, recordEvents: CrmEvent[], last: CrmEvent): IDataObject | undefined {
 		const { filters, output } = this.options;
 		const isCreated = recordEvents.some((event) => event.type.endsWith('.created'));
 		if (record) return { ...output(record), change: isCreated ? 'created' : 'updated' };
 		// Without filters, a record that does not exist was deleted, and an event reports the deletion.
-		if (!type.endsWith('.deleted') && Object.keys(filters).length === 0) return undefined;
-		// A record that was never in scope was never returned.
-		if (recordEvents.flatMap(statesOf).every((state) => this.isOutside(state))) return undefined;
-		return { ...output(data.object), change: 'deleted' };
+		if (!isGone(last) && Object.keys(filters).length === 0) return undefined;
+		// A record that was never in scope was never returned. Nothing but its id is left of an erased one.
+		if (!isErased(last) && recordEvents.flatMap(statesOf).every((state) => this.isOutside(state))) return undefined;
+		return { ...output(last.data.object), change: 'deleted' };
 	}
 
 	/** Whether the list does not show yet that a record is in scope or has changed, as an event reports. */
-	private isBehind(record: IDataObject | undefined, { type, data: { object } }: CrmEvent): boolean {
-		const { list } = this.options;
-		const changedField = list.changed?.field ?? '';
-		if (type.endsWith('.deleted')) return record !== undefined;
+	private isBehind(record: IDataObject | undefined, last: CrmEvent): boolean {
+		const { object } = last.data;
+		const changedField = this.options.list.changed?.field ?? '';
+		if (isGone(last)) return record !== undefined;
 		if (!record) return !this.isOutside(object);
 		return Date.parse(String(record[changedField])) < Date.parse(String(object[changedField]));
 	}
@@ -177,6 +177,11 @@ export class RecordReader {
 		return await readPage(this.api.send, path, { list, query: pageQuery, cursor: cursor === '' ? undefined : cursor });
 	}
 }
+
+/** Whether the record was permanently deleted, at the event or later. */
+const isErased = ({ data }: CrmEvent): boolean => data.erased === true;
+
+const isGone = (event: CrmEvent): boolean => event.type.endsWith('.deleted') || isErased(event);
 
 /** The record before and after an event. */
 export function statesOf({ type, data: { object, previous } }: CrmEvent): IDataObject[] {
