@@ -1,4 +1,4 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { resources } from '../../nodes/CrmPlatform/resources';
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
@@ -7,7 +7,7 @@ import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { getLinks, searchLinked } from '../../nodes/CrmPlatform/pickers/linkPickers';
 import document from '../../contract/openapi.json';
 import { nodeRuns, picker } from '../support/node-runs.ts';
-import { automatic, byId, create, update } from '../support/parameters.ts';
+import { automatic, byId, create, getMany, update } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 130 });
@@ -201,4 +201,27 @@ test('records can be picked wherever they can be referred to', () => {
 	});
 	const offering = resources.filter(({ hasLinks }) => hasLinks);
 	expect(offering.map(({ name }) => name)).toEqual(referring.map(({ name }) => name));
+});
+
+test.each<[string, (id: string) => IDataObject]>([
+	['is', (id) => ({ value: `${id}\n` })],
+	['is', (id) => ({ value: ` ${id}` })],
+	['is', (id) => ({ value: ` id:${id} ` })],
+	['isOneOf', (id) => ({ value: [` ${id}`, 'com_00000000000000000000000000'] })],
+	['isRecord', (id) => ({ record: { __rl: true, mode: 'name', value: `${id}\t` } })],
+	['isOneOfChoices', (id) => ({ choices: [` ${id} `] })],
+])('an ID with white space around it is the ID: %s', async (operator, valueOf) => {
+	const { id } = await sandbox.create('companies', { name: 'Spacious' });
+	await sandbox.create('contacts', { last_name: 'A', company_id: id });
+	const rows = [{ field: 'company_id', operator, ...valueOf(id) }];
+	const parameters = { ...getMany('contact'), filters: { rows } } as INodeParameters;
+	expect(await output(parameters)).toHaveLength(1);
+});
+
+test('a link is written without the white space around its ID, and white space alone is not an ID', async () => {
+	const { id } = await sandbox.create('companies', { name: 'Roomy' });
+	const items = [{ last_name: 'A', company_id: ` ${id}\n` }, { last_name: 'B', company_id: ' ' }];
+	const parameters = { ...create('contact', automatic), options: { emptyCells: 'clear' } } as INodeParameters;
+	const written = await output(parameters, items);
+	expect(written.map(({ company_id: companyId }) => companyId)).toEqual([id, null]);
 });
