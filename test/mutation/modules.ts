@@ -28,8 +28,8 @@ export const groups: Group[] = [
 	},
 	{
 		name: 'sync',
-		modules: ['nodes/CrmPlatform/sync/guards.ts', 'nodes/CrmPlatform/sync/syncPlan.ts', 'nodes/CrmPlatform/sync/crmIndex.ts'],
-		tests: ['sync/guard-limits', 'sync/crm-index', 'sync/plan', 'sync/compare', 'sync/claims', 'sync/scope'],
+		modules: ['refusals', 'syncPlan', 'matching'].map((name) => `nodes/CrmPlatform/sync/${name}.ts`),
+		tests: ['sync/guard-limits', 'sync/plan', 'sync/changes-merge', 'sync/claims', 'sync/scope'],
 	},
 	{
 		name: 'trigger',

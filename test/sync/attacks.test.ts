@@ -138,20 +138,6 @@ describe('values that a rule has overwritten', () => {
 		await expect(again()).rejects.toMatchObject({ description });
 	});
 
-	test('are in the data of the error, however many there are', async () => {
-		const { records } = newTeam(25);
-		const stored = await add(records.slice(0, 24));
-		const items = records.map((record) => ({ ...record, last_name: 'By the source', seen: 0 }));
-		Object.assign(items[24]!, { phone: 'none', seen: undefined });
-		const failure = run(items, { versionField: 'seen', bothChanged: 'source' });
-		const { overwritten } = await failure.then(
-			() => ({ overwritten: [] }),
-			({ context }: { context: { data: { overwritten: IDataObject[] } } }) => context.data,
-		);
-		expect(overwritten.map(({ id }) => id)).toEqual(stored.map(({ id }) => id));
-		expect(overwritten[23]).toMatchObject({ item: 23, changes: [{ field: 'last_name', from: 'Name 23', to: 'By the source' }] });
-	});
-
 	test('are in the output of the next attempt', async () => {
 		const { again, items } = await overwriting({});
 		await expect(again()).rejects.toThrow();
@@ -212,24 +198,6 @@ describe('with the values that both sides agreed on last', () => {
 		expect(syncIn(updated[0]!).changes).toContainEqual(expect.objectContaining({ field: 'phone', kept: true }));
 		// The version, the agreed values and the time (if the rule uses it) are not fields of the record, and need no hint.
 		expect(hints.join()).not.toMatch(bothChanged === 'latest' ? /no such field/ : /seen|synced/);
-	});
-
-	test('a stale value is not written back if only the CRM was edited', async () => {
-		const { id, item } = await edited({ phone: '+34915550142' });
-		const { unchanged } = await run([item], { ...rules, bothChanged: 'source' });
-		expect(unchanged[0]!.json).toMatchObject({ phone: '+34915550142' });
-		expect((await recordOf(id)).body.phone).toBe('+34915550142');
-	});
-
-	test('a field edited on both sides goes by the rule, and the others are merged', async () => {
-		for (const [bothChanged, name] of [['crm', 'By the CRM'], ['source', 'By the source'], ['conflict', 'By the CRM']]) {
-			const { id, item } = await edited({ last_name: 'By the CRM' });
-			const source = { ...item, last_name: 'By the source', phone: '+34915550142' };
-			const result = await run([source], { ...rules, bothChanged });
-			const { last_name, phone } = (await recordOf(id)).body;
-			expect([last_name, phone]).toEqual([name, bothChanged === 'conflict' ? '+4930123456' : '+34915550142']);
-			if (bothChanged === 'conflict') expect(result.conflict).toHaveLength(1);
-		}
 	});
 
 	test('unreadable values fail their item', async () => {

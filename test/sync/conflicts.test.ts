@@ -37,12 +37,6 @@ describe('a record that the CRM has changed since the source saw it', () => {
 		expect(await nameOf(id)).toBe('By the CRM');
 	});
 
-	test('is updated if the source has seen that change', async () => {
-		const { id, item } = await changed();
-		expect(counts(await run([{ ...item, seen: '2' }], choices('conflict')))).toEqual([0, 1, 0, 0, 0]);
-		expect(await nameOf(id)).toBe('By the source');
-	});
-
 	test.each(['conflict', 'crm', 'source', 'latest'])(
 		'goes by the rule %s if the source has not seen it, but not if the values are equal',
 		async (rule) => {
@@ -55,42 +49,6 @@ describe('a record that the CRM has changed since the source saw it', () => {
 			expect(syncIn((await run([equal], choices(rule))).unchanged[0]!).reason).toBeNull();
 		},
 	);
-
-	test('to the same values as the source is not a conflict', async () => {
-		const { item } = await changed();
-		const { unchanged } = await run([{ ...item, last_name: 'By the CRM' }], choices('conflict'));
-		expect(unchanged.map(syncIn)).toEqual([{ action: 'unchanged', changes: [], reason: null }]);
-	});
-
-	test.each([
-		['conflict', 'conflict'],
-		['crm', 'unchanged'],
-		['source', 'updated'],
-		['latest', 'updated'],
-	] as const)('is reported with both values of every field that differs (%s)', async (rule, output) => {
-		const { id, item } = await changed();
-		await change(id, { lifecycle_stage: 'customer' });
-		const source = { ...item, lifecycle_stage: 'lead', at: '2999-01-01T00:00:00Z' };
-		const result = await run([source], choices(rule));
-		expect(syncIn(result[output][0]!)).toMatchObject({
-			changes: [...both, { field: 'lifecycle_stage', from: 'customer', to: 'lead' }],
-			reason: expect.stringContaining('version 1, now 3'),
-		});
-	});
-
-	test.each([
-		['conflict', [0, 0, 0, 0, 1]],
-		['latest', [0, 0, 0, 0, 1]],
-		['crm', [0, 0, 1, 0, 0]],
-		['source', [1, 0, 0, 0, 0]],
-	])('is created again after its deletion only if the source takes precedence (%s)', async (rule, expected) => {
-		const { id, item } = await changed();
-		await sandbox.call('DELETE', `/v1/contacts/${String(id)}`);
-		const result = await run([{ ...item, at: '2999-01-01T00:00:00Z' }], choices(rule));
-		expect(counts(result)).toEqual(expected);
-		const [reported] = [...result.conflict, ...result.unchanged];
-		if (reported) expect(syncIn(reported).reason).toContain('deleted');
-	});
 
 	test.each([1, 3])('between the reading and the writing is a conflict, and not overwritten (of %d)', async (count) => {
 		const { records } = newTeam(3);

@@ -2,19 +2,12 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { filterRows } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
-import { syncIn, teamsIn } from '../support/sync-node.ts';
+import { teamsIn } from '../support/sync-node.ts';
 
 const sandbox = useSandbox();
-const { add, counts, listed, newTeam, run, writes } = teamsIn(sandbox);
+const { add, listed, newTeam, run, writes } = teamsIn(sandbox);
 
 describe('records that the source does not have', () => {
-	test('are left unless the user chooses otherwise', async () => {
-		const { team, records, filters } = newTeam(3);
-		await add(records);
-		expect(counts(await run(records.slice(1), { filters }))).toEqual([0, 0, 2, 0, 0]);
-		expect(await listed(team)).toHaveLength(3);
-	});
-
 	test.each([{}, { isTool: true }])('are not deleted beyond a scope whose value a model leaves empty: %j', async (setup) => {
 		const { team, records } = newTeam(6);
 		await add(records);
@@ -23,23 +16,6 @@ describe('records that the source does not have', () => {
 		const syncing = run(source, { filters, missingInSource: 'delete', maxDeletionsShare: 100 }, setup);
 		await expect(syncing).rejects.toThrow('Job Title: the filter has no value');
 		expect(await listed(team)).toHaveLength(6);
-	});
-
-	test('get the values of the user’s choice, once', async () => {
-		const { team, records, filters } = newTeam(20);
-		await add(records);
-		const choices = {
-			filters,
-			missingInSource: 'set',
-			missingValues: { mappingMode: 'defineBelow', value: { lifecycle_stage: 'other' } },
-		};
-		const first = await run(records.slice(1), choices);
-		expect(counts(first)).toEqual([0, 1, 19, 0, 0]);
-		const [gone] = (await listed(team)).filter(({ external_id: id }) => id === records[0]!.external_id);
-		expect(gone).toMatchObject({ lifecycle_stage: 'other' });
-		await sandbox.clear();
-		expect(counts(await run(records.slice(1), choices))).toEqual([0, 0, 20, 0, 0]);
-		expect(await writes()).toEqual([]);
 	});
 
 	test.each([
@@ -64,13 +40,6 @@ describe('records that the source does not have', () => {
 		expect(await writes()).toEqual([]);
 	});
 
-	test('one of three is deleted with a new node’s limits', async () => {
-		const { team, records, filters } = newTeam(3);
-		await add(records);
-		expect(counts(await run(records.slice(1), { filters, missingInSource: 'delete' }))).toEqual([0, 0, 2, 1, 0]);
-		expect(await listed(team)).toHaveLength(2);
-	});
-
 	describe('of a list of several pages', () => {
 		const { team, records, filters } = newTeam(1_200);
 		const choices = { filters, missingInSource: 'delete', options: { maxWait: 0 } };
@@ -90,31 +59,5 @@ describe('records that the source does not have', () => {
 			await sandbox.clear();
 			expect((await sandbox.read(`contacts?job_title=${team}&limit=1`)).total).toBe(1_200);
 		});
-
-		test('are left if the source has half of them, and reported', async () => {
-			await sandbox.clear();
-			const { conflict, deleted, unchanged } = await run(records.slice(600), choices);
-			expect([deleted.length, unchanged.length, conflict.length]).toEqual([0, 600, 600]);
-			expect(syncIn(conflict[0]!)).toMatchObject({ reason: expect.stringContaining('600 of 1200') });
-			expect(await writes()).toEqual([]);
-		});
-	});
-
-	test('are left if the CRM returns fewer records than it counts', async () => {
-		const { team, records, filters } = newTeam(20);
-		const stored = await add(records);
-		const page = { data: stored.slice(0, 15), next_cursor: null, total: 20 };
-		await sandbox.faults({
-			path: '/v1/contacts',
-			method: 'GET',
-			status: 200,
-			body: JSON.stringify(page),
-			contentType: 'application/json',
-		});
-		const refused = run(records.slice(1), { filters, missingInSource: 'delete' });
-		await expect(refused).rejects.toThrow('has 20 records, but the CRM returned only 15');
-		expect(await writes()).toEqual([]);
-		await sandbox.clear();
-		expect(await listed(team)).toHaveLength(20);
 	});
 });

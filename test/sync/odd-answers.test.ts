@@ -55,20 +55,6 @@ test('a record in scope stays in scope if the CRM does not accept ids beside the
 	expect(await listed(team)).toHaveLength(3);
 });
 
-test('the later change takes precedence', async () => {
-	const { records } = newTeam(2);
-	const stored = await add(records);
-	const items = records.map((record, i) => ({
-		...record,
-		last_name: 'Of the source',
-		seen: 0,
-		at: i === 0 ? '2100-01-01T00:00:00Z' : '2000-01-01T00:00:00Z',
-	}));
-	const choices = { versionField: 'seen', bothChanged: 'latest', changedAtField: 'at' };
-	expect(stored).toHaveLength(2);
-	expect(counts(await run(items, choices))).toEqual([0, 1, 1, 0, 0]);
-});
-
 test('an error counts the records that were written, and not those that were left', async () => {
 	const { records, filters } = newTeam(4);
 	await add(records.slice(0, 3));

@@ -1,20 +1,9 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { useSandbox } from '../support/sandbox.ts';
-import { syncIn, teamsIn } from '../support/sync-node.ts';
+import { teamsIn } from '../support/sync-node.ts';
 
 const sandbox = useSandbox();
 const { add, change, counts, newTeam, run } = teamsIn(sandbox);
 const stored = async (id: unknown) => await sandbox.read(`contacts/${String(id)}`);
-
-test('a record found by Then Match On with another key belongs to another item: it is not overwritten', async () => {
-	const { records } = newTeam(1);
-	const [theirs] = await add(records);
-	const ours = { ...records[0]!, external_id: 'ours', last_name: 'Ours' };
-	const { conflict } = await run([ours], { alsoMatchOn: 'email' });
-	expect(conflict.map((item) => syncIn(item).reason)).toEqual([expect.stringContaining('but another External ID')]);
-	expect(await stored(theirs!.id)).toEqual(theirs);
-});
 
 test('a record that belongs to another item is not deleted or set as missing, and the items around it are written', async () => {
 	const { records, filters } = newTeam(3);
@@ -25,13 +14,6 @@ test('a record that belongs to another item is not deleted or set as missing, an
 	const result = await run(source, { alsoMatchOn: 'email', filters, missingInSource: 'delete', maxDeletionsShare: 100 });
 	expect(counts(result)).toEqual([0, 2, 0, 0, 1]);
 	expect(await stored(theirs!.id)).toEqual(theirs);
-});
-
-test('a record created manually, without a key, is linked by Then Match On', async () => {
-	const { records } = newTeam(1);
-	const [byHand] = await add(records.map(({ external_id: _, ...rest }) => rest as IDataObject));
-	expect(counts(await run(records, { alsoMatchOn: 'email' }))).toEqual([0, 1, 0, 0, 0]);
-	expect(await stored(byHand!.id)).toMatchObject({ external_id: records[0]!.external_id });
 });
 
 test('an addition of the CRM to an object of a list is an edit of it, though Agreed Values do not have it', async () => {

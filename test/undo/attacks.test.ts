@@ -13,18 +13,6 @@ const { output, run } = nodeRuns(sandbox);
 let runs = 0;
 const { as, undo, results, add, record, living, logShows, writes } = undoing(sandbox);
 
-test('two undos at once create a deleted record once', async () => {
-	const company = await add('companies', { name: 'Twice' });
-	const contact = await add('contacts', { last_name: 'Twice', company_id: company.id });
-	await as('t1', op.deleteRecord('contact', contact.id));
-	await as('t1', op.deleteRecord('company', company.id));
-	await Promise.all(['a', 'b', 'c'].map(async (suffix) => await undo('t1', {}, `t1-${suffix}`)));
-	await undo('t1');
-	const [only, ...more] = await living('Twice');
-	expect(more).toEqual([]);
-	expect(await record('companies', String(only!.company_id))).toMatchObject({ name: 'Twice' });
-});
-
 test('a record that a killed undo has created is not created again', async () => {
 	const contact = await add('contacts', { last_name: 'Killed' });
 	await as('t2', op.deleteRecord('contact', contact.id));

@@ -54,23 +54,6 @@ describe('a log that is not certain about an execution’s changes is refused, a
 			await expect(through.undo(title, { since })).rejects.toThrow('not in sequence');
 		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Three' });
 	});
-
-	test('two workflows had executions with the same number', async () => {
-		const contact = await add('contacts', { last_name: 'One' });
-		await as('o2', op.update('contact', contact.id, { last_name: 'Two' }));
-		service.edit(({ path, body }) => {
-			if (path.startsWith('/v1/events'))
-				body.data = (body.data as IDataObject[]).map(
-					(event) =>
-						JSON.parse(
-							JSON.stringify(event).replace(/(n8n\/\w+\/)workflow-1(\/o2\/)/, `$1workflow-${Number(event.sequence) % 2}$2`),
-						) as IDataObject,
-				);
-		});
-		await as('o2', op.update('contact', contact.id, { job_title: 'Two' }));
-		await expect(through.undo('o2')).rejects.toThrow('Several executions have the number o2: one of workflow');
-		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Two', job_title: 'Two' });
-	});
 });
 
 test('two executions of one workflow had the same number, as after n8n was restored from a backup: both are named', async () => {
@@ -156,12 +139,6 @@ test('changes before Since stay, whatever the CRM returns', async () => {
 	expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Two' });
 });
 
-test('created records whose versions count from 0 are deleted', async () => {
-	const createdId = await createAs('o4', 'contact', { last_name: 'Zero' });
-	service.alter({ answer: (text) => text.replace(/"version":(\d+)/g, (_, version: string) => `"version":${Number(version) - 1}`) });
-	expect((await through.undo('o4', { preview: true })).items).toMatchObject([{ id: createdId, result: 'to_be_undone', action: 'delete' }]);
-});
-
 test.each([false, true])('a record newer than the log stays, even if it has its value again (created again before: %s)', async (isAnew) => {
 	const [execution, last_name] = [`o6-${isAnew}`, `Ahead${isAnew}`];
 	const contact = await add('contacts', { last_name, job_title: 'a' });
@@ -180,16 +157,6 @@ test.each([false, true])('a record newer than the log stays, even if it has its 
 	service.alter({});
 	const reason = expect.stringContaining('Someone else') as string;
 	expect((await through.undo(execution)).items).toMatchObject([{ result: 'conflict', reason }]);
-});
-
-test.each([404, 410])('the page of a web server (%i) does not count as a deleted record', async (status) => {
-	const createdId = await createAs(`page ${status}`, 'contact', { last_name: 'Page' });
-	service.alter({
-		request: ({ method }) => (method === 'GET' ? undefined : { status, body: '<!doctype html><title>Not Found</title>', type: 'text/html' }),
-	});
-	await expect(through.undo(`page ${status}`)).rejects.toThrow('returned a web page');
-	service.alter({});
-	expect((await through.undo(`page ${status}`)).items).toMatchObject([{ id: createdId, result: 'undone' }]);
 });
 
 test('a created record that somebody links to while others are deleted stays', async () => {

@@ -119,20 +119,6 @@ describe('changes that belong to an execution', () => {
 		id: string, executionId: string, name: string, job_title: string, more: { context?: IDataObject; runIndex?: number } = {},
 	) => await run({ credential: sandbox.credential, parameters: op.update('contact', id, { job_title }), executionId, name, ...more });
 
-	test('a retry: a node that ran before belongs to the first execution, a node that did not to the retry', async () => {
-		const [firstContact, secondContact] = [await addContact('R1'), await addContact('R2')];
-		const context = {};
-		await writes(firstContact.id, '501', 'First', 'b', { context });
-		// n8n hands the contexts of the nodes that had run to the retry.
-		await writes(firstContact.id, '502', 'First', 'c', { context, runIndex: 1 });
-		await writes(secondContact.id, '502', 'Second', 'b');
-		expect(resultsById(await undo('501'))).toEqual({ [firstContact.id]: 'undone' });
-		expect(resultsById(await undo('502'))).toEqual({ [secondContact.id]: 'undone' });
-		expect([await record('contacts', firstContact.id), await record('contacts', secondContact.id)]).toMatchObject([
-			{ job_title: 'a' }, { job_title: 'a' },
-		]);
-	});
-
 	test('an execution that waited: its writes before and after; a sub-workflow has its own', async () => {
 		const [contact, sub] = [await addContact('W1'), await addContact('W2')];
 		const context = {};

@@ -3,11 +3,11 @@ import type { IDataObject } from 'n8n-workflow';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 import { shortenWaits } from '../support/short-waits.ts';
-import { newIdOf, undoing } from '../support/undo-node.ts';
+import { undoing } from '../support/undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
-const { as, createAs, undo, results, add, record, living, logShows } = undoing(sandbox);
+const { as, createAs, undo, results, add, living, logShows } = undoing(sandbox);
 
 describe('after several undos, no change is reported that did not happen', () => {
 	test('a created record, whose deletion was undone, exists: conflict', async () => {
@@ -53,27 +53,6 @@ describe('after several undos, no change is reported that did not happen', () =>
 		await as('d1', op.deleteRecord('contact', id));
 		expect((await undo('d1')).items).toMatchObject([{ result: 'conflict', reason: expect.stringContaining('someone else changed it') }]);
 	});
-});
-
-test('several records created again by one undo are found by the next, which creates none twice', async () => {
-	for (const last_name of ['Twin', 'Twin']) await as('t1', op.deleteRecord('contact', (await add('contacts', { last_name })).id));
-	expect(results(await undo('t1'))).toEqual(['undone', 'undone']);
-	await undo('t1');
-	expect(await living('Twin')).toHaveLength(2);
-});
-
-test('a second undo finds restored links to a record created again', async () => {
-	const [company, other] = [await add('companies', { name: 'Old' }), await add('companies', { name: 'Other' })];
-	const contact = await add('contacts', { last_name: 'Linked', company_id: company.id });
-	const note = await add('notes', { body: 'Linked', links: [{ resource: 'companies', id: company.id }] });
-	await as('again-1', op.update('contact', contact.id, { company_id: other.id }));
-	await as('again-1', op.update('note', note.id, { links: JSON.stringify([{ resource: 'companies', id: other.id }]) }));
-	await as('again-1', op.deleteRecord('company', company.id));
-	const newId = newIdOf(await undo('again-1'), company.id);
-	expect(await record('contacts', contact.id)).toMatchObject({ company_id: newId });
-	for (const options of [{}, { undoTakesPrecedence: true }]) {
-		expect(results(await undo('again-1', { options }))).toEqual(['already_so', 'already_so', 'already_so']);
-	}
 });
 
 test('a link to a record that only a later undo could create again is restored by that undo', async () => {

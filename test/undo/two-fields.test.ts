@@ -89,38 +89,4 @@ describe('a value in two fields of a record, if the workflow changed both and so
 		for (const preview of [true, false]) expect((await undo('f3', { preview })).items).toMatchObject([{ result: 'conflict', action: null }]);
 		expect(await record('deals', deal.id)).toMatchObject({ pipeline_id: secondPipeline.id, stage_id: stage(secondPipeline, 1) });
 	});
-
-	test('in the contacts of a deal, only the workflow’s changes are undone', async () => {
-		const addContact = async (last_name: string) => await add('contacts', { last_name });
-		const [firstContact, secondContact, thirdContact] = [await addContact('1'), await addContact('2'), await addContact('3')];
-		const deal = await add('deals', { title: 'Forms', contact_id: firstContact.id });
-		await as('f4', op.update('deal', deal.id, { contact_id: secondContact.id }));
-		const { contact_ids: writtenIds } = (await record('deals', deal.id))!;
-		await sandbox.call('PATCH', `/v1/deals/${deal.id}`, { contact_ids: [...(writtenIds as string[]), thirdContact.id] });
-		expect(results(await undo('f4'))).toEqual(['undone']);
-		const now = await record('deals', deal.id);
-		expect(now).toMatchObject({ contact_id: firstContact.id });
-		expect((now!.contact_ids as string[]).sort()).toEqual([firstContact.id, thirdContact.id].sort());
-	});
-
-	test('a field that the CRM computes from several does not make them equivalent', async () => {
-		const { id } = await add('contacts', { first_name: 'Ada', last_name: 'Bell', job_title: 'Bell' });
-		await as('f6', op.update('contact', id, { first_name: 'Eva', last_name: 'Born', job_title: 'Born' }));
-		await sandbox.call('PATCH', `/v1/contacts/${id}`, { job_title: 'Poet' });
-		await as('f6', op.deleteRecord('contact', id));
-		expect(await record('contacts', newIdOf(await undo('f6'), id))).toMatchObject({
-			first_name: 'Ada', last_name: 'Bell', job_title: 'Poet',
-		});
-	});
-
-	test('other fields of the same update are restored', async () => {
-		const { id } = await add('contacts', { first_name: 'ada', last_name: 'Forms', phone: phone('4444444') });
-		const custom_fields = { contract_tier: 'gold' };
-		await as('f5', op.update('contact', id, { first_name: 'eva', phone: phone('5555555'), email: 'eva@forms.example', custom_fields }));
-		await sandbox.call('PATCH', `/v1/contacts/${id}`, { phone: phone('6666666'), email: 'ada@forms.example' });
-		expect(results(await undo('f5'))).toEqual(['conflict']);
-		const now = await record('contacts', id);
-		expect(now).toMatchObject({ first_name: 'ada', phone: phone('6666666'), email: 'ada@forms.example' });
-		expect(now!.custom_fields).not.toHaveProperty('contract_tier');
-	});
 });

@@ -1,5 +1,3 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { nodeRuns } from '../support/node-runs.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -59,23 +57,6 @@ describe('undo of an execution', () => {
 			last_name: 'Babbage', external_id: 'babbage', company_id: newIdOf({ items }, company.id),
 		});
 		expect(results(await undo('e3'))).toEqual(['already_so', 'already_so', 'already_so']);
-	});
-
-	test('is undone like any other execution', async () => {
-		const contact = await add('contacts', { last_name: 'Lovelace' });
-		const other = await add('contacts', { last_name: 'Gone', external_id: 'gone-1' });
-		await as('e4', op.update('contact', contact.id, { last_name: 'King' }));
-		await as('e4', op.deleteRecord('contact', other.id));
-		const createdId = await createAs('e4', 'contact', { last_name: 'New', external_id: 'new-1' });
-		const newId = newIdOf(await undo('e4', {}, 'u4'), other.id);
-		expect(results(await undo('u4', {}, 'v4'))).toEqual(['undone', 'undone', 'undone']);
-		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'King' });
-		expect(await record('contacts', newId)).toBeUndefined();
-		const { body } = await sandbox.call('GET', '/v1/contacts?external_id=new-1');
-		expect(body.data).toHaveLength(1);
-		expect((body.data as IDataObject[])[0]!.id).not.toBe(createdId);
-		// The first one has nothing of its own any more that could be undone.
-		expect(results(await undo('e4', {}, 'w4'))).not.toContain('undone');
 	});
 
 	test('includes links, tags and states', async () => {
@@ -146,15 +127,6 @@ describe('the work of others is never lost', () => {
 		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Byron', job_title: 'Poet' });
 		expect(results(await undo('f1', { options: { undoTakesPrecedence: true } }))).toEqual(['undone']);
 		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Lovelace' });
-	});
-
-	test('values that someone else wrote between two changes are restored', async () => {
-		const contact = await add('contacts', { last_name: 'a' });
-		await as('f2', op.update('contact', contact.id, { last_name: 'b' }));
-		await sandbox.call('PATCH', `/v1/contacts/${contact.id}`, { last_name: 'c' });
-		await as('f2', op.update('contact', contact.id, { last_name: 'd' }));
-		expect(results(await undo('f2'))).toEqual(['undone']);
-		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'c' });
 	});
 
 	test('a created record that someone has changed, or linked to, stays, together with the records it links to', async () => {

@@ -88,7 +88,13 @@ export async function applyPlan(
 		const description = described.get(action);
 		if (!description || places.length === 0) continue;
 		const changes = places.map((place) => planned[place]!);
-		const work = writesOf(execution, collection, description, changes, step);
+		const writes = changes.map(({ record, patch }): ChangeWrite => ({ ...(record && { record }), ...(patch && { body: patch }) }));
+		// Each step has its own keys.
+		const run = `${execution.identity.run}/${step}`;
+		const work = changeWrites(execution, description, { collection, writes, run }, (error) => {
+			const reason = conflictIn(error);
+			return reason === undefined ? error : { reason, error };
+		});
 		for await (const itemResults of runAll(work, places.length, mayContinue)) {
 			for (const { item: index, result } of itemResults) {
 				const change = changes[index]!;
@@ -114,43 +120,56 @@ export async function applyPlan(
 /** The record as the service returned it, or why the CRM refused the change. */
 type WriteOutcome = { record: IDataObject } | { reason: string; error: Error };
 
-/** The writes of one step, for the writer. */
-function writesOf(
+/** The write of a change. */
+export interface ChangeWrite {
+	/** The record to change or delete; absent for one to create. */
+	record?: IDataObject;
+	/** The body that creates the record, or a merge patch (RFC 7396). */
+	body?: IDataObject;
+	/** Id of the event of the deletion that it undoes. */
+	deletion?: string;
+}
+
+/**
+ * The writes of changes with one action: under keys of their own, and under the versions that were read.
+ *
+ * @param collection path with version prefix
+ * @param outcomeOf the outcome of a write that the CRM refused, or the error
+ */
+export function changeWrites<Refused extends object>(
 	execution: Execution,
-	collection: string,
 	description: WriteDescription,
-	changes: PlannedChange[],
-	step: number,
+	{ collection, writes, run }: { collection: string; writes: ChangeWrite[]; run: string },
+	outcomeOf: (error: Error) => Refused | Error,
 ): SlicedRun {
 	const { identity, operation } = execution;
+	const writeAt = (index: number): Write => {
+		const { record, body, deletion } = writes[index]!;
+		const [id, version] = [record && String(record.id), versionOf(record)];
+		return {
+			collection,
+			path: id === undefined ? collection : collection + pathOf`/${id}`,
+			...(id !== undefined && { id, before: record! }),
+			...(version !== undefined && { version }),
+			...(body && { body }),
+			...(deletion !== undefined && { deletion }),
+		};
+	};
 	return writeRecords(
-		// Each step has its own keys; options of the operation do not apply to a plan.
-		{ ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run: `${identity.run}/${step}` } },
+		// Options of the operation do not apply to a plan.
+		{ ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run } },
 		description,
-		(index) => writeOf(collection, changes[index]!),
+		writeAt,
 		({ id, ...record }, _, { status }): IDataObject => ({
 			// A change that is only accepted is answered with a job (RFC 9110, section 15.3.3).
 			record: status === 202 ? {} : { ...record, ...(idText(id) !== undefined && { id: idText(id) }) },
 		}),
 		{
-			...protectionOf(execution, description, changes.map(({ record }) => record)),
-			onRefusal(error) {
-				const reason = conflictIn(error);
-				return reason === undefined ? error : { reason, error };
-			},
+			areAlone: writes[0]?.deletion !== undefined,
+			...protectionOf(execution, description, writes.map(({ record }) => record)),
+			onRefusal: (error) => outcomeOf(error) as IDataObject | Error,
 		},
 	);
-}
-
-function writeOf(collection: string, { record, patch }: PlannedChange): Write {
-	const version = versionOf(record);
-	return {
-		collection,
-		path: record ? collection + pathOf`/${record.id}` : collection,
-		...(record && { id: record.id, before: record }),
-		...(version !== undefined && { version }),
-		...(patch && { body: patch }),
-	};
 }
 
 /** The change as made. */
@@ -186,9 +205,9 @@ class Doubts {
 		// A record that was changed or deleted meanwhile has no other key.
 		const isSettled = record !== undefined && (isNotFound(error) || isAnsweredWith(error, outdatedVersion));
 		if (id !== undefined && id !== record?.id && this.knownIds.has(id)) {
-			this.named.set(id, `The CRM refused item ${item}, because this record already has one of its values. The record was left unchanged.`);
+			this.named.set(id, `The CRM refused item ${item}, because this record already has one of its values. It was left unchanged.`);
 		} else if (!isSettled) {
-			this.general ??= `Item ${item} could not be written, but may be this record under another key. The record was left unchanged.`;
+			this.general ??= `Item ${item} could not be written, but may be this record. It was left unchanged.`;
 		}
 	}
 
@@ -201,8 +220,8 @@ class Doubts {
 		const id = idText(answeredId);
 		if (item === undefined || action !== 'create') return undefined;
 		if (id !== undefined && !this.knownIds.has(id)) return void this.knownIds.add(id);
-		this.general ??= `The CRM’s response to item ${item} has no new record, so the item may be this record under another key. The record was left unchanged.`;
-		return id === undefined ? withoutRecord : `The CRM did not create a record: it returned record ${id}, which already existed and may have been changed. Correct the key of the item or of the record.`;
+		this.general ??= `The CRM’s response to item ${item} has no new record, so the item may be this record. It was left unchanged.`;
+		return id === undefined ? withoutRecord : `The CRM did not create a record: it returned record ${id}, which already existed and may have been changed. Correct the values by which the two are recognized.`;
 	}
 
 	/** Why the record is left alone; undefined if it may be changed. */
@@ -219,7 +238,6 @@ function conflictIn(error: Error): string | undefined {
 	return isWithoutRecord(error) ? withoutRecord : undefined;
 }
 
-const withoutRecord =
-	'The CRM returned no record for this item, so it is unknown whether it wrote one. No record was deleted or set as missing. The next run looks for it by its key.';
+const withoutRecord = 'The CRM returned no record, so it is unknown whether it wrote one. Run it again to find out.';
 const changedMeanwhile = 'The CRM’s record was changed after this run read it. Nothing was overwritten.';
 const deletedMeanwhile = 'The CRM’s record was deleted after this run read it.';

@@ -16,18 +16,21 @@ import { readBoolean, readPercent, readPreview, readWholeNumber } from '../value
 import { resourceNamed } from '../resources';
 import { requireDescribed } from '../writing/requireWrite';
 import { originalExecution } from '../writing/runState';
-import type { DeletionLimits } from './guards';
-import { missingInSource as missingInSourceProperty, completeInput, maxDeletions, maxDeletionsShare } from './missingInSource';
+import type { DeletionLimits } from './refusals';
 import type { SyncRules } from './syncPlan';
 import {
 	agreedField,
 	alsoMatchOn,
 	bothChanged,
 	changedAtField,
+	completeInput,
 	differing,
 	isSynced,
 	matchOn,
+	maxDeletions,
+	maxDeletionsShare,
 	missingInCrm,
+	missingInSource as missingInSourceProperty,
 	preview,
 	settingsForAll,
 	syncedOperation,

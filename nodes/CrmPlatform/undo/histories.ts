@@ -59,23 +59,17 @@ export class Histories {
 	 */
 	addLaterEvent(event: CrmEvent, isByOthers: boolean): boolean {
 		const { meaning, id, key } = this.subjectOf(event);
-		const isAboutRecreation = this.updateRecreation(key, event, meaning);
+		const { recreation } = this.byRecreation.get(key) ?? {};
+		if (recreation) {
+			recreation.newest = recordStateOf(event.data.object);
+			recreation.isChanged ||= meaning.change === 'updated';
+		}
 		if (meaning.change === 'created') this.noteRecreation(event, id, false);
 		const history = this.byRecord.get(key);
 		const isChangeOfCreated = meaning.change === 'updated' && isByOthers && history?.isCreated === true;
 		if (isChangeOfCreated) history.isChangedByOthers = true;
 		const linksToCreated = this.links.addEvent(key, event, meaning);
-		return linksToCreated || isAboutRecreation || isChangeOfCreated;
-	}
-
-	/** Updates the record of an event if an undo has created it. @returns whether one has */
-	private updateRecreation(key: string, event: CrmEvent, { change }: EventMeaning): boolean {
-		const { recreation } = this.byRecreation.get(key) ?? {};
-		if (!recreation) return false;
-		recreation.newest = recordStateOf(event.data.object);
-		if (change === 'updated') recreation.isChanged = true;
-		if (change === 'deleted') recreation.isGone = true;
-		return true;
+		return linksToCreated || isChangeOfCreated;
 	}
 
 	/** The histories of all records to undo, the last changed record first. */
@@ -148,10 +142,9 @@ export class Histories {
 		const key = history && recordKey({ collection: history.collection, id });
 		if (!key || this.byRecreation.has(key)) return history;
 		const state = recordStateOf(event.data.object);
-		const recreation = { id, state, newest: state, isToBeUndone, isChanged: false, isGone: false };
+		const recreation = { id, state, newest: state, isToBeUndone, isChanged: false };
 		history.recreations.push(recreation);
 		this.byRecreation.set(key, { history, recreation });
-		if (history.recreations.length > 1) this.links.addCreated(id);
 		return history;
 	}
 }

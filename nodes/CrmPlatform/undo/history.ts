@@ -18,7 +18,6 @@ export interface Recreation {
 	isToBeUndone: boolean;
 	/** Whether it was changed after its creation. */
 	isChanged: boolean;
-	isGone: boolean;
 }
 
 /** The changes of one record. */
@@ -35,8 +34,6 @@ export interface RecordHistory extends Pick<EventMeaning, 'recordType' | 'collec
 	deletion?: { event: string; record: IDataObject; isCauseReported: boolean };
 	/** The records that undos have created in its place, the earliest first. */
 	recreations: Recreation[];
-	/** For a record that a second undo created: the first one, which stays. */
-	duplicateOf?: { id: string; recreation: Recreation };
 	/** Its state after the last change to undo. */
 	state: RecordState;
 	/** Its state according to the last event, whoever caused it. */

@@ -4,14 +4,15 @@ import type { Connection } from '../api/connection';
 import { isAnsweredWith, nameFields, recordName } from '../api/record';
 import { notReadable } from '../api/http/statuses';
 import { withReplacedIds } from '../api/openapi/linkFields';
-import { idText, isObject, scalarsIn } from '../base/json';
+import { idText, scalarsIn } from '../base/json';
 import { getOrCreate } from '../base/maps';
-import { allCustomFields, customKeyOf, type Field } from '../fields/field';
-import { readParts } from '../lookUp/names';
+import type { Change } from '../changes/merge';
+import { customKeyOf, type Field } from '../fields/field';
 import { recordsById } from '../lookUp/lookUp';
-import { partsOf } from './fieldValues';
+import { readParts } from '../lookUp/names';
+import { eventName } from './fieldValues';
 import type { RecordHistory } from './history';
-import { allKept, type FieldUndo, type RecordUndo, restoresValues } from './recordUndo';
+import { allKept, type RecordUndo } from './recordUndo';
 import type { FieldsByCollection } from './undoFields';
 
 /** Identifies a record among the records of all types. */
@@ -80,22 +81,10 @@ export class LiveLinks {
 		}
 	}
 
-	/** Whether an undo links to a record that the plan has yet to create. */
-	waitsForCreation(undo: RecordUndo): boolean {
-		return this.missingLinks(undo).some((key) => this.toBeCreated.has(key));
-	}
-
-	/** Divides creations into waves: records that others link to come first. */
-	*creationWaves(undos: RecordUndo[]): Generator<RecordUndo[]> {
-		let remaining = undos;
-		while (remaining.length > 0) {
-			const remainingKeys = new Set(remaining.map(({ history }) => recordKey(history)));
-			const free = remaining.filter((undo) => !this.missingLinks(undo).some((key) => remainingKeys.has(key)));
-			// If records link to each other in a circle, the first one is created without its link.
-			const wave = new Set(free.length > 0 ? free : remaining.slice(0, 1));
-			yield [...wave];
-			remaining = remaining.filter((undo) => !wave.has(undo));
-		}
+	/** Whether an undo links to a record that the plan has yet to create. @param creations by default all of the plan */
+	waitsForCreation(undo: RecordUndo, creations?: RecordUndo[]): boolean {
+		const keys = creations ? new Set(creations.map(({ history }) => recordKey(history))) : this.toBeCreated;
+		return this.missingLinks(undo).some((key) => keys.has(key));
 	}
 
 	/**
@@ -104,35 +93,41 @@ export class LiveLinks {
 	 * left where the service would put it: without its place, such as its stage, it is not created.
 	 */
 	resolve(undo: RecordUndo): RecordUndo {
-		if (!restoresValues(undo)) return undo;
 		const { action, history: { collection } } = undo;
+		if (action !== 'update' && action !== 'create') return undo;
 		const fields = this.fields.get(collection);
-		const toPart = ([name, value]: [string, unknown]) => this.livePart(undo, name, value);
-		const changedParts = undo.changes.map((change) => (change.kept ? [] : partsOf(change.field, change.to).map(toPart)));
-		const lost = changedParts.flat().filter(({ value }) => value === undefined).map(({ name }) => name);
-		const isDisplaced = lost.some((name) => fields?.isPlacement(name));
-		const changes = undo.changes.flatMap((change, i) =>
-			isDisplaced && fields?.isPlacement(change.field) ? allKept([change]) : changesFrom(undo, change, changedParts[i]!),
-		);
-		const withoutLink = changedParts.flat().filter(({ lacksLink }) => lacksLink).map(({ name }) => name);
-		const unwritable = changedParts.flat().filter(({ isUnwritable }) => isUnwritable).map(({ name }) => name);
-		if (withoutLink.length + unwritable.length === 0) return { ...undo, changes };
+		const [withoutLink, unwritable, lost]: Array<Set<string>> = [new Set(), new Set(), new Set()];
+		let changes = undo.changes.flatMap((change): Change[] => {
+			const { field, to, kept } = change;
+			if (kept) return [change];
+			const link = this.linkOf(undo, field);
+			const isWritable = customKeyOf(field) === undefined || fields?.hasCustomField(field) === true;
+			const live = !isWritable ? {} : link && (to ?? null) !== null ? this.withLiveLinks(link, to) : { value: to };
+			if (!isWritable) unwritable!.add(eventName(field));
+			if ('lacksLink' in live && live.lacksLink) withoutLink!.add(field);
+			if (live.value !== undefined) return [{ ...change, to: live.value }];
+			lost!.add(field);
+			return action === 'create' ? [] : [{ ...change, kept: true }];
+		});
+		if (withoutLink!.size + unwritable!.size === 0) return { ...undo, changes };
 
-		const required = lost.filter((name) => action === 'create' && fields?.writtenLink('create', name)?.required);
-		const isImpossible = required.length > 0 || (action === 'create' && isDisplaced);
+		const isDisplaced = [...lost!].some((name) => fields?.isPlacement(name));
+		if (isDisplaced) changes = changes.map((change) => (fields?.isPlacement(change.field) ? { ...change, kept: true } : change));
+		const isRequired = action === 'create' && [...lost!].some((name) => fields?.writtenLink('create', name)?.required);
+		const isImpossible = isRequired || (action === 'create' && isDisplaced);
 		const reason = [
 			undo.reason,
-			withoutLink.length > 0 && `${withoutLink.join(', ')}: a linked record no longer exists, or is not visible to the credential.`,
-			required.length > 0 && 'The CRM requires this link, so the record was not created again.',
-			required.length === 0 && isImpossible && 'The CRM would have put the record elsewhere, so it was not created again.',
-			unwritable.length > 0 && `${unwritable.join(', ')}: the custom field was deleted since, or is read-only.`,
+			withoutLink!.size > 0 && `${[...withoutLink!].join(', ')}: a linked record no longer exists, or is not visible to the credential.`,
+			isRequired && 'The CRM requires this link, so the record was not created again.',
+			!isRequired && isImpossible && 'The CRM would have put the record elsewhere, so it was not created again.',
+			unwritable!.size > 0 && `${[...unwritable!].join(', ')}: the custom field was deleted since, or is read-only.`,
 		].filter(Boolean).join(' ');
 		const { action: _, ...rest } = { ...undo, changes, reason };
-		if (isImpossible) return { ...rest, changes: allKept(changes), result: 'cannot_be_undone' };
+		if (isImpossible) return { ...rest, changes: allKept(undo.changes), result: 'cannot_be_undone' };
 		const isLeft = action === 'create' || changes.some(({ kept }) => !kept);
 		if (!isLeft) return { ...rest, result: undo.result === 'conflict' ? 'conflict' : 'cannot_be_undone' };
-		const result = unwritable.length > 0 && undo.result === 'undone' ? 'cannot_be_undone' : undo.result;
-		return { ...rest, result, ...(action && { action }) };
+		const result = unwritable!.size > 0 && undo.result === 'undone' ? 'cannot_be_undone' : undo.result;
+		return { ...rest, result, action };
 	}
 
 	/** A value as people read it: names beside the ids of records. */
@@ -147,12 +142,6 @@ export class LiveLinks {
 			return id;
 		});
 		return links.join(', ') || 'empty';
-	}
-
-	private livePart(undo: RecordUndo, name: string, value: unknown): LivePart {
-		const field = this.linkOf(undo, name);
-		if (customKeyOf(name) !== undefined && !this.fields.get(undo.history.collection)?.hasCustomField(name)) return { name, isUnwritable: true };
-		return field && (value ?? null) !== null ? { name, ...this.withLiveLinks(field, value) } : { name, value };
 	}
 
 	/**
@@ -192,11 +181,10 @@ export class LiveLinks {
 	/** The records that the values of an undo name. */
 	private targetsOf(undo: RecordUndo, side: 'from' | 'to', isWithKept: boolean): Target[] {
 		const targets: Target[] = [];
-		const values = undo.changes.flatMap((change) => (change.kept && !isWithKept ? [] : partsOf(change.field, change[side])));
-		for (const [name, value] of values) {
-			const field = this.linkOf(undo, name);
+		for (const change of undo.changes) {
+			const field = change.kept && !isWithKept ? undefined : this.linkOf(undo, change.field);
 			if (!field) continue;
-			withReplacedIds(field, value, (collection, id) => {
+			withReplacedIds(field, change[side], (collection, id) => {
 				const text = idText(id);
 				if (text !== undefined) targets.push({ collection: `/${placeOf(field, collection)}`, id: text });
 				return id;
@@ -204,17 +192,6 @@ export class LiveLinks {
 		}
 		return targets;
 	}
-}
-
-/** A previous value as it can be written now. */
-interface LivePart {
-	name: string;
-	/** Absent if nothing is left to write. */
-	value?: unknown;
-	/** Whether a link was left out, as its record does not exist. */
-	lacksLink?: boolean;
-	/** Whether the custom field cannot be written any more. */
-	isUnwritable?: boolean;
 }
 
 /** `pipelines.stages` for a field that names a part of a record. */
@@ -231,13 +208,4 @@ async function namesOf(api: Connection, place: string, ids: string[]): Promise<M
 	const fields = nameFields.filter((name) => description.fields.some((field) => field.name === name));
 	const records = await recordsById(api, { collection, list: description.list, fields }, ids);
 	return new Map([...records].map(([id, record]) => [id, recordName(record)]));
-}
-
-function changesFrom(undo: RecordUndo, change: FieldUndo, parts: LivePart[]): FieldUndo[] {
-	if (change.kept) return [change];
-	const liveParts = parts.filter(({ value }) => value !== undefined);
-	if (parts.length > 0 && liveParts.length === 0) return undo.action === 'create' ? [] : [{ ...change, kept: true }];
-	if (change.field !== allCustomFields || !isObject(change.to)) return [{ ...change, to: liveParts[0]?.value }];
-	const customFields = liveParts.map(({ name, value }): [string, unknown] => [customKeyOf(name)!, value]);
-	return [{ ...change, to: Object.fromEntries(customFields) }];
 }

@@ -1,26 +1,16 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import type { Change } from '../changes/merge';
 import type { RecordHistory } from './history';
 
-/** The undo of one field. */
-export interface FieldUndo {
-	/** The name that events use: `custom_fields.<key>` for a custom field. */
-	field: string;
-	/** The current value. */
-	from: unknown;
-	/** The previous value. */
-	to: unknown;
-	/** Whether the current value stays. */
-	kept?: true;
-}
-
-export type UndoAction = 'update' | 'delete' | 'create';
+type UndoAction = 'update' | 'delete' | 'create';
 
 /** The undo of one record: first the plan, then the outcome. */
 export interface RecordUndo {
 	history: RecordHistory;
 	result: 'undone' | 'already_so' | 'conflict' | 'cannot_be_undone';
-	changes: FieldUndo[];
+	/** The restored values. Fields are named as in events, and members of an object by themselves: `address.city`. */
+	changes: Change[];
 	reason?: string;
 	/** Absent if nothing is written. */
 	action?: UndoAction;
@@ -31,10 +21,8 @@ export interface RecordUndo {
 	isDuplicate?: true;
 	/** Id of the record that has the value, if the service reports it. */
 	holder?: string;
-	/** The next write of this record: it leaves out the values that the service refused, or repeats the write. */
+	/** The next write of this record, without the values that the service refused. */
 	nextAttempt?: RecordUndo;
-	/** The fields in which the service stored other values than those sent; this write repeats them. */
-	storedOtherwise?: string[];
 }
 
 /** An undo of a record that writes nothing. */
@@ -46,7 +34,4 @@ export const withoutWrite = (history: RecordHistory, result: RecordUndo['result'
 });
 
 /** Marks all changes as kept, so that none of them is written. */
-export const allKept = (changes: FieldUndo[]): FieldUndo[] => changes.map((change) => ({ ...change, kept: true }));
-
-/** Whether previous values are to be written. */
-export const restoresValues = ({ action }: RecordUndo): boolean => action === 'update' || action === 'create';
+export const allKept = (changes: Change[]): Change[] => changes.map((change) => ({ ...change, kept: true }));

@@ -5,7 +5,6 @@ import { countedReasons } from '../failure';
 import { openEventLog } from '../log/eventLog';
 import type { Execution, Resource } from '../model';
 import { readCurrentRecords } from './currentRecords';
-import { partsOf } from './fieldValues';
 import type { RecordHistory } from './history';
 import { LiveLinks } from './links';
 import { LoggedChanges } from './loggedChanges';
@@ -75,10 +74,9 @@ async function chooseHistories(logged: LoggedChanges, { onlyIds }: UndoChoices, 
 /** The output, with the changes as texts beside the values, and a count of the results and their reasons. */
 function outputItems(undos: RecordUndo[], links: LiveLinks, notices: Set<string>, isPreview: boolean): IDataObject[] {
 	const text = (undo: RecordUndo, areKept: boolean): string | null =>
-		undo.changes.filter(({ kept = false }) => kept === areKept).flatMap(({ field, from, to }) => {
-			const before = new Map(partsOf(field, from));
-			return partsOf(field, to).map(([name, value]) => `${name}: ${links.shown(undo, name, before.get(name))} → ${links.shown(undo, name, value)}`);
-		}).join('; ') || null;
+		undo.changes.filter(({ kept = false }) => kept === areKept)
+			.map(({ field, from, to }) => `${field}: ${links.shown(undo, field, from)} → ${links.shown(undo, field, to)}`)
+			.join('; ') || null;
 	const items = undos.map((undo): IDataObject => {
 		const { history: { recordType, id, name }, result, action, changes, reason, newId } = undo;
 		return {

@@ -6,9 +6,10 @@ import type { ResourceDescription } from '../api/openapi/description';
 import { isLink, isRecordLink } from '../api/openapi/linkFields';
 import { isObject } from '../base/json';
 import { allCustomFields, type Field } from '../fields/field';
-import { sameValue } from '../fields/same';
+import { comparison, type RecordComparison } from '../changes/merge';
 import type { Execution } from '../model';
-import { hasNoValue, hasSameValue, topLevelName } from './fieldValues';
+import { isUnset } from '../values/blank';
+import { eventName, topLevelName } from './fieldValues';
 import type { RecordHistory } from './history';
 
 /** The fields of a record type as the service describes them, by the names that events give them. */
@@ -16,6 +17,7 @@ export class UndoFields {
 	readonly description: ResourceDescription | undefined;
 	/** Whether a record can be created under a key by which the next undo finds it. */
 	readonly canMarkRecreations: boolean;
+	readonly compare: RecordComparison;
 	private readonly custom: CustomFields | undefined;
 	private readonly byAction: Record<'create' | 'update', ReadonlyMap<string, Field>>;
 	private readonly members: Record<'create' | 'update', ReadonlySet<string>>;
@@ -31,6 +33,7 @@ export class UndoFields {
 		const byName = (action: 'create' | 'update') => new Map(fieldsOf(action).map((field) => [field.name, field]));
 		const members = (action: 'create' | 'update') => new Set(description?.[action]?.fields.map(({ path: [name = ''] }) => name));
 		this.byAction = { create: byName('create'), update: byName('update') };
+		this.compare = comparison([...fieldsOf('create'), ...fieldsOf('update')]);
 		this.members = { create: members('create'), update: members('update') };
 		const fields = [...this.byAction.update.values()];
 		this.places = fields.filter(({ part }) => part !== undefined).flatMap((part) =>
@@ -45,7 +48,7 @@ export class UndoFields {
 	canWrite = (name: string): boolean => this.canUpdate(name) || this.canCreate(name);
 
 	/** Whether a custom field still exists and is writable; true if the custom fields cannot be read. */
-	hasCustomField = (name: string): boolean => this.custom?.fields.some((field) => field.name === name) ?? true;
+	hasCustomField = (name: string): boolean => this.custom?.fields.some((field) => field.name === eventName(name)) ?? true;
 
 	/** The field of this name, if it names other records. */
 	linkField(name: string): Field | undefined {
@@ -77,9 +80,8 @@ export class UndoFields {
 		return all;
 	}
 
-	/** Whether two values are the same: sets in another order are. */
-	isSame = (name: string, a: unknown, b: unknown): boolean =>
-		hasSameValue(a, b) || (Array.isArray(a) && Array.isArray(b) && sameValue(this.byAction.update.get(name), a, b));
+	/** Whether two values of a field are the same for the service. */
+	isSame = (name: string, a: unknown, b: unknown): boolean => this.compare.covers(name, a, b) && this.compare.covers(name, b, a);
 
 	/** Whether a record has all writable fields, even if empty: otherwise, the event contains only a part of it. */
 	isComplete(record: IDataObject): boolean {
@@ -114,7 +116,7 @@ export async function readUndoFields(execution: Execution, histories: RecordHist
 
 const concernsCustomFields = ({ fields, deletion, problem }: RecordHistory): boolean =>
 	problem === undefined &&
-	([...fields.keys()].some((name) => topLevelName(name) === allCustomFields) || !hasNoValue(deletion?.record[allCustomFields]));
+	([...fields.keys()].some((name) => topLevelName(name) === allCustomFields) || !isUnset(deletion?.record[allCustomFields]));
 
 /** Whether the idempotency key of a creation can name the deletion that it undoes. */
 function canMarkRecreations({ api, identity }: Execution, create: ResourceDescription['create']): boolean {

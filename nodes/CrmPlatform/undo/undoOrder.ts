@@ -1,187 +1,127 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Execution } from '../model';
-import { hasSameValue } from './fieldValues';
-import type { Histories } from './histories';
+import { fieldValue, hasSameValue } from './fieldValues';
 import type { LiveLinks } from './links';
 import type { LoggedChanges } from './loggedChanges';
-import type { RecordUndo, UndoAction } from './recordUndo';
+import type { RecordUndo } from './recordUndo';
 import type { FieldsByCollection } from './undoFields';
 import type { UndoChoices } from './undoForm';
-import { createdTwice, duplicateUndos, keptAsChanged, keptAsLinked, keptBeyondMaximum, withLinkedRecordsKept } from './undoPlan';
-import { afterWrite, sendUndoWrites, writeFor } from './undoWrites';
+import { createdTwice, keptAsChanged, keptAsLinked, withLinkedRecordsKept } from './undoPlan';
+import { afterWrite, sendUndoWrites } from './undoWrites';
 
 /**
  * Carries out a plan. Its writes depend on each other: a value that must be unique becomes free when the record that
  * has it is undone, a created record can be deleted when nothing links to it any more, and a record can be linked to
- * when it was created again. The log shows what others do meanwhile.
+ * when it was created again. So all that can be written is written, until nothing more can be; then something is
+ * written without what it waits for. The log shows what others do meanwhile.
  */
 export class UndoOrder {
 	private readonly choices: UndoChoices;
 	private readonly logged: LoggedChanges;
-	private readonly histories: Histories;
 	private readonly links: LiveLinks;
 	private readonly writer: UndoWriter;
-	/** The updates that are not yet written. */
-	private updates: RecordUndo[];
-	/** The updates that link to records that are created again. */
-	private readonly linkingUpdates: RecordUndo[];
-	/** The deletions that are not yet written. */
-	private deletions: RecordUndo[];
+	/** The writes that are not yet done: not tried, or refused because another record still has a unique value. */
+	private open: RecordUndo[];
+	/** The records that were created without a value or a link. */
+	private readonly incomplete: RecordUndo[] = [];
 
 	constructor(choices: UndoChoices, logged: LoggedChanges, writer: UndoWriter) {
-		const { links } = writer;
-		const updates = writer.plannedTo('update');
 		this.choices = choices;
 		this.logged = logged;
-		this.histories = logged.histories;
-		this.links = links;
+		this.links = writer.links;
 		this.writer = writer;
-		this.updates = updates.filter((undo) => !links.waitsForCreation(undo));
-		this.linkingUpdates = updates.filter((undo) => links.waitsForCreation(undo));
-		this.deletions = writer.plannedTo('delete');
+		this.open = writer.planned.filter(({ action }) => action);
 	}
 
 	/**
-	 * @returns the outcome of each planned undo, and of each duplicate that was found on the way
+	 * @returns the outcome of each planned undo
 	 * @throws NodeApiError if the service stops answering; the next undo continues
 	 */
 	async run(): Promise<RecordUndo[]> {
-		await this.writeUpdatesAndDeletions();
-		await this.createRecords();
-		const createdWithoutValue = await this.createBesideHolders();
-		await this.writer.write(this.linkingUpdates);
-		await this.writeUpdatesAndDeletions();
-		await this.writer.complete(createdWithoutValue);
-		if (this.linkingUpdates.length > 0) await this.retryCreations();
-		// Records that still block each other are written without the disputed values.
-		await this.writer.write(this.writer.refusedAsDuplicates('update'), true);
-		await this.deleteUnlinked();
-		for (const undo of this.deletions) this.writer.setOutcome(undo, keptAsLinked(undo));
+		do {
+			for (let before = Infinity; this.open.length < before; ) {
+				before = this.open.length;
+				await this.write(this.openTo('update').filter((undo) => !this.links.waitsForCreation(undo)));
+				await this.deleteUnlinked();
+				await this.write(this.openTo('create').filter((undo) => !this.links.waitsForCreation(undo)));
+			}
+		} while (await this.writeIncomplete());
+		await this.writer.complete(this.incomplete);
+		for (const undo of this.openTo('delete')) this.writer.setOutcome(undo, keptAsLinked(undo));
 		await this.logged.catchUp();
-		return this.writer.allOutcomes();
+		return this.writer.allOutcomes().map(besideCopy);
 	}
 
-	/** Repeats updates and deletions as long as they make progress: each may free a value or a record that another one needs. */
-	private async writeUpdatesAndDeletions(): Promise<void> {
-		const openCount = () => this.updates.length + this.deletions.length;
-		for (let previousCount = Infinity; openCount() < previousCount; ) {
-			previousCount = openCount();
-			await this.writer.write(this.updates);
-			this.updates = this.updates.filter((undo) => this.writer.outcomeOf(undo).isDuplicate);
-			await this.deleteUnlinked();
-		}
+	private openTo(action: RecordUndo['action']): RecordUndo[] {
+		return this.open.filter((undo) => undo.action === action);
 	}
 
-	/** Creates deleted records again, then adds the links between records that link to each other. */
-	private async createRecords(): Promise<void> {
-		const createdWithoutLink: RecordUndo[] = [];
-		for (const wave of this.links.creationWaves(this.writer.plannedTo('create'))) {
-			createdWithoutLink.push(...wave.filter((undo) => this.links.waitsForCreation(undo)));
-			await this.create(wave);
-		}
-		await this.writer.complete(createdWithoutLink);
+	private async write(undos: RecordUndo[], isLastAttempt = false): Promise<void> {
+		await this.writer.write(undos, isLastAttempt);
+		const isOpen = (undo: RecordUndo) => this.writer.isOpen(undo) && !(isLastAttempt && undos.includes(undo));
+		this.open = this.open.filter(isOpen);
 	}
 
 	/**
-	 * Creates records without a unique value that a record to delete still holds: that one stays while others link to
-	 * it, and these may wait for a link to the record that is created here.
+	 * Writes what waits for something that nothing else can provide: a record that links to one that
+	 * could not be created, or to another one in a circle, is created without its link; a record whose unique value a record to delete has, which may be linked from those that wait for
+	 * this one, without the value; and updates without the values that other records keep.
 	 *
-	 * @returns the creations, which lack a value
+	 * @returns whether there was something to write
 	 */
-	private async createBesideHolders(): Promise<RecordUndo[]> {
-		const isHeld = (undo: RecordUndo) => this.deletions.some(({ history }) => history.id === this.writer.outcomeOf(undo).holder);
-		const undos = this.writer.refusedAsDuplicates('create').filter(isHeld);
-		if (undos.length > 0) await this.create(undos, true);
-		return undos;
-	}
-
-	/** Creates records whose unique values have become free meanwhile. */
-	private async retryCreations(): Promise<void> {
-		const undos = this.writer.refusedAsDuplicates('create');
-		if (undos.length === 0) return;
-		await this.create(undos);
-		await this.writeUpdatesAndDeletions();
-	}
-
-	private async create(undos: RecordUndo[], isLastAttempt = false): Promise<void> {
-		await this.writer.write(undos, isLastAttempt);
-		await this.findDuplicates();
+	private async writeIncomplete(): Promise<boolean> {
+		const creations = this.openTo('create');
+		const untried = creations.filter((undo) => !this.writer.hasOutcome(undo));
+		const waiting = untried.filter((undo) => this.links.waitsForCreation(undo));
+		const free = waiting.filter((undo) => !this.links.waitsForCreation(undo, untried));
+		const circular = free.length > 0 ? free : waiting.slice(0, 1);
+		const deletedIds = new Set(this.openTo('delete').map(({ history }) => history.id));
+		const beside = circular.length > 0 ? [] : creations.filter((undo) => deletedIds.has(this.writer.outcomeOf(undo).holder ?? ''));
+		const incomplete = [...circular, ...beside];
+		this.incomplete.push(...incomplete);
+		const undos = incomplete.length > 0 ? incomplete : this.openTo('update');
+		await this.write(undos, true);
+		return undos.length > 0;
 	}
 
 	/** Deletes the created records that no remaining record links to, dependents first. */
 	private async deleteUnlinked(): Promise<void> {
-		if (this.deletions.length > 0) await this.logged.catchUp();
-		while (this.deletions.length > 0) {
-			this.keepChanged();
-			const wave = this.deletableNow();
-			if (wave.length === 0) return;
-			await this.deleteWave(wave);
-		}
+		if (this.openTo('delete').length > 0) await this.logged.catchUp();
+		for (let wave = this.deletableNow(); wave.length > 0; wave = this.deletableNow()) await this.deleteWave(wave);
 	}
 
-	/** Keeps the records that others have changed meanwhile. */
-	private keepChanged(): void {
-		for (const undo of this.deletions) {
-			const { duplicateOf, isCreated, isChangedByOthers } = undo.history;
-			if (duplicateOf?.recreation.isChanged) this.writer.setOutcome(undo, keptAsLinked(undo));
-			else if (isCreated && isChangedByOthers && !this.choices.takesPrecedence) this.writer.setOutcome(undo, keptAsChanged(undo));
-		}
-		this.deletions = this.writer.withoutOutcome(this.deletions);
-	}
-
+	/** The next records to delete. Those that others have changed meanwhile are kept. */
 	private deletableNow(): RecordUndo[] {
-		const outcomes = this.writer.allOutcomes();
-		const openUndos = new Set(this.writer.withoutOutcome(this.writer.planned));
+		for (const undo of this.choices.takesPrecedence ? [] : this.openTo('delete')) {
+			if (undo.history.isChangedByOthers) this.writer.setOutcome(undo, keptAsChanged(undo));
+		}
+		this.open = this.open.filter((undo) => this.writer.isOpen(undo));
+		const deletions = this.openTo('delete');
+		if (deletions.length === 0) return [];
+		const { histories } = this.logged;
 		const linkedAfterUndo = (undos: RecordUndo[]) =>
-			this.histories.linkedAfterUndo(undos, this.choices.takesPrecedence, (undo) => !openUndos.has(undo));
-		const unlinked = new Set(withLinkedRecordsKept(outcomes, linkedAfterUndo));
-		return this.histories.links.deletableFirst(this.deletions.filter((undo) => unlinked.has(undo)));
+			histories.linkedAfterUndo(undos, this.choices.takesPrecedence, (undo) => this.writer.hasOutcome(undo));
+		const unlinked = new Set(withLinkedRecordsKept(this.writer.allOutcomes(), linkedAfterUndo));
+		return histories.links.deletableFirst(deletions.filter((undo) => unlinked.has(undo)));
 	}
 
 	/** Deletes records until one is refused, or until the log shows that others may have linked to one. */
 	private async deleteWave(wave: RecordUndo[]): Promise<void> {
 		for (let isAsPlanned = true, remaining = wave; isAsPlanned && remaining.length > 0; ) {
 			const request = this.writer.firstDeletions(remaining);
-			await this.writer.write(request);
-			remaining = this.writer.withoutOutcome(remaining);
-			this.deletions = this.writer.withoutOutcome(this.deletions);
+			await this.write(request);
+			remaining = remaining.filter((undo) => this.writer.isOpen(undo));
 			const isRefused = request.some((undo) => !this.writer.outcomeOf(undo).action);
-			isAsPlanned = this.deletions.length > 0 && !(await this.logged.catchUp()) && !isRefused;
+			isAsPlanned = this.openTo('delete').length > 0 && !(await this.logged.catchUp()) && !isRefused;
 		}
 	}
+}
 
-	/** If two undos have created the same record, both keep the first one. */
-	private async findDuplicates(): Promise<void> {
-		await this.logged.catchUp();
-		const { takesPrecedence, isSightLimited } = this.choices;
-		for (const undo of this.writer.plannedTo('create')) {
-			const outcome = this.writer.outcomeOf(undo);
-			const { history, newId } = outcome;
-			const living = history.recreations.filter(({ isGone }) => !isGone);
-			const [first] = living;
-			if (newId === undefined || !first) continue;
-			if (first.id !== newId) {
-				this.writer.setOutcome(undo, { ...outcome, result: 'already_so', newId: first.id, reason: createdTwice(first.id) });
-			}
-			this.links.replaceId(history, first.id);
-			const duplicates = duplicateUndos(history, living, takesPrecedence || isSightLimited, ({ id, state }) => ({
-				id,
-				version: state.version as number,
-				updated_at: state.time as string,
-			}));
-			for (const duplicate of duplicates) this.addDuplicate(duplicate);
-		}
-	}
-
-	/** Adds the deletion of a duplicate to the plan, if *Maximum Records* allows another record. */
-	private addDuplicate(duplicate: RecordUndo): void {
-		const { planned } = this.writer;
-		if (planned.some(({ history }) => history.id === duplicate.history.id)) return;
-		const isBeyondMaximum = duplicate.action && planned.filter(({ action }) => action).length >= this.choices.maximum;
-		this.writer.add(isBeyondMaximum ? keptBeyondMaximum(duplicate) : duplicate);
-		if (duplicate.action && !isBeyondMaximum) this.deletions.push(duplicate);
-	}
+/** Reports that another undo has created the same record at the same time. */
+function besideCopy(undo: RecordUndo): RecordUndo {
+	const copy = undo.action === 'create' && undo.newId !== undefined && undo.history.recreations.find(({ id }) => id !== undo.newId);
+	return copy ? { ...undo, result: 'conflict', reason: createdTwice(copy.id) } : undo;
 }
 
 /** Writes the undos of a plan, and holds the outcome of each. */
@@ -198,17 +138,13 @@ export class UndoWriter {
 		this.execution = execution;
 		this.fields = fields;
 		this.links = links;
-		this.planned = [...planned];
+		this.planned = planned;
 	}
 
-	/** Adds an undo to the plan. */
-	add(undo: RecordUndo): void {
-		this.planned.push(undo);
-	}
+	hasOutcome = (undo: RecordUndo): boolean => this.outcomes.has(undo);
 
-	plannedTo(action: UndoAction): RecordUndo[] {
-		return this.planned.filter((undo) => undo.action === action);
-	}
+	/** Whether an undo was not tried, or was refused because another record has a unique value, which may become free. */
+	isOpen = (undo: RecordUndo): boolean => !this.outcomes.has(undo) || this.outcomes.get(undo)!.isDuplicate === true;
 
 	/** The outcome of a planned undo; before it has one, the plan itself. */
 	outcomeOf(undo: RecordUndo): RecordUndo {
@@ -223,15 +159,6 @@ export class UndoWriter {
 		return this.planned.map((undo) => this.outcomeOf(undo));
 	}
 
-	withoutOutcome(undos: readonly RecordUndo[]): RecordUndo[] {
-		return undos.filter((undo) => !this.outcomes.has(undo));
-	}
-
-	/** The undos that the service refused because another record holds a unique value. */
-	refusedAsDuplicates(action: UndoAction): RecordUndo[] {
-		return this.plannedTo(action).filter((undo) => this.outcomeOf(undo).isDuplicate);
-	}
-
 	/** The deletions of one request: the first of these, and those that can be sent with it. */
 	firstDeletions(undos: RecordUndo[]): RecordUndo[] {
 		const collection = undos[0]?.history.collection ?? '';
@@ -240,13 +167,13 @@ export class UndoWriter {
 	}
 
 	/**
-	 * Writes records, and writes them again if the service refuses or alters some of their values.
+	 * Writes records, and writes them again without the values that the service refuses.
 	 *
 	 * @param isLastAttempt whether unique values that other records hold are left out, as they will not become free
 	 */
 	async write(undos: RecordUndo[], isLastAttempt = false): Promise<void> {
 		let attempts = undos.map((undo) => ({ undo, attempt: this.links.resolve(undo) }));
-		// The loop ends: each repetition leaves out a value, or is the second and last one.
+		// The loop ends: each repetition leaves out a value.
 		while (attempts.length > 0) {
 			await this.writeOnce(attempts);
 			attempts = attempts.flatMap(({ undo }) => {
@@ -257,15 +184,12 @@ export class UndoWriter {
 	}
 
 	private async writeOnce(attempts: Array<{ undo: RecordUndo; attempt: RecordUndo }>): Promise<void> {
-		const writes = attempts.flatMap(({ undo, attempt }) => {
-			const write = writeFor(attempt);
-			if (!write) this.outcomes.set(undo, attempt);
-			return write ? [{ undo, attempt, write }] : [];
-		});
-		const { answers, error } = await sendUndoWrites(this.execution, this.fields, writes.map(({ write }) => write));
+		for (const { undo, attempt } of attempts) if (!attempt.action) this.outcomes.set(undo, attempt);
+		const writes = attempts.filter(({ attempt }) => attempt.action);
+		const { answers, error } = await sendUndoWrites(this.execution, this.fields, writes.map(({ attempt }) => attempt));
 		for (const [i, answer] of answers.entries()) {
 			const { undo, attempt } = writes[i]!;
-			const outcome = afterWrite(attempt, answer, this.fields.get(attempt.history.collection));
+			const outcome = afterWrite(attempt, answer, this.fields.get(attempt.history.collection)!);
 			this.outcomes.set(undo, outcome);
 			if ('record' in answer) this.writtenRecords.set(undo, answer.record);
 			if (outcome.newId !== undefined) this.links.replaceId(outcome.history, outcome.newId);
@@ -281,10 +205,10 @@ export class UndoWriter {
 			const [resolved, outcome, current] = [this.links.resolve(undo), this.outcomeOf(undo), this.writtenRecords.get(undo)];
 			const writtenValue = (name: string) => outcome.changes.find(({ field, kept }) => field === name && !kept)?.to;
 			const missingChanges = resolved.changes.filter(({ field, to }) => !hasSameValue(to, writtenValue(field)));
-			if (!current || outcome.newId === undefined || outcome.result === 'already_so' || missingChanges.length === 0) continue;
-			const changes = missingChanges.map((change) => ({ ...change, from: current[change.field] }));
-			const write = writeFor({ ...resolved, action: 'update', current, changes })!;
-			const { answers: [answer], error } = await sendUndoWrites(this.execution, this.fields, [write]);
+			if (!current || outcome.newId === undefined || missingChanges.length === 0) continue;
+			const changes = missingChanges.map((change) => ({ ...change, from: fieldValue(current, change.field) }));
+			const completion: RecordUndo = { ...resolved, action: 'update', current, changes };
+			const { answers: [answer], error } = await sendUndoWrites(this.execution, this.fields, [completion]);
 			if (error) throw error;
 			if (answer && 'record' in answer) this.outcomes.set(undo, { ...resolved, newId: outcome.newId });
 		}

@@ -1,13 +1,14 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { withReplacedIds } from '../api/openapi/linkFields';
-import { isObject } from '../base/json';
+import { type Change, merge } from '../changes/merge';
 import type { Field } from '../fields/field';
+import { isUnset } from '../values/blank';
 import type { CurrentRecords, LivingRecreation } from './currentRecords';
-import { fieldEntries, fieldValue, hasNoValue, setField } from './fieldValues';
-import { compareStates, linksToDeletedRecords, partOfRecord, type RecordHistory, recordStateOf, type Recreation, withEntriesUndone } from './history';
+import { eventName, fieldEntries, fieldValue, setField } from './fieldValues';
+import { compareStates, linksToDeletedRecords, partOfRecord, type RecordHistory, recordStateOf, withEntriesUndone } from './history';
 import { isNumericId, linkKey, recordKey, withNewId } from './links';
-import { allKept, type FieldUndo, type RecordUndo, withoutWrite } from './recordUndo';
+import { allKept, type RecordUndo, withoutWrite } from './recordUndo';
 import type { FieldsByCollection, UndoFields } from './undoFields';
 import type { UndoChoices } from './undoForm';
 
@@ -21,14 +22,10 @@ export function planUndo(
 	knownRules: Omit<UndoRules, 'withNewIds' | 'linksToDeleted'>,
 	linkedAfterUndo: (undos: RecordUndo[]) => ReadonlySet<string>,
 ): RecordUndo[] {
-	const { current, takesPrecedence, isSightLimited } = knownRules;
+	const { current, takesPrecedence } = knownRules;
 	const rules: UndoRules = { ...knownRules, withNewIds: newIdsIn(histories, current), linksToDeleted: linksToDeletedRecords(histories) };
 	const undos = histories.map((history) => unlessNewerThanLog(planRecord(history, rules), takesPrecedence));
-	const duplicates = histories.flatMap((history) => {
-		const living = history.recreations.filter(({ id }) => current.livingRecord(history.collection, id));
-		return duplicateUndos(history, living, takesPrecedence || isSightLimited, ({ id }) => current.livingRecord(history.collection, id)!);
-	});
-	return withLinkedRecordsKept([...undos, ...duplicates], linkedAfterUndo);
+	return withLinkedRecordsKept(undos, linkedAfterUndo);
 }
 
 /** Keeps created records that other records link to when the undo is done, and then the records that these link to. */
@@ -166,10 +163,8 @@ function planRecreation(history: RecordHistory, rules: UndoRules): RecordUndo {
 	const writable = rules.writableFields.get(collection)!;
 	if (!writable.canMarkRecreations || !deletion.isCauseReported) return withoutWrite(history, 'cannot_be_undone', recreationUnmarkable);
 	if (!writable.isComplete(deletion.record)) return withoutWrite(history, 'cannot_be_undone', partOfRecord);
-	const changes = Object.entries(recordBeforeChanges(history, writable, rules))
-		.filter(([name, value]) => writable.canCreate(name) && !hasNoValue(value))
-		.map(([field, value]): FieldUndo => ({ field, from: null, to: isObject(value) ? withoutNulls(value) : value }));
-	return { ...withoutWrite(history, 'undone'), changes, action: 'create' };
+	const { changes } = writable.compare.difference({}, recordBeforeChanges(history, writable, rules));
+	return { ...withoutWrite(history, 'undone'), changes: changes.filter(({ field }) => writable.canCreate(field)), action: 'create' };
 }
 
 /** Returns the deleted record with the values from before the workflow's changes. */
@@ -187,27 +182,22 @@ function recordBeforeChanges(history: RecordHistory, writable: UndoFields, { tak
 
 /** Plans to restore the values that are missing in a record that an undo has created in place of a deleted one. */
 function planRecreationUpdate(history: RecordHistory, rules: UndoRules, recreation: LivingRecreation): RecordUndo {
-	const { withNewIds, takesPrecedence } = rules;
 	const writable = rules.writableFields.get(history.collection)!;
 	const { id, isToBeUndone, record } = recreation;
-	const missingValues = [...history.fields].flatMap(([field, { before, after, isChangedByOthers }]): FieldUndo[] => {
-		const linkField = writable.linkField(field);
-		const [from, to] = [fieldValue(record, field) ?? null, withNewIds(before, linkField)];
-		const isSame = writable.isSame(field, from, to) || (hasNoValue(from) && hasNoValue(to));
-		if (isChangedByOthers || isSame || !writable.canCreate(field)) return [];
-		// If only the deletion was undone before, the record still has the workflow's value.
-		const isWritten = !isToBeUndone && writable.canUpdate(field) && (takesPrecedence || writable.isSame(field, from, withNewIds(after, linkField)));
-		return [{ field, from, to, ...(!isWritten && { kept: true }) }];
-	});
-	const changes = [
-		...withTiedFieldsKept(missingValues, fieldsOfOthers(history, writable), writable),
-		...missingLinks(history, writable, rules, recreation),
-	];
-	const isKept = changes.some(({ kept }) => kept);
-	const isWritten = changes.some(({ kept }) => !kept);
+	// It was created with the values that others had given the deleted record.
+	const names = [...history.fields].flatMap(([name, field]) => (field.isChangedByOthers || !writable.canCreate(name) ? [] : [name]));
+	// If only the deletion was undone before, the record still has the workflow's value.
+	const changes = restoringChanges(history, rules, names, record).map((change): Change =>
+		isToBeUndone || !writable.canUpdate(change.field) ? { ...change, kept: true } : change,
+	);
+	const all = [...changes, ...missingLinks(history, writable, rules, recreation)];
+	const isKept = all.some(({ kept }) => kept);
+	const isWritten = all.some(({ kept }) => !kept);
+	const copies = history.recreations.flatMap((other) => (other.id !== id && rules.current.livingRecord(history.collection, other.id) ? [other.id] : []));
+	const reason = [isKept ? recreationDiffers(id) : createdAgain(id), ...copies.map(createdTwice)].join(' ');
 	return {
-		...withoutWrite(history, isKept ? 'conflict' : isWritten ? 'undone' : 'already_so', isKept ? recreationDiffers(id) : createdAgain(id)),
-		changes,
+		...withoutWrite(history, isKept ? 'conflict' : isWritten ? 'undone' : 'already_so', reason),
+		changes: all,
 		newId: id,
 		...(isWritten && { action: 'update' as const, current: record }),
 	};
@@ -219,49 +209,39 @@ function missingLinks(
 	writable: UndoFields,
 	{ linksToDeleted, withNewIds }: UndoRules,
 	{ isToBeUndone, isChanged, record }: LivingRecreation,
-): FieldUndo[] {
+): Change[] {
 	if (isToBeUndone || isChanged) return [];
-	return fieldEntries(history.deletion!.record).flatMap(([field, value]): FieldUndo[] => {
+	return fieldEntries(history.deletion!.record).flatMap(([field, value]): Change[] => {
 		const from = fieldValue(record, field) ?? null;
-		const isMissing = linksToDeleted(value) && hasNoValue(from) && writable.canUpdate(field) && !history.fields.has(field);
+		const isMissing = linksToDeleted(value) && isUnset(from) && writable.canUpdate(field) && !history.fields.has(field);
 		return isMissing ? [{ field, from, to: withNewIds(value, writable.linkField(field)) }] : [];
 	});
 }
 
 /**
- * Finds the fields that someone else has changed since, and the fields tied to a field that someone else has changed after the
- * workflow's first change. In a list of links, each entry is judged by itself.
+ * Finds the fields that belong to others: those that they have changed since, and those tied to a field that they have
+ * changed after the workflow's first change. In a list of links, each entry is judged by itself.
  */
-function fieldsOfOthers(history: RecordHistory, writable: UndoFields): string[] {
-	const { fields } = history;
-	const changedSince = [...fields].flatMap(([name, { isChangedByOthers }]) => (isChangedByOthers ? [name] : []));
-	const tied = [...fields].flatMap(([name, { othersSequence }]) => {
-		if (othersSequence === undefined || writable.linkField(name)) return [];
-		const isAffected = (other: string) => !writable.linkField(other) && othersSequence > (fields.get(other)?.firstSequence ?? Infinity);
-		return [...writable.withDependents([name])].filter(isAffected);
-	});
-	return [...new Set([...changedSince, ...tied])];
-}
-
-/** Keeps the fields that are tied to a kept field, or to a field of others. */
-function withTiedFieldsKept(changes: FieldUndo[], othersFields: string[], writable: UndoFields): FieldUndo[] {
-	const keptNames = changes.flatMap(({ field, kept }) => (kept ? [field] : []));
-	const tiedFields = writable.withDependents([...othersFields, ...keptNames]);
-	return changes.map((change) => (tiedFields.has(change.field) ? { ...change, kept: true } : change));
+function fieldsOfOthers({ fields }: RecordHistory, writable: UndoFields): string[] {
+	const isTiedToOthers = (name: string, since: number) =>
+		!writable.linkField(name) &&
+		[...writable.withDependents([name])].some((other) => !writable.linkField(other) && (fields.get(other)?.othersSequence ?? 0) > since);
+	return [...fields].flatMap(([name, { isChangedByOthers, firstSequence }]) =>
+		isChangedByOthers || isTiedToOthers(name, firstSequence) ? [name] : [],
+	);
 }
 
 /** Plans to restore the fields of an existing record. */
 function planUpdate(history: RecordHistory, rules: UndoRules, record: IDataObject): RecordUndo {
 	const writable = rules.writableFields.get(history.collection)!;
+	const names = [...history.fields.keys()];
 	// An undo has created the record in place of another, and nobody has changed it since.
-	if (history.fields.size === 0) return withoutWrite(history, 'already_so', hasValues);
-	if (![...history.fields.keys()].some((name) => writable.canUpdate(name))) {
-		return withoutWrite(history, 'cannot_be_undone', setByService([...history.fields.keys()]));
-	}
-	const changes = withTiedFieldsKept(fieldChanges(history, rules, writable, record), [], writable);
+	if (names.length === 0) return withoutWrite(history, 'already_so', hasValues);
+	if (!names.some(writable.canUpdate)) return withoutWrite(history, 'cannot_be_undone', setByService(names));
+	const changes = restoringChanges(history, rules, names.filter(writable.canUpdate), record, true);
 	const isConflict = changes.some(({ kept }) => kept);
 	const isWritten = changes.some(({ kept }) => !kept);
-	if (!isConflict && !isWritten) return { ...withoutWrite(history, 'already_so', hasValues), current: record };
+	if (changes.length === 0) return { ...withoutWrite(history, 'already_so', hasValues), current: record };
 	return {
 		...withoutWrite(history, isConflict ? 'conflict' : 'undone', isConflict ? fieldsChangedSince : undefined),
 		changes,
@@ -270,42 +250,58 @@ function planUpdate(history: RecordHistory, rules: UndoRules, record: IDataObjec
 	};
 }
 
-/** Decides what to do with each field that differs from its previous value. */
-function fieldChanges(
+/**
+ * Merges the values from before the workflow's changes into a record. Their base are the values that the workflow left:
+ * a field that now has another one belongs to others. Fields that the CRM changes together are kept together.
+ *
+ * @param areEntriesUndone whether entries of lists of links that others have changed, too, are undone one by one
+ */
+function restoringChanges(
 	history: RecordHistory,
-	{ takesPrecedence, withNewIds }: UndoRules,
-	writable: UndoFields,
+	{ takesPrecedence, withNewIds, writableFields }: UndoRules,
+	names: string[],
 	record: IDataObject,
-): FieldUndo[] {
+	areEntriesUndone = false,
+): Change[] {
+	const writable = writableFields.get(history.collection)!;
+	const { compare } = writable;
 	const othersFields = fieldsOfOthers(history, writable);
+	const [base, left, target]: IDataObject[] = [{}, {}, {}];
 	const undoneLists = new Map<string, unknown[]>();
-	const changes = [...history.fields].flatMap(([field, values]): FieldUndo[] => {
-		if (!writable.canUpdate(field)) return [];
-		const from = fieldValue(record, field) ?? null;
-		const linkField = writable.linkField(field);
-		const isChangedSince = othersFields.includes(field) || !writable.isSame(field, from, withNewIds(values.after, linkField));
-		if ((isChangedSince || values.othersSequence !== undefined) && linkField && Array.isArray(from)) {
-			const replaceIds = (entry: unknown) => withNewIds(entry, linkField);
+	for (const name of names) {
+		const values = history.fields.get(name)!;
+		const linkField = writable.linkField(name);
+		const replaceIds = (value: unknown) => withNewIds(value, linkField);
+		const [from, after] = [fieldValue(record, name) ?? null, replaceIds(values.after)];
+		const isOthers = othersFields.includes(name);
+		const isShared = values.othersSequence !== undefined || isOthers || !writable.isSame(name, from, after);
+		if (areEntriesUndone && isShared && linkField && Array.isArray(from)) {
 			const { list, hasKeptEntries } = withEntriesUndone(from, values, replaceIds, takesPrecedence);
-			undoneLists.set(field, list);
-			if (!writable.isSame(field, from, list)) return [{ field, from, to: list }];
+			undoneLists.set(name, list);
 			// Others have since decided about all entries that the workflow has changed.
-			return hasKeptEntries ? [{ field, from, to: withEntriesUndone(from, values, replaceIds, true).list, kept: true }] : [];
+			const isKept = hasKeptEntries && writable.isSame(name, from, list);
+			setField(target!, name, isKept ? withEntriesUndone(from, values, replaceIds, true).list : list);
+			setField(left!, name, from);
+			if (!isKept) setField(base!, name, from);
+		} else {
+			setField(target!, name, replaceIds(values.before));
+			setField(left!, name, after);
+			if (!isOthers) setField(base!, name, after);
 		}
-		const to = withNewIds(values.before, linkField);
-		if (writable.isSame(field, from, to)) return [];
-		return [{ field, from, to, ...(isChangedSince && !takesPrecedence && { kept: true as const }) }];
-	});
+	}
+	const changedFields = new Set(compare.difference(left!, target!).changes.map(({ field }) => field));
+	const merged = merge(compare, { base, target: target!, current: record }, () => (takesPrecedence ? 'target' : 'current'))!;
+	const changes = merged.changes.filter(({ field }) => changedFields.has(field));
+	if (takesPrecedence) return changes;
 	// A field such as the main contact must be an entry of its list, so it cannot return if the list lacks it.
-	const isMissingInList = ({ field, to }: FieldUndo) =>
+	const isMissingInList = ({ field, to }: Change) =>
 		isId(to) && writable.dependentFields(field).some((list) => undoneLists.get(list)?.includes(to) === false);
-	return changes.map((change): FieldUndo => (isMissingInList(change) && !takesPrecedence ? { ...change, kept: true } : change));
+	const keptFields = changes.flatMap((change) => (change.kept || isMissingInList(change) ? [eventName(change.field)] : []));
+	const tiedFields = writable.withDependents(areEntriesUndone ? keptFields : [...othersFields, ...keptFields]);
+	return changes.map((change) => (tiedFields.has(change.field) || isMissingInList(change) ? { ...change, kept: true } : change));
 }
 
 const isId = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
-
-const withoutNulls = (value: IDataObject): IDataObject =>
-	Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
 
 const hasValues = 'The record already has its previous values.';
 const createdAgain = (id: string) => `It was created again as ${id}.`;
@@ -320,37 +316,7 @@ const recreationUnmarkable =
 const setByService = (names: string[]) => `Only fields that the CRM sets were changed: ${names.join(', ')}.`;
 
 /** Keeps a created record that other records link to. */
-export const keptAsLinked = ({ history }: RecordUndo): RecordUndo =>
-	withoutWrite(history, 'conflict', history.duplicateOf ? duplicateKept(history.duplicateOf.id) : linkedSince);
+export const keptAsLinked = ({ history }: RecordUndo): RecordUndo => withoutWrite(history, 'conflict', linkedSince);
 
-/**
- * If several undos have created the same record again, the first one stays. The others are deleted, unless
- * somebody has changed them.
- *
- * @param areKept whether the others stay even if nobody has changed them
- */
-export function duplicateUndos(
-	history: RecordHistory,
-	[first, ...others]: Recreation[],
-	areKept: boolean,
-	currentRecord: (recreation: Recreation) => IDataObject,
-): RecordUndo[] {
-	const { deletion, isCreated } = history;
-	if (!first || !deletion || isCreated) return [];
-	return others.filter(({ isToBeUndone }) => !isToBeUndone).map((recreation): RecordUndo => {
-		const record = currentRecord(recreation);
-		const duplicate = { ...history, id: recreation.id, fields: new Map(), recreations: [], duplicateOf: { id: first.id, recreation } };
-		const isChanged = recreation.isChanged || compareStates(recordStateOf(record), recreation.state) !== 'same';
-		if (areKept || isChanged) return withoutWrite(duplicate, 'conflict', duplicateKept(first.id));
-		return { ...withoutWrite(duplicate, 'undone', createdTwice(first.id)), action: 'delete', current: record };
-	});
-}
-
-/** Keeps a duplicate that was found after the maximum number of records was reached. */
-export const keptBeyondMaximum = ({ history, reason = '' }: RecordUndo): RecordUndo =>
-	withoutWrite(history, 'conflict', `${reason} It was not deleted, because Maximum Records allows no more. Run the undo again.`);
-
-export const createdTwice = (id: string) => `Another undo created it too: ${id}.`;
-const duplicateKept = (id: string) =>
-	`Two undos have created this record; the other is ${id}. It was not deleted: it has been changed or linked since, or that could not be checked. Merge the two by hand.`;
+export const createdTwice = (id: string) => `Another undo created it too, as ${id}. Merge the two.`;
 const linkedSince = 'The workflow created this record, and it is still linked from other records. It was not deleted.';

@@ -2,98 +2,77 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 
 import { isAnsweredWith, isNotFound, isWebPage } from '../api/record';
-import { path as pathOf } from '../api/http/path';
 import type { Reason } from '../api/http/errorWords';
 import { outdatedVersion, refusedRecord } from '../api/http/statuses';
 import type { WriteDescription } from '../api/openapi/writing';
-import { idText, isObject } from '../base/json';
+import { idText } from '../base/json';
 import { getOrCreate } from '../base/maps';
-import { ownMember, pointerSteps } from '../base/ownMembers';
+import { pointerSteps } from '../base/ownMembers';
+import { type ChangeWrite, changeWrites } from '../changes/apply';
+import type { Change } from '../changes/merge';
 import { exactBody } from '../fields/exactBody';
 import { allCustomFields, customFieldPrefix } from '../fields/field';
-import type { Execution, Write } from '../model';
+import type { Execution } from '../model';
 import { runAll } from '../schedule';
-import { writeRecords } from '../writing/batches';
-import { protectionOf, versionOf } from '../writing/replace';
-import { fieldValue, hasField, hasNoValue, setField } from './fieldValues';
-import { allKept, type FieldUndo, type RecordUndo, type UndoAction } from './recordUndo';
+import { protectionOf } from '../writing/replace';
+import { eventName, fieldValue, hasField, setField } from './fieldValues';
+import { allKept, type RecordUndo } from './recordUndo';
 import type { FieldsByCollection, UndoFields } from './undoFields';
-
-interface UndoWrite {
-	action: UndoAction;
-	collection: string;
-	/** The record to change or delete; absent for a record to create. */
-	record?: IDataObject;
-	body?: IDataObject;
-	/** Id of the event of the deletion that is undone. */
-	deletion?: string;
-}
 
 /** The service's answer to a write: the record, or a refusal. */
 export type WriteAnswer = { record: IDataObject } | { refused: Error };
 
-/** Returns the write that carries out an undo, if there is one. */
-export function writeFor(undo: RecordUndo): UndoWrite | undefined {
-	const { history: { collection, deletion }, action, current } = undo;
-	if (action === undefined) return undefined;
-	if (action === 'delete') return { action, collection, record: current! };
-	const restored = undo.changes.filter(({ kept }) => !kept);
-	if (action === 'update') return { action, collection, record: current!, body: patchFor(restored) };
-	const body = Object.fromEntries(restored.map(({ field, to }) => [field, to])) as IDataObject;
-	return { action, collection, deletion: deletion!.event, body };
-}
-
-/** Numbers that the log has as text, as they would lose digits otherwise, are sent as numbers again. */
-const exactly = (group: UndoWrite[], fields: FieldsByCollection): UndoWrite[] =>
-	group.map((write) => {
-		const { action, collection, body } = write;
-		return action === 'delete' || !body ? write : { ...write, body: exactBody(fields.get(collection)?.writtenFields(action) ?? [], body) };
-	});
-
-/** The merge patch (RFC 7396) that restores the previous values. */
-function patchFor(changes: FieldUndo[]): IDataObject {
-	const patch: IDataObject = {};
-	for (const { field, from, to } of changes) setField(patch, field, patchedValue(from, to));
-	return patch;
-}
-
-/** The service merges objects, so members that the previous value lacks have to be cleared. */
-function patchedValue(from: unknown, to: unknown): unknown {
-	if (!isObject(to) || !isObject(from)) return to ?? null;
-	const clearedMembers = Object.keys(from).filter((name) => !Object.hasOwn(to, name)).map((name) => [name, null]);
-	const restoredMembers = Object.entries(to).map(([name, value]) => [name, patchedValue(from[name], value)]);
-	return Object.fromEntries([...clearedMembers, ...restoredMembers]);
+/** The write that carries out an undo. */
+function writeFor({ action, current, changes, history: { deletion } }: RecordUndo, fields: UndoFields): ChangeWrite {
+	if (action === 'delete') return { record: current! };
+	const body: IDataObject = {};
+	for (const { field, to, kept } of changes) if (!kept) setField(body, field, to ?? null);
+	// Numbers that the log has as text, as they would lose digits otherwise, are sent as numbers again.
+	const exact = exactBody(fields.writtenFields(action!), body);
+	return action === 'create' ? { body: exact, deletion: deletion!.event } : { body: exact, record: current! };
 }
 
 /**
- * Sends writes as every operation does: in batches, under idempotency keys and versions. A creation is sent alone,
- * under a key that names the deletion, so that the log shows which record was created for which.
+ * Sends the writes of undos as every operation does: in batches, under idempotency keys and versions. A creation is sent
+ * alone, under a key that names the deletion, so that the log shows which record was created for which.
  *
- * @returns the answers in the order of the writes, up to the first error that does not concern just one record
+ * @returns the answers in the order of the undos, up to the first error that does not concern just one record
  */
 export async function sendUndoWrites(
 	execution: Execution,
 	fields: FieldsByCollection,
-	writes: UndoWrite[],
+	undos: RecordUndo[],
 ): Promise<{ answers: WriteAnswer[]; error?: Error }> {
+	const signal = execution.n8n.getExecutionCancelSignal();
+	const mayContinue = (results: unknown[]) => !signal?.aborted && !results.some((result) => result instanceof Error);
 	const answers: WriteAnswer[] = [];
-	for (let start = 0; start < writes.length; ) {
-		const { action, collection } = writes[start]!;
-		let end = start + 1;
-		while (writes[end]?.action === action && writes[end]?.collection === collection) end++;
-		const group = writes.slice(start, end);
-		const description = fields.get(collection)?.description?.[action];
+	for (let start = 0; start < undos.length; start = answers.length) {
+		const { action, history: { collection } } = undos[start]!;
+		const end = undos.findIndex((undo, i) => i > start && (undo.action !== action || undo.history.collection !== collection));
+		const group = undos.slice(start, end === -1 ? undefined : end);
+		const typeFields = fields.get(collection);
+		const description = typeFields?.description?.[action!];
 		if (!description || description.refusal !== undefined) {
 			const refused = new Error(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`);
 			answers.push(...group.map(() => ({ refused })));
-		} else {
-			const error = await sendGroup(execution, description, exactly(group, fields), answers);
-			if (error) return { answers, error };
+			continue;
 		}
-		start = end;
+		const writes = group.map((undo) => writeFor(undo, typeFields));
+		// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
+		const work = changeWrites(execution, description, { collection: `/v1${collection}`, writes, run: randomUUID() }, refusalOrError);
+		for await (const finished of runAll(work, group.length, mayContinue)) {
+			for (const { result } of finished) {
+				if (result instanceof Error) return { answers, error: result };
+				answers.push(result as unknown as WriteAnswer);
+			}
+		}
+		if (signal?.aborted) return { answers, error: new Error('The execution was canceled') };
 	}
 	return { answers };
 }
+
+/** Errors that concern just one record, so that the next write may succeed, are its refusal. */
+const refusalOrError = (error: Error) => (isAnsweredWith(error, ...refusedRecord) && !isWebPage(error) ? { refused: error } : error);
 
 /** Tells the user if the service cannot prevent a plan from overwriting what others change meanwhile. */
 export function warnIfUnprotected(execution: Execution, fields: FieldsByCollection, undos: RecordUndo[]): void {
@@ -106,64 +85,15 @@ export function warnIfUnprotected(execution: Execution, fields: FieldsByCollecti
 	for (const [description, records] of recordsByDescription) protectionOf(execution, description, records);
 }
 
-/** Sends writes of one action to one collection. Appends their answers, and returns the error that stopped them, if any. */
-async function sendGroup(
-	execution: Execution,
-	description: WriteDescription,
-	group: UndoWrite[],
-	answers: WriteAnswer[],
-): Promise<Error | undefined> {
-	const { identity, n8n } = execution;
-	// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
-	const freshIdentity = { ...identity, run: randomUUID() };
-	const freshExecution: Execution = { ...execution, identity: freshIdentity };
-	const plan = writeRecords(freshExecution, description, (index) => requestOf(group[index]!), toAnswer, {
-		areAlone: group[0]?.action === 'create',
-		...protectionOf(execution, description, group.map(({ record }) => record)),
-		onRefusal: refusalOrError,
-	});
-	const signal = n8n.getExecutionCancelSignal();
-	const mayContinue = (results: unknown[]) => !signal?.aborted && !results.some((result) => result instanceof Error);
-	for await (const finished of runAll(plan, group.length, mayContinue)) {
-		for (const { result } of finished) {
-			if (result instanceof Error) return result;
-			answers.push(result as unknown as WriteAnswer);
-		}
-	}
-	return signal?.aborted ? new Error('The execution was canceled') : undefined;
-}
-
-const toAnswer = (record: IDataObject): IDataObject => ({ record });
-
-const refusalOrError = (error: Error) => (isRefusal(error) ? ({ refused: error } as unknown as IDataObject) : error);
-
-/** Whether an error concerns just one record, so that the next write may succeed. */
-const isRefusal = (error: Error): boolean => isAnsweredWith(error, ...refusedRecord) && !isWebPage(error);
-
-function requestOf({ collection, record, body, deletion }: UndoWrite): Write {
-	const collectionPath = `/v1${collection}`;
-	const id = record && String(record.id);
-	const version = versionOf(record);
-	return {
-		collection: collectionPath,
-		path: id === undefined ? collectionPath : collectionPath + pathOf`/${id}`,
-		...(id !== undefined && { id, before: record! }),
-		...(version !== undefined && { version }),
-		...(body && { body }),
-		...(deletion !== undefined && { deletion }),
-	};
-}
-
 /** Returns the outcome of an undo, according to the service's answer to its write. */
-export function afterWrite(undo: RecordUndo, answer: WriteAnswer, fields?: UndoFields): RecordUndo {
+export function afterWrite(undo: RecordUndo, answer: WriteAnswer, fields: UndoFields): RecordUndo {
 	if ('refused' in answer) return afterRefusal(undo, answer.refused, fields);
-	if (undo.action === 'update') return afterUpdate(undo, answer.record);
+	if (undo.action === 'update') return afterUpdate(undo, answer.record, fields);
 	const newId = undo.action === 'create' ? idText(answer.record.id) : undefined;
 	return newId === undefined ? undo : { ...undo, newId };
 }
 
-function afterRefusal(undo: RecordUndo, refused: Error, fields: UndoFields | undefined): RecordUndo {
-	if (undo.storedOtherwise) return reportStoredOtherwise(undo, undo.storedOtherwise);
+function afterRefusal(undo: RecordUndo, refused: Error, fields: UndoFields): RecordUndo {
 	const { action, ...rest } = { ...undo, changes: allKept(undo.changes) };
 	if (isNotFound(refused)) {
 		return action === 'delete'
@@ -186,65 +116,29 @@ function afterRefusal(undo: RecordUndo, refused: Error, fields: UndoFields | und
 	};
 }
 
-/**
- * Compares what the service has stored with what it was sent: a service that changes fields together may have
- * applied one of them to the other. These values are sent once more, and reported if they differ again.
- */
-function afterUpdate(undo: RecordUndo, record: IDataObject): RecordUndo {
-	const differing = undo.changes
-		.filter(({ field, to, kept }) => !kept && hasField(record, field) && !isStored(fieldValue(record, field), to))
-		.map(({ field }) => field);
+/** Reports the fields in which the service has stored other values than those that it was sent. */
+function afterUpdate(undo: RecordUndo, record: IDataObject, { compare }: UndoFields): RecordUndo {
+	const isDifferent = ({ field, to, kept }: Change) => !kept && hasField(record, field) && !compare.covers(field, fieldValue(record, field), to);
+	const differing = undo.changes.filter(isDifferent);
 	if (differing.length === 0) return undo;
-	if (undo.storedOtherwise) return reportStoredOtherwise(undo, differing);
-	return { ...undo, nextAttempt: { ...undo, current: record, storedOtherwise: differing } };
-}
-
-function reportStoredOtherwise(undo: RecordUndo, fields: string[]): RecordUndo {
-	const changes = undo.changes.map((change): FieldUndo => (fields.includes(change.field) ? { ...change, kept: true } : change));
-	const message = `The CRM stored other values than the previous ones in ${fields.join(', ')}. Check the record.`;
+	const changes = undo.changes.map((change): Change => (differing.includes(change) ? { ...change, kept: true } : change));
+	const message = `The CRM stored other values than the previous ones in ${differing.map(({ field }) => field).join(', ')}. Check the record.`;
 	return { ...undo, changes, reason: [undo.reason, message].filter(Boolean).join(' '), result: 'cannot_be_undone' };
 }
 
-/** Whether a value was stored as sent. The service may add empty members, and may reorder a list of links. */
-function isStored(storedValue: unknown, sentValue: unknown): boolean {
-	if (hasNoValue(sentValue)) return hasNoValue(storedValue);
-	if (Array.isArray(sentValue)) return Array.isArray(storedValue) && isListStored(storedValue, sentValue);
-	if (isObject(sentValue)) {
-		return isObject(storedValue) && Object.entries(sentValue).every(([name, value]) => isStored(ownMember(storedValue, name), value));
-	}
-	return storedValue === sentValue;
-}
-
-function isListStored(storedList: unknown[], sentList: unknown[]): boolean {
-	const hasObjects = [...sentList, ...storedList].some((entry) => typeof entry === 'object');
-	const comparable = (list: unknown[]) => (hasObjects ? list : [...list].sort());
-	const [storedEntries, sentEntries] = [comparable(storedList), comparable(sentList)];
-	return storedList.length === sentList.length && sentEntries.every((entry, i) => isStored(storedEntries[i], entry));
-}
-
 /** Removes the values that the service refused by name from an undo; undefined if it named none, or if nothing is left. */
-function withoutRefusedValues(undo: RecordUndo, refused: Error, fields: UndoFields | undefined): RecordUndo | undefined {
+function withoutRefusedValues(undo: RecordUndo, refused: Error, fields: UndoFields): RecordUndo | undefined {
 	const { errors } = refusalDetails(refused);
 	const reasons = Array.isArray(errors) ? (errors as Reason[]) : [];
 	const namedFields = new Set(reasons.flatMap(({ pointer }) => (pointer === undefined ? [] : [fieldNameIn(pointer)])));
 	// Without its place, such as its stage, the service would put the record elsewhere.
-	if (undo.action === 'create' && [...namedFields].some((name) => fields?.isPlacement(name))) return undefined;
-	const refusedFields = fields?.withDependents(namedFields) ?? namedFields;
-	const omittedFields: string[] = [];
-	const changes = undo.changes.map((change): FieldUndo => {
-		const { field, to, kept } = change;
-		if (!kept && refusedFields.has(field)) {
-			omittedFields.push(field);
-			return { ...change, kept: true };
-		}
-		// A record that is created has all custom fields in one change.
-		const omittedKeys = field === allCustomFields && isObject(to) ? Object.keys(to).filter((key) => namedFields.has(customFieldPrefix + key)) : [];
-		if (omittedKeys.length === 0) return change;
-		omittedFields.push(...omittedKeys.map((key) => customFieldPrefix + key));
-		return { ...change, to: Object.fromEntries(Object.entries(to as IDataObject).filter(([key]) => !omittedKeys.includes(key))) };
-	});
-	if (omittedFields.length === 0 || changes.every(({ kept }) => kept)) return undefined;
-	const message = `The CRM refused ${omittedFields.join(', ')}; the other values were restored.`;
+	if (undo.action === 'create' && [...namedFields].some((name) => fields.isPlacement(name))) return undefined;
+	const refusedFields = fields.withDependents(namedFields);
+	const isRefused = ({ field, kept }: Change) => !kept && refusedFields.has(eventName(field));
+	const omittedFields = new Set(undo.changes.filter(isRefused).map(({ field }) => eventName(field)));
+	const changes = undo.changes.map((change): Change => (isRefused(change) ? { ...change, kept: true } : change));
+	if (omittedFields.size === 0 || changes.every(({ kept }) => kept)) return undefined;
+	const message = `The CRM refused ${[...omittedFields].join(', ')}; the other values were restored.`;
 	const reason = [undo.reason, message, ...textsOfRefusal(refused)].filter(Boolean).join(' ');
 	return { ...undo, changes, reason, result: 'cannot_be_undone' };
 }
