@@ -167,17 +167,6 @@ describe('a choice that is not understood is refused, and nothing is written', (
 		expect(await writes()).toEqual([]);
 		expect(await listed(team)).toHaveLength(10);
 	});
-
-	test('texts that mean a choice are accepted', async () => {
-		const { team, records, filters } = newTeam(10);
-		await add(records);
-		await sandbox.clear();
-		for (const preview of ['true', 'TRUE']) await run(records.slice(1), { filters, ...everything, preview });
-		expect(await writes()).toEqual([]);
-		const { conflict } = await run(records.slice(5), { filters, missingInSource: 'delete', maxDeletionsShare: '10 %' });
-		expect(conflict).toHaveLength(5);
-		expect(await listed(team)).toHaveLength(10);
-	});
 });
 
 describe('with the values that both sides agreed on last', () => {

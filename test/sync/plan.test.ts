@@ -229,14 +229,6 @@ test('a unique value in another notation points to a missing record only if no k
 	expect(missingAfter('new@x.example')).toMatchObject([{ action: 'conflict', reason: expect.stringContaining('item 0 has its Name') }]);
 });
 
-test('a message shows the first hundred characters of a key', () => {
-	const long = 'k'.repeat(101);
-	const shown = `“${long.slice(1)}”`;
-	expect(reasonOf(plan([{ code: long }, { code: long }], [], { match: [code] }))).toContain(`code: ${shown} is`);
-	const other = { id: 'con_3', name: long, code: 'A' };
-	expect(reasonOf(plan([{ code: 'A', name: 'n' }], [other], { match: [name, code] }))).toContain(`name: ${shown}. It`);
-});
-
 test('a message lists ten values, and says if there are more', () => {
 	const values = Array.from({ length: 11 }, (_, i) => i);
 	expect(listed(values.slice(0, 10))).toBe('0, 1, 2, 3, 4, 5, 6, 7, 8, 9');

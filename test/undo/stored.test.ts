@@ -1,7 +1,14 @@
 import { comparison } from '../../nodes/CrmPlatform/changes/merge';
+import { fieldNamed } from '../../nodes/CrmPlatform/fields/field';
 import { afterWrite } from '../../nodes/CrmPlatform/undo/undoWrites';
 import type { RecordUndo } from '../../nodes/CrmPlatform/undo/recordUndo';
 import type { UndoFields } from '../../nodes/CrmPlatform/undo/undoFields';
+
+test('JSON is restored as one value, with members that have none', () => {
+	const { difference } = comparison([fieldNamed('data', { kind: 'json' })], true);
+	const data = { a: null, b: {}, c: 1 };
+	expect(difference({}, { data })).toEqual({ changes: [{ field: 'data', from: null, to: data }], patch: { data } });
+});
 
 test('values that the CRM stores otherwise than they were sent are reported', () => {
 	const changes = [{ field: 'job_title', from: 'x', to: 'Poet' }, { field: 'custom_fields.tier', from: 'x', to: 'gold' }];

@@ -34,8 +34,9 @@ interface Difference {
  * objects of a list. A missing value, null, an empty text and an empty list are equal.
  *
  * @param fields the fields that records are written with
+ * @param isJsonWhole whether JSON is one value; otherwise, each of its members is
  */
-export function comparison(fields: ComparedField[]): RecordComparison {
+export function comparison(fields: ComparedField[], isJsonWhole = false): RecordComparison {
 	const byName = new Map(fields.map((field) => [field.path.join('.'), field]));
 
 	const objectDifference = (
@@ -53,7 +54,8 @@ export function comparison(fields: ComparedField[]): RecordComparison {
 			const name = prefix + key;
 			const field = byName.get(name) ?? around;
 			const current = ownMember(before, key);
-			if (isObject(value) && Object.keys(value).length > 0) {
+			const isWhole = isJsonWhole && byName.get(name)?.kind === 'json';
+			if (isObject(value) && Object.keys(value).length > 0 && !isWhole) {
 				const count = changes.length;
 				const inner = objectDifference(current, value, `${name}.`, field, changes, isChosen);
 				if (changes.length > count) setMember(patch, key, inner);

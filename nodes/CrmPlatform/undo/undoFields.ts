@@ -33,7 +33,9 @@ export class UndoFields {
 		const byName = (action: 'create' | 'update') => new Map(fieldsOf(action).map((field) => [field.name, field]));
 		const members = (action: 'create' | 'update') => new Set(description?.[action]?.fields.map(({ path: [name = ''] }) => name));
 		this.byAction = { create: byName('create'), update: byName('update') };
-		this.compare = comparison([...fieldsOf('create'), ...fieldsOf('update')]);
+		// Each custom field is a value of its own.
+		const compared = [...fieldsOf('create'), ...fieldsOf('update')].filter(({ name }) => name !== allCustomFields);
+		this.compare = comparison(compared, true);
 		this.members = { create: members('create'), update: members('update') };
 		const fields = [...this.byAction.update.values()];
 		this.places = fields.filter(({ part }) => part !== undefined).flatMap((part) =>

@@ -64,9 +64,9 @@ export class UndoOrder {
 	}
 
 	/**
-	 * Writes what waits for something that nothing else can provide: a record that links to one that
-	 * could not be created, or to another one in a circle, is created without its link; a record whose unique value a record to delete has, which may be linked from those that wait for
-	 * this one, without the value; and updates without the values that other records keep.
+	 * Writes something without what it waits for: a record that links to one that could not be created, or to another one
+	 * in a circle, without its link; a record whose unique value a record to delete still has, which may be linked from those
+	 * that wait for this one, without the value; and updates without the values that other records keep.
 	 *
 	 * @returns whether there was something to write
 	 */
