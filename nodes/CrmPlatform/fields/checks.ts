@@ -71,11 +71,11 @@ const formats: Record<string, { isValid(value: string): boolean; description: st
 };
 
 /**
- * What spreadsheets in English, German, French and Spanish, and JavaScript, put in place of a value that they could not
- * calculate.
+ * What spreadsheets in any language, and JavaScript, put in place of a value that they could not calculate or show:
+ * capitals that end in an exclamation or question mark, translations of `#N/A`, or a cell full of `#`.
  */
 const errorText =
-	/^\s*(#(N\/A|NV|N\/D|NULL!|DIV\/0!|¡DIV\/0!|VALUE!|REF!|NAME\?|NUM!|SPILL!|CALC!|ERROR!|WERT!|BEZUG!|ZAHL!|VALEUR!|NOM\?|NOMBRE!|¡VALOR!|¡REF!|¿NOMBRE\?)|\[object \w+\]|undefined|NaN)\s*$/;
+	/^\s*(#[¡¿]?\p{Lu}[\p{Lu}\d/_ ]*[!?]|#\p{Lu}[/.]\p{Lu}\.?|#(NV|YOK|SAKNAS|HIÁNYZIK|GETTING_DATA)|##+|(Err|Fehler|Erreur|Errore) ?: ?5\d\d|\[object \w+\]|undefined|NaN|Invalid Date(Time)?)\s*$/u;
 
 /** @throws FieldError if a value, or one within it, is what a broken formula or expression leaves */
 export function refuseErrorText(field: Field, value: unknown): void {
