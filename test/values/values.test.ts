@@ -3,7 +3,7 @@ import { DateTime } from 'luxon';
 import { fieldNamed, type Field, type FieldKind } from '../../nodes/CrmPlatform/fields/field';
 import { apiValue, filterValue } from '../../nodes/CrmPlatform/fields/decideValue';
 import { fieldKinds } from '../../nodes/CrmPlatform/fields/fieldKinds';
-import { instant, nextDay, parseMoment } from '../../nodes/CrmPlatform/values/dates';
+import { instant, nextDay, parseMoment, startOfDay } from '../../nodes/CrmPlatform/values/dates';
 import { foldedText } from '../../nodes/CrmPlatform/values/foldedText';
 
 const zone = 'America/New_York';
@@ -210,13 +210,21 @@ test.each([
 	expect(instant(nextDay(parseMoment(day, zone)!))).toBe(next);
 });
 
+test.each([
+	['America/Havana', '2026-11-01', '2026-11-01T04:00:00.000Z'],
+	['Atlantic/Azores', '2026-10-25', '2026-10-25T00:00:00.000Z'],
+	['Europe/Berlin', '2026-10-25', '2026-10-24T22:00:00.000Z'],
+])('a day begins with the first of its midnights: %s %s', (zone, day, start) => {
+	expect(instant(startOfDay(parseMoment(day, zone)!))).toBe(start);
+});
+
 test('a time that is after 9999 in UTC is refused, since RFC 3339 cannot write it', () => {
 	expect(convert('dateTime', '9999-12-31T12:00:00')).toBe('9999-12-31T17:00:00.000Z');
 	expect(() => convert('dateTime', '9999-12-31T23:00:00')).toThrow('is not a date');
 });
 
 test('names that look alike are one', () => {
-	for (const name of ['Acme\u00a0GmbH', 'Acme  GmbH ', 'ACME\u200b GmbH', 'Ac\u00adme GmbH', '\ufeffacme gmbh']) {
+	for (const name of ['Acme\u00a0GmbH', 'Acme  GmbH ', 'ACME\u200b GmbH', 'Ac\u00adme GmbH', 'Ac\u034fme GmbH\ufe0f', '\ufeffacme gmbh']) {
 		expect(foldedText(name)).toBe('acme gmbh');
 	}
 	expect(foldedText('Acme-GmbH')).not.toBe('acme gmbh');

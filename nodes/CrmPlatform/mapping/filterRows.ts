@@ -7,7 +7,7 @@ import type { Field, InputValue } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { asId } from '../lookUp/names';
 import { isBlank } from '../values/blank';
-import { nextDay, parseMoment } from '../values/dates';
+import { nextDay, parseMoment, startOfDay } from '../values/dates';
 import type { FieldsOfItems } from './acceptedFields';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
@@ -142,7 +142,7 @@ function wholeDay(field: FilteredField, { value: operator, takes }: FilterOperat
 	const moment = parseMoment(value, zone)?.setZone(zone);
 	const isDate = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value);
 	const isMidnight = takes === 'dates' && moment !== undefined && +moment === +moment.startOf('day');
-	if (isDate || isMidnight) return moment;
+	if (moment !== undefined && (isDate || isMidnight)) return startOfDay(moment);
 	if (operator === 'isOn' && moment !== undefined) throw noDay(field, moment);
 	return undefined;
 }

@@ -41,9 +41,16 @@ export function instant(moment: DateTime): string | null {
 	return utc.toMillis() > latest ? null : utc.toISO();
 }
 
+/** The first moment of a day: where clocks go back at midnight, as in the Azores and Havana, a day has two midnights. */
+export function startOfDay(moment: DateTime): DateTime {
+	const midnight = moment.startOf('day');
+	const hourBefore = midnight.minus({ hours: 1 });
+	return hourBefore.hasSame(midnight, 'day') ? hourBefore : midnight;
+}
+
 /** The start of the next day: in some time zones, clocks skip midnight. The last moment that can be written ends all days. */
 export function nextDay(day: DateTime): DateTime {
-	const start = day.plus({ days: 1 }).startOf('day');
+	const start = startOfDay(day.plus({ days: 1 }));
 	return start.toMillis() > latest ? DateTime.fromMillis(latest, { zone: 'utc' }) : start;
 }
 
