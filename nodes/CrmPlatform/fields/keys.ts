@@ -26,7 +26,7 @@ export const isRoundedKey = (key: string): boolean => /^\s*[+-]?\d([.,]\d+)?E\+\
 
 /** A text without surrounding white space, including invisible zero-width characters. */
 export const trimmed = (text: string): string =>
-	text.replace(/^[\s\u00ad\u200b-\u200f\u2060\ufeff]+/, '').replace(/[\s\u00ad\u200b-\u200f\u2060\ufeff]+$/, '');
+	text.replace(/^[\s\p{Default_Ignorable_Code_Point}]+/u, '').replace(/[\s\p{Default_Ignorable_Code_Point}]+$/u, '');
 
 /**
  * A loose form of a text: without case, separators, brackets and quotes, leading zeros and zero decimals, and the

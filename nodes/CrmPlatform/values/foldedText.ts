@@ -1,5 +1,5 @@
-/** Characters that nobody sees: soft hyphens, zero-width spaces and joiners, marks of direction. */
-const invisible = /[\u00ad\u200b-\u200f\u2060\ufeff]/g;
+/** Characters that nobody sees: soft hyphens, zero-width spaces and joiners, marks of direction, fillers. */
+const invisible = /\p{Default_Ignorable_Code_Point}/gu;
 
 /**
  * A text as people read it: without invisible characters, with single spaces of one kind, none around it, and accents
