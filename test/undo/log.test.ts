@@ -88,6 +88,16 @@ describe('what the credential does not see is said', () => {
 			);
 	});
 
+	test('numbers that are missing directly after the last visible change of the execution', async () => {
+		await createAs('hidden end', 'contact', { last_name: 'Seen' });
+		await createAs('hidden end', 'company', { name: 'Unseen end' });
+		await add('contacts', { last_name: 'Later' });
+		hide(({ type }) => type === 'company.created');
+		expect((await through.undo('hidden end')).hints).toContainEqual(
+			expect.stringMatching(/^1 change of execution hidden end may be outside what this credential sees/),
+		);
+	});
+
 	test('an execution of which nothing is visible', async () => {
 		await createAs('unseen', 'company', { name: 'Unseen' });
 		await add('contacts', { last_name: 'Later' });

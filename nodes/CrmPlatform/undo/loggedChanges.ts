@@ -59,17 +59,21 @@ export class LoggedChanges {
 		this.lastSequence = (first?.sequence ?? 1) - 1;
 		/** Missing numbers since the last change to undo; before the first one, only those directly before the event. */
 		let missing = 0;
+		/** Missing numbers directly after the last change to undo. */
+		let missingAfter: number | undefined = 0;
 		for await (const event of first ? this.log.allAfter(this.lastSequence) : []) {
 			const [gap, isChosen] = [event.sequence - this.lastSequence - 1, this.choices.isChosen(event)];
 			missing = this.found > 0 || isChosen ? missing + gap : gap;
 			this.lastSequence = event.sequence;
 			this.histories.addEvent(event, isChosen);
 			this.hidden += gap;
+			missingAfter = isChosen ? undefined : (missingAfter ?? gap);
 			if (!isChosen) continue;
 			this.found++;
 			this.unseen += missing;
 			missing = 0;
 		}
+		this.unseen += missingAfter ?? 0;
 		if (this.unseen > 0) this.execution.api.notices.add(unseenChanges(this.unseen, this.choices.causer.label));
 	}
 
