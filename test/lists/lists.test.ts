@@ -70,6 +70,11 @@ test('a cursor that repeats is an error and not an endless loop', async () => {
 	expect(await sandbox.requests()).toHaveLength(2);
 });
 
+test.each(['"error":{"message":"The database is down"}', '"errors":["timeout"]'])('a list with %s is not taken for an empty one', async (error) => {
+	await answerWith(`{"data":[],"next_cursor":null,"total":0,${error}}`);
+	await expect(list()).rejects.toThrow('It comes with an error, so records may be missing');
+});
+
 test.each(['{}', '[]', '{"data":{}}', '{"data":[1]}', 'null'])(
 	'%s in place of a list is an error in the user’s words',
 	async (body) => {

@@ -55,6 +55,7 @@ async function requestPage(send: Send, path: string, { list, query, cursor }: Pa
 		);
 	}
 	if (data.some(({ id }) => idText(id) === undefined)) throw ruleBroken(3, `id of a record of ${path}`, 'It is neither a text nor a whole number.');
+	if (body.error || (Array.isArray(body.errors) && body.errors.length > 0)) throw ruleBroken(20, `List ${path}`, 'It comes with an error, so records may be missing.');
 	const { next_cursor: next } = body;
 	const total = wholeNumber(body.total);
 	const isNamed = typeof next === 'string' && next !== '';
