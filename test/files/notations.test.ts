@@ -28,6 +28,8 @@ test.each<[string, Field, Notations, unknown, unknown]>([
 	['lists with quotes', { ...of('list'), items: 'text' }, { separator: ',' }, '"VIP","Blog"', ['VIP', 'Blog']],
 	['German phones', phone, { phoneCountry: 'DE' }, '0170 555 011', '+49170555011'],
 	['German phones', phone, { phoneCountry: 'DE' }, '+44 20 7946 0958', '+442079460958'],
+	['German phones', phone, { phoneCountry: 'DE' }, '0049 (0)221 2882', '+492212882'],
+	['French phones', phone, { phoneCountry: 'FR' }, '01 23 45 06 07', '+33123450607'],
 	['Italian phones', phone, { phoneCountry: 'IT' }, '06 698 12345', '+390669812345'],
 	['American phones', phone, { phoneCountry: 'US' }, '(212) 555-0100', '+12125550100'],
 	['names of countries', country, { countries: 'names' }, 'Deutschland', 'DE'],
@@ -54,6 +56,8 @@ test.each([
 	['DE', '5550134'],
 	['US', '555-0134'],
 	['DE', '0221 2882 ext. 5'],
+	['DE', '030 1234 / 030 5678'],
+	['DE', '030 1234\n(030) 5678'],
 ])('a phone number in %s without its area code, or with more, stays as it is: %s', (phoneCountry, value) => {
 	expect(inApiNotation(phone, value, { phoneCountry })).toBe(value);
 });

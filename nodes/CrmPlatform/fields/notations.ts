@@ -123,11 +123,15 @@ const dialing = new Map(callingCodes.split(' ').map((entry) => [entry.slice(0, 2
 
 export const phoneCountries: readonly string[] = [...dialing.keys()].sort();
 
-/** A number without its area code stays as it is, and is refused. */
+/** A second number in the cell, which begins with its own area code. */
+const secondNumber = /(?:\d\D*){6}\d\s*(?:[/(\n]|\s[-\u2010-\u2013])\s*\(?0\d/;
+
+/** A number without its area code, and several numbers, stay as they are, and are refused. */
 function phoneFrom(value: string, country: string): string {
-	const text = value.trim();
+	// The zero of 0049 (0)30 is only dialed within the country.
+	const text = value.trim().replace(/^(00.*)\(0\)/, '$1');
 	const [code = '', trunk] = dialing.get(country) ?? [];
-	if (!/^[\d\s().\-/\u00a0\u2010-\u2013]{6,}$/.test(text)) return value;
+	if (!/^[\d\s().\-/\u00a0\u2010-\u2013]{6,}$/.test(text) || secondNumber.test(text)) return value;
 	const digits = text.replace(/\D/g, '');
 	if (code === '1') {
 		const national = digits.length === 11 && digits.startsWith('1') ? digits.slice(1) : digits;
