@@ -147,6 +147,7 @@ export async function startSecondService(people: number) {
 		if (headers.authorization !== 'Bearer second') throw new Refusal(401, 'The API key is missing or wrong.');
 		if (method !== 'GET' && !headers['x-idempotency-key']) throw new Refusal(400, 'Send X-Idempotency-Key with every write.');
 		const [, path, id] = /^\/v1\/(contacts|companies)(?:\/([^/]+))?$/.exec(url.pathname) ?? [];
+		if (path === undefined) throw new Refusal(404, `There is no ${url.pathname}.`);
 		const all = records[path as keyof typeof records];
 		const body = text === '' ? {} : (JSON.parse(text) as Body);
 		if (id === undefined) {

@@ -150,7 +150,7 @@ a { color: var(--accent); text-underline-offset: .15em; }
 h1 { margin: 0 0 .5rem; font-size: 1.5rem; line-height: 1.25; overflow-wrap: anywhere; }
 h2 { margin: 0 0 .5rem; font-size: 1.0625rem; }
 p { margin: 0 0 1rem; }
-small { font-size: .8125rem; }
+small { font-size: .8125rem; overflow-wrap: anywhere; }
 .quiet, small { color: var(--quiet); }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .card {
