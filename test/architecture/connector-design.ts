@@ -3,7 +3,7 @@ import type { Part } from './part.ts';
 
 const n8n = 'n8n-workflow';
 
-/** The connector, from the ground up. CONTRIBUTING.md says what each place holds. */
+/** The connector, from the ground up. docs/development/architecture.md says what each place holds. */
 const floors: Floor[] = [
 	{ base: [n8n, 'node:crypto'] },
 	{ values: ['luxon'], 'api/http': [n8n, 'zod', 'luxon', 'node:crypto'], 'mapping/expressions': [n8n] },

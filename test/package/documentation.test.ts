@@ -11,10 +11,13 @@ const root = resolve(__dirname, '../..');
 const read = (file: string) => readFileSync(resolve(root, file), 'utf8');
 const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('{bench,test}/*.md', { cwd: root }), ...globSync('docs/**/*.md', { cwd: root })];
 
+const architecture = 'docs/development/architecture.md';
+
 const wordsIn = (page: string) => read(page).split(/\s+/).filter(Boolean).length;
 
-test('the README is read in two minutes', () => {
+test('the README and CONTRIBUTING are read in two minutes each', () => {
 	expect(wordsIn('README.md')).toBeLessThanOrEqual(500);
+	expect(wordsIn('CONTRIBUTING.md')).toBeLessThanOrEqual(600);
 });
 
 test('links lead to pages and pictures that exist', () => {
@@ -69,8 +72,8 @@ test('links to the documentation that n8n shows lead to pages and headings that 
 test.each([
 	['nodes/CrmPlatform/', connectorDesign],
 	['sandbox/', sandboxDesign],
-])('CONTRIBUTING lists the places of %s from the top floor to the ground floor', (folder, design) => {
-	const [, table = ''] = read('CONTRIBUTING.md').split(`| Place in \`${folder}\` | Content |`);
+])('the architecture lists the places of %s from the top floor to the ground floor', (folder, design) => {
+	const [, table = ''] = read(architecture).split(`| Place in \`${folder}\` | Content |`);
 	const [rows = ''] = table.split('\n\n');
 	const cells = [...rows.matchAll(/^\|(.+?)\|/gm)].map(([, cell]) => cell!);
 	const places = cells.flatMap((cell) => [...cell.matchAll(/`(.+?)\/?`/g)].map(([, place]) => folder + place));
@@ -83,11 +86,11 @@ test.each([
 	expect(places).toEqual([...places].sort((a, b) => floors.get(b)! - floors.get(a)!));
 });
 
-test('CONTRIBUTING names files and identifiers that exist', () => {
+test('the pages on development name files and identifiers that exist', () => {
 	const files = globSync('{nodes,credentials,sandbox,demo,tools,bench,test}/**/*.{ts,mjs}', { cwd: root });
 	const sources = files.map((file) => `${file}\n${read(file)}`).join('\n');
 	const words = new Set(sources.match(/\w+/g));
-	const code = [...read('CONTRIBUTING.md').matchAll(/```\w*\n([^]+?)```|`([^`]+)`/g)].map(([, block, span]) => block ?? span).join('\n');
+	const code = [...['CONTRIBUTING.md', architecture, 'docs/development/how-to.md'].map(read).join('\n').matchAll(/```\w*\n([^]+?)```|`([^`]+)`/g)].map(([, block, span]) => block ?? span).join('\n');
 	const names = code.match(/\b[A-Za-z]+[a-z][A-Z]\w*/g) ?? [];
 	const paths = code.match(/(?<![\w./-])[\w-]+(\/[\w.-]+)+/g) ?? [];
 	const exists = (path: string) =>
@@ -96,9 +99,9 @@ test('CONTRIBUTING names files and identifiers that exist', () => {
 	expect(paths.filter((path) => !exists(path))).toEqual([]);
 });
 
-test('CONTRIBUTING says where names of a CRM are hard-coded', () => {
+test('the architecture says where names of a CRM are hard-coded', () => {
 	const folder = 'nodes/CrmPlatform/';
-	const [, section = ''] = read('CONTRIBUTING.md').split('## Hard-coded names');
+	const [, section = ''] = read(architecture).split('## Hard-coded names');
 	const places = [...section.matchAll(/`([\w/]+(?:\/|\.ts))`/g)].map(([, place]) => folder + place);
 	const extensions = [...read(`${folder}api/openapi/openapi.ts`).matchAll(/'(x-[a-z-]+)'/g)].map(([, name]) => name!);
 	// What n8n stores or shows, and what an AI builder reads as an example.
