@@ -131,5 +131,5 @@ export const maxWait: INodeProperties = {
 	typeOptions: { minValue: 0 },
 	default: 300,
 	description:
-		'How long a request may wait for the rate limit or the CRM. Without this option: 5 minutes if somebody waits for the node, otherwise up to an hour.',
+		'How long a request may wait for the rate limit or the CRM. Without it: 5 minutes if somebody waits, or an hour.',
 };

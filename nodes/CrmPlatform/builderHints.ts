@@ -50,13 +50,17 @@ const examples = builderExamples.map(({ task, parameters }) => `To ${task}: ${as
 const forAny = 'Every record may have external_id, its ID in another system; the filter q searches its text.';
 const fields = `${fieldsJsonHint} ${forAny} ${describeFields(everyday)}`;
 
-/** The operations, and the resources that have them. */
+/** The operations, and the resources that have them; a long list of resources is written once. */
 function describeOperations(menu: MenuEntry[]): string {
 	const offered = new Map(menu.flatMap(({ operations }) => operations.map(({ option }) => [option.value, option])));
 	const having = (value: unknown) => menu.filter(({ operations }) => operations.some(({ option }) => option.value === value));
-	const named = [...offered.values()].map(
-		({ value, description = '' }) => `${String(value)} (${having(value).map((entry) => entry.value).join(', ')}): ${description}`,
-	);
+	const written = new Map<string, unknown>();
+	const named = [...offered.values()].map(({ value, description = '' }) => {
+		const all = having(value).map((entry) => entry.value).join(', ');
+		const first = all.length > 30 ? written.get(all) : undefined;
+		written.set(all, first ?? value);
+		return `${String(value)} (${first === undefined ? all : `as ${String(first)}`}): ${description}`;
+	});
 	return `Each operation, and the resources that have it: ${named.join('; ')}`;
 }
 

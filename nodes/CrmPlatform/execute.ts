@@ -14,7 +14,7 @@ import { previewOf } from './changes/preview';
 import { allItems, summaryItem } from './output';
 import { readPreview } from './values/readers';
 import { dependsOnItem, refuseDiffering } from './mapping/sameForAll';
-import { errorTextsOption, valuesInOption } from './parameters/fieldParameters';
+import { valuesInOption } from './parameters/fieldParameters';
 import { outputOption, batchSizeOption, isSummary, previewOption } from './parameters/outputParameters';
 import { chosenResource } from './resources';
 import { eachItem, runAll, type ItemResult } from './schedule';
@@ -97,7 +97,7 @@ function wantsSummary(n8n: IExecuteFunctions, { options = [] }: Operation): bool
 }
 
 /** The options that apply to all items. */
-const optionsForAll = [outputOption.name, batchSizeOption.name, errorTextsOption.name, valuesInOption.name, previewOption.name];
+const optionsForAll = [outputOption.name, batchSizeOption.name, valuesInOption.name, previewOption.name];
 
 const onceForAll = (items: number): string =>
 	`Done once, not ${items} times: no parameter depends on the input item, so all ${items} items would give the same result. The output is linked to the first item.`;

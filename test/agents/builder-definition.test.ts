@@ -18,8 +18,8 @@ const { run } = nodeRuns(sandbox);
 sinceN8n('2.41', () => {
 	describe('The definition of a node that an AI builder reads', () => {
 		test.each([
-			{ node: new CrmPlatform() as INodeType, characters: 27_500 },
-			{ node: new CrmPlatformAdmin(), characters: 14_100 },
+			{ node: new CrmPlatform() as INodeType, characters: 26_000 },
+			{ node: new CrmPlatformAdmin(), characters: 12_000 },
 			{ node: new CrmPlatformSync(), characters: 11_000 },
 			{ node: new CrmPlatformTools(), characters: 12_000 },
 			{ node: new CrmPlatformTrigger(), characters: 4_000 },

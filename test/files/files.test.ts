@@ -89,21 +89,14 @@ describe('an import', () => {
 		expect(await contactsLike('verbs.example')).toEqual([]);
 	});
 
-	test('takes columns mapped manually or as JSON, and no others', async () => {
+	test('takes columns mapped manually, and no others', async () => {
 		const csv = 'Surname,Mail,Notes\nA,a@hand.example,secret\n';
 		const columns = mapped({ last_name: 'Surname', first_name: '={{ "Sur" + "name" }}', email: 'Mail', phone: null });
 		expect((await importOf(csv, { columnsMode: 'each', columns })).json).toMatchObject({ created: 1 });
 		expect(await contactsLike('a@hand.example')).toMatchObject([{ first_name: 'A', last_name: 'A', phone: null }]);
-		const columnsJson = '{ "Surname": "last_name", "Mail": "email" }';
-		const json = await importOf(csv.replace('a@', 'b@'), { columnsMode: 'json', columnsJson });
-		expect(json).toMatchObject({ json: { created: 1 }, hints: [] });
-		const twice = { columnsMode: 'json', columnsJson: '{ "Surname": "last_name", "Notes": "last_name" }' };
-		expect((await failure(await setupOf(csv, twice))).message).toMatch(/two columns go into “last_name”/);
-		const doubled = await importOf('Surname,Mail,Notes,Notes\nB,twice@hand.example,,\n', { columnsMode: 'json', columnsJson });
+		const doubled = await importOf('Surname,Mail,Notes,Notes\nB,twice@hand.example,,\n', { columnsMode: 'each', columns });
 		expect(doubled.json).toMatchObject({ created: 1 });
-		const missing = await failure(
-			await setupOf(csv, { columnsMode: 'json', columnsJson: '{ "Name": "last_name" }' }),
-		);
+		const missing = await failure(await setupOf(csv, { columnsMode: 'each', columns: mapped({ last_name: 'Name' }) }));
 		expect(missing.message).toMatch(/no column “Name”.*Surname, Mail, Notes/);
 	});
 

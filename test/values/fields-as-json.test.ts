@@ -51,12 +51,12 @@ describe('fields given as JSON', () => {
 		['emails', [{ value: 'undefined' }]],
 	])('that a broken formula or expression has left are refused: %s %j', async (name, value) => {
 		const creating = run(asJson('contact', 'create', JSON.stringify({ last_name: 'Broken', [name]: value })));
-		await expect(creating).rejects.toThrow(/is the result of a broken formula.*Write Error Texts/);
+		await expect(creating).rejects.toThrow(/is the result of a broken formula.*Error Texts Are/);
 	});
 
 	test.each(['#N/A', 'undefined'])('that look broken are written if an option says so: %s', async (text) => {
 		const json = JSON.stringify({ last_name: 'Broken', job_title: text });
-		const { items } = await run(asJson('contact', 'create', json, { options: { writeErrorTexts: true } }));
+		const { items } = await run(asJson('contact', 'create', json, { options: { valuesIn: { notation: { errorTexts: 'written' } } } }));
 		expect(items[0]?.json).toMatchObject({ job_title: text });
 	});
 

@@ -23,7 +23,7 @@ test.each(['null', "''", "' '", 'undefined'])('an import with a Match On of %s i
 
 test.each([['ndjson', '{"last":"A","first":"B"}\n'], ['json', '[{"last":"A","first":"B"}]']])(
 	'a mapped column that no row of a file as %s has is reported', async (fileFormat, content) => {
-		const columns = { columnsMode: 'json', columnsJson: '{"last":"last_name","frist":"first_name"}' };
+		const columns = { columnsMode: 'each', columns: mapped({ last_name: 'last', first_name: 'frist' }) };
 		const { hints } = await importOf(content, { fileFormat, ...columns, importAs: 'create' });
 		expect(hints).toEqual([expect.stringContaining('no row has this column: “frist”')]);
 	},

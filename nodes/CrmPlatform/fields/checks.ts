@@ -24,7 +24,7 @@ export function whyRefused(field: Field, value: unknown): string | undefined {
 		if (expectation !== undefined) return `${label}: “${String(element).slice(0, maxQuoted)}” is not ${expectation}.`;
 	}
 	const tooLong = values.map((element) => (typeof element === 'string' ? [...element].length : 0)).find((length) => length > maxLength);
-	return tooLong === undefined ? undefined : `${label} is too long: it has ${tooLong} characters, and the maximum is ${maxLength}.`;
+	return tooLong === undefined ? undefined : `${label}: the text is too long. It has ${tooLong} characters, and the maximum is ${maxLength}.`;
 }
 
 /** Why the service would refuse an object of a list, if it would refuse one. */
@@ -83,6 +83,6 @@ export function refuseErrorText(field: Field, value: unknown): void {
 	if (found === undefined) return;
 	throw new FieldError(
 		field,
-		`“${String(found).trim()}” is the result of a broken formula or expression. Correct it where it comes from. If it is meant as text, set the option Write Error Texts.`,
+		`“${String(found).trim()}” is the result of a broken formula or expression. Correct it where it comes from. If it is meant as text, choose Values In → Error Texts Are → Text.`,
 	);
 }

@@ -15,6 +15,8 @@ export interface Notations {
 	/** The country of phone numbers without a country code, as two letters. */
 	phoneCountry?: string | undefined;
 	countries?: 'names' | undefined;
+	/** Whether texts such as `#N/A` are values; otherwise, they are refused as mistakes. */
+	errorTexts?: 'written' | undefined;
 	/** Values of choices and links, by what stands for them (folded). */
 	valueMap?: ReadonlyMap<string, string> | undefined;
 }

@@ -26,6 +26,7 @@ export function chosenNotations(n8n: IExecuteFunctions): Notations | undefined {
 		numbers: choice('Numbers Are', 'numbers', ['point', 'comma']),
 		booleans: choice('Yes and No Are', 'booleans', ['words', 'mark']),
 		separator: separators[choice('Lists Are Separated By', 'lists', ['semicolon', 'colons', 'line', 'pipe', 'comma']) ?? ''],
+		errorTexts: choice('Error Texts Are', 'errorTexts', ['written']),
 		countries: choice('Countries Are', 'countries', ['names']),
 		phoneCountry: country === '' ? undefined : country,
 		valueMap: valueMapOf(stored.valueMap),
@@ -80,6 +81,7 @@ export class NotationAdvice {
 		for (const [i, { isFor, notations }] of candidates.entries()) if (isFor(field) && this.isRead(field, value, notations)) counts.read[i]! += 1;
 	}
 
+	/** @param name of the field */
 	refused(name: string, value: unknown): void {
 		const counts = this.fields.get(name);
 		if (!counts) return;

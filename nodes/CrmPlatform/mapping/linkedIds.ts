@@ -6,25 +6,29 @@ import { asSentence } from '../api/http/errorWords';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { isLink, isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
 import { apiValue, filterValue } from '../fields/decideValue';
-import { fieldNamed, type ConvertedValue, type Field, type InputValue } from '../fields/field';
+import { fieldNamed, idField, type ConvertedValue, type Field, type InputValue } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';
+import { lookUp } from '../lookUp/lookUp';
 import { choiceOf, hasNumbers, hasText, isName, lookUpNames, mayBeId, type NamedId, parseName, type Part, partNamed, partsWithIds, readParts } from '../lookUp/names';
 import type { Execution } from '../model';
 
 /**
  * How links are used. If no record has the name, but the value may be an ID, a write sends it and lets the service
- * refuse it. A filter would silently find nothing, so it is refused here.
+ * refuse it. A filter would silently find nothing, so it is refused here. A preview looks up IDs, too.
  */
-type LinkUse = 'written' | 'filter';
+export type LinkUse = 'written' | 'previewed' | 'filter';
 
 /** Caches the records found by name in an execution: the rows of a file are looked up some hundred at a time. */
 const foundNames = oncePerConnection<[collection: string], Map<string, NamedId>>(async () => await Promise.resolve(new Map()));
 const readPartsOnce = oncePerConnection(readParts);
+/** Whether the IDs of a collection, as far as they were looked up, belong to no record. */
+const knownIds = oncePerConnection<[collection: string], Map<string, boolean>>(async () => await Promise.resolve(new Map()));
 
-/** The names to look up, by collection, and the lists of parts to read. */
+/** The names and IDs to look up, by collection, and the lists of parts to read. */
 interface NamesToFind {
 	names: Map<string, Set<string>>;
+	ids: Map<string, Set<string>>;
 	parts: Set<string>;
 }
 
@@ -39,7 +43,7 @@ export async function lookUpLinks(
 	valuesOf: (item: number) => InputValue[],
 	use: LinkUse,
 ): Promise<LinkedIds> {
-	const toFind: NamesToFind = { names: new Map(), parts: new Set() };
+	const toFind: NamesToFind = { names: new Map(), ids: new Map(), parts: new Set() };
 	for (const item of (rows ?? n8n.getInputData()).keys()) {
 		// Expressions of many items would block n8n.
 		if (item % 1_000 === 999) await sleep(0);
@@ -49,16 +53,42 @@ export async function lookUpLinks(
 	for (const [collection, names] of toFind.names) records.set(collection, await lookUpRecords(api, collection, [...names], use));
 	const parts = new Map<string, Part[] | Error>();
 	for (const key of toFind.parts) parts.set(key, await lookUpParts(api, key).catch((error: Error) => error));
-	return new LinkedIds(records, parts, use);
+	const missing = new Map<string, Map<string, boolean>>();
+	for (const [collection, ids] of use === 'previewed' ? toFind.ids : []) {
+		// A name that no record has may be an ID in any form.
+		const mayBeIds = [...(records.get(collection) ?? [])].flatMap(([name, outcome]) => ('notFound' in outcome && mayBeId(name) ? [name] : []));
+		missing.set(collection, await lookUpIds(api, collection, [...ids, ...mayBeIds]));
+	}
+	return new LinkedIds({ records, missing, parts }, use);
 }
 
-function addNames({ names, parts }: NamesToFind, field: Field, value: unknown): void {
+function addNames({ names, ids, parts }: NamesToFind, field: Field, value: unknown): void {
+	const add = (found: Map<string, Set<string>>, collection: string, text: string) => getOrCreate(found, collection, () => new Set<string>()).add(text);
 	withReplacedIds(field, idsOrNames(field, value), (collection, id) => {
-		if (!isName(field, id) || parseName(id).field === 'id') return id;
-		if (field.part !== undefined) parts.add(partsKey(field));
-		else getOrCreate(names, collection, () => new Set<string>()).add(id.trim());
+		if (field.part !== undefined) {
+			if (isName(field, id) && parseName(id).field !== 'id') parts.add(partsKey(field));
+			return id;
+		}
+		const isId = !isName(field, id) || parseName(id).field === 'id';
+		if (!isId) add(names, collection, id.trim());
+		getOrCreate(ids, collection, () => new Set<string>());
+		if (isId && (typeof id === 'string' || typeof id === 'number')) add(ids, collection, parseName(String(id)).name);
 		return id;
 	});
+}
+
+/** Looks IDs up, a hundred a request. @returns whether no record has them; IDs that cannot be looked up are left to the service */
+async function lookUpIds(api: Connection, collection: string, ids: string[]): Promise<Map<string, boolean>> {
+	const known = await knownIds(api, collection);
+	const unknown = ids.filter((id) => !known.has(id));
+	const list = unknown.length > 0 ? (await api.describe(`/${collection}`))?.list : undefined;
+	const target = list && { api, path: `/v1/${collection}`, list, filters: list.filters, fields: [] };
+	const outcomeOf = target && (await lookUp(target, idField, unknown).catch(() => undefined));
+	for (const id of unknown) {
+		const outcome = outcomeOf?.(id);
+		known.set(id, outcome !== undefined && ('notFound' in outcome || 'refused' in outcome));
+	}
+	return known;
 }
 
 async function lookUpRecords(api: Connection, collection: string, names: string[], use: LinkUse): Promise<Map<string, NamedId>> {
@@ -79,15 +109,21 @@ async function lookUpParts(api: Connection, key: string): Promise<Part[]> {
 	return parts;
 }
 
+/** The outcomes of looking up records and their parts. */
+interface FoundLinks {
+	records: Map<string, Map<string, NamedId>>;
+	/** Whether no record has an ID; only in a preview. */
+	missing: Map<string, Map<string, boolean>>;
+	parts: Map<string, Part[] | Error>;
+}
+
 /** The ids of records, and of parts of records, that were looked up by name. */
 export class LinkedIds {
-	private readonly records: Map<string, Map<string, NamedId>>;
-	private readonly parts: Map<string, Part[] | Error>;
+	private readonly found: FoundLinks;
 	private readonly use: LinkUse;
 
-	constructor(records: Map<string, Map<string, NamedId>>, parts: Map<string, Part[] | Error>, use: LinkUse) {
-		this.records = records;
-		this.parts = parts;
+	constructor(found: FoundLinks, use: LinkUse) {
+		this.found = found;
 		this.use = use;
 	}
 
@@ -106,9 +142,11 @@ export class LinkedIds {
 
 	/** @param owners ids of the records to which a part may belong; empty if unknown */
 	private withIds(field: Field, value: unknown, owners: unknown[]): unknown {
-		return withReplacedIds(field, value, (collection, id) => {
-			if (isName(field, id)) return this.idOf(field, collection, id, owners);
-			return hasText(id) ? id.trim() : id;
+		return withReplacedIds(field, value, (collection, idOrName) => {
+			const text = hasText(idOrName) ? idOrName.trim() : idOrName;
+			const id = isName(field, idOrName) ? this.idOf(field, collection, idOrName, owners) : text;
+			if (field.part !== undefined || !this.found.missing.get(collection)?.get(String(id))) return id;
+			throw new FieldError(field, `no record of ${collection} has the ID “${String(id)}”.`);
 		});
 	}
 
@@ -120,21 +158,21 @@ export class LinkedIds {
 		if (outcome === undefined) return hasNumbers(field) ? numericId(field, text, this.use) : idOrName;
 		if ('found' in outcome) return outcome.found;
 		const isCertain = 'several' in outcome || (field.part !== undefined && 'failed' in outcome);
-		if (this.use === 'written' && !isCertain && mayBeId(text) && !hasNumbers(field)) return text;
+		if (this.use !== 'filter' && !isCertain && mayBeId(text) && !hasNumbers(field)) return text;
 		if (field.part !== undefined) throw new FieldError(field, `“${text}” ${this.partProblem(field, outcome, owners)}`);
 		const problem = recordProblem(collection, text, outcome, this.use);
 		throw new UnclearName(field, problem, { collection, name: text, ids: 'several' in outcome ? outcome.several : [] });
 	}
 
 	private outcomeOf(field: Field, collection: string, text: string, owners: unknown[]): NamedId | undefined {
-		if (field.part === undefined) return this.records.get(collection)?.get(text);
-		const parts = this.parts.get(partsKey(field));
+		if (field.part === undefined) return this.found.records.get(collection)?.get(text);
+		const parts = this.found.parts.get(partsKey(field));
 		return parts instanceof Error ? { failed: parts } : parts && partNamed(parts, text, owners);
 	}
 
 	private partProblem(field: Field, outcome: NamedId, owners: unknown[]): string {
 		const { collection, part } = field;
-		const found = this.parts.get(partsKey(field));
+		const found = this.found.parts.get(partsKey(field));
 		const parts = Array.isArray(found) ? found : [];
 		if ('failed' in outcome) return `could not be looked up in ${collection}: ${outcome.failed.message}`;
 		if ('several' in outcome) {

@@ -1,18 +1,17 @@
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { setAtPath } from '../base/ownMembers';
-import { refuseErrorText } from '../fields/checks';
+import { refuseErrorText, whyRefused } from '../fields/checks';
 import { decideValue, type EvaluatedValue, type WhenCleared, writtenValue } from '../fields/decideValue';
 import type { ConvertedValue, Field } from '../fields/field';
 import { FieldError, FieldErrors, fieldErrorOr } from '../fields/fieldError';
 import type { Execution } from '../model';
-import { readBoolean } from '../values/readers';
 import { inApiNotation, type Notations } from '../fields/notations';
 import { isBlank } from '../values/blank';
 import { acceptedFields } from './acceptedFields';
 import { chosenNotations } from './chosenNotations';
 import { itemReaders, OncePerItem } from './itemReaders';
-import { lookUpLinks, type LinkedIds } from './linkedIds';
+import { lookUpLinks, type LinkUse } from './linkedIds';
 import type { StoredFields } from './storedFields';
 import { onlyBlanks, UnsentValueLog } from './unsentValues';
 
@@ -27,10 +26,15 @@ export interface RefusedValue {
 	message: string;
 }
 
-export interface ValueObserver {
-	/** Takes each value that is not blank, as the item has it. */
+/** How the rows of a file are read. */
+export interface RowReading {
+	use: LinkUse;
+	/** Whether values are checked against the description; otherwise the service refuses them. */
+	isChecked: boolean;
+	/** Takes each value that is not blank, as the row has it. */
 	saw(field: Field, value: unknown): void;
-	leftOut(refused: RefusedValue): void;
+	/** Takes each value that cannot be sent. */
+	refused(value: RefusedValue): void;
 }
 
 /**
@@ -47,7 +51,7 @@ export interface ValueObserver {
  * @param fields the fields that the service takes
  * @param whenCleared what clearing a field does in this operation
  * @param otherNames names of item values with other purposes
- * @param observer takes the values that do not fit their fields: these are left out, and the rest of the item is sent
+ * @param rows takes the values that do not fit their fields, without which the rest of the item is returned
  * @throws Error from the returned function, in the user's words, if values do not fit their fields, or if none of an
  * item's values can be sent
  */
@@ -57,7 +61,7 @@ export async function prepareValues(
 	fields: Field[],
 	whenCleared: WhenCleared,
 	otherNames: string[] = [],
-	observer?: ValueObserver,
+	rows?: RowReading,
 ): Promise<BodyOf> {
 	const { n8n, api } = execution;
 	const zone = n8n.getTimezone();
@@ -68,14 +72,14 @@ export async function prepareValues(
 	const notations = chosenNotations(n8n);
 	const evaluated = new OncePerItem((item) => {
 		const read = readerOf(item).read(item);
-		for (const { field, value } of observer ? read.values : []) if (!isBlank(value)) observer?.saw(field, value);
+		for (const { field, value } of rows ? read.values : []) if (!isBlank(value)) rows?.saw(field, value);
 		return notations ? { ...read, values: read.values.map((value) => inNotation(value, notations)) } : read;
 	});
 	const mayBeNames = (item: number) =>
 		readerOf(item).mayNameRecords(item) ? evaluated.peek(item).values.filter(({ problem }) => !problem) : [];
-	const linkedIds = await lookUpLinks(execution, mayBeNames, 'written');
+	const linkedIds = await lookUpLinks(execution, mayBeNames, rows?.use ?? 'written');
 	const isForm = stored.mode === 'each';
-	const writesErrors = writesErrorTexts(n8n);
+	const writesErrors = notations?.errorTexts === 'written';
 
 	return (item) => {
 		for (const unsentValue of readerOf(item).neverSent) unsent.add(unsentValue);
@@ -85,11 +89,19 @@ export async function prepareValues(
 		const errors: FieldError[] = [];
 		const refuse = (field: Field, error: FieldError) => {
 			errors.push(error);
-			observer?.leftOut({ field, value: values.find((other) => other.field === field)?.value, message: error.message });
+			rows?.refused({ field, value: values.find((other) => other.field === field)?.value, message: error.message });
 		};
-		const body = bodyFrom(convert(values, { whenCleared, zone, isForm, writesErrors, unsent, refuse }), linkedIds, refuse);
+		const converted = convert(values, { whenCleared, zone, isForm, writesErrors, unsent, refuse });
+		const body: IDataObject = {};
+		for (const value of converted) {
+			const { field } = value;
+			const sent = fieldErrorOr(() => linkedIds.replaceNames(value, converted));
+			const refusal = sent instanceof FieldError ? sent : rows?.isChecked ? refusalOf(field, sent) : undefined;
+			if (refusal) refuse(field, refusal);
+			else setAtPath(body, field.path, sent);
+		}
 		const [first, ...others] = errors;
-		if (first && !observer) throw others.length === 0 ? first : new FieldErrors([first, ...others]);
+		if (first && !rows) throw others.length === 0 ? first : new FieldErrors([first, ...others]);
 		return body;
 	};
 }
@@ -143,15 +155,7 @@ interface ConversionOptions {
 /** Takes the error of a value that cannot be sent. */
 type Refuse = (field: Field, error: FieldError) => void;
 
-const writesErrorTexts = (n8n: IExecuteFunctions): boolean =>
-	readBoolean('Write Error Texts', n8n.getNodeParameter('options.writeErrorTexts', 0, false), { otherwise: false });
-
-function bodyFrom(values: ConvertedValue[], linkedIds: LinkedIds, refuse: Refuse): IDataObject {
-	const body: IDataObject = {};
-	for (const value of values) {
-		const replaced = fieldErrorOr(() => linkedIds.replaceNames(value, values));
-		if (replaced instanceof FieldError) refuse(value.field, replaced);
-		else setAtPath(body, value.field.path, replaced);
-	}
-	return body;
+function refusalOf(field: Field, value: unknown): FieldError | undefined {
+	const problem = whyRefused(field, value);
+	return problem === undefined ? undefined : new FieldError(field, problem.slice(field.label.length + 2));
 }

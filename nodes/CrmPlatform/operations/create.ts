@@ -4,7 +4,7 @@ import { collectionPath } from '../mapping/locator';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
-import { errorTextsOption, valuesInOption, fieldsProperties } from '../parameters/fieldParameters';
+import { valuesInOption, fieldsProperties } from '../parameters/fieldParameters';
 import { simplifyProperty, batchOptions } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
@@ -31,7 +31,7 @@ export function create(
 		...(leavesTheCrm !== undefined && { action: { leavesTheCrm } }),
 
 		properties: (resource) => [...fieldsProperties(resource), simplifyProperty],
-		options: [...batchOptions, errorTextsOption, valuesInOption, writeOncePerOption],
+		options: [...batchOptions, ...(offer ? [] : [valuesInOption]), writeOncePerOption],
 		write: ({ create }) => applyPresets(create, { preset, only, without, required }),
 
 		async prepare(execution) {

@@ -1,4 +1,4 @@
-import { customFieldPrefix } from '../fields/field';
+import { customFieldPrefix, idField } from '../fields/field';
 import { jobQuery } from '../api/openapi/writing';
 import { fileField, readBinary } from '../files/binary';
 import { ItemWithFiles } from '../files/itemWithFiles';
@@ -82,7 +82,7 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 		item,
 		operation,
 		description: write.job,
-		fields: write.fields,
+		fields: operation === 'delete' ? [idField] : operation === 'update' ? [idField, ...write.fields.filter(({ name }) => name !== 'id')] : write.fields,
 		isPreview,
 		path: path.replace(/^\/v1/, '') as `/${string}`,
 		query: { ...jobQuery(write.job, path), ...(match && matchOn !== undefined && { [match.name]: matchOn }) },

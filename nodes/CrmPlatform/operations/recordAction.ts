@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
-import { errorTextsOption, valuesInOption, fieldsProperties } from '../parameters/fieldParameters';
+import { fieldsProperties } from '../parameters/fieldParameters';
 import { writeOptions, simplifyProperty } from '../parameters/outputParameters';
 import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
@@ -35,7 +35,7 @@ export function recordAction(
 			...(takesValues ? fieldsProperties() : []),
 			...(answersRecord ? [simplifyProperty] : []),
 		],
-		options: [...writeOptions, ifEmptyOption, ...(takesValues ? [errorTextsOption, valuesInOption] : [])],
+		options: [...writeOptions, ifEmptyOption],
 		write: ({ actions }) => actions[segment],
 
 		async prepare(execution) {

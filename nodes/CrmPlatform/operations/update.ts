@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
-import { blankNotices, emptyCellsOption, errorTextsOption, valuesInOption, fieldsProperties } from '../parameters/fieldParameters';
+import { blankNotices, emptyCellsOption, valuesInOption, fieldsProperties } from '../parameters/fieldParameters';
 import { writeOptions, simplifyProperty, batchOptions } from '../parameters/outputParameters';
 import { preparePickedIds, type PickedField } from '../mapping/pickedFields';
 import { ifEmptyOption, recordAt, recordProperty, pickedProperty } from '../parameters/recordParameters';
@@ -43,7 +43,7 @@ function updateOf(action: string, { preset, only, without, required, picked = []
 			...(only === undefined ? [...fieldsProperties(resource), ...blankNotices] : asksForFields ? fieldsProperties() : []),
 			simplifyProperty,
 		],
-		options: only === undefined ? [...batchOptions, ifEmptyOption, emptyCellsOption, errorTextsOption, valuesInOption] : [...writeOptions, ifEmptyOption, ...(asksForFields ? [errorTextsOption, valuesInOption] : [])],
+		options: only === undefined ? [...batchOptions, ifEmptyOption, emptyCellsOption, valuesInOption] : [...writeOptions, ifEmptyOption],
 		write: (description) => applyPresets(description.update, { preset, only, without, required }),
 
 		async prepare(execution) {

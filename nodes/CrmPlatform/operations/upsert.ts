@@ -5,7 +5,7 @@ import { collectionPath } from '../mapping/locator';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Operation, Write } from '../model';
-import { blankNotices, emptyCellsOption, errorTextsOption, valuesInOption, fieldsMatchOn, fieldsProperties } from '../parameters/fieldParameters';
+import { blankNotices, emptyCellsOption, valuesInOption, fieldsMatchOn, fieldsProperties } from '../parameters/fieldParameters';
 import { simplifyProperty, batchOptions } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { foldedText } from '../values/foldedText';
@@ -30,7 +30,7 @@ export function upsert(action: string): Operation {
 			...blankNotices,
 			simplifyProperty,
 		],
-		options: [...batchOptions, emptyCellsOption, errorTextsOption, valuesInOption, writeOncePerOption],
+		options: [...batchOptions, emptyCellsOption, valuesInOption, writeOncePerOption],
 		write: (description) => description.upsert,
 
 		async prepare(execution) {

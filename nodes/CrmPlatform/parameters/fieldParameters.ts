@@ -85,16 +85,25 @@ const knownFields = (path = ''): Record<string, string[]> =>
 export const fieldsJsonHint =
 	'fieldsJson has fields and values as one object, or an expression that gives one. Linked records go by ID or name.';
 
-/** The fields of some resources that are filled in first, with their choices: `ticket: subject, priority (low|high)` */
-export const describeFields = (resources: Array<Pick<Resource, 'value' | 'path'>>, withChoices = true): string =>
-	resources
+/**
+ * The fields of some resources that are filled in first, with their choices: `ticket: subject, priority (low|high)`.
+ * Choices that another resource has had are not repeated.
+ */
+export function describeFields(resources: Array<Pick<Resource, 'value' | 'path'>>, withChoices = true): string {
+	const described = new Map<string, string>();
+	const describe = (resource: string, name: string, values: string[]): string => {
+		const field = `${name} (${values.join('|')})`;
+		if (!withChoices || values.length === 0) return name;
+		if (values.length > 4 && described.has(field)) return `${name} (as in ${described.get(field)})`;
+		described.set(field, resource);
+		return field;
+	};
+	return resources
 		.map(({ value, path }) => ({ value, fields: Object.entries(knownFields(path)) }))
 		.filter(({ fields }) => fields.length > 0)
-		.map(({ value, fields }) => {
-			const named = fields.map(([name, values]) => (withChoices && values.length > 0 ? `${name} (${values.join('|')})` : name));
-			return `${value}: ${named.join(', ')}`;
-		})
+		.map(({ value, fields }) => `${value}: ${fields.map(([name, values]) => describe(value, name, values)).join(', ')}`)
 		.join('; ');
+}
 
 /** The choices, which JSON does not show. */
 function choicesNotice(resource: Resource | undefined): INodeProperties[] {
@@ -200,15 +209,6 @@ export const emptyCellsOption: INodeProperties = {
 	displayOptions: { hide: { '/fieldsMode': ['each', 'json'] } },
 };
 
-/** Lets texts through that are usually mistakes (fields/errorText). */
-export const errorTextsOption: INodeProperties = {
-	displayName: 'Write Error Texts',
-	name: 'writeErrorTexts',
-	type: 'boolean',
-	default: false,
-	description: 'Whether to write texts such as #N/A, undefined or [object Object], which are refused as mistakes otherwise',
-};
-
 const notation = (displayName: string, name: string, options: Array<[name: string, value: string]>): INodeProperties => ({
 	displayName,
 	name,
@@ -237,6 +237,7 @@ export const valuesInOption: INodeProperties = {
 					['Month/Day/Year', 'monthDay'],
 				]),
 				{ displayName: 'Default Country for Phones', name: 'phoneCountry', type: 'string', default: '', placeholder: 'e.g. DE' },
+				notation('Error Texts Are', 'errorTexts', [['Refused', 'api'], ['Text', 'written']]),
 				notation('Lists Are Separated By', 'lists', [
 					[':::', 'colons'],
 					['Comma', 'comma'],

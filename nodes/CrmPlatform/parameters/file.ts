@@ -4,7 +4,7 @@ import type { FileFormat, FileSettings } from '../files/rows';
 import type { Encoding } from '../files/text';
 import { chosenOption } from './optionText';
 import { columnProperties } from './columns';
-import { emptyCells, errorTextsOption, valuesInOption, matchOnDescription, matchOnProperty } from './fieldParameters';
+import { emptyCells, valuesInOption, matchOnDescription, matchOnProperty } from './fieldParameters';
 
 export const binaryFieldProperty: INodeProperties = {
 	displayName: 'Input Binary Field',
@@ -105,7 +105,7 @@ export const refusedValuesOption: INodeProperties = {
 		{ name: 'Refuse the Row', value: 'refuse', description: 'The file “failed” has the rows with all reasons' },
 	],
 	default: 'refuse',
-	description: 'What to do with a row that has values which do not fit their fields',
+	description: 'What to do with a row whose values do not fit their fields',
 };
 
 export const repeatedRowsOption: INodeProperties = {
@@ -124,7 +124,7 @@ export const importOptions: INodeProperties[] = [
 	delimiterOption,
 	emptyCells,
 	encodingOption,
-	errorTextsOption, valuesInOption,
+	valuesInOption,
 	refusedValuesOption,
 	repeatedRowsOption,
 ];

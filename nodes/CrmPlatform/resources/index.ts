@@ -6,6 +6,7 @@ import { recordAction } from '../operations/recordAction';
 import { everydayType, recordOperations } from '../operations/recordOperations';
 import { sendRequest } from '../operations/sendRequest';
 import { undo } from '../operations/undo';
+import { valuesInOption } from '../parameters/fieldParameters';
 import { pickerProperty } from '../parameters/recordParameters';
 import { deal } from './deal';
 import { message } from './message';
@@ -144,8 +145,11 @@ export const everydayMenu: MenuEntry[] = [
 	gathered('Tag', 'recordTag', ['addTag', 'removeTag']),
 ].sort((a, b) => (a.name < b.name ? -1 : 1));
 
-/** The menu of CRM Platform Admin. */
-export const adminMenu: MenuEntry[] = administration.map(single);
+/** The menu of CRM Platform Admin, whose values seldom come from other systems; files can have them in other notations. */
+export const adminMenu: MenuEntry[] = administration.map(single).map((entry) => ({
+	...entry,
+	operations: entry.operations.map((operation) => ({ ...operation, options: (operation.options ?? []).filter((option) => option !== valuesInOption) })),
+}));
 
 /**
  * The resource that the user has chosen.

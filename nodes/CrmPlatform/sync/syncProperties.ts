@@ -2,7 +2,7 @@ import type { INodeProperties, INodeTypeDescription } from 'n8n-workflow';
 
 import type { Operation, Resource } from '../model';
 import {
-	blankNotices, describeFields, emptyCellsOption, errorTextsOption, fieldsJsonHint, fieldsProperties, mapperProperty, matchOnProperty,
+	blankNotices, describeFields, emptyCellsOption, fieldsJsonHint, fieldsProperties, mapperProperty, matchOnProperty,
 	missingFieldsNotice, valuesInOption,
 } from '../parameters/fieldParameters';
 import { filtersProperty } from '../parameters/filterParameters';
@@ -28,7 +28,7 @@ const hiddenOperation: INodeProperties = { displayName: 'Operation', name: 'oper
 
 const sync: Pick<Operation, 'option' | 'properties' | 'options'> = {
 	option: { name: 'Sync', value: syncedOperation, action: 'Keep records in sync' },
-	options: [emptyCellsOption, errorTextsOption, valuesInOption],
+	options: [emptyCellsOption, valuesInOption],
 	properties: (resource) => [
 		preview,
 		matchOn,

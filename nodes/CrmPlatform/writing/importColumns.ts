@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { allCustomFields, idField, type Field } from '../fields/field';
+import { allCustomFields, type Field } from '../fields/field';
 import type { FileRecords } from '../files/rows';
 import { UnreadableFile } from '../files/unreadableFile';
 import { customFieldsOnce } from '../mapping/acceptedFields';
@@ -14,7 +14,7 @@ import { listed } from '../values/listed';
 /** What rows become. */
 export interface ImportTarget {
 	operation: 'create' | 'update' | 'upsert' | 'delete';
-	/** The fields that the operation takes. */
+	/** The fields that a row may have, with the ID of the record to change. */
 	fields: Field[];
 	/** Path of the records, without version prefix and with the ids of the parents. */
 	path: `/${string}`;
@@ -134,14 +134,13 @@ function digested(digest: number, text: string): number {
 	return hash;
 }
 
-async function matchedFields({ api, resource }: Execution, { operation, fields, path }: ImportTarget): Promise<MatchedFields> {
+async function matchedFields({ api, resource }: Execution, { fields, path }: ImportTarget): Promise<MatchedFields> {
 	const described = (await api.describe(resource.path))?.fields ?? [];
 	const custom = fields.some(({ name }) => name === allCustomFields) ? await customFieldsOnce(api, `/v1${path}`) : undefined;
 	const standard = custom ? fields.filter(({ name }) => name !== allCustomFields) : fields;
-	const byId = operation === 'update' || operation === 'delete' ? [idField, ...standard.filter(({ name }) => name !== 'id')] : standard;
 	return {
 		collection: path.slice(1),
-		fields: operation === 'delete' ? [idField] : [...byId, ...(custom?.fields ?? [])],
+		fields: [...standard, ...(custom?.fields ?? [])],
 		recordFieldNames: new Set([...described.map(({ name }) => name), ...(custom?.unwritableNames ?? [])]),
 		recordFieldWords: new Set(described.flatMap(({ name, label }) => [wordsOf(name), wordsOf(label)])),
 	};

@@ -3,25 +3,24 @@ import type { IDataObject } from 'n8n-workflow';
 import { readableError } from '../api/connection';
 import type { Query } from '../api/http/path';
 import { jsonText } from '../base/numbers';
-import { isPlainObject, memberAtPath } from '../base/ownMembers';
 import { exactBody } from '../fields/exactBody';
 import { allCustomFields, type Field } from '../fields/field';
 import type { JobDescription } from '../api/openapi/writing';
-import { whyRefused } from '../fields/checks';
 import type { FileRow } from '../files/fileRow';
 import { UnreadableFile } from '../files/unreadableFile';
 import { isBlank } from '../values/blank';
 import { valueIn } from '../fields/keys';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import { NotationAdvice } from '../mapping/chosenNotations';
-import type { RefusedValue } from '../mapping/prepareValues';
+import { ObjectFieldReader } from '../mapping/objectFields';
+import { prepareValues, type BodyOf, type RefusedValue, type RowReading } from '../mapping/prepareValues';
+import type { StoredFields } from '../mapping/storedFields';
 import type { Execution } from '../model';
 import { withFieldNames, type ColumnPlan, type ImportTarget } from './importColumns';
-import { LinkedRecordCheck } from './importLinks';
 import type { RowKeys } from './importKeys';
 import type { Refusal, ReportedRow } from './importReport';
-import { readJobLines } from './jobLines';
 import { matchValue, noMatchValue } from './matchOn';
+import { requireAnyValue } from './requireWrite';
 
 /** How the rows of a file are imported. */
 export interface ImportPlan extends ImportTarget {
@@ -60,8 +59,8 @@ export interface PlannedRow extends ReportedRow {
 }
 
 /**
- * Reads the rows of a file as the lines of jobs, in slices for one job each. If the file proves unreadable, the rows read
- * before are yielded first.
+ * Reads the rows of a file as the lines of jobs, in slices for one job each: row → values → problems → line. If the file
+ * proves unreadable, the rows read before are yielded first.
  *
  * Rows are planned as soon as they are read: thousands of waiting objects would outlive V8's young generation, and n8n's
  * process would grow by all of them until its next full garbage collection.
@@ -80,12 +79,7 @@ export async function* plannedSlices(
 	let characters = 0;
 	const { namesLength } = plan;
 	let failure: UnreadableFile | undefined;
-	const context = {
-		textOf,
-		keys,
-		links: plan.isPreview ? new LinkedRecordCheck(execution, await allFields(execution, plan)) : undefined,
-		advice: plan.isPreview ? new NotationAdvice(execution.n8n.getTimezone()) : undefined,
-	};
+	const advice = plan.isPreview ? new NotationAdvice(execution.n8n.getTimezone()) : undefined;
 	const iterator = rows[Symbol.asyncIterator]();
 	for (;;) {
 		const next = await iterator.next().catch((error: unknown) => {
@@ -95,7 +89,7 @@ export async function* plannedSlices(
 			return undefined;
 		});
 		if (!next || next.done) break;
-		for (const planned of await planRows(execution, plan, next.value, context)) {
+		for (const planned of await planRows(execution, plan, next.value, { textOf, keys, advice })) {
 			slice.push(planned);
 			characters += planned.text.length + namesLength + (planned.refusal?.text?.length ?? 0);
 			if (slice.length < rowsPerJob && characters < charactersPerJob) continue;
@@ -105,58 +99,8 @@ export async function* plannedSlices(
 		}
 	}
 	if (slice.length > 0) yield slice;
-	for (const advice of context.advice?.all() ?? []) execution.api.notices.add(advice);
+	for (const sentence of advice?.all() ?? []) execution.api.notices.add(sentence);
 	if (failure) throw failure;
-}
-
-/** Reads rows as the lines of a job. An unreadable row is refused on its own. */
-async function planRows(
-	execution: Execution,
-	plan: ImportPlan,
-	rows: Array<FileRow<IDataObject>>,
-	{ textOf, keys, links, advice }: RowContext,
-): Promise<PlannedRow[]> {
-	const items = rows.flatMap(({ content }) => (content ? [{ json: withFieldNames(content, plan.columns) }] : []));
-	let refused: RefusedValue[] = [];
-	const read = await readJobLines({ ...execution, rows: items }, plan.path, plan.operation, plan.clearsEmpty ? 'clear' : 'leave', {
-		saw: (field, value) => advice?.add(field, value),
-		leftOut: (value) => refused.push(value),
-	});
-	// The description of another service may know other fields and choices.
-	const isChecked = plan.isPreview || plan.leavesOut || execution.api.isSelfDescribed();
-	const checked = isChecked ? await allFields(execution, plan) : plan.fields;
-	const required = requiredFields(plan, checked);
-	let index = 0;
-	const planned = rows.map(({ row, content, problem, text }): PlannedRow => {
-		const plannedRow: PlannedRow = { row, text: textOf(content), line: undefined, done: undefined, refusal: undefined };
-		if (problem !== undefined) return { ...plannedRow, refusal: { code: 'unreadable_row', message: problem, text } };
-		refused = [];
-		const line = errorOr(() => read(index++));
-		if (line instanceof Error && refused.length === 0) return { ...plannedRow, refusal: invalid([{ message: line.message }]) };
-		const body = line instanceof Error ? {} : line;
-		if (isChecked) refused.push(...refusedValues(body, checked));
-		for (const { field, value } of refused) advice?.refused(field.name, value);
-		if (plan.leavesOut) for (const { field } of refused) removeValue(body, field);
-		const names = new Set(plan.leavesOut ? [] : refused.map(({ field }) => field.name));
-		const problems = [
-			...(plan.leavesOut ? [] : refused.map(({ field, message }) => ({ field: field.name, message }))),
-			...missingValues(body, required.filter(({ name }) => !names.has(name)), names.has(plan.matchOn ?? '') ? undefined : plan.matchOn),
-		];
-		if (problems.length > 0) return { ...plannedRow, refusal: invalid(problems) };
-		if (Object.keys(body).length === 0) return { ...plannedRow, refusal: invalid([{ message: 'None of the row’s values can be written.' }]) };
-		const json = jsonText(exactBody(plan.fields, body));
-		const refusal = lineTooLarge(json) ?? keys.refusalOf(row, body);
-		if (refusal) return { ...plannedRow, refusal };
-		links?.add(body);
-		return { ...plannedRow, line: json, ...(refused.length > 0 && { leftOut: refused }) };
-	});
-	await links?.read();
-	for (const plannedRow of planned) {
-		if (plannedRow.line === undefined) continue;
-		const problems = links?.problemsOf(JSON.parse(plannedRow.line) as IDataObject) ?? [];
-		if (problems.length > 0) Object.assign(plannedRow, { line: undefined, refusal: invalid(problems) });
-	}
-	return planned;
 }
 
 /** What the rows of a file share. */
@@ -164,10 +108,65 @@ interface RowContext {
 	/** Returns the text of a row in the report. */
 	textOf: (content?: IDataObject) => string;
 	keys: RowKeys;
-	/** Only in a preview: the service itself refuses links that lead nowhere. */
-	links: LinkedRecordCheck | undefined;
 	/** Only in a preview. */
 	advice: NotationAdvice | undefined;
+}
+
+/** Reads rows as the lines of a job. An unreadable row is refused on its own. */
+async function planRows(
+	execution: Execution,
+	plan: ImportPlan,
+	rows: Array<FileRow<IDataObject>>,
+	{ textOf, keys, advice }: RowContext,
+): Promise<PlannedRow[]> {
+	// The description of another service may know other fields and choices.
+	const isChecked = plan.isPreview || plan.leavesOut || execution.api.isSelfDescribed();
+	let refused: RefusedValue[] = [];
+	const valuesOf = await rowReader(execution, plan, rows, {
+		use: plan.isPreview ? 'previewed' : 'written',
+		isChecked,
+		saw: (field, value) => advice?.add(field, value),
+		refused(value) {
+			refused.push(value);
+			advice?.refused(value.field.name, value.value);
+		},
+	});
+	const required = await requiredFields(execution, plan, isChecked);
+	let readable = 0;
+	return rows.map(({ row, content, problem, text }): PlannedRow => {
+		const planned: PlannedRow = { row, text: textOf(content), line: undefined, done: undefined, refusal: undefined };
+		if (problem !== undefined) return { ...planned, refusal: { code: 'unreadable_row', message: problem, text } };
+		refused = [];
+		const values = errorOr(() => valuesOf(readable++));
+		const problems = [
+			...(plan.leavesOut ? [] : refused.map(({ field, message }) => ({ field: field.name, message }))),
+			...(values instanceof Error ? [{ message: values.message }] : missingValues(values, plan, required, refused)),
+		];
+		if (problems.length > 0 || values instanceof Error) return { ...planned, refusal: invalid(problems) };
+		const line = jsonText(exactBody(plan.fields, values));
+		const refusal = lineTooLarge(line) ?? keys.refusalOf(row, values);
+		return refusal ? { ...planned, refusal } : { ...planned, line, ...(refused.length > 0 && { leftOut: refused }) };
+	});
+}
+
+/** Returns the function for the values of each readable row, without those that are refused. */
+async function rowReader(execution: Execution, plan: ImportPlan, rows: Array<FileRow<IDataObject>>, reading: RowReading): Promise<BodyOf> {
+	const items = rows.flatMap(({ content }) => (content ? [{ json: withFieldNames(content, plan.columns) }] : []));
+	const { operation, fields, path } = plan;
+	if (operation === 'delete') {
+		const reader = new ObjectFieldReader(fields);
+		return (item) => withId({ id: reader.read(items[item]!.json).values[0]?.value } as IDataObject);
+	}
+	const { parents: _parents, ...resource } = { ...execution.resource, path };
+	const stored: StoredFields = { mode: 'automatic', emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };
+	const whenCleared = operation === 'create' ? 'skip' : 'clear';
+	const valuesOf = await prepareValues({ ...execution, resource, rows: items }, stored, fields, whenCleared, [], reading);
+	return operation === 'update' ? (item) => withId(valuesOf(item)) : valuesOf;
+}
+
+function withId(values: IDataObject): IDataObject {
+	if (isBlank(values.id)) throw new Error('The ID is missing, so the record to change is unknown. Fill in the ID.');
+	return values;
 }
 
 interface RowProblem {
@@ -195,43 +194,27 @@ function invalid(problems: RowProblem[]): Refusal {
 	};
 }
 
-function removeValue(body: IDataObject, { name }: Pick<Field, 'name'>): void {
-	const path = name.split('.');
-	const parent = memberAtPath(body, path.slice(0, -1));
-	if (isPlainObject(parent)) delete (parent as IDataObject)[path.at(-1)!];
-	if (path.length > 1 && isPlainObject(parent) && Object.keys(parent).length === 0) removeValue(body, { name: path.slice(0, -1).join('.') });
-}
-
-/** The fields of the operation, with the account's custom fields. */
-async function allFields({ api }: Execution, { fields, path }: ImportPlan): Promise<Field[]> {
-	if (!fields.some(({ name }) => name === allCustomFields)) return fields;
-	return [...fields, ...((await customFieldsOnce(api, `/v1${path}`))?.fields ?? [])];
-}
-
-/** The fields that need a value in each line of a job; custom fields only in a preview, which reads them. */
-function requiredFields({ operation, fields }: ImportPlan, checked: Field[]): Field[] {
+/** The fields that need a value in each new record. */
+async function requiredFields({ api }: Execution, { operation, fields, path }: ImportPlan, hasCustom: boolean): Promise<Field[]> {
 	if (operation !== 'create') return [];
-	const isRequired = ({ required, path, type }: Field) => required && (path.length === 1 || type !== undefined);
-	return [...new Set([...fields, ...checked])].filter(isRequired);
+	const custom = hasCustom && fields.some(({ name }) => name === allCustomFields) ? ((await customFieldsOnce(api, `/v1${path}`))?.fields ?? []) : [];
+	return [...fields, ...custom].filter((field) => field.required && (field.path.length === 1 || field.type !== undefined));
 }
 
-/** The values of the line that the service would refuse, according to its description. */
-const refusedValues = (line: IDataObject, checked: Field[]): RefusedValue[] =>
-	checked.flatMap((field) => {
-		const value = valueIn(line, field);
-		const message = whyRefused(field, value);
-		return message === undefined ? [] : [{ field, value, message }];
-	});
-
-/** The required values that a line lacks, and the value to match on. */
-function missingValues(line: IDataObject, required: Field[], matchOn: string | undefined): RowProblem[] {
-	const empty = required.filter((field) => (valueIn(line, field) ?? null) === null);
-	const matched = matchOn === undefined ? '' : errorOr(() => matchValue(matchOn, line));
-	return [
-		...(matched instanceof Error ? [{ field: matchOn!, message: matched.message }] : []),
-		...(matchOn !== undefined && isBlank(matched) ? [{ field: matchOn, message: noMatchValue(matchOn), isMissing: true as const }] : []),
-		...empty.map(({ name, label }) => ({ field: name, message: `${label} is empty, but a new record needs it.`, isMissing: true as const })),
-	];
+/** The required values that a row lacks, and the value to match on, unless they were refused. */
+function missingValues(values: IDataObject, { operation, matchOn, leavesOut }: ImportPlan, required: Field[], refused: RefusedValue[]): RowProblem[] {
+	const isRefused = (name: string) => !leavesOut && refused.some(({ field }) => field.name === name);
+	const empty = required.filter((field) => !isRefused(field.name) && (valueIn(values, field) ?? null) === null);
+	const missing: RowProblem[] = empty.map(({ name, label }) => ({ field: name, message: `${label} is empty, but a new record needs it.`, isMissing: true }));
+	if (matchOn !== undefined && !isRefused(matchOn)) {
+		const matched = errorOr(() => matchValue(matchOn, values));
+		if (matched instanceof Error) missing.unshift({ field: matchOn, message: matched.message });
+		else if (isBlank(matched)) missing.unshift({ field: matchOn, message: noMatchValue(matchOn), isMissing: true });
+	}
+	if (missing.length > 0 || (refused.length > 0 && !leavesOut)) return missing;
+	const { id: _id, ...others } = values;
+	const nothing = operation !== 'delete' && errorOr(() => requireAnyValue(operation === 'update' ? others : values));
+	return nothing instanceof Error ? [{ message: nothing.message }] : [];
 }
 
 function lineTooLarge(text: string): Refusal | undefined {

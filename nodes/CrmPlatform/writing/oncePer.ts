@@ -11,7 +11,7 @@ export const writeOncePerOption: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. {{ $json.orderNumber }}',
-	description: 'A value that identifies the item or file, such as an order number. For about a day, each value is written once, even across executions.',
+	description: 'A value such as an order number. For about a day, each value is written once, even across executions.',
 };
 
 /** Whether the user has set Write Once Per. */
