@@ -135,12 +135,15 @@ function conditionsFor(forms: Form[], all: Form[]): IDisplayOptions {
 	const sameOperation = others.filter((form) => operation.includes(form.operation));
 	const sameResource = others.filter((form) => resource.includes(form.resource));
 	const hidden = unique(sameOperation, 'resource');
+	const apart = unique(others, 'operation').filter((other) => !operation.includes(other));
 	const ways: IDisplayOptions[] = [
 		...(others.length === 0 ? [{}] : []),
-		...(sameOperation.length === 0 ? [{ show: { operation } }, { hide: { operation: unique(others, 'operation') } }] : []),
+		...(sameOperation.length === 0 ? [{ show: { operation } }, { hide: { operation: apart } }] : []),
 		...(sameResource.length === 0 ? [{ show: { resource } }] : []),
 		...(sameOperation.some((form) => sameResource.includes(form)) ? [] : [{ show: { resource, operation } }]),
-		...(hidden.some((hiddenResource) => resource.includes(hiddenResource)) ? [] : [{ show: { operation }, hide: { resource: hidden } }]),
+		...(hidden.some((hiddenResource) => resource.includes(hiddenResource))
+			? []
+			: [{ show: { operation }, hide: { resource: hidden } }, { hide: { operation: apart, resource: hidden } }]),
 	];
 	const [shortest] = ways.sort((a, b) => JSON.stringify(a).length - JSON.stringify(b).length);
 	if (!shortest) throw new Error(`No condition is met by ${forms.map((form) => `${form.resource}.${form.operation}`).join(', ')} alone.`);

@@ -19,7 +19,7 @@ sinceN8n('2.41', () => {
 	describe('The definition of a node that an AI builder reads', () => {
 		test.each([
 			{ node: new CrmPlatform() as INodeType, characters: 26_000 },
-			{ node: new CrmPlatformAdmin(), characters: 12_000 },
+			{ node: new CrmPlatformAdmin(), characters: 12_250 },
 			{ node: new CrmPlatformSync(), characters: 11_000 },
 			{ node: new CrmPlatformTools(), characters: 12_000 },
 			{ node: new CrmPlatformTrigger(), characters: 4_000 },

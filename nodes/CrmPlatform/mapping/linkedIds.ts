@@ -79,16 +79,16 @@ function addNames({ names, ids, parts }: NamesToFind, field: Field, value: unkno
 
 /** Looks IDs up, a hundred a request. @returns whether no record has them; IDs that cannot be looked up are left to the service */
 async function lookUpIds(api: Connection, collection: string, ids: string[]): Promise<Map<string, boolean>> {
-	const known = await knownIds(api, collection);
-	const unknown = ids.filter((id) => !known.has(id));
+	const outcomes = await knownIds(api, collection);
+	const unknown = ids.filter((id) => !outcomes.has(id));
 	const list = unknown.length > 0 ? (await api.describe(`/${collection}`))?.list : undefined;
 	const target = list && { api, path: `/v1/${collection}`, list, filters: list.filters, fields: [] };
 	const outcomeOf = target && (await lookUp(target, idField, unknown).catch(() => undefined));
 	for (const id of unknown) {
 		const outcome = outcomeOf?.(id);
-		known.set(id, outcome !== undefined && ('notFound' in outcome || 'refused' in outcome));
+		outcomes.set(id, outcome !== undefined && ('notFound' in outcome || 'refused' in outcome));
 	}
-	return known;
+	return outcomes;
 }
 
 async function lookUpRecords(api: Connection, collection: string, names: string[], use: LinkUse): Promise<Map<string, NamedId>> {

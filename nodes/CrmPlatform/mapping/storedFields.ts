@@ -18,9 +18,6 @@ export type StoredFields = {
 	| { mode: 'json'; json: unknown }
 );
 
-/** What an empty value of an item does: leave its field as it is, or clear it. */
-export type EmptyCells = 'leave' | 'clear';
-
 /** A record picked under *Linked Records*, and the link that gets its ID, both as stored. */
 export interface StoredLinkedRecord {
 	/** The name of the link, or an expression. */

@@ -45,7 +45,7 @@ const compressionOption: INodeProperties = {
 	name: 'compress',
 	type: 'boolean',
 	default: true,
-	description: 'Whether to compress the file, to about a tenth of its size. Import File unpacks it.',
+	description: 'Whether to compress the file, to about a tenth of its size',
 };
 
 const fileNameOption: INodeProperties = {

@@ -133,7 +133,7 @@ const pathProperty: INodeProperties = {
 	default: '',
 	required: true,
 	placeholder: 'e.g. /v1/contacts',
-	description: 'The path after the base URL, as shown in the API documentation',
+	description: 'The path after the base URL, as in the API documentation',
 };
 
 const query: INodeProperties = {
@@ -158,5 +158,5 @@ const headers: INodeProperties = {
 	type: 'json',
 	default: '{}',
 	description:
-		'As JSON. For example, { "If-Match": "\\"3\\"" } writes only if the record still has version 3.',
+		'As JSON, such as { "If-Match": "\\"3\\"" }, which writes only to version 3',
 };

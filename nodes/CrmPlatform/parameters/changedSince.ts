@@ -8,7 +8,7 @@ export const changedSinceProperties: INodeProperties[] = [
 		type: 'options',
 		noDataExpression: true,
 		default: 'anyTime',
-		description: 'Whether to return all records or only those changed since a time',
+		description: 'All records, or those changed since a time',
 		options: [
 			{ name: 'Any Time', value: 'anyTime', description: 'Return all records' },
 			{
@@ -24,7 +24,7 @@ export const changedSinceProperties: INodeProperties[] = [
 		type: 'dateTime',
 		default: '',
 		required: true,
-		description: 'Return records changed at this time or later, in the workflow’s time zone',
+		description: 'Records changed at this time or later, in the workflow’s time zone',
 		displayOptions: { show: { changedSince: ['moment'] } },
 	},
 	{

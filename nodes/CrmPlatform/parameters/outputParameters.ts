@@ -30,7 +30,7 @@ export const outputOption: INodeProperties = {
 		{ name: 'Summary', value: 'summary', description: 'One item with the counts, the failures, and the first and last ID' },
 	],
 	default: 'items',
-	description: 'With a summary, n8n stores one item instead of all of them',
+	description: 'With a summary, n8n stores a single item',
 };
 
 export const batchSizeOption: INodeProperties = {

@@ -59,7 +59,7 @@ const jobOperations = [
 	recordAction('Cancel a job', 'cancel', {
 		name: 'Cancel',
 		value: 'cancel',
-		description: 'Cancel a job that has not finished. Records already processed stay as they are.',
+		description: 'Cancel a job. Records already processed stay as they are.',
 		leavesTheCrm: false,
 	}),
 	get('Get a job'),
@@ -87,7 +87,7 @@ const deliveryOperations = [
 	recordAction('Retry a webhook delivery', 'retry', {
 		name: 'Retry',
 		value: 'retry',
-		description: 'Send the event again, even if it was delivered before',
+		description: 'Send the event again',
 		leavesTheCrm: false,
 	}),
 ];

@@ -81,7 +81,7 @@ const until: INodeProperties = {
 	name: 'until',
 	type: 'dateTime',
 	default: '',
-	description: 'Changes made after this time are kept, as if someone else had made them',
+	description: 'Keep changes made after this time, as those of others',
 };
 
 /** Chooses records by id: unlike the filters of Get Many, ids also choose deleted records. */
