@@ -70,7 +70,9 @@ test('a cursor that repeats is an error and not an endless loop', async () => {
 	expect(await sandbox.requests()).toHaveLength(2);
 });
 
-test.each(['"error":{"message":"The database is down"}', '"errors":["timeout"]'])('a list with %s is not taken for an empty one', async (error) => {
+const errorsBesideData = ['"error":{"message":"The database is down"}', '"errors":["timeout"]'];
+
+test.each(errorsBesideData)('a list with %s is not taken for an empty one', async (error) => {
 	await answerWith(`{"data":[],"next_cursor":null,"total":0,${error}}`);
 	await expect(list()).rejects.toThrow('It comes with an error, so records may be missing');
 });

@@ -90,7 +90,8 @@ test('the pages on development name files and identifiers that exist', () => {
 	const files = globSync('{nodes,credentials,sandbox,demo,tools,bench,test}/**/*.{ts,mjs}', { cwd: root });
 	const sources = files.map((file) => `${file}\n${read(file)}`).join('\n');
 	const words = new Set(sources.match(/\w+/g));
-	const code = [...['CONTRIBUTING.md', architecture, 'docs/development/how-to.md'].map(read).join('\n').matchAll(/```\w*\n([^]+?)```|`([^`]+)`/g)].map(([, block, span]) => block ?? span).join('\n');
+	const text = ['CONTRIBUTING.md', architecture, 'docs/development/how-to.md'].map(read).join('\n');
+	const code = [...text.matchAll(/```\w*\n([^]+?)```|`([^`]+)`/g)].map(([, block, span]) => block ?? span).join('\n');
 	const names = code.match(/\b[A-Za-z]+[a-z][A-Z]\w*/g) ?? [];
 	const paths = code.match(/(?<![\w./-])[\w-]+(\/[\w.-]+)+/g) ?? [];
 	const exists = (path: string) =>
