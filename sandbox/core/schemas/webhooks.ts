@@ -15,7 +15,7 @@ const fields = {
 	filter: optional(
 		z.strictObject({
 			ids: z.array(z.string().min(1).max(64)).min(1).max(500).meta(
-				about('IDs of the records whose events are sent.', undefined, { title: 'Record IDs' }),
+				about('IDs of the records whose events are sent.', ['con_01hz3cqq00zvx2m4h6k8r9t1w3'], { title: 'Record IDs' }),
 			),
 		}),
 		about('Restricts the webhook to events of some records.'),
