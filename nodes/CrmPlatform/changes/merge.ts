@@ -114,7 +114,7 @@ export function merge(
 	{ base, target, current }: { base: IDataObject | undefined; target: IDataObject; current: IDataObject },
 	rule: () => Side | undefined,
 ): Merge | undefined {
-	const { changes } = compare.difference(current, target);
+	const { changes, patch } = compare.difference(current, target);
 	const changedBy = changes.map(({ field, from, to }): Side | 'both' => {
 		const last = baseValue(base, field);
 		if (last === undefined) return 'both';
@@ -128,9 +128,10 @@ export function merge(
 		const side = changedBy[i] === 'both' ? ruled : changedBy[i];
 		return side === 'current' ? { ...change, kept: true } : change;
 	});
+	const isDecided = changedBy.some((side) => side !== 'target');
+	if (!marked.some(({ kept }) => kept)) return { changes: marked, patch, isDecided };
 	const written = new Set(marked.flatMap(({ field, kept }) => (kept ? [] : [field])));
-	const { patch } = compare.difference(current, target, (field) => written.has(field));
-	return { changes: marked, patch, isDecided: changedBy.some((side) => side !== 'target') };
+	return { changes: marked, patch: compare.difference(current, target, (field) => written.has(field)).patch, isDecided };
 }
 
 /** The value of a field that both had last: null if it was empty, undefined if it is unknown. */

@@ -94,7 +94,10 @@ async function previewWrites(execution: Execution, quiet: Connection, writes: Wr
 	const current = await readCurrent(execution, writes, path, group);
 	const previews = group.map((write) => previewWrite(execution, writes, write, current));
 	const fieldOf = ({ field: name }: Change) => current.fields.find((field) => field.path.join('.') === name);
-	const links = previews.flatMap(({ changes }) => changes).filter((change) => current.fields.some((field) => field === fieldOf(change) && isLink(field)));
+	const links = previews.flatMap(({ changes }) => changes).filter((change) => {
+		const field = fieldOf(change);
+		return field !== undefined && isLink(field);
+	});
 	const rows = links.flatMap(({ field, from, to }) => [from, to].map((value) => withMemberAtPath({}, field.split('.'), value)));
 	const named = await linkedKeys(quiet, current.fields, 'names')(rows);
 	const nameIn = ({ field }: Change, i: number, id: unknown) => {

@@ -1,6 +1,6 @@
 import { getOrCreate } from '../base/maps';
-import { matchesPattern } from '../fields/conversions';
 import type { Field } from '../fields/field';
+import { isPhone } from '../fields/notations';
 import { FieldNames, meaningText, wordsOf, type Meaning } from './fieldNames';
 import { recordWords, foreignNamesOf } from './foreignNames';
 
@@ -159,7 +159,7 @@ function variantsOf(name: string, prefixes: string[]): string[] {
 const recognizable: Array<{ isField: (field: Field) => boolean; values: RegExp }> = [
 	{ isField: ({ format }) => format === 'email', values: /^[^\s@:/]+@[^\s@]+\.[^\s@]+$/ },
 	{ isField: ({ isUrl, format }) => isUrl === true || format === 'uri', values: /^https?:\/\/\S+$/ },
-	{ isField: (field) => matchesPattern(field, '+493012345678') === true && matchesPattern(field, 'DE') === false, values: /^\+[\d\s()./-]{8,20}$/ },
+	{ isField: isPhone, values: /^\+[\d\s()./-]{8,20}$/ },
 ];
 
 /** The field whose values look like those of a column, as a hint for the user. */

@@ -6,6 +6,7 @@ import type { ResourceDescription } from '../api/openapi/description';
 import { isLink, isRecordLink } from '../api/openapi/linkFields';
 import { isObject } from '../base/json';
 import { allCustomFields, type Field } from '../fields/field';
+import { listNameOf } from '../fields/keys';
 import { comparison, type RecordComparison } from '../changes/merge';
 import type { Execution } from '../model';
 import { isUnset } from '../values/blank';
@@ -41,7 +42,7 @@ export class UndoFields {
 		this.places = fields.filter(({ part }) => part !== undefined).flatMap((part) =>
 			fields.filter((owner) => owner.part === undefined && owner.collection === part.collection).map((owner) => [part.name, owner.name]),
 		);
-		this.forms = fields.flatMap(({ name }) => (this.byAction.update.has(`${name}s`) ? [[name, `${name}s`]] : []));
+		this.forms = fields.flatMap((field) => (this.byAction.update.has(listNameOf(field)) ? [[field.name, listNameOf(field)]] : []));
 		this.canMarkRecreations = canMarkRecreations(execution, description?.create);
 	}
 

@@ -145,8 +145,8 @@ export async function* readPages(send: Send, walk: PageWalk): AsyncGenerator<Pag
 		}
 		if (cutOff?.length) yield { records: cutOff.slice(0, left) };
 		if (isOver || read >= expected) return;
-		const isHopeless = reading.pages === 1 || (isAgain && read === readBefore);
-		if (isHopeless) throw incomplete(path, expected, read);
+		const isStuck = reading.pages === 1 || (isAgain && read === readBefore);
+		if (isStuck) throw incomplete(path, expected, read);
 		if (readings === maxReadings) throw new Error(changing(path));
 	}
 }
