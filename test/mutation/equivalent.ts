@@ -1,6 +1,6 @@
 /** Mutations without a visible effect, by file, as `npm run mutate` prints them after the line number. */
 export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {
-	'crmIndex.ts': new Set([
+	'matching.ts': new Set([
 		// For the compiler: records without a key are neither indexed nor looked up, and each of these checks is enough.
 		'if (key === undefined) continue; | ConditionalExpression → false',
 		'const records = key === undefined ? [] : crm.find(field, key); | ConditionalExpression → false',

@@ -160,7 +160,7 @@ test('the page on operations names every resource, and the operations that only 
 	expect([...new Set(names)].filter((name) => !isNamed(name))).toEqual([]);
 });
 
-test('the page on scopes lists those of every operation; npm run words writes it', () => {
+test('the page on scopes lists those of every operation; npm run contract writes it', () => {
 	const page = read(scopesFile);
 	expect(pageWithScopes(page, contract as unknown as SecuredContract, resources)).toBe(page);
 	expect(page).toContain('| Contact | Import File | `contacts:write`, `jobs:write`, `jobs:read` |');

@@ -8,8 +8,8 @@ const { version } = JSON.parse(readFileSync(join(core, 'package.json'), 'utf8'))
 const [major = 0, minor = 0] = version.split('.').map(Number);
 
 /**
- * Tests of features that n8n itself has since a version. `npm run matrix` runs the other tests in older versions
- * as well.
+ * Tests of features that n8n itself has since a version. `npm test -- --matrix` runs the other tests in
+ * older versions as well.
  *
  * @param since such as `2.30`
  */
