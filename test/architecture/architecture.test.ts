@@ -1,14 +1,24 @@
-import { globSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { globSync, readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 
 import { design } from './design.ts';
-import { importsOf } from './imports.ts';
+import { importsOf, type Import } from './imports.ts';
 import { arrowsOf, brokenArrows, cycles, emptyNames, repeatedExports, repeatedFileNames } from './violations.ts';
 
 const root = resolve(__dirname, '../..');
 const folders = ['nodes', 'credentials', 'sandbox', 'demo', 'tools', 'bench', 'test'];
 const files = globSync(`{${folders.join(',')}}/**/*.{ts,mjs}`, { cwd: root }).sort();
 const sources = new Map(files.map((file) => [file, readFileSync(resolve(root, file), 'utf8')]));
+
+test('every script of package.json reaches only files that Node loads by the names they are imported by', () => {
+	const { scripts } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+	const reached = new Set(Object.values(scripts).flatMap((script) => script.match(/\S+\.(ts|mjs)/g) ?? []));
+	const imports = importsOf(sources).filter(({ name, typeOnly }) => !typeOnly && name.startsWith('.'));
+	for (const file of reached) for (const { from, to } of imports) if (from === file) reached.add(to);
+	const isFile = ({ from, name }: Import) => statSync(resolve(root, dirname(from), name), { throwIfNoEntry: false })?.isFile();
+	expect(reached).toContain('test/n8n/versions/use-node.ts');
+	expect(imports.filter((each) => reached.has(each.from) && !isFile(each))).toEqual([]);
+});
 
 test('files import only along the arrows of the design', () => {
 	expect(brokenArrows(sources, design)).toEqual([]);

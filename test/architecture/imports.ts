@@ -4,6 +4,8 @@ import ts from 'typescript';
 /** One module another one is imported from. */
 export interface Import {
 	from: string;
+	/** As it is written. */
+	name: string;
 	/** A file of the repository, or the name of a package (`node:` included). */
 	to: string;
 	/** Gone after compilation: nothing of `to` runs because of it. */
@@ -18,6 +20,7 @@ export function importsOf(sources: Sources): Import[] {
 	return [...sources].flatMap(([from, text]) =>
 		modulesNamedIn(from, text).map(({ name, typeOnly }) => ({
 			from,
+			name,
 			to: resolve(name, from, sources),
 			typeOnly,
 		})),

@@ -31,7 +31,7 @@ export function arrowsOf(design: Record<string, Part>): Import[] {
 	return Object.entries(design).flatMap(([from, { imports, types = [] }]) =>
 		names
 			.filter((to) => to !== from && [...imports, ...types].some((name) => matches(to, name)))
-			.map((to) => ({ from, to, typeOnly: false })),
+			.map((to) => ({ from, name: to, to, typeOnly: false })),
 	);
 }
 

@@ -2,16 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject, INode, INodeCredentials, INodeExecutionData, IRunExecutionData } from 'n8n-workflow';
 import type { N8nClient, Workflow } from '../../../demo/n8n-client.ts';
 import { inARow, workflowNode } from '../../../demo/workflow-node.ts';
-import { adminMenu } from '../../../nodes/CrmPlatform/resources';
 
 export const triggerName = 'Start';
 export const actionNode = 'CRM Platform';
 
+const administration = [
+	'account', 'apiRequest', 'customField', 'customObject', 'event', 'job', 'pipeline', 'tag', 'user', 'webhook', 'webhookDelivery',
+];
+
 /** The type of the node that has the resource in its menu. */
-export const nodeTypeFor = (resource: string): string => {
-	const isAdmin = adminMenu.some(({ value }) => value === resource);
-	return `n8n-nodes-crm-platform.crmPlatform${isAdmin ? 'Admin' : ''}`;
-};
+export const nodeTypeFor = (resource: string): string =>
+	`n8n-nodes-crm-platform.crmPlatform${administration.includes(resource) ? 'Admin' : ''}`;
 
 interface NodeRun {
 	credentials: INodeCredentials;
