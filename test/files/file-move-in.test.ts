@@ -148,6 +148,11 @@ describe('the columns of an export', () => {
 		expect(await fieldsOf(`Surname,${column}\nA,${value}\n`)).toEqual({ Surname: 'last_name', [column]: null });
 	});
 
+	test('that identify records of another type are not the keys of these records', async () => {
+		expect(await fieldsOf('Last Name,Account ID\nA,001x\n')).toMatchObject({ 'Account ID': null });
+		expect(await fieldsOf('Name,Account ID\nA,001x\n', { kind: 'company' })).toMatchObject({ 'Account ID': 'external_id' });
+	});
+
 	test('that only look like a field are suggested, not imported', async () => {
 		const { json } = await importOf('Last Name,Login\nA,a@looks.example\n', { preview: true });
 		expect(json.columns).toContainEqual({

@@ -50,11 +50,11 @@ const foreignNames: Record<string, string> = {
 	probability: 'win probability, deal probability, probability (%), wahrscheinlichkeit, probabilidad',
 	expected_close_date: 'close date, closing date, expected close, expected closing date, estimated close date, abschlussdatum, fecha de cierre, date de clôture',
 	lost_reason: 'loss reason, reason lost, closed lost reason, verlustgrund',
-	external_id: 'record id, contact id, company id, account id, organization id, organisation id, deal id, opportunity id, lead id, person id, external key, source id, legacy id',
+	external_id: 'record id, external key, source id, legacy id',
 	tag_ids: 'tag, labels, label, categories, category, groups, etiquetas, schlagwörter',
 };
 
-/** What a record of a collection is called at the beginning of a column, such as `Person - Phone` or `Deal Stage`. */
+/** What a record of a collection is called in the name of a column, such as `Person - Phone`, `Deal Stage` or `Account ID`. */
 export const recordWords: Record<string, string[]> = {
 	contacts: ['contact', 'person', 'lead'],
 	companies: ['company', 'organization', 'organisation', 'account'],
@@ -71,5 +71,7 @@ export function foreignNamesOf(collection: string, wordsOf: (name: string) => st
 		if (of !== undefined && of !== collection) continue;
 		for (const name of names.split(', ')) getOrCreate(meanings, wordsOf(name), () => new Set<string>()).add(field);
 	}
+	// The ID of another type of record, such as that of an account among contacts, is not the record's own.
+	for (const word of recordWords[collection] ?? []) meanings.set(wordsOf(`${word} id`), new Set(['external_id']));
 	return meanings;
 }
