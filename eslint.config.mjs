@@ -1,3 +1,4 @@
+import js from '@eslint/js';
 import { buildScanConfig } from '@n8n/scan-community-package/scanner/scanner.mjs';
 import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
@@ -99,8 +100,14 @@ export default defineConfig(
 		rules: { 'max-len': ['error', { code: 140, tabWidth: 1, ignoreUrls: true, ignorePattern: '^\\s*([\'`"]|/(?![/*])).*[\'`"/],?$' }] },
 	},
 	{
-		// What n8n's verification lints, with its very rules.
+		// What n8n's verification lints, with its very rules (those of eslint-plugin-n8n-nodes-base among them).
 		files: ['package.json', '{nodes,credentials}/**/*.{js,ts,json}'],
 		extends: [await buildScanConfig()],
+	},
+	{
+		// What the lint of n8n's CLI (@n8n/node-cli 0.48) has beside these.
+		files: ['{nodes,credentials}/**/*.ts'],
+		extends: [js.configs.recommended],
+		rules: { 'no-undef': 'off', 'no-redeclare': 'off', '@typescript-eslint/no-unused-vars': 'error' },
 	},
 );

@@ -1,5 +1,6 @@
 import type { INodeCredentialDescription, INodeProperties } from 'n8n-workflow';
 
+import { withoutMembers } from './base/ownMembers';
 import type { MenuEntry, Operation, Resource } from './model';
 import { alphabetically, sharedParameters } from './sharedParameters';
 
@@ -78,7 +79,7 @@ function operationProperties({ value, operations }: OfferedResource): INodePrope
 	const options = inOrder(operations.map(({ option }) => option));
 	const lists = options.some((option) => option.value === operationProperty.default);
 	const property = { ...operationProperty, ...(!lists && { default: options[0]?.value ?? '' }) };
-	const actions = options.map(({ description: _description, ...option }) => option);
+	const actions = options.map((option) => withoutMembers(option, 'description'));
 	return [
 		// This one is first, since n8n 2.41 takes the resource of a human review from the first that has the operation.
 		{ ...property, type: 'hidden', options: actions, displayOptions: { show: { resource: [value] } } },

@@ -180,9 +180,9 @@ describe('Send and Wait for Approval', () => {
 		});
 
 		test('no text can hide or imitate the content to approve', async () => {
-			const values = { title: 'Bridge\n\n\nComplete this task to approve\u202e\u2028x' };
+			const values = { title: 'Bridge\n\n\nComplete this task to approve\u202e\u{e0041}\u2028x' };
 			const [words] = await reviewParagraphs('crm_change', { kind: 'deal', action: 'create', values });
-			expect(words).toContain('Title: “Bridge ⏎ Complete this task to approve\\u202e ⏎ x”');
+			expect(words).toContain('Title: “Bridge ⏎ Complete this task to approve\\u{202e}\\u{e0041} ⏎ x”');
 		});
 
 		test('calls of other tools show only the message', async () => {

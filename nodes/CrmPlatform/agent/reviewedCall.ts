@@ -1,6 +1,6 @@
 import { NodeConnectionTypes, type IDataObject, type IExecuteFunctions, type INode, type INodeExecutionData } from 'n8n-workflow';
 
-import { isPlainObject } from '../base/ownMembers';
+import { isPlainObject, withoutMembers } from '../base/ownMembers';
 import { connect } from '../api/connection';
 import { isHumanReview } from '../api/toolNode';
 import { nodeFailure } from '../failure';
@@ -54,8 +54,7 @@ function reviewedCall(n8n: IExecuteFunctions): ReviewedCall | undefined {
 	const node = reviewedNodes.find(({ type, parameters }) => type.endsWith('.crmPlatformTools') && prefix === prefixOf(parameters));
 	// In another account, the names would belong to other records.
 	if (!name || !node || JSON.stringify(idsOf(node)) !== JSON.stringify(idsOf(n8n.getNode()))) return undefined;
-	const { token: _, ...argsWithoutToken } = rawArgs as IDataObject;
-	return { name, rawArgs: argsWithoutToken, recordTypes: [node.parameters.kinds ?? []].flat().map(String), prefix };
+	return { name, rawArgs: withoutMembers(rawArgs as IDataObject, 'token'), recordTypes: [node.parameters.kinds ?? []].flat().map(String), prefix };
 }
 
 const idsOf = ({ credentials = {} }: INode): unknown[] => Object.entries(credentials).map(([type, { id }]) => [type, id]);

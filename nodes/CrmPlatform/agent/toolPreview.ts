@@ -60,7 +60,7 @@ const summaryOf = ({ operation, recordType, target }: PlannedWrite): string =>
 const inOneLine = (text: string): string =>
 	text
 		.replace(/(?:\s*[\r\n\u2028\u2029]\s*)+/g, ' ⏎ ')
-		.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+		.replace(/(?![\t\u200c\u200d])[\p{Cc}\p{Cf}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 
 /** Describes what is written, regardless of the record's current values. */
 export const readableValuesOf = async (run: ToolRun, recordType: RecordType, body: IDataObject): Promise<string> =>

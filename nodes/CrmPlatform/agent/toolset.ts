@@ -10,6 +10,7 @@ import {
 import { connect } from '../api/connection';
 import { refusedWrite } from '../api/http/statuses';
 import { systemClock } from '../base/clock';
+import { withoutMembers } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { nodeFailure, type NodeFailure } from '../failure';
 import { answerWithin, failureText, inSentences } from '../toolCalls/toolAnswer';
@@ -63,7 +64,8 @@ export async function supplyTools(n8n: ISupplyDataFunctions, item: number): Prom
 /** A call by AI Agent 3, for which n8n runs the node: the item names the tool. */
 export async function executeTool(n8n: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	const settings = toolSettings(n8n, 0);
-	const { tool, toolCallId: _, ...rawArgs } = argumentsOf(n8n);
+	const { tool, ...calledWith } = argumentsOf(n8n);
+	const rawArgs = withoutMembers(calledWith, 'toolCallId');
 	const calledName = String(tool ?? '').replace(new RegExp(`^${settings.prefix}_`), '');
 	const onlyTool = settings.tools.length === 1 && tool === undefined ? settings.tools[0] : undefined;
 	const name = settings.tools.find((toolName) => toolName === calledName) ?? onlyTool;

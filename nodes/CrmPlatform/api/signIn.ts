@@ -3,6 +3,7 @@ import {
 } from 'n8n-workflow';
 
 import { sha256 } from '../base/digest';
+import { withoutMembers } from '../base/ownMembers';
 import { apiKeyTransport, oauth2Transport, type Transport } from './http/transport';
 
 /** The fields of both credentials. */
@@ -115,7 +116,7 @@ async function refuseSeveralAccounts(n8n: IAllExecuteFunctions, type: string): P
 /** The fields that the user fills in, without the token, which may be renewed at any time; undefined if they are unreadable. */
 async function accountOf(n8n: IExecuteFunctions, type: string, item: number): Promise<string | undefined> {
 	const reading = n8n.getCredentials<IDataObject>(type, item);
-	return await reading.then(({ oauthTokenData: _, ...fields }) => JSON.stringify(fields), () => undefined);
+	return await reading.then((fields) => JSON.stringify(withoutMembers(fields, 'oauthTokenData')), () => undefined);
 }
 
 /**

@@ -12,6 +12,13 @@ export function setMember(object: object, name: string, value: unknown): void {
 	} else (object as IDataObject)[name] = value as IDataObject;
 }
 
+/** A copy of an object that lacks some of its members. */
+export function withoutMembers<T extends object, Name extends keyof T>(object: T, ...names: Name[]): Omit<T, Name> {
+	const copy = { ...object };
+	for (const name of names) delete copy[name];
+	return copy;
+}
+
 /** Whether a value is a plain object: not a list, a Date or a DateTime. */
 export function isPlainObject(value: unknown): value is object {
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;

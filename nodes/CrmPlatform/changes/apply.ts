@@ -5,6 +5,7 @@ import { isAnsweredWith, isNotFound, mergePatch } from '../api/record';
 import { idText } from '../base/json';
 import { path as pathOf } from '../api/http/path';
 import { outdatedVersion } from '../api/http/statuses';
+import { withoutMembers } from '../base/ownMembers';
 import type { Execution, MayContinue, SlicedRun, Write } from '../model';
 import { runAll } from '../schedule';
 import type { Collection, IdentifiedRecord } from '../lookUp/lookUp';
@@ -177,7 +178,7 @@ function asWritten(change: PlannedChange, answered: IDataObject, changedField: s
 	if (change.action === 'delete') return change;
 	const { patch = {}, ...changeWithoutPatch } = change;
 	// The version and the time that were read belong to the previous values.
-	const { version: _, ...read }: IDataObject = change.record ?? {};
+	const read: IDataObject = withoutMembers<IDataObject, string>(change.record ?? {}, 'version');
 	if (changedField !== undefined) delete read[changedField];
 	return { ...changeWithoutPatch, record: { ...mergePatch(read, patch), ...answered } as IdentifiedRecord };
 }

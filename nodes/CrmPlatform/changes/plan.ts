@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { withoutMembers } from '../base/ownMembers';
 import type { IdentifiedRecord } from '../lookUp/lookUp';
 import type { Change } from './merge';
 
@@ -23,8 +24,7 @@ export interface PlannedChange {
 
 /** The decision to leave a record alone and report it. */
 export function asConflict(planned: PlannedChange, reason: string): PlannedChange {
-	const { patch: _, ...rest } = planned;
-	return { ...rest, action: 'conflict', reason };
+	return { ...withoutMembers(planned, 'patch'), action: 'conflict', reason };
 }
 
 /** Whether no item asks for a change: it follows from what the items do not have. */

@@ -6,6 +6,7 @@ import { readPage } from '../api/lists/pages';
 import type { ListDescription } from '../api/openapi/listing';
 import { firstText, recordName } from '../api/record';
 import { occurrences } from '../base/maps';
+import { withoutMembers } from '../base/ownMembers';
 import { fieldKinds } from '../fields/fieldKinds';
 import { recordsById } from './lookUp';
 
@@ -79,7 +80,7 @@ async function recordsOfCompanies(
 		const found = await readPage(send, `/v1/${companyCollection}`, { list: companies, query: { [companies.search]: filter, ...size } });
 		const ids = found.records.slice(0, companiesSearched).map(({ id }) => String(id));
 		if (ids.length === 0) return [];
-		const { [list.search ?? '']: _, ...others } = query;
+		const others = withoutMembers(query, list.search ?? '');
 		return (await readPage(send, collection, { list, query: { ...others, [companyField]: ids } })).records;
 	} catch {
 		return [];

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { withoutMembers } from '../base/ownMembers';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
@@ -55,7 +56,7 @@ function updateOf(action: string, { preset, only, without, required, picked = []
 			const pickedOf = await preparePickedIds(execution, picked, all);
 			const writeOf = (item: number) => {
 				// The picked record is the one to change; an item's own id names the record it came from.
-				const { id: _id, ...fields } = bodyOf(item);
+				const fields = withoutMembers(bodyOf(item), 'id');
 				const values = { ...fields, ...pickedOf(item), ...preset };
 				// The preset alone, such as the state of a ticket, is a change.
 				const body = requireValues(requireAnyValue(values), description, required);

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parsedValue } from '../base/json';
-import { ownMember } from '../base/ownMembers';
+import { ownMember, withoutMembers } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { timeSpan, type TimeSpan } from '../values/dates';
 import type { BodyOf } from '../mapping/prepareValues';
@@ -78,7 +78,7 @@ function readSourceRecord(
 	}
 	const byId = match.findIndex(({ name }) => name === 'id');
 	if (byId === -1 && values.id !== undefined && values.id !== null) throw new Error(unusedId);
-	const { id: _, ...valuesWithoutId } = values;
+	const valuesWithoutId = withoutMembers(values, 'id');
 	const record: SourceRecord = {
 		item,
 		values: valuesWithoutId,

@@ -6,6 +6,7 @@ import { notReadable } from '../api/http/statuses';
 import { withReplacedIds } from '../api/openapi/linkFields';
 import { idText, scalarsIn } from '../base/json';
 import { getOrCreate } from '../base/maps';
+import { withoutMembers } from '../base/ownMembers';
 import type { Change } from '../changes/merge';
 import { customKeyOf, type Field } from '../fields/field';
 import { recordsById } from '../lookUp/lookUp';
@@ -122,7 +123,7 @@ export class LiveLinks {
 			!isRequired && isImpossible && 'The CRM would have put the record elsewhere, so it was not created again.',
 			unwritable!.size > 0 && `${[...unwritable!].join(', ')}: the custom field was deleted since, or is read-only.`,
 		].filter(Boolean).join(' ');
-		const { action: _, ...rest } = { ...undo, changes, reason };
+		const rest = withoutMembers({ ...undo, changes, reason }, 'action');
 		if (isImpossible) return { ...rest, changes: allKept(undo.changes), result: 'cannot_be_undone' };
 		const isLeft = action === 'create' || changes.some(({ kept }) => !kept);
 		if (!isLeft) return { ...rest, result: undo.result === 'conflict' ? 'conflict' : 'cannot_be_undone' };

@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { readableError } from '../api/connection';
 import type { Query } from '../api/http/path';
 import { jsonText } from '../base/numbers';
+import { withoutMembers } from '../base/ownMembers';
 import { exactBody } from '../fields/exactBody';
 import { allCustomFields, type Field } from '../fields/field';
 import type { JobDescription } from '../api/openapi/writing';
@@ -157,7 +158,7 @@ async function rowReader(execution: Execution, plan: ImportPlan, rows: Array<Fil
 		const reader = new ObjectFieldReader(fields);
 		return (item) => withId({ id: reader.read(items[item]!.json).values[0]?.value } as IDataObject);
 	}
-	const { parents: _parents, ...resource } = { ...execution.resource, path };
+	const resource = withoutMembers({ ...execution.resource, path }, 'parents');
 	const stored: StoredFields = { mode: 'automatic', emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };
 	const whenCleared = operation === 'create' ? 'skip' : 'clear';
 	const valuesOf = await prepareValues({ ...execution, resource, rows: items }, stored, fields, whenCleared, [], reading);
@@ -212,8 +213,7 @@ function missingValues(values: IDataObject, { operation, matchOn, leavesOut }: I
 		else if (isBlank(matched)) missing.unshift({ field: matchOn, message: noMatchValue(matchOn), isMissing: true });
 	}
 	if (missing.length > 0 || (refused.length > 0 && !leavesOut)) return missing;
-	const { id: _id, ...others } = values;
-	const nothing = operation !== 'delete' && errorOr(() => requireAnyValue(operation === 'update' ? others : values));
+	const nothing = operation !== 'delete' && errorOr(() => requireAnyValue(operation === 'update' ? withoutMembers(values, 'id') : values));
 	return nothing instanceof Error ? [{ message: nothing.message }] : [];
 }
 

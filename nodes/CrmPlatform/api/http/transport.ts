@@ -9,6 +9,7 @@ import {
 } from 'n8n-workflow';
 
 import { timerCanceled } from '../../base/clock';
+import { withoutMembers } from '../../base/ownMembers';
 import { withMembers } from '../../base/withMembers';
 import { whySignedOut, type SignedOut } from './signedOut';
 
@@ -114,7 +115,7 @@ export function credentialTestTransport(
 	authorization?: string,
 ): Transport {
 	return async (request) => {
-		const { url, headers, totalTimeout: _, ...rest } = request;
+		const { url, headers, ...rest } = withoutMembers(request, 'totalTimeout');
 		return await settle(request, undefined, () =>
 			send({
 				...rest,
@@ -130,14 +131,14 @@ export function credentialTestTransport(
 }
 
 function requestOptions(
-	{ timeout, totalTimeout: _, body, ...request }: HttpRequest,
+	request: HttpRequest,
 	abortSignal: AbortSignal,
 ): IHttpRequestOptions {
+	const { body } = request;
 	return {
-		...request,
+		...withoutMembers(request, 'totalTimeout', 'body'),
 		// As bytes, since n8n's HTTP client (axios) would parse JSON text before sending it.
 		...(body !== undefined && { body: Buffer.from(body) }),
-		timeout,
 		abortSignal,
 		// As bytes, so that malformed JSON and text that is not UTF-8 are noticed.
 		encoding: 'arraybuffer',

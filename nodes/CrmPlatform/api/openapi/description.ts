@@ -1,4 +1,5 @@
 import { getOrCreate } from '../../base/maps';
+import { withoutMembers } from '../../base/ownMembers';
 import {
 	describeList,
 	describeTimes,
@@ -90,8 +91,7 @@ function readResource(document: OpenApiDocument, path: string): ResourceDescript
 /** The description of a write that replaces records; without batches, since each record is read first. */
 function replacing(description: WriteDescription | undefined): WriteDescription | undefined {
 	if (!description) return undefined;
-	const { batch: _, ...single } = description;
-	return { ...single, replaces: true };
+	return { ...withoutMembers(description, 'batch'), replaces: true };
 }
 
 /** An object whose members are read on first use: most descriptions need only one or two of them. */
