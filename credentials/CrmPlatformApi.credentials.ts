@@ -19,7 +19,7 @@ export class CrmPlatformApi implements ICredentialType {
 	};
 
 	documentationUrl =
-		'https://github.com/n8n-nodes-crm-platform/n8n-nodes-crm-platform/blob/main/docs/credentials.md#api-key';
+		'https://github.com/n8n-nodes-crm-platform/n8n-nodes-crm-platform/blob/main/docs/guide/credentials.md#api-key';
 
 	properties: INodeProperties[] = [
 		baseUrl,

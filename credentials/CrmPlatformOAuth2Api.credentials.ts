@@ -28,7 +28,7 @@ export class CrmPlatformOAuth2Api implements ICredentialType {
 	};
 
 	documentationUrl =
-		'https://github.com/n8n-nodes-crm-platform/n8n-nodes-crm-platform/blob/main/docs/credentials.md#oauth2';
+		'https://github.com/n8n-nodes-crm-platform/n8n-nodes-crm-platform/blob/main/docs/guide/credentials.md#oauth2';
 
 	properties: INodeProperties[] = [
 		{ displayName: 'Grant Type', name: 'grantType', type: 'hidden', default: 'pkce' },

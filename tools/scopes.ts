@@ -18,12 +18,12 @@ interface SecuredOperation {
 	write?(description: never): unknown;
 }
 
-export const scopesFile = 'docs/scopes.md';
+export const scopesFile = 'docs/reference/scopes.md';
 
 const markers = ['<!-- operations, written by npm run contract -->', '<!-- end of operations -->'] as const;
 
 /**
- * Fills docs/scopes.md with the scopes that the contract requires for each operation.
+ * Fills docs/reference/scopes.md with the scopes that the contract requires for each operation.
  *
  * @throws Error if the page lacks the markers of the table
  */

@@ -21,7 +21,7 @@ export interface Scenario {
 	windows?: number;
 }
 
-/** The promises of docs/scale.md, which test/http/scale.test.ts checks, too. */
+/** The promises of docs/reference/rate-limits.md, which test/http/scale.test.ts checks, too. */
 export const promised: Scenario = {
 	plan: { name: '1,000 a minute', requests: 1_000, windowMs: 60_000, counts: 'fixed window' },
 	executions: 1_000,

@@ -11,7 +11,7 @@ import { leftOutOf } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { systemClock } from '../../nodes/CrmPlatform/base/clock';
 import { describeContacts, documentWith, fieldsOf, json, listWith, query } from './described-document.ts';
 
-/** The rules of docs/service.md, each with what is kept, and what is refused or absent. */
+/** The rules of docs/reference/service.md, each with what is kept, and what is refused or absent. */
 
 const nested = (levels: number) => `{"openapi":"3.1.0","paths":{},"components":${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}}`;
 

@@ -137,20 +137,20 @@ test('every page is reached from the README', () => {
 });
 
 test('every decision is in the index, and has a date and the alternatives', () => {
-	const index = read('docs/decisions/README.md');
-	const names = globSync('docs/decisions/*.md', { cwd: root }).map((file) => file.split('/').at(-1)!);
+	const index = read('docs/development/decisions/README.md');
+	const names = globSync('docs/development/decisions/*.md', { cwd: root }).map((file) => file.split('/').at(-1)!);
 	const decisions = names.filter((name) => name !== 'README.md');
 	const links = decisions.flatMap((file) =>
-		anchorsOf(`docs/decisions/${file}`).map((anchor, n) => `(${file}${n === 0 ? '' : `#${anchor}`})`),
+		anchorsOf(`docs/development/decisions/${file}`).map((anchor, n) => `(${file}${n === 0 ? '' : `#${anchor}`})`),
 	);
 	expect(links.filter((link) => !index.includes(link))).toEqual([]);
 	const complete = /^## .+\n\n\d{4}-\d\d-\d\d\. [^]+\*Considered:\*[^]+$/;
-	const parts = decisions.flatMap((file) => read(`docs/decisions/${file}`).split(/\n(?=## )/).slice(1));
+	const parts = decisions.flatMap((file) => read(`docs/development/decisions/${file}`).split(/\n(?=## )/).slice(1));
 	expect(parts.filter((part) => !complete.test(part) || part.trim().split('\n').length > 7)).toEqual([]);
 });
 
 test('the page on operations names every resource, and the operations that only some of them have', () => {
-	const page = read('docs/operations.md');
+	const page = read('docs/reference/operations.md');
 	const names = resources.flatMap(({ name, operations }) => [name, ...operations.map(({ option }) => option.name)]);
 	// The page names record types in the plural, and separates words that n8n's own names join.
 	const isNamed = (name: string) => {
@@ -172,7 +172,7 @@ test('the messages under Troubleshooting are messages of the package', () => {
 	const sources = plain(
 		globSync('{nodes,credentials}/**/*.ts', { cwd: root }).map(read).map(withoutComments).join('\n').replace(/['`] \+\n\s*['`]/g, ''),
 	);
-	const rows = read('docs/troubleshooting.md').split('\n').filter((line) => line.startsWith('| ')).slice(1);
+	const rows = read('docs/guide/messages.md').split('\n').filter((line) => line.startsWith('| ')).slice(1);
 	const messages = rows.map((row) => row.split('|')[1]!.trim());
 	expect(messages.length).toBeGreaterThan(5);
 	const missing = messages.filter((message) =>

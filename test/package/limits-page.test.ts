@@ -15,7 +15,7 @@ import { jobLimits } from '../../sandbox/core/schemas/jobs.ts';
 import { eventsAreKeptMs } from '../../sandbox/core/store/log/event-log.ts';
 import { disableAfterMs } from '../../sandbox/api/webhooks/schedule.ts';
 
-const page = readFileSync(resolve(__dirname, '../../docs/limits.md'), 'utf8');
+const page = readFileSync(resolve(__dirname, '../../docs/reference/limits.md'), 'utf8');
 const n = (value: number) => value.toLocaleString('en');
 const { schemas } = contract.components;
 const mebibyte = 1024 * 1024;
@@ -24,12 +24,12 @@ const day = 24 * 60 * 60_000;
 test.each<[string, string]>([
 	['Attempts at one request', n(retryPolicy.attempts)],
 	[
-		'Waiting for the rate limit, per request: in the queue of [many executions](scale.md) and after each 429',
-		`[*Maximum Wait*](scale.md#maximum-wait); without it, up to ${defaultMaxUnattendedWait / 3_600_000} hour`,
+		'Waiting for the rate limit, per request: in the queue of [many executions](rate-limits.md) and after each 429',
+		`[*Maximum Wait*](rate-limits.md#maximum-wait); without it, up to ${defaultMaxUnattendedWait / 3_600_000} hour`,
 	],
 	[
 		'Waiting before other retries, per request',
-		`[*Maximum Wait*](scale.md#maximum-wait); without it, up to ${retryPolicy.maxWait / 60_000} minutes`,
+		`[*Maximum Wait*](rate-limits.md#maximum-wait); without it, up to ${retryPolicy.maxWait / 60_000} minutes`,
 	],
 	['Cursors of one list (*Parallel Reads*)', `${defaultCursors}, at most ${maximumCursors}`],
 	['Levels of nested JSON', n(maxLevels)],

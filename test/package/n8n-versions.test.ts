@@ -10,7 +10,7 @@ test('at least four minor versions of n8n are tested, the oldest and the newest 
 });
 
 test('the page about versions of n8n lists each of them', () => {
-	const page = readFileSync('docs/n8n-versions.md', 'utf8');
+	const page = readFileSync('docs/reference/n8n-versions.md', 'utf8');
 	for (const version of [tooOldVersion, oldestVersion, ...versionsBetween, newest()]) expect(page).toContain(`| ${version} |`);
 });
 

@@ -14,7 +14,7 @@ import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.n
 
 /*
  * Rules that n8n documents and its published plugin (0.32) does not have yet, by their names. Rules that are broken
- * on purpose are listed here and in docs/decisions/project.md, so that none is added by accident.
+ * on purpose are listed here and in docs/development/decisions/project.md, so that none is added by accident.
  * https://github.com/n8n-io/n8n/tree/master/packages/%40n8n/eslint-plugin-community-nodes/docs/rules
  */
 const nodes: INodeType[] = [

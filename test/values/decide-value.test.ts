@@ -2,7 +2,7 @@ import { fieldNamed, type Field, type FieldKind } from '../../nodes/CrmPlatform/
 import { isBlank } from '../../nodes/CrmPlatform/values/blank';
 import { decideValue, type ValueDecision, type ValueOrigin, type WhenCleared } from '../../nodes/CrmPlatform/fields/decideValue';
 
-// The table under *Fields* in docs/writing.md, row by row, for what an update does.
+// The table under *Fields* in docs/guide/write-records.md, row by row, for what an update does.
 
 const decided = (
 	kind: FieldKind, value: unknown, origin: ValueOrigin, whenCleared: WhenCleared = 'clear', more: Partial<Field> = {},

@@ -14,7 +14,7 @@ const { output } = nodeRuns(sandbox);
 const timezone = 'America/New_York';
 const run = async (parameters: object) => await output(parameters, [{}], { timezone });
 
-const page = readFileSync(resolve(__dirname, '../../docs/faq.md'), 'utf8');
+const page = readFileSync(resolve(__dirname, '../../docs/guide/questions.md'), 'utf8');
 const expressions = [...page.matchAll(/^\| ([^|]+) \| (Is [^|]+) \| `([^`]+)` \| (?:`([^`]+)`)? ?\|$/gm)];
 const operators: Record<string, string> = { 'Is Between': 'isBetweenDates', 'Is Before': 'isBefore', 'Is After': 'isAfter' };
 

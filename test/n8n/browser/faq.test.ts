@@ -8,7 +8,7 @@ const crmPlatform = 'n8n-nodes-crm-platform.crmPlatform';
 
 const recordWith = async (email: string) => (await callSandbox('GET', `/v1/contacts?email=${email}`)).body.data[0] as unknown;
 
-// What docs/faq.md says about n8n's own nodes before ours.
+// What docs/guide/questions.md says about n8n's own nodes before ours.
 test.each([
 	['File', []],
 	['File_0', ['other.csv']],

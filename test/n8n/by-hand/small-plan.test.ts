@@ -12,7 +12,7 @@ const steps = [1, 2, 3];
 /** The Poll Trigger starts at most a hundred at once. */
 const workflows = ['one', 'other'];
 
-/** Each mode with the refusals per successful request that docs/scale.md states. */
+/** Each mode with the refusals per successful request that docs/reference/rate-limits.md states. */
 const modes: Array<[string, () => Promise<KillableN8n>, number]> = [
 	['In one process', startKillableN8n, 0.02],
 	['In queue mode with two workers', startKillableQueue, 0.1],

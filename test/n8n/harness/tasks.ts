@@ -9,7 +9,7 @@ export interface TaskClicks extends Clicks {
 	seconds: number;
 }
 
-const page = 'docs/first-workflow.md';
+const page = 'docs/guide/start.md';
 const row = /^(\| ([^|]+) \|) (\d+) \| (\d+) \| (\d+) \|/gm;
 
 /** Up to the figures in the last column; a note may follow. */

@@ -16,7 +16,7 @@ async function play(history: WebhookStep[]): Promise<string[]> {
 	return await brokenWebhookPromises(world, history);
 }
 
-test('in every history, no event is lost without a report, and none starts twice, except as docs/triggers-faults.md says', async () => {
+test('in every history, no event is lost without a report, and none starts twice, except as docs/reference/triggers.md says', async () => {
 	await fc.assert(
 		fc.asyncProperty(webhookHistories, async (history) => {
 			expect(await play(history)).toEqual([]);

@@ -1,5 +1,5 @@
 /**
- * The error for what a rule of docs/service.md does not allow.
+ * The error for what a rule of docs/reference/service.md does not allow.
  *
  * @param rule its number
  * @param place where it is broken, such as a path and a member

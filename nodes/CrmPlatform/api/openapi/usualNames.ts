@@ -1,7 +1,7 @@
 import type { OpenApiParameter } from './openapi';
 
 /**
- * The names that the connector looks for where the source of the API names nothing: rule 5 of docs/service.md. Of several
+ * The names that the connector looks for where the source of the API names nothing: rule 5 of docs/reference/service.md. Of several
  * that a description has, the first counts; a name that is not here is a filter, or unknown.
  */
 export const usualNames = {

@@ -4,7 +4,7 @@ import { isExcused, isSetAside } from './excuses.ts';
 import { counts, type Played, type Publication } from './played.ts';
 import { isNewBeginning, slack } from './wanted.ts';
 
-/** Unreported differences between the service's records and a copy that is kept as docs/triggers-faults.md says. */
+/** Unreported differences between the service's records and a copy that is kept as docs/reference/triggers.md says. */
 export function copyBroken(played: Played, node: string): string[] {
 	const { service, n8n, restores } = played;
 	const publications = played.choices.filter((publication) => publication.node === node);

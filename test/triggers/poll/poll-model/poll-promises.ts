@@ -5,7 +5,7 @@ import type { ModelExecution } from './poll-n8n.ts';
 import { counts, type Played } from './played.ts';
 import { isNewBeginning, isNeverWanted, isWanted } from './wanted.ts';
 
-/** Every guarantee of docs/triggers-faults.md that a history has broken. */
+/** Every guarantee of docs/reference/triggers.md that a history has broken. */
 export function brokenPollPromises(played: Played): string[] {
 	return [...new Set(played.choices.map(({ node }) => node))].flatMap((node) => [
 		...lostOf(played, node),

@@ -4,7 +4,7 @@ import { WebhookModelN8n } from './webhook-n8n.ts';
 import { WebhookModelService, type ModelEvent } from './webhook-service.ts';
 
 const minute = 60_000;
-/** Steps after which a restart may start the workflow a second time, as docs/triggers-faults.md says. */
+/** Steps after which a restart may start the workflow a second time, as docs/reference/triggers.md says. */
 const repeating = ['publish', 'delete', 'divert', 'oldStore', 'loseAnswers', 'copies'];
 
 let workflows = 0;
