@@ -1,5 +1,6 @@
 import type { IDataObject, INodeTypeDescription } from 'n8n-workflow';
 
+import { getOrCreate } from './base/maps';
 import { fieldsJsonHint, describeFields } from './parameters/fieldParameters';
 import type { MenuEntry } from './model';
 import { administration, adminMenu, everyday, everydayMenu } from './resources';
@@ -30,15 +31,6 @@ export const builderExamples: Array<{ task: string; parameters: IDataObject }> =
 			},
 		},
 	},
-	{
-		task: 'create a ticket',
-		parameters: {
-			resource: 'ticket',
-			operation: 'create',
-			fieldsMode: 'json',
-			fieldsJson: '{ "subject": "No hot water", "priority": "high" }',
-		},
-	},
 ];
 
 /** Formats parameters as builders write them: expressions with `expr()`. */
@@ -50,18 +42,16 @@ const examples = builderExamples.map(({ task, parameters }) => `To ${task}: ${as
 const forAny = 'Every record may have external_id, its ID in another system; the filter q searches its text.';
 const fields = `${fieldsJsonHint} ${forAny} ${describeFields(everyday)}`;
 
-/** The operations, and the resources that have them; a long list of resources is written once. */
+/** The operations by the resources that have them. Those of a single resource that are no actions on a record are described. */
 function describeOperations(menu: MenuEntry[]): string {
-	const offered = new Map(menu.flatMap(({ operations }) => operations.map(({ option }) => [option.value, option])));
-	const having = (value: unknown) => menu.filter(({ operations }) => operations.some(({ option }) => option.value === value));
-	const written = new Map<string, unknown>();
-	const named = [...offered.values()].map(({ value, description = '' }) => {
-		const all = having(value).map((entry) => entry.value).join(', ');
-		const first = all.length > 30 ? written.get(all) : undefined;
-		written.set(all, first ?? value);
-		return `${String(value)} (${first === undefined ? all : `as ${String(first)}`}): ${description}`;
-	});
-	return `Each operation, and the resources that have it: ${named.join('; ')}`;
+	const offered = new Map(menu.flatMap(({ operations }) => operations.map((operation) => [operation.option.value, operation])));
+	const groups = new Map<string, string[]>();
+	for (const [value, { option, action }] of offered) {
+		const having = menu.filter(({ operations }) => operations.some((operation) => operation.option.value === value)).map((entry) => entry.value);
+		const text = having.length > 1 || action ? String(value) : `${String(value)}: ${option.description}`;
+		getOrCreate(groups, having.join(', '), () => []).push(text);
+	}
+	return `Resources, and the operations they have: ${[...groups].map(([resources, operations]) => `${resources} (${operations.join(', ')})`).join('; ')}`;
 }
 
 export const everydayHint: NonNullable<INodeTypeDescription['builderHint']> = {

@@ -97,12 +97,16 @@ function forked(variants: Variant[], forms: Form[]): INodeProperties[] {
 	const values = unique(variants.flatMap((variant) => variant.forms), other);
 	const without = forms.filter((form) => values.includes(form[other]) && !variants.some((variant) => variant.forms.includes(form)));
 	const hidden = unique([...without, ...others.flatMap((variant) => variant.forms)], by);
-	const show = { [other]: values };
+	const apart = unique(forms, other).filter((value) => !values.includes(value));
+	const { show = {}, hide = {} } = shortest([{ show: { [other]: values } }, { hide: { [other]: apart } }]);
 	return [
-		conditioned(first.property, { show, hide: { [by]: hidden } }),
-		...others.map((variant) => conditioned(variant.property, { show: { ...show, [by]: unique(variant.forms, by) } })),
+		conditioned(first.property, shortest([{ show, hide: { ...hide, [by]: hidden } }, ...waysFor(first.forms, forms).filter(isByResource)])),
+		...others.map((variant) => conditioned(variant.property, { show: { ...show, [by]: unique(variant.forms, by) }, hide })),
 	];
 }
+
+/** Builders see only the first variant: a condition by some operations would say that no others take the parameter. */
+const isByResource = ({ show, hide }: IDisplayOptions): boolean => show?.resource !== undefined && !show.operation && !hide;
 
 const choicesOf = ({ property: { options = [] } }: Variant): number => options.length;
 
@@ -127,8 +131,17 @@ function conditioned(property: INodeProperties, conditions: IDisplayOptions, fro
 const fromRoot = (conditions: IDisplayOptions['show'] = {}, from: string) =>
 	Object.fromEntries(Object.entries(conditions).map(([name, values]) => [from + name, values]));
 
-/** Conditions that exactly these forms meet. */
+/** The shortest condition that exactly these forms meet. */
 function conditionsFor(forms: Form[], all: Form[]): IDisplayOptions {
+	const ways = waysFor(forms, all);
+	if (ways.length > 0) return shortest(ways);
+	throw new Error(`No condition is met by ${forms.map((form) => `${form.resource}.${form.operation}`).join(', ')} alone.`);
+}
+
+const shortest = (ways: IDisplayOptions[]): IDisplayOptions => ways.sort((a, b) => JSON.stringify(a).length - JSON.stringify(b).length)[0]!;
+
+/** Conditions that exactly these forms meet. */
+function waysFor(forms: Form[], all: Form[]): IDisplayOptions[] {
 	const [resource, operation] = [unique(forms, 'resource'), unique(forms, 'operation')];
 	const formSet = new Set(forms);
 	const others = all.filter((form) => !formSet.has(form));
@@ -136,7 +149,7 @@ function conditionsFor(forms: Form[], all: Form[]): IDisplayOptions {
 	const sameResource = others.filter((form) => resource.includes(form.resource));
 	const hidden = unique(sameOperation, 'resource');
 	const apart = unique(others, 'operation').filter((other) => !operation.includes(other));
-	const ways: IDisplayOptions[] = [
+	return [
 		...(others.length === 0 ? [{}] : []),
 		...(sameOperation.length === 0 ? [{ show: { operation } }, { hide: { operation: apart } }] : []),
 		...(sameResource.length === 0 ? [{ show: { resource } }] : []),
@@ -145,7 +158,4 @@ function conditionsFor(forms: Form[], all: Form[]): IDisplayOptions {
 			? []
 			: [{ show: { operation }, hide: { resource: hidden } }, { hide: { operation: apart, resource: hidden } }]),
 	];
-	const [shortest] = ways.sort((a, b) => JSON.stringify(a).length - JSON.stringify(b).length);
-	if (!shortest) throw new Error(`No condition is met by ${forms.map((form) => `${form.resource}.${form.operation}`).join(', ')} alone.`);
-	return shortest;
 }

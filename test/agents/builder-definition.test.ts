@@ -39,7 +39,7 @@ sinceN8n('2.41', () => {
 		);
 
 		test('lists the operations of a resource', () => {
-			expect(definitionOf(new CrmPlatform())).toContain('win (deal): Close a deal as won');
+			expect(definitionOf(new CrmPlatform())).toContain('deal (lose, moveToStage, win)');
 		});
 
 		test.each(builderExamples)('has a working way to $task', async ({ parameters }) => {

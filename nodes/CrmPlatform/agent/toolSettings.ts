@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { authentication, maxWait } from '../actionProperties';
 import type { Operation, Resource } from '../model';
 import { maxAnswerLengthOf, maxAnswerLength } from '../parameters/maxAnswerLength';
+import { listedChoice } from '../parameters/optionText';
 import { resourceNamed } from '../resources';
 import { isBlank } from '../values/blank';
 import { readBoolean, readOption } from '../values/readers';
@@ -218,15 +219,15 @@ export const maxToolWait = 60;
 /** The parameters of CRM Platform Tools: what the author lets a model do. */
 export const toolProperties: INodeProperties[] = [
 	authentication,
-	{
-		displayName: 'Record Type Names or IDs',
-		name: 'kinds',
-		type: 'multiOptions',
-		typeOptions: { loadOptionsMethod: 'getRecordTypes' },
-		default: ['contact', 'company', 'deal', 'ticket', 'task', 'note', 'activity', 'message'],
-		description:
-			'The record types that the model can see, custom objects included. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
-	},
+	listedChoice(
+		{
+			displayName: 'Record Type Names or IDs',
+			name: 'kinds',
+			default: ['contact', 'company', 'deal', 'ticket', 'task', 'note', 'activity', 'message'],
+			description: 'The record types that the model can see, custom objects included.',
+		},
+		'getRecordTypes',
+	),
 	{
 		displayName: 'May Write',
 		name: 'writes',

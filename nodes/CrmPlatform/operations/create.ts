@@ -12,7 +12,7 @@ import { requireWrite, applyPresets, requireAnyValue, requireValues, type Preset
 import { writeOncePerOption } from '../writing/oncePer';
 
 /**
- * @param action the entry in n8n's list of actions, such as `Create a contact`
+ * @param action the entry in n8n's list of actions, such as `Create contact`
  * @param offer a creation with a name and values of its own, such as sending a message
  */
 export function create(

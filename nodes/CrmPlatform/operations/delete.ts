@@ -4,7 +4,7 @@ import { requireWrite } from '../writing/requireWrite';
 import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
 import { writeRecords } from '../writing/batches';
 
-/** @param action the entry in n8n's list of actions, such as `Delete a contact` */
+/** @param action the entry in n8n's list of actions, such as `Delete contact` */
 export function deleteRecord(action: string): Operation {
 	return {
 		option: { name: 'Delete', value: 'delete', action, description: 'Delete a record' },

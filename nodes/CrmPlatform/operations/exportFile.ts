@@ -89,7 +89,7 @@ export function exportFile(): Operation {
 		option: {
 			name: 'Export File',
 			value: 'exportFile',
-			action: 'Export records to a file',
+			action: 'Export records to file',
 			description: 'Write filtered and sorted records to a CSV or NDJSON file of any size',
 		},
 

@@ -9,7 +9,7 @@ import { eachItem, slicesAtOnce } from '../schedule';
 const otherRecord = (id: string, other: string) =>
 	`For the ID ${id}, the CRM returned record ${other}: they may have been merged.`;
 
-/** @param action the entry in n8n's list of actions, such as `Get a contact` */
+/** @param action the entry in n8n's list of actions, such as `Get contact` */
 export function get(action: string): Operation {
 	return {
 		option: { name: 'Get', value: 'get', action, description: 'Retrieve a single record' },

@@ -5,7 +5,7 @@ import { eachItem } from '../schedule';
 /**
  * Reads the one record at a fixed path, such as the user the credential belongs to.
  *
- * @param action the entry in n8n's list of actions, such as `Get the current user`
+ * @param action the entry in n8n's list of actions, such as `Get current user`
  * @param path without version prefix
  */
 export function getFixed(

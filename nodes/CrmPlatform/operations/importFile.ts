@@ -23,7 +23,7 @@ export function importFile(): Operation {
 		option: {
 			name: 'Import File',
 			value: 'importFile',
-			action: 'Import a file of records',
+			action: 'Import records from file',
 			description: 'Create, update or delete a record for each row of a CSV, NDJSON or JSON file of any size',
 		},
 

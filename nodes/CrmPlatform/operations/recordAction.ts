@@ -13,7 +13,7 @@ import { requireWrite } from '../writing/requireWrite';
 /**
  * An action on one record other than changing its values, such as winning a deal.
  *
- * @param action the entry in n8n's list of actions, such as `Win a deal`
+ * @param action the entry in n8n's list of actions, such as `Win deal`
  * @param segment the last segment of its path: `win` of `POST /deals/{id}/win`
  * @param offer its entry in the menu, whether it leaves the CRM, its output unless that is the record, and whether it takes values
  */

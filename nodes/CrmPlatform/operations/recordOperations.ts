@@ -12,25 +12,24 @@ import { upsert } from './upsert';
 /**
  * The operations of every record type.
  *
- * @param singular a record, for n8n's list of actions: `a contact`
- * @param plural the name of several records: `contacts`
+ * @param singular the name of a record, for n8n's list of actions: `contact`
  */
-export function recordOperations(singular: string, plural: string): Operation[] {
+export function recordOperations(singular: string): Operation[] {
 	return [
 		create(`Create ${singular}`),
 		upsert(`Create or update ${singular}`),
 		deleteRecord(`Delete ${singular}`),
 		exportFile(),
 		get(`Get ${singular}`),
-		getMany(`Get many ${plural}`),
+		getMany(`Get many ${singular.replace(/y$/, 'ie')}s`),
 		importFile(),
 		update(`Update ${singular}`),
 	];
 }
 
 const tagOperations: Operation[] = [
-	tagOperation('Add Tag', 'addTag', 'Add a tag to a record'),
-	tagOperation('Remove Tag', 'removeTag', 'Remove a tag from a record'),
+	tagOperation({ name: 'Add Tag', value: 'addTag', action: 'Add tag to record', description: 'Add a tag to a record' }),
+	tagOperation({ name: 'Remove Tag', value: 'removeTag', action: 'Remove tag from record', description: 'Remove a tag from a record' }),
 ];
 
 /**
@@ -40,13 +39,11 @@ const tagOperations: Operation[] = [
  */
 export const everydayType = (
 	named: Pick<Resource, 'name' | 'value' | 'path' | 'parents'>,
-	singular: string,
-	plural: string,
 	more: Operation[] = [],
 ): Resource => ({
 	...named,
 	hasLinks: true,
 	isUndoable: true,
 	isPolled: true,
-	operations: [...recordOperations(singular, plural), ...tagOperations, ...more],
+	operations: [...recordOperations(named.name.toLowerCase()), ...tagOperations, ...more],
 });

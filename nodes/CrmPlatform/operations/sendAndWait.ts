@@ -83,7 +83,7 @@ export function sendAndWait(): Operation {
 			name: 'Send and Wait for Approval',
 			// The name by which n8n recognizes it.
 			value: 'sendAndWait',
-			action: 'Send a task and wait for approval',
+			action: 'Send task and wait for approval',
 			description: 'Give a user a task, and wait until it is completed (approved) or deleted (declined)',
 		},
 		properties: () => properties,

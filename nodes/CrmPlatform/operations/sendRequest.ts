@@ -17,7 +17,7 @@ export function sendRequest(): Operation {
 		option: {
 			name: 'Send',
 			value: 'send',
-			action: 'Send an API request',
+			action: 'Send API request',
 			description: 'Send a request to any path of the API',
 		},
 

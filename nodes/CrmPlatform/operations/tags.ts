@@ -11,12 +11,12 @@ import { writeRecords } from '../writing/batches';
 const pickedTag: PickedField = { field: 'tag_ids', name: 'tagId', displayName: 'Tag', method: 'searchTags' };
 const tagField = fieldNamed('tag_ids', { label: 'Tag', collection: 'tags' });
 
-export function tagOperation(name: string, value: 'addTag' | 'removeTag', description: string): Operation {
+export function tagOperation(option: Operation['option'] & { value: 'addTag' | 'removeTag' }): Operation {
 	return {
-		option: { name, value, action: description, description },
+		option,
 		properties: (resource) => [recordProperty(resource), pickedProperty(pickedTag), simplifyProperty],
 		options: [...writeOptions, ifEmptyOption],
-		write: (writes) => writes[value],
+		write: (writes) => writes[option.value],
 
 		async prepare(execution) {
 			const tagOf = await preparePickedIds(execution, [pickedTag], [tagField]);

@@ -9,7 +9,7 @@ export function undo(undoableTypes: Resource[]): Operation {
 		option: {
 			name: 'Undo',
 			value: 'undo',
-			action: 'Undo changes of a workflow',
+			action: 'Undo changes',
 			description: 'Undo what an execution, a workflow or a user has written',
 		},
 		properties: () => undoProperties,

@@ -12,7 +12,7 @@ import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 import { requireDescribed, requireWrite, applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/requireWrite';
 
-/** @param action the entry in n8n's list of actions, such as `Update a contact` */
+/** @param action the entry in n8n's list of actions, such as `Update contact` */
 export function update(action: string): Operation {
 	return updateOf(action, {
 		name: 'Update',
@@ -27,7 +27,7 @@ type UpdateOffer = Pick<Operation['option'], 'name' | 'value'> & Partial<Operati
 /**
  * An update under a name of its own, of all fields or some, such as closing a ticket.
  *
- * @param action the entry in n8n's list of actions, such as `Close a ticket`
+ * @param action the entry in n8n's list of actions, such as `Close ticket`
  */
 export function namedUpdate(action: string, { leavesTheCrm, ...offer }: UpdateOffer & { leavesTheCrm: boolean }): Operation {
 	return { ...updateOf(action, offer), action: { leavesTheCrm } };

@@ -14,7 +14,7 @@ import { requireWrite, requireAnyValue } from '../writing/requireWrite';
 import { fieldToMatchOn, matchValue, noMatchValue, MatchingColumn } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
 
-/** @param action the entry in n8n's list of actions, such as `Create or update a contact` */
+/** @param action the entry in n8n's list of actions, such as `Create or update contact` */
 export function upsert(action: string): Operation {
 	return {
 		option: {

@@ -1,7 +1,7 @@
 import { isExpression, type IExecuteFunctions, type INodeProperties } from 'n8n-workflow';
 
 import { storedParameter } from '../mapping/storedParameter';
-import { chosenOption } from './optionText';
+import { chosenOption, listedChoice } from './optionText';
 import { mapperProperty, missingFieldsNotice } from './fieldParameters';
 import { fieldsDependOn } from './recordParameters';
 
@@ -55,15 +55,7 @@ export const columnProperties: INodeProperties[] = [
 				name: 'columns',
 				values: [
 					{ displayName: 'Column', name: 'column', type: 'string', default: '', description: 'Its name in the header of the file' },
-					{
-						displayName: 'Field Name or ID',
-						name: 'field',
-						type: 'options',
-						typeOptions: { loadOptionsMethod: 'getColumnOptions', loadOptionsDependsOn: [...fieldsDependOn, 'importAs'] },
-						default: '',
-						description:
-							'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
-					},
+					listedChoice({ displayName: 'Field Name or ID', name: 'field' }, 'getColumnOptions', [...fieldsDependOn, 'importAs']),
 				],
 			},
 		],

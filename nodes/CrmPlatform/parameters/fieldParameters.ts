@@ -3,6 +3,7 @@ import type { INodeProperties, ResourceMapperTypeOptions } from 'n8n-workflow';
 import choices from '../../../contract/choices.json';
 import type { Resource } from '../model';
 import { linkedProperty } from './linkedRecordParameters';
+import { listedChoice } from './optionText';
 import { fieldsDependOn } from './recordParameters';
 
 type MapperOptions = Omit<
@@ -85,6 +86,9 @@ const knownFields = (path = ''): Record<string, string[]> =>
 export const fieldsJsonHint =
 	'fieldsJson has fields and values as one object, or an expression that gives one. Linked records go by ID or name.';
 
+/** Maximum number of choices that builders are told; a form lists all. */
+const choicesTold = 10;
+
 /**
  * The fields of some resources that are filled in first, with their choices: `ticket: subject, priority (low|high)`.
  * Choices that another resource has had are not repeated.
@@ -93,7 +97,7 @@ export function describeFields(resources: Array<Pick<Resource, 'value' | 'path'>
 	const described = new Map<string, string>();
 	const describe = (resource: string, name: string, values: string[]): string => {
 		const field = `${name} (${values.join('|')})`;
-		if (!withChoices || values.length === 0) return name;
+		if (!withChoices || values.length === 0 || values.length > choicesTold) return name;
 		if (values.length > 4 && described.has(field)) return `${name} (as in ${described.get(field)})`;
 		described.set(field, resource);
 		return field;
@@ -156,18 +160,12 @@ export function matchOnProperty(
 	description: string,
 	method = 'getMatchFields',
 ): INodeProperties {
-	return {
-		displayName: 'Match On Name or ID',
-		type: 'options',
-		typeOptions: { loadOptionsMethod: method, loadOptionsDependsOn: ['resource', 'kind', 'objectKey.value'] },
-		default: '',
-		...property,
-		description: `${description} Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.`,
-	};
+	const named = { displayName: 'Match On Name or ID', ...property, description };
+	return listedChoice(named, method, ['resource', 'kind', 'objectKey.value']);
 }
 
 /** Description of a Match On that may be left empty. */
-export const matchOnDescription = 'The unique field that identifies a record, such as email.';
+export const matchOnDescription = 'A unique field, such as email.';
 
 /** The field an upsert finds the record by. */
 export const fieldsMatchOn = matchOnProperty(
@@ -213,6 +211,7 @@ const notation = (displayName: string, name: string, options: Array<[name: strin
 	displayName,
 	name,
 	type: 'options',
+	noDataExpression: true,
 	options: options.map(([label, value]) => ({ name: label, value })),
 	default: 'api',
 });

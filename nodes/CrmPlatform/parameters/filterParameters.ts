@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { filterOperators, isRange, type FilterOperator } from '../api/openapi/filterOperators';
+import { listedChoice } from './optionText';
 import { fieldsDependOn, linkedPicker } from './recordParameters';
 
 const shownFor = (isShown: (operator: FilterOperator) => boolean): Pick<INodeProperties, 'displayOptions'> => ({
@@ -9,25 +10,8 @@ const shownFor = (isShown: (operator: FilterOperator) => boolean): Pick<INodePro
 
 /** In alphabetical order, as n8n's verification demands for five or more. A row shows at most four. */
 const values: INodeProperties[] = [
-	{
-		displayName: 'Field Name or ID',
-		name: 'field',
-		type: 'options',
-		typeOptions: { loadOptionsMethod: 'getFilterFields', loadOptionsDependsOn: fieldsDependOn },
-		default: '',
-		description: 'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
-	},
-	{
-		displayName: 'Operator Name or ID',
-		name: 'operator',
-		type: 'options',
-		typeOptions: {
-			loadOptionsMethod: 'getFilterOperators',
-			loadOptionsDependsOn: [...fieldsDependOn, '&field'],
-		},
-		default: 'is',
-		description: 'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
-	},
+	listedChoice({ displayName: 'Field Name or ID', name: 'field' }, 'getFilterFields', fieldsDependOn),
+	listedChoice({ displayName: 'Operator Name or ID', name: 'operator', default: 'is' }, 'getFilterOperators', [...fieldsDependOn, '&field']),
 	{
 		...linkedPicker,
 		...shownFor(({ takes }) => takes === 'record'),
@@ -69,18 +53,11 @@ const values: INodeProperties[] = [
 		description: 'The largest value that matches',
 		...shownFor((operator) => operator.takes === 'values' && isRange(operator)),
 	},
-	{
-		displayName: 'Value Names or IDs',
-		name: 'choices',
-		type: 'multiOptions',
-		typeOptions: {
-			loadOptionsMethod: 'getFilterChoices',
-			loadOptionsDependsOn: [...fieldsDependOn, '&field'],
-		},
-		default: [],
-		description: 'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
-		...shownFor(({ takes }) => takes === 'choices'),
-	},
+	listedChoice(
+		{ displayName: 'Value Names or IDs', name: 'choices', ...shownFor(({ takes }) => takes === 'choices') },
+		'getFilterChoices',
+		[...fieldsDependOn, '&field'],
+	),
 ];
 
 /** Filters as rows of a field, an operator and a value; the service says which fields and operators there are. */

@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { listedChoice } from './optionText';
 import { fieldsDependOn, linkedPicker } from './recordParameters';
 
 /**
@@ -21,17 +22,7 @@ export function linkedProperty(
 				displayName: 'Record',
 				name: 'records',
 				values: [
-					{
-						displayName: 'Field Name or ID',
-						name: 'field',
-						type: 'options',
-						typeOptions: {
-							loadOptionsMethod: 'getLinks',
-							loadOptionsDependsOn: fieldsDependOn,
-						},
-						default: '',
-						description: 'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
-					},
+					listedChoice({ displayName: 'Field Name or ID', name: 'field' }, 'getLinks', fieldsDependOn),
 					linkedPicker,
 				],
 			},

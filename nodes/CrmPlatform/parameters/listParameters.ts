@@ -2,6 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { changedSinceProperties } from './changedSince';
 import { filtersProperty } from './filterParameters';
+import { listedChoice } from './optionText';
 import { outputFieldsOption, outputOption, simplifyProperty } from './outputParameters';
 
 /** At 50 ms from the service, five cursors read a large list in a quarter of the time (bench/results/node.md). */
@@ -83,15 +84,7 @@ const options: INodeProperties[] = [
 	},
 ];
 
-const sort: INodeProperties = {
-	displayName: 'Sort Name or ID',
-	name: 'sort',
-	type: 'options',
-	typeOptions: { loadOptionsMethod: 'getSortOrders', loadOptionsDependsOn: ['resource', 'kind'] },
-	default: '',
-	description:
-		'The order of the records. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
-};
+const sort = listedChoice({ displayName: 'Sort Name or ID', name: 'sort', description: 'The order of the records.' }, 'getSortOrders', ['resource', 'kind']);
 
 /** The parameters that choose the records of an export, as in Get Many. */
 export const exportListProperties: INodeProperties[] = [...changedSinceProperties, filters];

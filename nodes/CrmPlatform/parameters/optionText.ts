@@ -4,6 +4,26 @@ import { storedParameter } from '../mapping/storedParameter';
 import { readOption, readText } from '../values/readers';
 
 /**
+ * A choice from a list of the service, or several if the name says IDs. The text is n8n's without its link, which an AI
+ * builder would read for each of a dozen parameters.
+ */
+export function listedChoice(
+	property: Pick<INodeProperties, 'displayName' | 'name'> & Partial<INodeProperties>,
+	loadOptionsMethod: string,
+	loadOptionsDependsOn?: string[],
+): INodeProperties {
+	const isSeveral = property.displayName.endsWith('IDs');
+	const text = `Choose from the list, or specify ${isSeveral ? 'IDs' : 'an ID'} using an expression`;
+	return {
+		type: isSeveral ? 'multiOptions' : 'options',
+		typeOptions: { loadOptionsMethod, ...(loadOptionsDependsOn && { loadOptionsDependsOn }) },
+		default: isSeveral ? [] : '',
+		...property,
+		description: property.description === undefined ? text : `${property.description} ${text}.`,
+	};
+}
+
+/**
  * The value chosen from a list, or returned by an expression.
  *
  * @param path the path of the parameter, if it is in a collection

@@ -1,6 +1,6 @@
 import type { INodeProperties, IExecuteFunctions } from 'n8n-workflow';
 
-import { chosenOption } from './optionText';
+import { chosenOption, listedChoice } from './optionText';
 
 export const simplifyProperty: INodeProperties = {
 	displayName: 'Simplify',
@@ -11,14 +11,7 @@ export const simplifyProperty: INodeProperties = {
 };
 
 /** The option that outputs the chosen fields instead of the simplified or the whole record. */
-export const outputFieldsOption: INodeProperties = {
-	displayName: 'Output Field Names or IDs',
-	name: 'outputFields',
-	type: 'multiOptions',
-	typeOptions: { loadOptionsMethod: 'getOutputFields', loadOptionsDependsOn: ['resource', 'kind'] },
-	default: [],
-	description: 'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
-};
+export const outputFieldsOption = listedChoice({ displayName: 'Output Field Names or IDs', name: 'outputFields' }, 'getOutputFields', ['resource', 'kind']);
 
 /** How many records are output: n8n stores each item that a node outputs. */
 export const outputOption: INodeProperties = {

@@ -2,15 +2,15 @@ import { recordAction } from '../operations/recordAction';
 import { everydayType } from '../operations/recordOperations';
 import { namedUpdate } from '../operations/update';
 
-export const deal = everydayType({ name: 'Deal', value: 'deal', path: '/deals' }, 'a deal', 'deals', [
-	recordAction('Lose a deal', 'lose', {
+export const deal = everydayType({ name: 'Deal', value: 'deal', path: '/deals' }, [
+	recordAction('Lose deal', 'lose', {
 		name: 'Lose',
 		value: 'lose',
 		description: 'Close a deal as lost, with the reason',
 		leavesTheCrm: false,
 		takesValues: true,
 	}),
-	namedUpdate('Move a deal to a stage', {
+	namedUpdate('Move deal to stage', {
 		name: 'Move to Stage',
 		value: 'moveToStage',
 		description: 'Move a deal to another stage, in its own or another pipeline',
@@ -33,13 +33,13 @@ export const deal = everydayType({ name: 'Deal', value: 'deal', path: '/deals' }
 			},
 		],
 	}),
-	recordAction('Reopen a deal', 'reopen', {
+	recordAction('Reopen deal', 'reopen', {
 		name: 'Reopen',
 		value: 'reopen',
 		description: 'Reopen a closed deal or ticket, or a completed task',
 		leavesTheCrm: false,
 	}),
-	recordAction('Win a deal', 'win', {
+	recordAction('Win deal', 'win', {
 		name: 'Win',
 		value: 'win',
 		description: 'Close a deal as won',

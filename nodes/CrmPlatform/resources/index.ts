@@ -14,33 +14,29 @@ import { task } from './task';
 import { ticket } from './ticket';
 import { webhookOperations } from './webhook';
 
-const company = everydayType({ name: 'Company', value: 'company', path: '/companies' }, 'a company', 'companies');
+const company = everydayType({ name: 'Company', value: 'company', path: '/companies' });
 
 /** In the order of their display names. */
 const everydayRecords: Resource[] = [
 	company,
-	everydayType({ name: 'Contact', value: 'contact', path: '/contacts' }, 'a contact', 'contacts'),
-	everydayType(
-		{
-			name: 'Custom Object Record',
-			value: 'customObjectRecord',
-			path: '/custom-objects/{objectKey}/records',
-			parents: [
-				{
-					...pickerProperty('Custom Object', 'objectKey', 'searchCustomObjects', {
-						by: { name: 'key', displayName: 'By Key', hint: 'The key of the custom object, such as cars' },
-					}),
-					builderHint: { propertyHint: 'For resource customObjectRecord, and for kind customObjectRecord' },
-				},
-			],
-		},
-		'a custom object record',
-		'custom object records',
-	),
+	everydayType({ name: 'Contact', value: 'contact', path: '/contacts' }),
+	everydayType({
+		name: 'Custom Object Record',
+		value: 'customObjectRecord',
+		path: '/custom-objects/{objectKey}/records',
+		parents: [
+			{
+				...pickerProperty('Custom Object', 'objectKey', 'searchCustomObjects', {
+					by: { name: 'key', displayName: 'By Key', hint: 'The key of the custom object, such as cars' },
+				}),
+				builderHint: { propertyHint: 'Also for kind customObjectRecord' },
+			},
+		],
+	}),
 	deal,
-	everydayType({ name: 'Logged Activity', value: 'activity', path: '/activities' }, 'an activity', 'activities'),
+	everydayType({ name: 'Logged Activity', value: 'activity', path: '/activities' }),
 	message,
-	everydayType({ name: 'Note', value: 'note', path: '/notes' }, 'a note', 'notes'),
+	everydayType({ name: 'Note', value: 'note', path: '/notes' }),
 	task,
 	ticket,
 ];
@@ -56,25 +52,25 @@ function service(named: Pick<Resource, 'name' | 'value' | 'path' | 'parents'>, o
 }
 
 const jobOperations = [
-	recordAction('Cancel a job', 'cancel', {
+	recordAction('Cancel job', 'cancel', {
 		name: 'Cancel',
 		value: 'cancel',
 		description: 'Cancel a job. Records already processed stay as they are.',
 		leavesTheCrm: false,
 	}),
-	get('Get a job'),
+	get('Get job'),
 	getMany('Get many jobs'),
 ];
 
-const planOperation = getFixed('Get the plan and its limits', '/account', {
+const planOperation = getFixed('Get plan and its limits', '/account', {
 	name: 'Get',
 	value: 'get',
 	description: 'Retrieve a single record',
 });
 
 const userOperations = [
-	...recordOperations('a user', 'users'),
-	getFixed('Get the current user', '/users/me', {
+	...recordOperations('user'),
+	getFixed('Get current user', '/users/me', {
 		name: 'Get Current',
 		value: 'getCurrent',
 		description: 'Retrieve the user the credential belongs to',
@@ -82,9 +78,9 @@ const userOperations = [
 ];
 
 const deliveryOperations = [
-	get('Get a webhook delivery'),
+	get('Get webhook delivery'),
 	getMany('Get many webhook deliveries', { listsChanges: false, sorts: false }),
-	recordAction('Retry a webhook delivery', 'retry', {
+	recordAction('Retry webhook delivery', 'retry', {
 		name: 'Retry',
 		value: 'retry',
 		description: 'Send the event again',
@@ -92,9 +88,9 @@ const deliveryOperations = [
 	}),
 ];
 
-const customFields = recordOperations('a custom field', 'custom fields');
-const customObjects = recordOperations('a custom object', 'custom objects');
-const eventOperations = [get('Get an event'), getMany('Get many events', { listsChanges: false })];
+const customFields = recordOperations('custom field');
+const customObjects = recordOperations('custom object');
+const eventOperations = [get('Get event'), getMany('Get many events', { listsChanges: false })];
 
 /** The resources for setting up and monitoring an account, in the order of their display names. */
 export const administration: Resource[] = [
@@ -103,9 +99,9 @@ export const administration: Resource[] = [
 	service({ name: 'Custom Object', value: 'customObject', path: '/custom-objects' }, customObjects, true),
 	service({ name: 'Event', value: 'event', path: '/events' }, eventOperations),
 	service({ name: 'Job', value: 'job', path: '/jobs' }, jobOperations),
-	service({ name: 'Pipeline', value: 'pipeline', path: '/pipelines' }, recordOperations('a pipeline', 'pipelines'), true),
+	service({ name: 'Pipeline', value: 'pipeline', path: '/pipelines' }, recordOperations('pipeline'), true),
 	service({ name: 'Plan', value: 'account', path: '/account' }, [planOperation]),
-	service({ name: 'Tag', value: 'tag', path: '/tags' }, recordOperations('a tag', 'tags'), true),
+	service({ name: 'Tag', value: 'tag', path: '/tags' }, recordOperations('tag'), true),
 	service({ name: 'User', value: 'user', path: '/users' }, userOperations, true),
 	service({ name: 'Webhook', value: 'webhook', path: '/webhooks' }, webhookOperations),
 	service(

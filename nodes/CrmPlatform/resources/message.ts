@@ -17,19 +17,19 @@ export const message: Resource = {
 	isUndoable: false,
 	isPolled: true,
 	operations: [
-		recordAction('Cancel a message', 'cancel', {
+		recordAction('Cancel message', 'cancel', {
 			name: 'Cancel',
 			value: 'cancel',
 			description: 'Cancel a scheduled message before it is sent',
 			leavesTheCrm: false,
 		}),
-		upsert('Create or update a message'),
-		deleteRecord('Delete a message'),
+		upsert('Create or update message'),
+		deleteRecord('Delete message'),
 		exportFile(),
-		get('Get a message'),
+		get('Get message'),
 		getMany('Get many messages'),
 		importFile(),
-		create('Log an incoming message', {
+		create('Log incoming message', {
 			name: 'Log Incoming',
 			value: 'logIncoming',
 			description: 'Log a message that was received elsewhere',
@@ -37,14 +37,14 @@ export const message: Resource = {
 			preset: { direction: 'inbound' },
 			without: ['scheduled_at'],
 		}),
-		recordAction('Reschedule a message', 'schedule', {
+		recordAction('Reschedule message', 'schedule', {
 			name: 'Reschedule',
 			value: 'reschedule',
 			description: 'Change when a scheduled message is sent',
 			leavesTheCrm: true,
 			takesValues: true,
 		}),
-		create('Schedule a message', {
+		create('Schedule message', {
 			name: 'Schedule',
 			value: 'schedule',
 			description: 'Create a message to be sent later',
@@ -52,7 +52,7 @@ export const message: Resource = {
 			preset: { direction: 'outbound' },
 			required: ['scheduled_at'],
 		}),
-		create('Send a message', {
+		create('Send message', {
 			name: 'Send',
 			value: 'send',
 			description: 'Create a message and send it immediately',
@@ -60,12 +60,12 @@ export const message: Resource = {
 			preset: { direction: 'outbound' },
 			without: ['scheduled_at'],
 		}),
-		recordAction('Send a scheduled message now', 'send', {
+		recordAction('Send scheduled message now', 'send', {
 			name: 'Send Scheduled Now',
 			value: 'sendNow',
 			description: 'Send a scheduled message immediately',
 			leavesTheCrm: true,
 		}),
-		update('Update a message'),
+		update('Update message'),
 	],
 };

@@ -2,8 +2,8 @@ import { everydayType } from '../operations/recordOperations';
 import { sendAndWait } from '../operations/sendAndWait';
 import { namedUpdate } from '../operations/update';
 
-export const task = everydayType({ name: 'Task', value: 'task', path: '/tasks' }, 'a task', 'tasks', [
-	namedUpdate('Complete a task', {
+export const task = everydayType({ name: 'Task', value: 'task', path: '/tasks' }, [
+	namedUpdate('Complete task', {
 		name: 'Complete',
 		value: 'complete',
 		description: 'Mark a task as completed',
@@ -11,7 +11,7 @@ export const task = everydayType({ name: 'Task', value: 'task', path: '/tasks' }
 		preset: { status: 'completed' },
 		only: [],
 	}),
-	namedUpdate('Reopen a task', {
+	namedUpdate('Reopen task', {
 		name: 'Reopen',
 		value: 'reopen',
 		description: 'Reopen a closed deal or ticket, or a completed task',

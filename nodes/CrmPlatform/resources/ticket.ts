@@ -9,8 +9,8 @@ const assignee: PickedField = {
 	method: 'searchUsers',
 };
 
-export const ticket = everydayType({ name: 'Ticket', value: 'ticket', path: '/tickets' }, 'a ticket', 'tickets', [
-	namedUpdate('Assign a ticket', {
+export const ticket = everydayType({ name: 'Ticket', value: 'ticket', path: '/tickets' }, [
+	namedUpdate('Assign ticket', {
 		name: 'Assign',
 		value: 'assign',
 		description: 'Assign a ticket to a user',
@@ -18,7 +18,7 @@ export const ticket = everydayType({ name: 'Ticket', value: 'ticket', path: '/ti
 		only: [],
 		picked: [assignee],
 	}),
-	namedUpdate('Change the status of a ticket', {
+	namedUpdate('Change ticket status', {
 		name: 'Change Status',
 		value: 'changeStatus',
 		description: 'Move a ticket to another status',
@@ -26,7 +26,7 @@ export const ticket = everydayType({ name: 'Ticket', value: 'ticket', path: '/ti
 		only: ['status'],
 		required: ['status'],
 	}),
-	namedUpdate('Close a ticket', {
+	namedUpdate('Close ticket', {
 		name: 'Close',
 		value: 'close',
 		description: 'Close a ticket permanently',
@@ -34,7 +34,7 @@ export const ticket = everydayType({ name: 'Ticket', value: 'ticket', path: '/ti
 		preset: { status: 'closed' },
 		only: [],
 	}),
-	namedUpdate('Reopen a ticket', {
+	namedUpdate('Reopen ticket', {
 		name: 'Reopen',
 		value: 'reopen',
 		description: 'Reopen a closed deal or ticket, or a completed task',
@@ -42,7 +42,7 @@ export const ticket = everydayType({ name: 'Ticket', value: 'ticket', path: '/ti
 		preset: { status: 'open' },
 		only: [],
 	}),
-	namedUpdate('Solve a ticket', {
+	namedUpdate('Solve ticket', {
 		name: 'Solve',
 		value: 'solve',
 		description: 'Mark a ticket as solved. The ticket must have an assignee.',

@@ -7,11 +7,11 @@ import { getMany } from '../operations/getMany';
 import { update } from '../operations/update';
 
 export const webhookOperations: Operation[] = [
-	create('Create a webhook'),
-	deleteRecord('Delete a webhook'),
-	get('Get a webhook'),
+	create('Create webhook'),
+	deleteRecord('Delete webhook'),
+	get('Get webhook'),
 	getMany('Get many webhooks'),
-	recordAction('Recover the events of a webhook', 'recover', {
+	recordAction('Recover events of webhook', 'recover', {
 		name: 'Recover Events',
 		value: 'recover',
 		description: 'Redeliver the events that could not be delivered',
@@ -19,18 +19,18 @@ export const webhookOperations: Operation[] = [
 		output: null,
 		takesValues: true,
 	}),
-	recordAction('Rotate the secret of a webhook', 'rotate-secret', {
+	recordAction('Rotate secret of webhook', 'rotate-secret', {
 		name: 'Rotate Secret',
 		value: 'rotateSecret',
 		description: 'Replace the secret that deliveries are signed with',
 		leavesTheCrm: false,
 	}),
-	recordAction('Send a test event to a webhook', 'test', {
+	recordAction('Send test event to webhook', 'test', {
 		name: 'Send Test Event',
 		value: 'test',
 		description: 'Send a test event to the webhook',
 		leavesTheCrm: false,
 		output: null,
 	}),
-	update('Update a webhook'),
+	update('Update webhook'),
 ];

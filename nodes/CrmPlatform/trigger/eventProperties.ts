@@ -3,6 +3,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { originOf, type KeyOrigin } from '../api/http/idempotency';
 import { listIn } from '../values/blank';
 import { readOption } from '../values/readers';
+import { listedChoice } from '../parameters/optionText';
 import { isIgnored, ownOrigin, ownOriginChoices, type IgnoredOrigins } from '../log/cause';
 import type { CrmEvent } from '../log/crmEvent';
 import { outputShapes, type EventOutput } from './eventOutput';
@@ -28,29 +29,12 @@ export const ignoreProperties: INodeProperties[] = [
 		default: [],
 		description: 'Changes to ignore, so that workflows do not trigger each other endlessly',
 	},
-	{
-		displayName: 'Ignored User Names or IDs',
-		name: 'ignoreUsers',
-		type: 'multiOptions',
-		typeOptions: { loadOptionsMethod: 'getOwners' },
-		default: [],
-		description:
-			'Users whose changes do not start the workflow. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
-	},
+	listedChoice({ displayName: 'Ignored User Names or IDs', name: 'ignoreUsers', description: 'Users whose changes do not start the workflow.' }, 'getOwners'),
 ];
-
-const choiceOfIds = (displayName: string, name: string, loadOptionsMethod: string): INodeProperties => ({
-	displayName,
-	name,
-	type: 'multiOptions',
-	typeOptions: { loadOptionsMethod },
-	default: [],
-	description: 'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
-});
 
 /** The parameters of both triggers: the events, and their output. */
 export const eventProperties: INodeProperties[] = [
-	{ ...choiceOfIds('Event Names or IDs', 'events', 'getEvents'), required: true },
+	listedChoice({ displayName: 'Event Names or IDs', name: 'events', required: true }, 'getEvents'),
 	{
 		displayName: 'Output',
 		name: 'output',
@@ -82,19 +66,19 @@ export const eventProperties: INodeProperties[] = [
 		default: {},
 		description: 'Only start the workflow for events that match all filters',
 		options: [
-			{
-				displayName: 'Changed Field Names or IDs',
-				name: 'changedFields',
-				type: 'multiOptions',
-				typeOptions: { loadOptionsMethod: 'getChangedFields', loadOptionsDependsOn: ['events'] },
-				default: [],
-				description:
-					'Only include changes to at least one of these fields. Events that are not changes, such as new records, are always included. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
-			},
+			listedChoice(
+				{
+					displayName: 'Changed Field Names or IDs',
+					name: 'changedFields',
+					description: 'Only include changes to at least one of these fields. Events that are not changes, such as new records, are always included.',
+				},
+				'getChangedFields',
+				['events'],
+			),
 			...ignoreProperties,
-			choiceOfIds('Owner Names or IDs', 'owners', 'getOwners'),
-			choiceOfIds('Pipeline Names or IDs', 'pipelines', 'getPipelines'),
-			choiceOfIds('Stage Names or IDs', 'stages', 'getStages'),
+			listedChoice({ displayName: 'Owner Names or IDs', name: 'owners' }, 'getOwners'),
+			listedChoice({ displayName: 'Pipeline Names or IDs', name: 'pipelines' }, 'getPipelines'),
+			listedChoice({ displayName: 'Stage Names or IDs', name: 'stages' }, 'getStages'),
 		],
 	},
 ];

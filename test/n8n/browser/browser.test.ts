@@ -48,7 +48,7 @@ inBrowser.describe('In n8n in a browser,', () => {
 		const credential = sandboxCredential();
 		await n8n.createCredential(credential);
 
-		await editor.addBehindTrigger('CRM Platform', 'Create a contact', credential.name);
+		await editor.addBehindTrigger('CRM Platform', 'Create contact', credential.name);
 		await editor.parameter('email').waitFor();
 		await editor.choose('operation', 'Get Many');
 		await editor.page.getByText('Add filter').click();
@@ -73,7 +73,7 @@ inBrowser.describe('In n8n in a browser,', () => {
 	test('the fields of the account are loaded into a form that n8n opened before it knew the credential', async () => {
 		const credential = sandboxCredential();
 		await n8n.createCredential(credential);
-		await editor.addBehindTrigger('CRM Platform', 'Create a deal', credential.name);
+		await editor.addBehindTrigger('CRM Platform', 'Create deal', credential.name);
 		const form = editor.page.getByTestId('node-parameters');
 		const notice = form.getByText('Custom fields and lists are not loaded yet');
 		// n8n loads the fields when it opens the form, before or after it has assigned the credential.

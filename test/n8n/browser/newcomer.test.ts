@@ -43,7 +43,7 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 	const click = async (text: string) => await editor.page.getByText(text, { exact: true }).click();
 
 	newcomer('Create a contact', async () => {
-		await add('Create a contact');
+		await add('Create contact');
 		await editor.fill('email', `${mark}@example.com`);
 		await editor.choose('lifecycle_stage', 'Customer');
 		expect(await editor.execute()).toContain(mark);
@@ -73,7 +73,7 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 		}));
 		await editor.beginWith('Trigger manually');
 		await setMockData(editor, rows);
-		await editor.addBehind('CRM Platform', 'Create or update a contact');
+		await editor.addBehind('CRM Platform', 'Create or update contact');
 		await editor.chooseCredential(credential.name);
 		await editor.choose('fieldsMode', 'Map Automatically');
 		await editor.execute();
@@ -85,7 +85,7 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 
 	newcomer('Move a deal', async () => {
 		const { id } = await createRecord('/v1/deals', { title: mark });
-		await add('Move a deal to a stage');
+		await add('Move deal to stage');
 		await editor.pickRecord('recordId', mark);
 		await editor.pickRecord('stageId', 'Negotiation');
 		expect(await editor.execute()).toContain(id);
@@ -93,7 +93,7 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 
 	newcomer('Answer a ticket', async () => {
 		const { id } = await createRecord('/v1/tickets', { subject: mark });
-		await add('Send a message');
+		await add('Send message');
 		await editor.choose('channel', 'Email');
 		await editor.fill('to', 'ada@example.com');
 		await editor.fill('text', 'It is on its way.');
@@ -105,7 +105,7 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 	});
 
 	newcomer('Schedule a message', async () => {
-		await add('Schedule a message');
+		await add('Schedule message');
 		await editor.choose('channel', 'Email');
 		await editor.fill('to', 'ada@example.com');
 		await editor.fill('scheduled_at', '2030-01-31 10:00:00');
@@ -142,7 +142,7 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 	});
 
 	newcomer('Export contacts', async () => {
-		await add('Export records to a file');
+		await add('Export records to file');
 		expect(await editor.execute()).toContain('contacts.csv');
 	});
 
@@ -165,7 +165,7 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 		const after = await contacts();
 		expect(after).toEqual([...input.slice(1), input[0]]);
 
-		await add('Undo changes of a workflow');
+		await add('Undo changes');
 		await editor.pickRecord('undoId', `${execution} – 12 changes`);
 		expect(await editor.execute()).toContain('to_be_undone');
 		expect(await contacts()).toEqual(after);
