@@ -60,7 +60,7 @@ test.each(noKeys)('%j is not a key: the item is refused, and nothing is deleted'
 	const { email: _, ...other } = records[1]!;
 	const outcome = await run([records[0]!, { ...other, external_id }], { filters, ...everything }, onErrors);
 	expect([outcome.created, outcome.deleted]).toEqual([[], []]);
-	expect(JSON.stringify(outcome.conflict)).toMatch(/There is no value for|cannot be matched on|failed calculation|broken formula/);
+	expect(JSON.stringify(outcome.conflict)).toMatch(/There is no value for|identifies no record|failed calculation|broken formula/);
 	expect(await listed(team)).toHaveLength(2);
 });
 

@@ -21,7 +21,8 @@ test.each<[kind: FieldKind, value: unknown, chosen: ValueDecision, leaves: Value
 	['text', 'Ada', write('Ada'), write('Ada'), write('Ada'), write('Ada')],
 	['text', null, clear, skip('blank'), clear, clear],
 	['text', '', clear, skip('blank'), clear, skip('blank')],
-	['text', ' ', write(' '), skip('blank'), clear, skip('blank')],
+	['text', ' ', clear, skip('blank'), clear, skip('blank')],
+	['text', '\u200b\u00ad\u2800\u0007', clear, skip('blank'), clear, skip('blank')],
 	['number', ' ', clear, skip('blank'), clear, skip('blank')],
 	['number', 0, write(0), write(0), write(0), write(0)],
 	['boolean', false, write(false), write(false), write(false), write(false)],
@@ -55,10 +56,6 @@ test('a new record has nothing to clear: an empty list is not sent, except in a 
 	expect(decided('any', [], 'chosen', 'skip')).toEqual(write([]));
 	// A text has no list: its conversion refuses it.
 	expect(decided('text', [''], 'chosen', 'skip')).toEqual(write(['']));
-});
-
-test('white space is not the ID of another record', () => {
-	expect(decided('text', ' ', 'chosen', 'clear', { collection: 'companies' })).toEqual(clear);
 });
 
 test('an empty cell, or a model, never clears all custom fields at once', () => {

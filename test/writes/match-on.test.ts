@@ -126,14 +126,34 @@ test('items of one value overwrite each other, in their order, and a hint names 
 	const { id, email } = await createContact();
 	const people = [email, 'other@match.example', email.toUpperCase()];
 	const { hints } = await upsert(people.map((address, i) => ({ on: 'email', record: { email: address, last_name: `Item ${i}` } })));
-	expect(hints).toEqual([expect.stringContaining(`the last one wins: 0 and 2 (${email})`)]);
+	expect(hints).toEqual([expect.stringContaining(`the last one wins: 0 and 2 (${email.toUpperCase()})`)]);
 	expect(await nameOf(id)).toBe('Item 2');
 });
 
-test.each(['1,00045E+11', '1.00045e+11'])('a value to match on that a spreadsheet has rounded is refused: %s', async (external_id) => {
-	const { items } = await upsert([{ on: 'external_id', record: { external_id, last_name: 'Rounded' } }], {}, true);
-	expect(items[0]?.json.error).toContain('a number that a spreadsheet has rounded');
-	expect(await sandbox.requests().then((all) => all.filter(({ method }) => method !== 'GET'))).toEqual([]);
+test('items whose values differ by case are two records if the CRM says so', async () => {
+	const key = randomUUID();
+	const people = ['a', 'A'].map((end) => ({ on: 'external_id', record: { external_id: key + end, last_name: 'N' } }));
+	const { items, hints } = await upsert(people);
+	expect(new Set(items.map(({ json }) => json.id)).size).toBe(2);
+	expect(hints).toEqual([]);
+});
+
+describe('a value of a unique field', () => {
+	const create = { resource: 'contact', operation: 'create', fieldsMode: 'json', fieldsJson: '={{ $json }}' };
+	const written = async (external_id: string | boolean) => await run(create, [{ external_id, last_name: 'N' }], { continueOnFail: true });
+
+	test.each(['1,00045E+11', ' 1.00045e+11', 'null', true])('that several records may have had is refused: %s', async (value) => {
+		await sandbox.clear();
+		const upserted = await upsert([{ on: 'external_id', record: { external_id: value, last_name: 'N' } }], {}, true);
+		for (const { items } of [upserted, await written(value)]) expect(items[0]?.json.error).toMatch(/^External ID: .* identifies no record/);
+		expect(await sandbox.writes()).toEqual([]);
+	});
+
+	test('is written without white space and invisible characters around it', async () => {
+		const key = randomUUID();
+		const { items } = await written(`\u200b ${key}\n`);
+		expect(items[0]?.json.external_id).toBe(key);
+	});
 });
 
 describe('items that name one record by different fields leave the values of the last item', () => {

@@ -1,6 +1,7 @@
 import { isObject, scalarsIn } from '../base/json';
 import { ownMember } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
+import { trimmed } from '../values/foldedText';
 import { listed } from '../values/listed';
 import { matchesPattern } from './conversions';
 import type { Field } from './field';
@@ -76,6 +77,26 @@ const formats: Record<string, { isValid(value: string): boolean; description: st
  */
 const errorText =
 	/^\s*(#[¡¿]?\p{Lu}[\p{Lu}\d/_ ]*[!?]|#\p{Lu}[/.]\p{Lu}\.?|#(NV|YOK|SAKNAS|HIÁNYZIK|GETTING_DATA)|##+|(Err|Fehler|Erreur|Errore) ?: ?5\d\d|\[object \w+\]|undefined|NaN|Invalid Date(Time)?)\s*$/u;
+
+/** Texts that stand for booleans, failed calculations and broken exports. */
+const noKeys = new Set(['true', 'false', 'NaN', 'Infinity', '-Infinity', 'undefined', 'null', '[object Object]']);
+
+/** A number as spreadsheets show one with many digits: several values may have been rounded to it. */
+const roundedNumber = /^[+-]?\d([.,]\d+)?E\+\d+$/i;
+
+/**
+ * The value of a unique field without white space around it, and with composed accents: tables often differ in that, and
+ * the CRM would get a second record.
+ *
+ * @throws FieldError if several records may have had other values that became this one
+ */
+export function uniqueValue(field: Pick<Field, 'name' | 'label'>, value: unknown): unknown {
+	if (typeof value !== 'string' && typeof value !== 'boolean') return value;
+	const text = trimmed(String(value).normalize('NFC'));
+	if (noKeys.has(text)) throw new FieldError(field, `“${text}” identifies no record: it looks like a mistake in the source. Correct it, or leave it empty`);
+	if (!roundedNumber.test(text)) return text;
+	throw new FieldError(field, `“${text}” is a number that a spreadsheet has rounded, so it identifies no record. Export the column as text, with all digits`);
+}
 
 /** @throws FieldError if a value, or one within it, is what a broken formula or expression leaves */
 export function refuseErrorText(field: Field, value: unknown): void {

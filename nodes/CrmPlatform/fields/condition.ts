@@ -5,11 +5,11 @@ import { exactNumber } from '../base/numbers';
 import { memberAtPath } from '../base/ownMembers';
 import { isBlank, isUnset, listIn } from '../values/blank';
 import { farthestZone, namesZone, parseMoment } from '../values/dates';
-import { unaccentedText } from '../values/foldedText';
+import { trimmed, unaccentedText } from '../values/foldedText';
 import { booleanIn, isNo } from '../values/readers';
 import { fieldNamed, idField, type Field } from './field';
 import { fieldKinds } from './fieldKinds';
-import { allValuesIn, normalized, trimmed, valueIn } from './keys';
+import { allValuesIn, normalized, valueIn } from './keys';
 
 /** The comparisons in brackets after the name of a filter: `created_at[gte]`. */
 export const comparisons = ['gte', 'gt', 'lte', 'lt', 'contains', 'starts_with', 'empty'] as const;

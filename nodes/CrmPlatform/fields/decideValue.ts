@@ -69,7 +69,7 @@ export function decideValue({ field, value, origin }: EvaluatedValue, whenCleare
 			if (value === undefined) return { action: 'skip', reason: 'undefined' };
 			if (isEmptyListText(field, value)) return blank;
 			if (whenCleared === 'skip' && isEmptyList(field, value)) return clear;
-			return clearsField(field, value) ? clear : { action: 'write', value };
+			return clearsField(value) ? clear : { action: 'write', value };
 	}
 }
 
@@ -88,11 +88,8 @@ const isEmptyListText = (field: Pick<Field, 'kind'>, value: unknown): boolean =>
 const isEmptyList = ({ kind }: Pick<Field, 'kind'>, value: unknown): boolean =>
 	Array.isArray(value) && ['list', 'object'].includes(fieldKinds[kind].shape) && isBlankFor({ kind }, value);
 
-/** Whether a value clears the field. White space is a value of a text, but not of an id; a list is cleared by an empty list. */
-function clearsField({ kind, collection }: Field, value: unknown): boolean {
-	const isText = fieldKinds[kind].whiteSpace === 'text' && collection === undefined && typeof value === 'string';
-	return isBlank(value) && !Array.isArray(value) && (!isText || value === '');
-}
+/** Whether a value clears its field. An empty list clears a list, and is written. */
+const clearsField = (value: unknown): boolean => isBlank(value) && !Array.isArray(value);
 
 const clearsAllCustom = (): FieldError => new FieldError(
 	{ name: allCustomFields, label: 'Custom Fields' },
@@ -102,13 +99,13 @@ const clearsAllCustom = (): FieldError => new FieldError(
 /**
  * Converts a value from a user or an earlier node into the value the service takes.
  *
- * Empty text becomes null, which clears the field; so does white space, except in a text that is not a link.
+ * A blank becomes null, which clears the field.
  *
  * @param zone IANA time zone of the workflow, for times without one
  * @throws FieldError if the value cannot fit the field
  */
 export const apiValue = (field: Field, value: unknown, zone: string): unknown =>
-	clearsField(field, value) ? null : writtenValue(field, value, zone);
+	clearsField(value) ? null : writtenValue(field, value, zone);
 
 /**
  * Converts a value that does not clear its field (`decideValue`). An unknown choice is sent unchanged, since the

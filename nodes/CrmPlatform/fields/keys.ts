@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { isObject } from '../base/json';
 import { memberAtPath, ownMember } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
+import { trimmed } from '../values/foldedText';
 import type { Field } from './field';
 import { fieldKinds } from './fieldKinds';
 
@@ -20,13 +21,6 @@ export function matchKey(field: ComparedField, value: unknown): string | undefin
 	if (isBlank(value) || typeof value === 'object' || typeof value === 'boolean' || isNotFinite) return undefined;
 	return trimmed(String(normalized(value, field, ''))) || undefined;
 }
-
-/** Whether a key is a number as spreadsheets show one with many digits: `1,00045E+11`. Several keys may have been rounded to it. */
-export const isRoundedKey = (key: string): boolean => /^\s*[+-]?\d([.,]\d+)?E\+\d+\s*$/i.test(key);
-
-/** A text without surrounding white space, including invisible zero-width characters. */
-export const trimmed = (text: string): string =>
-	text.replace(/^[\s\p{Default_Ignorable_Code_Point}]+/u, '').replace(/[\s\p{Default_Ignorable_Code_Point}]+$/u, '');
 
 /**
  * A loose form of a text: without case, separators, brackets and quotes, leading zeros and zero decimals, and the

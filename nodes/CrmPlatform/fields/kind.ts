@@ -32,8 +32,6 @@ export interface KindProperties {
 	type: 'text' | 'number' | 'boolean' | undefined;
 	/** How values are ordered: ordered values can be filtered by bounds, numbers can be summed, and times are bounded by whole days. */
 	order: 'number' | 'day' | 'instant' | undefined;
-	/** What white space alone means. */
-	whiteSpace: 'blank' | 'text';
 	/** Values allowed besides plain ones: names of other records, objects. */
 	mayHold: Array<'names' | 'objects'>;
 	/** Whether a value counts as blank. */

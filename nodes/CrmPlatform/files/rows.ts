@@ -4,6 +4,7 @@ import { readCsv } from './csvReader';
 import type { FileRow } from './fileRow';
 import { csvCells, unescapedCell } from './csvWriter';
 import { readJsonArray, readNdjson } from './jsonReader';
+import { isBlank } from '../values/blank';
 import { decodeText, type Encoding } from './text';
 
 export type FileFormat = 'csv' | 'ndjson' | 'json';
@@ -91,7 +92,7 @@ const closed = async (rows: AsyncGenerator): Promise<void> => void (await rows.r
  * that is taken for the header names no field, so nothing is written by mistake.
  */
 function titleOf([first, second]: Array<FileRow<string[]>>): string | undefined {
-	const filled = (row: FileRow<string[]> | undefined) => (row?.content ?? []).filter((cell) => cell.trim() !== '');
+	const filled = (row: FileRow<string[]> | undefined) => (row?.content ?? []).filter((cell) => !isBlank(cell));
 	const [title, ...others] = filled(first);
 	const names = filled(second);
 	const areNames = names.length > 1 && new Set(names).size === names.length && !names.some((name) => /[@\d]/.test(name));

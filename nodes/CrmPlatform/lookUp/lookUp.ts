@@ -13,7 +13,8 @@ import { refusedFilterValue } from '../api/http/statuses';
 import { isWellFormed, notWellFormed } from '../fields/conversions';
 import { idField, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
-import { matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';
+import { matchKey, valueIn, type ComparedField } from '../fields/keys';
+import { trimmed } from '../values/foldedText';
 
 /** A kind of record, and how to look up its records. */
 export interface Collection {

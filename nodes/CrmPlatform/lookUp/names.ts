@@ -13,6 +13,7 @@ import { isDigits, isWellFormed, matchesPattern, notWellFormed } from '../fields
 import type { Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import type { ComparedField } from '../fields/keys';
+import { isBlank } from '../values/blank';
 import { foldedText, visibleText } from '../values/foldedText';
 import { listed } from '../values/listed';
 import { failureOfValue, lookUp, outcomeOfIds, valuesPerRequest, type Collection, type LookedUp, type LookUpOutcome } from './lookUp';
@@ -34,7 +35,7 @@ export function hasNumbers({ kind, items }: Field): boolean {
 }
 
 /** Whether a value is a text that is not blank. */
-export const hasText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
+export const hasText = (value: unknown): value is string => typeof value === 'string' && !isBlank(value);
 
 /** Whether a text looks like an id: a number, a UUID, or a word with digits, such as `com_01jz8q4t6v`. */
 function isIdShaped(value: string): boolean {

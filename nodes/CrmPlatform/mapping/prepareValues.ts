@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { setAtPath } from '../base/ownMembers';
-import { refuseErrorText, whyRefused } from '../fields/checks';
+import { refuseErrorText, uniqueValue, whyRefused } from '../fields/checks';
 import { decideValue, type EvaluatedValue, type WhenCleared, writtenValue } from '../fields/decideValue';
 import type { ConvertedValue, Field } from '../fields/field';
 import { FieldError, FieldErrors, fieldErrorOr } from '../fields/fieldError';
@@ -125,7 +125,8 @@ function convert(
 		if (decision.action === 'skip') return [];
 		const { field } = decision;
 		const converted = fieldErrorOr(() => {
-			const written = decision.action === 'clear' ? null : writtenValue(field, decision.value, zone);
+			if (decision.action === 'clear') return null;
+			const written = writtenValue(field, field.unique ? uniqueValue(field, decision.value) : decision.value, zone);
 			if (!writesErrors) refuseErrorText(field, written);
 			return written;
 		});

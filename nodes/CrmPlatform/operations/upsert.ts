@@ -1,6 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { outcomeField } from '../api/record';
+import { fieldNamed } from '../fields/field';
+import { matchKey } from '../fields/keys';
 import { collectionPath } from '../mapping/locator';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
@@ -35,25 +37,27 @@ export function upsert(action: string): Operation {
 
 		async prepare(execution) {
 			const description = await requireWrite(execution);
-			const { match, fields } = description;
+			const { match: matching, fields } = description;
 			const bodyOf = await prepareValues(execution, storedFields(execution.n8n, 'fields'), fields, 'clear');
 			const column = new MatchingColumn(execution.n8n, 'fieldsMatchOn', 'fields');
-			const matchFor = fieldToMatchOn(execution, column, match);
+			const matchFor = fieldToMatchOn(execution, column, matching);
 			const repeated = new RepeatedMatches(execution.api.notices);
 			const writeOf = (item: number): Write => {
 				const path = collectionPath(execution, item);
 				const body = requireAnyValue(bodyOf(item));
 				const field = matchFor(item);
-				if (field === undefined || !match) {
+				if (field === undefined || !matching) {
 					// It is unknown which record matches, so items keep their order, and a repeated write may create
 					// another record.
 					return { collection: path, path, body, hasOtherNames: true, isRepeatable: false, mayExist: true };
 				}
-				const query = { [match.name]: field };
-				// Services treat “Ada@…” and “ada@…” as one address. The value only keeps writes in order.
-				const value = foldedText(matchValue(field, body) ?? refuse(field));
-				repeated.add(item, `${path} ${field} ${value}`, value);
-				return { collection: path, path, body, query, mayExist: true, match: `${field}=${value}`, hasOtherNames: column.mayDiffer };
+				const query = { [matching.name]: field };
+				const value = matchValue(field, body) ?? refuse(field);
+				const described = fields.find(({ name }) => name === field) ?? fieldNamed(field);
+				repeated.add(item, `${path} ${field} ${matchKey(described, value)}`, value);
+				// Keeps writes in order, also in a service that ignores case without saying so.
+				const match = `${field}=${foldedText(value)}`;
+				return { collection: path, path, body, query, mayExist: true, match, hasOtherNames: column.mayDiffer };
 			};
 			const simplified = await simplifyWritten(execution);
 			return writeRecords(execution, description, writeOf, (record, item, answered) =>

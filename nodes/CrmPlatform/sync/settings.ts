@@ -73,8 +73,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		? ((await readCustomFieldsIfAllowed(api, path))?.fields ?? [])
 		: [];
 	const fields = [...upsert.fields, ...custom];
-	const uniqueNames = new Set(upsert.match?.values ?? []);
-	const unique = fields.filter(({ name, unique: isUnique }) => uniqueNames.has(name) || isUnique);
+	const unique = fields.filter((field) => field.unique);
 	const match = matchFields(n8n, fields, unique);
 
 	const stored = storedFields(n8n, 'fields');
@@ -107,7 +106,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		match,
 		unique,
 		read,
-		sourceFields: { match, unique: [...unique, ...match], version, agreed, changedAt },
+		sourceFields: { match, version, agreed, changedAt },
 		isPreview: readPreview(n8n.getNodeParameter(preview.name, 0, preview.default)),
 		limits: rules.missingInSource === 'leave' ? { share: 0, number: 0 } : limitsOf(n8n),
 	};

@@ -1,20 +1,18 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parsedValue } from '../base/json';
-import { ownMember, withoutMembers } from '../base/ownMembers';
+import { withoutMembers } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { timeSpan, type TimeSpan } from '../values/dates';
 import type { BodyOf } from '../mapping/prepareValues';
 import type { Execution } from '../model';
-import { isRoundedKey, matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';
+import { matchKey, valueIn, type ComparedField } from '../fields/keys';
 import type { SourceRecord } from './matching';
 
 /** The members that are read from each input item, besides its values. */
 export interface SourceFields {
 	/** The fields to match on, in the order of their precedence. */
 	match: Array<ComparedField & { label: string }>;
-	/** The fields of which no two records may have the same value, including the fields to match on. */
-	unique: ComparedField[];
 	/** Name of the item's field with the version that the other system saw last; empty for none. */
 	version: string;
 	/** Name of the item's field with the values that both agreed on last; empty for none. */
@@ -63,15 +61,12 @@ export function readSource({ n8n, api }: Execution, read: BodyOf, fields: Source
 
 function readSourceRecord(
 	item: number,
-	mapped: IDataObject,
+	values: IDataObject,
 	json: IDataObject,
-	{ match, unique, version, agreed, changedAt }: SourceFields,
+	{ match, version, agreed, changedAt }: SourceFields,
 	zone: string,
 ): SourceRecord {
-	const values = unique.reduce((values, { path }) => withPlainText(values, path), mapped);
 	const keys = match.map((field) => matchKey(field, valueIn(values, field)));
-	const broken = keys.findIndex((key) => key !== undefined && (noKeys.includes(key) || isRoundedKey(key)));
-	if (broken !== -1) throw new Error(noKey(match[broken]!.label, keys[broken]!));
 	if (keys.every((key) => key === undefined)) {
 		const labels = match.map(({ label }) => `“${label}”`).join(' and ');
 		throw new Error(`There is no value for ${labels}, the field to match on. Fill it in, or match on another field.`);
@@ -96,17 +91,6 @@ function readSourceRecord(
 	const time = changedAt === '' ? undefined : timeIn(json[changedAt], changedAt, zone);
 	if (time !== undefined) record.changedAt = time;
 	return record;
-}
-
-/**
- * Brings the unique value into canonical form: a table often has a space after a key, or composes accents
- * differently from the CRM, which would then get a second record.
- */
-function withPlainText(values: IDataObject, [name = '', ...more]: string[]): IDataObject {
-	const value = ownMember(values, name);
-	const plain = typeof value === 'string' ? trimmed(value.normalize('NFC')) : value;
-	if (more.length === 0) return plain === value ? values : { ...values, [name]: plain as string };
-	return isObject(value) ? { ...values, [name]: withPlainText(value, more) } : values;
 }
 
 /** @throws Error in the user's words if a value is not a version */
@@ -145,12 +129,6 @@ function timeIn(value: unknown, name: string, zone: string): TimeSpan | undefine
 	if (span) return span;
 	throw new Error(`${name}: “${String(value).slice(0, 100)}” is not a time such as 2026-03-31T14:30:00Z. Correct it, or leave it empty.`);
 }
-
-/** Texts that stand for booleans, failed calculations and broken exports. */
-const noKeys = ['true', 'false', 'NaN', 'Infinity', '-Infinity', 'undefined', 'null', '[object Object]'];
-
-const noKey = (label: string, key: string) =>
-	`${label}: “${key}” cannot be matched on: it looks like a mistake in the source. Correct it, or leave it empty.`;
 
 const noSuchField = (label: string, name: string) =>
 	`${label}: no item has the field “${name}”, so it counts as empty. Correct the name, or store the field with each record of the source.`;

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { idField, type Field } from '../fields/field';
+import { fieldNamed, idField, type Field } from '../fields/field';
 import { matchKey } from '../fields/keys';
 import type { ImportTarget } from './importColumns';
 import type { Refusal } from './importReport';
@@ -20,8 +20,8 @@ export class RowKeys {
 
 	constructor({ operation, fields, matchOn, refusesRepeated }: ImportTarget & { matchOn?: string; refusesRepeated: boolean }) {
 		this.isRefused = refusesRepeated;
-		if (operation === 'upsert') this.field = fields.find(({ name }) => name === matchOn);
-		else if (operation !== 'create') this.field = idField;
+		if (matchOn !== undefined) this.field = fields.find(({ name }) => name === matchOn) ?? fieldNamed(matchOn);
+		else if (operation === 'update' || operation === 'delete') this.field = idField;
 	}
 
 	/** Adds a row. @returns why it is refused, if rows with the key of an earlier one are */

@@ -5,7 +5,8 @@ import type { Query } from '../api/http/path';
 import { jsonText } from '../base/numbers';
 import { withoutMembers } from '../base/ownMembers';
 import { exactBody } from '../fields/exactBody';
-import { allCustomFields, type Field } from '../fields/field';
+import { uniqueValue } from '../fields/checks';
+import { allCustomFields, idField, type Field } from '../fields/field';
 import type { JobDescription } from '../api/openapi/writing';
 import type { FileRow } from '../files/fileRow';
 import { UnreadableFile } from '../files/unreadableFile';
@@ -156,7 +157,7 @@ async function rowReader(execution: Execution, plan: ImportPlan, rows: Array<Fil
 	const { operation, fields, path } = plan;
 	if (operation === 'delete') {
 		const reader = new ObjectFieldReader(fields);
-		return (item) => withId({ id: reader.read(items[item]!.json).values[0]?.value } as IDataObject);
+		return (item) => withId({ id: uniqueValue(idField, reader.read(items[item]!.json).values[0]?.value) } as IDataObject);
 	}
 	const resource = withoutMembers({ ...execution.resource, path }, 'parents');
 	const stored: StoredFields = { mode: 'automatic', emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };
@@ -208,9 +209,8 @@ function missingValues(values: IDataObject, { operation, matchOn, leavesOut }: I
 	const empty = required.filter((field) => !isRefused(field.name) && (valueIn(values, field) ?? null) === null);
 	const missing: RowProblem[] = empty.map(({ name, label }) => ({ field: name, message: `${label} is empty, but a new record needs it.`, isMissing: true }));
 	if (matchOn !== undefined && !isRefused(matchOn)) {
-		const matched = errorOr(() => matchValue(matchOn, values));
-		if (matched instanceof Error) missing.unshift({ field: matchOn, message: matched.message });
-		else if (isBlank(matched)) missing.unshift({ field: matchOn, message: noMatchValue(matchOn), isMissing: true });
+		const matched = matchValue(matchOn, values);
+		if (isBlank(matched)) missing.unshift({ field: matchOn, message: noMatchValue(matchOn), isMissing: true });
 	}
 	if (missing.length > 0 || (refused.length > 0 && !leavesOut)) return missing;
 	const nothing = operation !== 'delete' && errorOr(() => requireAnyValue(operation === 'update' ? withoutMembers(values, 'id') : values));

@@ -4,7 +4,7 @@ import { customFieldPrefix } from '../fields/field';
 import type { Connection } from '../api/connection';
 import { ownMember } from '../base/ownMembers';
 import type { MatchDescription } from '../api/openapi/writing';
-import { isRoundedKey, valueIn } from '../fields/keys';
+import { valueIn } from '../fields/keys';
 import type { Execution } from '../model';
 import { Evaluation } from '../mapping/expressions/evaluation';
 import { matchedByMapper } from '../mapping/storedFields';
@@ -52,18 +52,10 @@ function checkedMatch(api: Connection, match: MatchDescription | undefined, fiel
 	);
 }
 
-/**
- * The value by which a record is found, if it has one.
- *
- * @throws Error in the user's words if a spreadsheet has rounded it: several records may have had the same first digits
- */
+/** The value by which a record is found, if it has one. */
 export function matchValue(field: string, body: IDataObject): string | undefined {
 	const value = ownMember(body, field) ?? valueIn(body, { path: field.split('.') }) ?? null;
-	if (value === null) return undefined;
-	if (!isRoundedKey(String(value))) return String(value);
-	throw new Error(
-		`${field}: “${String(value)}” is a number that a spreadsheet has rounded, so the record is unknown and nothing was written. Export the column as text, with all digits.`,
-	);
+	return value === null ? undefined : String(value);
 }
 
 /** The message for a record without that value. */

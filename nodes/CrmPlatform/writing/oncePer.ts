@@ -3,6 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { checkExact } from '../base/numbers';
 import { storedParameter } from '../mapping/storedParameter';
 import type { Execution } from '../model';
+import { isBlank } from '../values/blank';
 
 /** Option for writes that must happen once across all executions. */
 export const writeOncePerOption: INodeProperties = {
@@ -29,7 +30,7 @@ export function writeOncePer({ n8n }: Execution, item: number): string {
 	const value: unknown = n8n.getNodeParameter('options.writeOncePer', item, '');
 	checkExact('Write Once Per', value);
 	const isSingle = typeof value === 'string' || typeof value === 'number';
-	if (isSingle && String(value).trim() !== '') return String(value);
+	if (isSingle && !isBlank(value)) return String(value);
 	throw new Error(
 		'Write Once Per: the expression returned no text or number for this item, so nothing was sent. Choose a value that every item has.',
 	);

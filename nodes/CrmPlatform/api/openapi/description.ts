@@ -1,5 +1,6 @@
 import { getOrCreate } from '../../base/maps';
 import { withoutMembers } from '../../base/ownMembers';
+import type { Field } from '../../fields/field';
 import {
 	describeList,
 	describeTimes,
@@ -52,8 +53,13 @@ function readResource(document: OpenApiDocument, path: string): ResourceDescript
 	const prefix = collectionIn(document, path);
 	const collection = pathItemAt(document, prefix);
 	if (prefix === undefined || !collection) return undefined;
-	const write = (pathItem: PathItem | undefined, verb: Parameters<typeof describeWrite>[3]) =>
-		pathItem && operationOf(pathItem, verb) && describeWrite(document, prefix, pathItem, verb);
+	const write = (pathItem: PathItem | undefined, verb: Parameters<typeof describeWrite>[3]): WriteDescription | undefined => {
+		if (!pathItem || !operationOf(pathItem, verb)) return undefined;
+		const described = describeWrite(document, prefix, pathItem, verb);
+		const { match } = verb === 'put' && pathItem === collection ? described : (description.upsert ?? {});
+		const isUnique = ({ name }: Field) => match?.values.includes(name);
+		return { ...described, fields: described.fields.map((field) => (isUnique(field) ? { ...field, unique: true } : field)) };
+	};
 	const list = operationOf(collection, 'get');
 
 	const under = pathsUnder(document, prefix).flatMap(([key, [id, ...steps]]) => {
