@@ -39,7 +39,8 @@ export const asCode = (parameters: IDataObject): string =>
 
 const examples = builderExamples.map(({ task, parameters }) => `To ${task}: ${asCode(parameters)}`);
 
-const forAny = 'Every record may have external_id, its ID in another system; the filter q searches its text.';
+const forAny =
+	'Every record may have external_id, its ID in another system; the filter q searches its text. Filter tasks, notes and activities by "linked_to: contacts" (companies, deals, tickets).';
 const fields = `${fieldsJsonHint} ${forAny} ${describeFields(everyday)}`;
 
 /** The operations by the resources that have them. Those of a single resource that are no actions on a record are described. */

@@ -58,6 +58,8 @@ describe('reading', () => {
 		const company = await sandbox.create('companies', { name: anyName() });
 		const { id } = await sandbox.create('contacts', { last_name: 'Linked', company_id: company.id });
 		const call = await callerOf(sandbox.credential);
+		const note = await sandbox.create('notes', { body: 'Hangs on it', links: [{ resource: 'companies', id: company.id }] });
+		expect((await call('search', { kind: 'note', filters: { linked_to_companies: company.name } }))[0]).toMatchObject({ id: note.id });
 		expect((await call('search', { kind: 'contact', filters: { company: company.name } }))[0]).toEqual(
 			expect.objectContaining({ id, company_id: company.name }),
 		);

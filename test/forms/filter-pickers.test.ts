@@ -102,6 +102,9 @@ describe('a row of filters offers', () => {
 			const { results } = await picker(searchLinked, form, String(company.name), undefined);
 			expect(results).toContainEqual(expect.objectContaining({ value: company.id }));
 		}
+		const contact = await sandbox.create('contacts', { last_name: 'Onthehook' });
+		const { results: hooks } = await picker(searchLinked, opened('linked_to: contacts', 'task'), 'Onthehook', undefined);
+		expect(hooks).toMatchObject([{ value: contact.id }]);
 		const pipeline = await sandbox.first('pipelines');
 		const picked = { field: 'pipeline_id', operator: 'isRecord', record: byId(pipeline.id) };
 		const { results } = await picker(searchLinked, opened('stage_id', 'deal', [picked]), undefined, undefined);

@@ -48,7 +48,7 @@ export interface Condition {
  */
 export function conditionOf(parameter: string, value: unknown, filter: Field | undefined, fields: readonly Field[] = []): Condition {
 	const { name, comparison } = comparedBy(parameter);
-	const path = name.split(/[.[\]]+/).filter((part) => part !== '');
+	const path = filter?.linksTo ? filter.path : name.split(/[.[\]]+/).filter((part) => part !== '');
 	const field = name === 'ids' ? idField : fields.find((candidate) => candidate.name === name);
 	const kind = filter?.kind ?? 'any';
 	const isJoined = typeof value === 'string' && (kind === 'list' || kind === 'any');
@@ -81,11 +81,15 @@ function verdictOfOne(record: IDataObject, { field, comparison, values, isAlways
 	// Services differ in whether a boolean that was never set is false.
 	if (entries.length === 0) return comparison === 'is' && values.some((expected) => isFlag(field, expected) && isNo(expected)) ? 'maybe' : 'no';
 	return best(
-		entries.flatMap((entry) => (isObject(entry) ? [entry.id ?? entry.value].flat() : [entry])).flatMap((value) =>
+		entries.flatMap((entry) => (isObject(entry) ? [linkIn(entry, field) ?? entry.id ?? entry.value].flat() : [entry])).flatMap((value) =>
 			values.map((expected) => (value === undefined ? 'maybe' : comparedWith(field, comparison, value, expected))),
 		),
 	);
 }
+
+/** A link as filters take it: `contacts:con_…`. */
+const linkIn = ({ resource, id }: IDataObject, { linksTo }: Field): string | undefined =>
+	linksTo && typeof resource === 'string' && id !== undefined ? `${resource}:${String(id)}` : undefined;
 
 const isFlag = ({ kind }: Field, expected: unknown): boolean =>
 	typeof expected === 'boolean' || (kind === 'boolean' && booleanIn(expected) !== undefined);

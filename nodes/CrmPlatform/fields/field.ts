@@ -31,7 +31,7 @@ export interface Field {
 	collection?: string;
 	/** For links to parts of records: the member that lists the parts, such as `stages`. */
 	part?: string;
-	/** For links such as `{ resource: 'contacts', id }`, to records of several types: their collections. */
+	/** For links such as `{ resource: 'contacts', id }`, and filters by them (`contacts:con_…`): the collections of the records. */
 	linksTo?: string[];
 	/** Whether it is one of the fields people use most, if the description says so. */
 	important?: true;

@@ -79,7 +79,8 @@ class ListFilters {
 			if (refusal !== undefined) throw new Error(refusal);
 			const valueWithIds = this.linkedIds.replaceNames(value, values);
 			if (isUnset(valueWithIds)) throw noFilterValue(filter);
-			return { field: filter, converted: valueWithIds };
+			const isTyped = filter.linksTo !== undefined && filter.collection !== undefined;
+			return { field: filter, converted: isTyped ? [valueWithIds].flat().map((id) => `${filter.collection}:${String(id)}`) : valueWithIds };
 		});
 	}
 }

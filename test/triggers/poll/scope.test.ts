@@ -29,6 +29,19 @@ test('records that were never in scope do not arrive when they change or are del
 	expect(items(n8n).filter(({ id }) => id === outside.id)).toEqual([]);
 });
 
+test('of the tasks that hang on a record, those alone arrive, as deleted when they do so no more', async () => {
+	const { id } = await contact({ last_name: 'Hook' });
+	const links = [{ resource: 'contacts', id }];
+	const n8n = await publish({ resource: 'task', recordFilters: filterRows({ 'linked_to: contacts': 'Hook' }) });
+	const other = await sandbox.create('tasks', { title: 'Elsewhere' });
+	await sandbox.call('DELETE', `/v1/tasks/${other.id}`);
+	const task = await sandbox.create('tasks', { title: 'Here', links });
+	await until(() => items(n8n).length > 0);
+	await sandbox.call('PATCH', `/v1/tasks/${task.id}`, { links: [] });
+	await until(() => items(n8n).length > 1);
+	expect(items(n8n).map((item) => [item.id, item.change])).toEqual([[task.id, 'created'], [task.id, 'deleted']]);
+});
+
 /** Publishes, and stops when the first records of the backfill have come. */
 async function interrupted(parameters: IDataObject = {}) {
 	let isHeld = true;

@@ -2,6 +2,7 @@ import { getOrCreate } from '../../base/maps';
 import { comparedBy, type Comparison } from '../../fields/condition';
 import type { Field, FieldKind } from '../../fields/field';
 import { fieldKinds } from '../../fields/fieldKinds';
+import { linksOf } from './linkFields';
 
 /** A field by which a list can be filtered, with one filter for each comparison of the service. */
 export interface FilteredField {
@@ -10,10 +11,19 @@ export interface FilteredField {
 	filters: Map<Comparison, Field>;
 }
 
-/** The filters of a list by field, in the order of the list. */
+/** The filters of a list by field, in the order of the list. A filter by links is a field for each type of record. */
 export function filteredFields(filters: Field[]): FilteredField[] {
 	const fields = new Map<string, FilteredField>();
 	for (const filter of filters) {
+		if (filter.linksTo) {
+			// Its pattern is that of `contacts:con_…`.
+			const linked = { ...filter };
+			delete linked.pattern;
+			for (const { name, label, collection } of linksOf([filter])) {
+				fields.set(name, { name, label, filters: new Map([['is', { ...linked, label, collection }]]) });
+			}
+			continue;
+		}
 		const { name, comparison } = comparedBy(filter.name);
 		const field = getOrCreate(fields, name, () => ({ name, label: filter.label, filters: new Map<Comparison, Field>() }));
 		field.filters.set(comparison, filter);

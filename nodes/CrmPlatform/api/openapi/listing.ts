@@ -74,10 +74,16 @@ export function describeList(
 
 /** Filters without a title have the labels of the records' fields; objects are no filters. */
 function describeFilters(document: OpenApiDocument, operation: OpenApiOperation, parameters: OpenApiParameter[]): Field[] {
-	const labels = new Map(recordFieldsOf(document, operation).map(({ name, label }) => [name, label]));
+	const recordFields = recordFieldsOf(document, operation);
+	const labels = new Map(recordFields.map(({ name, label }) => [name, label]));
 	return parameters.flatMap((parameter) => {
 		const filter = parameterField(document, parameter);
 		if (fieldKinds[filter.kind].shape === 'object') return [];
+		if (filter.linksTo) {
+			// It is about the field that holds the links.
+			const { name } = recordFields.find(({ linksTo }) => linksTo) ?? filter;
+			return [{ ...filter, path: [name] }];
+		}
 		const isTitled = parameter.schema?.title !== undefined;
 		const label = isTitled ? undefined : labels.get(comparedBy(filter.name).name);
 		return label === undefined ? [filter] : [{ ...filter, label }];
@@ -120,6 +126,8 @@ export interface RecordField {
 	isLink: boolean;
 	/** The collection of the records, or parts of records, that it links to: `companies`, `pipelines.stages`. */
 	linkTarget?: string;
+	/** The collections of the records that it links to, if they are of several types. */
+	linksTo?: string[];
 }
 
 /** Names of fields with ids of other records, for descriptions that do not mark them. */
@@ -136,7 +144,7 @@ export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation
 		const isLink = collection !== undefined || linksTo !== undefined || linkName.test(name);
 		const linkTarget = collection === undefined ? {} : { linkTarget: [collection, part].filter(Boolean).join('.') };
 		const isPlain = !['list', 'object'].includes(fieldKinds[kind].shape);
-		return { name, label, isPlain, isReadOnly: schema.readOnly === true, isLink, ...linkTarget };
+		return { name, label, isPlain, isReadOnly: schema.readOnly === true, isLink, ...linkTarget, ...(linksTo && { linksTo }) };
 	});
 }
 

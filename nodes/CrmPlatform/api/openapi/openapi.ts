@@ -36,8 +36,8 @@ export interface Schema {
 	'x-important'?: boolean | undefined;
 	/** Ours: whether the order of a list of plain values counts. */
 	'x-ordered'?: boolean | undefined;
-	/** Ours: the collection of the record that an id identifies, such as `companies`. */
-	'x-resource'?: string | undefined;
+	/** Ours: the collection of the record that an id identifies, such as `companies`; several for `companies:com_…`. */
+	'x-resource'?: string | string[] | undefined;
 	/** Ours: the collection and member of the part that an id identifies, such as `pipelines.stages`. */
 	'x-item-of'?: string | undefined;
 }
@@ -121,7 +121,7 @@ const schemaObject = object({
 	'x-important': flag,
 	'x-ordered': flag,
 	'x-lower-case': flag,
-	'x-resource': text,
+	'x-resource': (json) => text(json) ?? texts(json),
 	'x-item-of': text,
 });
 

@@ -50,8 +50,9 @@ export function field(
 	const chosen = shape === 'list' ? flatten(document, flatSchema.items ?? {}) : flatSchema;
 	const values = namedValues(document, chosen);
 	const [parentCollection, part] = chosen['x-item-of']?.split('.') ?? [];
-	const linksTo = shape === 'object' ? linkedCollections(document, flatten(document, flatSchema.items ?? {})) : [];
-	const collection = flatSchema['x-resource'] ?? chosen['x-resource'] ?? parentCollection;
+	const linked = flatSchema['x-resource'] ?? chosen['x-resource'] ?? parentCollection;
+	const [collection, several = []] = Array.isArray(linked) ? [undefined, linked] : [linked];
+	const linksTo = shape === 'object' ? linkedCollections(document, flatten(document, flatSchema.items ?? {})) : several;
 	const items = shape === 'list' ? kindOf(document, chosen) : undefined;
 	const description = flatSchema.description ?? '';
 	const result: Field = { name: path.join('.'), path, label, description, kind, required };
