@@ -171,6 +171,54 @@ describe('the columns of an export', () => {
 	});
 });
 
+describe('the IDs of another system', () => {
+	const exportOf = (kind: string) => ({ kind, importAs: 'upsert', matchOn: 'external_id', sourceName: 'hubspot' });
+
+	test('become external IDs, and links by them lead to records of that system first', async () => {
+		const other = await sandbox.create('companies', { name: 'Other', external_id: '9001' });
+		const companies = 'Record ID,Company name\n9001,Source One\n9002,Source Two\n';
+		expect((await importOf(companies, exportOf('company'))).json).toMatchObject({ created: 2, failed: 0 });
+		const people = `Id,Surname,Company,Associated Company IDs\n1,A,Gone Ltd,9001\n2,B,,${String(other.id)}\n3,C,,Source Two\n4,D,,9003\n`;
+		const preview = await importOf(people, { ...exportOf('contact'), preview: true });
+		const message = expect.stringContaining('no record of companies has the ID “9003”, here or in the other system') as string;
+		expect(preview.json).toMatchObject({ rows: 4, failed: 1, reasons: [{ row: 5, message }] });
+		expect(preview.json.columns).toMatchObject([
+			{ column: 'Company', field: null, why: 'Another column goes into “Company” already' },
+			{ column: 'Id', field: 'external_id' },
+			{ column: 'Surname', field: 'last_name' },
+			{ column: 'Associated Company IDs', field: 'company_id', why: 'IDs of the other system' },
+		]);
+		const { json, done } = await importOf(people, exportOf('contact'));
+		expect(json).toMatchObject({ created: 3, failed: 1 });
+		const read = await Promise.all(rowsOf(done).map(async ({ import_id: id }) => await sandbox.read(`contacts/${id}`)));
+		const companyOf = async (id: string) => (await sandbox.list(`companies?external_id=hubspot:${id}`))[0]!.id;
+		const expected = [['hubspot:1', await companyOf('9001')], ['hubspot:2', other.id], ['hubspot:3', await companyOf('9002')]];
+		expect(read.map(({ external_id: id, company_id: company }) => [id, company])).toEqual(expected);
+	});
+
+	test('are split in a field of several links', async () => {
+		await importOf('Id,Surname\n11,A\n12,B\n', exportOf('contact'));
+		const deals = 'Deal ID,Deal Name,Associated Contact IDs\n1,Split,11;12\n';
+		const { done } = await importOf(deals, { ...exportOf('deal'), options: { valuesIn: { notation: { lists: 'semicolon' } } } });
+		expect((await sandbox.read(`deals/${rowsOf(done)[0]!.import_id}`)).contact_ids).toHaveLength(2);
+	});
+
+	test('are read in whole pages if many are asked for, and an ID that a spreadsheet has rounded is refused', async () => {
+		await sandbox.clear();
+		const rows = Array.from({ length: 30 }, (_, i) => `${i},P${i},${9001 + (i % 20)}`);
+		const { json } = await importOf(`Id,Surname,Company ID\n${rows.join('\n')}\n"1,0E+11",X,\n`, { ...exportOf('contact'), preview: true });
+		expect(json).toMatchObject({ rows: 31, failed: 27 });
+		const reads = (await sandbox.requests()).filter(({ path, query }) => path === '/v1/companies' && String(query).includes('external_id'));
+		expect(reads).toHaveLength(1);
+	});
+
+	test('lead nowhere from a column of users, and without Source Name', async () => {
+		const csv = 'Surname,OwnerId,AccountId\nA,5,9001\n';
+		expect(await fieldsOf(csv, exportOf('contact'))).toEqual({ Surname: 'last_name', OwnerId: null, AccountId: 'company_id' });
+		expect(await fieldsOf(csv)).toMatchObject({ AccountId: null });
+	});
+});
+
 describe('a row with values that do not fit', () => {
 	const csv = 'Last Name,Email,Phone,Lifecycle Stage,NPS Score\nA,no address,none,VIP client,seven\nB,b@fits.example,,,\n';
 	const wrong = ['email', 'phone', 'lifecycle_stage', 'custom_fields.nps_score'];

@@ -17,6 +17,8 @@ export interface Notations {
 	countries?: 'names' | undefined;
 	/** Whether texts such as `#N/A` are values; otherwise, they are refused as mistakes. */
 	errorTexts?: 'written' | undefined;
+	/** The system that the values come from, such as `hubspot`: their IDs are its own. */
+	source?: string | undefined;
 	/** Values of choices and links, by what stands for them (folded). */
 	valueMap?: ReadonlyMap<string, string> | undefined;
 }

@@ -9,19 +9,22 @@ import { foldedText } from '../values/foldedText';
 import { listed } from '../values/listed';
 import { readOption } from '../values/readers';
 
-/** Reads the option *Values In*. @throws Error in the user's words for an unknown choice */
+/** Reads the option *Values In*, and *Source Name*. @throws Error in the user's words for an unknown choice */
 export function chosenNotations(n8n: IExecuteFunctions): Notations | undefined {
-	const stored = n8n.getNodeParameter('options.valuesIn.notation', 0, null) as IDataObject | null;
-	if (!stored) return undefined;
+	const chosen = n8n.getNodeParameter('options.valuesIn.notation', 0, null) as IDataObject | null;
+	const source = chosenSource(n8n);
+	if (!chosen && source === undefined) return undefined;
+	const stored = chosen ?? {};
 	const choice = <Value extends string>(label: string, name: string, choices: readonly Value[]): Value | undefined => {
-		const chosen = readOption(label, stored[name], [...choices, 'api'] as const, { otherwise: 'api' });
-		return chosen === 'api' ? undefined : chosen;
+		const value = readOption(label, stored[name], [...choices, 'api'] as const, { otherwise: 'api' });
+		return value === 'api' ? undefined : value;
 	};
 	const country = String(stored.phoneCountry ?? '').trim().toUpperCase();
 	if (country !== '' && !phoneCountries.includes(country)) {
 		throw new Error(`Default Country for Phones: enter two letters such as DE instead of “${country}”. Known are ${phoneCountries.join(', ')}.`);
 	}
 	return {
+		source,
 		dates: choice('Dates Are', 'dates', ['dayMonth', 'monthDay', 'excel']),
 		numbers: choice('Numbers Are', 'numbers', ['point', 'comma']),
 		booleans: choice('Yes and No Are', 'booleans', ['words', 'mark']),
@@ -31,6 +34,14 @@ export function chosenNotations(n8n: IExecuteFunctions): Notations | undefined {
 		phoneCountry: country === '' ? undefined : country,
 		valueMap: valueMapOf(stored.valueMap),
 	};
+}
+
+/** The system that a file comes from. @throws Error in the user's words for a name that is not a plain word */
+export function chosenSource(n8n: IExecuteFunctions): string | undefined {
+	const source = String(n8n.getNodeParameter('sourceName', 0, '') ?? '').trim();
+	if (source === '') return undefined;
+	if (/^[\w-]{1,40}$/.test(source)) return source;
+	throw new Error(`Source Name: “${source}” has other characters than letters, digits, - and _. Enter a word such as hubspot.`);
 }
 
 const separators: Record<string, string> = { comma: ',', semicolon: ';', colons: ':::', line: '\n', pipe: '|' };

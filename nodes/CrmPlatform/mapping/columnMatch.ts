@@ -1,6 +1,9 @@
+import { isRecordLink } from '../api/openapi/linkFields';
 import { getOrCreate } from '../base/maps';
 import type { Field } from '../fields/field';
+import { valueShape } from '../fields/fieldKinds';
 import { isPhone } from '../fields/notations';
+import { externalId } from '../lookUp/sourceIds';
 import { FieldNames, meaningText, wordsOf, type Meaning } from './fieldNames';
 import { recordWords, foreignNamesOf } from './foreignNames';
 
@@ -37,6 +40,8 @@ export interface MatchedFields {
 	recordFieldNames: ReadonlySet<string>;
 	/** The words of their names and labels. */
 	recordFieldWords: ReadonlySet<string>;
+	/** The names of the links that the IDs of the other system lead to, if the columns come from one. */
+	sourceLinks?: ReadonlySet<string>;
 }
 
 /** What the user has chosen for a column: the field’s name or label, or nothing to leave the column out. */
@@ -55,26 +60,33 @@ export function matchColumns(columns: Column[], target: MatchedFields, chosen: C
 		return { name: column.name, filled: column.filled, samples: column.samples, ...match };
 	});
 	for (const match of matches.filter(({ isChosen }) => isChosen)) yieldTo(match, matches);
-	const isTaken = (field: Field) => matches.some(({ meaning, filled }) => filled > 0 && typeof meaning === 'object' && meaning.name === field.name);
-	for (const [field, fitting] of columnsByUsualName(columns, matches, names, target)) {
-		const [first, ...others] = fitting;
-		const label = `“${field.label}”`;
-		const differing = others.some(({ digest }) => digest !== first!.digest);
-		for (const { name } of fitting) {
-			const match = matches.find((other) => other.name === name)!;
-			const rivals = fitting.filter((other) => other.name !== name).map((other) => `“${other.name}”`);
-			if (isTaken(field) && name !== first?.name) match.why = `The same as ${rivals[0]}`;
-			else if (isTaken(field)) match.why = `Another column goes into ${label} already`;
-			else if (differing) match.why = `${rivals.join(' and ')} would fit ${label}, too: choose one under Exceptions`;
-			else Object.assign(match, { meaning: field, isRenamed: true, why: 'Usual name of this field' });
-		}
-	}
-	for (const match of matches.filter(({ isRenamed }) => isRenamed)) yieldTo(match, matches);
+	for (const [field, fitting] of columnsOfIds(columns, matches, names, target)) settle(field, fitting, matches, 'IDs of the other system');
+	for (const [field, fitting] of columnsByUsualName(columns, matches, names, target)) settle(field, fitting, matches, 'Usual name of this field');
 	for (const match of matches) {
 		const suggested = match.why === unknownName ? suggestion(match, target.fields) : undefined;
-		if (suggested && !isTaken(suggested)) match.why += `. Its values look like those of “${suggested.label}”`;
+		if (suggested && !isTaken(matches, suggested)) match.why += `. Its values look like those of “${suggested.label}”`;
 	}
 	return matches;
+}
+
+const isTaken = (matches: ColumnMatch[], field: Field): boolean =>
+	matches.some(({ meaning, filled }) => filled > 0 && typeof meaning === 'object' && meaning.name === field.name);
+
+/** Sends the columns that fit a field there, if they have the same values; other columns make room. */
+function settle(field: Field, fitting: Column[], matches: ColumnMatch[], why: string): void {
+	const [first, ...others] = fitting;
+	const differing = others.some(({ digest }) => digest !== first!.digest);
+	for (const { name } of fitting) {
+		const match = matches.find((other) => other.name === name)!;
+		const rivals = fitting.filter((other) => other.name !== name).map((other) => `“${other.name}”`);
+		if (isTaken(matches, field) && name !== first?.name) match.why = `The same as ${rivals[0]}`;
+		else if (isTaken(matches, field)) match.why = `Another column goes into “${field.label}” already`;
+		else if (differing) match.why = `${rivals.join(' and ')} would fit “${field.label}”, too: choose one under Exceptions`;
+		else {
+			Object.assign(match, { meaning: field, isRenamed: true, why });
+			yieldTo(match, matches);
+		}
+	}
 }
 
 /**
@@ -116,6 +128,41 @@ function namedMatch(names: FieldNames, { name, samples }: Column, { recordFieldN
 	if (meaning !== undefined) return { meaning, why: 'Name of this field' };
 	const isReadOnly = recordFieldNames.has(name) || recordFieldWords.has(wordsOf(name));
 	return isReadOnly ? { isReadOnly, why: 'Only the CRM fills this field' } : { why: unknownName };
+}
+
+/**
+ * The filled columns with IDs of the other system, by the field of these: the record's own (`Id`), and links (`Company ID`,
+ * `AccountId`, `Associated Contact IDs`), which names of the linked records give way to.
+ */
+function columnsOfIds(columns: Column[], matches: ColumnMatch[], names: FieldNames, { collection, fields, sourceLinks }: MatchedFields): Map<Field, Column[]> {
+	const byField = new Map<Field, Column[]>();
+	if (!sourceLinks) return byField;
+	const usual = foreignNamesOf(collection, wordsOf);
+	const named = (name: string): Field[] => {
+		const meanings = names.meaningsOf(name).filter((meaning) => typeof meaning === 'object');
+		return meanings.length > 0 ? meanings : fields.filter((field) => usual.get(wordsOf(name))?.has(field.name));
+	};
+	for (const [i, column] of columns.entries()) {
+		const match = matches[i]!;
+		const [, of, plural] = /^(.*?)[\s_.-]*id(s?)$/i.exec(column.name.replace(/\s*\([^()]*\)\s*$/, '').replace(/__c$/i, '')) ?? [];
+		if (of === undefined || match.isChosen || column.filled === 0) continue;
+		if (of === '' && match.meaning === undefined) {
+			const ownId = fields.find(({ name }) => name === externalId.name);
+			if (ownId) getOrCreate(byField, ownId, () => []).push(column);
+			continue;
+		}
+		const [link] = [column.name, ...variantsOf(of, recordWords[collection] ?? [])].flatMap(named).filter((field) => isRecordLink(field));
+		if (!link) continue;
+		const list = plural === '' ? undefined : fields.find((field) => field.collection === link.collection && valueShape(field) === 'list' && field.part === undefined);
+		const field = list ?? link;
+		if (sourceLinks.has(field.name)) getOrCreate(byField, field, () => []).push(column);
+		else if (match.name !== field.name) Object.assign(match, { meaning: undefined, why: `The CRM does not know the other system’s IDs of “${field.label}”` });
+	}
+	for (const [field, ids] of byField) {
+		const isIn = (match: ColumnMatch) => typeof match.meaning === 'object' && match.meaning.name === field.name;
+		for (const match of matches) if (isIn(match) && !match.isChosen) Object.assign(match, { meaning: undefined, why: `“${ids[0]!.name}” goes into this field` });
+	}
+	return byField;
 }
 
 /** The filled columns that have no field yet, by the field that a usual name stands for. */

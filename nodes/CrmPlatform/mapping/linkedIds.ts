@@ -10,6 +10,7 @@ import { fieldNamed, idField, type ConvertedValue, type Field, type InputValue }
 import { FieldError } from '../fields/fieldError';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';
 import { lookUp } from '../lookUp/lookUp';
+import { recordsOfSource } from '../lookUp/sourceIds';
 import { choiceOf, hasNumbers, hasText, isName, lookUpNames, mayBeId, type NamedId, parseName, type Part, partNamed, partsWithIds, readParts } from '../lookUp/names';
 import type { Execution } from '../model';
 
@@ -37,11 +38,13 @@ interface NamesToFind {
  * that can only be an id is not looked up; `external_id:100123` is looked up only in that field, and `id:acme` is an id.
  *
  * @param valuesOf the values of an item; each name is looked up once. An item whose values cannot be read fails later
+ * @param source the system that the items come from: values are its IDs first, as recordsOfSource finds them
  */
 export async function lookUpLinks(
 	{ n8n, api, rows }: Pick<Execution, 'n8n' | 'api' | 'rows'>,
 	valuesOf: (item: number) => InputValue[],
 	use: LinkUse,
+	source?: string,
 ): Promise<LinkedIds> {
 	const toFind: NamesToFind = { names: new Map(), ids: new Map(), parts: new Set() };
 	for (const item of (rows ?? n8n.getInputData()).keys()) {
@@ -49,8 +52,18 @@ export async function lookUpLinks(
 		if (item % 1_000 === 999) await sleep(0);
 		for (const { field, value } of valuesOrNone(() => valuesOf(item))) if (isLink(field)) addNames(toFind, field, value);
 	}
+	const sources: FoundLinks['sources'] = new Map();
+	for (const [collection, ids] of toFind.ids) {
+		const found = source === undefined ? undefined : await recordsOfSource(api, collection, source);
+		if (!found) continue;
+		const names = getOrCreate(toFind.names, collection, () => new Set<string>());
+		const texts = [...ids, ...names].filter((text) => parseName(text).field === undefined);
+		await found.find(texts);
+		sources.set(collection, found.idOf);
+		for (const text of texts) if (found.idOf(text) !== undefined) [ids, names].forEach((all) => all.delete(text));
+	}
 	const records = new Map<string, Map<string, NamedId>>();
-	for (const [collection, names] of toFind.names) records.set(collection, await lookUpRecords(api, collection, [...names], use));
+	for (const [collection, names] of toFind.names) if (names.size > 0) records.set(collection, await lookUpRecords(api, collection, [...names], use));
 	const parts = new Map<string, Part[] | Error>();
 	for (const key of toFind.parts) parts.set(key, await lookUpParts(api, key).catch((error: Error) => error));
 	const missing = new Map<string, Map<string, boolean>>();
@@ -59,7 +72,7 @@ export async function lookUpLinks(
 		const mayBeIds = [...(records.get(collection) ?? [])].flatMap(([name, outcome]) => ('notFound' in outcome && mayBeId(name) ? [name] : []));
 		missing.set(collection, await lookUpIds(api, collection, [...ids, ...mayBeIds]));
 	}
-	return new LinkedIds({ records, missing, parts }, use);
+	return new LinkedIds({ sources, records, missing, parts }, use);
 }
 
 function addNames({ names, ids, parts }: NamesToFind, field: Field, value: unknown): void {
@@ -94,12 +107,12 @@ async function lookUpIds(api: Connection, collection: string, ids: string[]): Pr
 async function lookUpRecords(api: Connection, collection: string, names: string[], use: LinkUse): Promise<Map<string, NamedId>> {
 	const cache = await foundNames(api, collection);
 	const uncachedNames = names.filter((name) => !cache.has(name));
-	if (uncachedNames.length === 0) return new Map(cache);
-	const outcomes = await lookUpNames(api, collection, uncachedNames, use === 'filter').catch(
+	const looking = uncachedNames.length > 0 ? lookUpNames(api, collection, uncachedNames, use === 'filter') : new Map<string, NamedId>();
+	const outcomes = await Promise.resolve(looking).catch(
 		(error: Error) => new Map(uncachedNames.map((name): [string, NamedId] => [name, { failed: error }])),
 	);
 	for (const [name, outcome] of outcomes) if ('found' in outcome) cache.set(name, outcome);
-	return new Map([...cache, ...outcomes]);
+	return new Map(names.flatMap((name) => [[name, outcomes.get(name) ?? cache.get(name)] as const]).filter((entry): entry is [string, NamedId] => entry[1] !== undefined));
 }
 
 async function lookUpParts(api: Connection, key: string): Promise<Part[]> {
@@ -111,6 +124,8 @@ async function lookUpParts(api: Connection, key: string): Promise<Part[]> {
 
 /** The outcomes of looking up records and their parts. */
 interface FoundLinks {
+	/** Finds records by their ID in the system that the items come from. */
+	sources: Map<string, (id: string) => string | undefined>;
 	records: Map<string, Map<string, NamedId>>;
 	/** Whether no record has an ID; only in a preview. */
 	missing: Map<string, Map<string, boolean>>;
@@ -144,9 +159,11 @@ export class LinkedIds {
 	private withIds(field: Field, value: unknown, owners: unknown[]): unknown {
 		return withReplacedIds(field, value, (collection, idOrName) => {
 			const text = hasText(idOrName) ? idOrName.trim() : idOrName;
+			const ofSource = field.part === undefined ? this.found.sources.get(collection)?.(String(text)) : undefined;
+			if (ofSource !== undefined) return hasNumbers(field) ? numericId(field, ofSource, this.use) : ofSource;
 			const id = isName(field, idOrName) ? this.idOf(field, collection, idOrName, owners) : text;
 			if (field.part !== undefined || !this.found.missing.get(collection)?.get(String(id))) return id;
-			throw new FieldError(field, `no record of ${collection} has the ID “${String(id)}”.`);
+			throw new FieldError(field, `no record of ${collection} has the ID “${String(id)}”${this.found.sources.has(collection) ? ', here or in the other system' : ''}.`);
 		});
 	}
 
@@ -231,6 +248,7 @@ function recordProblem(collection: string, name: string, outcome: NamedId, use: 
 		const ids = outcome.several.slice(0, 5).map(String).join(', ');
 		return `may match several records of ${collection}, such as ${ids}. Use the ID of the right one.`;
 	}
+	if (/^[\w-]+(?:[;,|]\s*[\w-]+)+$/.test(name)) return 'are several IDs, but the field takes one. Say which in Values In → Value Map, such as 1;2 → 1.';
 	const otherwise = use === 'filter' ? 'or use the ID' : 'create the record first, or use its ID';
 	return `${matchesNoRecord(collection)} Correct it, ${otherwise}.`;
 }

@@ -5,6 +5,7 @@ import { refuseErrorText, uniqueValue, whyRefused } from '../fields/checks';
 import { decideValue, type EvaluatedValue, type WhenCleared, writtenValue } from '../fields/decideValue';
 import type { ConvertedValue, Field } from '../fields/field';
 import { FieldError, FieldErrors, fieldErrorOr } from '../fields/fieldError';
+import { externalId, sourceId } from '../lookUp/sourceIds';
 import type { Execution } from '../model';
 import { inApiNotation, type Notations } from '../fields/notations';
 import { isBlank } from '../values/blank';
@@ -77,7 +78,7 @@ export async function prepareValues(
 	});
 	const mayBeNames = (item: number) =>
 		readerOf(item).mayNameRecords(item) ? evaluated.peek(item).values.filter(({ problem }) => !problem) : [];
-	const linkedIds = await lookUpLinks(execution, mayBeNames, rows?.use ?? 'written');
+	const linkedIds = await lookUpLinks(execution, mayBeNames, rows?.use ?? 'written', notations?.source);
 	const isForm = stored.mode === 'each';
 	const writesErrors = notations?.errorTexts === 'written';
 
@@ -138,8 +139,17 @@ function convert(
 
 /** A value in the notation of the API; one that cannot be read keeps its own. */
 function inNotation(value: EvaluatedValue, notations: Notations): EvaluatedValue {
-	const read = fieldErrorOr(() => inApiNotation(value.field, value.value, notations));
+	const read = fieldErrorOr(() => {
+		const isExternalId = notations.source !== undefined && value.field.name === externalId.name && !isBlank(value.value);
+		return isExternalId ? idInSource(value, notations.source) : inApiNotation(value.field, value.value, notations);
+	});
 	return read instanceof FieldError ? { ...value, problem: read } : { ...value, value: read };
+}
+
+/** The external ID of a record of another system. */
+function idInSource({ field, value }: EvaluatedValue, source = ''): string {
+	const id = String(uniqueValue(field, String(value)));
+	return id.startsWith(`${source}:`) ? id : sourceId(source, id);
 }
 
 interface ConversionOptions {

@@ -81,7 +81,7 @@ const rowsOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 1 },
 	default: 100000,
-	description: 'The maximum number of records per file. Further records go into more files, one per output item.',
+	description: 'The maximum number of records per file. Each file is an output item.',
 };
 
 export function exportFile(): Operation {
@@ -90,7 +90,7 @@ export function exportFile(): Operation {
 			name: 'Export File',
 			value: 'exportFile',
 			action: 'Export records to file',
-			description: 'Write filtered and sorted records to a CSV or NDJSON file of any size',
+			description: 'Write records to a CSV or NDJSON file of any size',
 		},
 
 		properties: () => [outputFieldProperty, formatProperty, ...exportListProperties],

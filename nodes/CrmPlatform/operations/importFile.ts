@@ -24,7 +24,7 @@ export function importFile(): Operation {
 			name: 'Import File',
 			value: 'importFile',
 			action: 'Import records from file',
-			description: 'Create, update or delete a record for each row of a CSV, NDJSON or JSON file of any size',
+			description: 'Create, update or delete a record for each row of a file',
 		},
 
 		properties: () => importProperties,

@@ -26,7 +26,7 @@ const columns = mapperProperty(
 		displayName: 'Columns',
 		name: 'columns',
 		description:
-			'The column for each field, as named in the header of the file. Columns that are not named here are not sent.',
+			'The column of each field, as named in the header. Other columns are not sent.',
 	},
 	{
 		resourceMapperMethod: 'getColumnFields',
@@ -48,7 +48,7 @@ export const columnProperties: INodeProperties[] = [
 		placeholder: 'Add Column',
 		default: {},
 		displayOptions: { show: { columnsMode: ['automatic'] } },
-		description: 'Columns that go into another field than the automatic one, or nowhere. Preview shows where each column goes.',
+		description: 'Columns that go into another field than the automatic one, or nowhere',
 		options: [
 			{
 				displayName: 'Column',

@@ -51,10 +51,21 @@ export const importAsProperty: INodeProperties = {
 	default: 'create',
 };
 
+const sourceProperty: INodeProperties = {
+	displayName: 'Source Name',
+	name: 'sourceName',
+	type: 'string',
+	noDataExpression: true,
+	default: '',
+	placeholder: 'e.g. hubspot',
+	description: 'The system that the file comes from. Its ID 9001 becomes the External ID hubspot:9001, and is found in links.',
+};
+
 export const importProperties: INodeProperties[] = [
 	binaryFieldProperty,
 	importAsProperty,
 	matchOnProperty({ name: 'matchOn', displayOptions: { show: { importAs: ['upsert'] } } }, matchOnDescription),
+	sourceProperty,
 	importFormat,
 	...columnProperties,
 	{
@@ -105,7 +116,7 @@ export const refusedValuesOption: INodeProperties = {
 		{ name: 'Refuse the Row', value: 'refuse', description: 'The file “failed” has the rows with all reasons' },
 	],
 	default: 'refuse',
-	description: 'What to do with a row whose values do not fit their fields',
+	description: 'Rows with values that do not fit their fields',
 };
 
 export const repeatedRowsOption: INodeProperties = {
@@ -117,7 +128,7 @@ export const repeatedRowsOption: INodeProperties = {
 		{ name: 'Refuse All but the First', value: 'refuse' },
 	],
 	default: 'lastWins',
-	description: 'What to do with rows that have the same ID, or the same value to match on',
+	description: 'Rows with the same ID, or the same value to match on',
 };
 
 export const importOptions: INodeProperties[] = [

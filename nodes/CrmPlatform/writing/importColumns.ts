@@ -4,6 +4,8 @@ import { allCustomFields, type Field } from '../fields/field';
 import type { FileRecords } from '../files/rows';
 import { UnreadableFile } from '../files/unreadableFile';
 import { customFieldsOnce } from '../mapping/acceptedFields';
+import { externalId } from '../lookUp/sourceIds';
+import { chosenSource } from '../mapping/chosenNotations';
 import { matchColumns, type Column, type ColumnMatch, type MatchedFields } from '../mapping/columnMatch';
 import { meaningText, wordsOf } from '../mapping/fieldNames';
 import type { Execution } from '../model';
@@ -57,7 +59,7 @@ export async function planColumns(
 				const [meaning] = [...only].find(([, column]) => column === name) ?? [];
 				return { name, filled, samples, why: meaning === undefined ? 'Not mapped' : 'Chosen', ...(meaning !== undefined && { meaning }) };
 			})
-		: matchColumns(columns, await matchedFields(execution, plan), exceptions);
+		: matchColumns(columns, await matchedFields(execution, plan, chosenSource(execution.n8n) !== undefined), exceptions);
 	const twice = matches.find(({ name, meaning, filled }) => repeated.has(name) && meaning !== undefined && filled > 0)?.name;
 	if (twice !== undefined) throw new Error(`The header has the column “${twice}” twice. Rename or remove one of them; nothing was written.`);
 	const isAnyFilled = columns.some(({ filled }) => filled > 0);
@@ -134,11 +136,15 @@ function digested(digest: number, text: string): number {
 	return hash;
 }
 
-async function matchedFields({ api, resource }: Execution, { fields, path }: ImportTarget): Promise<MatchedFields> {
+async function matchedFields({ api, resource }: Execution, { fields, path }: ImportTarget, hasSource: boolean): Promise<MatchedFields> {
 	const described = (await api.describe(resource.path))?.fields ?? [];
 	const custom = fields.some(({ name }) => name === allCustomFields) ? await customFieldsOnce(api, `/v1${path}`) : undefined;
 	const standard = custom ? fields.filter(({ name }) => name !== allCustomFields) : fields;
+	const linked = [...new Set(hasSource ? fields.flatMap(({ collection, part }) => (part === undefined ? (collection ?? []) : [])) : [])];
+	const areFound = await Promise.all(linked.map(async (collection) => ((await api.describe(`/${collection}`))?.list?.filters ?? []).some(({ name }) => name === externalId.name)));
+	const sourceLinks = hasSource && new Set(fields.flatMap(({ name, collection = '' }) => (areFound[linked.indexOf(collection)] ? [name] : [])));
 	return {
+		...(sourceLinks && { sourceLinks }),
 		collection: path.slice(1),
 		fields: [...standard, ...(custom?.fields ?? [])],
 		recordFieldNames: new Set([...described.map(({ name }) => name), ...(custom?.unwritableNames ?? [])]),

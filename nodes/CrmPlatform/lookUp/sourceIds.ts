@@ -1,0 +1,61 @@
+import { oncePerConnection } from '../api/oncePerConnection';
+import { readPages } from '../api/lists/pages';
+import { fieldNamed } from '../fields/field';
+import { lookUp, withFields, type Collection } from './lookUp';
+
+/** The field that has the ID of a record in another system. */
+export const externalId = fieldNamed('external_id');
+
+/** The value of that field for a record of another system: `hubspot:9001`. */
+export const sourceId = (source: string, id: unknown): string => `${source}:${String(id).trim()}`;
+
+/** The records of a collection that came from another system. Undefined if the CRM does not find its records so. */
+export const recordsOfSource = oncePerConnection(async (api, collection, source) => {
+	const list = (await api.describe(`/${collection}`))?.list;
+	if (!list?.filters.some(({ name }) => name === externalId.name)) return undefined;
+	return new SourceRecords({ api, path: `/v1/${collection}`, list, filters: list.filters, fields: [externalId.name] }, source);
+});
+
+class SourceRecords {
+	private readonly ids = new Map<string, string>();
+	private readonly missing = new Set<string>();
+	private requestedIds = 0;
+	private isWhole = false;
+	private readonly collection: Collection;
+	private readonly source: string;
+
+	constructor(collection: Collection, source: string) {
+		this.collection = collection;
+		this.source = source;
+	}
+
+	/** The ID in the CRM of the record with this ID in the other system, once it was looked up. */
+	idOf = (id: string): string | undefined => this.ids.get(sourceId(this.source, id));
+
+	/** Looks records up: one by one, or all of the other system if these are fewer pages. */
+	async find(ids: Iterable<string>): Promise<void> {
+		const unknown = [...ids].map((id) => sourceId(this.source, id)).filter((id) => !this.ids.has(id) && !this.missing.has(id));
+		if (this.isWhole || unknown.length === 0) return;
+		this.requestedIds += unknown.length;
+		if (this.requestedIds > 1 && (await this.readAll())) return;
+		const outcomeOf = await lookUp(this.collection, externalId, unknown);
+		for (const id of unknown) {
+			const outcome = outcomeOf(id);
+			if ('found' in outcome) this.ids.set(id, outcome.found.id);
+			else this.missing.add(id);
+		}
+	}
+
+	/** @returns whether all were read: not if that takes more requests than the values asked for so far */
+	private async readAll(): Promise<boolean> {
+		const { api, path, list, filters, fields } = this.collection;
+		const filter = `${externalId.name}[starts_with]`;
+		if (!filters.some(({ name }) => name === filter)) return false;
+		const query = withFields(list, { [filter]: `${this.source}:` }, fields);
+		for await (const { records, total = Infinity } of readPages(api.send, { path, list, query })) {
+			if (total > this.requestedIds * records.length && total > records.length) return false;
+			for (const { id, external_id: external } of records) this.ids.set(String(external), String(id));
+		}
+		return (this.isWhole = true);
+	}
+}
