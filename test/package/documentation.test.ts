@@ -165,7 +165,7 @@ test('the messages under Troubleshooting are messages of the package', () => {
 	const sources = plain(
 		globSync('{nodes,credentials}/**/*.ts', { cwd: root }).map(read).map(withoutComments).join('\n').replace(/['`] \+\n\s*['`]/g, ''),
 	);
-	const rows = read('docs/guide/messages.md').split('\n').filter((line) => line.startsWith('| ')).slice(1);
+	const rows = read('docs/reference/messages.md').split('\n').filter((line) => line.startsWith('| ')).slice(1);
 	const messages = rows.map((row) => row.split('|')[1]!.trim());
 	expect(messages.length).toBeGreaterThan(5);
 	const missing = messages.filter((message) =>
