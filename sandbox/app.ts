@@ -1,4 +1,6 @@
 import { type Context, Hono } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import { isIP } from 'node:net';
 import { apiRoutes } from './api-routes.ts';
 import { Clock } from './core/foundation/clock.ts';
 import { controlRoutes } from './control/control-routes.ts';
@@ -13,9 +15,8 @@ import { OAuthError, oauthErrorOf } from './api/oauth/oauth-error.ts';
 import { oauthPaths } from './api/oauth/server-metadata.ts';
 import { defaultLifetimes } from './api/oauth/token-exchange.ts';
 import { consoleRoutes } from './web/console/console-routes.ts';
-import { docsRoutes, findScript } from './web/docs/docs.ts';
+import { docsRoutes } from './web/docs/docs.ts';
 import { iconRoutes } from './web/pages/icon.ts';
-import { restrictHosts } from './web/sign-in/restrict-hosts.ts';
 import { refusalPage } from './web/pages/page.ts';
 import { settingsRoutes } from './web/settings/settings-routes.ts';
 import { signInRoutes } from './web/sign-in/sign-in.ts';
@@ -36,8 +37,6 @@ export interface AppOptions {
 	allowPrivateWebhooks?: boolean;
 	/** Whether tests can inject faults, advance the clock and read the request log under `/_sandbox`. */
 	faults?: boolean;
-	/** Host names accepted for pages, besides IP addresses and localhost. */
-	hostNames?: string[];
 	/** Lifetimes of tokens: by default an hour, and ten minutes for a replaced refresh token. */
 	tokenLifetimes?: Partial<TokenLifetimes>;
 	/** Returns milliseconds since 1970. */
@@ -75,7 +74,7 @@ export function createApp(options: AppOptions): Hono<Env> {
 		app.use(path, rateLimit(service, limiter), requireCredentials, requireScopeOfRoute);
 	}
 	for (const path of [oauthPaths.token, oauthPaths.revoke]) app.use(path, rateLimit(service, limiter));
-	for (const path of pagePaths) app.use(path, restrictHosts(options.hostNames ?? []));
+	for (const path of pagePaths) app.use(path, refuseForeignHosts);
 	// After authentication, so that a stranger cannot block a key.
 	app.use('/v1/*', refuseConcurrentKeys());
 	if (options.faults) app.use(injectFaults(faults));
@@ -84,7 +83,7 @@ export function createApp(options: AppOptions): Hono<Env> {
 		...apiRoutes(service, dispatcher),
 		...signInRoutes(service),
 		...settingsRoutes(service),
-		...docsRoutes(findScript(), service),
+		...docsRoutes(service),
 		...iconRoutes(),
 		...consoleRoutes(service),
 	]);
@@ -121,6 +120,16 @@ function asProblem(error: Error, store: Store): Problem {
 	console.error(error);
 	return new Problem('internal_error', 'The service failed. Try again.');
 }
+
+/**
+ * Refuses requests whose Host is not this machine. A web page elsewhere can make its own name resolve to it (DNS
+ * rebinding), and browsers would then treat it as this service. IP addresses and localhost do not depend on DNS.
+ */
+const refuseForeignHosts = createMiddleware<Env>(async (c, next) => {
+	const { hostname } = new URL(c.req.url);
+	if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0 || /(^|\.)localhost$/.test(hostname)) return next();
+	return refusalPage(c, 403, 'Unknown host name', `This service does not answer to ${hostname}. Open it at localhost.`);
+});
 
 /** Pages for browsers, and paths that need no credentials. */
 const pagePaths = [

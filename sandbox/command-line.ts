@@ -22,7 +22,6 @@ export const usage = `Serves the CRM Platform API, with made-up data, on this ma
   --access-token-seconds N  lifetime of an access token (3600)
   --refresh-grace-seconds N how long a replaced refresh token stays valid (600)
   --allow-private-webhooks  allows webhooks to this machine and its network
-  --host-name NAME          host name to accept for pages, besides localhost
   --faults                  lets tests inject faults at /_sandbox/faults and advance the
                             clock at /_sandbox/clock
   --help                    shows this
@@ -54,7 +53,6 @@ const flags = {
 	'requests-per-minute': wholeNumber(1, 1_000_000),
 	'access-token-seconds': seconds(1),
 	'refresh-grace-seconds': seconds(0),
-	'host-name': someText.toLowerCase(),
 	'allow-private-webhooks': z.boolean(),
 	faults: z.boolean(),
 	help: z.boolean(),
@@ -70,13 +68,12 @@ export function parseCommandLine(args: string[]): SandboxOptions | undefined {
 	const [issue] = error?.issues ?? [];
 	if (issue) throw new UsageError(`--${issue.path.join()} takes ${issue.message}.`);
 	const { help, db, contacts, day, plan, port = 4010, faults = false } = values!;
-	const { 'api-key': apiKey, 'requests-per-minute': requestsPerMinute, 'host-name': hostName } = values!;
+	const { 'api-key': apiKey, 'requests-per-minute': requestsPerMinute } = values!;
 	const { 'access-token-seconds': accessToken, 'refresh-grace-seconds': replacedRefreshToken } = values!;
 	const { 'allow-private-webhooks': allowPrivateWebhooks = false } = values!;
 	if (help) return undefined;
 	return {
 		...present({ db, contacts, day, apiKey, plan, requestsPerMinute }),
-		...(hostName !== undefined && { hostNames: [hostName] }),
 		port,
 		isLively: true,
 		tokenLifetimes: present({ accessToken, replacedRefreshToken }),

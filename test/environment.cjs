@@ -31,9 +31,6 @@ module.exports = class extends TestEnvironment {
 		// connections, and `sleep` continues after what it limits has ended (up to 2.30).
 		const { setTimeout, setInterval } = this.global;
 		if (process.send) Object.assign(this.global, { setTimeout: leftBehind(setTimeout), setInterval: leftBehind(setInterval) });
-		this.global.loadSandbox = () => {
-			require('./sandbox/harness/quick-passwords.ts');
-			return require('../sandbox/serve.ts');
-		};
+		this.global.loadSandbox = () => require('../sandbox/serve.ts');
 	}
 };

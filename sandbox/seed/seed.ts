@@ -20,7 +20,7 @@ import { customObjectSeed, machineFieldSeed, machineFieldSeeds, machineSeeds } f
 import { dealSeeds } from './deal-seeds.ts';
 import { history, type Times } from './history.ts';
 import { ownersAndTags, tagCount, tagSeed } from './owners-and-tags.ts';
-import { seedMembers } from './demo-members.ts';
+import { demoMembers } from './demo-members.ts';
 import { messageSeeds } from './message-seeds.ts';
 import { pipelineCount, pipelineSeeds } from './pipeline-seeds.ts';
 import { type Random, randomFrom } from './random.ts';
@@ -54,7 +54,7 @@ export function seed(
 ): void {
 	const today = Date.parse(day);
 	const end = isLively ? today - recentWorkMs : today;
-	seedMembers(store);
+	for (const { id, password } of demoMembers) store.members.add(id, password);
 	if (store.table(customFields.name)!.count([], { includeDeleted: true }) > 0) return;
 	const random = randomFrom(20_230_102);
 	const fill = (resource: Resource, records: Iterable<StoredRecord>) => store.table(resource.name)!.fill(records);

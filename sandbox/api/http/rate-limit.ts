@@ -30,11 +30,8 @@ export const rateLimit = (service: Service, limiter: RateLimiter) =>
 		);
 	});
 
-/** Authenticated requests share the account's window, others one per address. */
-const windowOf = (c: Context<Env>): string => (c.get('caller') ? accountId : addressOf(c));
-
-/** The address of the client; there is none if the app was called in process. */
-export const addressOf = (c: Context<Env>): string => c.env?.incoming?.socket.remoteAddress ?? 'unknown';
+/** Authenticated requests share the account's window, others one per address; there is none in process. */
+const windowOf = (c: Context<Env>): string => (c.get('caller') ? accountId : (c.env?.incoming?.socket.remoteAddress ?? ''));
 
 const windowMs = 60_000;
 

@@ -34,10 +34,9 @@ function formBody(form: z.ZodObject, example: object) {
 /** The decision of the consent page. */
 export const decisionForm = formBody(
 	z.object({
-		csrf: describedText('The hidden token of the page.'),
 		decision: z.enum(['allow', 'deny']).meta({ description: 'The decision of the user.' }),
 	}),
-	{ csrf: 'b1946ac92492d234', decision: 'allow' },
+	{ decision: 'allow' },
 );
 
 const clientInputs = {

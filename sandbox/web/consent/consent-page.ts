@@ -4,7 +4,7 @@ import type { AuthorizationRequest } from './authorization-request.ts';
 import { accessByRecords } from '../../domain/access/scopes.ts';
 import type { Env } from '../../core/service.ts';
 import { renderPage } from '../pages/page.ts';
-import { csrfToken, type Session } from '../sign-in/session.ts';
+import type { Session } from '../sign-in/session.ts';
 import { signOutForm } from '../sign-in/sign-in.ts';
 
 /** Asks the user whether the application may do what it asks for. */
@@ -27,7 +27,6 @@ export function consentPage(c: Context<Env>, session: Session, request: Authoriz
 				</ul>
 				<p><small>Write access means creating, changing and deleting records. The application
 					sees only the records that you can see, and does nothing that you cannot do.</small></p>
-				<input type="hidden" name="csrf" value="${csrfToken(session)}" />
 				<div class="decision">
 					<p class="row">
 						<button class="main" name="decision" value="allow">Allow</button>
@@ -38,7 +37,7 @@ export function consentPage(c: Context<Env>, session: Session, request: Authoriz
 			</form>
 			<div class="row quiet">
 				<p>Signed in as ${session.member.email}.</p>
-				${signOutForm(session, here)}
+				${signOutForm(here)}
 			</div>
 		`,
 	});

@@ -3,9 +3,9 @@ import { type ApiRoute, endpoint } from '../../api/endpoint/endpoint.ts';
 import { queryParametersOf } from '../../api/endpoint/parameters.ts';
 import { commonHeaders, noContent } from '../../api/endpoint/responses.ts';
 import { consentPage } from './consent-page.ts';
-import { refuseForeignForm, formMiddleware, readForm } from '../pages/forms.ts';
+import { formMiddleware, readForm } from '../pages/forms.ts';
 import { refusalPage } from '../pages/page.ts';
-import { hasCsrfToken, type Session, sessionOf } from '../sign-in/session.ts';
+import { type Session, sessionOf } from '../sign-in/session.ts';
 import { signInUrl } from '../sign-in/sign-in.ts';
 import type { Env, Service } from '../../core/service.ts';
 import {
@@ -73,7 +73,6 @@ const decisionRoute = (service: Service): ApiRoute =>
 		async handle(c) {
 			const form = await readForm(c);
 			return withRequest(service, c, (session, request) => {
-				if (!hasCsrfToken(session, form)) return refuseForeignForm(c);
 				const response: Record<string, string> =
 					form.get('decision') === 'allow'
 						? { code: newCode(service, session, request) }

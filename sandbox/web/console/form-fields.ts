@@ -1,38 +1,41 @@
 import type { z } from 'zod/v4';
 import { valueAt } from '../../core/foundation/json.ts';
+import { getOrCreate } from '../../core/foundation/maps.ts';
 import { customFieldType } from '../../core/schemas/custom-field-type.ts';
 import { type CustomField, customFields } from '../../core/schemas/custom-fields.ts';
 import { resources } from '../../core/schemas/index.ts';
 import { type JsonSchema, jsonSchema } from '../../core/schemas/json-schema.ts';
 import { hasCustomFields, isImmutable, isReadOnly, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
+import { parseRecord } from '../../core/store/records/record-json.ts';
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
-import type { TableView } from '../../core/store/visibility/visible-table.ts';
-import { itemTitles, resourceLabels, resourcesOfObjects, shortTitle, titleFields, titleOf } from './titles.ts';
+import { itemTitles, resourceLabels, resourcesOfObjects, titleOf } from './titles.ts';
 
 /** A field of a form, named as in the body that the API takes. */
 export interface FormField {
 	name: string;
-	/** The schema of its value with the current choices, or with `x-suggestions` if there are many. */
+	/** The schema of its value with the current choices. */
 	schema: JsonSchema;
 	isRequired: boolean;
 	/** Whether the form begins with it. */
 	isImportant: boolean;
 }
 
-/** Up to this many records are offered as a list. If there are more, the newest are suggested during typing. */
-const maxChoices = 50;
-const maxSuggestions = 200;
-
-/** Up to this many items, such as the stages of pipelines, are offered as a list. */
-const maxItems = 500;
+/** Up to this many records are offered, the newest; each page has a link that creates a record for the one that it shows. */
+const maxChoices = 200;
 
 /**
  * The fields of a form for a record.
  *
  * @param stored undefined for a new record
+ * @param query the values of a new record
  */
-export function formFields(store: StoreView, resource: Resource, stored: StoredRecord | undefined): FormField[] {
+export function formFields(
+	store: StoreView,
+	resource: Resource,
+	stored: StoredRecord | undefined,
+	query = new URLSearchParams(),
+): FormField[] {
 	const { properties = {}, required = [] } = jsonSchema(resource.input, 'input');
 	const names = Object.keys(properties).filter(
 		(name) => !isReadOnly(resource, name) && !(stored && isImmutable(resource, name)),
@@ -42,13 +45,13 @@ export function formFields(store: StoreView, resource: Resource, stored: StoredR
 		...names.filter((name) => name !== 'custom_fields').map((name): [string, JsonSchema] => [name, properties[name]!]),
 		...custom,
 	];
-	const withChoices = choicesIn(store, all.map(([, schema]) => schema));
+	const withChoices = choicesIn(store);
 	const schemaOf = (name: string, schema: JsonSchema): JsonSchema => {
 		if (name === 'resource' && resource.name === customFields.name) {
 			const description = 'Records that get the field.';
-			return { ...schema, description, ...choicesSchema(customizable(store), Infinity) };
+			return { ...schema, description, ...choices(customizable(store)) };
 		}
-		return withChoices(schema, valueAt(stored, name.split('.')));
+		return withChoices(schema, valueAt(stored, name.split('.')) ?? query.get(name));
 	};
 	return all.map(([name, schema]) => ({
 		name,
@@ -61,7 +64,7 @@ export function formFields(store: StoreView, resource: Resource, stored: StoredR
 /** The fields that an action asks for. */
 export function actionFields(store: StoreView, input: z.ZodObject): FormField[] {
 	const { properties = {}, required = [] } = jsonSchema(input, 'input');
-	const withChoices = choicesIn(store, Object.values(properties));
+	const withChoices = choicesIn(store);
 	return Object.entries(properties).map(([name, schema]) => ({
 		name,
 		schema: withChoices(schema),
@@ -69,12 +72,6 @@ export function actionFields(store: StoreView, input: z.ZodObject): FormField[] 
 		isImportant: true,
 	}));
 }
-
-/** Records with their titles. */
-type TitledRecords = Array<[id: string, title: string]>;
-
-/** @param value the record's value: the records that it refers to are among the suggestions */
-type WithChoices = (schema: JsonSchema, value?: unknown) => JsonSchema;
 
 /** The record types to which custom fields can be added, by name. */
 const customizable = (store: StoreView): Array<[name: string, label: string]> =>
@@ -108,44 +105,27 @@ const labelsOfOptions = ({ options }: CustomField) =>
 	Object.fromEntries(options.map((option) => [option.value, (option as { label?: string }).label]));
 
 /**
- * Adds records as choices wherever one of these schemas is a reference. Each record type is read once,
- * because hundreds of custom fields may refer to it.
+ * Returns a function that adds records as choices if a schema is a reference. Each record type is read once, because
+ * hundreds of custom fields may refer to it.
  */
-function choicesIn(store: StoreView, schemas: JsonSchema[]): WithChoices {
-	const targetOf = ({ 'x-resource': target, 'x-item-of': list, items }: JsonSchema) =>
-		typeof target === 'string' && typeof list !== 'string' && !items ? target : undefined;
-	const targets = [...new Set(schemas.map(targetOf).filter((target) => target !== undefined))];
-	const titlesByTarget = new Map(targets.map((target) => [target, newestTitles(store, target)]));
-	return (schema, value) => {
-		if (typeof schema['x-item-of'] === 'string') {
-			return { ...schema, ...choicesSchema([...itemTitles(store, schema['x-item-of'])], maxItems) };
-		}
-		const target = targetOf(schema);
-		const table = target === undefined ? undefined : store.table(target);
+function choicesIn(store: StoreView) {
+	const newest = new Map<string, StoredRecord[]>();
+	/** @param value the current value: the record that it refers to is among the choices */
+	return (schema: JsonSchema, value?: unknown): JsonSchema => {
+		const { 'x-resource': target, 'x-item-of': list, items } = schema;
+		if (typeof list === 'string') return { ...schema, ...choices([...itemTitles(store, list)]) };
+		const table = typeof target === 'string' && !items ? store.table(target) : undefined;
 		if (!table) return schema;
-		return { ...schema, ...choicesSchema(titlesByTarget.get(target!)!, maxChoices, referencedRecord(table, value)) };
+		const records = getOrCreate(newest, table.resource.name, () => table.page({ ...newestFirst, limit: maxChoices }).map(parseRecord));
+		const chosen = typeof value === 'string' && !records.some(({ id }) => id === value) ? table.find(value) : undefined;
+		const titled = [...records, ...(chosen ? [chosen] : [])].map((record): [string, string] => [record.id, titleOf(table.resource, record)]);
+		return { ...schema, ...choices(titled.toSorted(([, a], [, b]) => alphabet.compare(a, b))) };
 	};
 }
 
+export const newestFirst = { conditions: [], order: [{ column: 'id', descending: true }], after: undefined, includeDeleted: false };
+
 const alphabet = new Intl.Collator();
 
-/** The newest records, by title. */
-function newestTitles(store: StoreView, target: string): TitledRecords {
-	const table = store.table(target);
-	if (!table) return [];
-	const fields = titleFields(table.resource);
-	return table.newestTexts(fields, maxSuggestions).map(({ id, text }): [string, string] => [id, shortTitle(text)])
-		.toSorted(([, a], [, b]) => alphabet.compare(a, b));
-}
-
-/** The record that a value refers to, with its title. */
-function referencedRecord(table: TableView, id: unknown): TitledRecords {
-	const record = typeof id === 'string' ? table.find(id) : undefined;
-	return record ? [[record.id, titleOf(table.resource, record)]] : [];
-}
-
-/** Records to choose from: a list of all of them, or suggestions if there are many. */
-const choicesSchema = (records: TitledRecords, maxOptions: number, chosen: TitledRecords = []): Record<string, unknown> =>
-	records.length > maxOptions
-		? { 'x-suggestions': Object.fromEntries([...records, ...chosen]) }
-		: { enum: records.map(([id]) => id), 'x-enum-labels': Object.fromEntries(records) };
+const choices = (titles: Array<[id: string, title: string]>): Record<string, unknown> =>
+	({ enum: titles.map(([id]) => id), 'x-enum-labels': Object.fromEntries(titles) });

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, memberNamed, valueAt } from '../../core/foundation/json.ts';
+import { isObject, type JsonObject, valueAt } from '../../core/foundation/json.ts';
 import { type JsonSchema, typesOf } from '../../core/schemas/json-schema.ts';
 import type { StoredRecord } from '../../core/schemas/resource.ts';
 import type { FormField } from './form-fields.ts';
@@ -11,15 +11,12 @@ export const isJson = (schema: JsonSchema): boolean => ['array', 'object'].some(
 export const formTexts = (fields: FormField[], values: Record<string, unknown>): URLSearchParams =>
 	new URLSearchParams(fields.map(({ name, schema }): [string, string] => [name, textOf(schema, valueAt(values, name.split('.')))]));
 
-/** The text of an input; a suggested record is shown as its name, followed by its id. */
 function textOf(schema: JsonSchema, value: unknown): string {
 	if (isEmptyValue(value)) return '';
 	if (typeof value === 'object') return JSON.stringify(value, null, 2);
 	const text = withLineFeeds(String(value));
 	// Formatted as a local time, without zeros at the end; all times in forms are UTC.
-	if (schema.format === 'date-time') return text.replace(/(:00)?\.000Z$|Z$/, '');
-	const suggested = memberNamed(schema['x-suggestions'] as Record<string, string> | undefined, text);
-	return suggested === undefined ? text : `${suggested} (${text})`;
+	return schema.format === 'date-time' ? text.replace(/(:00)?\.000Z$|Z$/, '') : text;
 }
 
 /**
@@ -59,7 +56,6 @@ function valueOf(schema: JsonSchema, input: string): unknown {
 		const time = Date.parse(`${text}Z`);
 		return Number.isNaN(time) ? text : new Date(time).toISOString();
 	}
-	if ('x-suggestions' in schema) return idIn(schema['x-suggestions'] as Record<string, string>, text.trim());
 	return text;
 }
 
@@ -69,14 +65,6 @@ function parsed(text: string): unknown {
 	} catch {
 		return text;
 	}
-}
-
-/** The id that follows a suggested name, or the id of the only record with the typed name. */
-function idIn(suggestions: Record<string, string>, text: string): string {
-	const id = /\((\w+)\)$/.exec(text)?.[1];
-	if (id !== undefined) return id;
-	const named = Object.entries(suggestions).filter(([, title]) => title.toLowerCase() === text.toLowerCase());
-	return named.length === 1 ? named[0]![0] : text;
 }
 
 /**

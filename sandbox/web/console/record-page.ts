@@ -2,24 +2,22 @@ import { html } from 'hono/html';
 import { memberNamed } from '../../core/foundation/json.ts';
 import type { Service } from '../../core/service.ts';
 import { recordsPath } from '../sign-in/navigation.ts';
-import { formInputs } from '../sign-in/signed-in-forms.ts';
 import type { Html } from '../pages/page.ts';
 import { actionInput, hasCustomFields, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
 import { customFields } from '../../core/schemas/custom-fields.ts';
-import { customObjects } from '../../core/schemas/custom-objects.ts';
+import { customObjects, recordsName } from '../../core/schemas/custom-objects.ts';
 import { resources } from '../../core/schemas/index.ts';
 import type { JsonSchema } from '../../core/schemas/json-schema.ts';
 import { deliveryStatuses } from '../../core/schemas/webhook-deliveries.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import { filterCondition } from '../../domain/queries/filter-conditions.ts';
 import { filtersOf } from '../../domain/queries/filters.ts';
-import { equals } from '../../core/store/records/condition.ts';
+import { parseRecord } from '../../core/store/records/record-json.ts';
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
-import { actionFields, customFieldSchema } from './form-fields.ts';
+import { actionFields, customFieldSchema, newestFirst } from './form-fields.ts';
 import { formTexts } from './form-values.ts';
 import { formInput } from './widgets.ts';
 import { deliveryLine, recentEventList } from './events-page.ts';
-import { fieldsOfObject } from './fields-of-object.ts';
 import { objectOf, recordLink, recordPath, resourceLabels, titleField, titleOf } from './titles.ts';
 import { isEmptyValue, shownValue, timeOf } from './values.ts';
 import { may, type Visitor } from './visitor.ts';
@@ -55,7 +53,7 @@ export function recordBody(
 				</details>
 			</section>
 			<div>
-				${fieldsOfObject(visitor, resource, record)} ${related(visitor, resource, record)}
+				${related(visitor, resource, record)}
 				${resource.name === webhooks.name ? deliveries(service, visitor, record) : ''}
 				<section aria-labelledby="recent">
 					<h2 id="recent">Recent events</h2>
@@ -89,10 +87,9 @@ function fieldList({ store }: Visitor, resource: Resource, record: StoredRecord)
 }
 
 function actions(visitor: Visitor, resource: Resource, record: StoredRecord): Html {
-	const { store, session } = visitor;
+	const { store } = visitor;
 	const path = recordPath(resource, record);
-	const hidden = html`${formInputs(session)}
-		<input type="hidden" name="version" value="${record.version}" />`;
+	const version = html`<input type="hidden" name="version" value="${record.version}" />`;
 	const possible = Object.entries(may(visitor, 'change', resource) ? (resource.actions ?? {}) : {});
 	const offered = possible.filter(([, action]) => action.isPossible?.(record) ?? true).map(([name, action]) => ({
 		name,
@@ -104,7 +101,7 @@ function actions(visitor: Visitor, resource: Resource, record: StoredRecord): Ht
 			const state = { texts: formTexts(fields, {}), errors: new Map<string, string[]>(), isNew: true };
 			const verb = summary.split(' ')[0];
 			const form = html`<form method="post" action="${path}/actions/${name}">
-				${hidden} ${fields.map((field) => formInput(state, field))}
+				${version} ${fields.map((field) => formInput(state, field))}
 				<button title="${summary}">${verb}</button>
 			</form>`;
 			return fields.length === 0
@@ -116,7 +113,7 @@ function actions(visitor: Visitor, resource: Resource, record: StoredRecord): Ht
 			? html`<details class="menu">
 					<summary class="danger">Delete…</summary>
 					<form method="post" action="${path}/delete">
-						${hidden}
+						${version}
 						<p><small>${afterDeletion(resource)}</small></p>
 						<button class="danger">Delete</button>
 					</form>
@@ -131,43 +128,58 @@ const afterDeletion = ({ insteadOfDeletion }: Resource): string =>
 		? `It is kept, and its ${Object.entries(insteadOfDeletion).map((change) => change.join(' becomes ')).join(', ')}.`
 		: 'It disappears from all lists. The API still returns it with include_deleted.';
 
-/** The records that refer to this one by a link or by a field for lookups. */
-function related(visitor: Visitor, resource: Resource, { id }: StoredRecord): Html {
-	const { store } = visitor;
-	const add = (other: Resource, values: Record<string, string>) =>
-		may(visitor, 'create', other)
-			? html`<a href="${recordsPath(other.name)}/new?${new URLSearchParams(values).toString()}"
-					aria-label="New ${resourceLabels(store, other).singular.toLowerCase()}">New</a>`
-			: '';
-	const references = resources.flatMap((other) =>
-		other.lookups.filter((field) => other.properties[field]?.['x-resource'] === resource.name)
-			.map((field) => ({ other, field })),
-	);
-	const byField = references.map(({ other, field }) => {
-		const query = new URLSearchParams({ [field]: id }).toString();
+/** Records that hang on another one: the filter of their list that finds them, and the values of a new one. */
+interface Hanging {
+	other: Resource;
+	parameter: string;
+	value: string;
+	values: Record<string, string>;
+}
+
+/** What refers to a record by a field for lookups or by a link; to a custom object, the fields of its records. */
+function hangingOn({ store }: Visitor, { name }: Resource, { id, ...record }: StoredRecord): Hanging[] {
+	if (name === customObjects.name) {
+		const value = recordsName(String(record['key']));
+		const key = String(record['primary_field']);
+		// The first field gives the records their title.
+		const first = customFieldsOf(store, value).has(key) ? {} : { key, type: 'text' };
+		return [{ other: customFields, parameter: 'resource', value, values: { resource: value, ...first } }];
+	}
+	return resources.flatMap((other): Hanging[] => {
+		const { properties, lookups } = other;
+		const fields = lookups.filter((field) => properties[field]?.['x-resource'] === name);
+		const isLinked = properties['links']?.items?.properties?.['resource']?.enum?.includes(name);
+		const links = JSON.stringify([{ resource: name, id }]);
+		return [
+			...fields.map((field) => ({ other, parameter: field, value: id, values: { [field]: id } })),
+			...(isLinked ? [{ other, parameter: 'linked_to', value: `${name}:${id}`, values: { links } }] : []),
+		];
+	});
+}
+
+/** What hangs on a record: how many of each type, and the newest ones. */
+function related(visitor: Visitor, resource: Resource, record: StoredRecord): Html | '' {
+	const rows = hangingOn(visitor, resource, record).map(({ other, parameter, value, values }) => {
+		const filter = filtersOf(other).find((candidate) => candidate.parameter === parameter)!;
+		const conditions = [filterCondition(filter, value)];
+		const table = visitor.store.table(other.name)!;
+		const newest = table.page({ ...newestFirst, conditions, limit: 3 }).map(parseRecord);
+		const { singular, plural } = resourceLabels(visitor.store, other);
+		const path = recordsPath(other.name);
 		return html`<li class="row">
-			<a class="grow" href="${recordsPath(other.name)}?${query}">${resourceLabels(store, other).plural}
-				<small>by ${other.properties[field]!.title}</small></a>
-			<span>${store.table(other.name)!.count([equals(field, id)])}</span>
-			${add(other, { [field]: id })}
+			<a class="grow" href="${path}?${new URLSearchParams({ [parameter]: value }).toString()}">${plural}
+				<small>by ${filter.schema.title}</small></a>
+			<span>${table.count(conditions)}</span>
+			${may(visitor, 'create', other)
+				? html`<a href="${path}/new?${new URLSearchParams(values).toString()}" aria-label="New ${singular.toLowerCase()}">New</a>`
+				: ''}
+			${newest.map((newer) => html`<small>${recordLink(other, newer)}</small>`)}
 		</li>`;
 	});
-	const linking = resources.filter(({ properties }) =>
-		properties['links']?.items?.properties?.['resource']?.enum?.includes(resource.name),
-	);
-	const linked = `${resource.name}:${id}`;
-	const byLink = linking.map((other) => {
-		const filter = filtersOf(other).find(({ parameter }) => parameter === 'linked_to')!;
-		return html`<li class="row">
-			<a class="grow" href="${recordsPath(other.name)}?linked_to=${linked}">${resourceLabels(store, other).plural}</a>
-			<span>${store.table(other.name)!.count([filterCondition(filter, linked)])}</span>
-			${add(other, { links: JSON.stringify([{ resource: resource.name, id }]) })}
-		</li>`;
-	});
-	if (byField.length + byLink.length === 0) return html``;
+	if (rows.length === 0) return '';
 	return html`<section aria-labelledby="related">
 		<h2 id="related">Related records</h2>
-		<ul class="card related">${[...byField, ...byLink]}</ul>
+		<ul class="card related">${rows}</ul>
 	</section>`;
 }
 

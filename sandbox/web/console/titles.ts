@@ -11,7 +11,7 @@ import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 const titleCandidates = ['name', 'title', 'label', 'label_plural', 'subject', 'url', 'body', 'text', 'operation'];
 
 /** The title fields of a resource. The title of a record is the first one that has a value. */
-export const titleFields = ({ properties }: Resource): string[] => titleCandidates.filter((field) => field in properties);
+const titleFields = ({ properties }: Resource): string[] => titleCandidates.filter((field) => field in properties);
 
 /** The preferred title field; undefined if there is none. */
 export const titleField = (resource: Resource): string | undefined => titleFields(resource)[0];
@@ -21,11 +21,9 @@ const maxTitleLength = 80;
 /** The title of a record: its name, otherwise its id. */
 export function titleOf(resource: Resource, record: Record<string, unknown>): string {
 	const named = titleFields(resource).find((field) => record[field]);
-	return shortTitle(String(named === undefined ? record['id'] : record[named]));
+	const title = String(record[named ?? 'id']);
+	return title.length > maxTitleLength ? `${title.slice(0, maxTitleLength - 1)}…` : title;
 }
-
-export const shortTitle = (title: string): string =>
-	title.length > maxTitleLength ? `${title.slice(0, maxTitleLength - 1)}…` : title;
 
 export const recordPath = (resource: Resource, { id }: Pick<StoredRecord, 'id'>): string =>
 	`${recordsPath(resource.name)}/${id}`;

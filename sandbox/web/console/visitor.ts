@@ -19,10 +19,9 @@ import type { WriteContext } from '../../core/store/write-context.ts';
 /** A signed-in user, with the records and events that the API would show them. */
 export interface Visitor {
 	session: Session;
-	/** The store as they currently see it, because a page may wait for slow reads. */
-	readonly store: StoreView;
+	store: StoreView;
 	/** Shows a page with the navigation beside it. */
-	show(title: string, body: Html, status?: Parameters<typeof renderPage>[1]['status'], script?: string): Response | Promise<Response>;
+	show(title: string, body: Html, status?: Parameters<typeof renderPage>[1]['status']): Response | Promise<Response>;
 }
 
 /** Handles requests of signed-in users; sends others to sign in, and shows refusals as pages. */
@@ -35,29 +34,16 @@ export const forVisitors =
 			return c.redirect(signInUrl(c.req.method === 'GET' ? pathname + search : '/'), 303);
 		}
 		applyDueTransitions(service);
-		const show: Visitor['show'] = (title, body, status = 200, script = undefined) =>
-			renderPage(c, {
-				title,
-				body,
-				status,
-				navigation: navigation(service, session, pathname),
-				...(script !== undefined && { script }),
-			});
-		const caller = { type: 'user', id: session.member.id };
-		const visitor: Visitor = {
-			session,
-			get store() {
-				if (!sessionOf(service, c)) throw new Problem('invalid_credentials', 'You are no longer signed in.');
-				return storeVisibleTo(service.store, caller, undefined);
-			},
-			show,
-		};
+		const show: Visitor['show'] = (title, body, status = 200) =>
+			renderPage(c, { title, body, status, navigation: navigation(service, session, pathname) });
+		const store = storeVisibleTo(service.store, { type: 'user', id: session.member.id }, undefined);
 		try {
-			return await handler(c, visitor);
+			return await handler(c, { session, store, show });
 		} catch (error) {
 			if (!(error instanceof Problem)) throw error;
 			const title = String(error.body(c.get('requestId'))['title']);
-			return show(title, refusal(title, error.message), error.status as 404);
+			const body = html`<section class="card"><h1>${title}</h1><p>${error.message}</p></section>`;
+			return show(title, body, error.status as 404);
 		}
 	};
 
@@ -84,25 +70,10 @@ export const may = ({ session }: Pick<Visitor, 'session'>, verb: WriteVerb, { na
 	grantableScopes(session.member.role, [scopeOf(name, 'write')]).length > 0;
 
 /** @throws Problem insufficient_scope if the visitor may not write these records */
-export function writeContextOf(service: Service, c: Context<Env>, resource: Resource, verb: WriteVerb): WriteContext {
-	// A form may arrive slowly, so the session is checked again.
-	const session = sessionOf(service, c);
-	if (!session || !may({ session }, verb, resource)) {
-		throw new Problem('insufficient_scope', `You cannot change ${resource.name} here.`);
-	}
+export function writeContextOf(service: Service, c: Context<Env>, visitor: Visitor, resource: Resource, verb: WriteVerb): WriteContext {
+	const { session, store } = visitor;
+	if (!may(visitor, verb, resource)) throw new Problem('insufficient_scope', `You cannot change ${resource.name} here.`);
 	const { newId, now } = service;
 	const actor = { type: 'user', id: session.member.id };
-	return {
-		newId,
-		resource,
-		store: storeVisibleTo(service.store, actor, undefined),
-		actor,
-		request: { id: c.get('requestId'), idempotency_key: null },
-		now: now(),
-	};
+	return { newId, resource, store, actor, request: { id: c.get('requestId'), idempotency_key: null }, now: now() };
 }
-
-const refusal = (title: string, detail: string): Html => html`<section class="card">
-	<h1>${title}</h1>
-	<p>${detail}</p>
-</section>`;

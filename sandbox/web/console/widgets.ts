@@ -22,7 +22,6 @@ export function formInput(state: FormState, { name, schema, isRequired }: FormFi
 		schema.description,
 		schema.format === 'date-time' ? 'In UTC.' : '',
 		isJson(schema) ? `As JSON, such as ${jsonExample(schema)}.` : '',
-		'x-suggestions' in schema ? 'Type a name and select a match, or enter an ID.' : '',
 	];
 	return html`<div class="field">
 		<label for="${name}">${schema.title ?? name}
@@ -57,13 +56,6 @@ function input(state: FormState, name: string, schema: JsonSchema, isRequired: b
 					html`<option value="${value}" ${value === text ? 'selected' : ''}>${label}</option>`,
 			)}
 		</select>`;
-	}
-	const suggestions = schema['x-suggestions'] as Record<string, string> | undefined;
-	if (suggestions) {
-		return html`<input ${common} list="${name}-list" autocomplete="off" value="${text}" />
-			<datalist id="${name}-list">
-				${Object.entries(suggestions).map(([id, label]) => html`<option value="${label} (${id})"></option>`)}
-			</datalist>`;
 	}
 	// An input of one line would lose line breaks.
 	if (isJson(schema) || isLongText(schema) || text.includes('\n')) {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Context } from 'hono';
@@ -7,10 +7,10 @@ import type { Route } from '../../api/http/route.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { docsPath } from '../../api/http/docs-path.ts';
 import { iconLinks } from '../pages/icon.ts';
-import { refusalPage } from '../pages/page.ts';
 import { sessionOf } from '../sign-in/session.ts';
 import { signInUrl } from '../sign-in/sign-in.ts';
 
+const here = join(import.meta.dirname, 'docs.ts');
 const scriptPath = `${docsPath}/scalar.js`;
 
 /**
@@ -29,23 +29,11 @@ const policy = [
 	"base-uri 'none'",
 ].join('; ');
 
-/**
- * The clients that request samples omit, of about forty that Scalar offers. Its card *Client Libraries* shows a
- * fixed list (featured-clients in @scalar/api-reference) without the hidden ones, so none of that list is hidden:
- * shell/curl, ruby/native, node/undici, php/guzzle and python/python3.
- */
-const hiddenClients = {
-	...Object.fromEntries(
-		[
-			...['c', 'clojure', 'csharp', 'dart', 'fsharp', 'http', 'java', 'js', 'julia', 'kotlin'],
-			...['objc', 'ocaml', 'powershell', 'r', 'rust', 'swift'],
-		].map((language) => [language, true]),
-	),
-	node: ['axios', 'ofetch'],
-	php: ['curl', 'laravel'],
-	python: ['aiohttp', 'httpx_async', 'httpx_sync'],
-	shell: ['httpie', 'wget'],
-};
+/** Samples are for cURL and for fetch in Node.js; Scalar offers about forty clients. */
+const hiddenClients = [
+	...'c clojure csharp dart fsharp go http java js julia kotlin objc ocaml php powershell python r ruby rust swift'.split(' '),
+	...['shell/httpie', 'shell/wget', 'node/axios', 'node/ofetch', 'node/undici'],
+];
 
 /** The bar that leads back to the console; Scalar leaves room of the same height above its page. */
 const barStyle = `
@@ -74,42 +62,20 @@ const configuration = {
 	mcp: { disabled: true },
 };
 
-/**
- * The interactive documentation: Scalar, served from its npm package, with the service's OpenAPI
- * document.
- *
- * @param scriptFile Scalar's script; undefined if it is not installed
- */
-export function docsRoutes(scriptFile: string | undefined, service: Service): Route[] {
+/** The interactive documentation: Scalar, served from its npm package, with the service's OpenAPI document. */
+export function docsRoutes(service: Service): Route[] {
 	let script: string | undefined;
 	return [
+		{ method: 'GET', path: docsPath, handler: (c) => documentationPage(c, service) },
 		{
 			method: 'GET',
-			path: docsPath,
+			path: scriptPath,
 			handler(c) {
-				if (scriptFile === undefined) {
-					const detail =
-						'It is shown by the npm package @scalar/api-reference, which is not installed here. ' +
-						'Run npm install and start the sandbox again. /openapi.json describes the API as well.';
-					return refusalPage(c, 404, 'The documentation cannot be shown', detail);
-				}
-				return documentationPage(c, service);
+				// The script has some megabytes, so it is read on first use and not at every start.
+				script ??= readFileSync(join(dirname(createRequire(here).resolve('@scalar/api-reference')), 'browser', 'standalone.js'), 'utf8');
+				return c.body(script, 200, { 'Content-Type': 'text/javascript; charset=utf-8', 'Cache-Control': 'max-age=3600' });
 			},
 		},
-		...(scriptFile === undefined
-			? []
-			: [
-					{
-						method: 'GET',
-						path: scriptPath,
-						handler(c) {
-							// The script has some megabytes, so it is read on first use and not at every start.
-							script ??= readFileSync(scriptFile, 'utf8').replace('title:`Curl`', 'title:`cURL`');
-							const type = 'text/javascript; charset=utf-8';
-							return c.body(script, 200, { 'Content-Type': type, 'Cache-Control': 'max-age=3600' });
-						},
-					} satisfies Route,
-				]),
 	];
 }
 
@@ -146,16 +112,4 @@ function documentationPage(c: Context<Env>, service: Service): Response | Promis
 				</body>
 			</html>`,
 	);
-}
-
-/** Finds Scalar's script. */
-export function findScript(): string | undefined {
-	try {
-		const here = join(import.meta.dirname, 'docs.ts');
-		const main = createRequire(here).resolve('@scalar/api-reference');
-		const file = join(dirname(main), 'browser', 'standalone.js');
-		return existsSync(file) ? file : undefined;
-	} catch {
-		return undefined;
-	}
 }

@@ -1,38 +1,36 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Context } from 'hono';
 import { html, raw } from 'hono/html';
 import { icon, iconLinks } from './icon.ts';
-import { style } from './style.ts';
 
 /** The result of the tag `html`: interpolated values are escaped, literal parts are not. */
 export type Html = ReturnType<typeof html>;
 
-/** The source by which a CSP allows an inline style or script. */
-const hashSource = (content: string): string => `sha256-${createHash('sha256').update(content).digest('base64')}`;
+const style = readFileSync(join(import.meta.dirname, 'style.css'), 'utf8');
 
-const styleSource = hashSource(style);
+/** The source by which a CSP allows the inline style. */
+const styleSource = `sha256-${createHash('sha256').update(style).digest('base64')}`;
 
 interface Page {
 	title: string;
 	/** The content of `main`. */
 	body: Html;
-	status?: 200 | 400 | 403 | 404 | 409 | 412 | 422 | 429;
+	status?: 200 | 400 | 403 | 404 | 409 | 412 | 422;
 	/** Shown beside the page to signed-in users. */
 	navigation?: Html;
 	/** Targets of its forms other than this server, as sources of a CSP. */
 	formTargets?: string[];
-	/** The only script the page runs, inline. */
-	script?: string;
 }
 
 /** Renders a page that loads nothing but its icon, cannot be framed and is not cached. */
 export async function renderPage(c: Context, page: Page): Promise<Response> {
-	const { title, body, status = 200, navigation, formTargets = [], script } = page;
+	const { title, body, status = 200, navigation, formTargets = [] } = page;
 	const formAction = ["'self'", ...formTargets].join(' ');
-	const scripts = script === undefined ? '' : `script-src '${hashSource(script)}'; `;
 	c.header(
 		'Content-Security-Policy',
-		`default-src 'none'; style-src '${styleSource}'; img-src 'self'; ${scripts}` +
+		`default-src 'none'; style-src '${styleSource}'; img-src 'self'; ` +
 			`form-action ${formAction}; frame-ancestors 'none'; base-uri 'none'`,
 	);
 	c.header('X-Frame-Options', 'DENY');
@@ -55,7 +53,6 @@ export async function renderPage(c: Context, page: Page): Promise<Response> {
 					${navigation ? '' : html`<p class="brand">${icon} CRM Platform</p>`}
 					${body}
 				</main>
-				${script === undefined ? '' : html`<script>${raw(script)}</script>`}
 			</body>
 		</html>`;
 	// A string is sent at once; anything else becomes a stream, which takes several milliseconds longer.

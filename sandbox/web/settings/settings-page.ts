@@ -6,17 +6,13 @@ import type { Client } from '../../core/store/credentials/clients.ts';
 import { docsPath } from '../../api/http/docs-path.ts';
 import { settingsPath } from '../sign-in/navigation.ts';
 import { alert, type Html, renderPage } from '../pages/page.ts';
-import { formInputs } from '../sign-in/signed-in-forms.ts';
-import type { Session } from '../sign-in/session.ts';
-import { copyScript } from '../sign-in/notices.ts';
 
 interface SettingsView {
-	session: Session;
 	navigation: Html;
 	apiKeys: ApiKey[];
 	clients: Client[];
 	/** The key or client that was just created, with its secret. */
-	notice?: Html | undefined;
+	notice: Html | '';
 	error?: string;
 	/** The values of the form that has an error. */
 	submittedTexts?: URLSearchParams;
@@ -28,16 +24,15 @@ export const settingsPage = (c: Context<Env>, view: SettingsView) =>
 		title: 'API and integrations',
 		status: view.error === undefined ? 200 : 422,
 		navigation: view.navigation,
-		...(view.notice && { script: copyScript }),
 		body: html`
 			<h1>API and integrations</h1>
 			<p class="quiet">What other programs need to work with your CRM Platform account. The
 				<a href="${docsPath}">API documentation</a> describes what they can do.</p>
-			${alert(view.error)} ${view.notice ?? ''} ${apiKeys(view)} ${clients(view)}
+			${alert(view.error)} ${view.notice} ${apiKeys(view)} ${clients(view)}
 		`,
 	});
 
-const apiKeys = ({ session, apiKeys, ...view }: SettingsView) => html`
+const apiKeys = ({ apiKeys, submittedTexts }: SettingsView) => html`
 	<section class="card" aria-labelledby="api-keys">
 		<h2 id="api-keys">API keys</h2>
 		<p class="quiet">A key gives access to the whole account. Create a separate key for each program.</p>
@@ -50,21 +45,21 @@ const apiKeys = ({ session, apiKeys, ...view }: SettingsView) => html`
 						<small>Created ${day(createdAt)} ·
 							${lastUsedAt === null ? 'never used' : `last used ${day(lastUsedAt)}`}</small>
 					</div>
-					${confirmed(session, 'revoke-key', id, name, 'Revoke', 'Programs that use it will stop working.')}
+					${confirmed('revoke-key', id, name, 'Revoke', 'Programs that use it will stop working.')}
 				</li>`,
 			)}
 		</ul>
 		<form method="post" action="${settingsPath}">
-			${hidden(session, 'create-key')}
+			${hidden('create-key')}
 			<label for="key-name">Name of a new key</label>
 			<input id="key-name" name="key_name" required maxlength="100" autocomplete="off"
-				placeholder="Which program is it for?" value="${view.submittedTexts?.get('key_name') ?? ''}" />
+				placeholder="Which program is it for?" value="${submittedTexts?.get('key_name') ?? ''}" />
 			<button class="main">Create API key</button>
 		</form>
 	</section>
 `;
 
-function clients({ session, clients, submittedTexts }: SettingsView) {
+function clients({ clients, submittedTexts }: SettingsView) {
 	const isPublic = submittedTexts?.get('client_type') === 'public';
 	return html`<section class="card" aria-labelledby="clients">
 		<h2 id="clients">OAuth clients</h2>
@@ -79,12 +74,12 @@ function clients({ session, clients, submittedTexts }: SettingsView) {
 						${client.redirectUris.map((uri) => html`<small><code>${uri}</code></small><br />`)}
 						<small>Created ${day(client.createdAt)}</small>
 					</div>
-					${confirmed(session, 'delete-client', client.id, client.name, 'Delete', 'All its users are disconnected.')}
+					${confirmed('delete-client', client.id, client.name, 'Delete', 'All its users are disconnected.')}
 				</li>`,
 			)}
 		</ul>
 		<form method="post" action="${settingsPath}">
-			${hidden(session, 'create-client')}
+			${hidden('create-client')}
 			<label for="client-name">Name of a new client</label>
 			<input id="client-name" name="client_name" required maxlength="100" autocomplete="off"
 				placeholder="Users are asked whether they allow this application"
@@ -105,20 +100,17 @@ function clients({ session, clients, submittedTexts }: SettingsView) {
 }
 
 /** A button that asks for confirmation, without a script. */
-const confirmed = (session: Session, action: string, id: string, name: string, verb: string, warning: string) =>
+const confirmed = (action: string, id: string, name: string, verb: string, warning: string) =>
 	html`<details class="menu">
 		<summary class="danger" aria-label="${verb} ${name}">${verb}</summary>
 		<form method="post" action="${settingsPath}">
-			${hidden(session, action)}
+			${hidden(action)}
 			<input type="hidden" name="id" value="${id}" />
 			<p><small>${warning}</small></p>
 			<button class="danger">${verb} permanently</button>
 		</form>
 	</details>`;
 
-const hidden = (session: Session, action: string) => html`
-	${formInputs(session)}
-	<input type="hidden" name="action" value="${action}" />
-`;
+const hidden = (action: string) => html`<input type="hidden" name="action" value="${action}" />`;
 
 const day = (time: number): string => new Date(time).toISOString().slice(0, 10);

@@ -49,7 +49,7 @@ export function navigation(service: Service, session: Session, current: string):
 		</nav>
 		<div class="who">
 			<p><strong>${member.name}</strong><br /><small>${member.email}</small></p>
-			${signOutForm(session, '/')}
+			${signOutForm('/')}
 		</div>
 	</header>`;
 }

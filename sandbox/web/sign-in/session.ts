@@ -1,9 +1,7 @@
-import { createHmac } from 'node:crypto';
 import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { Env, Service } from '../../core/service.ts';
 import type { Member } from '../../core/store/credentials/members.ts';
-import { isSameSecret } from '../../core/store/credentials/secrets.ts';
 
 const cookie = 'crm_session';
 
@@ -35,9 +33,3 @@ export function closeSession({ store }: Service, c: Context<Env>, { token }: Ses
 	store.sessions.close(token);
 	deleteCookie(c, cookie, { path: '/' });
 }
-
-/** The token in every form of a signed-in user, which a forged form cannot contain. */
-export const csrfToken = ({ token }: Session): string => createHmac('sha256', token).update('csrf').digest('base64url');
-
-export const hasCsrfToken = (session: Session, form: URLSearchParams): boolean =>
-	isSameSecret(form.get('csrf') ?? '', csrfToken(session));

@@ -100,8 +100,7 @@ function tokensOf(store: Store): { code: string; refresh: string } {
 	const redirectUri = 'http://localhost/callback';
 	const client = { id: clientId, name: 'n8n', redirectUris: [redirectUri], createdAt: now };
 	store.clients.add(client, 'secret');
-	const user = store.members.findByEmail(demoMembers[0]!.email)!.member;
-	const grant = { id: 'grant_fuzz', clientId, userId: user.id, scopes: ['contacts:read'] };
+	const grant = { id: 'grant_fuzz', clientId, userId: demoMembers[0]!.id, scopes: ['contacts:read'] };
 	const code = { redirectUri, challenge: 'unknown', expiresAt: now + 60_000 };
 	return { code: store.grants.add(grant, code, now), refresh: store.tokens.addRefresh(grant.id) };
 }

@@ -34,7 +34,7 @@ test('a user who is not signed in signs in and then gets the page they wanted', 
 	const page = await browser.open(location);
 	const { email, password } = demoMembers[0]!;
 	const fields = { email, password, return_to: hiddenValue(page, 'return_to') };
-	expect((await browser.submit(page, '/sign-in', fields)).location).toBe(targetPath);
+	expect((await browser.submit('/sign-in', fields)).location).toBe(targetPath);
 });
 
 test.each([...resources.map(({ name }) => name), machines, 'webhooks', 'jobs'])(
@@ -78,9 +78,8 @@ test('a user neither sees nor changes the records of others', async () => {
 		expect(status).toBe(404);
 		expect(html).not.toContain('Hidden');
 	}
-	const formPage = await crm.member.open('/records/contacts/new');
 	for (const to of [path, `${path}/delete`]) {
-		expect((await crm.member.submit(formPage, to, { version: '1', last_name: 'Seen' })).status).toBe(404);
+		expect((await crm.member.submit(to, { version: '1', last_name: 'Seen' })).status).toBe(404);
 	}
 	expect((await crm.member.open('/events')).html).not.toContain(id);
 	expect(await crm.api('GET', `/v1/contacts/${id}`)).toMatchObject({ last_name: 'Hidden', version: 1 });
@@ -90,9 +89,9 @@ test('a user does not change records that their role does not allow', async () =
 	const page = await crm.member.open('/records/users');
 	expect(page.html).not.toContain('/records/users/new');
 	expect((await crm.member.open('/records/users/new')).status).toBe(403);
-	const response = await crm.member.submit(page, '/records/users', { email: 'new@sandbox.example' });
+	const response = await crm.member.submit('/records/users', { email: 'new@sandbox.example' });
 	expect(response.status).toBe(403);
-	expect((await crm.member.submit(page, `/records/users/${memberId}/delete`, {})).status).toBe(403);
+	expect((await crm.member.submit(`/records/users/${memberId}/delete`, {})).status).toBe(403);
 });
 
 test('text that people type is never markup', async () => {
@@ -118,7 +117,7 @@ test('text that people type is never markup', async () => {
 });
 
 test('pages run no script, cannot be framed and are not cached', async () => {
-	for (const path of ['/records/contacts', '/records/contacts/new', '/events']) {
+	for (const path of ['/records/contacts', '/events', '/sign-in', '/settings/api', '/oauth/authorize?client_id=unknown']) {
 		const { headers } = await crm.admin.open(path);
 		const policy = headers.get('Content-Security-Policy');
 		expect(policy).toContain("default-src 'none'");
@@ -169,4 +168,21 @@ test('events show the n8n workflow and execution that caused them, with links to
 	expect(await titles('/events?cause=n8n%2Fa1b2c3d4%2Fleads%2F4711%2F')).toEqual(['First']);
 	expect(await titles('/events?type=contact.updated&cause=n8n%2Fa1b2c3d4%2Fleads%2F4711%2F')).toEqual(['First']);
 	expect(await titles('/events?type=contact.deleted&cause=n8n%2Fa1b2c3d4%2Fleads%2F4711%2F')).toEqual([]);
+});
+
+test('a member is led to pages that they may open, and sees only names that they may know', async () => {
+	await crm.newContact({ last_name: 'Made By Key', owner_id: memberId });
+	const member = crm.browse({ Accept: 'text/html' });
+	await member.signIn('member');
+	for (const path of ['/', '/events']) {
+		const { html } = await member.open(path);
+		for (const [, href] of html.matchAll(/href="(\/[^"#]*)"/g)) {
+			const { status } = await member.open(href!.replaceAll('&amp;', '&'));
+			expect([href, status]).toEqual([href, expect.any(Number)]);
+			expect([href, status]).not.toEqual([href, 403]);
+		}
+		expect(html).toContain('Made By Key');
+		expect(html).not.toContain('Command line');
+	}
+	expect((await crm.admin.open('/events')).html).toContain('Command line');
 });

@@ -5,7 +5,7 @@ import { Store } from '../../../sandbox/core/store/store.ts';
 
 const store = new Store(':memory:');
 seed(store, 1);
-const app = createApp({ store });
+const app = createApp({ store, faults: true });
 const browser = { Accept: 'text/html,application/xhtml+xml' };
 afterAll(() => store.close());
 
@@ -43,14 +43,23 @@ test.each(['/records/contacts?q=\u0000', '/records/contacts?q=ü', '/records/x?\
 
 test.each([
 	...['https://evil.example', '//evil.example', '/\\evil.example', '/records/../..//evil.example', '/docs/..//evil.example/'],
-	...['https://evil.example/records', '/records/../sign-out', '/v1/contacts'],
 ])('signing in does not lead to %s', async (returnTo) => {
 	const response = await signIn(returnTo);
 	expect([response.status, response.headers.get('Location')]).toEqual([303, '/']);
 });
 
-test('metadata is served under the names of this service only', async () => {
-	const metadata = '/.well-known/oauth-authorization-server';
-	expect((await app.request(`http://localhost${metadata}`)).status).toBe(200);
-	expect((await app.request(`http://evil.example${metadata}`)).status).toBe(403);
+const open = async (host: string, path: string, method = 'GET') =>
+	(await app.request(`http://${host}${path}`, { method })).status;
+
+// If a foreign host name is made to resolve to this server, browsers treat these pages as that site's own.
+test.each([
+	...['/', '/records/contacts', '/events', '/sign-in', '/settings/api', '/oauth/authorize', '/docs'],
+	...['/.well-known/oauth-authorization-server', '/_sandbox/faults'],
+])('%s cannot be opened under a foreign host name', async (path) => {
+	for (const host of ['evil.example', 'evil.example:4010', 'localhost.evil.example']) {
+		expect([host, await open(host, path), await open(host, path, 'POST')]).toEqual([host, 403, 403]);
+	}
+	for (const host of ['localhost:4010', '127.0.0.1', '[::1]:4010', 'n8n.localhost']) {
+		expect([host, await open(host, path)]).not.toEqual([host, 403]);
+	}
 });

@@ -48,7 +48,7 @@ export function tokenSandbox(options: Parameters<typeof inProcess>[0] = {}): Tok
 		async newUser(role) {
 			const email = `user-${++grants}@x.example`;
 			const { body } = await sandbox.post('/v1/users', { email, role, status: 'active' });
-			store.members.add(body.id, demoMembers[1]!.hash);
+			store.members.add(body.id, demoMembers[1]!.password);
 			return body.id;
 		},
 		grant,

@@ -104,8 +104,7 @@ interface Authorization {
 async function authorize(browser: Browser, client: RegisteredClient, scope?: string): Promise<Authorization> {
 	const verifier = oauth.generateRandomCodeVerifier();
 	const query = await authorizationQuery(client, verifier, scope);
-	const page = await browser.open(`/oauth/authorize?${query}`);
-	const { location } = await browser.submit(page, `/oauth/authorize?${query}`, { decision: 'allow' });
+	const { location } = await browser.submit(`/oauth/authorize?${query}`, { decision: 'allow' });
 	return { verifier, address: new URL(location) };
 }
 

@@ -1,7 +1,6 @@
 import { demoMembers } from '../../../sandbox/seed/demo-members.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../sandbox/serve.ts';
 import { type Browser, hiddenValue, newBrowser, type Shown } from './scripted-browser.ts';
-import './quick-passwords.ts';
 import type { Json } from './in-process.ts';
 
 /** The sandbox with its console, and people who are signed in to it. */
@@ -46,7 +45,7 @@ export async function startConsole(options: SandboxOptions = {}): Promise<Consol
 export async function fillIn(browser: Browser, page: string, to: string, fields: Record<string, string>): Promise<Shown> {
 	const formPage = await browser.open(page);
 	const version = hiddenValue(formPage, 'version');
-	return browser.submit(formPage, to, { ...(version && { version }), ...fields });
+	return browser.submit(to, { ...(version && { version }), ...fields });
 }
 
 export const adminId = demoMembers.find(({ role }) => role === 'admin')!.id;

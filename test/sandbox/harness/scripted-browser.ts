@@ -13,8 +13,7 @@ type Fields = Record<string, string>;
 /** A browser without a screen: it keeps cookies and sends the forms of pages. */
 export interface Browser {
 	open(path: string): Promise<Shown>;
-	/** Sends a form of a page, with the page's CSRF token. */
-	submit(page: Shown, path: string, fields: Fields, headers?: Fields): Promise<Shown>;
+	submit(path: string, fields: Fields, headers?: Fields): Promise<Shown>;
 	signIn(role: 'admin' | 'member'): Promise<Shown>;
 }
 
@@ -38,14 +37,14 @@ export function newBrowser(request: (path: string, init: RequestInit) => Promise
 
 	const browser: Browser = {
 		open: (path) => send(path, {}),
-		submit(page, path, fields, headers) {
-			const body = new URLSearchParams({ csrf: hiddenValue(page, 'csrf'), ...fields });
+		submit(path, fields, headers) {
+			const body = new URLSearchParams(fields);
 			const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
 			return send(path, { method: 'POST', body: body.toString(), headers: { ...type, ...headers } });
 		},
 		async signIn(role) {
 			const { email, password } = demoMembers.find((member) => member.role === role)!;
-			return browser.submit(await browser.open('/sign-in'), '/sign-in', { email, password });
+			return browser.submit('/sign-in', { email, password });
 		},
 	};
 	return browser;
@@ -57,17 +56,10 @@ export const hiddenValue = ({ html }: Shown, name: string): string =>
 
 /** Sends a form, and opens the page to which it redirects. That page shows the outcome once. */
 export async function submitAndFollow(browser: Browser, path: string, fields: Fields): Promise<Shown> {
-	const { location } = await browser.submit(await browser.open(path), path, fields);
+	const { location } = await browser.submit(path, fields);
 	return await browser.open(location);
 }
 
 /** The values that a settings page shows only once, in order. */
 export const shownOnce = ({ html }: Shown): string[] =>
 	[.../<div class="notice" role="status">[\s\S]*?<\/div>/.exec(html)![0].matchAll(/<code>(.*?)</g)].map(([, value]) => value!);
-
-/** Other fields and headers of a form that another page submits. */
-export const forgeries: Array<[fields: Record<string, string>, headers: Record<string, string>]> = [
-	[{ csrf: 'wrong' }, {}],
-	[{}, { Origin: 'https://evil.example' }],
-	[{}, { 'Sec-Fetch-Site': 'cross-site' }],
-];

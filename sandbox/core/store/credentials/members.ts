@@ -1,7 +1,8 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { StoredRecord } from '../../schemas/resource.ts';
 import { equals } from '../records/condition.ts';
 import type { Table } from '../records/table.ts';
+import { statementsOf } from '../statements.ts';
 
 /** The role of a user: administrators see every record, viewers change none. */
 export type Role = 'admin' | 'member' | 'viewer';
@@ -15,41 +16,36 @@ export interface Member {
 }
 
 /**
- * The users who can sign in, with their password hashes in the format of `isPassword`. Everything else,
+ * The users who can sign in, with their passwords, which the sign-in page shows: they are made up. Everything else,
  * including the role, is read from the users resource, which is the single source of truth.
  */
 export class Members {
 	private readonly users: () => Table;
-	private readonly insert: StatementSync;
-	private readonly select: StatementSync;
+	private readonly statements;
 
 	/** @param users returns the table of users, which is created after this one */
 	constructor(database: DatabaseSync, users: () => Table) {
 		this.users = users;
-		database.exec(`
-			CREATE TABLE IF NOT EXISTS members (user_id TEXT PRIMARY KEY, password TEXT NOT NULL)
-		`);
-		this.insert = database.prepare('INSERT OR IGNORE INTO members (user_id, password) VALUES (?, ?)');
-		this.select = database.prepare('SELECT password FROM members WHERE user_id = ?');
+		this.statements = statementsOf(database, 'CREATE TABLE IF NOT EXISTS members (user_id TEXT PRIMARY KEY, password TEXT NOT NULL)', {
+			insert: 'INSERT INTO members VALUES (?, ?) ON CONFLICT DO UPDATE SET password = excluded.password',
+			select: 'SELECT password FROM members WHERE user_id = ?',
+		});
 	}
 
-	/** Adds a member. Adding a member again changes nothing. */
-	add(id: string, passwordHash: string): void {
-		this.insert.run(id, passwordHash);
+	add(id: string, password: string): void {
+		this.statements.insert.run(id, password);
 	}
 
 	/** Finds a user who can sign in now. */
 	find(id: string): Member | undefined {
-		const user = this.select.get(id) && this.users().find(id);
+		const user = this.statements.select.get(id) && this.users().find(id);
 		return user && memberOf(user);
 	}
 
-	/** Finds a user who can sign in now. @param email in any case */
-	findByEmail(email: string): { member: Member; passwordHash: string } | undefined {
+	/** Finds the user who signs in with this password. @param email in any case */
+	verify(email: string, password: string): Member | undefined {
 		const [user] = this.users().findAll([equals('email', email.trim().toLowerCase())], 1);
-		const row = user && this.select.get(user.id);
-		const member = user && memberOf(user);
-		return row && member && { member, passwordHash: row['password'] as string };
+		return user && this.statements.select.get(user.id)?.['password'] === password ? memberOf(user) : undefined;
 	}
 }
 

@@ -103,16 +103,6 @@ export class RecordReader {
 			.map((row) => row['document'] as string);
 	}
 
-	/** The newest live records, each with the first of these fields that is not empty, otherwise its id. */
-	newestTexts(fields: string[], limit: number): Array<{ id: string; text: string }> {
-		const { sql, values } = this.where([], false);
-		const texts = [...fields.map((field) => `nullif(document ->> '$.${field}', '')`), 'id', 'id'].join();
-		return this.run(
-			`SELECT id, coalesce(${texts}) AS text FROM ${this.name} WHERE ${sql} ORDER BY id DESC LIMIT ?`,
-			[...values, limit],
-		) as Array<{ id: string; text: string }>;
-	}
-
 	/** Whether a record can be seen, deleted or not. */
 	sees(id: string): boolean {
 		return this.visible.length === 0 || this.findEver(id) !== undefined;

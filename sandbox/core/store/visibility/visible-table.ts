@@ -14,7 +14,6 @@ export type TableView = Pick<
 	| 'page'
 	| 'idsInOrder'
 	| 'recordsOf'
-	| 'newestTexts'
 	| 'sees'
 	| 'count'
 	| 'list'

@@ -13,8 +13,7 @@ export async function connect(sandbox: Sandbox, credentialId: string): Promise<v
 
 	const user = newBrowser(async (path, init) => await fetch(new URL(path, sandbox.url), init));
 	await user.signIn('admin');
-	const page = await user.open(address);
-	const { location } = await user.submit(page, address, { decision: 'allow' });
+	const { location } = await user.submit(address, { decision: 'allow' });
 
 	// n8n recognizes the browser that began by a cookie.
 	const cookie = [session.cookie, ...authResponse.headers.getSetCookie().map((line) => line.split(';')[0])];
