@@ -14,7 +14,7 @@ import { execute } from './execute';
 import { getColumnFields, getColumnOptions } from './pickers/columnFields';
 import { getFields, getMatchFields } from './pickers/mapperFields';
 import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
-import { getOutputFields, getSortOrders } from './pickers/listOptions';
+import { getGroupFields, getOutputFields, getSortOrders, getSumFields } from './pickers/listOptions';
 import { getLinks, searchLinked } from './pickers/linkPickers';
 import { searchCausers } from './pickers/searchCausers';
 import {
@@ -86,10 +86,12 @@ export class CrmPlatform implements INodeType {
 			getFilterChoices,
 			getFilterFields,
 			getFilterOperators,
+			getGroupFields,
 			getLinks,
 			getMatchFields,
 			getOutputFields,
 			getSortOrders,
+			getSumFields,
 		},
 		resourceMapping: { getColumnFields, getFields },
 	};

@@ -74,8 +74,8 @@ describe('reading', () => {
 		const deals = { kind: 'deal', filters: { title } };
 		expect(await call('count', deals)).toEqual([{ count: 3 }]);
 		expect(await call('count', { ...deals, group_by: 'status', sum: 'amount' })).toEqual([
-			{ status: 'open', currency: 'EUR', count: 2, sum_of_amount: 150.5 },
-			{ status: 'open', currency: 'USD', count: 1, sum_of_amount: 7 },
+			expect.objectContaining({ status: 'open', currency: 'EUR', count: 2, sum_amount: 150.5 }),
+			expect.objectContaining({ status: 'open', currency: 'USD', count: 1, sum_amount: 7 }),
 			{ note: expect.stringMatching(/never instructions/) as string },
 		]);
 	});

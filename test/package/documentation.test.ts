@@ -163,7 +163,7 @@ test('the page on scopes lists those of every operation; npm run contract writes
 	const page = read(scopesFile);
 	expect(pageWithScopes(page, contract as unknown as SecuredContract, resources)).toBe(page);
 	expect(page).toContain('| Contact | Import File | `contacts:write`, `jobs:write`, `jobs:read` |');
-	expect(page).toContain('| Deal | Get, Get Many | `deals:read` |');
+	expect(page).toContain('| Deal | Count, Get, Get Many | `deals:read` |');
 });
 
 test('the messages under Troubleshooting are messages of the package', () => {

@@ -1,4 +1,5 @@
 import type { Operation, Resource } from '../model';
+import { count } from './count';
 import { create } from './create';
 import { deleteRecord } from './delete';
 import { exportFile } from './exportFile';
@@ -21,11 +22,13 @@ export function recordOperations(singular: string): Operation[] {
 		deleteRecord(`Delete ${singular}`),
 		exportFile(),
 		get(`Get ${singular}`),
-		getMany(`Get many ${singular.replace(/y$/, 'ie')}s`),
+		getMany(`Get many ${pluralOf(singular)}`),
 		importFile(),
 		update(`Update ${singular}`),
 	];
 }
+
+const pluralOf = (singular: string): string => `${singular.replace(/y$/, 'ie')}s`;
 
 const tagOperations: Operation[] = [
 	tagOperation({ name: 'Add Tag', value: 'addTag', action: 'Add tag to record', description: 'Add a tag to a record' }),
@@ -45,5 +48,5 @@ export const everydayType = (
 	hasLinks: true,
 	isUndoable: true,
 	isPolled: true,
-	operations: [...recordOperations(named.name.toLowerCase()), ...tagOperations, ...more],
+	operations: [count(`Count ${pluralOf(named.name.toLowerCase())}`), ...recordOperations(named.name.toLowerCase()), ...tagOperations, ...more],
 });

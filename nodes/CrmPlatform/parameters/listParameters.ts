@@ -29,7 +29,7 @@ const limit: INodeProperties = {
 	displayOptions: { show: { returnAll: [false] } },
 };
 
-const filters = filtersProperty({
+export const listFilters = filtersProperty({
 	displayName: 'Filters',
 	name: 'filters',
 	description: 'Return only records that match all filters',
@@ -47,7 +47,7 @@ export const listProperties = ({ listsChanges = true }: ListAbilities): INodePro
 	returnAll,
 	limit,
 	...(listsChanges ? changedSinceProperties : []),
-	filters,
+	listFilters,
 	simplifyProperty,
 ];
 
@@ -87,6 +87,6 @@ const options: INodeProperties[] = [
 const sort = listedChoice({ displayName: 'Sort Name or ID', name: 'sort', description: 'The order of the records.' }, 'getSortOrders', ['resource', 'kind']);
 
 /** The parameters that choose the records of an export, as in Get Many. */
-export const exportListProperties: INodeProperties[] = [...changedSinceProperties, filters];
+export const exportListProperties: INodeProperties[] = [...changedSinceProperties, listFilters];
 
 export const exportListOptions: INodeProperties[] = [outputFieldsOption, sort];

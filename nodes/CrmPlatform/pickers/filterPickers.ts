@@ -81,9 +81,9 @@ async function chosenField(n8n: ILoadOptionsFunctions, context: EditorContext): 
 
 /** The fields to offer: beside the other parameters of a list, fields that Changed Since covers are left out. */
 async function offeredFields(context: EditorContext): Promise<FilteredField[]> {
-	const { description, operation } = context;
+	const { description, operation, resource } = context;
 	const { changed, deleted } = description.list ?? {};
-	const isList = operation !== undefined && !operation.write;
+	const isList = operation?.properties(resource).some(({ name }) => name === 'changedSince') === true;
 	const all = await filtersOf(context);
 	const has = (name: string) => all.some((filter) => filter.name === name);
 	const coveredFilters = [

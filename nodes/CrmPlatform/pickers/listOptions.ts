@@ -2,7 +2,8 @@ import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
 import { currentFields } from '../api/customFields';
 import { customFieldsOf } from './customFieldsOf';
-import { allCustomFields, labelFor } from '../fields/field';
+import { allCustomFields, labelFor, type Field } from '../fields/field';
+import { countableFields, isNumeric, isTimeField, periods } from '../reading/counting';
 import { editorContext } from './editorContext';
 
 /** The fields of a record that can be output, with each custom field as one of them. */
@@ -12,6 +13,25 @@ export async function getOutputFields(this: ILoadOptionsFunctions): Promise<INod
 	if (!options.some(({ value }) => value === allCustomFields)) return options;
 	const custom = currentFields(await customFieldsOf(api, collection));
 	return [...options, ...custom.map(({ name, label }) => ({ name: label, value: name }))];
+}
+
+/** The fields by which records can be counted; a time by each period. */
+export async function getGroupFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	return (await countable(this)).flatMap((field) => {
+		if (!isTimeField(field)) return [{ name: field.label, value: field.name }];
+		return periods.map((period) => ({ name: `${field.label} (by ${labelFor(period)})`, value: `${field.name}:${period}` }));
+	});
+}
+
+/** The fields that can be added up. */
+export async function getSumFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	return (await countable(this)).filter(isNumeric).map(({ name, label }) => ({ name: label, value: name }));
+}
+
+async function countable(n8n: ILoadOptionsFunctions): Promise<Field[]> {
+	const { api, description, collection } = await editorContext(n8n);
+	const hasCustom = description.fields.some(({ name }) => name === allCustomFields);
+	return countableFields(description, hasCustom ? await customFieldsOf(api, collection) : undefined);
 }
 
 /** The orders of a list, the default first: n8n marks a value that is not listed as wrong. */

@@ -84,11 +84,14 @@ export function summaryFields(
 	return (item) => (isSimple(evaluation.valuesOf(item)[0]) ? fields : undefined);
 }
 
+/** The field for the name of a linked record: `company_name` for `company_id`. */
+export const nameFieldOf = (name: string): string => name.replace(/(_id|_?Id|ID)?$/, /[a-z]I[dD]$/.test(name) ? 'Name' : '_name');
+
 /** An account may have dozens of custom fields, of which a record uses few. */
 function summaryField(name: string, all: RecordField[], api: Connection | undefined): OutputField {
 	if (name === allCustomFields) return { ...outputField(name), isFilledOnly: true };
 	const { linkTarget, isPlain } = all.find((field) => field.name === name) ?? {};
-	const ofName = name.replace(/(_id|_?Id|ID)?$/, /[a-z]I[dD]$/.test(name) ? 'Name' : '_name');
+	const ofName = nameFieldOf(name);
 	if (!api || linkTarget === undefined || !isPlain || all.some((field) => field.name === ofName)) return outputField(name);
 	return { ...outputField(name), nameField: { name: ofName, of: (id) => rememberedName(api, linkTarget, id) } };
 }

@@ -1,5 +1,6 @@
 import type { Resource } from '../model';
 import { recordAction } from '../operations/recordAction';
+import { count } from '../operations/count';
 import { create } from '../operations/create';
 import { deleteRecord } from '../operations/delete';
 import { exportFile } from '../operations/exportFile';
@@ -23,6 +24,7 @@ export const message: Resource = {
 			description: 'Cancel a scheduled message before it is sent',
 			leavesTheCrm: false,
 		}),
+		count('Count messages'),
 		upsert('Create or update message'),
 		deleteRecord('Delete message'),
 		exportFile(),

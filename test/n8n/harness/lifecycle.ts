@@ -47,6 +47,7 @@ export function lifecycleOf(resource: string, plan: Plan): Lifecycle {
 		{ operation: 'get', parameters: { ...record, simplify: false } },
 		{ operation: 'update', parameters: { ...record, fields: mapped(changedValues), simplify: false } },
 		{ operation: 'getMany', parameters: { returnAll: false, limit: 1, simplify: true, ...common } },
+		...(plan.tagged ? [{ operation: 'count', parameters: { groupBy: ['created_at:day'], ...common } }] : []),
 		...fileSteps({ kind: resource, ...common }),
 		...(plan.ownOperations ?? []).map(({ parameters, ...step }) => ({ ...step, parameters: { ...record, ...parameters } })),
 		...(plan.tagged ? ['addTag', 'removeTag'] : []).map((operation) => ({ ...tagging, operation })),

@@ -14,6 +14,7 @@ const dealActions = (stageId: string) => [
 ];
 
 const messageActions = [
+	{ operation: 'count' },
 	{ operation: 'reschedule', parameters: { fields: mapped({ scheduled_at: later }) } },
 	{ operation: 'cancel' },
 	{ operation: 'send', parameters: { fields: mapped(mail) } },

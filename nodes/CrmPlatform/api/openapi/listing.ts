@@ -115,9 +115,7 @@ function filterLabel(parameter: string): string {
 }
 
 /** A value of a record in a response. */
-export interface RecordField {
-	name: string;
-	label: string;
+export interface RecordField extends Field {
 	/** Whether it is neither a list nor an object. */
 	isPlain: boolean;
 	/** Whether only the service sets it. */
@@ -126,8 +124,6 @@ export interface RecordField {
 	isLink: boolean;
 	/** The collection of the records, or parts of records, that it links to: `companies`, `pipelines.stages`. */
 	linkTarget?: string;
-	/** The collections of the records that it links to, if they are of several types. */
-	linksTo?: string[];
 }
 
 /** Names of fields with ids of other records, for descriptions that do not mark them. */
@@ -140,11 +136,12 @@ export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation
 	const record = flatten(document, flatten(document, data).items ?? {});
 	return Object.entries(record.properties ?? {}).map(([name, property]) => {
 		const schema = flatten(document, property);
-		const { kind, label, collection, part, linksTo } = field(document, [name], schema.title ?? labelFor(name), schema, false);
+		const described = field(document, [name], schema.title ?? labelFor(name), schema, false);
+		const { kind, collection, part, linksTo } = described;
 		const isLink = collection !== undefined || linksTo !== undefined || linkName.test(name);
 		const linkTarget = collection === undefined ? {} : { linkTarget: [collection, part].filter(Boolean).join('.') };
 		const isPlain = !['list', 'object'].includes(fieldKinds[kind].shape);
-		return { name, label, isPlain, isReadOnly: schema.readOnly === true, isLink, ...linkTarget, ...(linksTo && { linksTo }) };
+		return { ...described, isPlain, isReadOnly: schema.readOnly === true, isLink, ...linkTarget };
 	});
 }
 

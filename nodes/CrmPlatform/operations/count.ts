@@ -1,0 +1,68 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { customFieldsOnce } from '../mapping/acceptedFields';
+import { readFilters } from '../mapping/filterValues';
+import { collectionPath } from '../mapping/locator';
+import type { Query } from '../api/http/path';
+import { allCustomFields, fieldNamed, type Field } from '../fields/field';
+import type { Operation } from '../model';
+import { listFilters } from '../parameters/listParameters';
+import { countableFields, countingBy, countRecords } from '../reading/counting';
+import { eachItem } from '../schedule';
+import { listIn } from '../values/blank';
+import { requireDescribed } from '../writing/requireWrite';
+
+const fieldChoice = (displayName: string, name: string, loadOptionsMethod: string, hint: string): INodeProperties => ({
+	displayName,
+	name,
+	type: 'multiOptions',
+	typeOptions: { loadOptionsMethod, loadOptionsDependsOn: ['resource', 'objectKey'] },
+	default: [],
+	description: 'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
+	hint,
+});
+
+const groupBy = fieldChoice('Group By Names or IDs', 'groupBy', 'getGroupFields', 'Returns an item per group');
+const sumOf = fieldChoice('Sum Field Names or IDs', 'sumOf', 'getSumFields', 'Also returns the average, minimum and maximum');
+
+export function count(action: string): Operation {
+	return {
+		option: { name: 'Count', value: 'count', action, description: 'Count records and add up their numbers, by group' },
+		properties: () => [listFilters, groupBy, sumOf],
+		output: null,
+		isOnceForAll: true,
+
+		async prepare(execution) {
+			const { api, n8n, resource } = execution;
+			const list = await requireDescribed(execution, 'list');
+			const filters = await readFilters(execution, 'filters', list);
+			const description = (await api.describe(resource.path))!;
+			const hasCustom = description.fields.some(({ name }) => name === allCustomFields);
+			return eachItem(async (item) => {
+				const path = collectionPath(execution, item);
+				const query = filters.query(item) as Query;
+				const custom = hasCustom ? await customFieldsOnce(api, path) : undefined;
+				const fields = countableFields(description, custom);
+				const chosen = (property: INodeProperties) => listIn(n8n.getNodeParameter(property.name, item, [])).map(String);
+				const { rows, read } = await countRecords(api, {
+					path,
+					list,
+					query,
+					custom,
+					...countingBy(chosen(groupBy), chosen(sumOf), fields, (name) => fieldCalled(name, fields)),
+					zone: n8n.getTimezone(),
+				});
+				if (read > 0) api.notices.add(`Count: ${read.toLocaleString('en')} records were read, because the CRM does not return these figures.`);
+				return rows;
+			});
+		},
+	};
+}
+
+/** @throws Error in the user's words if records do not have the field */
+function fieldCalled(name: string, fields: Field[]): Field {
+	const field = fields.find((candidate) => candidate.name === name);
+	if (field) return field;
+	if (fields.length === 0) return fieldNamed(name, { kind: 'any' });
+	throw new Error(`The records do not have ${name}. Open the node and choose the field again.`);
+}

@@ -1,0 +1,270 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { currentFields, customFilters, type CustomFields } from '../api/customFields';
+import type { Connection } from '../api/connection';
+import type { Query } from '../api/http/path';
+import { notReadable } from '../api/http/statuses';
+import { inParallel } from '../api/inParallel';
+import { filterQuery } from '../api/lists/filterQuery';
+import { readPage } from '../api/lists/pages';
+import { readAll, timelineOf } from '../api/lists/parallel';
+import type { ResourceDescription } from '../api/openapi/description';
+import { isLink } from '../api/openapi/linkFields';
+import type { ListDescription } from '../api/openapi/listing';
+import { isAnsweredWith } from '../api/record';
+import { errorOf } from '../base/errorOf';
+import { getOrCreate } from '../base/maps';
+import { exactNumber } from '../base/numbers';
+import { allCustomFields, type Field } from '../fields/field';
+import { fieldKinds, valueShape } from '../fields/fieldKinds';
+import { withFields } from '../lookUp/lookUp';
+import { readParts } from '../lookUp/names';
+import { defaultCursors } from '../parameters/listParameters';
+import { isBlank } from '../values/blank';
+import { parseMoment } from '../values/dates';
+import { listed } from '../values/listed';
+import { writtenFields } from './exportColumns';
+import { linkedKeys } from './linkedKeys';
+import { nameFieldOf, outputValue, type OutputField } from './simplify';
+
+/** The lengths of time by which records are grouped, the default first. */
+export const periods = ['day', 'week', 'month'] as const;
+
+/** A field to group by; times are grouped by period. */
+interface Grouping {
+	field: Field;
+	period: (typeof periods)[number] | undefined;
+}
+
+/** What to count, and what to add up. */
+interface Counting {
+	/** Collection path with version prefix. */
+	path: string;
+	list: ListDescription;
+	query: Query;
+	custom: CustomFields | undefined;
+	groupBy: Grouping[];
+	sumOf: Field[];
+	/** The field with the currency of the numbers, which are added up for each currency. */
+	currency: Field | undefined;
+	zone: string;
+	/** The maximum number of records to read. */
+	maxRead?: number;
+}
+
+/** The fields of a record that can be grouped by or added up: members of objects and custom fields one by one. */
+export function countableFields(description: ResourceDescription, custom: CustomFields | undefined): Field[] {
+	const written = writtenFields(description, undefined);
+	const standardFields = description.fields.flatMap((field) => {
+		const inner = written.filter(({ path }) => path.length > 1 && path[0] === field.name);
+		return inner.length > 0 ? inner : [field];
+	});
+	return [...standardFields.filter(({ name }) => name !== allCustomFields), ...currentFields(custom)];
+}
+
+export const isNumeric = ({ kind }: Field): boolean => fieldKinds[kind].order === 'number';
+
+export const isTimeField = ({ kind }: Field): boolean => ['day', 'instant'].includes(fieldKinds[kind].order ?? '');
+
+/**
+ * What to group by and to add up.
+ *
+ * @param groupBy names of fields; of times with a period, such as `created_at:month`
+ * @throws Error in the user's words for a field without numbers, and as `fieldCalled` does
+ */
+export function countingBy(groupBy: string[], sumOf: string[], fields: Field[], fieldCalled: (name: string) => Field): Pick<Counting, 'groupBy' | 'sumOf' | 'currency'> {
+	const groupings = groupBy.map((text): Grouping => {
+		const [, name = text, period] = new RegExp(`^(.+):(${periods.join('|')})$`).exec(text) ?? [];
+		const field = fieldCalled(name);
+		return { field, period: isTimeField(field) ? ((period ?? periods[0]) as Grouping['period']) : undefined };
+	});
+	const sums = sumOf.map(fieldCalled);
+	const wrong = sums.find((field) => !isNumeric(field) && valueShape(field) !== 'open');
+	if (wrong) throw new Error(`${wrong.label} has no numbers to add up. Fields with numbers: ${listed(fields.filter(isNumeric).map(({ name }) => name), 20) || 'none'}.`);
+	const isMoney = sums.some(({ name }) => name !== 'currency');
+	return { groupBy: groupings, sumOf: sums, currency: isMoney ? fields.find(({ name }) => name === 'currency') : undefined };
+}
+
+/** A group of records: the values that they share, and what was counted. */
+interface CountedGroup {
+	key: unknown[];
+	count: number;
+	totals: Totals[];
+}
+
+/**
+ * Counts records by group, and adds up numbers. Counts come from the totals of the service's lists if one field with few
+ * values divides the records; otherwise, the records are read with only the necessary fields. A record whose field has
+ * several values counts in the group of each.
+ *
+ * @returns a row for each group, and the number of records that were read
+ * @throws Error in the user's words if a value to add up is not a number, or if too many records would be read
+ */
+export async function countRecords(api: Connection, counting: Counting): Promise<{ rows: IDataObject[]; read: number }> {
+	const { groupBy, sumOf, maxRead = Infinity } = counting;
+	const total = await totalOf(api, counting, {});
+	const needsNoValues = total !== undefined && sumOf.length === 0;
+	if (needsNoValues && groupBy.length === 0) return { rows: [{ count: total }], read: 0 };
+	const counted = needsNoValues ? await countedByService(api, counting, total) : undefined;
+	if (counted) return { rows: await rowsOf(api, counting, counted), read: 0 };
+	if (total !== undefined && total > maxRead) {
+		throw new Error(`There are ${total} records, but at most ${maxRead} can be grouped or summed. Narrow them with filters.`);
+	}
+	const { read, groups } = await countedByReading(api, counting);
+	return { rows: await rowsOf(api, counting, groups), read };
+}
+
+/** The number of records in the list, if the service reports it. */
+async function totalOf(api: Connection, { path, list, query }: Counting, filter: Query): Promise<number | undefined> {
+	const size = list.pageSize ? { [list.pageSize.name]: 1 } : {};
+	return (await readPage(api.send, path, { list, query: withFields(list, { ...query, ...filter, ...size }, []) })).total;
+}
+
+/** @returns undefined if the groups are unknown or too many, or do not add up to the whole list */
+async function countedByService(api: Connection, counting: Counting, total: number): Promise<CountedGroup[] | undefined> {
+	const { list, query, groupBy: [grouping, ...others], custom } = counting;
+	const { field, period } = grouping!;
+	const filters = [...list.filters, ...customFilters(list, currentFields(custom))];
+	const filter = filters.find(({ name }) => name === field.name);
+	if (!filter || others.length > 0 || period !== undefined || !['single', 'open'].includes(valueShape(field))) return undefined;
+	const chosen = query[filter.name];
+	const values = chosen === undefined ? await valuesOf(api, field, filter) : [chosen].flat();
+	const isWorthIt = values !== undefined && values.length <= Math.max(20, total / (list.pageSize?.maximum ?? 1));
+	if (!isWorthIt) return undefined;
+	const empty = filters.find(({ name }) => name === `${field.name}[empty]`);
+	const candidates: Array<[value: unknown, query: Query]> = values.map((value) => {
+		return [value, filterQuery(filter, valueShape(filter) === 'list' ? [value] : value) as Query];
+	});
+	if (empty && chosen === undefined) candidates.push([null, { [empty.name]: true }]);
+	const counts = await inParallel(candidates, async ([, filterOfValue]) => (await totalOf(api, counting, filterOfValue)) ?? NaN);
+	if (counts.reduce((sum, count) => sum + count, 0) !== total) return undefined;
+	return candidates.flatMap(([value], i) => (counts[i]! > 0 ? [{ key: [value], count: counts[i]!, totals: [] }] : []));
+}
+
+/** All values that a field can have; undefined if they are many, unknown, or may not be read. */
+async function valuesOf(api: Connection, { kind, choices, collection, part }: Field, filter: Field): Promise<unknown[] | undefined> {
+	const listedChoices = filter.choices ?? choices;
+	if (listedChoices) return listedChoices.map(({ value }) => value);
+	if (fieldKinds[kind].type === 'boolean') return [true, false];
+	if (collection === undefined) return undefined;
+	const reading = part === undefined ? idsOf(api, collection) : readParts(api, collection, part).then((parts) => parts.map(({ id }) => id));
+	return isAnsweredWith(await errorOf(reading), ...notReadable) ? undefined : await reading;
+}
+
+/** The ids of the records of a collection, if they fit into a page. */
+async function idsOf(api: Connection, collection: string): Promise<unknown[] | undefined> {
+	const list = (await api.describe(`/${collection}`))?.list;
+	if (!list) return undefined;
+	const size = list.pageSize ? { [list.pageSize.name]: list.pageSize.maximum } : {};
+	const { records, next } = await readPage(api.send, `/v1/${collection}`, { list, query: withFields(list, size, []) });
+	return next === undefined ? records.map(({ id }) => id) : undefined;
+}
+
+async function countedByReading(api: Connection, counting: Counting): Promise<{ read: number; groups: CountedGroup[] }> {
+	const { path, list, query, sumOf, zone, maxRead = Infinity } = counting;
+	const keyFields = keyFieldsOf(counting);
+	const timeline = timelineOf({ list, query });
+	const needed = [...keyFields.map(({ field }) => field), ...sumOf].map(({ path: [member = ''] }) => member);
+	const wholeList = { path, list, query: withFields(list, query, [...needed, ...(timeline ? [timeline.field] : [])]), cursors: defaultCursors };
+	const records = await readAll(api.send, wholeList, (record) => ({
+		keys: keyFields.map((grouping) => keysIn(record, grouping, zone)),
+		numbers: sumOf.map((field) => valueOf(record, field)),
+	}));
+	if (records.length > maxRead) throw new Error(`There are more than ${maxRead} records. Narrow them with filters.`);
+	const groups = new Map<string, CountedGroup>();
+	for (const { keys, numbers } of records as unknown as Array<{ keys: unknown[][]; numbers: unknown[] }>) {
+		const combined = keys.reduce<unknown[][]>((all, values) => all.flatMap((key) => values.map((value) => [...key, value])), [[]]);
+		for (const key of combined) {
+			const group = getOrCreate(groups, JSON.stringify(key), () => ({ key, count: 0, totals: sumOf.map((field) => new Totals(field)) }));
+			group.count += 1;
+			for (const [i, total] of group.totals.entries()) total.add(numbers[i]);
+		}
+	}
+	return { read: records.length, groups: [...groups.values()] };
+}
+
+const keyFieldsOf = ({ groupBy, currency }: Counting): Grouping[] => [...groupBy, ...(currency ? [{ field: currency, period: undefined }] : [])];
+
+const valueOf = (record: IDataObject, { path }: Field): unknown => outputValue(record, path as OutputField['path']);
+
+/** The groups of a record; times in the groups of their first days. */
+function keysIn(record: IDataObject, { field, period }: Grouping, zone: string): unknown[] {
+	const values = [valueOf(record, field)].flat().map((value) => (isBlank(value) ? null : value));
+	const keys = period === undefined ? values : values.map((value) => (value === null ? null : firstDay(String(value), period, zone)));
+	return keys.length === 0 ? [null] : [...new Set(keys)];
+}
+
+const firstDay = (time: string, period: NonNullable<Grouping['period']>, zone: string): string =>
+	parseMoment(time, zone)?.setZone(zone).startOf(period).toISODate() ?? time;
+
+/** The sum, average, minimum and maximum of numbers, in millionths, so that adding is exact. */
+class Totals {
+	private readonly field: Field;
+	private sum = 0n;
+	private count = 0n;
+	private least: bigint | undefined;
+	private most: bigint | undefined;
+
+	constructor(field: Field) {
+		this.field = field;
+	}
+
+	/** @throws Error in the user's words if the value is not a number */
+	add(value: unknown): void {
+		if (isBlank(value)) return;
+		// Texts that look like numbers may be phone numbers.
+		const isNumber = typeof value === 'number' || (typeof value === 'string' && isNumeric(this.field) && !Number.isNaN(Number(value)));
+		if (!isNumber) throw new Error(`${this.field.label} has no numbers to add up. Choose a field with numbers.`);
+		const number = millionths(String(value));
+		this.sum += number;
+		this.count += 1n;
+		if (this.least === undefined || number < this.least) this.least = number;
+		if (this.most === undefined || number > this.most) this.most = number;
+	}
+
+	get order(): bigint {
+		return this.sum;
+	}
+
+	/** Named as by n8n's Summarize node. */
+	get row(): IDataObject {
+		const { sum, count, least, most, field: { name } } = this;
+		const average = count === 0n ? undefined : (sum + (sum < 0n ? -count : count) / 2n) / count;
+		return { [`sum_${name}`]: exactly(sum), [`average_${name}`]: exactly(average), [`min_${name}`]: exactly(least), [`max_${name}`]: exactly(most) };
+	}
+}
+
+/** A sum as a number or, if JavaScript would round it, as the text of its digits. */
+function exactly(sum: bigint | undefined): number | string | null {
+	if (sum === undefined) return null;
+	const digits = (sum < 0n ? -sum : sum).toString().padStart(7, '0');
+	const text = `${sum < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '');
+	return exactNumber(text) ?? text;
+}
+
+function millionths(number: string): bigint {
+	const plain = /e/i.test(number) ? Number(number).toFixed(6) : number;
+	const [integerPart = '', fraction = ''] = plain.trim().split('.');
+	return BigInt(integerPart + fraction.slice(0, 6).padEnd(6, '0'));
+}
+
+/** A row for each group: periods in their order, otherwise the largest sum or count first. */
+async function rowsOf(api: Connection, counting: Counting, groups: CountedGroup[]): Promise<IDataObject[]> {
+	const keyFields = keyFieldsOf(counting);
+	const sorted = groups.sort((a, b) => {
+		if (keyFields[0]?.period !== undefined && a.key[0] !== b.key[0]) return String(a.key[0]) < String(b.key[0]) ? -1 : 1;
+		return a.totals[0] ? Number(b.totals[0]!.order - a.totals[0].order) : b.count - a.count;
+	});
+	const links = keyFields.map(({ field }) => field).filter(isLink);
+	const keys = sorted.map(({ key }) => Object.fromEntries(keyFields.map(({ field }, i) => [field.name, key[i]])) as IDataObject);
+	const named = await linkedKeys(api, links.map((field) => ({ ...field, path: [field.name] })), 'names')(keys);
+	if (sorted.length === 0 && counting.groupBy.length === 0) return [{ count: 0 }];
+	return sorted.map(({ count, totals }, i): IDataObject => {
+		const row: IDataObject = {};
+		for (const [name, value] of Object.entries(keys[i]!)) {
+			row[name] = value;
+			if (value !== null && links.some((field) => field.name === name)) row[nameFieldOf(name)] = named[i]![name];
+		}
+		return Object.assign(row, { count }, ...totals.map((total) => total.row)) as IDataObject;
+	});
+}
