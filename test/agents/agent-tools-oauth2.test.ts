@@ -26,6 +26,21 @@ test('with OAuth2, a preview token can be made only with the client’s secret o
 	}
 });
 
+test('a token whose user the CRM does not name belongs to the access token, so another user writes nothing with it', async () => {
+	const sandbox = await startSignInSandbox({ contacts: 0 });
+	try {
+		const credential = await sandbox.credential();
+		const { data } = await sandbox.credential({ role: 'member' });
+		await sandbox.faults({ path: '/v1/users/me', times: 9, status: 403 });
+		const { token } = await change(credential, create);
+		const refused = { error: expect.stringMatching(/may have been made already/) as string };
+		expect(await change({ ...credential, data }, { ...create, token })).toEqual(refused);
+		expect(await change(credential, { ...create, token })).toHaveProperty('done');
+	} finally {
+		await sandbox.close();
+	}
+});
+
 test('a token that another user or another client secret of the credential sends again writes nothing', async () => {
 	const sandbox = await startSignInSandbox({ contacts: 0 });
 	try {

@@ -41,6 +41,13 @@ test('information of the message is not repeated', () => {
 	expect(problem.description).not.toContain('e-mail');
 });
 
+test.each([402, 418, 451])('a refusal that does not concern the values (%d) does not say to correct them', (status) => {
+	expect(problemOf(answer(status, { detail: 'The invoice of July is not paid.' }))).toMatchObject({
+		message: 'The invoice of July is not paid.',
+		description: expect.stringMatching(/^If the reason is unclear, contact/) as string,
+	});
+});
+
 test('the message of a duplicate names the record that has the value, once', () => {
 	const body = { detail: 'email is taken', code: 'duplicate', existing_id: 'con_1' };
 	const problem = problemOf(answer(409, body));

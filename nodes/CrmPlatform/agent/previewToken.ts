@@ -48,7 +48,8 @@ const anotherCaller =
 const tokenParts = (token: string): string[] => token.trim().replace(/\.$/, '').split('.');
 
 /**
- * Names whoever signs in: the credential's key, and for OAuth2 its user, if the service says who it is.
+ * Names whoever signs in: the credential's key, and for OAuth2 its user. If the service does not say who that is, another
+ * access token counts as another caller.
  *
  * @throws NodeApiError
  */
@@ -61,7 +62,7 @@ async function callerOf({ n8n, api }: ToolRun): Promise<string> {
 			throw error;
 		})
 		: undefined;
-	return api.sign(JSON.stringify(['caller', api.view, user?.id ?? ''])).slice(0, 8);
+	return api.sign(JSON.stringify(['caller', api.view, user?.id ?? (isUser ? api.secretDigest : '')])).slice(0, 8);
 }
 
 /** The records that the model identified by name, since the write may change that name: a digest of each name, and the id. */

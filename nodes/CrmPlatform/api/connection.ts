@@ -17,6 +17,7 @@ import type { Problem } from './http/problem';
 import { isUntrusted } from './http/errorWords';
 import { serviceAddress } from './http/path';
 import { systemClock, type Clock } from '../base/clock';
+import { sha256 } from '../base/digest';
 import { createSender, type ApiRequest, type ApiResponse } from './http/request';
 import { retryPolicy } from './http/retry';
 import { secretsIn, withoutSecrets } from './http/secrets';
@@ -48,6 +49,8 @@ export interface Connection extends ServiceDescription {
 	account: string;
 	/** Equal for connections that always see the same data. */
 	view: string;
+	/** Equal for connections with the same API key or access token. */
+	secretDigest: string;
 	/** Signs a text with the credential: 20 hexadecimal digits. */
 	sign(text: string): string;
 	/** @throws NodeApiError in the user's words */
@@ -106,6 +109,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 		...description,
 		account: `${address} ${id}`,
 		view: `${address} ${view}`,
+		secretDigest: sha256(secret),
 		sign: (text) => createHmac('sha256', signingKey).update(text).digest('hex').slice(0, 20),
 		get notices() {
 			addDescriptionNotice();

@@ -71,6 +71,7 @@ function withoutService(n8n: ILoadOptionsFunctions, reason: Error): Connection {
 	return {
 		account: '',
 		view: '',
+		secretDigest: '',
 		sign: () => '',
 		notices: new Set([packagedNotice(n8n, reason)]),
 		send: refuse,

@@ -177,7 +177,8 @@ const byStatus: Record<number, Words> = {
 };
 
 function refusedRequest(status: number, serviceText: string): Words {
-	return [serviceText === '' ? `The CRM refused the request (${status})` : '', correct];
+	const advice = [400, 422].includes(status) ? correct : 'If the reason is unclear, contact the CRM’s support with the request ID.';
+	return [serviceText === '' ? `The CRM refused the request (${status})` : '', advice];
 }
 
 const connectionErrors: Array<[codes: RegExp, words: readonly [reason: string, advice: string]]> = [
