@@ -251,10 +251,12 @@ describe('values in other notations', () => {
 		expect(json).toMatchObject({ failed: 2 });
 		expect(hints).toContain('2 of 2 values of “Expected Close Date” are day/month/year: choose Values In → Dates Are → day/month/year.');
 		expect(hints).toContain('2 of 2 values of “Amount” are numbers such as 1.234,56: choose Values In → Numbers Are → 1.234,56.');
-		const people = 'Last Name,Lifecycle Stage,Phone,Country\nA,Subscriber,0170 555011,Germany\n';
+		for (const name of ['North', 'South']) await sandbox.create('tags', { name });
+		const people = 'Last Name,Lifecycle Stage,Phone,Country,Tags\nA,Subscriber,0170 555011,Germany,North;South\nB,,,,North\n';
 		const contacts = await importOf(people, { preview: true });
 		expect(contacts.hints).toContainEqual(expect.stringContaining('“Lifecycle Stage” does not have the choices “Subscriber”'));
 		expect(contacts.hints).toContainEqual(expect.stringContaining('1 of 1 values of “Phone” have no country code'));
+		expect(contacts.hints.join()).toContain('2 of 2 values of “Tags” are lists with semicolons: choose Values In → Lists Are Separated By');
 		expect(contacts.hints).toContainEqual(expect.stringContaining('are names of countries: choose Values In → Countries Are → Names'));
 	});
 

@@ -30,11 +30,15 @@ test.each<[string, Field, Notations, unknown, unknown]>([
 	['German phones', phone, { phoneCountry: 'DE' }, '+44 20 7946 0958', '+442079460958'],
 	['German phones', phone, { phoneCountry: 'DE' }, '0049 (0)221 2882', '+492212882'],
 	['French phones', phone, { phoneCountry: 'FR' }, '01 23 45 06 07', '+33123450607'],
+	['German phones', phone, { phoneCountry: 'DE' }, '\u202a(030) 1234-567\u202c', '+49301234567'],
+	['German phones', phone, { phoneCountry: 'DE' }, '030 / 12 34 56', '+4930123456'],
+	['German phones', phone, { phoneCountry: 'DE' }, '(+49) 30/123456', '+4930123456'],
 	['Italian phones', phone, { phoneCountry: 'IT' }, '06 698 12345', '+390669812345'],
 	['American phones', phone, { phoneCountry: 'US' }, '(212) 555-0100', '+12125550100'],
 	['names of countries', country, { countries: 'names' }, 'Deutschland', 'DE'],
 	['names of countries', country, { countries: 'names' }, 'United Kingdom', 'GB'],
 	['names of countries', country, { countries: 'names' }, 'fr', 'FR'],
+	['names of countries', country, { countries: 'names' }, 'República Democrática del Congo', 'CD'],
 	['a value map', { ...of('choice'), choices: [{ label: 'Lead', value: 'lead' }] }, {
 		 valueMap: new Map([['subscriber', 'lead']]),
 	}, 'Subscriber', 'lead'],
@@ -48,6 +52,11 @@ test.each<[Field, Notations, string]>([
 	[of('number'), { numbers: 'comma' }, '12.5'],
 	[of('number'), { numbers: 'point' }, '1,25'],
 	[of('boolean'), { booleans: 'words' }, 'perhaps'],
+	[country, { countries: 'names' }, 'Congo'],
+	[country, { countries: 'names' }, 'Kongo'],
+	[country, { countries: 'names' }, 'XX'],
+	[country, { countries: 'names' }, 'EL'],
+	[country, { countries: 'names' }, 'Korea'],
 ])('%o with %o refuses %j, which could mean something else', (field, notations, value) => {
 	expect(() => read(field, value, notations)).toThrow(`“${value}”`);
 });
@@ -58,6 +67,11 @@ test.each([
 	['DE', '0221 2882 ext. 5'],
 	['DE', '030 1234 / 030 5678'],
 	['DE', '030 1234\n(030) 5678'],
+	['DE', '030 1234 // 5678'],
+	['DE', '030 1234 030 5678'],
+	['DE', '030 1234 - 5678'],
+	['DE', '+49 30 1234 / 5678'],
+	['US', '(212) 555-0100 / 0101'],
 ])('a phone number in %s without its area code, or with more, stays as it is: %s', (phoneCountry, value) => {
-	expect(inApiNotation(phone, value, { phoneCountry })).toBe(value);
+	expect(read(phone, value, { phoneCountry })).toBe(value);
 });

@@ -1,5 +1,6 @@
 import { fieldNamed, type Field, type FieldKind } from '../../nodes/CrmPlatform/fields/field';
 import { isBlank } from '../../nodes/CrmPlatform/values/blank';
+import { trimmed } from '../../nodes/CrmPlatform/values/foldedText';
 import { decideValue, type ValueDecision, type ValueOrigin, type WhenCleared } from '../../nodes/CrmPlatform/fields/decideValue';
 
 // The table under *Fields* in docs/guide/write-records.md, row by row, for what an update does.
@@ -11,6 +12,11 @@ const decided = (
 const write = (value: unknown): ValueDecision => ({ action: 'write', value });
 const clear: ValueDecision = { action: 'clear' };
 const skip = (reason: 'blank' | 'undefined' | 'neverCleared'): ValueDecision => ({ action: 'skip', reason });
+
+test('white space of any length is blank at once', () => {
+	expect([isBlank(' '.repeat(1_000_000)), isBlank(`a${' '.repeat(1_000_000)}b`)]).toEqual([true, false]);
+	expect(trimmed(` a${' '.repeat(1_000_000)}b\n`)).toHaveLength(1_000_002);
+});
 
 test.each([null, undefined, '', ' \n', [], [' ']])('a row of the form with %j was left empty', (value) => {
 	expect(isBlank(value)).toBe(true);

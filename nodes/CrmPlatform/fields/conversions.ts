@@ -5,7 +5,7 @@ import { exactNumber, isDecimal, isLongNumber } from '../base/numbers';
 import { safeRegExp } from '../base/pattern';
 import { isBlank, listIn, withoutBlanks } from '../values/blank';
 import { parseMoment } from '../values/dates';
-import { foldedText } from '../values/foldedText';
+import { foldedText, trimmed } from '../values/foldedText';
 import { booleanIn } from '../values/readers';
 import { allCustomFields, type Field } from './field';
 import { FieldError } from './fieldError';
@@ -43,16 +43,35 @@ function momentText(field: Field, value: Date | DateTime): string {
 	throw refusal(field, String(value), 'a date');
 }
 
-const phoneLike = /^(tel:)?\s*\+[\d\s().\-/\u00a0\u2010-\u2013]{7,40}$/i;
+const gap = '[ \u00a0\u202f.\\-\u2010-\u2013]';
+const wideGap = `(?: ?(?:/|${gap}) ?)?`;
+const areaCode = '(?:\\(\\d[\\d ]{0,6}\\)|\\d{1,6})';
+/** One phone number: slashes and wide gaps end the area code. Anywhere else, a second number or an extension follows. */
+const onePhone = new RegExp(`^(?:tel:)?\\s*(?:\\(?(\\+|00)\\d{1,3}\\)?${wideGap}(?:\\(0\\))?|1)?${wideGap}${areaCode}${wideGap}\\d+(?:${gap}\\d+)*$`, 'i');
 
 /**
- * Writes a phone number with a country code as E.164, if the service takes only that: without separators, and without
- * the zero in parentheses that is dialed only within the country (E.123, section 7.2). Any other value stays as it is,
+ * The digits of a phone number as people write it, and what precedes its country code: `+`, `00` or nothing. Without the
+ * zero in parentheses that is dialed only within the country (E.123, section 7.2). Undefined for anything else, such as
+ * two numbers, which together would be a wrong one.
+ */
+export function phoneIn(text: string): { prefix: string; digits: string } | undefined {
+	const [number, prefix] = onePhone.exec(trimmed(text)) ?? [];
+	if (number === undefined) return undefined;
+	const digits = (prefix === undefined ? number : number.replace(/\(0\)/, '')).replace(/\D/g, '');
+	return digits.length > maxPhoneDigits ? undefined : { prefix: prefix ?? '', digits };
+}
+
+/** Maximum digits of a number and what is dialed in front of it: 15 in E.164. */
+const maxPhoneDigits = 17;
+
+/**
+ * Writes a phone number with a country code as E.164, if the service takes only that. Any other value stays as it is,
  * since its country is unknown.
  */
 function phoneNumber(field: Field, value: unknown): unknown {
-	if (typeof value !== 'string' || !phoneLike.test(value)) return value;
-	const digits = value.replace(/\(0\)/, '').replace(/\D/g, '');
+	if (typeof value !== 'string') return value;
+	const { prefix, digits = '' } = phoneIn(value) ?? {};
+	if (prefix !== '+') return value;
 	const number = `+${digits}`;
 	const isWritten = matchesPattern(field, number) === true && matchesPattern(field, value) === false;
 	return isWritten && /^[1-9]\d{6,14}$/.test(digits) ? number : value;

@@ -1,6 +1,7 @@
+import { getOrCreate } from '../base/maps';
 import { isBlank } from '../values/blank';
 import { foldedText, unaccentedText } from '../values/foldedText';
-import { matchesPattern } from './conversions';
+import { matchesPattern, phoneIn } from './conversions';
 import type { Field } from './field';
 import { FieldError } from './fieldError';
 import { valueShape } from './fieldKinds';
@@ -27,7 +28,7 @@ export interface Notations {
  * The value in the notation of the API, which `writtenValue` reads. Values in that notation stay as they are, except for
  * numbers: `1.250` means another number in each notation.
  *
- * @throws FieldError for a number in another notation
+ * @throws FieldError for a number in another notation, and for a country that is not clear
  */
 export function inApiNotation(field: Field, value: unknown, notations: Notations): unknown {
 	if (isBlank(value)) return value;
@@ -49,7 +50,7 @@ export function inApiNotation(field: Field, value: unknown, notations: Notations
 			return booleanFrom(plain, notations);
 		default:
 			if (notations.phoneCountry !== undefined && isPhone(field)) return phoneFrom(plain, notations.phoneCountry);
-			return notations.countries === 'names' && isCountry(field) ? countryFrom(plain) : plain;
+			return notations.countries === 'names' && isCountry(field) ? countryFrom(field, plain) : plain;
 	}
 }
 
@@ -127,16 +128,15 @@ const dialing = new Map(callingCodes.split(' ').map((entry) => [entry.slice(0, 2
 
 export const phoneCountries: readonly string[] = [...dialing.keys()].sort();
 
-/** A second number in the cell, which begins with its own area code. */
-const secondNumber = /(?:\d\D*){6}\d\s*(?:[/(\n]|\s[-\u2010-\u2013])\s*\(?0\d/;
+/** Maximum digits of a number that is dialed within a country. Two short numbers have more. */
+const maxNationalDigits = 13;
 
 /** A number without its area code, and several numbers, stay as they are, and are refused. */
 function phoneFrom(value: string, country: string): string {
-	// The zero of 0049 (0)30 is only dialed within the country.
-	const text = value.trim().replace(/^(00.*)\(0\)/, '$1');
 	const [code = '', trunk] = dialing.get(country) ?? [];
-	if (!/^[\d\s().\-/\u00a0\u2010-\u2013]{6,}$/.test(text) || secondNumber.test(text)) return value;
-	const digits = text.replace(/\D/g, '');
+	const { prefix, digits = '' } = phoneIn(value) ?? {};
+	if (prefix === undefined || prefix === '+' || digits.length < 6) return value;
+	if (prefix === '' && digits.length > maxNationalDigits) return value;
 	if (code === '1') {
 		const national = digits.length === 11 && digits.startsWith('1') ? digits.slice(1) : digits;
 		return national.length === 10 ? `+1${national}` : value;
@@ -150,33 +150,37 @@ export const isCountry = (field: Field): boolean => /country/i.test(field.path.a
 
 /** The languages in which the names of countries are known. */
 const languages = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'pl', 'sv', 'da', 'nb', 'fi', 'cs', 'hu', 'ro', 'tr', 'el', 'ru', 'uk', 'ja', 'zh', 'ko', 'ar'];
-const shortNames = 'USA:US UNITED STATES OF AMERICA:US UK:GB GREAT BRITAIN:GB ENGLAND:GB HOLLAND:NL UAE:AE CZECH REPUBLIC:CZ TURKEY:TR';
+const shortNames = 'CONGO:CD USA:US UNITED STATES OF AMERICA:US UK:GB GREAT BRITAIN:GB ENGLAND:GB HOLLAND:NL UAE:AE CZECH REPUBLIC:CZ TURKEY:TR';
 
-let codesByName: Map<string, string> | undefined;
+let codesByName: Map<string, Set<string>> | undefined;
 
-/** The codes of countries by their names in CLDR, which the runtime has. */
-function countryCodes(): Map<string, string> {
+/** The codes of countries by their names in CLDR, which the runtime has, and by the codes themselves. */
+function countryCodes(): Map<string, Set<string>> {
 	if (codesByName) return codesByName;
-	codesByName = new Map();
+	const found = new Map<string, Set<string>>();
+	const add = (name: string, code: string) => getOrCreate(found, unaccentedText(name), () => new Set<string>()).add(code);
 	const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
-	const codes = letters.flatMap((first) => letters.map((second) => first + second));
+	const codes = letters.flatMap((first) => letters.map((second) => first + second)).filter((code) => !notCountries.has(code));
 	for (const language of languages) {
 		const names = new Intl.DisplayNames([language], { type: 'region', fallback: 'none' });
 		for (const code of codes) {
 			const name = names.of(code);
-			// Codes that were withdrawn have the names of their successors, which come first or are the same.
-			if (name !== undefined && !withdrawn.has(code) && !codesByName.has(unaccentedText(name))) codesByName.set(unaccentedText(name), code);
+			if (name === undefined) continue;
+			add(name, code);
+			add(code, code);
 		}
 	}
-	for (const [, name = '', code = ''] of shortNames.matchAll(/([A-Z ]+?):([A-Z]{2})(?: |$)/g)) codesByName.set(name.toLowerCase(), code);
-	return codesByName;
+	for (const [, name = '', code = ''] of shortNames.matchAll(/([A-Z ]+?):([A-Z]{2})(?: |$)/g)) add(name, code);
+	codesByName = found;
+	return found;
 }
 
-/** Not countries, or no more (ISO 3166-1): unions, placeholders and withdrawn codes. */
-const withdrawn = new Set(['AN', 'BU', 'CS', 'DD', 'DY', 'EU', 'EZ', 'FQ', 'FX', 'HV', 'NH', 'NT', 'QO', 'QU', 'RH', 'SU', 'TP', 'UK', 'UN', 'VD', 'YD', 'YU', 'ZR', 'ZZ', 'XA', 'XB']);
+/** Not countries, or no more (ISO 3166-1): unions, parts of countries, placeholders and withdrawn codes. */
+const notCountries = new Set(['AC', 'CP', 'CQ', 'DG', 'EA', 'IC', 'TA', 'AN', 'BU', 'CS', 'DD', 'DY', 'EU', 'EZ', 'FQ', 'FX', 'HV', 'NH', 'NT', 'QO', 'QU', 'RH', 'SU', 'TP', 'UK', 'UN', 'VD', 'YD', 'YU', 'ZR', 'ZZ', 'XA', 'XB']);
 
-function countryFrom(value: string): string {
-	const text = value.trim();
-	if (/^[a-z]{2}$/i.test(text) && text.toUpperCase() !== 'UK') return text.toUpperCase();
-	return countryCodes().get(unaccentedText(text)) ?? value;
+function countryFrom(field: Field, value: string): string {
+	const [code, ...others] = countryCodes().get(unaccentedText(value.trim())) ?? [];
+	if (code !== undefined && others.length === 0) return code;
+	const problem = code === undefined ? 'is not a country whose name or code is known' : `may be several countries. Use ${[code, ...others].sort().join(' or ')}`;
+	throw new FieldError(field, `“${value}” ${problem}`);
 }

@@ -70,13 +70,21 @@ const candidates: Array<{ isFor: (field: Field) => boolean; words: string; advic
 	}),
 	{ isFor: ({ kind }) => kind === 'boolean', words: 'words such as yes and no', advice: 'Yes and No Are → Words', notations: { booleans: 'words' } },
 	{ isFor: ({ kind }) => kind === 'boolean', words: 'marks such as x', advice: 'Yes and No Are → x', notations: { booleans: 'mark' } },
+	...([['semicolons', 'Semicolon', ';'], ['pipes', 'Pipe', '|'], ['line breaks', 'Line Break', '\n'], [':::', ':::', ':::']] as const).map(
+		([words, choice, separator]) => ({
+			isFor: ({ kind }: Field) => kind === 'list',
+			words: `lists with ${words}`,
+			advice: `Lists Are Separated By → ${choice}`,
+			notations: { separator },
+		}),
+	),
 	{ isFor: isCountry, words: 'names of countries', advice: 'Countries Are → Names', notations: { countries: 'names' } },
 ];
 
 /** Finds out which notation would read all values of a field that refuses some. */
 export class NotationAdvice {
 	private readonly zone: string;
-	private readonly fields = new Map<string, { field: Field; values: number; read: number[]; refused: number; unknown: Set<string> }>();
+	private readonly fields = new Map<string, { field: Field; values: number; read: number[]; refused: number; split: number[]; unknown: Set<string> }>();
 
 	constructor(zone: string) {
 		this.zone = zone;
@@ -86,7 +94,7 @@ export class NotationAdvice {
 	add(field: Field, value: unknown): void {
 		const isOfKind = candidates.some(({ isFor }) => isFor(field)) || isPhone(field) || field.choices !== undefined;
 		if (!isOfKind) return;
-		const counts = this.fields.get(field.name) ?? { field, values: 0, read: candidates.map(() => 0), refused: 0, unknown: new Set<string>() };
+		const counts = this.fields.get(field.name) ?? { field, values: 0, read: candidates.map(() => 0), refused: 0, split: candidates.map(() => 0), unknown: new Set<string>() };
 		this.fields.set(field.name, counts);
 		counts.values += 1;
 		for (const [i, { isFor, notations }] of candidates.entries()) if (isFor(field) && this.isRead(field, value, notations)) counts.read[i]! += 1;
@@ -97,18 +105,19 @@ export class NotationAdvice {
 		const counts = this.fields.get(name);
 		if (!counts) return;
 		counts.refused += 1;
+		for (const [i, { notations: { separator = '' } }] of candidates.entries()) if (String(value).includes(separator)) counts.split[i]! += 1;
 		if (counts.field.choices && counts.unknown.size < maxUnknown) counts.unknown.add(String(value));
 	}
 
 	/** @returns a sentence for each field that an option would help */
 	all(): string[] {
-		return [...this.fields.values()].flatMap(({ field, values, read, refused, unknown }) => {
+		return [...this.fields.values()].flatMap(({ field, values, read, refused, split, unknown }) => {
 			if (refused === 0) return [];
+			const fitting = candidates.filter((_, i) => read[i] === values && split[i] === refused);
+			if (fitting.length > 0) return [`${values} of ${values} values of “${field.label}” are ${fitting.map((candidate) => candidate.words).join(', and could be ')}: choose Values In → ${fitting.map((candidate) => candidate.advice).join(', or ')}.`];
 			if (unknown.size > 0) return [`“${field.label}” does not have the choices ${listed([...unknown].map((text) => `“${text}”`))}: say what they mean in Values In → Value Map, such as ${[...unknown][0]} → ${String(field.choices?.[0]?.value)}.`];
 			if (isPhone(field)) return [`${refused} of ${values} values of “${field.label}” have no country code: choose Values In → Default Country for Phones if they are of one country.`];
-			const fitting = candidates.filter((_, i) => read[i] === values);
-			if (fitting.length === 0) return [];
-			return [`${values} of ${values} values of “${field.label}” are ${fitting.map((candidate) => candidate.words).join(', and could be ')}: choose Values In → ${fitting.map((candidate) => candidate.advice).join(', or ')}.`];
+			return [];
 		});
 	}
 

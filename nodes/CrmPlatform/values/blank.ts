@@ -1,7 +1,7 @@
 import { parseJson } from '../base/json';
 import { maxLevels } from '../base/numbers';
 import { isPlainObject } from '../base/ownMembers';
-import { trimmed } from './foldedText';
+import { showsNothing } from './foldedText';
 
 /** Whether a value is blank: null, undefined, a text in which nothing is seen, or a list of blanks. */
 export const isBlank = (value: unknown): boolean => isBlankAt(0, value);
@@ -9,7 +9,7 @@ export const isBlank = (value: unknown): boolean => isBlankAt(0, value);
 /** A value nested too deeply is not blank: it is refused when it is sent. */
 function isBlankAt(depth: number, value: unknown): boolean {
 	if (Array.isArray(value)) return depth <= maxLevels && value.every((element) => isBlankAt(depth + 1, element));
-	return value === null || value === undefined || (typeof value === 'string' && trimmed(value) === '');
+	return value === null || value === undefined || (typeof value === 'string' && showsNothing(value));
 }
 
 /** Whether a value is blank, or an object whose members are all unset. */

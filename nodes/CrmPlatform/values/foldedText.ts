@@ -1,17 +1,22 @@
 /** Characters without a shape: soft hyphens, zero-width spaces and joiners, marks of direction, fillers, control characters. */
-const invisible = '[\\p{Default_Ignorable_Code_Point}\\u2800]|(?!\\s)\\p{Cc}';
-const everyInvisible = new RegExp(invisible, 'gu');
-const start = new RegExp(`^(?:\\s|${invisible})+`, 'u');
-const end = new RegExp(`(?:\\s|${invisible})+$`, 'u');
+const invisible = '\\p{Default_Ignorable_Code_Point}\\p{Cc}\\u2800';
+const visible = new RegExp(`[^\\s${invisible}]`, 'u');
+const leading = new RegExp(`^[\\s${invisible}]+`, 'u');
+// The character before it keeps the search linear.
+const trailing = new RegExp(`(?<=[^\\s${invisible}])[\\s${invisible}]+$`, 'u');
+const withinText = new RegExp(`(?![\\t\\n\\v\\f\\r])[${invisible}]`, 'gu');
 
-/** A text without the white space and the invisible characters around it. Nothing is left of a text that nobody sees. */
-export const trimmed = (text: string): string => text.replace(start, '').replace(end, '');
+/** Whether a text shows nothing: it has only white space and invisible characters. */
+export const showsNothing = (text: string): boolean => !visible.test(text);
+
+/** A text without the white space and the invisible characters around it. */
+export const trimmed = (text: string): string => text.replace(leading, '').replace(trailing, '');
 
 /**
  * A text as people read it: without invisible characters, with single spaces of one kind, none around it, and accents
  * composed (NFC). Two names that look alike are one.
  */
-export const visibleText = (text: string): string => text.normalize('NFC').replace(everyInvisible, '').replace(/\s+/g, ' ').trim();
+export const visibleText = (text: string): string => text.normalize('NFC').replace(withinText, '').replace(/\s+/g, ' ').trim();
 
 /** A text for comparisons that also ignore case. */
 export const foldedText = (text: string): string => visibleText(text).toLowerCase();
