@@ -47,6 +47,14 @@ describe('an import', () => {
 		expect((await sandbox.requests()).filter(({ path }) => path === '/v1/companies')).toHaveLength(1);
 	});
 
+	test.each(['update', 'delete'])('in a preview of %s refuses the rows whose own ID no record has', async (importAs) => {
+		const { id } = await sandbox.create('contacts', { last_name: 'Known' });
+		const csv = `id,last_name\ncon_01jz8q4t6v9x2b5n7m3k1h1000,A\n${id},B\nsomebody,C\n`;
+		const { json, failed } = await importOf(csv, { importAs, preview: true });
+		expect(json).toMatchObject({ rows: 3, ready: 1, failed: 2, samples: [{ id }] });
+		expect(rowsOf(failed).map(({ import_row: row, import_error_field: field }) => [row, field])).toEqual([['2', 'id'], ['4', 'id']]);
+	});
+
 	test('in a preview checks every row against the description, and no file is empty', async () => {
 		const good = Array.from({ length: 300 }, (_, i) => `N${i},n${i}@preview.example,lead,+49301234567,de,7`);
 		const bad = [

@@ -70,7 +70,7 @@ export async function lookUpLinks(
 	for (const [collection, ids] of use === 'previewed' ? toFind.ids : []) {
 		// A name that no record has may be an ID in any form.
 		const mayBeIds = [...(records.get(collection) ?? [])].flatMap(([name, outcome]) => ('notFound' in outcome && mayBeId(name) ? [name] : []));
-		missing.set(collection, await lookUpIds(api, collection, [...ids, ...mayBeIds]));
+		missing.set(collection, await missingIds(api, collection, [...ids, ...mayBeIds]));
 	}
 	return new LinkedIds({ sources, records, missing, parts }, use);
 }
@@ -91,7 +91,7 @@ function addNames({ names, ids, parts }: NamesToFind, field: Field, value: unkno
 }
 
 /** Looks IDs up, a hundred a request. @returns whether no record has them; IDs that cannot be looked up are left to the service */
-async function lookUpIds(api: Connection, collection: string, ids: string[]): Promise<Map<string, boolean>> {
+export async function missingIds(api: Connection, collection: string, ids: string[]): Promise<Map<string, boolean>> {
 	const outcomes = await knownIds(api, collection);
 	const unknown = ids.filter((id) => !outcomes.has(id));
 	const list = unknown.length > 0 ? (await api.describe(`/${collection}`))?.list : undefined;

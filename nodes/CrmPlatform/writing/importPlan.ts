@@ -14,6 +14,7 @@ import { isBlank } from '../values/blank';
 import { valueIn } from '../fields/keys';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import { NotationAdvice } from '../mapping/chosenNotations';
+import { missingIds } from '../mapping/linkedIds';
 import { ObjectFieldReader } from '../mapping/objectFields';
 import { prepareValues, type BodyOf, type RefusedValue, type RowReading } from '../mapping/prepareValues';
 import type { StoredFields } from '../mapping/storedFields';
@@ -134,8 +135,10 @@ async function planRows(
 		},
 	});
 	const required = await requiredFields(execution, plan, isChecked);
+	const needsRecord = plan.isPreview && ['update', 'delete'].includes(plan.operation);
 	let readable = 0;
-	return rows.map(({ row, content, problem, text }): PlannedRow => {
+	const ids = new Map<PlannedRow, string>();
+	const allPlanned = rows.map(({ row, content, problem, text }): PlannedRow => {
 		const planned: PlannedRow = { row, text: textOf(content), line: undefined, done: undefined, refusal: undefined };
 		if (problem !== undefined) return { ...planned, refusal: { code: 'unreadable_row', message: problem, text } };
 		refused = [];
@@ -147,9 +150,19 @@ async function planRows(
 		if (problems.length > 0 || values instanceof Error) return { ...planned, refusal: invalid(problems) };
 		const line = jsonText(exactBody(plan.fields, values));
 		const refusal = lineTooLarge(line) ?? keys.refusalOf(row, values);
-		return refusal ? { ...planned, refusal } : { ...planned, line, ...(refused.length > 0 && { leftOut: refused }) };
+		if (refusal) return { ...planned, refusal };
+		const ready = { ...planned, line, ...(refused.length > 0 && { leftOut: refused }) };
+		if (needsRecord) ids.set(ready, String(values.id));
+		return ready;
 	});
+	const isMissing = await missingIds(execution.api, plan.path.slice(1), [...ids.values()]);
+	for (const [ready, id] of ids) {
+		if (isMissing.get(id)) Object.assign(ready, { line: undefined, refusal: invalid([{ field: 'id', message: noRecord(id) }]) });
+	}
+	return allPlanned;
 }
+
+const noRecord = (id: string): string => `There is no record with the ID “${id}”, or the credential cannot read it.`;
 
 /** Returns the function for the values of each readable row, without those that are refused. */
 async function rowReader(execution: Execution, plan: ImportPlan, rows: Array<FileRow<IDataObject>>, reading: RowReading): Promise<BodyOf> {
