@@ -116,6 +116,18 @@ test.each<[string, IDataObject]>([
 	}
 });
 
+test('a number of a custom field is sent with every digit, in items and in files', async () => {
+	service.alter({ request: ({ method, text }) => void (method !== 'GET' && writes.push(text)) });
+	for (const [key, type] of [['big_number', 'number'], ['big_text', 'text']]) {
+		await sandbox.create('custom-fields', { resource: 'companies', key, label: key, type });
+	}
+	const item = { name: 'A', big_number: exact, big_text: exact };
+	for (const items of [[item], [item, item]]) await run({ ...at(), parameters: create('company', automatic), items }).catch(() => undefined);
+	await importOf(`name,big_number,big_text\nA,${exact},${exact}\n`, { kind: 'company' });
+	expect(writes).toHaveLength(3);
+	for (const text of writes) expect(text).toContain(`"custom_fields":{"big_number":${exact},"big_text":"${exact}"}`);
+});
+
 test('a number of an expression, whose digits may be lost, is refused by its name', async () => {
 	const fields = mapped({ name: 'A', employee_count: '={{ 9007199254740993 }}' });
 	const { message } = await failure({ ...at(), parameters: create('company', fields) });

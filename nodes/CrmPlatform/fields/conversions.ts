@@ -7,7 +7,7 @@ import { isBlank, listIn, withoutBlanks } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { foldedText, trimmed } from '../values/foldedText';
 import { booleanIn } from '../values/readers';
-import { allCustomFields, type Field } from './field';
+import type { Field } from './field';
 import { FieldError } from './fieldError';
 
 /** Half of a character (a lone surrogate) has no form in UTF-8, and so none in a URL. */
@@ -92,7 +92,7 @@ export function toNumber(field: Field, value: unknown): unknown {
 	if (field.collection !== undefined && typeof value === 'string' && !isDigits(value)) return value;
 	const parsed = typeof value === 'string' ? exactNumber(value) : value;
 	if (typeof parsed === 'number' && Number.isFinite(parsed)) return parsed;
-	if (typeof value === 'string' && isLongNumber(value.trim()) && field.path[0] !== allCustomFields) return value.trim();
+	if (typeof value === 'string' && isLongNumber(value.trim())) return value.trim();
 	if (typeof value === 'string' && isDecimal(value)) throw refusal(field, value, tooLong);
 	throw refusal(field, value, 'a number such as 12.5');
 }

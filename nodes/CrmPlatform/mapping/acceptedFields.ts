@@ -1,5 +1,7 @@
 import { getOrCreate } from '../base/maps';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
+import { scalarsIn } from '../base/json';
+import { isLongNumber } from '../base/numbers';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { linksOf } from '../api/openapi/linkFields';
 import { allCustomFields, customFieldPrefix, customKeyOf, fieldNamed, type Field } from '../fields/field';
@@ -117,6 +119,16 @@ export async function acceptedFields(
 }
 
 export const customFieldsOnce = oncePerConnection(readCustomFieldsIfAllowed);
+
+/**
+ * The fields that say which texts are numbers (`exactBody`). Custom fields are read only if a text may be one.
+ *
+ * @param collection with version prefix
+ */
+export async function fieldsOfNumbers(api: Execution['api'], collection: string, fields: Field[], values: unknown): Promise<Field[]> {
+	const mayBeCustom = fields.some(({ name }) => name === allCustomFields) && scalarsIn(values).some((text) => isLongNumber(String(text).trim()));
+	return mayBeCustom ? [...fields, ...((await customFieldsOnce(api, collection))?.fields ?? [])] : fields;
+}
 
 function merged(mode: StoredFields['mode'], fields: Field[], custom: Field[]): Field[] {
 	if (custom.length === 0) return fields;

@@ -12,7 +12,7 @@ import type { FileRow } from '../files/fileRow';
 import { UnreadableFile } from '../files/unreadableFile';
 import { isBlank } from '../values/blank';
 import { valueIn } from '../fields/keys';
-import { customFieldsOnce } from '../mapping/acceptedFields';
+import { customFieldsOnce, fieldsOfNumbers } from '../mapping/acceptedFields';
 import { NotationAdvice } from '../mapping/chosenNotations';
 import { missingIds } from '../mapping/linkedIds';
 import { ObjectFieldReader } from '../mapping/objectFields';
@@ -136,6 +136,7 @@ async function planRows(
 	});
 	const required = await requiredFields(execution, plan, isChecked);
 	const needsRecord = plan.isPreview && ['update', 'delete'].includes(plan.operation);
+	const fields = await fieldsOfNumbers(execution.api, `/v1${plan.path}`, plan.fields, rows);
 	let readable = 0;
 	const ids = new Map<PlannedRow, string>();
 	const allPlanned = rows.map(({ row, content, problem, text }): PlannedRow => {
@@ -148,7 +149,7 @@ async function planRows(
 			...(values instanceof Error ? [{ message: values.message }] : missingValues(values, plan, required, refused)),
 		];
 		if (problems.length > 0 || values instanceof Error) return { ...planned, refusal: invalid(problems) };
-		const line = jsonText(exactBody(plan.fields, values));
+		const line = jsonText(exactBody(fields, values));
 		const refusal = lineTooLarge(line) ?? keys.refusalOf(row, values);
 		if (refusal) return { ...planned, refusal };
 		const ready = { ...planned, line, ...(refused.length > 0 && { leftOut: refused }) };

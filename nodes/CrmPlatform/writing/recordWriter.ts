@@ -4,6 +4,7 @@ import { sendBatch, type BatchAnswer } from '../api/batchRequest';
 import { isAnsweredWith } from '../api/record';
 import { rateLimited, tooLarge, unavailable } from '../api/http/statuses';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
+import { fieldsOfNumbers } from '../mapping/acceptedFields';
 import type { Execution, MayContinue, Result, ResultFrom, Results, Write } from '../model';
 import { exactBody } from '../fields/exactBody';
 import { etagOf, isReadFirst, writeAsRead } from './replace';
@@ -90,12 +91,13 @@ export class RecordWriter {
 		const [first] = writes;
 		const path = first!.collection + batch.path;
 		const idempotency = idempotencyOf(execution, keyHeaderOf(execution, description, 'batch'), items);
+		const fields = await fieldsOfNumbers(execution.api, first!.collection, description.fields, writes.map(({ body }) => body));
 		const areNew = writes.every(({ id, mayExist }) => id === undefined && mayExist !== true);
 		warnOfRetries(execution, { method: areNew ? 'POST' : 'PUT', path, ...idempotency });
 		return await sendBatch(async (request) => reportReplay(execution, await execution.api.send(request)), {
 			description: batch,
 			path,
-			items: writes.map((write) => batchItem({ ...write, ...(write.body && { body: exactBody(description.fields, write.body) }) }, batch)),
+			items: writes.map((write) => batchItem({ ...write, ...(write.body && { body: exactBody(fields, write.body) }) }, batch)),
 			areNew,
 			...(first!.query && { query: first!.query }),
 			...idempotency,

@@ -58,7 +58,7 @@ export function protectionOf(
 export async function writeAsRead(
 	execution: Execution,
 	description: WriteDescription,
-	{ id, path, body: changes, version, before }: ReadFirst,
+	{ collection, id, path, body: changes, version, before }: ReadFirst,
 	items: number[],
 ): Promise<Written> {
 	const { api } = execution;
@@ -83,7 +83,7 @@ export async function writeAsRead(
 	if (!isVersioned && !(description.takesIfMatch && isConditional)) api.notices.add(unprotected);
 	// Nothing changes, perhaps after an earlier attempt: under its key, another version would be refused.
 	if (description.replaces && JSON.stringify(requestBody) === JSON.stringify(current)) return { record, status };
-	const write = { id, path, ...(requestBody && { body: requestBody }), ...(isConditional && { headers: { 'if-match': etag } }) };
+	const write = { collection, id, path, ...(requestBody && { body: requestBody }), ...(isConditional && { headers: { 'if-match': etag } }) };
 	return await writeOne(execution, description, write, items).catch(async (error: Error) => {
 		if (!isConditional || !isAnsweredWith(error, outdatedVersion)) throw error;
 		const again = await api.send({ method: 'GET', path });

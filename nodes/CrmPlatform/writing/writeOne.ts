@@ -9,6 +9,7 @@ import { idempotencyKey, valueKey } from '../api/http/idempotency';
 import { problemOfItem } from '../api/http/problem';
 import { isIdempotent, type ApiRequest, type ApiResponse } from '../api/http/request';
 import type { WriteDescription } from '../api/openapi/writing';
+import { fieldsOfNumbers } from '../mapping/acceptedFields';
 import type { Execution } from '../model';
 import { hasWriteOncePer, writeOncePer, writeOncePerOption } from './oncePer';
 import { keyHeaderOf, reportReplay, type KeyHeader } from './runState';
@@ -31,11 +32,12 @@ export interface Written {
 export async function writeOne(
 	execution: Execution,
 	description: WriteDescription,
-	{ id, body: values, ...write }: Omit<ApiRequest, 'method' | 'idempotency'> & { id?: string },
+	{ collection, id, body: values, ...write }: Omit<ApiRequest, 'method' | 'idempotency'> & { collection: string; id?: string },
 	items: number[],
 ): Promise<Written> {
 	const header = keyHeaderOf(execution, description, 'single');
-	const exact = values && { body: exactBody(description.fields, values as IDataObject) };
+	const fields = await fieldsOfNumbers(execution.api, collection, description.fields, values);
+	const exact = values && { body: exactBody(fields, values as IDataObject) };
 	const { body, status, isReplayed } = await sendWrite(execution, description, header, { ...write, ...exact }, items);
 	const failed = status === 207 ? onlyResult(body) : undefined;
 	if (failed) throw execution.api.failure(problemOfItem(failed.status, failed.error ?? failed));
