@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import {
 	NodeOperationError,
+	type IDataObject,
 	type IExecuteFunctions,
 	type INodeExecutionData,
 } from 'n8n-workflow';
@@ -11,11 +12,14 @@ import { systemClock } from './base/clock';
 import { failureSummary, nodeFailure, withLines, type ItemFailure } from './failure';
 import type { Execution, MayContinue, Operation, Resource, SlicedRun } from './model';
 import { previewOf } from './changes/preview';
+import { withLinkedNames } from './lookUp/linkedNames';
+import { storedParameter } from './mapping/storedParameter';
+import { isBlank } from './values/blank';
 import { allItems, summaryItem } from './output';
-import { readPreview } from './values/readers';
+import { readBoolean, readPreview } from './values/readers';
 import { dependsOnItem, refuseDiffering } from './mapping/sameForAll';
 import { valuesInOption } from './parameters/fieldParameters';
-import { outputOption, batchSizeOption, isSummary, previewOption } from './parameters/outputParameters';
+import { addNamesOption, outputOption, batchSizeOption, isSummary, previewOption, simplifyProperty } from './parameters/outputParameters';
 import { chosenResource } from './resources';
 import { eachItem, runAll, type ItemResult } from './schedule';
 import { asAnswer, type NodeOutput } from './toolCalls/toolAnswer';
@@ -54,7 +58,8 @@ async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewe
 	let reportedAt = systemClock.now();
 	const isOnce = items.length > 1 && operation.isOnceForAll === true && !dependsOnItem(n8n.getNode().parameters);
 	const count = isOnce ? 1 : items.length;
-	const output = wantsSummary(n8n, operation) ? summaryItem(n8n, count, operation.option.value === 'upsert' ? { created: 0, updated: 0 } : {}) : allItems();
+	const { isSummarized, names } = outputChoice(n8n, operation);
+	const output = isSummarized ? summaryItem(n8n, count, operation.option.value === 'upsert' ? { created: 0, updated: 0 } : {}) : allItems();
 	if (isOnce) api.notices.add(onceForAll(items.length));
 	for await (const slice of resultsOf(execution, count, mayContinue)) {
 		for (const { item, result } of slice) {
@@ -80,24 +85,45 @@ async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewe
 		const others = [...api.notices].filter((notice) => !notice.includes(first.failure.message));
 		throw withLines(first.failure, [...summary, ...others]);
 	}
-	return { items: output.items(done), notices: api.notices };
+	return { items: names === 'none' ? output.items(done) : await withNames(execution, output.items(done), names), notices: api.notices };
+}
+
+/** The items with the names of linked records; a page is one item with many records. */
+async function withNames({ api, resource }: Execution, items: INodeExecutionData[], names: 'free' | 'all'): Promise<INodeExecutionData[]> {
+	const fields = (await api.describe(resource.path))?.fields ?? [];
+	const recordsOf = ({ json }: INodeExecutionData): IDataObject[] => (Array.isArray(json.records) ? (json.records as IDataObject[]) : [json]);
+	const named = (await withLinkedNames(api, fields, items.flatMap(recordsOf), names === 'all')).values();
+	const next = () => named.next().value as IDataObject;
+	return items.map((item) => ({
+		...item,
+		json: Array.isArray(item.json.records) ? { ...item.json, records: item.json.records.map(next) } : next(),
+	}));
 }
 
 /** Milliseconds between two lines of n8n's log about the progress of a long run. */
 const reportInterval = 30_000;
 
-/** @throws NodeOperationError for an invalid option, and for one that differs between items */
-function wantsSummary(n8n: IExecuteFunctions, { options = [] }: Operation): boolean {
+/**
+ * Whether a summary is output, and which names of linked records: those that cost little if the user has not chosen.
+ *
+ * @throws NodeOperationError for an invalid option, and for one that differs between items
+ */
+function outputChoice(n8n: IExecuteFunctions, { options = [] }: Operation): { isSummarized: boolean; names: 'none' | 'free' | 'all' } {
 	try {
 		refuseDiffering(n8n, options.filter(({ name }) => optionsForAll.includes(name)));
-		return options.includes(outputOption) && isSummary(n8n);
+		const isSummarized = options.includes(outputOption) && isSummary(n8n);
+		if (isSummarized || !options.includes(addNamesOption)) return { isSummarized, names: 'none' };
+		const isSimple = storedParameter(n8n, simplifyProperty.name, false) !== false && isBlank(storedParameter(n8n, 'options.outputFields', []));
+		if (storedParameter(n8n, 'options.addNames', '') === '') return { isSummarized, names: isSimple ? 'free' : 'none' };
+		const isChosen = readBoolean(addNamesOption.displayName, n8n.getNodeParameter('options.addNames', 0));
+		return { isSummarized, names: isChosen ? 'all' : 'none' };
 	} catch (error) {
 		throw nodeFailure(n8n, error as Error, 0);
 	}
 }
 
 /** The options that apply to all items. */
-const optionsForAll = [outputOption.name, batchSizeOption.name, valuesInOption.name, previewOption.name];
+const optionsForAll = [outputOption.name, addNamesOption.name, batchSizeOption.name, valuesInOption.name, previewOption.name];
 
 const onceForAll = (items: number): string =>
 	`Done once, not ${items} times: no parameter depends on the input item, so all ${items} items would give the same result. The output is linked to the first item.`;

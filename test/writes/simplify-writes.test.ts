@@ -1,7 +1,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { nodeRuns } from '../support/node-runs.ts';
-import { automatic, create, getMany, on, update, upsert } from '../support/parameters.ts';
+import { automatic, create, on, update, upsert } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox();
@@ -79,27 +79,5 @@ describe('values that the next node needs', () => {
 		const [changed] = await simplified(update('contact', String(createdItem!.json.id), { language: 'fr' }));
 		expect(changed!.json).toMatchObject({ language: 'fr' });
 		expect(changed!.json).not.toHaveProperty('address');
-	});
-
-	test('a linked record that was given by name is named beside its ID, and no record is read for its name', async () => {
-		const company = await sandbox.create('companies', { name: 'Acme Beside' });
-		const [contact] = await simplified(create('contact', { last_name: 'Named', company_id: 'acme beside' }));
-		expect(contact!.json).toMatchObject({ company_id: company.id, company_name: 'Acme Beside' });
-		const [deal] = await simplified(create('deal', { title: 'Named', stage_id: 'Negotiation' }));
-		expect(deal!.json).toMatchObject({ stage_name: 'Negotiation', pipeline_name: expect.any(String) });
-
-		await sandbox.clear();
-		const [read] = await simplified(on('contact', 'get', contact!.json.id));
-		expect(read!.json).not.toHaveProperty('company_name');
-		expect((await sandbox.requests()).filter(({ path }) => path.startsWith('/v1/')).map(({ path }) => path)).toEqual([
-			`/v1/contacts/${String(contact!.json.id)}`,
-		]);
-	});
-
-	test('a list that is filtered by a name has it in each record', async () => {
-		const company = await sandbox.create('companies', { name: 'Acme Filtered' });
-		await sandbox.create('contacts', { last_name: 'Filtered', company_id: company.id });
-		const [found] = await simplified(getMany('contact', {}, { company_id: 'Acme Filtered' }));
-		expect(found!.json).toMatchObject({ company_id: company.id, company_name: 'Acme Filtered' });
 	});
 });

@@ -66,19 +66,18 @@ export function asId(field: Field, picked: unknown): unknown {
 /** Whether a text can be an id of any service: one word of plain characters. */
 export const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);
 
-/** The names of records (`pipelines`) and parts (`pipelines.stages`), by collection and id. */
-const namesByConnection = new WeakMap<Connection, Map<string, Map<unknown, string>>>();
+const namesByConnection = new WeakMap<Connection, Map<string, Map<string, string>>>();
 
-/** Caches the names of records for the lifetime of the connection, which is one execution. */
-function rememberNames(api: Connection, collection: string, records: Array<{ id?: unknown; name?: unknown }>): void {
-	const collections = getOrCreate(namesByConnection, api, () => new Map<string, Map<unknown, string>>());
-	const names = getOrCreate(collections, collection, () => new Map<unknown, string>());
-	for (const { id, name } of records) if (hasText(name)) names.set(id, name);
+/** The names of records (`pipelines`) or parts (`pipelines.stages`) that were read through the connection, by id. */
+export function rememberedNames(api: Connection, place: string): Map<string, string> {
+	const places = getOrCreate(namesByConnection, api, () => new Map<string, Map<string, string>>());
+	return getOrCreate(places, place, () => new Map<string, string>());
 }
 
-/** The cached name of a record, if any. */
-export const rememberedName = (api: Connection, collection: string, id: unknown): string | undefined =>
-	namesByConnection.get(api)?.get(collection)?.get(id);
+function rememberNames(api: Connection, place: string, records: Array<{ id?: unknown; name?: unknown }>): void {
+	const names = rememberedNames(api, place);
+	for (const { id, name } of records) if (hasText(name)) names.set(String(id), name);
+}
 
 /** The outcome of looking up a name: the id of the record, or several ids. */
 export type NamedId = LookUpOutcome<unknown>;

@@ -1,5 +1,5 @@
 import type { Operation } from '../model';
-import { batchOptions } from '../parameters/outputParameters';
+import { addNamesOption, batchOptions } from '../parameters/outputParameters';
 import { requireWrite } from '../writing/requireWrite';
 import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
 import { writeRecords } from '../writing/batches';
@@ -10,7 +10,7 @@ export function deleteRecord(action: string): Operation {
 		option: { name: 'Delete', value: 'delete', action, description: 'Delete a record' },
 
 		properties: (resource) => [recordProperty(resource)],
-		options: [...batchOptions, ifEmptyOption],
+		options: [...batchOptions.filter((option) => option !== addNamesOption), ifEmptyOption],
 		output: { type: 'object', properties: { deleted: { type: 'boolean' } } },
 		write: (description) => description.delete,
 

@@ -2,7 +2,7 @@ import { otherId, readRecord } from '../api/record';
 import type { Operation, Result } from '../model';
 import { requireDescribed } from '../writing/requireWrite';
 import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
-import { outputFieldsOption, simplifyProperty } from '../parameters/outputParameters';
+import { addNamesOption, outputFieldsOption, simplifyProperty } from '../parameters/outputParameters';
 import { chosenFields, simplify, summaryFields } from '../reading/simplify';
 import { eachItem, slicesAtOnce } from '../schedule';
 
@@ -15,12 +15,12 @@ export function get(action: string): Operation {
 		option: { name: 'Get', value: 'get', action, description: 'Retrieve a single record' },
 
 		properties: (resource) => [recordProperty(resource), simplifyProperty],
-		options: [outputFieldsOption, ifEmptyOption],
+		options: [outputFieldsOption, ifEmptyOption, addNamesOption],
 
 		async prepare(execution) {
 			const fields = await requireDescribed(execution, 'fields');
 			const summary = await requireDescribed(execution, 'summary');
-			const summaryOf = summaryFields(execution, { summary, fields });
+			const summaryOf = summaryFields(execution, { summary });
 			const read = async (item: number): Promise<Result> => {
 				const { id, path } = recordAt(execution, item);
 				const record = await readRecord(execution.api, path);

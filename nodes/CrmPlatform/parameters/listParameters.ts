@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { changedSinceProperties } from './changedSince';
 import { filtersProperty } from './filterParameters';
 import { listedChoice } from './optionText';
-import { outputFieldsOption, outputOption, simplifyProperty } from './outputParameters';
+import { addNamesOption, outputFieldsOption, outputOption, simplifyProperty } from './outputParameters';
 
 /** At 50 ms from the service, five cursors read a large list in a quarter of the time (bench/results/node.md). */
 export const defaultCursors = 5;
@@ -58,6 +58,7 @@ export const listOptions = ({ sorts = true }: ListAbilities): INodeProperties[] 
 ];
 
 const options: INodeProperties[] = [
+	addNamesOption,
 	outputFieldsOption,
 	outputOption,
 	{

@@ -13,6 +13,14 @@ export const simplifyProperty: INodeProperties = {
 /** The option that outputs the chosen fields instead of the simplified or the whole record. */
 export const outputFieldsOption = listedChoice({ displayName: 'Output Field Names or IDs', name: 'outputFields' }, 'getOutputFields', ['resource', 'kind']);
 
+export const addNamesOption: INodeProperties = {
+	displayName: 'Add Names of Linked Records',
+	name: 'addNames',
+	type: 'boolean',
+	default: true,
+	description: 'Whether to add names beside IDs, such as company_name. Without it: to simplified records, if one request per kind finds them.',
+};
+
 /** How many records are output: n8n stores each item that a node outputs. */
 export const outputOption: INodeProperties = {
 	displayName: 'Output',
@@ -43,8 +51,8 @@ export const previewOption: INodeProperties = {
 	description: 'Whether to only return what would change',
 };
 
-/** Options of all operations that write. */
-export const writeOptions: INodeProperties[] = [outputOption, previewOption];
+/** Options of all operations that write and return the record. */
+export const writeOptions: INodeProperties[] = [outputOption, previewOption, addNamesOption];
 
 /** Options of operations that write in batches. */
 export const batchOptions: INodeProperties[] = [batchSizeOption, ...writeOptions];

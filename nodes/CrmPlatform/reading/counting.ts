@@ -17,6 +17,7 @@ import { getOrCreate } from '../base/maps';
 import { exactNumber } from '../base/numbers';
 import { allCustomFields, type Field } from '../fields/field';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';
+import { nameFieldOf } from '../lookUp/linkedNames';
 import { withFields } from '../lookUp/lookUp';
 import { readParts } from '../lookUp/names';
 import { defaultCursors } from '../parameters/listParameters';
@@ -25,7 +26,7 @@ import { parseMoment } from '../values/dates';
 import { listed } from '../values/listed';
 import { writtenFields } from './exportColumns';
 import { linkedKeys } from './linkedKeys';
-import { nameFieldOf, outputValue, type OutputField } from './simplify';
+import { outputValue, type OutputField } from './simplify';
 
 /** The lengths of time by which records are grouped, the default first. */
 export const periods = ['day', 'week', 'month'] as const;

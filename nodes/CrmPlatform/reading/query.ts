@@ -87,7 +87,7 @@ export function listQueryOf(
 	if (!readBoolean('Return All', n8n.getNodeParameter('returnAll', item, true))) {
 		reading.limit = readWholeNumber('Limit', n8n.getNodeParameter('limit', item), { min: 1 });
 	}
-	const output = chosenFields(execution, item, fields) ?? summaryFields(execution, { summary, fields })(item);
+	const output = chosenFields(execution, item, fields) ?? summaryFields(execution, { summary })(item);
 	if (!output) return reading;
 	// deletedField distinguishes deleted records from others.
 	const marked = deletedField === undefined ? [] : [outputField(deletedField)];

@@ -4,12 +4,10 @@ import { allCustomFields } from '../fields/field';
 import { isObject } from '../base/json';
 import { memberAtPath, ownMember, setMember } from '../base/ownMembers';
 import type { RecordField } from '../api/openapi/listing';
-import type { Connection } from '../api/connection';
 import type { ResourceDescription } from '../api/openapi/description';
 import { isBlank } from '../values/blank';
 import { Evaluation } from '../mapping/expressions/evaluation';
 import { storedParameter } from '../mapping/storedParameter';
-import { rememberedName } from '../lookUp/names';
 import type { Execution } from '../model';
 import { readBoolean } from '../values/readers';
 
@@ -19,8 +17,6 @@ export interface OutputField {
 	path: [field: string, ...steps: string[]];
 	/** For an object: whether to output only members with a value. */
 	isFilledOnly?: true;
-	/** For the ID of another record: the field for its name, which is also output. */
-	nameField?: { name: string; of(id: unknown): string | undefined };
 }
 
 export const outputField = (name: string): OutputField => ({ name, path: [name] });
@@ -63,38 +59,28 @@ const missingFieldsText = (names: string[]) =>
 /**
  * The fields of a simplified record.
  *
- * @param api of an execution, which may have cached the names of linked records; absent for triggers, whose connections
- * live too long for a cache
  * @param isWritten whether the records are written: if so, the choice of each item is checked beforehand
  * @returns a function that returns the fields for an item; undefined if the user wants the whole record, or if its fields
  * are unknown
  */
 export function summaryFields(
-	{ n8n, api }: Pick<Execution, 'n8n'> & { api?: Connection },
-	{ summary, fields: all }: Pick<ResourceDescription, 'summary' | 'fields'>,
+	{ n8n }: Pick<Execution, 'n8n'>,
+	{ summary }: Pick<ResourceDescription, 'summary'>,
 	isWritten = false,
 ): (item: number) => OutputField[] | undefined {
 	const value: unknown = storedParameter(n8n, 'simplify', false);
 	const evaluation = new Evaluation(n8n, [{ label: 'Simplify', value }]);
 	const isSimple = (value: unknown) => readBoolean('Simplify', value);
-	const fields = summary.length > 0 ? summary.map((name) => summaryField(name, all, api)) : undefined;
+	const fields = summary.length > 0 ? summary.map(summaryField) : undefined;
 	// A wrong choice is refused before anything is written.
 	if (!isExpression(value)) isSimple(value);
 	else if (isWritten) for (const item of n8n.getInputData().keys()) isSimple(evaluation.valuesOf(item)[0]);
 	return (item) => (isSimple(evaluation.valuesOf(item)[0]) ? fields : undefined);
 }
 
-/** The field for the name of a linked record: `company_name` for `company_id`. */
-export const nameFieldOf = (name: string): string => name.replace(/(_id|_?Id|ID)?$/, /[a-z]I[dD]$/.test(name) ? 'Name' : '_name');
-
 /** An account may have dozens of custom fields, of which a record uses few. */
-function summaryField(name: string, all: RecordField[], api: Connection | undefined): OutputField {
-	if (name === allCustomFields) return { ...outputField(name), isFilledOnly: true };
-	const { linkTarget, isPlain } = all.find((field) => field.name === name) ?? {};
-	const ofName = nameFieldOf(name);
-	if (!api || linkTarget === undefined || !isPlain || all.some((field) => field.name === ofName)) return outputField(name);
-	return { ...outputField(name), nameField: { name: ofName, of: (id) => rememberedName(api, linkTarget, id) } };
-}
+const summaryField = (name: string): OutputField =>
+	name === allCustomFields ? { ...outputField(name), isFilledOnly: true } : outputField(name);
 
 /**
  * Simplifies the records in responses to writes, if the user chose that. Keeps the written values, and members
@@ -105,7 +91,7 @@ export async function simplifyWritten(
 ): Promise<(record: IDataObject, item: number, request: { body: IDataObject | undefined }) => IDataObject> {
 	const { fields = [], summary = [] } = (await execution.api.describe(execution.resource.path)) ?? {};
 	const read = new Set(fields.map(({ name }) => name));
-	const outputFor = summaryFields(execution, { fields, summary }, true);
+	const outputFor = summaryFields(execution, { summary }, true);
 	return (record, item, { body = {} }) => {
 		const output = chosenOutput(() => outputFor(item));
 		if (!output) return record;
@@ -133,12 +119,10 @@ export const outputValue = (record: IDataObject, path: OutputField['path']): unk
 export function simplify(record: IDataObject, fields: OutputField[]): IDataObject {
 	const simple: IDataObject = {};
 	// A loop, because it runs for 100,000 records.
-	for (const { name, path, isFilledOnly, nameField } of fields) {
+	for (const { name, path, isFilledOnly } of fields) {
 		const rawValue = outputValue(record, path);
 		const value = isFilledOnly ? filledMembers(rawValue) : rawValue;
 		if (value !== undefined) setMember(simple, name, value);
-		const linkedName = nameField?.of(value);
-		if (nameField && linkedName !== undefined) setMember(simple, nameField.name, linkedName);
 	}
 	return simple;
 }

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { isAnsweredWith, nameFields, recordName } from '../api/record';
+import { isAnsweredWith } from '../api/record';
 import { notReadable } from '../api/http/statuses';
 import { withReplacedIds } from '../api/openapi/linkFields';
 import { idText, scalarsIn } from '../base/json';
@@ -9,8 +9,7 @@ import { getOrCreate } from '../base/maps';
 import { withoutMembers } from '../base/ownMembers';
 import type { Change } from '../changes/merge';
 import { customKeyOf, type Field } from '../fields/field';
-import { recordsById } from '../lookUp/lookUp';
-import { readParts } from '../lookUp/names';
+import { namesAt } from '../lookUp/linkedNames';
 import { eventName } from './fieldValues';
 import type { RecordHistory } from './history';
 import { allKept, type RecordUndo } from './recordUndo';
@@ -69,7 +68,7 @@ export class LiveLinks {
 			}
 		}
 		for (const [collection, ids] of idsByCollection) {
-			const found = await namesOf(api, collection, [...ids]).catch((error: unknown) => {
+			const found = await namesAt(api, collection.slice(1), [...ids]).catch((error: unknown) => {
 				// If these records cannot be read, the service reports the links that it refuses.
 				if (isAnsweredWith(error, ...notReadable)) return undefined;
 				throw error;
@@ -197,16 +196,3 @@ export class LiveLinks {
 
 /** `pipelines.stages` for a field that names a part of a record. */
 const placeOf = ({ part }: Field, collection: string): string => (part === undefined ? collection : `${collection}.${part}`);
-
-/** The names of those records that exist, by id; undefined if the service does not describe them. */
-async function namesOf(api: Connection, place: string, ids: string[]): Promise<Map<string, string | undefined> | undefined> {
-	const [collection = '', part] = place.split('.');
-	const description = await api.describe(collection);
-	if (!description?.list) return undefined;
-	if (part !== undefined) {
-		return new Map((await readParts(api, collection.slice(1), part)).map(({ id, name }) => [String(id), name]));
-	}
-	const fields = nameFields.filter((name) => description.fields.some((field) => field.name === name));
-	const records = await recordsById(api, { collection, list: description.list, fields }, ids);
-	return new Map([...records].map(([id, record]) => [id, recordName(record)]));
-}

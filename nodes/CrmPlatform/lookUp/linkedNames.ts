@@ -1,0 +1,107 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Connection } from '../api/connection';
+import { inParallel } from '../api/inParallel';
+import { isAnsweredWith, nameFields, recordName } from '../api/record';
+import { notReadable } from '../api/http/statuses';
+import type { RecordField } from '../api/openapi/listing';
+import { idText } from '../base/json';
+import { getOrCreate } from '../base/maps';
+import { setMember } from '../base/ownMembers';
+import { idField } from '../fields/field';
+import { maxIds, recordsById, valuesPerRequest } from './lookUp';
+import { readParts, rememberedNames } from './names';
+
+/**
+ * The names of those records, or parts of records, that exist, by id; undefined if the service does not describe them.
+ *
+ * @param place `companies`, `pipelines.stages`
+ */
+export async function namesAt(api: Connection, place: string, ids: string[]): Promise<Map<string, string | undefined> | undefined> {
+	const [collection = '', part] = place.split('.');
+	const description = await api.describe(`/${collection}`);
+	if (!description?.list) return undefined;
+	if (part !== undefined) return new Map((await readParts(api, collection, part)).map(({ id, name }) => [String(id), name]));
+	const fields = nameFields.filter((name) => description.fields.some((field) => field.name === name));
+	const records = await recordsById(api, { collection: `/${collection}`, list: description.list, fields }, ids);
+	return new Map([...records].map(([id, record]) => [id, recordName(record)]));
+}
+
+/** A field with the ids of other records, and the field for their names. */
+interface NamedLink {
+	name: string;
+	/** `companies`, `pipelines.stages`. */
+	place: string;
+	nameField: string;
+}
+
+/** `company_id` → `company_name`, `tag_ids` → `tag_names`, `ownerId` → `ownerName`. */
+export const nameFieldOf = (name: string): string =>
+	/[a-z]I[dD]$/.test(name) ? name.replace(/I[dD]$/, 'Name') : name.replace(/(_id(s?))?$/, '_name$2');
+
+/**
+ * The records with the names of linked records beside their ids. Names that the execution has already read cost nothing,
+ * others one request per hundred; a name that the credential may not read is left out.
+ *
+ * @param fields of the records
+ * @param isChosen whether the user wants names at any cost: otherwise, a kind that takes more than one request has none
+ */
+export async function withLinkedNames(
+	api: Connection,
+	fields: RecordField[],
+	records: IDataObject[],
+	isChosen: boolean,
+): Promise<IDataObject[]> {
+	const links = fields.flatMap(({ name, linkTarget: place }): NamedLink[] => {
+		const nameField = nameFieldOf(name);
+		return place === undefined || fields.some((field) => field.name === nameField) ? [] : [{ name, place, nameField }];
+	});
+	const idsByPlace = new Map<string, Set<string>>();
+	for (const { name, place } of links) {
+		const ids = getOrCreate(idsByPlace, place, () => new Set<string>());
+		for (const record of records) for (const id of [record[name]].flat()) if (idText(id) !== undefined) ids.add(idText(id)!);
+	}
+	const remember = async ([place, ids]: [string, Set<string>]): Promise<void> => {
+		const names = rememberedNames(api, place);
+		const unknownIds = [...ids].filter((id) => !names.has(id));
+		if (unknownIds.length === 0) return;
+		const requests = isChosen ? 1 : await requestsFor(api, place, unknownIds.length);
+		if (requests > 1) return void api.notices.add(namesLeftOut(place, requests));
+		try {
+			for (const [id, name] of (await namesAt(api, place, unknownIds)) ?? []) if (name !== undefined) names.set(id, name);
+		} catch (error) {
+			// The records were read or written: names are a convenience.
+			if (isChosen || !isAnsweredWith(error, ...notReadable)) api.notices.add(namesNotRead(place, error as Error));
+		}
+	};
+	// With the stages of all pipelines, the pipelines are read.
+	const isPart = ([place]: [string, unknown]) => place.includes('.');
+	await inParallel([...idsByPlace].filter(isPart), remember);
+	await inParallel([...idsByPlace].filter((entry) => !isPart(entry)), remember);
+	const byField = new Map(links.map((link) => [link.name, { ...link, names: rememberedNames(api, link.place) }]));
+	return records.map((record) => {
+		const named: IDataObject = {};
+		for (const [name, value] of Object.entries(record)) {
+			setMember(named, name, value);
+			const link = byField.get(name);
+			if (!link) continue;
+			const names = [value].flat().map((id) => link.names.get(String(id)));
+			if (names.length > 0 && names.every((linkedName) => linkedName !== undefined)) {
+				setMember(named, link.nameField, Array.isArray(value) ? names : names[0]);
+			}
+		}
+		return named;
+	});
+}
+
+/** How many requests the names of these records take; parts are read with all records, which are few. */
+async function requestsFor(api: Connection, place: string, count: number): Promise<number> {
+	if (place.includes('.')) return 1;
+	const list = (await api.describe(`/${place}`))?.list;
+	return list ? Math.ceil(count / Math.min(maxIds, Math.max(1, valuesPerRequest(list, idField)))) : 0;
+}
+
+const namesLeftOut = (place: string, requests: number): string =>
+	`The names of ${place} were left out, because they take ${requests} requests. To add them, use the option Add Names of Linked Records.`;
+
+const namesNotRead = (place: string, { message }: Error): string => `The names of ${place} were left out: ${message}`;

@@ -1,0 +1,87 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { nodeRuns } from '../support/node-runs.ts';
+import { automatic, create, getMany, on, update } from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
+
+const sandbox = useSandbox({ contacts: 30 });
+const { run } = nodeRuns(sandbox);
+const simplified = (parameters: INodeParameters, options: IDataObject = {}) => run({ ...parameters, simplify: true, options });
+/** The collections that were read since the last call, besides the deals. */
+const readBeside = async () => {
+	const reads = (await sandbox.requests()).filter(({ method, path }) => method === 'GET' && /^\/v1\/(?!deals|custom-fields)/.test(path));
+	await sandbox.clear();
+	return reads.map(({ path }) => path).sort();
+};
+
+async function aDeal(): Promise<{ deal: IDataObject; named: IDataObject }> {
+	const company = await sandbox.create('companies', { name: 'Acme Beside' });
+	const contact = await sandbox.create('contacts', { first_name: 'Ada', last_name: 'Beside' });
+	const tag = await sandbox.create('tags', { name: `Tag ${String(company.id)}` });
+	const owner = await sandbox.first('users');
+	const links = { company_id: company.id, contact_id: contact.id, owner_id: owner.id, tag_ids: [tag.id] };
+	const deal = await sandbox.create('deals', { title: 'Named', ...links });
+	const linkedNames = { company_name: 'Acme Beside', contact_name: 'Ada Beside', owner_name: owner.name, tag_names: [tag.name] };
+	return { deal, named: { ...links, ...linkedNames, stage_name: expect.any(String) } };
+}
+
+describe('the names of linked records stand beside their IDs', () => {
+	test.each([
+		['Get', (id: unknown) => on('deal', 'get', id)],
+		['Get Many', (id: unknown) => getMany('deal', {}, { ids: String(id) })],
+		['Update', (id: unknown) => update('deal', String(id), { amount: 5 })],
+		['an action', (id: unknown) => on('deal', 'win', id)],
+	])('in %s, with one request for each kind of record', async (_name, parametersFor) => {
+		const { deal, named } = await aDeal();
+		await sandbox.clear();
+		const { items } = await simplified(parametersFor(deal.id));
+		expect(items).toMatchObject([{ json: named }]);
+		expect(await readBeside()).toEqual(['/v1/companies', '/v1/contacts', '/v1/pipelines', '/v1/tags', '/v1/users']);
+	});
+
+	test('in the records of One Page, and none in whole records and chosen fields, unless the option adds them', async () => {
+		const { deal, named } = await aDeal();
+		const list = getMany('deal', {}, { ids: deal.id });
+		expect((await simplified(list, { onePage: true })).items).toMatchObject([{ json: { records: [named] } }]);
+		for (const options of [{ outputFields: ['title', 'company_id'] }, { addNames: false }]) {
+			expect((await simplified(list, options)).items[0]!.json).not.toHaveProperty('company_name');
+		}
+		expect((await run(list)).items[0]!.json).not.toHaveProperty('company_name');
+		const { items } = await simplified(list, { outputFields: ['title', 'company_id'], addNames: true });
+		expect(items.map(({ json }) => json)).toEqual([{ title: 'Named', company_id: named.company_id, company_name: 'Acme Beside' }]);
+	});
+
+	test('without a request if the record was given by name', async () => {
+		await sandbox.create('companies', { name: 'Acme Given' });
+		await sandbox.clear();
+		const { items } = await simplified(create('contact', { last_name: 'Named', company_id: 'acme given' }));
+		expect(items).toMatchObject([{ json: { company_name: 'Acme Given' } }]);
+		expect(await readBeside()).toEqual(['/v1/companies']);
+	});
+
+	test('if more than one request is needed, only by the option; a hint says so', async () => {
+		const companies = Array.from({ length: 101 }, (_, i) => ({ name: `Many ${i}` }));
+		const created: IDataObject[] = [];
+		for (const items of [companies.slice(0, 100), companies.slice(100)]) {
+			const { body } = await sandbox.call('POST', '/v1/companies/batch/create', { items });
+			created.push(...(body as { results: Array<{ data: IDataObject }> }).results.map(({ data }) => data));
+		}
+		const deals = created.map(({ id }) => ({ title: 'One of many', company_id: id }));
+		for (const items of [deals.slice(0, 100), deals.slice(100)]) await sandbox.call('POST', '/v1/deals/batch/create', { items });
+		const list = getMany('deal', {}, { title: 'One of many' });
+		const { items, hints } = await simplified(list);
+		expect(items).toHaveLength(101);
+		expect(items.filter(({ json }) => 'company_name' in json)).toEqual([]);
+		expect(items[0]!.json).toHaveProperty('stage_name');
+		expect(JSON.stringify(hints)).toContain('The names of companies were left out, because they take 2 requests.');
+		const { items: all } = await simplified(list, { addNames: true });
+		expect(all.map(({ json }) => json.company_name)).toEqual(companies.map(({ name }) => name));
+	});
+
+	test('and go back into the CRM with the record: the ID is written', async () => {
+		const { deal, named } = await aDeal();
+		const { items } = await simplified(on('deal', 'get', deal.id));
+		const { items: written } = await run({ ...update('deal', String(deal.id), automatic) }, [{ ...items[0]!.json, amount: 7 }]);
+		expect(written).toMatchObject([{ json: { company_id: named.company_id, contact_id: named.contact_id, amount: 7 } }]);
+	});
+});
