@@ -1,6 +1,8 @@
+import { writeFile } from 'node:fs/promises';
 import { readExample } from '../../../demo/examples.ts';
 import { sandboxCredential, theN8n, theWorld } from '../harness/access.ts';
-import { inBrowser, useEditor } from '../harness/browser.ts';
+import { animation } from '../harness/animation.ts';
+import { inBrowser, pictureFile, useEditor } from '../harness/browser.ts';
 import { callSandbox, createRecord } from '../harness/sandbox-calls.ts';
 
 /** A node of an example, as it looks once it was executed. */
@@ -44,5 +46,35 @@ inBrowser.describe('The pictures of the documentation show n8n', () => {
 		await editor.page.getByTestId('canvas-node').first().waitFor();
 		await editor.page.getByTestId('zoom-to-fit').click();
 		await editor.picture('workflow');
+	});
+
+	test('import-and-undo: a file is previewed and imported, and the import undone', async () => {
+		const visitors = async () => (await callSandbox('GET', '/v1/contacts?email[contains]=@fair.example&limit=1')).body.total;
+		const togglePreview = async () => await editor.parameter('preview').locator('.el-switch').click();
+		const frames: Buffer[] = [];
+		const run = async () => {
+			expect(await editor.execute()).not.toBe('');
+			await editor.page.getByTestId('output-panel').getByText('Schema', { exact: true }).click();
+			frames.push(await editor.frame());
+		};
+		const before = await visitors();
+		const id = await addExample('import-contacts-file.json');
+		await editor.openNode(id, 'Import visitors');
+		await togglePreview();
+		await run();
+		expect(await visitors()).toBe(before);
+		await togglePreview();
+		await run();
+		expect(await visitors()).toBeGreaterThan(before);
+		const execution = (await n8n.listExecutions(id)).at(-1);
+		await editor.addBehindTrigger('CRM Platform', 'Undo changes', 'CRM Platform (sandbox)');
+		await editor.pickRecord('undoId', `${execution} –`);
+		await run();
+		await togglePreview();
+		await run();
+		expect(await visitors()).toBe(before);
+		const picture = animation(frames, 3);
+		expect(picture.length).toBeLessThan(1_500_000);
+		await writeFile(pictureFile('import-and-undo'), picture);
 	});
 });

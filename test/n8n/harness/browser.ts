@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { chromium, selectors } from 'playwright-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
@@ -234,9 +235,14 @@ export class Editor {
 
 	/** Takes a picture of the documentation. */
 	async picture(name: string, page: Page = this.page): Promise<void> {
+		await writeFile(pictureFile(name), await this.frame(page));
+	}
+
+	/** A picture of what is shown now, as a PNG. */
+	async frame(page: Page = this.page): Promise<Buffer> {
 		// A tooltip or a message that disappears after some seconds would cover the form.
 		await page.mouse.move(0, 0);
-		await page.screenshot({ path: pictureFile(name), style: '.el-notification { visibility: hidden }' });
+		return await page.screenshot({ style: '.el-notification { visibility: hidden }' });
 	}
 }
 
