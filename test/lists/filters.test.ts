@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { failure, run } from '../support/node-runs.ts';
@@ -112,5 +113,43 @@ describe('a value that a model leaves empty', () => {
 		const items = [{ query: { Email: '' } }];
 		await run({ ...setup({}, items), parameters: { ...getMany('contact'), filters: { rows } }, ...asTool });
 		expect((await listQueries()).replace(/&?limit=\d+/, '')).toBe(query);
+	});
+});
+
+describe('rows joined by Or', () => {
+	const name = randomUUID();
+	const byTitle = (job_title: string) => ({ field: 'job_title', operator: 'is', value: job_title });
+	const mine = { field: 'last_name', operator: 'is', value: name };
+	const rows = [mine, byTitle('a'), { ...mine, join: 'or' }, { field: 'first_name', operator: 'is', value: 'x' }];
+	const withRows = (parameters: object) => ({ ...setup({}), parameters: { ...parameters, filters: { rows } } as INodeParameters });
+	const reading = (more: IDataObject) => withRows(getMany('contact', more));
+	const read = async (more: IDataObject) => (await run(reading(more))).items.map(({ json }) => json.language);
+	beforeAll(async () => {
+		const people = [['de', 'a', 'x'], ['fr', 'a', 'y'], ['es', 'b', 'x'], ['it', 'b', 'y'], ['pt', 'a', 'x']];
+		for (const [language, job_title, first_name] of people) {
+			await sandbox.create('contacts', { last_name: name, language, job_title, first_name });
+		}
+	});
+
+	test('return the records of any group once, in the order of the list, up to the limit', async () => {
+		expect(await read({})).toEqual(['de', 'fr', 'es', 'pt']);
+		expect(await read({ options: { sort: '-created_at' } })).toEqual(['pt', 'es', 'fr', 'de']);
+		const limited = { returnAll: false, limit: 3, options: { sort: '-created_at', outputFields: ['language'] } };
+		expect(await read(limited)).toEqual(['pt', 'es', 'fr']);
+	});
+
+	test('count and export the same records', async () => {
+		const { items } = await run(withRows({ resource: 'contact', operation: 'count' }));
+		expect(items.map(({ json }) => json)).toEqual([{ count: 4 }]);
+		const file = { resource: 'file', kind: 'contact', operation: 'exportFile', binaryField: 'data', fileFormat: 'csv' };
+		const exported = await run(withRows({ ...file, options: { outputFields: ['language'] } }));
+		expect(exported.items[0]!.json.records).toBe(4);
+		const csv = Buffer.from(exported.items[0]!.binary!.data!.data, 'base64').toString();
+		expect(csv.match(/\b(de|fr|es|pt)\b/g)).toEqual(['de', 'fr', 'es', 'pt']);
+	});
+
+	test('are refused with options of a single list', async () => {
+		const { message } = await failure(reading({ options: { onePage: true } }));
+		expect(message).toMatch(/^One Page and Cursor are for a single list/);
 	});
 });

@@ -77,7 +77,7 @@ async function listOfRecordType(
 async function toolQueryOf(run: ToolRun, recordType: RecordType, list: ListDescription, args: ModelArguments): Promise<Query> {
 	const parameters = { 'filters.rows': await filterRowsOf(run, recordType, list, args) };
 	const execution = executionFor(run, { recordType, operation: operationOfRecordType(recordType, 'getMany'), parameters });
-	return (await readFilters(execution, 'filters', list)).query(0) as Query;
+	return (await readFilters(execution, 'filters', list)).queries(0)[0]!;
 }
 
 function sortOf({ sort }: ListDescription, requestedOrder: string | undefined): Query {
@@ -107,7 +107,7 @@ export async function countTool(run: ToolRun, args: ModelArguments): Promise<Too
 	const { rows } = await countRecords(api, {
 		path,
 		list,
-		query: await toolQueryOf(run, recordType, list, args),
+		queries: [await toolQueryOf(run, recordType, list, args)],
 		custom,
 		...counting,
 		zone: n8n.getTimezone(),

@@ -7,6 +7,7 @@ import type { Field, InputValue } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { asId } from '../lookUp/names';
 import { isBlank } from '../values/blank';
+import { readOption } from '../values/readers';
 import { nextDay, parseMoment, startOfDay } from '../values/dates';
 import type { FieldsOfItems } from './acceptedFields';
 import { Evaluation } from './expressions/evaluation';
@@ -15,14 +16,25 @@ import { locatorValue, isFromList } from './locator';
 import { storedParameter } from './storedParameter';
 
 /** A row of the user's filters, as stored in the workflow: expressions are not evaluated. */
-export type FilterRow = Partial<Record<RowKey, unknown>>;
+export type FilterRow = Partial<Record<RowKey | 'join', unknown>>;
 
 const rowKeys = ['field', 'operator', 'value', 'secondValue', 'choices', 'date', 'secondDate', 'record'] as const;
 type RowKey = (typeof rowKeys)[number];
 
-/** The filters of the parameter `parameter`. */
-export const storedRows = (n8n: IExecuteFunctions, parameter: string): FilterRow[] =>
-	storedParameter(n8n, `${parameter}.rows`, []) as FilterRow[];
+/**
+ * The filters of the parameter `parameter`, in groups: a record must match all rows of one of them.
+ *
+ * @throws Error in the user's words if a row is joined by an expression
+ */
+export function storedGroups(n8n: IExecuteFunctions, parameter: string): FilterRow[][] {
+	const groups: FilterRow[][] = [[]];
+	for (const [i, row] of (storedParameter(n8n, `${parameter}.rows`, []) as FilterRow[]).entries()) {
+		const join = readOption('And / Or', row.join, ['and', 'or'], { otherwise: 'and' });
+		if (join === 'or' && i > 0) groups.push([]);
+		groups.at(-1)!.push(row);
+	}
+	return groups;
+}
 
 /** Who may leave a filter without a value. Such a filter is ignored, so that more records are listed. */
 export type MayLeaveOut = 'model' | 'nobody';
@@ -38,13 +50,16 @@ export class FilterRows {
 	private readonly fieldsOf: (item: number) => Map<string, FilteredField>;
 	private readonly evaluation: Evaluation;
 
-	/** @param fieldsOfItems the filters of each item's list */
-	constructor(n8n: IExecuteFunctions, rows: FilterRow[], mayLeaveOut: MayLeaveOut, fieldsOfItems: FieldsOfItems) {
+	/**
+	 * @param fieldsOfItems the filters of each item's list
+	 * @param before number of rows in earlier groups
+	 */
+	constructor(n8n: IExecuteFunctions, rows: FilterRow[], mayLeaveOut: MayLeaveOut, fieldsOfItems: FieldsOfItems, before: number) {
 		this.n8n = n8n;
 		this.rows = rows;
 		this.mayLeaveOut = mayLeaveOut;
 		this.fieldsOf = fieldsOfItems.oncePerFields(({ fields }) => filteredFieldsByName(fields));
-		const cells = rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[key]) })));
+		const cells = rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${before + i + 1}`, value: locatorValue(row[key]) })));
 		this.evaluation = new Evaluation(n8n, cells);
 	}
 

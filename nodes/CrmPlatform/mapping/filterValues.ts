@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { currentFields, customFilters, readCustomFields } from '../api/customFields';
 import { setMember } from '../base/ownMembers';
+import type { Query } from '../api/http/path';
 import { filterQuery } from '../api/lists/filterQuery';
 import type { ListDescription } from '../api/openapi/listing';
 import { filterValue } from '../fields/decideValue';
@@ -10,7 +11,7 @@ import { customFieldPrefix, type ConvertedValue, type Field } from '../fields/fi
 import type { Execution } from '../model';
 import { isUnset } from '../values/blank';
 import { readFieldsOfItems, type AcceptedFields, type FieldsOfItems } from './acceptedFields';
-import { FilterRows, noFilterValue, storedRows, type FilterRow, type MayLeaveOut } from './filterRows';
+import { FilterRows, noFilterValue, storedGroups, type FilterRow, type MayLeaveOut } from './filterRows';
 import { lookUpLinks, type LinkedIds } from './linkedIds';
 
 /**
@@ -24,11 +25,14 @@ export async function readFilters(
 	list: ListDescription,
 	mayLeaveOut: MayLeaveOut = 'model',
 ): Promise<ListFilters> {
-	const rows = storedRows(execution.n8n, parameter);
-	const fieldsOfItems = await readFilterFields(execution, rows, list);
-	const filterRows = new FilterRows(execution.n8n, rows, mayLeaveOut, fieldsOfItems);
-	const linkedIds = await lookUpLinks(execution, (item) => filterRows.valuesOf(item), 'filter');
-	return new ListFilters(execution, filterRows, linkedIds);
+	const stored = storedGroups(execution.n8n, parameter);
+	const fieldsOfItems = await readFilterFields(execution, stored.flat(), list);
+	const groups: FilterGroup[] = [];
+	for (const [i, group] of stored.entries()) {
+		const rows = new FilterRows(execution.n8n, group, mayLeaveOut, fieldsOfItems, stored.slice(0, i).flat().length);
+		groups.push({ rows, linkedIds: await lookUpLinks(execution, (item) => rows.valuesOf(item), 'filter') });
+	}
+	return new ListFilters(execution, groups);
 }
 
 /** The filters of the items' lists. Custom fields are read only if a row may name one. */
@@ -44,40 +48,55 @@ async function readFilterFields(execution: Execution, rows: FilterRow[], list: L
 	return await readFieldsOfItems(execution, withCustom, standardFields, () => isNeeded);
 }
 
+/** Rows that a record must all match. */
+interface FilterGroup {
+	rows: FilterRows;
+	linkedIds: LinkedIds;
+}
+
 /** The filters of a list, for each item. */
 class ListFilters {
 	private readonly execution: Execution;
-	private readonly rows: FilterRows;
-	private readonly linkedIds: LinkedIds;
+	private readonly groups: FilterGroup[];
 
-	constructor(execution: Execution, rows: FilterRows, linkedIds: LinkedIds) {
+	constructor(execution: Execution, groups: FilterGroup[]) {
 		this.execution = execution;
-		this.rows = rows;
-		this.linkedIds = linkedIds;
+		this.groups = groups;
 	}
 
-	/** @throws Error in the user's words for a filter that the service does not have, and for one without a value */
-	query(item: number): IDataObject {
-		return queryOfFilters(this.values(item));
+	/**
+	 * A query for each group: the records of any of them are meant.
+	 *
+	 * @throws Error in the user's words for a filter that the service does not have, and for one without a value
+	 */
+	queries(item: number): Query[] {
+		const groups = this.groups.map((group) => this.valuesOf(group, item));
+		// A group whose values a model has left out would list everything.
+		const filled = groups.filter((values) => values.length > 0);
+		if (filled.length === 0 && this.groups.some(({ rows }) => rows.hasRows)) this.execution.api.notices.add(unfiltered);
+		return (filled.length > 0 ? filled : [[]]).map(queryOfFilters);
 	}
 
-	/** The filters with their values, before they become query parameters. @throws as `query` */
+	/** The filters with their values, before they become query parameters. @throws as `queries`, and for several groups */
 	values(item: number): ConvertedValue[] {
+		const [group, ...others] = this.groups;
+		if (others.length > 0) throw new Error('These filters cannot be joined by Or. Choose And in each row.');
+		return this.valuesOf(group!, item);
+	}
+
+	private valuesOf({ rows, linkedIds }: FilterGroup, item: number): ConvertedValue[] {
 		const { n8n, api } = this.execution;
 		const zone = n8n.getTimezone();
-		const values = this.rows
-			.valuesOf(item)
-			.map(({ field, value }): ConvertedValue => ({ field, converted: filterValue(field, value, zone) }));
+		const values = rows.valuesOf(item).map(({ field, value }): ConvertedValue => ({ field, converted: filterValue(field, value, zone) }));
 		const twice = values.find(({ field: { name } }, i) => values.findIndex(({ field }) => field.name === name) < i);
 		if (twice) throw setTwice(twice.field, twice.field.name);
-		if (this.rows.hasRows && values.length === 0) api.notices.add(unfiltered);
 		return values.map((value): ConvertedValue => {
 			const { field: filter, converted } = value;
 			api.requireDescription(`Filter ${filter.label}`);
 			// The packaged description may lack choices of this service.
 			const refusal = filter.choices && api.isSelfDescribed() ? whyRefused(filter, converted) : undefined;
 			if (refusal !== undefined) throw new Error(refusal);
-			const valueWithIds = this.linkedIds.replaceNames(value, values);
+			const valueWithIds = linkedIds.replaceNames(value, values);
 			if (isUnset(valueWithIds)) throw noFilterValue(filter);
 			const isTyped = filter.linksTo !== undefined && filter.collection !== undefined;
 			return { field: filter, converted: isTyped ? [valueWithIds].flat().map((id) => `${filter.collection}:${String(id)}`) : valueWithIds };
@@ -85,15 +104,15 @@ class ListFilters {
 	}
 }
 
-/** @throws as `ListFilters.query` */
-export function queryOfFilters(values: ConvertedValue[]): IDataObject {
+/** @throws as `ListFilters.queries` */
+export function queryOfFilters(values: ConvertedValue[]): Query {
 	const query: IDataObject = {};
 	for (const { field: filter, converted } of values) {
 		const { name } = filter;
 		if (Object.hasOwn(query, name)) throw setTwice(filter, name);
 		setMember(query, name, filterQuery(filter, converted)[name]);
 	}
-	return query;
+	return query as Query;
 }
 
 const unfiltered =

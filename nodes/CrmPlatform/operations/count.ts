@@ -3,7 +3,6 @@ import type { INodeProperties } from 'n8n-workflow';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import { readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
-import type { Query } from '../api/http/path';
 import { allCustomFields, fieldNamed, type Field } from '../fields/field';
 import type { Operation } from '../model';
 import { listFilters } from '../parameters/listParameters';
@@ -40,14 +39,13 @@ export function count(action: string): Operation {
 			const hasCustom = description.fields.some(({ name }) => name === allCustomFields);
 			return eachItem(async (item) => {
 				const path = collectionPath(execution, item);
-				const query = filters.query(item) as Query;
 				const custom = hasCustom ? await customFieldsOnce(api, path) : undefined;
 				const fields = countableFields(description, custom);
 				const chosen = (property: INodeProperties) => listIn(n8n.getNodeParameter(property.name, item, [])).map(String);
 				const { rows, read } = await countRecords(api, {
 					path,
 					list,
-					query,
+					queries: filters.queries(item),
 					custom,
 					...countingBy(chosen(groupBy), chosen(sumOf), fields, (name) => fieldCalled(name, fields)),
 					zone: n8n.getTimezone(),

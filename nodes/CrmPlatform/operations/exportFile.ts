@@ -3,7 +3,8 @@ import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workfl
 import { isWellFormed } from '../fields/conversions';
 import { allCustomFields } from '../fields/field';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
-import type { Query } from '../api/http/path';
+import { inParallel } from '../api/inParallel';
+import { sortKeysOf, unionOf } from '../api/lists/union';
 import { jobQuery, type JobDescription } from '../api/openapi/writing';
 import { csvBeginning, csvRow } from '../files/csvWriter';
 import { ItemWithFiles } from '../files/itemWithFiles';
@@ -104,9 +105,8 @@ export function exportFile(): Operation {
 			const filters = await readFilters(execution, 'filters', list);
 			return eachItem(async (item) => {
 				const path = collectionPath(execution, item);
-				const query = filters.query(item) as Query;
-				const reading = listQueryOf(execution, item, { path, list, filters: query, fields, summary: [] });
-				return await exportList(execution, item, reading);
+				const readings = filters.queries(item).map((query) => listQueryOf(execution, item, { path, list, filters: query, fields, summary: [] }));
+				return await exportLists(execution, item, readings);
 			});
 		},
 	};
@@ -124,11 +124,14 @@ interface ExportPlan {
 	field: string;
 }
 
-async function exportList(execution: Execution, item: number, chosen: ListQuery): Promise<ItemWithFiles[]> {
+/** Exports the records of any of the lists, which differ in their filters only. */
+async function exportLists(execution: Execution, item: number, readings: ListQuery[]): Promise<ItemWithFiles[]> {
 	const { n8n } = execution;
-	const plan = await exportPlan(execution, item, chosen);
+	const plan = await exportPlan(execution, item, readings[0]!);
 	const { columns, reading, withNames } = plan;
-	const started = await startExport(execution, item, reading);
+	const order = readings.length > 1 ? sortKeysOf(reading.list, reading.query) : [];
+	const needed = order.map(({ field }) => field);
+	const jobs = await inParallel(readings, async ({ query }, list) => await startExport(execution, [item, ...(list > 0 ? [list] : [])], withNeededFields({ ...reading, query }, needed)));
 	const asOutput = recordOutput(reading);
 	let changedRows = 0;
 	const rowOf = (record: IDataObject): string => {
@@ -139,20 +142,14 @@ async function exportList(execution: Execution, item: number, chosen: ListQuery)
 		return row.replaceAll('\0', '');
 	};
 	const parts = outputParts(n8n, plan.files);
-	const check = checkExported(reading.recordFields.includes('id'));
+	const lists = jobs.map((job) => exportedRecords(execution, job, reading.recordFields.includes('id')));
 	let rows = 0;
 	let isDone = false;
 	try {
-		for await (const read of readJobResults(execution, started.path, started.total)) {
-			check(read);
+		for await (const read of lists.length === 1 ? lists[0]! : inParts(unionOf(lists, order))) {
 			await parts.add((withNames ? await withNames(read) : read).map(rowOf));
 			rows += read.length;
-			n8n.logger.info(`${n8n.getNode().name}: ${rows} of ${started.total ?? '?'} records exported`);
-		}
-		if (rows < (started.total ?? 0)) {
-			throw new Error(
-				`The CRM exported ${started.total} records but returned ${rows} of them, so the file would be incomplete. Run the export again; if this persists, report it to the CRM’s support.`,
-			);
+			n8n.logger.info(`${n8n.getNode().name}: ${rows} records exported`);
 		}
 		isDone = true;
 	} finally {
@@ -162,28 +159,55 @@ async function exportList(execution: Execution, item: number, chosen: ListQuery)
 	if (changedRows > 0) execution.api.notices.add(withChangedText(changedRows));
 	return files.map(
 		({ rows: records, file }, i) =>
-			new ItemWithFiles({ records, part: i + 1, parts: files.length, job: started.id }, { [plan.field]: file }),
+			new ItemWithFiles({ records, part: i + 1, parts: files.length, job: jobs[0]!.id }, { [plan.field]: file }),
 	);
+}
+
+/** The records of an export. @throws Error in the user's words if the service has not returned all of them, each once */
+async function* exportedRecords(execution: Execution, { path, total }: Export, haveIds: boolean): AsyncGenerator<IDataObject[]> {
+	const check = checkExported(haveIds);
+	let rows = 0;
+	for await (const read of readJobResults(execution, path, total)) {
+		check(read);
+		rows += read.length;
+		yield read;
+	}
+	if (rows < (total ?? 0)) {
+		throw new Error(
+			`The CRM exported ${total} records but returned ${rows} of them, so the file would be incomplete. Run the export again; if this persists, report it to the CRM’s support.`,
+		);
+	}
+}
+
+/** Number of records that are written to a file together. */
+const partSize = 500;
+
+async function* inParts(records: AsyncIterable<IDataObject>): AsyncGenerator<IDataObject[]> {
+	let part: IDataObject[] = [];
+	for await (const record of records) {
+		if (part.push(record) < partSize) continue;
+		yield part;
+		part = [];
+	}
+	if (part.length > 0) yield part;
 }
 
 const withChangedText = (rows: number) =>
 	`${rows} rows had NUL characters or halves of characters, which CSV cannot contain: the former were removed, the latter replaced by “\uFFFD”. To keep them, export NDJSON.`;
 
-/** Starts the job that collects the records, and waits for its end. */
-async function startExport(
-	execution: Execution,
-	item: number,
-	reading: ListQuery,
-): Promise<StartedJob & { total: number | undefined }> {
+type Export = StartedJob & { total: number | undefined };
+
+/** Starts the job that collects the records, and waits for its end. @param key numbers that only this job has */
+async function startExport(execution: Execution, key: number[], reading: ListQuery): Promise<Export> {
 	const description = exportJobOf(execution, reading);
 	const jobParameters = jobQuery(description, reading.path);
-	const { query } = withNeededFields(reading);
+	const { query } = reading;
 	const conflictingFilter = Object.keys(query).find((name) => Object.hasOwn(jobParameters, name));
 	if (conflictingFilter !== undefined) {
 		throw new Error(`The CRM cannot filter an export by “${conflictingFilter}”. Remove the filter, or use Get Many.`);
 	}
-	const started = await startBackgroundJob(execution, description, { query: { ...query, ...jobParameters } }, [item]);
-	const ended = await waitForJob(execution, item, started);
+	const started = await startBackgroundJob(execution, description, { query: { ...query, ...jobParameters } }, key);
+	const ended = await waitForJob(execution, key[0]!, started);
 	if (ended.status === 'completed') {
 		const counts = [statedCount(ended, 'total'), statedCount(ended, 'processed')].filter((count) => count !== undefined);
 		return { ...started, total: counts.length > 0 ? Math.max(...counts) : undefined };

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { readAll, timelineOf } from '../api/lists/parallel';
 import { readPage, readPages, type Send } from '../api/lists/pages';
-import type { Query } from '../api/http/path';
+import { sortKeysOf, unionOf } from '../api/lists/union';
 import { readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
 import type { Operation } from '../model';
@@ -35,14 +35,37 @@ export function getMany(action: string, abilities: ListAbilities = {}): Operatio
 			const filters = await readFilters(execution, 'filters', list);
 			return eachItem(async (item) => {
 				const path = collectionPath(execution, item);
-				const query = filters.query(item) as Query;
-				const reading = listQueryOf(execution, item, { path, list, filters: query, fields, summary });
+				const [reading, ...others] = filters.queries(item).map((query) =>
+					listQueryOf(execution, item, { path, list, filters: query, fields, summary })) as [ListQuery, ...ListQuery[]];
+				if (others.length > 0) return await readUnion(execution.api.send, [reading, ...others]);
 				if (reading.isOnePage) return await readOnePage(execution.api.send, reading);
 				const isWhole = reading.limit === undefined && reading.cursor === undefined;
 				return await (isWhole ? readCompleteList : readPartOfList)(execution.api.send, reading);
 			});
 		},
 	};
+}
+
+/** The records of any of the lists, which differ in their filters only. @throws Error in the user's words for options of a single list */
+async function readUnion(send: Send, readings: [ListQuery, ...ListQuery[]]): Promise<IDataObject[]> {
+	const [{ limit = Infinity, cursor, isOnePage, list, query }] = readings;
+	if (isOnePage || cursor !== undefined) throw new Error('One Page and Cursor are for a single list, but filters joined by Or are read as several. Remove the option.');
+	const order = sortKeysOf(list, query);
+	const lists = readings.map((reading) => recordsIn(send, { ...reading, cursors: Math.ceil(reading.cursors / readings.length) }, order));
+	const asOutput = recordOutput(readings[0]);
+	const records: IDataObject[] = [];
+	for await (const record of unionOf(lists, order)) {
+		records.push(asOutput(record));
+		if (records.length >= limit) break;
+	}
+	return records;
+}
+
+async function* recordsIn(send: Send, reading: ListQuery, order: ReturnType<typeof sortKeysOf>): AsyncGenerator<IDataObject[]> {
+	const narrowed = withNeededFields(reading, order.map(({ field }) => field));
+	const isWhole = reading.limit === undefined && reading.cursor === undefined;
+	if (isWhole) yield await readAll(send, narrowed, (record) => record);
+	else for await (const { records } of readPages(send, { ...narrowed, isFixed: timelineOf(reading) !== undefined })) yield records;
 }
 
 /** The whole list, with as many cursors at once as it allows. */
@@ -55,10 +78,7 @@ async function readCompleteList(send: Send, reading: ListQuery): Promise<IDataOb
 async function readPartOfList(send: Send, reading: ListQuery): Promise<IDataObject[]> {
 	const records: IDataObject[] = [];
 	const asOutput = recordOutput(reading);
-	const isFixed = timelineOf(reading) !== undefined;
-	for await (const page of readPages(send, { ...withNeededFields(reading), isFixed })) {
-		for (const record of page.records) records.push(asOutput(record));
-	}
+	for await (const part of recordsIn(send, reading, [])) for (const record of part) records.push(asOutput(record));
 	return records;
 }
 

@@ -60,14 +60,31 @@ const values: INodeProperties[] = [
 	),
 ];
 
-/** Filters as rows of a field, an operator and a value; the service says which fields and operators there are. */
+const join: INodeProperties = {
+	displayName: 'And / Or',
+	name: 'join',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{ name: 'And', value: 'and' },
+		{ name: 'Or', value: 'or', description: 'Begin another group: records must match all rows of one group' },
+	],
+	default: 'and',
+};
+
+/**
+ * Filters as rows of a field, an operator and a value; the service says which fields and operators there are.
+ *
+ * @param joins whether rows can be joined by Or
+ */
 export const filtersProperty = (
 	property: Pick<INodeProperties, 'displayName' | 'name' | 'description'>,
+	joins = true,
 ): INodeProperties => ({
 	...property,
 	type: 'fixedCollection',
 	typeOptions: { multipleValues: true },
 	placeholder: 'Add filter',
 	default: {},
-	options: [{ displayName: 'Filter', name: 'rows', values }],
+	options: [{ displayName: 'Filter', name: 'rows', values: joins ? [join, ...values] : values }],
 });

@@ -42,7 +42,8 @@ interface Counting {
 	/** Collection path with version prefix. */
 	path: string;
 	list: ListDescription;
-	query: Query;
+	/** The records of any of these queries are counted. */
+	queries: Query[];
 	custom: CustomFields | undefined;
 	groupBy: Grouping[];
 	sumOf: Field[];
@@ -103,7 +104,8 @@ interface CountedGroup {
  */
 export async function countRecords(api: Connection, counting: Counting): Promise<{ rows: IDataObject[]; read: number }> {
 	const { groupBy, sumOf, maxRead = Infinity } = counting;
-	const total = await totalOf(api, counting, {});
+	const [query, ...others] = counting.queries;
+	const total = others.length === 0 ? await totalOf(api, counting, query!) : undefined;
 	const needsNoValues = total !== undefined && sumOf.length === 0;
 	if (needsNoValues && groupBy.length === 0) return { rows: [{ count: total }], read: 0 };
 	const counted = needsNoValues ? await countedByService(api, counting, total) : undefined;
@@ -116,14 +118,14 @@ export async function countRecords(api: Connection, counting: Counting): Promise
 }
 
 /** The number of records in the list, if the service reports it. */
-async function totalOf(api: Connection, { path, list, query }: Counting, filter: Query): Promise<number | undefined> {
+async function totalOf(api: Connection, { path, list }: Counting, query: Query): Promise<number | undefined> {
 	const size = list.pageSize ? { [list.pageSize.name]: 1 } : {};
-	return (await readPage(api.send, path, { list, query: withFields(list, { ...query, ...filter, ...size }, []) })).total;
+	return (await readPage(api.send, path, { list, query: withFields(list, { ...query, ...size }, []) })).total;
 }
 
 /** @returns undefined if the groups are unknown or too many, or do not add up to the whole list */
 async function countedByService(api: Connection, counting: Counting, total: number): Promise<CountedGroup[] | undefined> {
-	const { list, query, groupBy: [grouping, ...others], custom } = counting;
+	const { list, queries: [query = {}], groupBy: [grouping, ...others], custom } = counting;
 	const { field, period } = grouping!;
 	const filters = [...list.filters, ...customFilters(list, currentFields(custom))];
 	const filter = filters.find(({ name }) => name === field.name);
@@ -137,7 +139,7 @@ async function countedByService(api: Connection, counting: Counting, total: numb
 		return [value, filterQuery(filter, valueShape(filter) === 'list' ? [value] : value) as Query];
 	});
 	if (empty && chosen === undefined) candidates.push([null, { [empty.name]: true }]);
-	const counts = await inParallel(candidates, async ([, filterOfValue]) => (await totalOf(api, counting, filterOfValue)) ?? NaN);
+	const counts = await inParallel(candidates, async ([, filterOfValue]) => (await totalOf(api, counting, { ...query, ...filterOfValue })) ?? NaN);
 	if (counts.reduce((sum, count) => sum + count, 0) !== total) return undefined;
 	return candidates.flatMap(([value], i) => (counts[i]! > 0 ? [{ key: [value], count: counts[i]!, totals: [] }] : []));
 }
@@ -162,15 +164,21 @@ async function idsOf(api: Connection, collection: string): Promise<unknown[] | u
 }
 
 async function countedByReading(api: Connection, counting: Counting): Promise<{ read: number; groups: CountedGroup[] }> {
-	const { path, list, query, sumOf, zone, maxRead = Infinity } = counting;
+	const { path, list, queries, sumOf, zone, maxRead = Infinity } = counting;
 	const keyFields = keyFieldsOf(counting);
-	const timeline = timelineOf({ list, query });
 	const needed = [...keyFields.map(({ field }) => field), ...sumOf].map(({ path: [member = ''] }) => member);
-	const wholeList = { path, list, query: withFields(list, query, [...needed, ...(timeline ? [timeline.field] : [])]), cursors: defaultCursors };
-	const records = await readAll(api.send, wholeList, (record) => ({
-		keys: keyFields.map((grouping) => keysIn(record, grouping, zone)),
-		numbers: sumOf.map((field) => valueOf(record, field)),
+	const recordsById = new Map<unknown, IDataObject>();
+	await Promise.all(queries.map(async (query) => {
+		const timeline = timelineOf({ list, query });
+		const narrowed = withFields(list, query, [...needed, ...(timeline ? [timeline.field] : [])]);
+		const records = await readAll(api.send, { path, list, query: narrowed, cursors: defaultCursors }, (record) => ({
+			id: record.id,
+			keys: keyFields.map((grouping) => keysIn(record, grouping, zone)),
+			numbers: sumOf.map((field) => valueOf(record, field)),
+		}));
+		for (const record of records) recordsById.set(record.id, record);
 	}));
+	const records = [...recordsById.values()];
 	if (records.length > maxRead) throw new Error(`There are more than ${maxRead} records. Narrow them with filters.`);
 	const groups = new Map<string, CountedGroup>();
 	for (const { keys, numbers } of records as unknown as Array<{ keys: unknown[][]; numbers: unknown[] }>) {

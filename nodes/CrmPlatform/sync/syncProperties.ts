@@ -70,7 +70,7 @@ const scope = filtersProperty({
 	name: 'filters',
 	description:
 		'Filters for the CRM records that belong to this sync. Without filters, all records do. Other records are never changed.',
-});
+}, false);
 
 export const missingInCrm: INodeProperties = {
 	displayName: 'When Missing in the CRM',

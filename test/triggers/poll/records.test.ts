@@ -110,3 +110,21 @@ test('a test by hand shows the newest records', async () => {
 	const newest = (await service()).slice(-5).map((record) => ({ ...record, change: 'existing' }));
 	expect(testItems).toEqual(newest);
 });
+
+test('with rows joined by Or, each record in scope comes once, in order, even if a batch fills pages', async () => {
+	const batch = Array.from({ length: 100 }, (_, i) => ({ last_name: `Or ${i}`, language: 'fi', lifecycle_stage: i < 50 ? 'lead' : null }));
+	await sandbox.call('POST', '/v1/contacts/batch/create', { items: batch });
+	const inScope = [...await service('&language=fi'), ...await service('&lifecycle_stage=lead')];
+	const isLead = { field: 'lifecycle_stage', operator: 'is', value: 'lead' };
+	const n8n = await publish({ recordFilters: { rows: [{ field: 'language', operator: 'is', value: 'fi' }, { ...isLead, join: 'or' }] } });
+	const ids = new Set(inScope.map(({ id }) => id));
+	await until(() => items(n8n).length >= ids.size);
+	expect(new Set(items(n8n).map(({ id }) => id))).toEqual(ids);
+	expect(items(n8n)).toHaveLength(ids.size);
+	const times = items(n8n).map(({ created_at }) => String(created_at));
+	expect(times).toEqual([...times].sort());
+	const other = await sandbox.create('contacts', { last_name: 'Or', language: 'fi' });
+	await until(() => items(n8n).at(-1)?.id === other.id);
+	await sandbox.call('PATCH', `/v1/contacts/${other.id}`, { language: 'sv' });
+	await until(() => changes(n8n).includes('deleted'));
+});

@@ -107,7 +107,7 @@ const positionSchema = z.object({
 	/** A backfill in progress. */
 	backfill: backfillSchema.optional(),
 	/** The filters of the records as the user entered them, and with ids instead of names: a name may change. */
-	filters: z.object({ entered: z.string(), query: z.record(z.unknown()) }).optional(),
+	filters: z.object({ entered: z.string(), queries: z.array(z.record(z.unknown())) }).optional(),
 	/** Groups that were read and are not finished. */
 	open: z.array(groupSchema),
 });

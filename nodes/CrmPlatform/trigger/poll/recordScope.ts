@@ -3,6 +3,7 @@ import type { IDataObject, IExecuteFunctions, ITriggerFunctions } from 'n8n-work
 import type { Connection } from '../../api/connection';
 import { withoutParameterNames, type Query } from '../../api/http/path';
 import { withMembers } from '../../base/withMembers';
+import { withFields } from '../../lookUp/lookUp';
 import { readFilters } from '../../mapping/filterValues';
 import { pickedId, collectionPath } from '../../mapping/locator';
 import type { Execution } from '../../model';
@@ -49,13 +50,10 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 	const entered = JSON.stringify([path, n8n.getNodeParameter('recordFilters', {})]);
 	const stored = isStartedByN8n(n8n) ? storedPosition(n8n)?.filters : undefined;
 	const isUnchanged = stored?.entered === entered;
-	const filters = (isUnchanged ? stored.query : (await readFilters(execution, 'recordFilters', list)).query(0)) as Query;
+	const filters = isUnchanged ? (stored.queries as Query[]) : (await readFilters(execution, 'recordFilters', list)).queries(0);
 	const output = chosenFields(execution, 0, fields ?? []) ?? summaryFields({ n8n: execution.n8n }, description)(0);
-	const query: Query = { ...filters };
-	if (output && list.fields !== undefined) {
-		const times = [list.created, list.changed].flatMap((time) => time?.field ?? []);
-		query[list.fields] = [...new Set(['id', ...times, ...output.map(({ path: [name] }) => name)])];
-	}
+	const times = [list.created, list.changed].flatMap((time) => time?.field ?? []);
+	const needed = output && [...times, ...output.map(({ path: [name] }) => name)];
 	return {
 		eventTypes: matchingTypes.map(({ type }) => type.replace(/\{\w+\}/g, key)),
 		scope: {
@@ -63,7 +61,7 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 			list,
 			entered,
 			filters,
-			query,
+			queries: needed ? filters.map((query) => withFields(list, query, needed)) : filters,
 			output: (record: IDataObject) => (output ? { id: record.id, ...simplify(record, output) } : record),
 		},
 	};

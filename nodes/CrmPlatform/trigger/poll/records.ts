@@ -20,10 +20,10 @@ export interface RecordScope {
 	list: ListDescription;
 	/** The filters as the user entered them. */
 	entered: string;
-	/** The filters with ids instead of names: without them, no record can leave the scope. */
-	filters: Query;
-	/** The query: the filters, and the fields to request. */
-	query: Query;
+	/** The filters of each group, with ids instead of names: without them, no record can leave the scope. */
+	filters: Query[];
+	/** The queries: the filters, and the fields to request. A record in any of the lists is in scope. */
+	queries: Query[];
 	output(record: IDataObject): IDataObject;
 }
 
@@ -52,7 +52,7 @@ export class RecordReader {
 	private readonly api: Connection;
 	private readonly options: RecordScope;
 	private readonly parameters: ListParameters;
-	private readonly conditions: Condition[];
+	private readonly conditions: Condition[][];
 
 	/** @throws Error in the user's words if the service cannot list records by id or in the order of creation */
 	constructor(api: Connection, options: RecordScope) {
@@ -60,18 +60,43 @@ export class RecordReader {
 		this.options = options;
 		this.path = options.path;
 		this.scope = JSON.stringify([options.path, options.filters]);
-		this.filters = { entered: options.entered, query: options.filters };
+		this.filters = { entered: options.entered, queries: options.filters };
 		this.parameters = parametersOf(options);
-		this.conditions = Object.entries(options.filters).map(([parameter, value]) =>
+		this.conditions = options.filters.map((query) => Object.entries(query).map(([parameter, value]) =>
 			conditionOf(parameter, value, options.list.filters.find(({ name }) => name === parameter)),
-		);
+		));
 	}
 
-	/** Reads a page of the backfill: all records, or those created since an instant. An empty cursor means the first page. */
+	/**
+	 * Reads a page of the backfill: all records, or those created since an instant. An empty cursor means the first page. The
+	 * cursor of several lists is the instant up to which all of them were read.
+	 */
 	async page({ cursor, from }: { cursor: string; from?: string | undefined }, size: number): Promise<Page> {
-		const { order, createdSince } = this.parameters;
-		return await this.sortedPage(order, size, cursor, from === undefined ? {} : { [createdSince]: from });
+		const { queries } = this.options;
+		if (queries.length === 1) return await this.sortedPage(queries[0]!, size, { cursor, from });
+		const since = cursor === '' ? from : cursor;
+		const pages = await Promise.all(queries.map(async (query) => await this.pageBeyond(query, since, size)));
+		const [next] = pages.filter((page) => page.next !== undefined).map(({ records }) => records.at(-1)!).sort(this.byCreation);
+		const records = joined(pages).filter((record) => !next || this.byCreation(record, next) <= 0).sort(this.byCreation);
+		return { records, ...(next && { next: String(next[this.parameters.order]) }) };
 	}
+
+	/** At least a page: records of one instant may fill several. */
+	private async pageBeyond(query: Query, since: string | undefined, size: number): Promise<Page> {
+		const records: IDataObject[] = [];
+		for (let cursor = ''; ;) {
+			const page = await this.sortedPage(query, size, { cursor, from: since });
+			records.push(...page.records);
+			const last = records.at(-1);
+			if (page.next === undefined || (last && (since === undefined || this.isNewerThan(since, last)))) return { ...page, records };
+			cursor = page.next;
+		}
+	}
+
+	private readonly byCreation = (a: IDataObject, b: IDataObject): number => {
+		const { order } = this.parameters;
+		return Date.parse(String(a[order])) - Date.parse(String(b[order]));
+	};
 
 	/** When the last of these records was created, and the ids of the records created at that instant. */
 	lastOf(records: IDataObject[]): Backfill['last'] {
@@ -91,9 +116,10 @@ export class RecordReader {
 		const { order } = this.parameters;
 		const newestFirst = `-${order}`;
 		const isOffered = this.options.list.sort?.values.includes(newestFirst) === true;
-		const { records } = await this.sortedPage(isOffered ? newestFirst : order, limit);
-		const items = this.asExisting(records.slice(0, limit));
-		return isOffered ? items.reverse() : items;
+		const sort = isOffered ? newestFirst : order;
+		const pages = await Promise.all(this.options.queries.map(async (query) => await this.sortedPage(query, limit, { sort })));
+		const records = joined(pages).sort(this.byCreation);
+		return this.asExisting(isOffered ? records.slice(-limit) : records.slice(0, limit));
 	}
 
 	/** Makes one item for each of these records that exists and is in scope. */
@@ -137,7 +163,7 @@ export class RecordReader {
 		const isCreated = recordEvents.some((event) => event.type.endsWith('.created'));
 		if (record) return { ...output(record), change: isCreated ? 'created' : 'updated' };
 		// Without filters, a record that does not exist was deleted, and an event reports the deletion.
-		if (!isGone(last) && Object.keys(filters).length === 0) return undefined;
+		if (!isGone(last) && filters.some((query) => Object.keys(query).length === 0)) return undefined;
 		// A record that was never in scope was never returned. Nothing but its id is left of an erased one.
 		if (!isErased(last) && recordEvents.flatMap(statesOf).every((state) => this.isOutside(state))) return undefined;
 		return { ...output(last.data.object), change: 'deleted' };
@@ -154,14 +180,14 @@ export class RecordReader {
 
 	/** Whether a record certainly does not match the filters. */
 	private isOutside(record: IDataObject): boolean {
-		return verdictOf(record, [this.conditions]) === 'no';
+		return verdictOf(record, this.conditions) === 'no';
 	}
 
 	/** Reads those of these records that exist and are in scope, by id. */
 	private async inScope(ids: string[]): Promise<Map<string, IDataObject>> {
-		const { path, list, query } = this.options;
+		const { path, list, queries } = this.options;
 		const found = new Map<string, IDataObject>();
-		for (const chunk of chunks(ids, maxIds)) {
+		for (const [query, chunk] of queries.flatMap((each) => chunks(ids, maxIds).map((chunk): [Query, string[]] => [each, chunk]))) {
 			const partQuery = { ...query, [this.parameters.ids]: chunk };
 			for await (const { records } of readPages(this.api.send, { path, list, query: partQuery })) {
 				for (const record of records) found.set(String(record.id), record);
@@ -170,13 +196,20 @@ export class RecordReader {
 		return found;
 	}
 
-	private async sortedPage(order: string, size: number, cursor = '', filters: Query = {}): Promise<Page> {
-		const { path, list, query } = this.options;
-		const pageQuery: Query = { ...query, ...filters, [this.parameters.sort]: order };
+	private async sortedPage(
+		query: Query,
+		size: number,
+		{ cursor = '', from, sort = this.parameters.order }: { cursor?: string; from?: string | undefined; sort?: string },
+	): Promise<Page> {
+		const { path, list } = this.options;
+		const pageQuery: Query = { ...query, ...(from !== undefined && { [this.parameters.createdSince]: from }), [this.parameters.sort]: sort };
 		if (list.pageSize) pageQuery[list.pageSize.name] = Math.min(size, list.pageSize.maximum);
 		return await readPage(this.api.send, path, { list, query: pageQuery, cursor: cursor === '' ? undefined : cursor });
 	}
 }
+
+/** The records of several lists, each once. */
+const joined = (pages: Page[]): IDataObject[] => [...new Map(pages.flatMap(({ records }) => records).map((record) => [record.id, record])).values()];
 
 /** Whether the record was permanently deleted, at the event or later. */
 const isErased = ({ data }: CrmEvent): boolean => data.erased === true;

@@ -29,8 +29,8 @@ export function readerOf(stage: string, answer: (query: Query) => object): Recor
 	const api = {
 		send: async ({ query }: { query: Query }) => ({ status: 200, headers: {}, body: answer(query) }),
 	} as unknown as Connection;
-	const filters = stage === '' ? {} : { stage };
-	return new RecordReader(api, { path: '/v1/people', list, entered: stage, filters, query: filters, output: (record) => record });
+	const filters = [stage === '' ? {} : { stage }];
+	return new RecordReader(api, { path: '/v1/people', list, entered: stage, filters, queries: filters, output: (record) => record });
 }
 
 /** A page of the list of records, as the service answers. The cursor names a record that may have been deleted. */

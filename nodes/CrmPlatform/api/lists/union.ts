@@ -1,0 +1,69 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Query } from '../http/path';
+import type { ListDescription } from '../openapi/listing';
+
+/** A field by which a list is sorted. */
+interface SortKey {
+	field: string;
+	direction: 1 | -1;
+}
+
+/** The order of a list, in the end by ID; empty if the service does not name it. */
+export function sortKeysOf({ sort }: Pick<ListDescription, 'sort'>, query: Query): SortKey[] {
+	const names = String((sort && query[sort.name]) ?? sort?.default ?? '').split(',').filter((name) => name !== '');
+	const keys = names.map((name): SortKey => (name.startsWith('-') ? { field: name.slice(1), direction: -1 } : { field: name, direction: 1 }));
+	return keys.length > 0 ? [...keys, { field: 'id', direction: keys.at(-1)!.direction }] : [];
+}
+
+/**
+ * Reads several lists of the same order as one list, which has each record once. Without an order, the lists follow one
+ * after another.
+ *
+ * @param lists the lists, in parts
+ */
+export async function* unionOf(lists: Array<AsyncIterable<IDataObject[]>>, order: SortKey[]): AsyncGenerator<IDataObject, void> {
+	const yieldedIds = new Set<string>();
+	const heads = await Promise.all(lists.map(async (list) => await nextHead({ parts: list[Symbol.asyncIterator](), part: [], place: 0 })));
+	for (let left = heads.filter(hasRecord); left.length > 0; left = left.filter(hasRecord)) {
+		const first = left.reduce((least, head) => (compare(recordOf(head)!, recordOf(least)!, order) < 0 ? head : least));
+		const record = recordOf(first)!;
+		const { size } = yieldedIds;
+		if (yieldedIds.add(String(record.id)).size > size) yield record;
+		first.place += 1;
+		await nextHead(first);
+	}
+}
+
+/** The next record of a list. */
+interface Head {
+	parts: AsyncIterator<IDataObject[]>;
+	part: IDataObject[];
+	place: number;
+}
+
+const recordOf = ({ part, place }: Head): IDataObject | undefined => part[place];
+const hasRecord = (head: Head): boolean => recordOf(head) !== undefined;
+
+async function nextHead(head: Head): Promise<Head> {
+	while (!hasRecord(head)) {
+		const next = await head.parts.next();
+		if (next.done === true) break;
+		Object.assign(head, { part: next.value, place: 0 });
+	}
+	return head;
+}
+
+/** Empty values come first, and text is ordered as people read it. */
+function compare(a: IDataObject, b: IDataObject, order: SortKey[]): number {
+	for (const { field, direction } of order) {
+		const [first, second] = [a[field] ?? null, b[field] ?? null];
+		if (first === second) continue;
+		if (first === null || second === null) return first === null ? -direction : direction;
+		const difference = typeof first === 'number' && typeof second === 'number' ? first - second : collator.compare(String(first), String(second));
+		if (difference !== 0) return direction * difference;
+	}
+	return 0;
+}
+
+const collator = new Intl.Collator('en');
