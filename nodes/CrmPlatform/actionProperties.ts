@@ -6,7 +6,7 @@ import { alphabetically, sharedParameters } from './sharedParameters';
 
 /** An entry of the menu and its operations, as far as the parameters depend on them. */
 type OfferedResource = Omit<MenuEntry, 'operations'> & { operations: OfferedOperation[] };
-type OfferedOperation = Pick<Operation, 'option' | 'options'> & {
+type OfferedOperation = Pick<Operation, 'option' | 'options' | 'isForAllTypes'> & {
 	properties(resource: Resource): INodeProperties[];
 };
 
@@ -94,7 +94,7 @@ const formsOf = (resource: OfferedResource) =>
 	resource.operations.map((operation) => ({
 		resource: resource.value,
 		operation: operation.option.value as string,
-		parameters: [...recordTypeProperties(resource), ...operation.properties(resource as Resource), optionsProperty(operation)],
+		parameters: [...(operation.isForAllTypes ? [] : recordTypeProperties(resource)), ...operation.properties(resource as Resource), optionsProperty(operation)],
 	}));
 
 /** Parameters that identify the records: their type, their parents, or neither. */

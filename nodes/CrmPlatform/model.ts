@@ -57,6 +57,8 @@ export interface Operation {
 	 * to people outside the CRM. Absent for all other operations.
 	 */
 	action?: { leavesTheCrm: boolean };
+	/** Whether it takes records of all types, so that the user picks none. */
+	isForAllTypes?: true;
 	/** Whether the operation runs once for all items if no parameter depends on the item: each run would return the same. */
 	isOnceForAll?: true;
 	/** Reads what all items share, and returns what runs the items. */
@@ -156,6 +158,8 @@ export interface Execution {
 	operation: Operation;
 	/** The rows of a file, whose values are written in place of those of the input items. */
 	rows?: INodeExecutionData[];
+	/** Whether a record with this ID or name will exist before a record that links to it is written. Only in a preview. */
+	willExist?: (collection: string, text: string) => boolean;
 	/** The parts of an idempotency key that all writes of this execution share. */
 	identity: Omit<WriteIdentity, 'items'>;
 	/** What a call of CRM Platform Tools would write, in words, if a person decides about it. */

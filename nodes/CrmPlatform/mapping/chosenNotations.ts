@@ -32,7 +32,7 @@ export function chosenNotations(n8n: IExecuteFunctions): Notations | undefined {
 		errorTexts: choice('Error Texts Are', 'errorTexts', ['written']),
 		countries: choice('Countries Are', 'countries', ['names']),
 		phoneCountry: country === '' ? undefined : country,
-		valueMap: valueMapOf(stored.valueMap),
+		valueMap: new Map(pairsIn('Value Map', stored.valueMap, 'Subscriber → lead').map(([from, to]) => [foldedText(from), to])),
 	};
 }
 
@@ -46,16 +46,14 @@ export function chosenSource(n8n: IExecuteFunctions): string | undefined {
 
 const separators: Record<string, string> = { comma: ',', semicolon: ';', colons: ':::', line: '\n', pipe: '|' };
 
-/** @throws Error in the user's words for a line without an arrow */
-function valueMapOf(text: unknown): Map<string, string> {
+/** The pairs in a text, one a line. @throws Error in the user's words for a line without an arrow */
+export function pairsIn(label: string, text: unknown, example: string, mayLeaveOut = false): Array<[from: string, to: string]> {
 	const lines = String(text ?? '').split('\n').map((line) => line.trim()).filter((line) => line !== '');
-	return new Map(
-		lines.map((line) => {
-			const [, from, to] = /^(.+?)\s*(?:→|=>|->)\s*(.+)$/.exec(line) ?? [];
-			if (from !== undefined && to !== undefined) return [foldedText(from), to];
-			throw new Error(`Value Map: “${line}” has no arrow. Write one pair a line, such as Subscriber → lead.`);
-		}),
-	);
+	return lines.map((line) => {
+		const [, from, to] = /^(.+?)\s*(?:→|=>|->)\s*(.*)$/.exec(line) ?? [];
+		if (from !== undefined && to !== undefined && (to !== '' || mayLeaveOut)) return [from, to];
+		throw new Error(`${label}: “${line}” has no arrow. Write one pair a line, such as ${example}.`);
+	});
 }
 
 /** What the option *Values In* could be, and in which fields it matters. */

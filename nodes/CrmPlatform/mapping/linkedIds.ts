@@ -41,7 +41,7 @@ interface NamesToFind {
  * @param source the system that the items come from: values are its IDs first, as recordsOfSource finds them
  */
 export async function lookUpLinks(
-	{ n8n, api, rows }: Pick<Execution, 'n8n' | 'api' | 'rows'>,
+	{ n8n, api, rows, willExist }: Pick<Execution, 'n8n' | 'api' | 'rows' | 'willExist'>,
 	valuesOf: (item: number) => InputValue[],
 	use: LinkUse,
 	source?: string,
@@ -50,7 +50,7 @@ export async function lookUpLinks(
 	for (const item of (rows ?? n8n.getInputData()).keys()) {
 		// Expressions of many items would block n8n.
 		if (item % 1_000 === 999) await sleep(0);
-		for (const { field, value } of valuesOrNone(() => valuesOf(item))) if (isLink(field)) addNames(toFind, field, value);
+		for (const { field, value } of valuesOrNone(() => valuesOf(item))) if (isLink(field)) addNames(toFind, field, value, willExist);
 	}
 	const sources: FoundLinks['sources'] = new Map();
 	for (const [collection, ids] of toFind.ids) {
@@ -72,16 +72,17 @@ export async function lookUpLinks(
 		const mayBeIds = [...(records.get(collection) ?? [])].flatMap(([name, outcome]) => ('notFound' in outcome && mayBeId(name) ? [name] : []));
 		missing.set(collection, await missingIds(api, collection, [...ids, ...mayBeIds]));
 	}
-	return new LinkedIds({ sources, records, missing, parts }, use);
+	return new LinkedIds({ sources, records, missing, parts }, use, willExist);
 }
 
-function addNames({ names, ids, parts }: NamesToFind, field: Field, value: unknown): void {
+function addNames({ names, ids, parts }: NamesToFind, field: Field, value: unknown, willExist: Execution['willExist']): void {
 	const add = (found: Map<string, Set<string>>, collection: string, text: string) => getOrCreate(found, collection, () => new Set<string>()).add(text);
 	withReplacedIds(field, idsOrNames(field, value), (collection, id) => {
 		if (field.part !== undefined) {
 			if (isName(field, id) && parseName(id).field !== 'id') parts.add(partsKey(field));
 			return id;
 		}
+		if (willExist?.(collection, String(id))) return id;
 		const isId = !isName(field, id) || parseName(id).field === 'id';
 		if (!isId) add(names, collection, id.trim());
 		getOrCreate(ids, collection, () => new Set<string>());
@@ -136,8 +137,10 @@ interface FoundLinks {
 export class LinkedIds {
 	private readonly found: FoundLinks;
 	private readonly use: LinkUse;
+	private readonly willExist: Execution['willExist'];
 
-	constructor(found: FoundLinks, use: LinkUse) {
+	constructor(found: FoundLinks, use: LinkUse, willExist: Execution['willExist']) {
+		this.willExist = willExist;
 		this.found = found;
 		this.use = use;
 	}
@@ -159,6 +162,7 @@ export class LinkedIds {
 	private withIds(field: Field, value: unknown, owners: unknown[]): unknown {
 		return withReplacedIds(field, value, (collection, idOrName) => {
 			const text = hasText(idOrName) ? idOrName.trim() : idOrName;
+			if (field.part === undefined && this.willExist?.(collection, String(text))) return text;
 			const ofSource = field.part === undefined ? this.found.sources.get(collection)?.(String(text)) : undefined;
 			if (ofSource !== undefined) return hasNumbers(field) ? numericId(field, ofSource, this.use) : ofSource;
 			const id = isName(field, idOrName) ? this.idOf(field, collection, idOrName, owners) : text;

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { setAtPath } from '../base/ownMembers';
+import { isRecordLink } from '../api/openapi/linkFields';
 import { refuseErrorText, uniqueValue, whyRefused } from '../fields/checks';
 import { decideValue, type EvaluatedValue, type WhenCleared, writtenValue } from '../fields/decideValue';
 import type { ConvertedValue, Field } from '../fields/field';
@@ -97,7 +98,7 @@ export async function prepareValues(
 		for (const value of converted) {
 			const { field } = value;
 			const sent = fieldErrorOr(() => linkedIds.replaceNames(value, converted));
-			const refusal = sent instanceof FieldError ? sent : rows?.isChecked ? refusalOf(field, sent) : undefined;
+			const refusal = sent instanceof FieldError ? sent : rows?.isChecked && !(execution.willExist && isRecordLink(field)) ? refusalOf(field, sent) : undefined;
 			if (refusal) refuse(field, refusal);
 			else setAtPath(body, field.path, sent);
 		}

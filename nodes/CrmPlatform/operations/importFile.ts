@@ -40,8 +40,8 @@ export function importFile(): Operation {
 				const field = fileField(n8n, item, binaryFieldProperty);
 				const settings = fileSettingsOf(n8n, item);
 				const open = async () => await readFileRecords(readBinary(n8n, item, field), settings);
-				const columns = await closing(await open(), async (file) => await planColumns(execution, plan, mappedColumns(n8n, item), file));
-				return await closing(await open(), async (file) => {
+				const columns = await readThenClose(await open(), async (file) => await planColumns(execution, plan, mappedColumns(n8n, item), file));
+				return await readThenClose(await open(), async (file) => {
 					// Around each name: its quotes, a colon and a comma.
 					const namesLength = (file.columns ?? []).reduce((sum, { length }) => sum + length + 6, 0);
 					const { json, files } = await importRows(execution, { ...plan, columns, namesLength }, file);
@@ -52,7 +52,7 @@ export function importFile(): Operation {
 	};
 }
 
-async function closing<Result>(file: FileRecords, read: (file: FileRecords) => Promise<Result>): Promise<Result> {
+export async function readThenClose<Result>(file: FileRecords, read: (file: FileRecords) => Promise<Result>): Promise<Result> {
 	try {
 		return await read(file);
 	} finally {
@@ -60,10 +60,17 @@ async function closing<Result>(file: FileRecords, read: (file: FileRecords) => P
 	}
 }
 
-/** @throws Error in the user's words if the service does not offer the import, or if a parameter is wrong */
-async function planOf(execution: Execution, item: number): Promise<Omit<ImportPlan, 'columns' | 'namesLength'>> {
+/**
+ * @param decided what becomes of the rows, if the user does not choose it
+ * @throws Error in the user's words if the service does not offer the import, or if a parameter is wrong
+ */
+export async function planOf(
+	execution: Execution,
+	item: number,
+	decided?: Pick<ImportPlan, 'operation' | 'matchOn'>,
+): Promise<Omit<ImportPlan, 'columns' | 'namesLength'>> {
 	const { n8n, resource } = execution;
-	const operation = chosenOption<ImportPlan['operation']>(n8n, item, importAsProperty);
+	const operation = decided?.operation ?? chosenOption<ImportPlan['operation']>(n8n, item, importAsProperty);
 	const write = (await execution.api.describe(resource.path))?.[operation];
 	execution.api.requireDescription('Import File');
 	if (!write?.job) {
@@ -76,7 +83,7 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 	const { match } = write.job;
 	const whenBlank = match && (match.whenBlank ?? write.match?.whenBlank);
 	const matchFor = fieldToMatchOn(execution, new MatchingColumn(n8n, 'matchOn'), match, whenBlank);
-	const matchOn = operation === 'upsert' ? matchFor(item) : undefined;
+	const matchOn = decided ? decided.matchOn : operation === 'upsert' ? matchFor(item) : undefined;
 	if (matchOn?.startsWith(customFieldPrefix)) await refuseRepeatable(execution, path, matchOn);
 	return {
 		item,

@@ -2,6 +2,8 @@ import type { IExecuteFunctions, INodeProperties, INodePropertyOptions } from 'n
 
 import type { FileFormat, FileSettings } from '../files/rows';
 import type { Encoding } from '../files/text';
+import { pairsIn } from '../mapping/chosenNotations';
+import type { Resource } from '../model';
 import { chosenOption } from './optionText';
 import { columnProperties } from './columns';
 import { emptyCells, valuesInOption, matchOnDescription, matchOnProperty } from './fieldParameters';
@@ -61,6 +63,77 @@ const sourceProperty: INodeProperties = {
 	description: 'The system that the file comes from. Its ID 9001 becomes the External ID hubspot:9001, and is found in links.',
 };
 
+/** The form for the files of another system. */
+export const relatedFilesProperties = (recordTypes: Resource[]): INodeProperties[] => [
+	{ ...sourceProperty, required: true },
+	{
+		displayName: 'Files',
+		name: 'files',
+		type: 'fixedCollection',
+		typeOptions: { multipleValues: true },
+		placeholder: 'Add File',
+		default: {},
+		description: 'Files whose record type or columns are not as Preview shows them',
+		options: [
+			{
+				displayName: 'File',
+				name: 'files',
+				values: [
+					{ displayName: 'File Name', name: 'file', type: 'string', default: '', placeholder: 'e.g. people.csv' },
+					{
+						displayName: 'Record Type',
+						name: 'kind',
+						type: 'options',
+						noDataExpression: true,
+						options: [
+							{ name: 'By Its Name and Columns', value: '' },
+							{ name: 'Do Not Import', value: 'none' },
+							...recordTypes.map(({ name, value }) => ({ name, value })),
+						].sort((a, b) => (a.name < b.name ? -1 : 1)),
+						default: '',
+					},
+					{
+						displayName: 'Columns',
+						name: 'columns',
+						type: 'string',
+						typeOptions: { rows: 3 },
+						default: '',
+						placeholder: 'e.g. Mobile → phone',
+						hint: 'One pair a line: column → field; nothing after the arrow leaves it out',
+					},
+				],
+			},
+		],
+	},
+	previewProperty,
+];
+
+export interface ChosenFile {
+	/** The value of its record type; empty if the user leaves that to the node, `none` to leave the file out. */
+	kind: string;
+	columns: Map<string, string | undefined>;
+}
+
+/** What the user has chosen for files, by their names. @throws Error in the user's words */
+export function chosenFiles(n8n: IExecuteFunctions): Map<string, ChosenFile> {
+	const rows = n8n.getNodeParameter('files.files', 0, []) as Array<{ file?: unknown; kind?: unknown; columns?: unknown }>;
+	return new Map(
+		rows.map(({ file, kind, columns }) => {
+			const pairs = pairsIn('Files → Columns', columns, 'Mobile → phone', true);
+			return [String(file ?? '').trim(), { kind: String(kind ?? ''), columns: new Map(pairs.map(([column, field]) => [column, field === '' ? undefined : field])) }];
+		}),
+	);
+}
+
+const previewProperty: INodeProperties = {
+	displayName: 'Preview',
+	name: 'preview',
+	type: 'boolean',
+	default: true,
+	description:
+		'Whether to only read and check the file, without writing anything, to see what would be sent and which rows would be refused',
+};
+
 export const importProperties: INodeProperties[] = [
 	binaryFieldProperty,
 	importAsProperty,
@@ -68,14 +141,7 @@ export const importProperties: INodeProperties[] = [
 	sourceProperty,
 	importFormat,
 	...columnProperties,
-	{
-		displayName: 'Preview',
-		name: 'preview',
-		type: 'boolean',
-		default: true,
-		description:
-			'Whether to only read and check the file, without writing anything, to see what would be sent and which rows would be refused',
-	},
+	previewProperty,
 ];
 
 const delimiterOption: INodeProperties = {

@@ -2,6 +2,7 @@ import type { MenuEntry, Operation, Resource } from '../model';
 import { get } from '../operations/get';
 import { getFixed } from '../operations/getFixed';
 import { getMany } from '../operations/getMany';
+import { importRelatedFiles } from '../operations/importRelatedFiles';
 import { recordAction } from '../operations/recordAction';
 import { everydayType, recordOperations } from '../operations/recordOperations';
 import { sendRequest } from '../operations/sendRequest';
@@ -129,6 +130,13 @@ const gathered = (name: string, value: string, operationValues: string[]): MenuE
 	operations: company.operations.filter(({ option }) => operationValues.includes(String(option.value))),
 });
 
+const fileMenu = gathered('File', 'file', ['exportFile', 'importFile']);
+
+/** Files of several record types. Records of custom objects need the key of their object. */
+const relatedFiles = service({ name: 'File', value: 'file', path: '/jobs' }, [
+	importRelatedFiles((fileMenu.recordTypes ?? []).filter(({ parents }) => !parents)),
+]);
+
 const single = (resource: Resource): MenuEntry => ({
 	...resource,
 	operations: resource.operations.filter(({ option }) => !gatheredOperations.includes(String(option.value))),
@@ -137,7 +145,7 @@ const single = (resource: Resource): MenuEntry => ({
 /** The menu of CRM Platform. */
 export const everydayMenu: MenuEntry[] = [
 	...everyday.map(single),
-	gathered('File', 'file', ['exportFile', 'importFile']),
+	{ ...fileMenu, operations: [...fileMenu.operations, ...relatedFiles.operations] },
 	gathered('Tag', 'recordTag', ['addTag', 'removeTag']),
 ].sort((a, b) => (a.name < b.name ? -1 : 1));
 
@@ -154,6 +162,7 @@ export const adminMenu: MenuEntry[] = administration.map(single).map((entry) => 
  */
 export function chosenResource(read: (parameter: string) => unknown): Resource | undefined {
 	const value = String(read('resource'));
+	if (value === relatedFiles.value && relatedFiles.operations.some(({ option }) => option.value === read('operation'))) return relatedFiles;
 	const isGathered = everydayMenu.some((menu) => menu.recordTypes && menu.value === value);
 	return resourceNamed(isGathered ? String(read('kind')) : value);
 }

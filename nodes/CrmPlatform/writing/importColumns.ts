@@ -22,6 +22,8 @@ export interface ImportTarget {
 	path: `/${string}`;
 	/** Whether to write nothing and to check each value against the description. */
 	isPreview: boolean;
+	/** The name of the file, if several are imported: hints begin with it. */
+	name?: string;
 }
 
 /** Where the columns of a file go. */
@@ -44,6 +46,7 @@ export async function planColumns(
 	plan: ImportTarget,
 	{ exceptions, only }: MappedColumns,
 	file: FileRecords,
+	survey?: FileSurvey,
 ): Promise<ColumnPlan> {
 	const { columns: header, repeated } = file;
 	const mapped = new Set(only ? only.values() : exceptions.keys());
@@ -53,7 +56,7 @@ export async function planColumns(
 			`Columns: the file has no column ${missing.map((name) => `“${name}”`).join(', ')}. Its columns are ${header!.join(', ')}. Nothing was written.`,
 		);
 	}
-	const columns = await surveyed(file);
+	const { columns } = survey ?? (await surveyed(file));
 	const matches = only
 		? columns.map(({ name, filled, samples }): ColumnMatch => {
 				const [meaning] = [...only].find(([, column]) => column === name) ?? [];
@@ -68,7 +71,7 @@ export async function planColumns(
 			`No column of the file has the name of a field, so nothing was written. The columns are ${listed(columns.map(({ name }) => name))}. Check Record Type, or map the columns.`,
 		);
 	}
-	if (!only) noteColumns(execution, matches);
+	if (!only) noteColumns(execution, matches, plan.name);
 	const unseen = header ? [] : [...mapped].filter((column) => !columns.some(({ name }) => name === column));
 	if (unseen.length > 0) {
 		execution.api.notices.add(
@@ -98,8 +101,15 @@ const maxSamples = 20;
 /** Maximum characters of a sample. */
 const maxSampleLength = 100;
 
-/** The columns of a file, with some of their values. A file that cannot be read to its end is read up to there. */
-async function surveyed({ columns: header, rows }: FileRecords): Promise<Column[]> {
+/** The number of rows of a file, and its columns with some of their values. */
+export interface FileSurvey {
+	rows: number;
+	columns: Column[];
+}
+
+/** Reads a file once. A file that cannot be read to its end is read up to there. */
+export async function surveyed({ columns: header, rows }: FileRecords): Promise<FileSurvey> {
+	let count = 0;
 	const columns = new Map<string, Column>();
 	const columnOf = (name: string): Column => {
 		const column = columns.get(name) ?? { name, filled: 0, samples: [], digest: 0 };
@@ -109,6 +119,7 @@ async function surveyed({ columns: header, rows }: FileRecords): Promise<Column[
 	header?.forEach(columnOf);
 	try {
 		for await (const read of rows) {
+			count += read.length;
 			for (const { row, content = {} } of read) {
 				for (const [name, value] of Object.entries(content)) {
 					const column = columnOf(name);
@@ -122,7 +133,7 @@ async function surveyed({ columns: header, rows }: FileRecords): Promise<Column[
 	} catch (error) {
 		if (!(error instanceof UnreadableFile)) throw passedOn(error);
 	}
-	return [...columns.values()];
+	return { rows: count, columns: [...columns.values()] };
 }
 
 const passedOn = (error: unknown): Error => error as Error;
@@ -136,7 +147,7 @@ function digested(digest: number, text: string): number {
 	return hash;
 }
 
-async function matchedFields({ api, resource }: Execution, { fields, path }: ImportTarget, hasSource: boolean): Promise<MatchedFields> {
+export async function matchedFields({ api, resource }: Execution, { fields, path }: Pick<ImportTarget, 'fields' | 'path'>, hasSource: boolean): Promise<MatchedFields> {
 	const described = (await api.describe(resource.path))?.fields ?? [];
 	const custom = fields.some(({ name }) => name === allCustomFields) ? await customFieldsOnce(api, `/v1${path}`) : undefined;
 	const standard = custom ? fields.filter(({ name }) => name !== allCustomFields) : fields;
@@ -155,7 +166,7 @@ async function matchedFields({ api, resource }: Execution, { fields, path }: Imp
 const columnsNoted = 20;
 
 /** Tells which filled columns are not imported; empty ones are only counted. */
-function noteColumns({ api }: Execution, matches: ColumnMatch[]): void {
+function noteColumns({ api }: Execution, matches: ColumnMatch[], file?: string): void {
 	const unmatched = matches.filter(({ meaning, isReadOnly, isChosen }) => meaning === undefined && !isReadOnly && !isChosen);
 	const filled = unmatched.filter((match) => match.filled > 0).sort((a, b) => b.filled - a.filled);
 	if (filled.length === 0) return;
@@ -163,7 +174,7 @@ function noteColumns({ api }: Execution, matches: ColumnMatch[]): void {
 	const empty = unmatched.length - filled.length;
 	const names = filled.map(({ name, filled: rows, why }) => `“${name}” (${rows} ${rows === 1 ? 'row' : 'rows'}. ${why})`);
 	api.notices.add(
-		`Not imported: ${listed(names, columnsNoted)}.${empty > 0 ? ` Empty columns: ${empty}.` : ''} Map them with Exceptions, or rename them in the file.`,
+		`${file === undefined ? '' : `${file}: `}Not imported: ${listed(names, columnsNoted)}.${empty > 0 ? ` Empty columns: ${empty}.` : ''} Map them with Exceptions, or rename them in the file.`,
 	);
 }
 

@@ -31,7 +31,7 @@ export class RowKeys {
 		const key = field && matchKey(field, value);
 		if (!field || key === undefined) return undefined;
 		// Numbers take a fraction of the memory of texts.
-		const digest = digestOf(key);
+		const digest = keyDigest(key);
 		const earlier = rows.get(digest);
 		if (earlier === undefined || !this.isRefused) rows.set(digest, row);
 		if (earlier === undefined) return undefined;
@@ -49,7 +49,7 @@ export class RowKeys {
 }
 
 /** A digest of 53 bits (FNV-1a, twice): of a million keys, two are alike with a probability of 1 in 18,000. */
-function digestOf(text: string): number {
+export function keyDigest(text: string): number {
 	let low = 0x811c9dc5;
 	let high = 0x2f0b4c47;
 	for (let i = 0; i < text.length; i++) {

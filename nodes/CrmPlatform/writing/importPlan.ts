@@ -41,6 +41,12 @@ export interface ImportPlan extends ImportTarget {
 	namesLength: number;
 	/** Whether values that do not fit their fields are left out; otherwise their row is refused. */
 	leavesOut: boolean;
+	/** Distinguishes the jobs of one file from those of others of the run; the index of the item if absent. */
+	place?: number[];
+	/** Takes rows with their outcome, in the order of the file. */
+	saw?: ((rows: PlannedRow[]) => void) | undefined;
+	/** Whether it only adds links to records that were written before. */
+	isLinking?: true;
 	/** Whether a row with the key of an earlier one is refused; otherwise the later one wins. */
 	refusesRepeated: boolean;
 }
@@ -135,7 +141,7 @@ async function planRows(
 		},
 	});
 	const required = await requiredFields(execution, plan, isChecked);
-	const needsRecord = plan.isPreview && ['update', 'delete'].includes(plan.operation);
+	const needsRecord = plan.isPreview && !plan.isLinking && ['update', 'delete'].includes(plan.operation);
 	const fields = await fieldsOfNumbers(execution.api, `/v1${plan.path}`, plan.fields, rows);
 	let readable = 0;
 	const ids = new Map<PlannedRow, string>();

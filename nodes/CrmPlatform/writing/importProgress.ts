@@ -47,6 +47,7 @@ export class ImportProgress {
 		this.report ??= reportFiles(this.execution.n8n, this.file.columns);
 		for (const planned of rows) this.count(planned);
 		await this.report.add(rows);
+		this.plan.saw?.(rows);
 		this.log('');
 	}
 
@@ -83,16 +84,16 @@ export class ImportProgress {
 	/** @param fileProblem why the file was not read to its end */
 	async end(fileProblem: string | undefined, { notice, repeated }: RowKeys): Promise<{ json: IDataObject; files: IBinaryKeyData }> {
 		const { execution, plan, counts } = this;
-		if (counts.rows === 0) throw new Error('The file has no records. Nothing was written.');
+		if (counts.rows === 0 && !plan.isLinking) throw new Error('The file has no records. Nothing was written.');
 		const problem = fileProblem === undefined ? undefined : `The file was read up to row ${this.lastRow} only. ${fileProblem}`;
-		const files = await this.report!.end();
+		const files = (await this.report?.end()) ?? {};
 		if (plan.isPreview) {
 			execution.api.notices.add('Preview: nothing was written. Turn off Preview to import the file.');
 			delete files.done;
 			if (counts.failed === 0) delete files.failed;
 		}
-		noteOutcome(execution, counts, { file: this.file, problem, isPreview: plan.isPreview });
-		if (notice !== undefined) execution.api.notices.add(notice);
+		if (!plan.isLinking) noteOutcome(execution, counts, { file: this.file, problem, plan });
+		if (notice !== undefined) execution.api.notices.add(inFile(plan, notice));
 		return { json: { ...this.result(problem), repeated }, files };
 	}
 
@@ -119,30 +120,35 @@ export class ImportProgress {
 	}
 }
 
+/** A sentence about one of several files. */
+const inFile = ({ name }: ImportPlan, text: string): string => (name === undefined ? text : `${name}: ${text}`);
+
 function noteOutcome(
 	{ api }: Execution,
 	{ rows, failed, unknown, left_out: leftOut }: Counts,
-	{ file: { title, unnamed }, problem, isPreview }: { file: FileRecords; problem: string | undefined; isPreview: boolean },
+	{ file: { title, unnamed }, problem, plan }: { file: FileRecords; problem: string | undefined; plan: ImportPlan },
 ): void {
+	const { isPreview } = plan;
+	const note = (text: string) => api.notices.add(inFile(plan, text));
 	if (failed > 0) {
-		api.notices.add(
+		note(
 			isPreview
 				? `${failed} of ${rows} rows would be refused. The file “failed” has them with the reasons.`
 				: `${failed} of ${rows} rows were refused. The file “failed” has them with the reasons: correct it and import it again.`,
 		);
 	}
 	if (leftOut > 0) {
-		api.notices.add(`${leftOut} values ${isPreview ? 'would be' : 'were'} left out because their fields cannot take them. The file “left_out” has them with the reasons.`);
+		note(`${leftOut} values ${isPreview ? 'would be' : 'were'} left out because their fields cannot take them. The file “left_out” has them with the reasons.`);
 	}
 	if (unknown > 0) {
-		api.notices.add(
+		note(
 			`For ${unknown} of ${rows} rows, the CRM does not report whether they were written. The file “unknown” has them: look for their records before you import any of them again.`,
 		);
 	}
-	if (title !== undefined) api.notices.add(`“${title}” in row 1 is a title above the table: row 2 names the columns.`);
+	if (title !== undefined) note(`“${title}” in row 1 is a title above the table: row 2 names the columns.`);
 	if (unnamed.size > 0) {
 		const columns = [...unnamed].sort((a, b) => a - b).join(', ');
-		api.notices.add(`Not imported because the header does not name column ${columns}. Name it in the first row.`);
+		note(`Not imported because the header does not name column ${columns}. Name it in the first row.`);
 	}
-	if (problem !== undefined) api.notices.add(problem);
+	if (problem !== undefined) note(problem);
 }

@@ -41,7 +41,7 @@ export async function importSlice(
 	}
 	for (const [number, job] of [...sentJobs.entries()]) {
 		const sentRows = itemsIn(job.rows).map((i) => rows[i]!);
-		const key = [plan.item, slice.index, ...(number === 0 ? [] : [number])];
+		const key = [...(plan.place ?? [plan.item]), slice.index, ...(number === 0 ? [] : [number])];
 		const started =
 			job.id === undefined
 				? await startJob(execution, plan, sentRows, { job, key, forget: () => number >= earlier && sentJobs.pop() })
@@ -110,8 +110,8 @@ interface ImportState {
  * jobs tell a later attempt which rows were sent, even if it can read more rows, for example because a company exists by
  * now.
  */
-function sentJobsOf(execution: Execution, { item, operation, path }: ImportPlan, slice: number): SentJob[] {
+function sentJobsOf(execution: Execution, { item, place = [item], operation, path }: ImportPlan, slice: number): SentJob[] {
 	const state = stateOfRun<ImportState>(execution, 'imports');
 	state.jobs ??= {};
-	return (state.jobs[`${operation} ${path} ${item}/${slice}`] ??= []);
+	return (state.jobs[`${operation} ${path} ${place.join('.')}/${slice}`] ??= []);
 }

@@ -1,0 +1,234 @@
+import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
+
+import { isRecordLink } from '../api/openapi/linkFields';
+import { getOrCreate } from '../base/maps';
+import { allCustomFields, type Field } from '../fields/field';
+import { readBinary } from '../files/binary';
+import { ItemWithFiles } from '../files/itemWithFiles';
+import { readFileRecords, type FileRecords } from '../files/rows';
+import { identifyingFields, parseName } from '../lookUp/names';
+import { externalId } from '../lookUp/sourceIds';
+import { chosenSource } from '../mapping/chosenNotations';
+import { matchColumns } from '../mapping/columnMatch';
+import { recordWords } from '../mapping/foreignNames';
+import type { Execution, Operation, Resource, Results } from '../model';
+import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, type ChosenFile } from '../parameters/file';
+import { isBlank } from '../values/blank';
+import { readPreview } from '../values/readers';
+import { foldedText } from '../values/foldedText';
+import { matchedFields, planColumns, surveyed, type FileSurvey } from '../writing/importColumns';
+import { keyDigest } from '../writing/importKeys';
+import type { ImportPlan } from '../writing/importPlan';
+import { importRows } from '../writing/importRows';
+import { writeOncePerOption } from '../writing/oncePer';
+import { readThenClose, planOf } from './importFile';
+
+/** Imports the files of another system: finds out what each has, and writes them in the order of their links. */
+export function importRelatedFiles(recordTypes: Resource[]): Operation {
+	return {
+		option: {
+			name: 'Import Related Files',
+			value: 'moveIn',
+			action: 'Import related files',
+			description: 'Move in from another system: files of several record types with their links',
+		},
+
+		properties: () => relatedFilesProperties(recordTypes),
+		options: [...importOptions, writeOncePerOption],
+		output: null,
+		isForAllTypes: true,
+
+		prepare: (execution) => ({
+			size: execution.n8n.getInputData().length,
+			atOnce: 1,
+			read: () => ({ records: new Set(), send: async () => await importAll(execution, recordTypes) }),
+		}),
+	};
+}
+
+/** A file of the input, and where it is. */
+interface InputFile {
+	item: number;
+	field: string;
+	name: string;
+}
+
+/** A file whose record type is known. */
+interface RelatedFile extends InputFile {
+	/** Of its record type. */
+	execution: Execution;
+	plan: ImportPlan;
+	fields: Field[];
+	/** Why it has this record type, in the user's words. */
+	why: string;
+	/** The links to records that do not exist before all files are written: field and column. */
+	lateLinks: Array<[field: string, column: string]>;
+	/** The ID of the record of each written row; in a preview, only whether it would be written. */
+	ids: Map<number, string>;
+	json: IDataObject;
+	files: IBinaryKeyData;
+}
+
+async function importAll(execution: Execution, recordTypes: Resource[]): Promise<Results> {
+	const { n8n } = execution;
+	const source = chosenSource(n8n);
+	if (source === undefined) throw new Error('Source Name is empty. Enter the system that the files come from, such as hubspot. Nothing was written.');
+	const expected = new Map<string, Set<number>>();
+	const willExist = (collection: string, text: string) => expected.get(collection)?.has(keyDigest(foldedText(parseName(text).name))) === true;
+	const chosen = chosenFiles(n8n);
+	const others: Array<InputFile & { json: IDataObject }> = [];
+	const typed: RelatedFile[] = [];
+	for (const file of inputFiles(n8n)) {
+		const related = await typedFile({ ...execution, willExist }, recordTypes, file, chosen.get(file.name));
+		if (typeof related === 'string') others.push({ ...file, json: { file: file.name, record_type: null, why: related } });
+		else typed.push(related);
+	}
+	const unclear = others.find(({ json }) => json.why !== leftOut);
+	if (unclear && !readPreview(n8n.getNodeParameter('preview', 0, true))) throw new Error(`${unclear.name}: ${String(unclear.json.why)} Nothing was written.`);
+	const ordered = inOrderOfLinks(typed);
+	for (const [place, related] of ordered.entries()) {
+		const saw = ({ plan, ids, execution: { resource } }: RelatedFile): ImportPlan['saw'] => (rows) => {
+			for (const { row, line, done, refusal } of rows) {
+				if (refusal) continue;
+				ids.set(row, done?.id ?? String(row));
+				if (!plan.isPreview || line === undefined) continue;
+				const names = getOrCreate(expected, resource.path.slice(1), () => new Set<number>());
+				const values = JSON.parse(line) as IDataObject;
+				const texts = identifyingFields.map((name) => values[name]).filter((value) => typeof value === 'string');
+				for (const text of texts) names.add(keyDigest(foldedText(text.startsWith(`${source}:`) ? text.slice(source.length + 1) : text)));
+			}
+		};
+		const plan = { ...related.plan, place: [related.item, place], saw: saw(related) };
+		const { json, files } = await reading(related, async (file) => await importRows(related.execution, plan, file));
+		const { execution: { resource }, name, why } = related;
+		related.json = { file: name, record_type: resource.name, why, matched_on: plan.matchOn ?? null, ...json };
+		related.files = files;
+	}
+	for (const [place, related] of ordered.entries()) if (related.lateLinks.length > 0) await link(related, ordered.length + place);
+	const all = [...ordered, ...others.map((other) => ({ ...other, files: {} }))];
+	return n8n.getInputData().map((_, i) => all.filter(({ item }) => item === i).map(({ json, files }) => new ItemWithFiles(json, files)));
+}
+
+/** Writes the links that had to wait, into the records that were written. */
+async function link(related: RelatedFile, place: number): Promise<void> {
+	const { execution, plan: first, lateLinks, ids } = related;
+	const base = await planOf(execution, related.item, { operation: 'update' });
+	const columns = { renamed: [], leftOut: new Set<string>(), table: [] };
+	const plan: ImportPlan = { ...base, columns, namesLength: first.namesLength, place: [related.item, place], isLinking: true };
+	const { json, files } = await reading(related, async (file) => {
+		async function* rows(): FileRecords['rows'] {
+			for await (const read of file.rows) {
+				yield read.flatMap(({ row, content = {} }) => {
+					const id = ids.get(row);
+					const values = lateLinks.filter(([, column]) => !isBlank(content[column])).map(([field, column]) => [field, content[column]]);
+					return id === undefined || values.length === 0 ? [] : [{ row, content: { id, ...Object.fromEntries(values) } as IDataObject }];
+				});
+			}
+		}
+		const names = file.columns && ['id', ...lateLinks.map(([field]) => field)];
+		return await importRows(execution, plan, { ...file, columns: names, rows: rows() });
+	});
+	const { rows, failed, reasons } = json;
+	related.json.links = { rows, failed, reasons };
+	if (Number(failed) === 0 || !files.failed) return;
+	related.files.unlinked = files.failed;
+	execution.api.notices.add(`${related.name}: ${String(failed)} links to records of the same files lead nowhere. The file “unlinked” has them with the reasons.`);
+}
+
+const reading = async <Result>({ execution: { n8n }, ...file }: InputFile & { execution: Execution }, read: (file: FileRecords) => Promise<Result>) =>
+	await readThenClose(await opened(n8n, file), read);
+
+async function opened(n8n: IExecuteFunctions, { item, field, name }: InputFile): Promise<FileRecords> {
+	const settings = fileSettingsOf(n8n, item);
+	const format = /\.(?:ndjson|jsonl)(?:\.gz)?$/i.test(name) ? 'ndjson' : /\.json(?:\.gz)?$/i.test(name) ? 'json' : settings.format;
+	return await readFileRecords(readBinary(n8n, item, field), { ...settings, format });
+}
+
+/** @throws Error in the user's words if the input has no file */
+function inputFiles(n8n: IExecuteFunctions): InputFile[] {
+	const files = n8n.getInputData().flatMap(({ binary = {} }, item) =>
+		Object.entries(binary).map(([field, { fileName }]): InputFile => ({ item, field, name: fileName ?? field })),
+	);
+	if (files.length > 0) return files;
+	throw new Error('The input has no files, so nothing was written. Connect a node that outputs them, such as Read/Write Files from Disk or a form.');
+}
+
+const leftOut = 'Left out by choice.';
+
+/** @returns the file with its plan, or why it is not imported */
+async function typedFile(execution: Execution, recordTypes: Resource[], file: InputFile, chosen: ChosenFile | undefined): Promise<RelatedFile | string> {
+	const { n8n, api } = execution;
+	const survey = await readThenClose(await opened(n8n, file), surveyed);
+	if (chosen?.kind === 'none') return leftOut;
+	const found = chosen?.kind ? { type: recordTypes.find(({ value }) => value === chosen.kind), why: 'Chosen' } : await typeOf(execution, recordTypes, file.name, survey);
+	const { type, why } = found;
+	if (!type) return `${why} Choose its record type under Files.`;
+	const ofType = { ...execution, resource: type };
+	const description = await api.describe(type.path);
+	const match = description?.upsert?.job?.match?.values ?? [];
+	const planned = async (operation: 'create' | 'upsert', matchOn?: string): Promise<ImportPlan> => {
+		const target = await planOf(ofType, file.item, { operation, ...(matchOn !== undefined && { matchOn }) });
+		const plan = { ...target, name: file.name };
+		return await readThenClose(await opened(n8n, file), async (records) => {
+			const namesLength = (records.columns ?? []).reduce((sum, { length }) => sum + length + 6, 0);
+			const columns = await planColumns(ofType, plan, { exceptions: chosen?.columns ?? new Map(), only: undefined }, records, survey);
+			return { ...plan, columns, namesLength };
+		});
+	};
+	let plan = await planned('upsert', match[0]);
+	const filled = (name: string) => plan.columns.table.find(({ field }) => field === name)?.filled ?? 0;
+	const key = [externalId.name, ...match].find((name) => match.includes(name) && (name === externalId.name ? Number(filled(name)) > 0 : filled(name) === survey.rows));
+	plan = key === undefined ? await planned('create') : { ...plan, ...(await planOf(ofType, file.item, { operation: 'upsert', matchOn: key })) };
+	return { ...file, execution: ofType, plan, fields: description?.create?.fields ?? [], why, lateLinks: [], ids: new Map(), json: {}, files: {} };
+}
+
+/** The record type that the name of a file says; otherwise, the one with the most of its columns. */
+async function typeOf(execution: Execution, recordTypes: Resource[], name: string, { columns }: FileSurvey): Promise<{ type?: Resource; why: string }> {
+	const words = new Set(name.toLowerCase().replace(/\.\w+$/, '').split(/[^\p{L}]+/u).map((word) => (word === 'people' ? 'person' : word.replace(/ies$/, 'y').replace(/s$/, ''))));
+	const namesOf = ({ path, name: typeName }: Resource) => [...(recordWords[path.slice(1)] ?? []), typeName.toLowerCase()];
+	const [named, ...more] = recordTypes.filter((type) => namesOf(type).some((word) => words.has(word)));
+	if (named && more.length === 0) return { type: named, why: 'By the name of the file' };
+	const candidates = more.length > 0 ? [named!, ...more] : recordTypes.filter(({ path }) => recordWords[path.slice(1)]);
+	const filled = columns.filter((column) => column.filled > 0);
+	const counted = await Promise.all(
+		candidates.map(async (type) => {
+			const fields = (await execution.api.describe(type.path))?.create?.fields ?? [];
+			const target = { path: type.path, fields: fields.filter((field) => field.name !== allCustomFields) };
+			const matches = matchColumns(filled, await matchedFields({ ...execution, resource: type }, target, true));
+			return { type, count: matches.filter(({ meaning }) => meaning !== undefined).length };
+		}),
+	);
+	const [best, second] = counted.sort((a, b) => b.count - a.count);
+	if (!best || best.count < 2 || best.count === second?.count) return { why: 'Neither its name nor its columns say what it has.' };
+	return { type: best.type, why: `${best.count} of ${filled.length} filled columns are fields of this record type` };
+}
+
+/** Orders files so that linked records are written first; links for which that is impossible wait until all are written. */
+function inOrderOfLinks(files: RelatedFile[]): RelatedFile[] {
+	const collectionOf = ({ execution: { resource } }: RelatedFile) => resource.path.slice(1);
+	const linksIn = ({ fields }: RelatedFile) => fields.filter((field) => isRecordLink(field));
+	const ordered: RelatedFile[] = [];
+	const left = [...files];
+	while (left.length > 0) {
+		const isReady = (file: RelatedFile) =>
+			linksIn(file).every(({ collection, linksTo = [] }) =>
+				left.every((other) => collectionOf(other) === collectionOf(file) || ![collection, ...linksTo].includes(collectionOf(other))),
+			);
+		const next = left.find(isReady) ?? left[0]!;
+		const [sameType, others] = [left.filter((file) => collectionOf(file) === collectionOf(next)), left.filter((file) => collectionOf(file) !== collectionOf(next))];
+		const waiting = new Set([collectionOf(next), ...others.map(collectionOf)]);
+		for (const file of sameType) ordered.push(withLateLinks(file, linksIn(file).filter(({ collection = '' }) => waiting.has(collection))));
+		left.splice(0, left.length, ...others);
+	}
+	return ordered;
+}
+
+function withLateLinks(file: RelatedFile, late: Field[]): RelatedFile {
+	const { columns } = file.plan;
+	const names = new Set(late.map(({ name }) => name));
+	const lateLinks = columns.table.flatMap(({ field, column }): Array<[string, string]> => (names.has(String(field)) ? [[String(field), String(column)]] : []));
+	const lateColumns = new Set(lateLinks.map(([, column]) => column));
+	const renamed = columns.renamed.filter(([, column]) => !lateColumns.has(column));
+	const plan = { ...file.plan, columns: { ...columns, renamed, leftOut: new Set([...(columns.leftOut ?? []), ...lateColumns]) } };
+	return { ...file, plan, lateLinks };
+}

@@ -1,0 +1,81 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { useBinaryStore } from '../support/binary-store.ts';
+import { rowsOf } from '../support/file-runs.ts';
+import { failure, run, type Setup } from '../support/node-runs.ts';
+import { useSandbox } from '../support/sandbox.ts';
+
+/** Files of several record types of another system, imported together. */
+const sandbox = useSandbox({ contacts: 0 });
+const store = useBinaryStore();
+
+/** @param files by their names */
+async function setupOf(files: Record<string, string | Buffer>, more: IDataObject = {}): Promise<Setup> {
+	const stored = await Promise.all(
+		Object.entries(files).map(async ([fileName, content], i) => [`file${i}`, { ...(await store.put(content)), fileName }] as const),
+	);
+	const parameters = { resource: 'file', operation: 'moveIn', sourceName: 'hubspot', preview: false, ...more };
+	return { credential: sandbox.credential, parameters, files: Object.fromEntries(stored) };
+}
+
+/** The output for each file, by its name. */
+async function moveIn(files: Record<string, string | Buffer>, more: IDataObject = {}) {
+	const { items, hints } = await run(await setupOf(files, more));
+	const of = (name: string) => items.find(({ json }) => json.file === name)!;
+	return { items, hints, of, text: async (name: string, field: string) => rowsOf(await store.text(of(name).binary![field])) };
+}
+
+const related = {
+	'deals.csv': 'Id,Name,AccountId,ContactId\n7,First,2,11\n8,Second,3,\n',
+	'people-1.csv': 'Id,Surname,AccountId\n11,Ada,1\n12,Bea,2\n13,Cleo,4\n',
+	'Accounts.csv': 'Id,Account Name,ParentId,Parent Account ID,Employees\n1,Daughter,,2,\n2,Mother,,,\n3,Wrong,,2,many\n',
+};
+
+describe('related files', () => {
+	test('are imported in the order of their links, links within a type included', async () => {
+		const preview = await moveIn(related, { preview: true });
+		const { of, text, items } = await moveIn(related);
+		expect(items.map(({ json }) => json.file)).toEqual(['Accounts.csv', 'people-1.csv', 'deals.csv']);
+		for (const [name, type, created] of [['Accounts.csv', 'Company', 2], ['people-1.csv', 'Contact', 2], ['deals.csv', 'Deal', 1]] as const) {
+			expect(of(name).json).toMatchObject({ record_type: type, created, failed: 1, matched_on: 'external_id' });
+			expect(preview.of(name).json).toMatchObject({ record_type: type, ready: created, failed: 1 });
+		}
+		expect(preview.hints.join()).not.toContain('same ID');
+		const [company] = await sandbox.list('companies?external_id=hubspot:1');
+		const [mother] = await sandbox.list('companies?external_id=hubspot:2');
+		const [contact] = await sandbox.list('contacts?external_id=hubspot:11');
+		expect(company).toMatchObject({ parent_company_id: mother!.id });
+		expect(contact).toMatchObject({ last_name: 'Ada', company_id: company!.id });
+		expect(await sandbox.list('deals?external_id=hubspot:7')).toMatchObject([{ company_id: mother!.id, contact_id: contact!.id }]);
+		expect((await text('people-1.csv', 'failed'))[0]).toMatchObject({ Id: '13' });
+		expect(of('Accounts.csv').json.links).toMatchObject({ rows: 1, failed: 0 });
+	});
+
+	test('change nothing if they are imported a second time', async () => {
+		const all = async () => await Promise.all(['companies', 'contacts', 'deals'].map(async (path) => await sandbox.list(path)));
+		const before = await all();
+		const { of } = await moveIn(related);
+		expect(of('people-1.csv').json).toMatchObject({ updated: 2, failed: 1 });
+		expect(await all()).toEqual(before);
+	});
+
+	test('whose record type is unclear are shown in the preview, stop a run, and are chosen by the user', async () => {
+		const files = { 'export.csv': 'Record ID,Naam,Handy\n31,Clear,+49170555011\n' };
+		const why = expect.stringContaining('Choose its record type') as string;
+		expect((await moveIn(files, { preview: true })).items).toMatchObject([{ json: { record_type: null, why } }]);
+		await sandbox.clear();
+		expect((await failure(await setupOf(files))).message).toMatch(/export\.csv: .*Choose its record type under Files\. Nothing was written/);
+		expect(await sandbox.writes()).toEqual([]);
+		const choice = { file: 'export.csv', kind: 'contact', columns: 'Naam → last_name\nHandy →' };
+		const { of } = await moveIn(files, { files: { files: [choice] } });
+		expect(of('export.csv').json).toMatchObject({ created: 1, why: 'Chosen' });
+		expect(await sandbox.list('contacts?external_id=hubspot:31')).toMatchObject([{ last_name: 'Clear', phone: null }]);
+		const left = await moveIn(files, { files: { files: [{ ...choice, kind: 'none' }] } });
+		expect(left.of('export.csv').json).toMatchObject({ record_type: null, why: 'Left out by choice.' });
+	});
+
+	test('need the name of their system, and at least one file', async () => {
+		expect((await failure(await setupOf(related, { sourceName: '' }))).message).toContain('Source Name is empty');
+		expect((await failure(await setupOf({}))).message).toContain('The input has no files');
+	});
+});
