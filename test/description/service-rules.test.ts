@@ -1,14 +1,21 @@
-import type { IDataObject } from 'n8n-workflow';
+import { NodeApiError, type IDataObject, type IHookFunctions, type INode } from 'n8n-workflow';
 
 import { sendBatch } from '../../nodes/CrmPlatform/api/batchRequest';
+import type { Connection } from '../../nodes/CrmPlatform/api/connection';
+import { readCustomFields } from '../../nodes/CrmPlatform/api/customFields';
 import { readAnswer } from '../../nodes/CrmPlatform/api/http/answer';
-import { problemOf } from '../../nodes/CrmPlatform/api/http/problem';
+import { problemOf, type Problem } from '../../nodes/CrmPlatform/api/http/problem';
 import { rateWindow, retryAfter } from '../../nodes/CrmPlatform/api/http/rateLimitHeaders';
 import { readPages } from '../../nodes/CrmPlatform/api/lists/pages';
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
+import { readEventCatalog } from '../../nodes/CrmPlatform/api/openapi/eventTypes';
 import { loadDocument } from '../../nodes/CrmPlatform/api/openapi/document';
-import { leftOutOf } from '../../nodes/CrmPlatform/api/openapi/openapi';
+import { leftOutOf, parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { systemClock } from '../../nodes/CrmPlatform/base/clock';
+import type { Execution } from '../../nodes/CrmPlatform/model';
+import { openSubscription } from '../../nodes/CrmPlatform/trigger/webhook/subscription';
+import { etagOf } from '../../nodes/CrmPlatform/writing/replace';
+import { writtenRecord } from '../../nodes/CrmPlatform/writing/writeOne';
 import { describeContacts, documentWith, fieldsOf, json, listWith, query } from './described-document.ts';
 
 /** The rules of docs/reference/service.md, each with what is kept, and what is refused or absent. */
@@ -132,6 +139,40 @@ test.each<[unknown, string]>([
 	expect(`${message}\n${description}`).toContain(words);
 });
 
+describe('rule 9: the response to a write', () => {
+	const written = (answer: { record?: IDataObject; status: number }, id?: string, more: object = {}) => {
+		const notices = new Set<string>();
+		const failure = (problem: Problem) => new NodeApiError({ name: 'n' } as INode, {}, problem);
+		const api = { notices, failure, isSelfDescribed: () => true } as unknown as Connection;
+		const outcome = writtenRecord({ api } as Execution, { method: 'POST', answersId: true, ...more }, id, { record: undefined, ...answer });
+		return { outcome, notice: [...notices].join() };
+	};
+
+	test.each<[string, { record?: IDataObject; status: number }, string | undefined, object, IDataObject]>([
+		['a new record', { record: { id: 'x', name: 'A' }, status: 201 }, undefined, {}, { id: 'x', name: 'A' }],
+		['its id as a number', { record: { id: 7 }, status: 201 }, undefined, {}, { id: 7 }],
+		['204 to an update', { status: 204 }, 'x', { method: 'PATCH' }, { id: 'x' }],
+		['204 to a deletion', { status: 204 }, 'x', { method: 'DELETE' }, {}],
+		['200 to a deletion', { record: { deleted: true }, status: 200 }, 'x', { method: 'DELETE' }, { deleted: true }],
+		['nothing, where nothing is promised', { status: 201 }, undefined, { answersId: undefined }, {}],
+	])('is %s', (_, answer, id, more, expected) => expect(written(answer, id, more).outcome).toEqual(expected));
+
+	test.each<[{ record?: IDataObject; status: number }, string | undefined, object, RegExp]>([
+		...[undefined, {}, { ok: true }, { id: null }].map((record): [{ record?: IDataObject; status: number }, undefined, object, RegExp] => [
+			{ status: 201, ...(record && { record: record }) }, undefined, {}, /^This breaks rule 9 .*may have been written/]),
+		[{ status: 200, record: { id: 'y' } }, 'x', { method: 'PATCH' }, /^This breaks rule 20 .*may have been written/],
+		[{ status: 200, record: { id: 'X' } }, 'x', { method: 'PATCH' }, /^This breaks rule 20 /],
+		[{ status: 200, record: { deleted: false } }, 'x', { method: 'DELETE' }, /^This breaks rule 20 .*Check the record/],
+	])('is no success if it is %j', (answer, id, more, description) => {
+		expect(written(answer, id, more).outcome).toMatchObject({ description: expect.stringMatching(description) as string });
+	});
+
+	test('says what is unknown of a write that is only accepted, or of a new record that is not named', () => {
+		expect(written({ status: 202, record: { id: 'job_1' } }).notice).toContain('may be those of a job');
+		expect(written({ status: 201 }, undefined, { answersId: undefined }).notice).toContain('not even an ID');
+	});
+});
+
 const contactFields = { properties: { email: { type: 'string' }, external_id: { type: 'string' } } };
 
 test.each<[string, object[], object | undefined]>([
@@ -156,6 +197,23 @@ test('rule 11: lists are separated by commas, and times have the names of the co
 	});
 	expect(times('created_at[gte]', 'modified_since')).not.toMatchObject({ created: {} });
 	expect(times('modified_since').changed).toBeUndefined();
+});
+
+test('rule 12: a version is compared by If-Match, or by the version of an item of a batch', () => {
+	const items = { type: 'array', maxItems: 9, items: { properties: { id: { type: 'string' }, version: { type: 'integer' } } } };
+	const update = (header: string, schema: object) =>
+		describeResource(
+			documentWith({
+				'/v1/contacts': { get: {} },
+				'/v1/contacts/{id}': { patch: { 'x-batch': 'many', parameters: [{ name: header, in: 'header', schema: {} }] } },
+				'/v1/contacts/batch/update': { post: { operationId: 'many', requestBody: json({ properties: { items: schema } }) } },
+			}),
+			'/contacts',
+		)?.update;
+	expect(update('If-Match', items)).toMatchObject({ takesIfMatch: true, batch: { takesVersion: true } });
+	const without = update('X-Version', { ...items, items: { properties: { id: { type: 'string' }, etag: { type: 'string' } } } });
+	expect([without?.takesIfMatch, without?.batch?.takesVersion]).toEqual([undefined, undefined]);
+	expect(etagOf(3)).toBe('"3"');
 });
 
 describe('rules 13 and 20: the results of a batch', () => {
@@ -208,6 +266,48 @@ test('rule 14: a job is started by the operation that x-job names, with its para
 	expect(jobOf('another')).toBeUndefined();
 });
 
+test('rule 16: the events are named in the document, and a new webhook shows its secret', async () => {
+	const events = { type: 'array', items: { enum: ['contact.created', 'contact.*', '*'] } };
+	const post = { requestBody: json({ properties: { url: { type: 'string' }, events } }) };
+	const document = parseOpenApi({
+		openapi: '3.1.0',
+		paths: { '/v1/webhooks': { get: {}, post } },
+		webhooks: { 'contact.created': { post: { summary: 'A contact was created' } } },
+	});
+	expect(readEventCatalog(document!)).toEqual({
+		types: [{ type: 'contact.created', summary: 'A contact was created' }], patterns: ['contact.*', '*'],
+	});
+	const times = { created_at: '', updated_at: '', failing_since: null };
+	const created = { id: 'w', url: 'https://n8n.example', events: ['*'], status: 'active', ...times, secret_hint: 'abcd' };
+	const open = async (body: object) => {
+		const page = { data: [], next_cursor: null, total: 0 };
+		const send = async ({ method }: { method: string }) =>
+			await Promise.resolve({ status: 200, headers: {}, body: method === 'GET' ? page : body });
+		const api = { send, describe: async () => await Promise.resolve(describeResource(document!, '/webhooks')) } as unknown as Connection;
+		const n8n = { getWorkflow: () => ({}), getNode: () => ({ name: 'n' }) } as IHookFunctions;
+		return (await openSubscription(n8n, api, { url: created.url, events: created.events }, {})).state.secret;
+	};
+	const secret = `whsec_${'A'.repeat(40)}abcd`;
+	expect(await open({ ...created, secret })).toBe(secret);
+	await expect(open({ ...created, secret: 'whsec_********' })).rejects.toThrow(/no signing secret.* rule 16 /);
+	await expect(open({ ...created, secret, secret_hint: undefined })).rejects.toThrow(/its secret_hint is missing.* rule 16 /);
+});
+
+test('rule 17: custom fields are read from their definitions, and other definitions are left out', async () => {
+	const data = [
+		{ id: '1', key: 'size', label: 'Size', type: 'select', options: [{ value: 's', label: 'Small' }], unique: false },
+		{ id: '2', key: 'seen', type: 'datetime', read_only: true },
+		{ id: '3', key: 'gone', type: 'text', archived_at: '2026-01-01T00:00:00Z' },
+		{ id: '4', name: 'Other', kind: 'text' },
+	];
+	const send = async () => await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: null, total: 4 } });
+	const describe = async (path: string) => await Promise.resolve(path === '/custom-fields' ? { list: listWith() } : undefined);
+	const custom = await readCustomFields({ send, describe } as unknown as Connection, '/v1/contacts');
+	expect(custom.fields).toMatchObject([{ name: 'custom_fields.size', kind: 'choice', choices: [{ label: 'Small', value: 's' }] }]);
+	expect(custom.readOnly).toMatchObject([{ name: 'custom_fields.seen', kind: 'dateTime' }]);
+	expect(custom.unwritableNames).toEqual(['custom_fields.seen', 'custom_fields.gone']);
+});
+
 test('rule 18: of a schema, what is not understood affects only that part', () => {
 	const schemas = { Circle: { allOf: [{ $ref: '#/components/schemas/Circle' }] }, Born: { type: 'string', format: 'date' } };
 	const properties = {
@@ -224,6 +324,14 @@ test('rule 18: of a schema, what is not understood affects only that part', () =
 		['status', 'choice'], ['score', 'number'], ['born', 'date'], ['circle', 'any'], ['elsewhere', 'any'], ['empty', 'any'], ['any', 'any'],
 		['odd', 'any'],
 	]);
+});
+
+test('rule 19: a missing scope is named, in the body or in the challenge', () => {
+	const challenge = 'Bearer realm="x", error="insufficient_scope", scope="contacts:write"';
+	const advice = (body: object, headers = {}) => problemOf({ status: 403, headers, text: JSON.stringify(body) }).description;
+	expect(advice({ code: 'insufficient_scope', scope: 'contacts:write' })).toContain('Add the scope contacts:write');
+	expect(advice({}, { 'www-authenticate': challenge })).toContain('Add the scope contacts:write');
+	expect(advice({ missing: 'contacts:write' })).toContain('Ask an administrator');
 });
 
 describe('rule 20: a response of success', () => {

@@ -57,59 +57,15 @@ const writes = {
 	update: update('contact', 'c1', automatic),
 	addTag: { resource: 'recordTag', kind: 'contact', operation: 'addTag', recordId: 'c1', tagId: 't1' },
 };
-const operations = Object.keys(writes) as Array<keyof typeof writes>;
-const answers: Array<[number, unknown]> = [
-	[201, ''], [200, ''], [202, ''], [201, {}], [200, { ok: true }], [202, { status: 'queued' }], [201, { id: null }],
-];
 
-test.each(operations.flatMap((operation) => answers.map(([status, body]): [string, number, unknown] => [operation, status, body])))(
-	'%s answered %i with %j, where the description promises the record, is not a success, and may have been written',
-	async (operation, status, body) => {
-		const writtenRecords = service(() => ({ status, body }));
-		const error = await formFailure({ credential: credential(), parameters: writes[operation as keyof typeof writes], items });
-		expect(error.message).toBe(`The CRM accepted the write (${status}), but no record came back`);
+test.each(Object.keys(writes) as Array<keyof typeof writes>)(
+	'%s answered without the record that the description promises is not a success, and may have been written',
+	async (operation) => {
+		const writtenRecords = service(() => ({ status: 200, body: { ok: true } }));
+		const error = await formFailure({ credential: credential(), parameters: writes[operation], items });
+		expect(error.message).toBe('The CRM accepted the write (200), but no record came back');
 		expect(error.description).toContain('may have been written');
 		expect(writtenRecords).toHaveLength(1);
-	},
-);
-
-test.each([204, 200])(
-	'an update answered %i without a record, which the description does not promise, outputs the record’s ID',
-	async (status) => {
-		service(() => ({ status, body: '' }), { [status]: {} });
-		const { items: out, hints } = await run({ credential: credential(), parameters: writes.update, items });
-		expect(out.map((item) => item.json)).toEqual([{ id: 'c1' }]);
-		expect(hints).toEqual([]);
-	},
-);
-
-test('a creation whose record the description does not promise is done, and the output says what is unknown', async () => {
-	service(() => ({ status: 201, body: '' }), { 201: {} });
-	const { items: out, hints } = await run({ credential: credential(), parameters: writes.create, items });
-	expect(out.map((item) => item.json)).toEqual([{}]);
-	expect(hints.join()).toContain('not even an ID');
-});
-
-test('an update that is answered with another record is not a success, and may have been written', async () => {
-	service(() => ({ status: 200, body: { id: 'c2', first_name: 'Grace' } }));
-	const error = await formFailure({ credential: credential(), parameters: writes.update, items });
-	expect(error.message).toBe('The CRM returned record c2 instead of c1, which the node tried to change');
-	expect(error.description).toContain('may have been written');
-	service(() => ({ status: 200, body: { id: 'C1' } }));
-	expect((await run({ credential: credential(), parameters: writes.update, items })).items).toHaveLength(1);
-});
-
-test('the hint says so if a write was only accepted', async () => {
-	service(() => ({ status: 202, body: { id: 'job_1', status: 'queued' } }));
-	expect((await run({ credential: credential(), parameters: writes.create, items })).hints.join()).toContain('may be those of a job');
-});
-
-test.each([{ deleted: false }, { id: 'c1', deleted: false }, { deleted: 0 }, { deleted: 'false' }])(
-	'a deletion answered with %j is not a success',
-	async (body) => {
-		service(() => ({ status: 200, body }));
-		const parameters = { resource: 'contact', operation: 'delete', recordId: 'c1' };
-		expect((await formFailure({ credential: credential(), parameters, items })).message).toContain('was not deleted');
 	},
 );
 

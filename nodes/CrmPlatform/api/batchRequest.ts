@@ -6,6 +6,7 @@ import { describesFailure, problemOfItem, saysError, withRequestId, type Problem
 import type { Query } from './http/path';
 import type { ApiRequest, ApiResponse } from './http/request';
 import { attemptMayBeDone } from './http/retry';
+import { breaksRule } from './http/rules';
 import type { BatchDescription } from './openapi/writing';
 
 /** Many records written by one request. */
@@ -76,7 +77,7 @@ export const mayBeWritten = 'It may have been written. Check the record before y
 
 const unmentioned: Problem = {
 	message: 'The CRM returned no result for this record',
-	description: `Rule 13 of what the nodes expect of a CRM asks for one result per index. ${mayBeWritten}`,
+	description: `The response does not have one result for each index, or contradicts itself. ${breaksRule(13)} ${mayBeWritten}`,
 	details: {},
 };
 

@@ -3,7 +3,6 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 import type { Connection } from './connection';
 import { idText, isObject } from '../base/json';
 import { isPlainObject, ownMember, setMember } from '../base/ownMembers';
-import { looseText } from '../fields/keys';
 import { isUnreadable, saysNotFound } from './http/problem';
 
 /**
@@ -67,7 +66,7 @@ export function recordIn(body: unknown, path: string): IDataObject | undefined {
 /** The id in the response, if it has one other than the requested id. */
 export function otherId(record: IDataObject | undefined, id: string): string | undefined {
 	const returnedId = idText(record?.id);
-	return returnedId !== undefined && looseText(returnedId) !== looseText(id) ? returnedId : undefined;
+	return returnedId !== undefined && returnedId !== id ? returnedId : undefined;
 }
 
 /** A record after a merge patch (RFC 7396), except that null stays: records have all their fields. */

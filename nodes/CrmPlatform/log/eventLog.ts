@@ -1,6 +1,7 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
+import { breaksRule, ruleNumber } from '../api/http/rules';
 import type { Connection } from '../api/connection';
 import { matchesEventPattern, parseEvent, type CrmEvent } from './crmEvent';
 import { isAnsweredWith } from '../api/record';
@@ -185,7 +186,7 @@ async function* ascending(events: AsyncGenerator<CrmEvent, void>): AsyncGenerato
 }
 
 const unordered =
-	'The event log of the CRM is not in sequence, so the order of the changes is unknown. Nothing was written. Report this to the CRM’s support.';
+	`The event log of the CRM is not in sequence, so the order of the changes is unknown. ${breaksRule(15)} Nothing was written. Report this to the CRM’s support.`;
 
 async function* only(isWanted: (event: CrmEvent) => boolean, events: AsyncGenerator<CrmEvent, void>): AsyncGenerator<CrmEvent, void> {
 	for await (const event of events) {
@@ -210,7 +211,7 @@ function readable(list: ListDescription | undefined): SortedList {
 		return { ...list, sort };
 	}
 	throw new NoEventLog(
-		'The CRM has no event log that can be read in sequence. To start workflows, use the CRM Platform Trigger instead.',
+		`The CRM has no event log that can be read in sequence (${ruleNumber(15)}). To start workflows, use the CRM Platform Trigger instead.`,
 	);
 }
 
@@ -228,7 +229,7 @@ function parsed<Shape extends z.ZodTypeAny>(shape: Shape, record: IDataObject): 
 
 function invalidEntry(record: IDataObject): Error {
 	const excerpt = JSON.stringify(record).slice(0, 120);
-	return new Error(`The event log of the CRM contains an invalid entry: ${excerpt}`);
+	return new Error(`The event log of the CRM contains an invalid entry: ${excerpt}. ${breaksRule(15)} Please report this to the CRM’s support.`);
 }
 
 /** The parts of a log that are needed here. */

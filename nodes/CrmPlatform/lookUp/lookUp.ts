@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { breaksRule } from '../api/http/rules';
 import type { Connection } from '../api/connection';
 import { findRecord, isAnsweredWith } from '../api/record';
 import { idText } from '../base/json';
@@ -259,7 +260,7 @@ export const identified = (records: IDataObject[]): IdentifiedRecord[] =>
 const noFilter = (name: string, path: string) => `The CRM cannot find records of ${path} by ${name}.`;
 
 const ignored = (name: string, path: string) =>
-	`The CRM returned records of ${path} that do not match the filter ${name}, so the node cannot use it. Use another field, and report this to the CRM’s support.`;
+	`The CRM returned records of ${path} that do not match the filter ${name}, so the node cannot use it. ${breaksRule(11)} Use another field, and report this to the CRM’s support.`;
 
 /** The longest list that helps a person. */
 const maxShown = 1_000;

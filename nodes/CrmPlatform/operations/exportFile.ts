@@ -1,5 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
+import { breaksRule, ruleNumber } from '../api/http/rules';
 import { isWellFormed } from '../fields/conversions';
 import { allCustomFields } from '../fields/field';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
@@ -174,7 +175,7 @@ async function* exportedRecords(execution: Execution, { path, total }: Export, h
 	}
 	if (rows < (total ?? 0)) {
 		throw new Error(
-			`The CRM exported ${total} records but returned ${rows} of them, so the file would be incomplete. Run the export again; if this persists, report it to the CRM’s support.`,
+			`The CRM exported ${total} records but returned ${rows} of them, so the file would be incomplete. ${breaksRule(20)} Run the export again; if this persists, report it to the CRM’s support.`,
 		);
 	}
 }
@@ -221,7 +222,7 @@ async function startExport(execution: Execution, key: number[], reading: ListQue
 function exportJobOf({ resource }: Execution, { list }: ListQuery): JobDescription {
 	if (list.job) return list.job;
 	throw new Error(
-		`The CRM’s API description does not say how ${resource.path} is exported. Use Get Many and Convert to File instead.`,
+		`The CRM’s API description does not say how ${resource.path} is exported (${ruleNumber(14)}). Use Get Many and Convert to File instead.`,
 	);
 }
 
@@ -286,5 +287,5 @@ function checkExported(haveIds: boolean): (records: IDataObject[]) => void {
 
 const incompleteExport = (problem: string): Error =>
 	new Error(
-		`The CRM’s export contains ${problem}, so the file would be wrong. Run the export again; if this persists, report it to the CRM’s support.`,
+		`The CRM’s export contains ${problem}, so the file would be wrong. ${breaksRule(20)} Run the export again; if this persists, report it to the CRM’s support.`,
 	);

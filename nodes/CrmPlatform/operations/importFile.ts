@@ -1,3 +1,4 @@
+import { ruleNumber } from '../api/http/rules';
 import { customFieldPrefix, idField } from '../fields/field';
 import { jobQuery } from '../api/openapi/writing';
 import { fileField, readBinary } from '../files/binary';
@@ -75,7 +76,7 @@ export async function planOf(
 	execution.api.requireDescription('Import File');
 	if (!write?.job) {
 		throw new Error(
-			`The CRM’s API description does not say how files are imported for ${resource.path} (${operation}). Read the file with Extract from File, and write its rows with the node’s other operations.`,
+			`The CRM’s API description does not say how files are imported for ${resource.path} (${operation}; ${ruleNumber(14)}). Read the file with Extract from File, and write its rows with the node’s other operations.`,
 		);
 	}
 	const path = collectionPath(execution, item);

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { breaksRule } from '../api/http/rules';
 import { isObject } from '../base/json';
 import { conditionOf, verdictOf, type Condition } from '../fields/condition';
 import type { ConvertedValue, Field } from '../fields/field';
@@ -40,4 +41,4 @@ export function scopeCheck(records: readonly IDataObject[], conditions: Conditio
 }
 
 const outside = ({ label }: Field, id: string, value: unknown) =>
-	`Records in Scope: the CRM returned record ${id}, whose ${label} is ${isBlank(value) ? 'empty' : `“${String(isObject(value) ? JSON.stringify(value) : value).slice(0, 100)}”`}, which the filter excludes. Choose another filter, and report it to the CRM’s support.`;
+	`Records in Scope: the CRM returned record ${id}, whose ${label} is ${isBlank(value) ? 'empty' : `“${String(isObject(value) ? JSON.stringify(value) : value).slice(0, 100)}”`}, which the filter excludes. ${breaksRule(11)} Choose another filter, and report it to the CRM’s support.`;

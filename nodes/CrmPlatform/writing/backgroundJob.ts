@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { ruleBroken } from '../api/http/rules';
 import { idText } from '../base/json';
 import type { Query } from '../api/http/path';
 import { readProblemBody, saysError } from '../api/http/problem';
@@ -123,7 +124,7 @@ export async function* readJobResults(
 		if (results.length === 0) return;
 		const firstOfPart = identityOf(results[0]!);
 		if (firstOfPart !== undefined && firstOfPart === previousFirst) {
-			throw new Error(`The CRM returns the same results of ${path} again and again, so they cannot be read to the end. Please report this to the CRM’s support.`);
+			throw ruleBroken(20, `Results ${path}`, 'The CRM returns the same results again and again, so they cannot be read to the end.');
 		}
 		previousFirst = firstOfPart;
 		offset += results.length;

@@ -1,5 +1,6 @@
 import { type IDataObject, isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
+import { ruleNumber } from '../api/http/rules';
 import { customFieldPrefix } from '../fields/field';
 import type { Connection } from '../api/connection';
 import { ownMember } from '../base/ownMembers';
@@ -40,7 +41,7 @@ function checkedMatch(api: Connection, match: MatchDescription | undefined, fiel
 	api.requireDescription(`Match On ${field}`);
 	if (!match) {
 		throw new Error(
-			`Match On: the CRM’s API description does not say how records are found by ${field}, so nothing was sent. Leave Match On empty to let the CRM choose, or find the records with Get Many and use Update.`,
+			`Match On: the CRM’s API description does not say how records are found by ${field} (${ruleNumber(10)}), so nothing was sent. Leave Match On empty to let the CRM choose, or find the records with Get Many and use Update.`,
 		);
 	}
 	const { values, takesCustomFields } = match;

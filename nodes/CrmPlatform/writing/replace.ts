@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { breaksRule } from '../api/http/rules';
 import { isAnsweredWith, mergePatch, otherId } from '../api/record';
 import { idText, isObject } from '../base/json';
 import type { WriteDescription } from '../api/openapi/writing';
@@ -117,13 +118,12 @@ function hasOtherValues(fields: Field[], before: IDataObject, now: IDataObject, 
 const unprotected =
 	'The CRM does not accept a version with a write, so changes made by others while this node runs can be overwritten.';
 const otherEtag =
-	'The CRM returns a different ETag each time although the record stays the same, so the ETag is not a version of the record, and every write with it is refused (412). Nothing was written. To send the whole record without it, use API Request of the node CRM Platform Admin.';
+	`The CRM returns a different ETag each time although the record stays the same, so the ETag is not a version of the record, and every write with it is refused (412). ${breaksRule(12)} Nothing was written. To send the whole record without it, use API Request of the node CRM Platform Admin.`;
 const otherAnswer =
-	'Instead of this record, the CRM returned another one, part of it, or nothing. Nothing was written, because the rest of the record would be erased. To send the whole record, use API Request of the node CRM Platform Admin.';
+	`Instead of this record, the CRM returned another one, part of it, or nothing. ${breaksRule(20)} Nothing was written, because the rest of the record would be erased. To send the whole record, use API Request of the node CRM Platform Admin.`;
 const changed = 'The record has changed since it was read';
 const unversioned =
-	'The CRM replaces whole records and does not version them (ETag), so changes made by others at the same time would be lost. Nothing was written. To send the whole record, use API Request of the node CRM Platform Admin.';
+	`The CRM replaces whole records and does not version them (ETag), so changes made by others at the same time would be lost. ${breaksRule(2)} Nothing was written. To send the whole record, use API Request of the node CRM Platform Admin.`;
 
-/** A version as an ETag; some services return the ETag as the version. */
-export const etagOf = (version: string | number): string =>
-	/^(W\/)?".*"$/.test(String(version)) ? String(version) : `"${version}"`;
+/** A version as a strong ETag (rule 12). */
+export const etagOf = (version: string | number): string => `"${version}"`;

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { ruleNumber } from '../api/http/rules';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { WriteDescription } from '../api/openapi/writing';
 import type { Execution, Resource } from '../model';
@@ -29,7 +30,7 @@ export async function requireDescribed<Part extends keyof typeof partNames>(
 ): Promise<NonNullable<ResourceDescription[Part]>> {
 	const description = (await api.describe(resource.path))?.[part];
 	if (description) return description;
-	throw notOffered(partNames[part], resource, api.descriptionNotice());
+	throw notOffered(partNames[part], resource, api.descriptionNotice(), rules[part]);
 }
 
 /**
@@ -42,14 +43,18 @@ export async function requireWrite({ api, resource, operation }: Execution): Pro
 	const write = description && operation.write?.(description);
 	if (write?.refusal !== undefined) throw new Error(`${operation.option.name}: ${write.refusal}`);
 	if (write) return write;
-	throw notOffered(operation.option.name, resource, api.descriptionNotice());
+	throw notOffered(operation.option.name, resource, api.descriptionNotice(), rules[String(operation.option.value)]);
 }
 
 /** @param notice why the description is not the service's own, or incomplete */
-function notOffered(missing: string, { path }: Resource, notice: string | undefined): Error {
+function notOffered(missing: string, { path }: Resource, notice: string | undefined, rule?: number): Error {
 	const why = notice ?? 'Check the base URL and the API description URL in the credential.';
-	return new Error(`The API description does not include ${missing} for ${path}. ${why}`);
+	const form = rule === undefined ? '' : `, in the form of ${ruleNumber(rule)}`;
+	return new Error(`The API description does not include ${missing} for ${path}${form}. ${why}`);
 }
+
+/** The rules that say in which form a service has an operation. */
+const rules: Record<string, number | undefined> = { update: 2, upsert: 10 };
 
 /** How a special operation changes the fields of a write. */
 export interface Presets {

@@ -1,10 +1,10 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
+import { breaksRule } from '../api/http/rules';
 import { mayBeWritten } from '../api/batchRequest';
 import { otherId, recordIn } from '../api/record';
 import { idText } from '../base/json';
 import { exactBody } from '../fields/exactBody';
-import { isNo } from '../values/readers';
 import { idempotencyKey, valueKey } from '../api/http/idempotency';
 import { problemOfItem } from '../api/http/problem';
 import { isIdempotent, type ApiRequest, type ApiResponse } from '../api/http/request';
@@ -61,18 +61,18 @@ export function writtenRecord(
 ): IDataObject | NodeApiError {
 	const failure = (message: string, code: string, description = mayBeWritten) =>
 		api.failure({ message, description, status, details: { status, code }, mayBeDone: true });
-	if (method === 'DELETE' && record?.deleted !== undefined && isNo(record.deleted)) {
-		return failure(notDeleted, 'not_deleted', 'Check the record.');
+	if (method === 'DELETE' && record?.deleted === false) {
+		return failure(notDeleted, 'not_deleted', `${breaksRule(20)} Check the record.`);
 	}
 	const other = id === undefined || !(method === 'PATCH' || replaces) ? undefined : otherId(record, id);
 	if (other !== undefined) {
-		return failure(`The CRM returned record ${other} instead of ${id}, which the node tried to change`, unknownOutcome);
+		return failure(`The CRM returned record ${other} instead of ${id}, which the node tried to change`, unknownOutcome, `${breaksRule(20)} ${mayBeWritten}`);
 	}
 	if (status === 202) api.notices.add(accepted);
 	if (idText(record?.id) !== undefined || method === 'DELETE') return record ?? {};
 	const isNothingSaid = status === 204 && id !== undefined;
 	if (answersId && api.isSelfDescribed() && !isNothingSaid) {
-		return failure(`The CRM accepted the write (${status}), but no record came back`, unknownOutcome);
+		return failure(`The CRM accepted the write (${status}), but no record came back`, unknownOutcome, `${breaksRule(9)} ${mayBeWritten}`);
 	}
 	if (id !== undefined) return { id, ...record };
 	if (record === undefined) api.notices.add(noRecords);

@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { connectionErrorWords, describeError, type ProblemBody, type Reason } from './errorWords';
 import { isObject, parseJson } from '../../base/json';
 import { pointerSteps } from '../../base/ownMembers';
+import { breaksRule, ruleNumber } from './rules';
 import { notFound, rateLimited } from './statuses';
 
 /** Why a request did not succeed, in the user's words and for programs. */
@@ -85,7 +86,7 @@ export function contradictoryProblem({ status, headers, text }: ErrorResponse, i
 	const json = parseJson(text);
 	const stated = Number((json as { status?: unknown } | undefined)?.status);
 	const problem = problemOfItem(stated >= 400 && stated < 600 ? stated : 422, json, headers);
-	const said = `The CRM responded with status ${status}, but reported an error, which breaks rule 20 of what the nodes expect of a CRM.`;
+	const said = `The CRM responded with status ${status}, but reported an error, which breaks ${ruleNumber(20)}.`;
 	const hint = isWrite ? `${said} The record may have been written: check it before you try again.` : said;
 	return { ...problem, description: `${problem.description}\n${hint}`, ...(isWrite && { mayBeDone: true }) };
 }
@@ -122,7 +123,7 @@ export function unreadableProblem(response: ErrorResponse, expected: string): Pr
 			: `The CRM’s response (status ${status}) is not ${expected}`,
 		description: isPage
 			? 'Check the base URL in the credential: it is the URL of the API, not of the web application.'
-			: `The response begins with: ${excerpt(text)}`,
+			: `${breaksRule(20)} If it persists, check the base URL in the credential. The response begins with: ${excerpt(text)}`,
 		status,
 		details: { status, answer: excerpt(text) },
 	};

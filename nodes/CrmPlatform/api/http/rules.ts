@@ -1,3 +1,9 @@
+/** The number of a rule of docs/reference/service.md, for messages. */
+export const ruleNumber = (rule: number): string => `rule ${rule} of what the nodes expect of a CRM`;
+
+/** The sentence for what a rule does not allow. */
+export const breaksRule = (rule: number): string => `This breaks ${ruleNumber(rule)}.`;
+
 /**
  * The error for what a rule of docs/reference/service.md does not allow.
  *
@@ -6,4 +12,4 @@
  * @param problem what is wrong there, as a sentence
  */
 export const ruleBroken = (rule: number, place: string, problem: string, advice = 'Please report this to the CRM’s support.'): Error =>
-	new Error(`${place}: ${problem} This breaks rule ${rule} of what the nodes expect of a CRM. ${advice}`);
+	new Error(`${place}: ${problem} ${breaksRule(rule)} ${advice}`);

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { ruleNumber } from '../http/rules';
 import type { Field } from '../../fields/field';
 
 /**
@@ -25,6 +26,6 @@ export class DividedValue extends Error {}
 function single(label: string, value: unknown): string {
 	if (typeof value !== 'object') return String(value);
 	throw new Error(
-		`${label}: the CRM does not describe how to filter by a value such as ${JSON.stringify(value).slice(0, 100)}, so nothing was read. Filter by a single value.`,
+		`${label}: the CRM does not describe how to filter by a value such as ${JSON.stringify(value).slice(0, 100)}, so nothing was read (${ruleNumber(11)}). Filter by a single value.`,
 	);
 }

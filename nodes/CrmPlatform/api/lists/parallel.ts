@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { breaksRule } from '../http/rules';
 import type { ListDescription } from '../openapi/listing';
 import { readPages, type Page, type Send } from './pages';
 import type { Query } from '../http/path';
@@ -203,7 +204,7 @@ function joined(first: Stretch): IDataObject[] {
 }
 
 const outside = (path: string) =>
-	`The CRM returned records of ${path} that do not match the filter on the creation time. Remove that filter, and report this to the CRM’s support.`;
+	`The CRM returned records of ${path} that do not match the filter on the creation time. ${breaksRule(11)} Remove that filter, and report this to the CRM’s support.`;
 
 /** A span of time, in Unix epoch milliseconds; open-ended if a bound is absent. */
 interface Span {

@@ -6,6 +6,7 @@ import type { Problem } from '../http/problem';
 import type { Clock } from '../../base/clock';
 import { createSender } from '../http/request';
 import { retryPolicy } from '../http/retry';
+import { ruleNumber } from '../http/rules';
 import { shownUrl } from '../http/secrets';
 import type { Transport } from '../http/transport';
 
@@ -152,7 +153,7 @@ async function readDocument(
 /** Maximum length (characters) of a description. */
 const maxSize = 5_000_000;
 
-const ruleOne = 'which breaks rule 1 of what the nodes expect of a CRM';
+const ruleOne = `which breaks ${ruleNumber(1)}`;
 
 function whyUnreadable({ message, details: { answer } }: Problem): string {
 	if (typeof answer !== 'string') return message;

@@ -3,6 +3,7 @@ import { getOrCreate } from '../../base/maps';
 import { pointerSteps } from '../../base/ownMembers';
 import { customFieldPrefix } from '../../fields/field';
 import { percentDecoded } from '../http/path';
+import { ruleNumber } from '../http/rules';
 
 /** The part of a JSON Schema (OpenAPI 3.0 and 3.1) that the connector reads. */
 export interface Schema {
@@ -293,7 +294,7 @@ const pointerCache = new WeakMap<OpenApiDocument, Map<string, unknown>>();
 
 /** The JSON at a reference such as `#/components/schemas/Contact/properties/address`, which may lead through others. */
 function pointedAt(document: OpenApiDocument, reference: string, depth = 0): unknown {
-	if (!reference.startsWith('#')) leaveOut(document, 'what is in other documents (rule 1 of what the nodes expect of a CRM)');
+	if (!reference.startsWith('#')) leaveOut(document, `what is in other documents (${ruleNumber(1)})`);
 	if (!reference.startsWith('#/') || depth > maxReferences) return undefined;
 	const cachedValues = getOrCreate(pointerCache, document, () => new Map<string, unknown>());
 	if (cachedValues.has(reference)) return cachedValues.get(reference);

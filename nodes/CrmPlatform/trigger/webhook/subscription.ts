@@ -1,6 +1,7 @@
 import { NodeApiError, NodeOperationError, type IDataObject, type IHookFunctions, type ITriggerFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
+import { breaksRule, ruleBroken } from '../../api/http/rules';
 import type { Connection } from '../../api/connection';
 import { undefinedIfGone } from '../../api/record';
 import { createSubscription, deleteSubscription, listSubscriptions, newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
@@ -171,7 +172,7 @@ async function subscribe(
 function secretIn(body: unknown): string {
 	const { data } = shownSecret.safeParse(body);
 	if (data) return data.secret;
-	throw new Error('The CRM returned no signing secret, so deliveries could not be verified.');
+	throw ruleBroken(16, 'Response to the new webhook', 'It has no signing secret, so deliveries could not be verified.');
 }
 
 /** @throws Error in the user's words if the response is not a subscription */
@@ -181,7 +182,7 @@ function parseSubscription(body: unknown): Subscription {
 	const [field] = parsed.error.issues[0]?.path ?? [];
 	const problem = field === undefined ? 'it is empty or not a JSON object' : `its ${String(field)} is missing or has the wrong type`;
 	throw new Error(
-		`The response of the CRM is not a webhook: ${problem}. Check that the base URL in the credential is the URL of the API.`,
+		`The response of the CRM is not a webhook: ${problem}. ${breaksRule(16)} Check that the base URL in the credential is the URL of the API.`,
 	);
 }
 
