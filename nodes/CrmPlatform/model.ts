@@ -160,6 +160,12 @@ export interface Execution {
 	rows?: INodeExecutionData[];
 	/** Whether a record with this ID or name will exist before a record that links to it is written. Only in a preview. */
 	willExist?: (collection: string, text: string) => boolean;
+	/**
+	 * Finds or creates the record for a name that no record has. @returns its ID; undefined if the name is to be refused
+	 *
+	 * @param collection such as `companies`
+	 */
+	missingId?: (collection: string, name: string) => Promise<unknown>;
 	/** The parts of an idempotency key that all writes of this execution share. */
 	identity: Omit<WriteIdentity, 'items'>;
 	/** What a call of CRM Platform Tools would write, in words, if a person decides about it. */

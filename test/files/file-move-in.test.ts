@@ -219,6 +219,46 @@ describe('the IDs of another system', () => {
 	});
 });
 
+describe('what is missing', () => {
+	const rows = ['A,Missing GmbH,Fresh,nobody@owner.example', 'B,missing gmbh,"fresh,Other",', 'C,missing.example,,', 'D,Twice Ltd,,'];
+	const csv = `Last Name,Company,Tags,Owner\n${rows.join('\n')}\n`;
+	const options = { createMissing: ['companies', 'tags'], otherOwner: '' };
+	const count = async (path: string) => (await sandbox.list(`${path}?limit=100`)).length;
+	beforeAll(async () => {
+		for (const external_id of ['twice-1', 'twice-2']) await sandbox.create('companies', { name: 'Twice Ltd', external_id });
+		options.otherOwner = String((await sandbox.first('users')).email);
+	});
+
+	test('is refused, unless the user chooses to create it; the preview lists it', async () => {
+		expect((await importOf(csv)).json).toMatchObject({ created: 0, failed: 4 });
+		const before = [await count('companies'), await count('tags')];
+		const { json } = await importOf(csv, { preview: true, options });
+		const message = expect.stringContaining('may match several records') as string;
+		expect(json).toMatchObject({ ready: 3, failed: 1, reasons: [{ row: 5, message }] });
+		expect(json.created_for_links).toEqual([
+			{ records: 'companies', count: 2, names: ['Missing GmbH', 'missing.example'] },
+			{ records: 'tags', count: 2, names: ['Fresh', 'Other'] },
+		]);
+		expect([await count('companies'), await count('tags')]).toEqual(before);
+		const { json: imported, done } = await importOf(csv, { options });
+		expect(imported).toMatchObject({ created: 3, failed: 1 });
+		expect([await count('companies'), await count('tags')]).toEqual([before[0]! + 2, before[1]! + 2]);
+		const [a, b, c] = await Promise.all(rowsOf(done).map(async ({ import_id: id }) => await sandbox.read(`contacts/${id}`)));
+		expect(a!.owner_id).toBe((await sandbox.first('users')).id);
+		expect(a!.company_id).toBe(b!.company_id);
+		expect(await sandbox.read(`companies/${String(c!.company_id)}`)).toMatchObject({ domain: 'missing.example' });
+		expect(b!.tag_ids).toHaveLength(2);
+	});
+
+	test('is not created again by another import, and a wrong owner stops it before anything is written', async () => {
+		const before = [await count('companies'), await count('tags')];
+		expect((await importOf(csv, { options })).json).toMatchObject({ created: 3, created_for_links: [] });
+		expect([await count('companies'), await count('tags')]).toEqual(before);
+		const wrong = await setupOf(csv, { options: { ...options, otherOwner: 'nobody@nowhere.example' } });
+		expect((await failure(wrong)).message).toContain('Owner for the Others: no single user is “nobody@nowhere.example”');
+	});
+});
+
 describe('a row with values that do not fit', () => {
 	const csv = 'Last Name,Email,Phone,Lifecycle Stage,NPS Score\nA,no address,none,VIP client,seven\nB,b@fits.example,,,\n';
 	const wrong = ['email', 'phone', 'lifecycle_stage', 'custom_fields.nps_score'];

@@ -3,6 +3,7 @@ import { sleep } from 'n8n-workflow';
 import { getOrCreate } from '../base/maps';
 import type { Connection } from '../api/connection';
 import { asSentence } from '../api/http/errorWords';
+import { inParallel } from '../api/inParallel';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { isLink, isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
 import { apiValue, filterValue } from '../fields/decideValue';
@@ -41,7 +42,7 @@ interface NamesToFind {
  * @param source the system that the items come from: values are its IDs first, as recordsOfSource finds them
  */
 export async function lookUpLinks(
-	{ n8n, api, rows, willExist }: Pick<Execution, 'n8n' | 'api' | 'rows' | 'willExist'>,
+	{ n8n, api, rows, willExist, missingId }: Pick<Execution, 'n8n' | 'api' | 'rows' | 'willExist' | 'missingId'>,
 	valuesOf: (item: number) => InputValue[],
 	use: LinkUse,
 	source?: string,
@@ -64,6 +65,15 @@ export async function lookUpLinks(
 	}
 	const records = new Map<string, Map<string, NamedId>>();
 	for (const [collection, names] of toFind.names) if (names.size > 0) records.set(collection, await lookUpRecords(api, collection, [...names], use));
+	for (const [collection, outcomes] of missingId ? records : []) {
+		const unnamed = [...outcomes].flatMap(([name, outcome]) => ('notFound' in outcome ? [name] : []));
+		const cache = await foundNames(api, collection);
+		await inParallel(unnamed, async (name) => {
+			const found = await missingId?.(collection, name).catch((error: Error) => error);
+			if (found instanceof Error) outcomes.set(name, { refused: new Error(`it does not exist, and was not created: ${found.message}`) });
+			else if (found !== undefined) [outcomes, cache].forEach((all) => all.set(name, { found }));
+		});
+	}
 	const parts = new Map<string, Part[] | Error>();
 	for (const key of toFind.parts) parts.set(key, await lookUpParts(api, key).catch((error: Error) => error));
 	const missing = new Map<string, Map<string, boolean>>();

@@ -98,7 +98,7 @@ export async function prepareValues(
 		for (const value of converted) {
 			const { field } = value;
 			const sent = fieldErrorOr(() => linkedIds.replaceNames(value, converted));
-			const refusal = sent instanceof FieldError ? sent : rows?.isChecked && !(execution.willExist && isRecordLink(field)) ? refusalOf(field, sent) : undefined;
+			const refusal = sent instanceof FieldError ? sent : rows?.isChecked && !(rows.use === 'previewed' && isRecordLink(field)) ? refusalOf(field, sent) : undefined;
 			if (refusal) refuse(field, refusal);
 			else setAtPath(body, field.path, sent);
 		}

@@ -47,7 +47,7 @@ const compressionOption: INodeProperties = {
 	name: 'compress',
 	type: 'boolean',
 	default: true,
-	description: 'Whether to compress the file, to about a tenth of its size',
+	description: 'Whether to compress the file',
 };
 
 const fileNameOption: INodeProperties = {
@@ -72,7 +72,7 @@ const madeForOption: INodeProperties = {
 		},
 	],
 	default: 'people',
-	description: 'Who or what will read the file. Import File reads all three formats.',
+	description: 'Who or what will read the file',
 };
 
 type MadeFor = 'people' | 'account' | 'otherAccount';

@@ -15,6 +15,7 @@ import { readPreview } from '../values/readers';
 import { planColumns } from '../writing/importColumns';
 import { importRows } from '../writing/importRows';
 import { fieldToMatchOn, MatchingColumn } from '../writing/matchOn';
+import { MissingRecords } from '../writing/missingRecords';
 import { writeOncePerOption } from '../writing/oncePer';
 import type { ImportPlan } from '../writing/importPlan';
 import { eachItem } from '../schedule';
@@ -86,7 +87,9 @@ export async function planOf(
 	const matchFor = fieldToMatchOn(execution, new MatchingColumn(n8n, 'matchOn'), match, whenBlank);
 	const matchOn = decided ? decided.matchOn : operation === 'upsert' ? matchFor(item) : undefined;
 	if (matchOn?.startsWith(customFieldPrefix)) await refuseRepeatable(execution, path, matchOn);
+	const chosenKinds = n8n.getNodeParameter('options.createMissing', item, []) as string[];
 	return {
+		missing: await MissingRecords.chosen(execution, chosenKinds, isPreview),
 		item,
 		operation,
 		description: write.job,

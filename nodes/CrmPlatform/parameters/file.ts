@@ -33,7 +33,7 @@ export const fileFormatProperty = (formats: FileFormat[], description?: string):
 	...(description !== undefined && { description }),
 });
 
-const importFormat = fileFormatProperty(['csv', 'json', 'ndjson'], 'A file compressed with gzip is unpacked');
+const importFormat = fileFormatProperty(['csv', 'json', 'ndjson']);
 
 export const importAsProperty: INodeProperties = {
 	displayName: 'What to Do',
@@ -60,7 +60,7 @@ const sourceProperty: INodeProperties = {
 	noDataExpression: true,
 	default: '',
 	placeholder: 'e.g. hubspot',
-	description: 'The system that the file comes from. Its ID 9001 becomes the External ID hubspot:9001, and is found in links.',
+	description: 'The system the file comes from: its ID 9001 becomes the External ID hubspot:9001, also in links',
 };
 
 /** The form for the files of another system. */
@@ -148,6 +148,7 @@ const delimiterOption: INodeProperties = {
 	displayName: 'Delimiter',
 	name: 'delimiter',
 	type: 'options',
+	noDataExpression: true,
 	options: [
 		{ name: 'Automatic', value: 'auto' },
 		{ name: 'Comma', value: ',' },
@@ -163,6 +164,7 @@ const encodingOption: INodeProperties = {
 	displayName: 'Encoding',
 	name: 'encoding',
 	type: 'options',
+	noDataExpression: true,
 	options: [
 		{ name: 'Automatic (BOM, Otherwise UTF-8)', value: 'auto' },
 		{ name: 'UTF-16 (Big Endian)', value: 'utf-16be' },
@@ -177,6 +179,7 @@ export const refusedValuesOption: INodeProperties = {
 	displayName: 'Refused Values',
 	name: 'refusedValues',
 	type: 'options',
+	noDataExpression: true,
 	options: [
 		{ name: 'Leave the Value Out', value: 'leaveOut', description: 'Write the rest of the row. The file “left_out” has the values.' },
 		{ name: 'Refuse the Row', value: 'refuse', description: 'The file “failed” has the rows with all reasons' },
@@ -189,6 +192,7 @@ export const repeatedRowsOption: INodeProperties = {
 	displayName: 'Rows of One Record',
 	name: 'repeatedRows',
 	type: 'options',
+	noDataExpression: true,
 	options: [
 		{ name: 'Last One Wins', value: 'lastWins' },
 		{ name: 'Refuse All but the First', value: 'refuse' },
@@ -197,7 +201,31 @@ export const repeatedRowsOption: INodeProperties = {
 	description: 'Rows with the same ID, or the same value to match on',
 };
 
+const createMissingOption: INodeProperties = {
+	displayName: 'Create What Is Missing',
+	name: 'createMissing',
+	type: 'multiOptions',
+	noDataExpression: true,
+	options: [
+		{ name: 'Companies', value: 'companies' },
+		{ name: 'Tags', value: 'tags' },
+	],
+	default: [],
+	description: 'What to create if rows name it and it does not exist',
+};
+
+const otherOwnerOption: INodeProperties = {
+	displayName: 'Owner for the Others',
+	name: 'otherOwner',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. ada@acme.example',
+	description: 'The user for owners whom the CRM does not know',
+};
+
 export const importOptions: INodeProperties[] = [
+	createMissingOption,
+	otherOwnerOption,
 	delimiterOption,
 	emptyCells,
 	encodingOption,

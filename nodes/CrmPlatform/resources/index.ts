@@ -132,9 +132,9 @@ const gathered = (name: string, value: string, operationValues: string[]): MenuE
 
 const fileMenu = gathered('File', 'file', ['exportFile', 'importFile']);
 
-/** Files of several record types. Records of custom objects need the key of their object. */
+/** Files of the record types that other systems have, too. Records of custom objects need the key of their object. */
 const relatedFiles = service({ name: 'File', value: 'file', path: '/jobs' }, [
-	importRelatedFiles((fileMenu.recordTypes ?? []).filter(({ parents }) => !parents)),
+	importRelatedFiles(resources.filter(({ value, parents }) => !parents && (everydayRecords.some((type) => type.value === value) || value === 'tag' || value === 'user'))),
 ]);
 
 const single = (resource: Resource): MenuEntry => ({

@@ -23,6 +23,7 @@ import { withFieldNames, type ColumnPlan, type ImportTarget } from './importColu
 import type { RowKeys } from './importKeys';
 import type { Refusal, ReportedRow } from './importReport';
 import { matchValue, noMatchValue } from './matchOn';
+import type { MissingRecords } from './missingRecords';
 import { requireAnyValue } from './requireWrite';
 
 /** How the rows of a file are imported. */
@@ -45,6 +46,8 @@ export interface ImportPlan extends ImportTarget {
 	place?: number[];
 	/** Takes rows with their outcome, in the order of the file. */
 	saw?: ((rows: PlannedRow[]) => void) | undefined;
+	/** What is created because rows name it. */
+	missing: MissingRecords;
 	/** Whether it only adds links to records that were written before. */
 	isLinking?: true;
 	/** Whether a row with the key of an earlier one is refused; otherwise the later one wins. */
@@ -182,7 +185,7 @@ async function rowReader(execution: Execution, plan: ImportPlan, rows: Array<Fil
 	const resource = withoutMembers({ ...execution.resource, path }, 'parents');
 	const stored: StoredFields = { mode: 'automatic', emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };
 	const whenCleared = operation === 'create' ? 'skip' : 'clear';
-	const valuesOf = await prepareValues({ ...execution, resource, rows: items }, stored, fields, whenCleared, [], reading);
+	const valuesOf = await prepareValues({ ...execution, resource, rows: items, missingId: plan.missing.idFor }, stored, fields, whenCleared, [], reading);
 	return operation === 'update' ? (item) => withId(valuesOf(item)) : valuesOf;
 }
 

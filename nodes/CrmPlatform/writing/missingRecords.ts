@@ -1,0 +1,81 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { getOrCreate } from '../base/maps';
+import { lookUpNames, parseName } from '../lookUp/names';
+import type { Execution } from '../model';
+import { readText } from '../values/readers';
+import { foldedText } from '../values/foldedText';
+import { keyDigest } from './importKeys';
+import { writeOne } from './writeOne';
+
+/** What links name and no record is called: how often it is created, or would be, by collection. */
+export class MissingRecords {
+	/** By collection and folded name. */
+	private readonly byName = new Map<string, Map<string, { name: unknown; id: Promise<unknown> }>>();
+	private readonly execution: Execution;
+	private readonly collections: readonly string[];
+	private readonly isPreview: boolean;
+	private readonly ownerId: unknown;
+
+	private constructor(execution: Execution, collections: readonly string[], isPreview: boolean, ownerId: unknown) {
+		this.execution = execution;
+		this.collections = collections;
+		this.isPreview = isPreview;
+		this.ownerId = ownerId;
+	}
+
+	/**
+	 * @param collections of the records to create
+	 * @throws Error in the user's words if *Owner for the Others* is no user
+	 */
+	static async chosen(execution: Execution, collections: readonly string[], isPreview: boolean): Promise<MissingRecords> {
+		return new MissingRecords(execution, collections, isPreview, await otherOwner(execution));
+	}
+
+	/** @returns the ID of the record that stands for the name; undefined if there is none, which refuses the name */
+	idFor: NonNullable<Execution['missingId']> = async (collection, text) => {
+		if (collection === 'users') return this.ownerId;
+		const values = this.collections.includes(collection) ? valuesNamed(collection, text) : undefined;
+		if (!values) return undefined;
+		const records = getOrCreate(this.byName, collection, () => new Map<string, { name: unknown; id: Promise<unknown> }>());
+		const create = async () => (this.isPreview ? text : await createNamed(this.execution, collection, values));
+		return await getOrCreate(records, foldedText(String(values.name)), () => ({ name: values.name, id: create() })).id;
+	};
+
+	/** For the output: what was created, or would be. */
+	get summary(): IDataObject[] {
+		return [...this.byName].map(([records, names]) => ({
+			records,
+			count: names.size,
+			names: [...names.values()].slice(0, namesShown).map(({ name }) => name) as string[],
+		}));
+	}
+}
+
+const namesShown = 50;
+
+/** The values of the record that a text names; undefined if the text may be something else. */
+function valuesNamed(collection: string, text: string): IDataObject | undefined {
+	const { field = 'name', name } = parseName(text);
+	if (!['name', 'domain'].includes(field) || /[;|@]|:\/\//.test(name)) return undefined;
+	const isDomain = collection === 'companies' && (field === 'domain' || /^[a-z\d-]+(\.[a-z\d-]+)*\.[a-z]{2,}$/.test(name));
+	return { name, ...(isDomain && { domain: name.toLowerCase() }) };
+}
+
+/** Creates a record that has only a name. An attempt that repeats this creates it once. */
+async function createNamed(execution: Execution, collection: string, values: IDataObject): Promise<unknown> {
+	const description = (await execution.api.describe(`/${collection}`))?.create;
+	if (!description) return undefined;
+	const path = `/v1/${collection}`;
+	const key = [0, -1, keyDigest(`${collection} ${foldedText(String(values.name))}`)];
+	return (await writeOne(execution, description, { collection: path, path, body: values }, key)).record.id;
+}
+
+/** The user in *Owner for the Others*. @throws Error in the user's words if there is none or several */
+async function otherOwner({ n8n, api }: Execution): Promise<unknown> {
+	const text = readText('Owner for the Others', n8n.getNodeParameter('options.otherOwner', 0, ''), { otherwise: '' }).trim();
+	if (text === '') return undefined;
+	const outcome = (await lookUpNames(api, 'users', [text], true)).get(text);
+	if (outcome && 'found' in outcome) return outcome.found;
+	throw new Error(`Owner for the Others: no single user is “${text}”. Enter the email of a user. Nothing was written.`);
+}
