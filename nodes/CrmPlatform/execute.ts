@@ -33,17 +33,18 @@ import { isFirstAttempt, originalExecution } from './writing/runState';
  * Runs the node's operation for each input item, in order. Each output, errors included, is linked
  * to the item it came from; notices for the user become hints, or part of the error.
  *
+ * @param offered the resources of the node; by default those of CRM Platform and CRM Platform Admin
  * @throws NodeApiError or NodeOperationError of the first item that failed, unless the node is set to
  * continue on fail
  */
-export async function execute(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewedCall'> = {}): Promise<INodeExecutionData[][]> {
-	return await asAnswer(n8n, async () => await executed(n8n, review));
+export async function execute(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewedCall'> = {}, offered?: Resource[]): Promise<INodeExecutionData[][]> {
+	return await asAnswer(n8n, async () => await executed(n8n, review, offered));
 }
 
-async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewedCall'>): Promise<NodeOutput> {
+async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewedCall'>, offered?: Resource[]): Promise<NodeOutput> {
 	const items = n8n.getInputData();
 	if (items.length === 0) return { items: [], notices: [] };
-	const { resource, operation } = chosenOperation(n8n);
+	const { resource, operation } = chosenOperation(n8n, offered);
 	const api = await connect(n8n);
 	const call = toolCallOf(n8n);
 	const identity = identityOf(n8n, call);
@@ -143,8 +144,9 @@ async function prepared(execution: Execution): Promise<SlicedRun> {
 	return isPreview && run.writes ? previewOf(execution, run.writes) : run;
 }
 
-function chosenOperation(n8n: IExecuteFunctions): { resource: Resource; operation: Operation } {
-	const resource = chosenResource((parameter) => n8n.getNodeParameter(parameter, 0));
+function chosenOperation(n8n: IExecuteFunctions, offered: Resource[] | undefined): { resource: Resource; operation: Operation } {
+	const chosen = chosenResource((parameter) => n8n.getNodeParameter(parameter, 0));
+	const resource = offered ? offered.find(({ value }) => value === chosen?.value) : chosen;
 	const operationValue = n8n.getNodeParameter('operation', 0);
 	const operation = resource?.operations.find(({ option }) => option.value === operationValue);
 	if (resource && operation) return { resource, operation };

@@ -62,21 +62,24 @@ export async function describedWrites(
 	return described;
 }
 
-/** Makes the planned changes. */
+/** Makes the planned changes. @param stopsAt whether nothing further is sent after a failure */
 export async function applyPlan(
 	execution: Execution,
 	{ path: collection, list: { changed } }: Pick<Collection, 'path' | 'list'>,
 	planned: PlannedChange[],
 	described: Map<WriteAction, WriteDescription>,
+	stopsAt: (error: Error) => boolean = () => !execution.n8n.continueOnFail(),
 ): Promise<AppliedPlan> {
 	const { n8n } = execution;
 	const isWrite = ({ action }: PlannedChange) => described.has(action as WriteAction);
 	const done = planned.map((change) => (isWrite(change) ? undefined : change));
 	const failures: ChangeFailure[] = [];
 	const doubts = new Doubts(planned);
-	const mayContinue: MayContinue = (results) =>
-		!n8n.getExecutionCancelSignal()?.aborted &&
-		(n8n.continueOnFail() || (failures.length === 0 && !results.some((result) => result instanceof Error)));
+	let isStopped = false;
+	const mayContinue: MayContinue = (results) => {
+		isStopped ||= results.some((result) => result instanceof Error && stopsAt(result));
+		return !isStopped && !n8n.getExecutionCancelSignal()?.aborted;
+	};
 
 	for (const [step, [action, areInferred]] of steps.entries()) {
 		const places: number[] = [];

@@ -34,6 +34,14 @@ async function countable(n8n: ILoadOptionsFunctions): Promise<Field[]> {
 	return countableFields(description, hasCustom ? await customFieldsOf(api, collection) : undefined);
 }
 
+/** The fields that duplicates may have in common; a name alone is seldom enough. */
+export async function getDuplicateFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const options = await getOutputFields.call(this);
+	const has = (name: string) => options.some(({ value }) => value === name);
+	const joined = has('name') && has('company_id') ? [{ name: 'Name and Company', value: 'name+company_id' }] : [];
+	return [...joined, ...options];
+}
+
 /** The orders of a list, the default first: n8n marks a value that is not listed as wrong. */
 export async function getSortOrders(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const { description } = await editorContext(this);

@@ -1,3 +1,5 @@
+import { findDuplicates } from '../duplicates/findDuplicates';
+import { mergeDuplicates } from '../duplicates/mergeDuplicates';
 import type { MenuEntry, Operation, Resource } from '../model';
 import { get } from '../operations/get';
 import { getFixed } from '../operations/getFixed';
@@ -46,6 +48,10 @@ const undoable = everydayRecords.filter(({ isUndoable }) => isUndoable);
 
 /** The resources for everyday work, by name. */
 export const everyday: Resource[] = [service({ name: 'Change', value: 'change', path: '/events' }, [undo(undoable)]), ...everydayRecords];
+
+/** The record types of CRM Platform Duplicates. */
+export const duplicateTypes: Resource[] = everydayRecords.filter(({ value }) => ['company', 'contact', 'customObjectRecord'].includes(value))
+	.map((type) => ({ ...type, operations: [findDuplicates, mergeDuplicates(everydayRecords)] }));
 
 /** A part of the service whose changes cannot be undone. */
 function service(named: Pick<Resource, 'name' | 'value' | 'path' | 'parents'>, operations: Operation[], isPolled = false): Resource {

@@ -1,0 +1,48 @@
+import {
+	NodeConnectionTypes,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypeDescription,
+} from 'n8n-workflow';
+
+import { credentials, propertiesOf } from './actionProperties';
+import { execute } from './execute';
+import { getDuplicateFields } from './pickers/listOptions';
+import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
+import { searchLinked } from './pickers/linkPickers';
+import { searchCustomObjects } from './pickers/searchRecords';
+import { testCredential } from './pickers/testCredential';
+import { duplicateTypes } from './resources';
+
+export class CrmPlatformDuplicates implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'CRM Platform Duplicates',
+		name: 'crmPlatformDuplicates',
+		icon: {
+			light: 'file:../../icons/crm-platform.svg',
+			dark: 'file:../../icons/crm-platform.dark.svg',
+		},
+		group: ['transform'],
+		version: 1,
+		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',
+		description: 'Find duplicates among contacts, companies and custom object records of CRM Platform, and merge them',
+		defaults: { name: 'CRM Platform Duplicates' },
+		usableAsTool: true,
+		builderHint: { searchHint: 'Merge takes the groups that Find returns. With preview it only says what it would do; Undo of CRM Platform takes it back.' },
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		credentials,
+		properties: propertiesOf(duplicateTypes),
+	};
+
+	methods = {
+		credentialTest: { testCredential },
+		listSearch: { searchCustomObjects, searchLinked },
+		loadOptions: { getDuplicateFields, getFilterChoices, getFilterFields, getFilterOperators },
+	};
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		return await execute(this, {}, duplicateTypes);
+	}
+}

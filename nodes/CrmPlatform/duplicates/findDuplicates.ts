@@ -1,0 +1,92 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { currentFields, readCustomFieldsIfAllowed } from '../api/customFields';
+import type { Query } from '../api/http/path';
+import { parallelReads } from '../api/inParallel';
+import { readAll } from '../api/lists/parallel';
+import { getOrCreate } from '../base/maps';
+import { allCustomFields, fieldNamed, labelFor, type Field } from '../fields/field';
+import { allValuesIn, listNameOf, looseText, valueIn } from '../fields/keys';
+import { identified, withFields, type IdentifiedRecord } from '../lookUp/lookUp';
+import { readFilters } from '../mapping/filterValues';
+import { collectionPath } from '../mapping/locator';
+import type { Execution, Operation } from '../model';
+import { eachItem } from '../schedule';
+import { isBlank, listIn } from '../values/blank';
+import { foldedText, unaccentedText } from '../values/foldedText';
+import { requireDescribed } from '../writing/requireWrite';
+import { findProperties, sameFields } from './duplicatesForm';
+
+export const findDuplicates: Operation = {
+	option: { name: 'Find', value: 'find', action: 'Find duplicates', description: 'Find records that may be the same' },
+	properties: () => findProperties,
+	output: { type: 'object', properties: { ids: { type: 'array' }, why: { type: 'array' }, records: { type: 'array' } } },
+	isOnceForAll: true,
+	async prepare(execution) {
+		const list = await requireDescribed(execution, 'list');
+		const filters = await readFilters(execution, 'filters', list, 'nobody');
+		return eachItem(async (item) => await find(execution, item, filters.query(item) as Query));
+	},
+};
+
+async function find(execution: Execution, item: number, filters: Query): Promise<IDataObject[]> {
+	const { api, n8n } = execution;
+	const [list, summary, described] = [await requireDescribed(execution, 'list'), await requireDescribed(execution, 'summary'), await requireDescribed(execution, 'fields')];
+	const path = collectionPath(execution, item);
+	const names = listIn(n8n.getNodeParameter(sameFields.name, item)).map(String);
+	if (names.length === 0) throw new Error('Same Field Names or IDs: choose at least one field that duplicates have in common.');
+	const custom = names.some((name) => name.includes(allCustomFields)) ? currentFields(await readCustomFieldsIfAllowed(api, path)) : [];
+	const known: Array<Pick<Field, 'name' | 'path' | 'label'>> = [...described.map(({ name, label }) => fieldNamed(name, { label })), ...custom];
+	const rules = names.map((name) => name.split('+').map((part) => {
+		const field = known.find((candidate) => candidate.name === part.trim());
+		if (field) return field;
+		throw new Error(`Same Field Names or IDs: the CRM has no field ${part.trim()}. Choose another one.`);
+	}));
+	const top = rules.flat().flatMap((field) => [field.path[0]!, listNameOf(field)]).filter((name) => described.some((field) => field.name === name));
+	const times = list.created ? [list.created.field] : [];
+	const query = withFields(list, filters, [...summary, ...top, ...times]);
+	const records = identified(await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record));
+	const shown = new Set(['id', ...summary, ...top, ...times]);
+	return groupsOf(new Map(records.map((record) => [record.id, record])), rules).map(({ members, why }) => ({
+		ids: members.map(({ id }) => id),
+		why,
+		records: members.map((record) => Object.fromEntries(Object.entries(record).filter(([name]) => shown.has(name)))),
+	}));
+}
+
+/** Groups the records that have a value in common, directly or through others. */
+function groupsOf(records: Map<string, IdentifiedRecord>, rules: Array<Array<Pick<Field, 'name' | 'path' | 'label'>>>) {
+	const groups = new Map<string, { members: IdentifiedRecord[]; why: string[] }>();
+	for (const rule of rules) {
+		const byKey = new Map<string, IdentifiedRecord[]>();
+		for (const record of records.values()) {
+			for (const key of new Set(keysOf(record, rule))) getOrCreate(byKey, key, () => []).push(record);
+		}
+		const label = rule.map((field) => (field.label === field.name ? labelFor(field.name) : field.label)).join(' and ');
+		for (const [key, [first, ...others]] of byKey) {
+			if (!first || others.length === 0) continue;
+			const group = getOrCreate(groups, first.id, () => ({ members: [first], why: [] }));
+			for (const other of others) {
+				const joined = groups.get(other.id) ?? { members: [other], why: [] };
+				if (joined === group) continue;
+				group.members.push(...joined.members);
+				group.why.push(...joined.why);
+				for (const { id } of joined.members) groups.set(id, group);
+			}
+			group.why.push(`${label}: ${(JSON.parse(key) as string[]).join(', ')}`);
+		}
+	}
+	return [...new Set(groups.values())];
+}
+
+/** The values of a record by which a rule compares it, in a form without case, accents, and the notation of numbers. */
+function keysOf(record: IdentifiedRecord, rule: Array<Pick<Field, 'name' | 'path'>>): string[] {
+	const [first, ...others] = rule.map((field) => (rule.length === 1 ? allValuesIn(record, field) : [valueIn(record, field)]).filter((value) => !isBlank(value) && typeof value !== 'object').map(comparable));
+	const rest = others.map(([value]) => value);
+	return rest.includes(undefined) ? [] : first!.map((value) => JSON.stringify([value, ...rest]));
+}
+
+function comparable(value: unknown): string {
+	const text = unaccentedText(foldedText(String(value)));
+	return /^\+?[\d\s()./-]{5,}$/.test(text) ? looseText(text) : text;
+}

@@ -1,0 +1,120 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { originOf } from '../api/http/idempotency';
+import { idText } from '../base/json';
+import { getOrCreate } from '../base/maps';
+import type { Field } from '../fields/field';
+import { madeBy } from '../log/cause';
+import { meaningOfTypes } from '../log/crmEvent';
+import { NoEventLog, openEventLog } from '../log/eventLog';
+import { recordsById, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
+import { Evaluation } from '../mapping/expressions/evaluation';
+import { storedParameter } from '../mapping/storedParameter';
+import type { Execution } from '../model';
+import { eventName, fieldValue } from '../undo/fieldValues';
+import { isUnset, listIn } from '../values/blank';
+import { compareInstants } from '../values/dates';
+import { groupIds, survivorId } from './duplicatesForm';
+
+export type SurvivorRule = 'id' | 'complete' | 'newest' | 'oldest';
+
+/** The duplicates of one input item. */
+export interface Group {
+	item: number;
+	ids: string[];
+	/** The record that stays; absent if the group cannot be merged. */
+	survivor: IdentifiedRecord;
+	/** The others, in order of precedence. */
+	losers: IdentifiedRecord[];
+	/** Those that an earlier run of this workflow has deleted already. */
+	deleted: IdentifiedRecord[];
+}
+
+/** A group that is left alone, with the reason. */
+export interface RefusedGroup {
+	item: number;
+	ids: string[];
+	refusal: string;
+}
+
+/**
+ * Reads the groups of the input items.
+ *
+ * @param fields the fields that are merged
+ * @throws NodeApiError if the service does not answer
+ */
+export async function readGroups(execution: Execution, collection: Collection, rule: SurvivorRule, fields: Field[]): Promise<Array<Group | RefusedGroup>> {
+	const { n8n, api } = execution;
+	const parameters = [groupIds, ...(rule === 'id' ? [survivorId] : [])].map(({ displayName, name }) => ({ label: displayName, value: storedParameter(n8n, name, '') }));
+	const evaluation = new Evaluation(n8n, parameters);
+	const given = n8n.getInputData().map((_, item) => {
+		const [ids, survivor] = evaluation.valuesOf(item);
+		return { item, ids: [...new Set(listIn(ids).map((id) => idText(id)?.trim() ?? ''))], survivorId: idText(survivor)?.trim() };
+	});
+	const itemsOf = new Map<string, number[]>();
+	for (const { item, ids } of given) for (const id of ids) getOrCreate(itemsOf, id, () => []).push(item);
+
+	const { list, path } = collection;
+	const scope = list.deleted ? { [list.deleted.parameter]: true } : {};
+	const records = await recordsById(api, { collection: path.replace(/^\/v1/, ''), list, fields: collection.fields }, [...itemsOf.keys()].filter((id) => id !== ''), scope);
+	const isDeleted = ({ [list.deleted?.field ?? '']: time }: IDataObject) => (time ?? null) !== null;
+	const own = await deletedByWorkflow(execution, path, new Set([...records.values()].filter(isDeleted).map(({ id }) => String(id))));
+	const names = [...new Set(fields.map(({ name }) => eventName(name)))];
+	const before = order(rule === 'complete' ? (record) => names.filter((name) => !isUnset(fieldValue(record, name))).length : undefined, collection);
+
+	return given.map(({ item, ids, survivorId: chosenId }): Group | RefusedGroup => {
+		const refuse = (refusal: string): RefusedGroup => ({ item, ids, refusal });
+		if (ids.includes('')) return refuse('Records: the item has a value that is no ID.');
+		if (ids.length < 2) return refuse('Records: the group has fewer than two different IDs, so there is nothing to merge.');
+		const shared = ids.find((id) => itemsOf.get(id)!.length > 1);
+		if (shared !== undefined) return refuse(`${shared} is in several groups (items ${itemsOf.get(shared)!.slice(0, 5).join(', ')}). Put each record into one group.`);
+		const absent = ids.find((id) => !records.has(id));
+		if (absent !== undefined) return refuse(`There is no record ${absent}, or the credential cannot see it. Remove it from the group.`);
+		const all = ids.map((id) => records.get(id) as IdentifiedRecord);
+		const gone = all.find((record) => isDeleted(record) && !own.has(record.id));
+		if (gone) return refuse(`${gone.id} was deleted, and not by a merge of this workflow. Remove it from the group, or undo its deletion.`);
+		const living = all.filter((record) => !isDeleted(record));
+		const survivor = rule === 'id' ? living.find(({ id }) => id === chosenId) : [...living].sort(rule === 'newest' ? newestFirst(collection) : before)[0];
+		if (!survivor) return refuse(rule === 'id' ? `Survivor ID: “${chosenId ?? ''}” is no existing record of the group.` : 'All records of the group are deleted.');
+		const oldest = order(undefined, collection);
+		return {
+			item, ids, survivor,
+			losers: living.filter((record) => record !== survivor).sort(oldest),
+			deleted: all.filter(isDeleted).sort(oldest),
+		};
+	});
+}
+
+type Order = (a: IdentifiedRecord, b: IdentifiedRecord) => number;
+
+/** Orders records by a number, the largest first, and equal ones by their age, so that each run has the same order. */
+const order = (numberOf: ((record: IdentifiedRecord) => number) | undefined, { list }: Collection): Order => {
+	const created = list.created?.field ?? 'created_at';
+	return (a, b) =>
+		(numberOf ? numberOf(b) - numberOf(a) : 0) || compareInstants(String(a[created] ?? ''), String(b[created] ?? '')) || (a.id < b.id ? -1 : 1);
+};
+
+const newestFirst = (collection: Collection): Order => (a, b) => compareInstants(changedAt(collection, b), changedAt(collection, a)) || order(undefined, collection)(a, b);
+
+export const changedAt = ({ list }: Collection, record: IDataObject): string => String(record[list.changed?.field ?? 'updated_at'] ?? '');
+
+/** Which of these records this workflow has deleted, according to the log: an interrupted merge goes on. */
+async function deletedByWorkflow({ api, identity }: Execution, path: string, ids: Set<string>): Promise<ReadonlySet<string>> {
+	const own = new Set<string>();
+	if (ids.size === 0) return own;
+	const log = await openEventLog(api).catch((error: unknown) => {
+		if (error instanceof NoEventLog) return undefined;
+		throw error;
+	});
+	const catalog = await api.describeEvents();
+	const meaningOf = meaningOfTypes(catalog);
+	const isDeletion = (type: string) => meaningOf(type)?.change === 'deleted' && `/v1${meaningOf(type)!.collection}` === path;
+	const types = catalog.types.flatMap(({ type }) => (isDeletion(type) ? [type] : []));
+	const origin = originOf(identity.instance, identity.workflow);
+	for await (const event of log?.newestFirst(types) ?? []) {
+		const id = String(event.data.object.id);
+		if (isDeletion(event.type) && ids.delete(id) && madeBy(event, origin) === 'this_workflow') own.add(id);
+		if (ids.size === 0) break;
+	}
+	return own;
+}

@@ -1,0 +1,105 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Connection } from '../api/connection';
+import { currentFields, customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
+import { path as pathOf } from '../api/http/path';
+import { inParallel } from '../api/inParallel';
+import { filterQuery } from '../api/lists/filterQuery';
+import { readPages } from '../api/lists/pages';
+import { isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
+import { chunks } from '../base/lists';
+import { setAtPath } from '../base/ownMembers';
+import type { Change } from '../changes/merge';
+import { allCustomFields, type Field } from '../fields/field';
+import { valueShape } from '../fields/fieldKinds';
+import { valueIn } from '../fields/keys';
+import { firstRecords, identified, withFields, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
+import type { Resource } from '../model';
+import { canonicalText } from '../undo/fieldValues';
+import { withNewId } from '../undo/links';
+
+/** A collection whose records may link to the records of another one. */
+export interface LinkingCollection {
+	resource: Resource;
+	collection: Collection;
+	/** The fields with such links, and the filters that find records by them. */
+	links: Array<{ field: Field; filter: Field }>;
+}
+
+/** Maximum ids in one request, which limits the length of the URL. */
+const maxValues = 50;
+
+/** The paths of the collections of a record type: records of each custom object are one. */
+export async function pathsOf(api: Connection, { path }: Resource): Promise<string[]> {
+	if (!path.includes('{')) return [`/v1${path}`];
+	const objects = await firstRecords(api, path.replace(/\/\{.*$/s, ''));
+	return objects.map(({ key }) => `/v1${path.replace(/\{.*?\}/, pathOf`${String(key)}`)}`);
+}
+
+/**
+ * Finds the collections whose records may link to those of another one.
+ *
+ * @param types the record types to look at
+ * @param target the collection of the linked records, such as `contacts`
+ * @throws Error in the user's words if links cannot be found: they would be lost
+ */
+export async function linkingCollections(api: Connection, types: Resource[], target: string): Promise<LinkingCollection[]> {
+	const found: LinkingCollection[] = [];
+	for (const resource of types) {
+		const { list, update } = (await api.describe(resource.path)) ?? {};
+		for (const path of list && update ? await pathsOf(api, resource) : []) {
+			const custom = update!.fields.some(({ name }) => name === allCustomFields) ? await readCustomFieldsIfAllowed(api, path) : { fields: [], readOnly: [], unwritableNames: [] };
+			if (!custom) throw new Error('The credential may not read the definitions of custom fields, so links in them would be lost. Nothing was written. Use a credential that may read custom fields.');
+			const filters = [...list!.filters, ...customFilters(list!, currentFields(custom))];
+			const linksTo = (field: Field) => isRecordLink(field) && (field.collection === target || field.linksTo?.includes(target));
+			const links = [...update!.fields, ...custom.fields].filter(linksTo).map((field) => {
+				const filter = filters.find(({ name, linksTo: kinds }) => (field.linksTo ? kinds?.includes(target) : name === field.name));
+				if (filter) return { field, filter };
+				throw new Error(`The CRM cannot find records of ${path} by ${field.label}, so links in it would be lost. Nothing was written.`);
+			});
+			const fields = ['version', ...links.map(({ field: { path: [name = ''] } }) => name)];
+			if (links.length > 0) found.push({ resource, collection: { api, path, list: list!, filters, fields }, links });
+		}
+	}
+	return found;
+}
+
+/** Finds the records that link to any of these. @param target as above */
+export async function recordsLinkingTo({ collection, links }: LinkingCollection, target: string, ids: string[]): Promise<IdentifiedRecord[]> {
+	const { api, path, list, fields } = collection;
+	const queries = links.flatMap(({ filter }) => {
+		const values = ids.map((id) => (filter.linksTo ? `${target}:${id}` : id));
+		return valueShape(filter) === 'list' ? chunks(values, maxValues).map((some) => filterQuery(filter, some)) : values.map((value) => filterQuery(filter, value));
+	});
+	const found = new Map<string, IdentifiedRecord>();
+	await inParallel(queries, async (query) => {
+		for await (const { records } of readPages(api.send, { path, list, query: withFields(list, query as never, fields) })) {
+			for (const record of identified(records)) found.set(record.id, record);
+		}
+	});
+	return [...found.values()];
+}
+
+/**
+ * Replaces links of a record by links to other records, each once.
+ *
+ * @param newIdOf the id in place of another; undefined if it stays
+ */
+export function withLinksMoved(
+	record: IDataObject,
+	{ links }: Pick<LinkingCollection, 'links'>,
+	target: string,
+	newIdOf: (id: string) => string | undefined,
+): { changes: Change[]; patch: IDataObject } {
+	const changes: Change[] = [];
+	const patch: IDataObject = {};
+	for (const { field } of links) {
+		const from = valueIn(record, field);
+		const moved = withReplacedIds(field, from, (collection, id) => (collection === target ? withNewId(id, newIdOf(String(id))) : id));
+		const to = Array.isArray(moved) ? [...new Map(moved.map((entry) => [canonicalText(entry), entry as unknown])).values()] : moved;
+		if (canonicalText(from) === canonicalText(moved)) continue;
+		changes.push({ field: field.name, from, to });
+		setAtPath(patch, field.path, to);
+	}
+	return { changes, patch };
+}

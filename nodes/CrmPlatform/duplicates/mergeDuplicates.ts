@@ -1,0 +1,243 @@
+import { randomUUID } from 'node:crypto';
+
+import type { IDataObject } from 'n8n-workflow';
+
+import { readCustomFieldsIfAllowed } from '../api/customFields';
+import { isAnsweredWith, recordName } from '../api/record';
+import { occurrences } from '../base/maps';
+import { applyPlan, describedWrites } from '../changes/apply';
+import { comparison, type Change, type RecordComparison } from '../changes/merge';
+import type { PlannedChange } from '../changes/plan';
+import { allCustomFields, type Field } from '../fields/field';
+import type { Collection, IdentifiedRecord } from '../lookUp/lookUp';
+import { collectionPath } from '../mapping/locator';
+import { refuseDiffering } from '../mapping/sameForAll';
+import type { Execution, MayContinue, Operation, Resource, Result, Results } from '../model';
+import { chosenOption } from '../parameters/optionText';
+import { readOption, readPreview, readWholeNumber } from '../values/readers';
+import { requireDescribed } from '../writing/requireWrite';
+import { fieldRules, maxMerged, mergePreview, mergeProperties, survivorRule } from './duplicatesForm';
+import { changedAt, readGroups, type Group, type RefusedGroup, type SurvivorRule } from './groups';
+import { linkingCollections, recordsLinkingTo, withLinksMoved, type LinkingCollection } from './linkingRecords';
+import { mergedFields, mergedValues, ruleNames, type Rule } from './mergedValues';
+
+/** @param linkingTypes the record types whose links move to the survivor */
+export function mergeDuplicates(linkingTypes: Resource[]): Operation {
+	return {
+		option: { name: 'Merge', value: 'merge', action: 'Merge duplicates', description: 'Merge duplicates into one record, and move what links to them' },
+		properties: () => mergeProperties,
+		output: {
+			type: 'object',
+			properties: {
+				result: { type: 'string' }, id: { type: 'string' }, name: { type: 'string' }, deleted: { type: 'array' },
+				changes: { type: 'array' }, links: { type: 'array' }, reason: { type: 'string' },
+			},
+		},
+		prepare: (execution) => ({
+			size: Infinity,
+			atOnce: 1,
+			read: () => ({ records: new Set(), send: async (mayContinue) => await merge(execution, linkingTypes, mayContinue) }),
+		}),
+	};
+}
+
+/** What is known about the merge of one group. */
+interface Merging extends Group {
+	/** The values that the survivor gets at once, and those that must be unique: they are free when their holder is gone. */
+	values: IDataObject;
+	uniqueValues: IDataObject;
+	changes: Change[];
+	links: Array<{ collection: string; id: string; field: string }>;
+	/** Why the rest of it was not done. */
+	stopped?: string | Error;
+	hasWritten?: true;
+}
+
+async function merge(execution: Execution, linkingTypes: Resource[], mayContinue: MayContinue): Promise<Results> {
+	const { n8n, api, resource } = execution;
+	refuseDiffering(n8n, [mergePreview, survivorRule, fieldRules, maxMerged, ...(resource.parents ?? [])]);
+	api.requireDescription('Merge');
+	const isPreview = readPreview(n8n.getNodeParameter(mergePreview.name, 0));
+	const list = await requireDescribed(execution, 'list');
+	const { fields: described, upsert, update } = (await api.describe(resource.path))!;
+	const path = collectionPath(execution, 0);
+	const target = decodeURIComponent(path.replace(/^\/v1\//, ''));
+	const linking = await linkingCollections(api, linkingTypes, target);
+	const custom = await readCustomFieldsIfAllowed(api, path);
+	const unique = new Set(upsert?.match?.values);
+	const fields = [...(update?.fields ?? []).map((field): Field => (unique.has(field.name) ? { ...field, unique: true } : field)), ...(custom?.fields ?? [])];
+	const written = mergedFields(fields, readRules(execution));
+	const collection: Collection = { api, path, list, filters: list.filters, fields: described.map(({ name }) => name) };
+	const groups = await readGroups(execution, collection, chosenOption<SurvivorRule>(n8n, 0, survivorRule), fields.filter(({ name }) => name !== allCustomFields));
+
+	const compare = comparison(fields.filter(({ name }) => name !== allCustomFields), true);
+	const mergings = groups.flatMap((group): Merging[] => {
+		if ('refusal' in group) return [];
+		const ranked = (records: IdentifiedRecord[]) => records.map((record) => ({ record, changedAt: changedAt(collection, record) }));
+		const living = ranked([group.survivor, ...group.losers]);
+		const values = mergedValues(written.filter(({ isUnique }) => !isUnique), living, target);
+		const uniqueValues = mergedValues(written.filter(({ isUnique }) => isUnique), [...living, ...ranked(group.deleted)], target);
+		const changes = [values, uniqueValues].flatMap((wanted) => compare.difference(group.survivor, wanted).changes);
+		return [{ ...group, values, uniqueValues, changes, links: [] }];
+	});
+	const count = mergings.reduce((sum, { losers }) => sum + losers.length, 0);
+	checkMaximum(execution, count, isPreview);
+	if (n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey') api.notices.add(limitedSight);
+	const merger = new Merger(execution, collection, linking, target, mergings);
+	if (isPreview) {
+		await merger.findLinks();
+		api.notices.add('Preview: nothing was written. Turn off Preview to merge these records.');
+	} else await merger.run(compare);
+	const results = groups.map((group): Result | Error => ('refusal' in group ? refused(group) : outcomeOf(mergings.find(({ item }) => item === group.item)!, isPreview)));
+	const counts = [...occurrences(results.flatMap((result) => (result instanceof Error ? [] : String((result as IDataObject).result))))];
+	if (results.length > 1) api.notices.add(counts.map(([result, times]) => `${times} ${result}`).join(', '));
+	mayContinue(results);
+	return results;
+}
+
+function readRules({ n8n }: Execution): Map<string, Rule> {
+	const rows = n8n.getNodeParameter(`${fieldRules.name}.rows`, 0, []) as Array<{ field?: unknown; rule?: unknown }>;
+	return new Map(rows.map(({ field, rule }) => [String(field ?? ''), readOption<Rule>('Field Rules', rule, ruleNames)]));
+}
+
+/** @throws Error in the user's words, except in a preview */
+function checkMaximum({ n8n, api }: Execution, count: number, isPreview: boolean): void {
+	const maximum = readWholeNumber(maxMerged.displayName, n8n.getNodeParameter(maxMerged.name, 0, maxMerged.default));
+	if (count <= maximum) return;
+	const message = `${count} records would be deleted, and Maximum Deletions allows ${maximum}. To merge them, set Maximum Deletions to ${count}.`;
+	if (!isPreview) throw new Error(`${message} Nothing was written.`);
+	api.notices.add(message);
+}
+
+/** A change of a record, and the merges that need it. */
+interface Step {
+	mergings: Merging[];
+	change: PlannedChange;
+}
+
+/**
+ * Merges groups, all of them step by step. After each step, the CRM has every value and link at least once, and a further
+ * run can go on from there: values, links, deletions, links that others have made meanwhile, and values that must be unique.
+ */
+class Merger {
+	private readonly execution: Execution;
+	private readonly type: LinkingCollection;
+	private readonly linking: LinkingCollection[];
+	private readonly target: string;
+	private readonly mergings: Merging[];
+	private readonly runId = randomUUID();
+	/** By the id of a record that does not stay. */
+	private readonly byRemoved = new Map<string, Merging>();
+	private readonly bySurvivor = new Map<string, Merging>();
+
+	constructor(execution: Execution, collection: Collection, linking: LinkingCollection[], target: string, mergings: Merging[]) {
+		this.execution = execution;
+		this.type = { resource: execution.resource, collection, links: [] };
+		this.linking = linking;
+		this.target = target;
+		this.mergings = mergings;
+		for (const merging of mergings) {
+			for (const { id } of [...merging.losers, ...merging.deleted]) this.byRemoved.set(id, merging);
+			this.bySurvivor.set(merging.survivor.id, merging);
+		}
+	}
+
+	async run(compare: RecordComparison): Promise<void> {
+		await this.updateSurvivors('values', compare, ({ values }) => values);
+		await this.moveLinks('links', this.active().flatMap(({ losers }) => losers));
+		await this.write('deletions', this.type, this.active().flatMap((merging) => merging.losers.map((record): Step => ({ mergings: [merging], change: { action: 'delete', record, changes: [] } }))));
+		await this.moveLinks('late', this.mergings.flatMap(({ deleted }) => deleted));
+		await this.updateSurvivors('unique', compare, ({ uniqueValues }) => uniqueValues);
+	}
+
+	/** Finds the links to records that do not stay, except for those of records that do not stay either. */
+	async findLinks(records: IdentifiedRecord[] = [...this.mergings.flatMap(({ losers, deleted }) => [...losers, ...deleted])]): Promise<Array<[LinkingCollection, Step[]]>> {
+		const ids = new Set(records.map(({ id }) => id));
+		const found: Array<[LinkingCollection, Step[]]> = [];
+		for (const linking of ids.size === 0 ? [] : this.linking) {
+			const { path } = linking.collection;
+			const isSameType = path === this.type.collection.path;
+			const steps = (await recordsLinkingTo(linking, this.target, [...ids])).flatMap((record): Step[] => {
+				if (isSameType && ids.has(record.id)) return [];
+				const mergings = new Set<Merging>();
+				const { changes, patch } = withLinksMoved(record, linking, this.target, (id) => {
+					const merging = ids.has(id) ? this.byRemoved.get(id) : undefined;
+					if (!merging || (isSameType && merging.survivor.id === record.id)) return undefined;
+					mergings.add(merging);
+					return merging.survivor.id;
+				});
+				for (const { links } of mergings) links.push(...changes.map(({ field }) => ({ collection: path.replace(/^\/v1\//, ''), id: record.id, field })));
+				return changes.length === 0 ? [] : [{ mergings: [...mergings], change: { action: 'update', record, patch, changes } }];
+			});
+			found.push([linking, steps]);
+		}
+		return found;
+	}
+
+	private active(): Merging[] {
+		return this.mergings.filter(({ stopped }) => stopped === undefined);
+	}
+
+	private async updateSurvivors(step: string, compare: RecordComparison, wanted: (merging: Merging) => IDataObject): Promise<void> {
+		await this.write(step, this.type, this.active().flatMap((merging): Step[] => {
+			const { changes, patch } = compare.difference(merging.survivor, wanted(merging));
+			return changes.length === 0 ? [] : [{ mergings: [merging], change: { action: 'update', record: merging.survivor, patch, changes } }];
+		}));
+	}
+
+	private async moveLinks(step: string, records: IdentifiedRecord[]): Promise<void> {
+		for (const [linking, steps] of await this.findLinks(records)) await this.write(step, linking, steps);
+	}
+
+	/** Makes changes. A merge of which one is not made goes no further. */
+	private async write(step: string, { resource, collection }: Pick<LinkingCollection, 'resource' | 'collection'>, steps: Step[]): Promise<void> {
+		if (steps.length === 0) return;
+		const { identity } = this.execution;
+		const execution: Execution = { ...this.execution, resource, identity: { ...identity, run: `${this.runId}/${step}/${collection.path}` } };
+		const planned = steps.map(({ change }, item): PlannedChange => ({ ...change, item }));
+		const { done, failures } = await applyPlan(execution, collection, planned, await describedWrites(execution, planned), (error) => !isRefusal(error));
+		const tried = new Set<number>();
+		const stop = (item: number, reason: string | Error) => {
+			tried.add(item);
+			for (const merging of steps[item]!.mergings) merging.stopped ??= reason;
+		};
+		const about = (item: number, reason: string) => `${collection.path.replace(/^\/v1\//, '')}/${String(steps[item]!.change.record!.id)}: ${reason}`;
+		for (const { action, item = 0, record, reason = '' } of done) {
+			if (action === 'conflict') stop(item, about(item, reason));
+			else this.noteWrite(steps[item]!, collection, record!);
+			tried.add(item);
+		}
+		for (const { item = 0, error } of failures) stop(item, isRefusal(error) ? about(item, `The CRM refused it: ${error.message}`) : error);
+		for (const item of steps.keys()) if (!tried.has(item)) stop(item, new Error(untried));
+	}
+
+	private noteWrite({ mergings, change: { action } }: Step, { path }: Collection, record: IdentifiedRecord): void {
+		for (const merging of mergings) merging.hasWritten = true;
+		if (action === 'delete') for (const merging of mergings) merging.deleted.push(record);
+		// The survivor of one group may link to the records of another one.
+		const merging = path === this.type.collection.path ? this.bySurvivor.get(record.id) : undefined;
+		if (merging) merging.survivor = { ...merging.survivor, ...record };
+	}
+}
+
+const isRefusal = (error: Error): boolean => isAnsweredWith(error, 400, 403, 422);
+
+const refused = ({ ids, refusal }: RefusedGroup): IDataObject => ({ result: 'refused', id: null, name: null, deleted: [], changes: [], links: [], reason: refusal, ids });
+
+function outcomeOf({ survivor, losers, deleted, changes, links, stopped, hasWritten }: Merging, isPreview: boolean): IDataObject | Error {
+	if (stopped instanceof Error) return stopped;
+	const isDone = losers.length === 0 && (isPreview ? changes.length + links.length === 0 : !hasWritten);
+	const result = stopped !== undefined ? 'conflict' : isDone ? 'already_merged' : isPreview ? 'to_be_merged' : 'merged';
+	return {
+		result,
+		id: survivor.id,
+		name: recordName(survivor) ?? null,
+		deleted: [...new Set([...deleted, ...(isPreview ? losers : [])].map(({ id }) => id))],
+		changes: changes as unknown as IDataObject[],
+		links,
+		reason: stopped ?? null,
+	};
+}
+
+const untried = 'It was not tried, because another group failed. Run it again.';
+const limitedSight = 'Links from records that this credential cannot see stay with the deleted records. An API key sees all.';

@@ -1,0 +1,105 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
+import { isObject } from '../base/json';
+import { allCustomFields, type Field } from '../fields/field';
+import { entryValue, listNameOf } from '../fields/keys';
+import { valueShape } from '../fields/fieldKinds';
+import type { IdentifiedRecord } from '../lookUp/lookUp';
+import { canonicalText, eventName, fieldValue, setField } from '../undo/fieldValues';
+import { isUnset } from '../values/blank';
+
+export const ruleNames = ['all', 'longest', 'newest', 'notEmpty', 'survivor'] as const;
+export type Rule = (typeof ruleNames)[number];
+
+/** A field, an object as a whole, and how the values of duplicates become one. */
+interface MergedField {
+	name: string;
+	/** Absent if lists are united, and other values are as with `notEmpty`. */
+	rule?: Rule;
+	/** The field, if it names records. */
+	link?: Field;
+	/** Whether no two records may have the same value, or it is the list with such values. */
+	isUnique: boolean;
+}
+
+/**
+ * The fields that a merge writes.
+ *
+ * @param rules by the name of the field
+ * @throws Error in the user's words for a rule that a field cannot have
+ */
+export function mergedFields(fields: Field[], rules: ReadonlyMap<string, Rule>): MergedField[] {
+	const written = fields.filter(({ name }) => name !== allCustomFields);
+	const unique = written.filter((field) => field.unique);
+	const uniqueNames = new Set(unique.flatMap((field) => [field.name, listNameOf(field)]));
+	const names = new Set(written.map(({ name }) => eventName(name)));
+	for (const [name, rule] of rules) {
+		const { label = name, ...field } = written.find((candidate) => candidate.name === name) ?? ({} as Partial<Field>);
+		if (!names.has(name)) throw new Error(`Field Rules: the CRM has no field ${name} that can be written. Choose another one.`);
+		if (uniqueNames.has(name) && rule !== 'notEmpty') {
+			throw new Error(`Field Rules: ${label} must be unique, so the survivor keeps its value, and gets one only if it has none. Remove the rule.`);
+		}
+		if (rule === 'all' && field.kind && valueShape(field as Field) !== 'list' && !field.members) throw new Error(`Field Rules: ${label} has one value, so it cannot have all. Choose another rule.`);
+	}
+	return [...names].map((name): MergedField => {
+		const [rule, link] = [rules.get(name), written.find((field) => field.name === name && isRecordLink(field))];
+		return { name, isUnique: uniqueNames.has(name), ...(rule && { rule }), ...(link && { link }) };
+	});
+}
+
+/** A record that takes part in a merge, and when it was last changed. */
+export interface MergedRecord {
+	record: IdentifiedRecord;
+	changedAt: string;
+}
+
+/**
+ * The values of the survivor after the merge.
+ *
+ * @param records the survivor first, then the others in order of precedence
+ * @param target the collection of the records: links among them are dropped
+ */
+export function mergedValues(fields: MergedField[], records: MergedRecord[], target: string): IDataObject {
+	const [survivor, ...others] = records;
+	const otherIds = new Set(others.map(({ record }) => record.id));
+	const values: IDataObject = {};
+	for (const { name, rule, link } of fields) {
+		const candidates = records.map(({ record, changedAt }): Candidate => {
+			const stored = fieldValue(record, name);
+			const isLoser = otherIds.has(record.id);
+			const within = (id: unknown) => otherIds.has(String(id)) || (isLoser && String(id) === survivor!.record.id);
+			const value = link ? withReplacedIds(link, stored, (collection, id) => (collection === target && within(id) ? undefined : id)) : stored;
+			return { value: Array.isArray(value) ? value.filter((entry) => entry !== undefined) : value, changedAt };
+		});
+		setField(values, name, chosenValue(rule, candidates) ?? null);
+	}
+	return values;
+}
+
+interface Candidate {
+	value: unknown;
+	changedAt: string;
+}
+
+function chosenValue(rule: Rule | undefined, candidates: Candidate[]): unknown {
+	const filled = candidates.filter(({ value }) => !isUnset(value));
+	const isUnited = rule === 'all' || (rule === undefined && filled.some(({ value }) => Array.isArray(value)));
+	if (isUnited) return united(filled.map(({ value }) => value));
+	if (rule === 'survivor') return candidates[0]!.value;
+	const best = (of: (candidate: Candidate) => number) => filled.reduce<Candidate | undefined>((a, b) => (a && of(a) >= of(b) ? a : b), undefined);
+	if (rule === 'newest') return best(({ changedAt }) => Date.parse(changedAt))?.value;
+	if (rule === 'longest') return best(({ value }) => (typeof value === 'string' ? value : canonicalText(value)).length)?.value;
+	return filled[0]?.value;
+}
+
+/** All entries of lists, each once: addresses in any case. The main one of the first list stays so. */
+function united(lists: unknown[]): unknown[] {
+	const entries = new Map<string, unknown>();
+	for (const entry of lists.flat()) {
+		const value = entryValue(entry);
+		const key = isObject(entry) && value !== undefined ? String(value).toLowerCase() : canonicalText(entry);
+		if (!entries.has(key)) entries.set(key, isObject(entry) && entry.primary === true && entries.size > 0 ? { ...entry, primary: false } : entry);
+	}
+	return [...entries.values()];
+}
