@@ -2,6 +2,7 @@ import type { INodeType } from 'n8n-workflow';
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { CrmPlatformAdmin } from '../../nodes/CrmPlatform/CrmPlatformAdmin.node';
+import { CrmPlatformDuplicates } from '../../nodes/CrmPlatform/CrmPlatformDuplicates.node';
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
 import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
 import { CrmPlatformTools } from '../../nodes/CrmPlatform/CrmPlatformTools.node';
@@ -20,6 +21,7 @@ sinceN8n('2.41', () => {
 		test.each([
 			{ node: new CrmPlatform() as INodeType, characters: 26_000 },
 			{ node: new CrmPlatformAdmin(), characters: 12_250 },
+			{ node: new CrmPlatformDuplicates(), characters: 8_000 },
 			{ node: new CrmPlatformSync(), characters: 11_000 },
 			{ node: new CrmPlatformTools(), characters: 12_000 },
 			{ node: new CrmPlatformTrigger(), characters: 4_000 },
@@ -28,7 +30,7 @@ sinceN8n('2.41', () => {
 			expect(definitionOf(node).length).toBeLessThanOrEqual(characters);
 		});
 
-		test.each([new CrmPlatform(), new CrmPlatformAdmin(), new CrmPlatformSync()])(
+		test.each([new CrmPlatform(), new CrmPlatformAdmin(), new CrmPlatformDuplicates(), new CrmPlatformSync()])(
 			'has hints in the versions of n8n that load hints: $description.displayName',
 			({ description }) => {
 				const { validateNodeDescription } = jest.requireActual<{ validateNodeDescription(description: object): void }>(

@@ -7,6 +7,7 @@ import { CrmPlatformApi } from '../../credentials/CrmPlatformApi.credentials';
 import { CrmPlatformOAuth2Api } from '../../credentials/CrmPlatformOAuth2Api.credentials';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { CrmPlatformAdmin } from '../../nodes/CrmPlatform/CrmPlatformAdmin.node';
+import { CrmPlatformDuplicates } from '../../nodes/CrmPlatform/CrmPlatformDuplicates.node';
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
 import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
 import { CrmPlatformTools } from '../../nodes/CrmPlatform/CrmPlatformTools.node';
@@ -21,6 +22,7 @@ import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.n
 const nodes: INodeType[] = [
 	new CrmPlatform(),
 	new CrmPlatformAdmin(),
+	new CrmPlatformDuplicates(),
 	new CrmPlatformSync(),
 	new CrmPlatformTools(),
 	new CrmPlatformTrigger(),

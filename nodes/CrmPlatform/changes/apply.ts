@@ -41,6 +41,7 @@ const steps: Array<[action: WriteAction, areInferred: boolean]> = [
 	['create', false],
 	['update', true],
 	['delete', true],
+	['delete', false],
 ];
 
 /**

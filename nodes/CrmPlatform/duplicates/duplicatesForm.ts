@@ -4,14 +4,14 @@ import { filtersProperty } from '../parameters/filterParameters';
 import { listedChoice } from '../parameters/optionText';
 import { fieldsDependOn } from '../parameters/recordParameters';
 
-export const sameFields = listedChoice(
+export const sharedFields = listedChoice(
 	{ displayName: 'Same Field Names or IDs', name: 'sameFields', required: true, description: 'Records with the same value in any of these fields are one group. Fields joined by + must all be the same.' },
 	'getDuplicateFields',
 	fieldsDependOn,
 );
 
 export const findProperties: INodeProperties[] = [
-	sameFields,
+	sharedFields,
 	filtersProperty({ displayName: 'Filters', name: 'filters', description: 'Compare only records that match all filters' }),
 ];
 

@@ -15,7 +15,7 @@ import { eachItem } from '../schedule';
 import { isBlank, listIn } from '../values/blank';
 import { foldedText, unaccentedText } from '../values/foldedText';
 import { requireDescribed } from '../writing/requireWrite';
-import { findProperties, sameFields } from './duplicatesForm';
+import { findProperties, sharedFields } from './duplicatesForm';
 
 export const findDuplicates: Operation = {
 	option: { name: 'Find', value: 'find', action: 'Find duplicates', description: 'Find records that may be the same' },
@@ -33,7 +33,7 @@ async function find(execution: Execution, item: number, filters: Query): Promise
 	const { api, n8n } = execution;
 	const [list, summary, described] = [await requireDescribed(execution, 'list'), await requireDescribed(execution, 'summary'), await requireDescribed(execution, 'fields')];
 	const path = collectionPath(execution, item);
-	const names = listIn(n8n.getNodeParameter(sameFields.name, item)).map(String);
+	const names = listIn(n8n.getNodeParameter(sharedFields.name, item)).map(String);
 	if (names.length === 0) throw new Error('Same Field Names or IDs: choose at least one field that duplicates have in common.');
 	const custom = names.some((name) => name.includes(allCustomFields)) ? currentFields(await readCustomFieldsIfAllowed(api, path)) : [];
 	const known: Array<Pick<Field, 'name' | 'path' | 'label'>> = [...described.map(({ name, label }) => fieldNamed(name, { label })), ...custom];

@@ -19,7 +19,7 @@ import { groupIds, survivorId } from './duplicatesForm';
 export type SurvivorRule = 'id' | 'complete' | 'newest' | 'oldest';
 
 /** The duplicates of one input item. */
-export interface Group {
+export interface DuplicateGroup {
 	item: number;
 	ids: string[];
 	/** The record that stays; absent if the group cannot be merged. */
@@ -43,7 +43,7 @@ export interface RefusedGroup {
  * @param fields the fields that are merged
  * @throws NodeApiError if the service does not answer
  */
-export async function readGroups(execution: Execution, collection: Collection, rule: SurvivorRule, fields: Field[]): Promise<Array<Group | RefusedGroup>> {
+export async function readGroups(execution: Execution, collection: Collection, rule: SurvivorRule, fields: Field[]): Promise<Array<DuplicateGroup | RefusedGroup>> {
 	const { n8n, api } = execution;
 	const parameters = [groupIds, ...(rule === 'id' ? [survivorId] : [])].map(({ displayName, name }) => ({ label: displayName, value: storedParameter(n8n, name, '') }));
 	const evaluation = new Evaluation(n8n, parameters);
@@ -62,7 +62,7 @@ export async function readGroups(execution: Execution, collection: Collection, r
 	const names = [...new Set(fields.map(({ name }) => eventName(name)))];
 	const before = order(rule === 'complete' ? (record) => names.filter((name) => !isUnset(fieldValue(record, name))).length : undefined, collection);
 
-	return given.map(({ item, ids, survivorId: chosenId }): Group | RefusedGroup => {
+	return given.map(({ item, ids, survivorId: chosenId }): DuplicateGroup | RefusedGroup => {
 		const refuse = (refusal: string): RefusedGroup => ({ item, ids, refusal });
 		if (ids.includes('')) return refuse('Records: the item has a value that is no ID.');
 		if (ids.length < 2) return refuse('Records: the group has fewer than two different IDs, so there is nothing to merge.');

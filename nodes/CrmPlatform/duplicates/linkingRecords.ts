@@ -30,7 +30,7 @@ export interface LinkingCollection {
 const maxValues = 50;
 
 /** The paths of the collections of a record type: records of each custom object are one. */
-export async function pathsOf(api: Connection, { path }: Resource): Promise<string[]> {
+export async function collectionPathsOf(api: Connection, { path }: Resource): Promise<string[]> {
 	if (!path.includes('{')) return [`/v1${path}`];
 	const objects = await firstRecords(api, path.replace(/\/\{.*$/s, ''));
 	return objects.map(({ key }) => `/v1${path.replace(/\{.*?\}/, pathOf`${String(key)}`)}`);
@@ -47,7 +47,7 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 	const found: LinkingCollection[] = [];
 	for (const resource of types) {
 		const { list, update } = (await api.describe(resource.path)) ?? {};
-		for (const path of list && update ? await pathsOf(api, resource) : []) {
+		for (const path of list && update ? await collectionPathsOf(api, resource) : []) {
 			const custom = update!.fields.some(({ name }) => name === allCustomFields) ? await readCustomFieldsIfAllowed(api, path) : { fields: [], readOnly: [], unwritableNames: [] };
 			if (!custom) throw new Error('The credential may not read the definitions of custom fields, so links in them would be lost. Nothing was written. Use a credential that may read custom fields.');
 			const filters = [...list!.filters, ...customFilters(list!, currentFields(custom))];

@@ -17,7 +17,7 @@ import { chosenOption } from '../parameters/optionText';
 import { readOption, readPreview, readWholeNumber } from '../values/readers';
 import { requireDescribed } from '../writing/requireWrite';
 import { fieldRules, maxMerged, mergePreview, mergeProperties, survivorRule } from './duplicatesForm';
-import { changedAt, readGroups, type Group, type RefusedGroup, type SurvivorRule } from './groups';
+import { changedAt, readGroups, type DuplicateGroup, type RefusedGroup, type SurvivorRule } from './groups';
 import { linkingCollections, recordsLinkingTo, withLinksMoved, type LinkingCollection } from './linkingRecords';
 import { mergedFields, mergedValues, ruleNames, type Rule } from './mergedValues';
 
@@ -36,13 +36,13 @@ export function mergeDuplicates(linkingTypes: Resource[]): Operation {
 		prepare: (execution) => ({
 			size: Infinity,
 			atOnce: 1,
-			read: () => ({ records: new Set(), send: async (mayContinue) => await merge(execution, linkingTypes, mayContinue) }),
+			read: () => ({ records: new Set(), send: async (mayContinue) => await mergeGroups(execution, linkingTypes, mayContinue) }),
 		}),
 	};
 }
 
 /** What is known about the merge of one group. */
-interface Merging extends Group {
+interface Merging extends DuplicateGroup {
 	/** The values that the survivor gets at once, and those that must be unique: they are free when their holder is gone. */
 	values: IDataObject;
 	uniqueValues: IDataObject;
@@ -53,7 +53,7 @@ interface Merging extends Group {
 	hasWritten?: true;
 }
 
-async function merge(execution: Execution, linkingTypes: Resource[], mayContinue: MayContinue): Promise<Results> {
+async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayContinue: MayContinue): Promise<Results> {
 	const { n8n, api, resource } = execution;
 	refuseDiffering(n8n, [mergePreview, survivorRule, fieldRules, maxMerged, ...(resource.parents ?? [])]);
 	api.requireDescription('Merge');
@@ -81,7 +81,7 @@ async function merge(execution: Execution, linkingTypes: Resource[], mayContinue
 		return [{ ...group, values, uniqueValues, changes, links: [] }];
 	});
 	const count = mergings.reduce((sum, { losers }) => sum + losers.length, 0);
-	checkMaximum(execution, count, isPreview);
+	checkDeletions(execution, count, isPreview);
 	if (n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey') api.notices.add(limitedSight);
 	const merger = new Merger(execution, collection, linking, target, mergings);
 	if (isPreview) {
@@ -101,7 +101,7 @@ function readRules({ n8n }: Execution): Map<string, Rule> {
 }
 
 /** @throws Error in the user's words, except in a preview */
-function checkMaximum({ n8n, api }: Execution, count: number, isPreview: boolean): void {
+function checkDeletions({ n8n, api }: Execution, count: number, isPreview: boolean): void {
 	const maximum = readWholeNumber(maxMerged.displayName, n8n.getNodeParameter(maxMerged.name, 0, maxMerged.default));
 	if (count <= maximum) return;
 	const message = `${count} records would be deleted, and Maximum Deletions allows ${maximum}. To merge them, set Maximum Deletions to ${count}.`;

@@ -15,7 +15,7 @@ export const message: Resource = {
 	value: 'message',
 	path: '/messages',
 	hasLinks: true,
-	isUndoable: false,
+	isUndoable: true,
 	isPolled: true,
 	operations: [
 		recordAction('Cancel message', 'cancel', {

@@ -137,13 +137,12 @@ export class LoggedChanges {
 /** Returns a function that finds why records of a type cannot be undone; empty for those that are ignored. */
 function refusalOf(undoableTypes: Resource[], choices: UndoChoices): (meaning: EventMeaning) => string | undefined {
 	const resources = new Map(undoableTypes.map((resource) => [withoutParameterNames(resource.path), resource]));
-	return ({ template, recordType }) => {
+	return ({ template, recordType, change }) => {
 		const resource = resources.get(withoutParameterNames(template));
-		if (choices.recordTypes.length > 0) return resource && choices.recordTypes.includes(resource.value) ? undefined : '';
-		if (resource) return undefined;
+		if (choices.recordTypes.length > 0 && !(resource && choices.recordTypes.includes(resource.value))) return '';
+		if (resource) return recordType === 'message' && change !== 'updated' ? sentMessage : undefined;
 		// A job stays as a record of what was done. What it wrote has events of its own.
-		if (template === '/jobs') return '';
-		return recordType === 'message' ? sentMessage : setupChange;
+		return template === '/jobs' ? '' : setupChange;
 	};
 }
 
