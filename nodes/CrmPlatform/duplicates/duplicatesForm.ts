@@ -29,7 +29,7 @@ export const groupIds: INodeProperties = {
 	type: 'string',
 	default: '={{ $json.ids }}',
 	required: true,
-	description: 'The IDs of the duplicates of this item, as a list or separated by commas. Find returns them as ids.',
+	description: 'The IDs of the duplicates of this item, as a list or separated by commas. Find returns such a list.',
 };
 
 export const survivorRule: INodeProperties = {

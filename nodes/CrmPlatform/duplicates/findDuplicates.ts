@@ -36,9 +36,9 @@ async function find(execution: Execution, item: number, filters: Query): Promise
 	const names = listIn(n8n.getNodeParameter(sharedFields.name, item)).map(String);
 	if (names.length === 0) throw new Error('Same Field Names or IDs: choose at least one field that duplicates have in common.');
 	const custom = names.some((name) => name.includes(allCustomFields)) ? currentFields(await readCustomFieldsIfAllowed(api, path)) : [];
-	const known: Array<Pick<Field, 'name' | 'path' | 'label'>> = [...described.map(({ name, label }) => fieldNamed(name, { label })), ...custom];
+	const comparableFields: Array<Pick<Field, 'name' | 'path' | 'label'>> = [...described.map(({ name, label }) => fieldNamed(name, { label })), ...custom];
 	const rules = names.map((name) => name.split('+').map((part) => {
-		const field = known.find((candidate) => candidate.name === part.trim());
+		const field = comparableFields.find((candidate) => candidate.name === part.trim());
 		if (field) return field;
 		throw new Error(`Same Field Names or IDs: the CRM has no field ${part.trim()}. Choose another one.`);
 	}));

@@ -47,22 +47,22 @@ export async function readGroups(execution: Execution, collection: Collection, r
 	const { n8n, api } = execution;
 	const parameters = [groupIds, ...(rule === 'id' ? [survivorId] : [])].map(({ displayName, name }) => ({ label: displayName, value: storedParameter(n8n, name, '') }));
 	const evaluation = new Evaluation(n8n, parameters);
-	const given = n8n.getInputData().map((_, item) => {
+	const chosenGroups = n8n.getInputData().map((_, item) => {
 		const [ids, survivor] = evaluation.valuesOf(item);
 		return { item, ids: [...new Set(listIn(ids).map((id) => idText(id)?.trim() ?? ''))], survivorId: idText(survivor)?.trim() };
 	});
 	const itemsOf = new Map<string, number[]>();
-	for (const { item, ids } of given) for (const id of ids) getOrCreate(itemsOf, id, () => []).push(item);
+	for (const { item, ids } of chosenGroups) for (const id of ids) getOrCreate(itemsOf, id, () => []).push(item);
 
 	const { list, path } = collection;
 	const scope = list.deleted ? { [list.deleted.parameter]: true } : {};
 	const records = await recordsById(api, { collection: path.replace(/^\/v1/, ''), list, fields: collection.fields }, [...itemsOf.keys()].filter((id) => id !== ''), scope);
 	const isDeleted = ({ [list.deleted?.field ?? '']: time }: IDataObject) => (time ?? null) !== null;
-	const own = await deletedByWorkflow(execution, path, new Set([...records.values()].filter(isDeleted).map(({ id }) => String(id))));
+	const resumable = await deletedByWorkflow(execution, path, new Set([...records.values()].filter(isDeleted).map(({ id }) => String(id))));
 	const names = [...new Set(fields.map(({ name }) => eventName(name)))];
 	const before = order(rule === 'complete' ? (record) => names.filter((name) => !isUnset(fieldValue(record, name))).length : undefined, collection);
 
-	return given.map(({ item, ids, survivorId: chosenId }): DuplicateGroup | RefusedGroup => {
+	return chosenGroups.map(({ item, ids, survivorId: chosenId }): DuplicateGroup | RefusedGroup => {
 		const refuse = (refusal: string): RefusedGroup => ({ item, ids, refusal });
 		if (ids.includes('')) return refuse('Records: the item has a value that is no ID.');
 		if (ids.length < 2) return refuse('Records: the group has fewer than two different IDs, so there is nothing to merge.');
@@ -71,7 +71,7 @@ export async function readGroups(execution: Execution, collection: Collection, r
 		const absent = ids.find((id) => !records.has(id));
 		if (absent !== undefined) return refuse(`There is no record ${absent}, or the credential cannot see it. Remove it from the group.`);
 		const all = ids.map((id) => records.get(id) as IdentifiedRecord);
-		const gone = all.find((record) => isDeleted(record) && !own.has(record.id));
+		const gone = all.find((record) => isDeleted(record) && !resumable.has(record.id));
 		if (gone) return refuse(`${gone.id} was deleted, and not by a merge of this workflow. Remove it from the group, or undo its deletion.`);
 		const living = all.filter((record) => !isDeleted(record));
 		const survivor = rule === 'id' ? living.find(({ id }) => id === chosenId) : [...living].sort(rule === 'newest' ? newestFirst(collection) : before)[0];
@@ -100,8 +100,8 @@ export const changedAt = ({ list }: Collection, record: IDataObject): string => 
 
 /** Which of these records this workflow has deleted, according to the log: an interrupted merge goes on. */
 async function deletedByWorkflow({ api, identity }: Execution, path: string, ids: Set<string>): Promise<ReadonlySet<string>> {
-	const own = new Set<string>();
-	if (ids.size === 0) return own;
+	const found = new Set<string>();
+	if (ids.size === 0) return found;
 	const log = await openEventLog(api).catch((error: unknown) => {
 		if (error instanceof NoEventLog) return undefined;
 		throw error;
@@ -113,8 +113,8 @@ async function deletedByWorkflow({ api, identity }: Execution, path: string, ids
 	const origin = originOf(identity.instance, identity.workflow);
 	for await (const event of log?.newestFirst(types) ?? []) {
 		const id = String(event.data.object.id);
-		if (isDeletion(event.type) && ids.delete(id) && madeBy(event, origin) === 'this_workflow') own.add(id);
+		if (isDeletion(event.type) && ids.delete(id) && madeBy(event, origin) === 'this_workflow') found.add(id);
 		if (ids.size === 0) break;
 	}
-	return own;
+	return found;
 }

@@ -77,7 +77,7 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 		const living = ranked([group.survivor, ...group.losers]);
 		const values = mergedValues(written.filter(({ isUnique }) => !isUnique), living, target);
 		const uniqueValues = mergedValues(written.filter(({ isUnique }) => isUnique), [...living, ...ranked(group.deleted)], target);
-		const changes = [values, uniqueValues].flatMap((wanted) => compare.difference(group.survivor, wanted).changes);
+		const changes = [values, uniqueValues].flatMap((merged) => compare.difference(group.survivor, merged).changes);
 		return [{ ...group, values, uniqueValues, changes, links: [] }];
 	});
 	const count = mergings.reduce((sum, { losers }) => sum + losers.length, 0);
@@ -178,9 +178,9 @@ class Merger {
 		return this.mergings.filter(({ stopped }) => stopped === undefined);
 	}
 
-	private async updateSurvivors(step: string, compare: RecordComparison, wanted: (merging: Merging) => IDataObject): Promise<void> {
+	private async updateSurvivors(step: string, compare: RecordComparison, targetOf: (merging: Merging) => IDataObject): Promise<void> {
 		await this.write(step, this.type, this.active().flatMap((merging): Step[] => {
-			const { changes, patch } = compare.difference(merging.survivor, wanted(merging));
+			const { changes, patch } = compare.difference(merging.survivor, targetOf(merging));
 			return changes.length === 0 ? [] : [{ mergings: [merging], change: { action: 'update', record: merging.survivor, patch, changes } }];
 		}));
 	}
