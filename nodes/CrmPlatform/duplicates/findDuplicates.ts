@@ -25,11 +25,11 @@ export const findDuplicates: Operation = {
 	async prepare(execution) {
 		const list = await requireDescribed(execution, 'list');
 		const filters = await readFilters(execution, 'filters', list, 'nobody');
-		return eachItem(async (item) => await find(execution, item, filters.query(item) as Query));
+		return eachItem(async (item) => await find(execution, item, filters.queries(item)));
 	},
 };
 
-async function find(execution: Execution, item: number, filters: Query): Promise<IDataObject[]> {
+async function find(execution: Execution, item: number, queries: Query[]): Promise<IDataObject[]> {
 	const { api, n8n } = execution;
 	const [list, summary, described] = [await requireDescribed(execution, 'list'), await requireDescribed(execution, 'summary'), await requireDescribed(execution, 'fields')];
 	const path = collectionPath(execution, item);
@@ -44,8 +44,11 @@ async function find(execution: Execution, item: number, filters: Query): Promise
 	}));
 	const top = rules.flat().flatMap((field) => [field.path[0]!, listNameOf(field)]).filter((name) => described.some((field) => field.name === name));
 	const times = list.created ? [list.created.field] : [];
-	const query = withFields(list, filters, [...summary, ...top, ...times]);
-	const records = identified(await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record));
+	const records: IdentifiedRecord[] = [];
+	for (const filters of queries) {
+		const query = withFields(list, filters, [...summary, ...top, ...times]);
+		records.push(...identified(await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record)));
+	}
 	const shown = new Set(['id', ...summary, ...top, ...times]);
 	return groupsOf(new Map(records.map((record) => [record.id, record])), rules).map(({ members, why }) => ({
 		ids: members.map(({ id }) => id),
