@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { parseJsonObject, readBytes } from '../http/body.ts';
 import { idempotencyKeyHeader, keyedRequest, runOnce } from '../http/idempotency.ts';
-import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
+import type { Resource } from '../../core/schemas/resource.ts';
 import type { Env, Service } from '../../core/service.ts';
 import type { RequestOrigin } from '../../core/schemas/origin.ts';
 import { type ResponseData, toResponse } from '../../core/foundation/response-data.ts';
@@ -40,13 +40,5 @@ function respond(service: Service, resource: Resource, c: Context<Env>, bytes: U
 		const by = { actor, request: originOf(c), now: service.now() };
 		return write({ ...service, store: c.get('store'), resource, ...by }, body);
 	});
-	return toResponse(redactResponse(c, resource.name, withSecret(service, response)));
-}
-
-/** Adds the webhook secret that the response refers to, if it still exists. */
-function withSecret({ store }: Service, { secretId, ...response }: ResponseData): ResponseData {
-	if (secretId === undefined) return response;
-	const webhook = JSON.parse(response.body!) as StoredRecord;
-	const secret = store.webhookSecrets.find(webhook.id, secretId);
-	return { ...response, body: JSON.stringify({ ...webhook, secret }) };
+	return toResponse(redactResponse(c, resource.name, response));
 }

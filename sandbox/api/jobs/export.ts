@@ -3,6 +3,7 @@ import { listedRecord, parseListQuery } from '../../domain/queries/list-query.ts
 import { existingTable } from '../../domain/records/write.ts';
 import { unknownParameter } from '../../core/foundation/problem.ts';
 import type { Job } from '../../core/schemas/jobs.ts';
+import type { Cell } from '../../core/store/records/columns.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
 /** The number of records that are stored in one step. */
@@ -22,26 +23,22 @@ export function countExportedRecords(store: StoreView, list: ExportedList): numb
 }
 
 /**
- * Stores the next records of an export as its results. The first step stores the ids of all records in their order,
- * so that they are sorted only once.
+ * Stores the next records of an export as its results, and where the following ones begin as its only line.
  *
  * @returns how many records were stored, and whether they were the last
  */
 export function exportSome(store: StoreView, job: Job): { count: number; isLast: boolean } {
 	const { jobLines, jobResults } = store.unrestricted;
 	const { table, query } = exportedList(store, job);
-	if (job.started_at === null) {
-		const lists = table.idsInOrder({ ...query, limit: recordsPerStep });
-		for (const [position, text] of lists.entries()) jobLines.add(job.id, { position, text });
-	}
-	const [next, following] = jobLines.page(job.id, -1, 2);
-	if (!next) return { count: 0, isLast: true };
-	const documents = table.recordsOf(next.text, query);
+	const [reached] = jobLines.page(job.id, -1, 1);
+	const after = reached && (JSON.parse(reached.text) as Cell[]);
+	const { documents, end } = table.list({ ...query, after, limit: recordsPerStep });
 	for (const [i, document] of documents.entries()) {
 		jobResults.add(job.id, { position: job.processed + i, text: listedRecord(document, query) });
 	}
-	jobLines.dropUntil(job.id, next.position);
-	return { count: documents.length, isLast: !following };
+	jobLines.drop(job.id);
+	if (end) jobLines.add(job.id, { position: 0, text: JSON.stringify(end) });
+	return { count: documents.length, isLast: !end };
 }
 
 function exportedList(store: StoreView, { resource: name, query: rawQuery }: ExportedList) {

@@ -5,9 +5,6 @@ import type { Job } from '../../core/schemas/jobs.ts';
 import type { Service } from '../../core/service.ts';
 import { hasEnded } from './job-queue.ts';
 
-/** Maximum number of lines that are read at once. */
-const linesAtOnce = 200;
-
 /** The requested results: how many to skip, and how many to return at most. */
 export interface Range {
 	offset: number;
@@ -15,7 +12,7 @@ export interface Range {
 }
 
 /**
- * Streams the results of a job as newline-delimited JSON, in the order of its lines.
+ * The results of a job as newline-delimited JSON, in the order of its lines.
  *
  * @param hasRecords whether results hold the written records, or only their ids and versions
  * @throws Problem job_not_finished, results_expired
@@ -25,7 +22,7 @@ export function resultLines(
 	job: Job,
 	{ offset, limit }: Range,
 	hasRecords: boolean,
-): ReadableStream<Uint8Array> {
+): string {
 	const { store } = service;
 	const now = new Date(service.now()).toISOString();
 	if (!hasEnded(job)) {
@@ -36,20 +33,8 @@ export function resultLines(
 	if (job.results_expire_at! <= now) {
 		throw new Problem('results_expired', `The results were kept until ${job.results_expire_at}.`);
 	}
-	const encoder = new TextEncoder();
-	return ReadableStream.from(
-		(function* () {
-			let after = offset - 1;
-			for (let remaining = limit; remaining > 0; ) {
-				const lines = store.jobResults.page(job.id, after, Math.min(remaining, linesAtOnce));
-				if (lines.length === 0) return;
-				after = lines.at(-1)!.position;
-				remaining -= lines.length;
-				const texts = lines.map(({ text }) => (hasRecords ? text : withoutRecord(text)));
-				yield encoder.encode(texts.map((text) => `${text}\n`).join(''));
-			}
-		})(),
-	);
+	const texts = store.jobResults.page(job.id, offset - 1, limit).map(({ text }) => (hasRecords ? text : withoutRecord(text)));
+	return texts.map((text) => `${text}\n`).join('');
 }
 
 const withoutRecord = (line: string): string => JSON.stringify(redactResult(JSON.parse(line) as JsonObject));

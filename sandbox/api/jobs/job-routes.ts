@@ -129,7 +129,7 @@ const getResults = (service: Service): ApiRoute =>
 			},
 		},
 		errors: [409, 410],
-		handle(c, { offset, limit = Infinity, records }) {
+		handle(c, { offset, limit = -1, records }) {
 			const job = jobOf(c);
 			requireScope(c, scopeForRecordsOf(job));
 			const hasRecords = records && mayRead(c, job.resource);

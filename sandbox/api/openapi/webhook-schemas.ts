@@ -20,7 +20,7 @@ export function webhookSchemas(): Record<string, JsonSchema> {
 		WebhookList: WebhookList!,
 		WebhookWithSecret: {
 			...record,
-			description: 'A webhook with its secret. A replayed response has no secret after the webhook was deleted.',
+			description: 'A webhook with its secret.',
 			properties: { ...record.properties, secret },
 			example: { ...(record['example'] as object), secret: exampleValue(secret) },
 		},

@@ -1,5 +1,4 @@
-import { lookup, Resolver } from 'node:dns/promises';
-import { isIP } from 'node:net';
+import { lookup } from 'node:dns/promises';
 import ipaddr from 'ipaddr.js';
 
 interface Address {
@@ -16,7 +15,7 @@ interface Address {
  * @throws Error for people, if the name is unknown or any of its addresses is not public
  */
 export async function publicAddress(host: string): Promise<Address> {
-	const addresses = await resolve(host);
+	const addresses = await anyAddress(host);
 	const internal = addresses.find(({ address }) => !isPublic(address));
 	if (!internal) return addresses[0]!;
 	// The address is not named, because that would reveal the internal network.
@@ -36,29 +35,13 @@ function isPublic(address: string): boolean {
 
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
-/** Queries name servers without using a thread, so that slow servers delay nothing else. */
-const nameServers = new Resolver({ timeout: 3000, tries: 2 });
-
-async function resolve(host: string): Promise<Address[]> {
-	const name = withoutBrackets(host);
-	const family = isIP(name) as 4 | 6 | 0;
-	if (family !== 0) return [{ address: name, family }];
-	// Name servers do not know localhost (RFC 6761, 6.3).
-	if (/(^|\.)localhost\.?$/i.test(name)) return [{ address: '127.0.0.1', family: 4 }];
-	const found = await Promise.all([
-		nameServers.resolve4(name).then((all) => all.map((address): Address => ({ address, family: 4 })), noAddresses),
-		nameServers.resolve6(name).then((all) => all.map((address): Address => ({ address, family: 6 })), noAddresses),
-	]);
-	if (found.flat().length > 0) return found.flat();
-	throw new Error(`The host ${host} is unknown.`);
-}
-
-/** Resolves a host with this machine's resolver, to any address. */
+/**
+ * Resolves a host with this machine's resolver, to any address.
+ *
+ * @throws Error for people, if the name is unknown
+ */
 export async function anyAddress(host: string): Promise<Address[]> {
-	const found = await lookup(withoutBrackets(host), { all: true }).catch(noAddresses);
+	const found = await lookup(host.replace(/^\[|\]$/g, ''), { all: true }).catch(() => []);
 	if (found.length > 0) return found as Address[];
 	throw new Error(`The host ${host} is unknown.`);
 }
-
-const withoutBrackets = (host: string): string => host.replace(/^\[|\]$/g, '');
-const noAddresses = (): Address[] => [];

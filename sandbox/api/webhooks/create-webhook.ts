@@ -23,8 +23,8 @@ export function createWebhook(
 	const webhook = JSON.parse(response.body!) as Webhook;
 	const { unrestricted } = context.store;
 	refuseUnknownEvents(unrestricted, webhook.events);
-	const secretId = unrestricted.webhookSecrets.set(webhook.id, secret, context.now);
-	return { response: { ...response, secretId }, webhook, secret };
+	unrestricted.webhookSecrets.set(webhook.id, secret, context.now);
+	return { response: { ...response, body: JSON.stringify({ ...webhook, secret }) }, webhook, secret };
 }
 
 export const hintOf = (secret: string): string => secret.slice(-4);

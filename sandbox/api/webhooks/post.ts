@@ -64,22 +64,5 @@ const explainStatus = (status: number): string =>
 function explain(error: Error & { code?: string }): string {
 	if (axios.isCancel(error)) return `The receiver took longer than ${timeoutMs / 1000} s.`;
 	if (!axios.isAxiosError(error)) return error.message;
-	const reason = failures[error.code ?? ''] ?? 'the connection failed';
-	return `The receiver cannot be reached: ${reason}${error.code ? ` (${error.code})` : ''}.`;
+	return `The receiver cannot be reached${error.code ? ` (${error.code})` : ''}.`;
 }
-
-const failures: Record<string, string> = {
-	ECONNREFUSED: 'the connection was refused',
-	ECONNRESET: 'the connection was reset',
-	EPIPE: 'the connection was reset',
-	ETIMEDOUT: 'the connection timed out',
-	EHOSTUNREACH: 'there is no route to it',
-	ENETUNREACH: 'there is no route to it',
-	ENOTFOUND: 'the host is unknown',
-	EPROTO: 'the TLS handshake failed',
-	CERT_HAS_EXPIRED: 'its certificate has expired',
-	DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
-	SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is self-signed',
-	UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate cannot be verified',
-	ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
-};

@@ -80,8 +80,8 @@ const rotateRoute = (service: Service): ApiRoute =>
 				const change = { secret_hint: hintOf(secret) };
 				const webhook = changeByService(context, webhookOf(context.store, c), change);
 				const until = context.now + replacedSecretLastsMs;
-				const secretId = service.store.webhookSecrets.set(webhook.id, secret, context.now, until);
-				return { ...recordResponse(200, webhook), secretId };
+				service.store.webhookSecrets.set(webhook.id, secret, context.now, until);
+				return { ...recordResponse(200, webhook), body: JSON.stringify({ ...webhook, secret }) };
 			}),
 	});
 

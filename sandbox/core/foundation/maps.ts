@@ -12,10 +12,3 @@ export function getOrCreate<Key, Value>(map: MapLike<Key, Value>, key: Key, crea
 	map.set(key, value);
 	return value;
 }
-
-/** Sets an entry, and evicts the one that was set least recently if the map is full. */
-export function setRecent<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, capacity: number): void {
-	map.delete(key);
-	map.set(key, value);
-	if (map.size > capacity) map.delete(map.keys().next().value!);
-}

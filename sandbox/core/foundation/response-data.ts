@@ -3,8 +3,6 @@ export interface ResponseData {
 	status: number;
 	headers: Record<string, string>;
 	body: string | null;
-	/** The id of the webhook secret that is added to the body when it is sent. Responses are stored without secrets. */
-	secretId?: number;
 	/** The id of the record in the body, if the body is a record. */
 	id?: string;
 }

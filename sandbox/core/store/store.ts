@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { setRecent } from '../foundation/maps.ts';
+import { getOrCreate } from '../foundation/maps.ts';
 import { customObjects, objectKeyOf, recordsOf } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import { jobs } from '../schemas/jobs.ts';
@@ -24,9 +24,6 @@ import { Tokens } from './credentials/tokens.ts';
 import { type Part, Transactions } from './transactions.ts';
 import { WebhookSecrets } from './credentials/webhook-secrets.ts';
 import { WriteClock } from './write-clock.ts';
-
-/** Each table holds about 60 prepared statements, and accounts may keep defining and deleting custom objects. */
-const maxCustomTables = 200;
 
 /** The database of the service: one SQLite file with one table per resource. */
 export class Store {
@@ -149,12 +146,8 @@ export class Store {
 		const key = objectKeyOf(resource);
 		if (key === undefined) return undefined;
 		const objects = this.tables.get(customObjects.name)!;
-		const definition = objects.cached(`key ${key}`, () => objects.findAll([equals('key', key)], 1)[0] ?? null);
-		if (!definition) return undefined;
-		const cachedTable = this.customTables.get(definition.id);
-		const table = cachedTable ?? new Table(this.database, recordsOf(definition));
-		setRecent(this.customTables, definition.id, table, maxCustomTables);
-		return table;
+		const definition = objects.cached(`key ${key}`, () => objects.findAll([equals('key', key)], 1)[0]);
+		return definition && getOrCreate(this.customTables, definition.id, () => new Table(this.database, recordsOf(definition)));
 	}
 
 	/** The instant of the latest write; empty for a new database. */

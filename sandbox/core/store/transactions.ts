@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { PreparedStatements } from './records/prepared-statements.ts';
+import { Memory } from './records/memory.ts';
 
 const outermost = { begin: ['BEGIN IMMEDIATE'], commit: ['COMMIT'], rollback: ['ROLLBACK'] };
 const nested = { begin: ['SAVEPOINT part'], commit: ['RELEASE part'], rollback: ['ROLLBACK TO part', 'RELEASE part'] };
@@ -13,14 +13,13 @@ class PartlyWritten extends Error {}
 /** Transactions with nested parts. */
 export class Transactions {
 	private readonly database: DatabaseSync;
-	private readonly statements: PreparedStatements;
+	private readonly statements = new Memory();
 	private readonly totalChanges: StatementSync;
 	private readonly onStale: () => void;
 
 	/** @param onStale called when cached reads are stale: after a rollback */
 	constructor(database: DatabaseSync, onStale: () => void) {
 		this.database = database;
-		this.statements = new PreparedStatements(database);
 		this.totalChanges = database.prepare('SELECT total_changes() AS value');
 		this.onStale = onStale;
 	}
@@ -78,6 +77,6 @@ export class Transactions {
 	}
 
 	private execute(statements: string[]): void {
-		for (const sql of statements) this.statements.get(sql).run();
+		for (const sql of statements) this.statements.get(sql, () => this.database.prepare(sql)).run();
 	}
 }

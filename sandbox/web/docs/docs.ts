@@ -5,6 +5,7 @@ import type { Context } from 'hono';
 import { html, raw } from 'hono/html';
 import type { Route } from '../../api/http/route.ts';
 import type { Env, Service } from '../../core/service.ts';
+import { apiTokenOf } from '../../core/store/credentials/sessions.ts';
 import { docsPath } from '../../api/http/docs-path.ts';
 import { iconLinks } from '../pages/icon.ts';
 import { sessionOf } from '../sign-in/session.ts';
@@ -81,7 +82,7 @@ export function docsRoutes(service: Service): Route[] {
 
 function documentationPage(c: Context<Env>, service: Service): Response | Promise<Response> {
 	const session = sessionOf(service, c);
-	const token = session ? service.store.sessions.apiToken(session.token) : '';
+	const token = session ? apiTokenOf(session.token) : '';
 	const authentication = { preferredSecurityScheme: 'apiKey', securitySchemes: { apiKey: { token } } };
 	// Scalar would resolve the document's relative server to //v1/contacts.
 	const servers = [{ url: new URL(c.req.url).origin }];

@@ -1,3 +1,4 @@
+import { startSandbox } from '../../../sandbox/serve.ts';
 import { errorsOf, inProcess, type Json } from '../harness/in-process.ts';
 import { ended, linesOf, ndjson, people, runJob, startJob } from '../harness/job-client.ts';
 
@@ -197,4 +198,15 @@ test('every result of a job has the described shape', async () => {
 	const { body: job } = await sandbox.get('/v1/jobs');
 	const { properties } = document.components.schemas.Job;
 	expect(Object.keys(job.data[0]).sort()).toEqual(Object.keys(properties).sort());
+});
+
+test('a file that is too large is refused, and the connection goes on', async () => {
+	const { url, close } = await startSandbox({ contacts: 0, apiKey: 'KEY' });
+	const headers = { Authorization: 'Bearer KEY', ...ndjson };
+	const path = `${url}/v1/jobs?resource=contacts&operation=create`;
+	const response = await fetch(path, { method: 'POST', headers, body: `${'x'.repeat(50_000_000)}\n` });
+	expect(response.status).toBe(413);
+	const list = await fetch(`${url}/v1/jobs`, { headers });
+	expect(await list.json()).toMatchObject({ total: 0 });
+	await close();
 });

@@ -11,25 +11,17 @@ export class Sessions {
 
 	constructor(database: DatabaseSync) {
 		this.statements = statementsOf(database, `
-			CREATE TABLE IF NOT EXISTS sessions (
-				hash BLOB PRIMARY KEY, expires_at REAL NOT NULL,
+			CREATE TABLE IF NOT EXISTS page_sessions (
+				hash BLOB PRIMARY KEY, api_hash BLOB NOT NULL UNIQUE, expires_at REAL NOT NULL,
 				user_id TEXT NOT NULL REFERENCES members ON DELETE CASCADE
-			);
-			CREATE TABLE IF NOT EXISTS session_tokens (
-				token_hash BLOB PRIMARY KEY, hash BLOB NOT NULL REFERENCES sessions ON DELETE CASCADE
-			);
-			CREATE INDEX IF NOT EXISTS session_tokens_by_session ON session_tokens (hash);
+			)
 		`, {
-			insert: 'INSERT INTO sessions (hash, user_id, expires_at) VALUES (?, ?, ?)',
-			select: 'SELECT user_id FROM sessions WHERE hash = ? AND expires_at > ?',
-			delete: 'DELETE FROM sessions WHERE hash = ?',
-			expire: 'DELETE FROM sessions WHERE expires_at <= ?',
-			insertToken: 'INSERT OR IGNORE INTO session_tokens (token_hash, hash) VALUES (?, ?)',
-			selectByToken: `
-				SELECT user_id FROM session_tokens JOIN sessions USING (hash)
-				WHERE token_hash = ? AND expires_at > ?
-			`,
-			end: 'DELETE FROM sessions WHERE user_id = ?',
+			insert: 'INSERT INTO page_sessions (hash, api_hash, user_id, expires_at) VALUES (?, ?, ?, ?)',
+			select: 'SELECT user_id FROM page_sessions WHERE hash = ? AND expires_at > ?',
+			selectByToken: 'SELECT user_id FROM page_sessions WHERE api_hash = ? AND expires_at > ?',
+			delete: 'DELETE FROM page_sessions WHERE hash = ?',
+			expire: 'DELETE FROM page_sessions WHERE expires_at <= ?',
+			end: 'DELETE FROM page_sessions WHERE user_id = ?',
 		});
 	}
 
@@ -37,23 +29,13 @@ export class Sessions {
 	open(userId: string, now: number): string {
 		this.statements.expire.run(now);
 		const token = newSecret('crm_session');
-		this.statements.insert.run(hashOf(token), userId, now + lastsMs);
+		this.statements.insert.run(hashOf(token), hashOf(apiTokenOf(token)), userId, now + lastsMs);
 		return token;
 	}
 
 	/** @returns the id of the user who signed in */
 	find(token: string, now: number): string | undefined {
 		return this.statements.select.get(hashOf(token), now)?.['user_id'] as string | undefined;
-	}
-
-	/**
-	 * The token with which the documentation page calls the API for its reader, as long as they are
-	 * signed in. Scripts may read it; the token of the cookie cannot be derived from it.
-	 */
-	apiToken(token: string): string {
-		const apiToken = `crm_page_${createHmac('sha256', token).update('api').digest('base64url')}`;
-		this.statements.insertToken.run(hashOf(apiToken), hashOf(token));
-		return apiToken;
 	}
 
 	/** @returns the id of the user whose session an API token belongs to */
@@ -70,3 +52,9 @@ export class Sessions {
 		this.statements.end.run(userId);
 	}
 }
+
+/**
+ * The token with which the documentation page calls the API for its reader, as long as they are signed in. Scripts may
+ * read it; the token of the cookie cannot be derived from it.
+ */
+export const apiTokenOf = (token: string): string => `crm_page_${createHmac('sha256', token).update('api').digest('base64url')}`;

@@ -2,9 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { rowsOf, statementsOf } from '../statements.ts';
 
-/** Replaced secrets are kept as long as idempotency keys: until then, a replayed response includes its secret. */
-const replacedAreKeptMs = 24 * 60 * 60 * 1000;
-
 /**
  * The signing secrets of subscriptions. They are stored in plain text, because an HMAC cannot be
  * computed from a hash. Times are in milliseconds since 1970.
@@ -25,14 +22,8 @@ export class WebhookSecrets {
 				WHERE webhook_id = ? AND (expires_at IS NULL OR expires_at > ?)
 				ORDER BY created_at DESC, rowid DESC
 			`,
-			find: 'SELECT secret FROM webhook_secrets WHERE webhook_id = ? AND rowid = ?',
-			end: `
-				UPDATE webhook_secrets SET expires_at = ? WHERE webhook_id = ? AND expires_at > ?
-			`,
-			forget: 'DELETE FROM webhook_secrets WHERE expires_at <= ?',
-			retire: `
-				UPDATE webhook_secrets SET expires_at = ? WHERE webhook_id = ? AND expires_at IS NULL
-			`,
+			forget: 'DELETE FROM webhook_secrets WHERE webhook_id = ? AND expires_at IS NOT NULL',
+			retire: 'UPDATE webhook_secrets SET expires_at = ? WHERE webhook_id = ?',
 			drop: 'DELETE FROM webhook_secrets WHERE webhook_id = ?',
 		});
 	}
@@ -40,19 +31,11 @@ export class WebhookSecrets {
 	/**
 	 * Makes `secret` the current one. The previous one stays valid until `expiresAt`, and older ones
 	 * expire at once: at most two secrets sign, however often they are rotated.
-	 *
-	 * @returns the id for `find`
 	 */
-	set(webhookId: string, secret: string, now: number, expiresAt = now): number {
-		this.statements.forget.run(now - replacedAreKeptMs);
-		this.statements.end.run(now, webhookId, now);
+	set(webhookId: string, secret: string, now: number, expiresAt = now): void {
+		this.statements.forget.run(webhookId);
 		this.statements.retire.run(expiresAt, webhookId);
-		return Number(this.statements.insert.run(webhookId, secret, now).lastInsertRowid);
-	}
-
-	/** Finds a secret, even if it was replaced, as long as a response with it can be replayed. */
-	find(webhookId: string, id: number): string | undefined {
-		return this.statements.find.get(webhookId, id)?.['secret'] as string | undefined;
+		this.statements.insert.run(webhookId, secret, now);
 	}
 
 	/** Lists the valid secrets, newest first. */

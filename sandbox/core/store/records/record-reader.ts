@@ -1,8 +1,8 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { type Cell, customField, quoted } from './columns.ts';
-import { allOf, type Condition, equals, isIn } from './condition.ts';
+import { allOf, type Condition, equals } from './condition.ts';
 import { keysetCondition, type Order } from './keyset.ts';
-import type { PreparedStatements } from './prepared-statements.ts';
-import type { QueryCache } from './query-cache.ts';
+import type { Memory } from './memory.ts';
 import { parseRecord } from './record-json.ts';
 import { live, sqlName } from './table-definition.ts';
 import type { Resource, StoredRecord } from '../../schemas/resource.ts';
@@ -34,8 +34,11 @@ interface ListedPage {
 /** The parts of a table that every reader of it shares. */
 interface RecordSource {
 	resource: Resource;
-	statements: PreparedStatements;
-	cache: QueryCache;
+	database: DatabaseSync;
+	/** The prepared statements, by their SQL: preparing one takes longer than finding a record with it. */
+	statements: Memory;
+	/** What was read since the last change of the table. */
+	cache: Memory;
 }
 
 /** Reads the records of a table that match the conditions of a view, such as those visible to a user. */
@@ -82,27 +85,6 @@ export class RecordReader {
 		return this.rows(selection).map((row) => row['document'] as string);
 	}
 
-	/** The ids of all records of a list in its order, as JSON lists of `limit` ids. */
-	idsInOrder({ conditions, order, includeDeleted, limit }: Selection): string[] {
-		const { sql, values } = this.where(conditions, includeDeleted);
-		const placed = `SELECT id, row_number() OVER (${orderBy(order)}) - 1 AS place FROM ${this.name} WHERE ${sql}`;
-		return this.run(
-			`SELECT json_group_array(id ORDER BY place) AS ids FROM (${placed}) GROUP BY place / ${limit} ORDER BY place`,
-			values,
-		).map((row) => row['ids'] as string);
-	}
-
-	/**
-	 * Reads records of a list by their ids, except those that are no longer in it.
-	 *
-	 * @param ids a JSON list in the order of the list
-	 */
-	recordsOf(ids: string, { conditions, includeDeleted }: Selection): string[] {
-		const { sql, values } = this.where([isIn('id', ids), ...conditions], includeDeleted);
-		return this.run(`SELECT document FROM ${this.name} WHERE ${sql} ORDER BY instr(?, '"' || id || '"')`, [...values, ids])
-			.map((row) => row['document'] as string);
-	}
-
 	/** Whether a record can be seen, deleted or not. */
 	sees(id: string): boolean {
 		return this.visible.length === 0 || this.findEver(id) !== undefined;
@@ -114,7 +96,7 @@ export class RecordReader {
 		const read = () => this.run(`SELECT count(*) AS total FROM ${this.name} WHERE ${sql}`, values)[0]!['total'] as number;
 		// The cache is not cleared when another table changes.
 		if ([...conditions, ...this.visible].some(({ readsOtherTables }) => readsOtherTables)) return read();
-		return this.source.cache.getOrRead(`total ${JSON.stringify([sql, values])}`, read);
+		return this.source.cache.get(`total ${JSON.stringify([sql, values])}`, read);
 	}
 
 	/** Reads a page, and counts all records that meet the conditions. */
@@ -140,8 +122,9 @@ export class RecordReader {
 		return allOf([...conditions, ...this.visible, ...(includeDeleted ? [] : [{ sql: live, values: [] }])]);
 	}
 
-	private run(sql: string, values: Cell[]): Array<Record<string, unknown>> {
-		return this.source.statements.get(sql).all(...values);
+	protected run(sql: string, values: Cell[] = []): Array<Record<string, unknown>> {
+		const { statements, database } = this.source;
+		return statements.get(sql, () => database.prepare(sql)).all(...values);
 	}
 }
 

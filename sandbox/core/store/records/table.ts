@@ -1,8 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type Cell, cellOf, type Column, columnsOf, quoted, searchText } from './columns.ts';
 import { allOf, equals } from './condition.ts';
-import { PreparedStatements } from './prepared-statements.ts';
-import { QueryCache } from './query-cache.ts';
+import { Memory } from './memory.ts';
 import { parseRecord, recordJson } from './record-json.ts';
 import { RecordReader } from './record-reader.ts';
 import { entriesDefinition, indexDefinitions, live, nextStepAt, tableDefinition } from './table-definition.ts';
@@ -27,7 +26,7 @@ export class Table extends RecordReader {
 	constructor(database: DatabaseSync, resource: Resource) {
 		const columns = columnsOf(resource);
 		createTable(database, resource, columns);
-		super({ resource, statements: new PreparedStatements(database), cache: new QueryCache() }, []);
+		super({ resource, database, statements: new Memory(), cache: new Memory() }, []);
 		this.database = database;
 		this.columns = columns;
 		const names = ['id', 'search', ...columns.map(({ name }) => quoted(name)), ...(resource.states?.timed ? [nextStepAt] : []), 'document'];
@@ -40,7 +39,7 @@ export class Table extends RecordReader {
 	findOther(values: Record<string, Cell>, id: string): string | undefined {
 		const same = allOf(Object.entries(values).map(([column, value]) => equals(column, value)));
 		const sql = `SELECT id FROM ${this.name} WHERE ${same.sql} AND id <> ? AND ${live} LIMIT 1`;
-		return this.source.statements.get(sql).get(...same.values, id)?.['id'] as string | undefined;
+		return this.run(sql, [...same.values, id])[0]?.['id'] as string | undefined;
 	}
 
 	/** Finds the timed transition that is due first. */
@@ -49,20 +48,20 @@ export class Table extends RecordReader {
 			SELECT document, ${nextStepAt} FROM ${this.name}
 			WHERE ${nextStepAt} <> '' AND ${nextStepAt} <= ? ORDER BY ${nextStepAt}, id LIMIT 1
 		`;
-		const row = this.source.statements.get(sql).get(now);
+		const [row] = this.run(sql, [now]);
 		return row && { record: parseRecord(row['document'] as string), at: row[nextStepAt] as string };
 	}
 
 	/** The highest number in a column, deleted records included; 0 if there are no records. */
 	highest(column: string): number {
-		const row = this.source.statements.get(`SELECT max(${quoted(column)}) AS value FROM ${this.name}`);
-		return Number(row.get()!['value'] ?? 0);
+		const [row] = this.run(`SELECT max(${quoted(column)}) AS value FROM ${this.name}`);
+		return Number(row!['value'] ?? 0);
 	}
 
 	/** The instant of the latest change of a record; empty if there are no records. */
 	lastUpdate(): string {
-		const row = this.source.statements.get(`SELECT max(updated_at) AS value FROM ${this.name}`).get()!;
-		return (row['value'] as string | null) ?? '';
+		const [row] = this.run(`SELECT max(updated_at) AS value FROM ${this.name}`);
+		return (row!['value'] as string | null) ?? '';
 	}
 
 	/**
@@ -93,7 +92,7 @@ export class Table extends RecordReader {
 	 */
 	erase(remains: Record<string, unknown> & { id: string }, hidden: Record<string, string>): void {
 		this.save({ ...remains, ...hidden } as unknown as StoredRecord, '');
-		this.source.statements.get(`UPDATE ${this.name} SET document = ? WHERE id = ?`).run(JSON.stringify(remains), remains.id);
+		this.run(`UPDATE ${this.name} SET document = ? WHERE id = ?`, [JSON.stringify(remains), remains.id]);
 	}
 
 	/** The values of the columns, in their order. */
@@ -117,12 +116,12 @@ export class Table extends RecordReader {
 	/** Whether the table exists; it does not if the transaction that created it was rolled back. */
 	exists(): boolean {
 		const sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?";
-		return this.source.statements.get(sql).get(this.name) !== undefined;
+		return this.run(sql, [this.name]).length > 0;
 	}
 
 	/** Returns the cached value, or reads it if the table has changed since. */
 	cached<T>(key: string, read: () => T): T {
-		return this.source.cache.getOrRead(key, read);
+		return this.source.cache.get(key, read);
 	}
 
 	/** Clears the cache; call it after a change that bypasses `save`, such as a rollback. */

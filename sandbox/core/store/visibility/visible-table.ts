@@ -12,8 +12,6 @@ export type TableView = Pick<
 	| 'findAll'
 	| 'findByCustomField'
 	| 'page'
-	| 'idsInOrder'
-	| 'recordsOf'
 	| 'sees'
 	| 'count'
 	| 'list'

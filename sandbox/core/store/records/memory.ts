@@ -2,14 +2,14 @@ import { getOrCreate } from '../../foundation/maps.ts';
 
 const maxRemembered = 1000;
 
-/** Caches what was read from a table since its last change. */
-export class QueryCache {
+/** Values that were read or made before, by key. */
+export class Memory {
 	private readonly values = new Map<string, unknown>();
 
-	/** Returns the cached value, or reads and caches it. */
-	getOrRead<T>(key: string, read: () => T): T {
+	/** Returns the value, which is made if it is not remembered. */
+	get<T>(key: string, make: () => T): T {
 		if (this.values.size >= maxRemembered) this.values.clear();
-		return getOrCreate(this.values, key, read) as T;
+		return getOrCreate(this.values, key, make) as T;
 	}
 
 	clear(): void {
