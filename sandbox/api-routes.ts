@@ -4,7 +4,7 @@ import { homeHandler } from './web/console/console-routes.ts';
 import { type ApiRoute, endpoint } from './api/endpoint/endpoint.ts';
 import { noContent } from './api/endpoint/responses.ts';
 import { eventRoutes } from './api/event-routes.ts';
-import { docsPath } from './api/http/docs-path.ts';
+import { docsPath } from './api/http/route.ts';
 import type { Service } from './core/service.ts';
 import { jobRoutes } from './api/jobs/job-routes.ts';
 import { authorizeRoutes } from './web/consent/consent-routes.ts';

@@ -12,7 +12,7 @@ import type { Service } from '../core/service.ts';
 import { listResponse } from '../core/foundation/response-data.ts';
 import { pointInTime } from '../core/schemas/fields.ts';
 import { type Condition, equals } from '../core/store/records/condition.ts';
-import { keysetCondition } from '../core/store/records/keyset.ts';
+import { keysetCondition } from '../core/store/records/record-reader.ts';
 import { eventJson } from '../domain/events/event-json.ts';
 import { eventTypesIn, explainPattern } from '../domain/events/event-types.ts';
 import { readableWith, typeCondition } from '../domain/events/event-conditions.ts';

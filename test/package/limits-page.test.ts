@@ -13,7 +13,7 @@ import { maxBatchSize } from '../../sandbox/core/schemas/batch.ts';
 import { maxCustomFields } from '../../sandbox/core/schemas/custom-fields.ts';
 import { jobLimits } from '../../sandbox/core/schemas/jobs.ts';
 import { eventsAreKeptMs } from '../../sandbox/core/store/log/event-log.ts';
-import { disableAfterMs } from '../../sandbox/api/webhooks/schedule.ts';
+import { disableAfterMs } from '../../sandbox/api/webhooks/dispatcher.ts';
 
 const page = readFileSync(resolve(__dirname, '../../docs/reference/limits.md'), 'utf8');
 const n = (value: number) => value.toLocaleString('en');

@@ -3,7 +3,7 @@ import { type ApiRoute, type Endpoint, endpoint } from '../endpoint/endpoint.ts'
 import { filterParameter } from '../endpoint/filter-parameters.ts';
 import { queryParametersOf } from '../endpoint/parameters.ts';
 import { noContent, pageResponse, success } from '../endpoint/responses.ts';
-import type { Service } from '../../core/service.ts';
+import type { Service, Env } from '../../core/service.ts';
 import { listResponse, toResponse } from '../../core/foundation/response-data.ts';
 import { customFieldListTypes, customFieldOperators, filterFinder } from '../../domain/queries/custom-field-filters.ts';
 import { requireScope } from '../../domain/access/authentication.ts';
@@ -21,18 +21,22 @@ import {
 	existingTable,
 	updateRecord,
 	upsertRecord,
+	tagIdsOf,
+	takeAction,
 } from '../../domain/records/write.ts';
 import type { BulkOperation } from '../../core/schemas/batch.ts';
 import { customFields, maxCustomFields } from '../../core/schemas/custom-fields.ts';
 import { resources } from '../../core/schemas/index.ts';
 import type { jobOperations } from '../../core/schemas/jobs.ts';
 import { batchOperationId, namesOf } from '../../core/schemas/names.ts';
-import { hasCustomFields, type Resource } from '../../core/schemas/resource.ts';
-import { actionRoutes } from './action-routes.ts';
+import { hasCustomFields, type Resource, actionInput } from '../../core/schemas/resource.ts';
 import { batchRoutes } from './batch-routes.ts';
-import { customObjectRoutes } from './custom-object-routes.ts';
 import { respondToBodylessWrite, respondToWrite } from './respond-to-write.ts';
-import { tagRoutes } from './tag-routes.ts';
+import { hasTags, tags } from '../../core/schemas/tags.ts';
+import type { Context } from 'hono';
+import { getOrCreate } from '../../core/foundation/maps.ts';
+import { Problem } from '../../core/foundation/problem.ts';
+import { anyRecords, recordsName } from '../../core/schemas/custom-objects.ts';
 
 /** Every route of every resource, including the records of custom objects. */
 export const collectionRoutes = (service: Service): ApiRoute[] =>
@@ -217,3 +221,80 @@ const inBulk = (resource: Resource, operation: BulkOperation) => ({
 	'x-batch': batchOperationId(operation, resource),
 	...inJob(resource, operation),
 });
+
+/** The routes of a resource's actions: what can be done with a record besides setting its fields. */
+function actionRoutes(service: Service, resource: Resource): ApiRoute[] {
+	const { Singular, singular } = namesOf(resource);
+	return Object.entries(resource.actions ?? {}).map(([name, action]) => endpoint({
+		method: 'POST',
+		path: `/v1/${resource.name}/{id}/${name}`,
+		id: `${name}${Singular}`,
+		tag: resource.name,
+		summary: action.summary,
+		description: action.description,
+		body: actionInput(action),
+		ifMatch: true,
+		responses: { 200: success(`The changed ${singular}.`, Singular, 'ETag') },
+		handle(c) {
+			// The body may be absent if the action requires no input.
+			const hasBody = c.req.header('Content-Type') !== undefined;
+			const respond = hasBody ? respondToWrite : respondToBodylessWrite;
+			return respond(service, resource, c, (context, body) => {
+				const ifMatch = c.req.header('If-Match');
+				const record = takeAction(context, c.req.param('id')!, action, body, ifMatch);
+				return recordResponse(200, record);
+			});
+		},
+	}));
+}
+
+/** The routes that add a tag to a record and remove it; none if the records have no tags. */
+function tagRoutes(service: Service, resource: Resource): ApiRoute[] {
+	if (!hasTags(resource)) return [];
+	const { Singular, singular, withArticle } = namesOf(resource);
+	const tagEndpoint = (
+		method: 'PUT' | 'DELETE',
+		id: string,
+		summary: string,
+		retag: (ids: string[], tagId: string) => string[],
+	): ApiRoute =>
+		endpoint({
+			method,
+			path: `/v1/${resource.name}/{id}/tags/{tag_id}`,
+			id,
+			summary,
+			tag: resource.name,
+			ifMatch: true,
+			responses: { 200: success(`The ${singular} with its tags.`, Singular, 'ETag') },
+			handle: (c) =>
+				respondToBodylessWrite(service, resource, c, (context) => {
+					const { store } = context;
+					const recordId = c.req.param('id')!;
+					const ids = tagIdsOf(existingRecord(store, resource, recordId));
+					const tag = existingRecord(store, tags, c.req.param('tag_id')!);
+					const change = { tag_ids: retag(ids, tag.id) };
+					return updateRecord(context, recordId, change, c.req.header('If-Match'));
+				}),
+		});
+	return [
+		tagEndpoint('PUT', `tag${Singular}`, `Add a tag to ${withArticle}`, (ids, tag) => [...new Set([...ids, tag])]),
+		tagEndpoint('DELETE', `untag${Singular}`, `Remove a tag from ${withArticle}`, (ids, tag) => ids.filter((id) => id !== tag)),
+	];
+}
+
+/**
+ * The routes of the records of custom objects. Objects are known only at run time, so each request
+ * is passed to the route of the resource that is derived from the object's definition.
+ *
+ * @param routesOf creates the routes of one resource; they are in the same order for every object
+ */
+function customObjectRoutes(service: Service, routesOf: (service: Service, resource: Resource) => ApiRoute[]): ApiRoute[] {
+	const routesByResource = new WeakMap<Resource, ApiRoute[]>();
+	const routesFor = (c: Context<Env>): ApiRoute[] => {
+		const key = c.req.param('key')!;
+		const resource = service.store.table(recordsName(key))?.resource;
+		if (!resource) throw new Problem('not_found', `There is no custom object ${key}.`);
+		return getOrCreate(routesByResource, resource, () => routesOf(service, resource));
+	};
+	return routesOf(service, anyRecords).map((route, i) => ({ ...route, handler: (c) => routesFor(c)[i]!.handler(c) }));
+}

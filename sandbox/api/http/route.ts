@@ -2,6 +2,9 @@ import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { Problem } from '../../core/foundation/problem.ts';
 import type { Env } from '../../core/service.ts';
 
+/** The path of the interactive documentation. */
+export const docsPath = '/docs';
+
 export interface Route {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	/** A template, as OpenAPI writes it: `/v1/contacts/{id}`. */

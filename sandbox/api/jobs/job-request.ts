@@ -1,12 +1,15 @@
 import { z } from 'zod/v4';
 import { queryParameter } from '../endpoint/parameters.ts';
-import { invalidParameter, unknownParameter } from '../../core/foundation/problem.ts';
+import { invalidParameter, unknownParameter, Problem, validationFailed } from '../../core/foundation/problem.ts';
 import type { Parameter } from '../endpoint/operation.ts';
 import type { Service } from '../../core/service.ts';
 import { requireUniqueMatchOn } from '../../domain/records/match.ts';
 import { recordsName, recordsPattern } from '../../core/schemas/custom-objects.ts';
 import { resources } from '../../core/schemas/index.ts';
-import { type Job, jobOperations } from '../../core/schemas/jobs.ts';
+import { type Job, jobOperations, jobLimits } from '../../core/schemas/jobs.ts';
+import type { Context } from 'hono';
+import { decodeText, requireContentType } from '../http/body.ts';
+import type { Line } from '../../core/store/job-lines.ts';
 
 export const jobQuery = z.object({
 	resource: z
@@ -62,3 +65,26 @@ export function requestedJob({ store }: Service, query: z.output<typeof jobQuery
 	const exportQuery = operation === 'export' ? Object.fromEntries(others) : null;
 	return { resource: resource.name, operation, match_on: matchOn, query: exportQuery };
 }
+
+/**
+ * Reads a body of newline-delimited JSON. Blank lines are counted and skipped.
+ *
+ * @throws Problem unsupported_media_type, payload_too_large, malformed_json (not UTF-8), validation_failed (no lines)
+ */
+export async function receiveLines(c: Context): Promise<{ bytes: Uint8Array; lines: Line[] }> {
+	requireContentType(
+		c,
+		/^application\/(x-)?ndjson *(;|$)/i,
+		'Send one JSON object per line with Content-Type: application/x-ndjson',
+	);
+	const bytes = new Uint8Array(await c.req.arrayBuffer());
+	const lines = decodeText(bytes).split('\n').map((text, position) => ({ position, text }))
+		.filter(({ text }) => /[^\t\r ]/.test(text));
+	const tooLong = lines.find(({ text }) => Buffer.byteLength(text) > jobLimits.line_bytes);
+	if (tooLong) throw tooLarge(`Line ${tooLong.position + 1} has more than 1 MiB (1,048,576 bytes).`);
+	if (lines.length > jobLimits.lines) throw tooLarge('A job accepts at most 100,000 lines.');
+	if (lines.length > 0) return { bytes, lines };
+	throw validationFailed([{ pointer: '', code: 'required', detail: 'The body is empty. Send one JSON object per line.' }]);
+}
+
+const tooLarge = (detail: string): Problem => new Problem('payload_too_large', `${detail} Send it as several jobs.`);

@@ -2,7 +2,7 @@ import { z } from 'zod/v4';
 import type { Context } from 'hono';
 import { recordResponse } from '../../domain/records/record-response.ts';
 import { toResponse } from '../../core/foundation/response-data.ts';
-import { mayRead, redactResponse } from '../../domain/access/redaction.ts';
+import { mayRead, redactResponse, redactResult } from '../../domain/access/redaction.ts';
 import { originOf, respondToBodylessWrite } from '../collection/respond-to-write.ts';
 import { type ApiRoute, endpoint } from '../endpoint/endpoint.ts';
 import { noContent, success } from '../endpoint/responses.ts';
@@ -16,11 +16,11 @@ import { type Job, jobLimits, jobs } from '../../core/schemas/jobs.ts';
 import { firstVersion } from '../../core/schemas/record.ts';
 import { arrangeRecord } from '../../core/schemas/resource.ts';
 import type { Env, Service } from '../../core/service.ts';
-import { countExportedRecords } from './export.ts';
-import { exportParameter, type JobRequest, requestedJob, jobQuery } from './job-request.ts';
-import { JobQueue, jobWorker } from './job-queue.ts';
-import { resultLines } from './job-results.ts';
-import { receiveLines } from './upload.ts';
+import { countExportedRecords } from './job-step.ts';
+import { exportParameter, type JobRequest, requestedJob, jobQuery, receiveLines } from './job-request.ts';
+import { JobQueue, jobWorker, hasEnded } from './job-queue.ts';
+import type { JsonObject } from '../../core/foundation/json.ts';
+import { Problem } from '../../core/foundation/problem.ts';
 
 const ndjson = 'application/x-ndjson';
 
@@ -164,3 +164,37 @@ function newJob(service: Service, c: Context<Env>, request: JobRequest & Pick<Jo
 		...firstVersion(actor, at),
 	}) as Job;
 }
+
+/** The requested results: how many to skip, and how many to return at most. */
+interface Range {
+	offset: number;
+	limit: number;
+}
+
+/**
+ * The results of a job as newline-delimited JSON, in the order of its lines.
+ *
+ * @param hasRecords whether results hold the written records, or only their ids and versions
+ * @throws Problem job_not_finished, results_expired
+ */
+function resultLines(
+	service: Service,
+	job: Job,
+	{ offset, limit }: Range,
+	hasRecords: boolean,
+): string {
+	const { store } = service;
+	const now = new Date(service.now()).toISOString();
+	if (!hasEnded(job)) {
+		throw new Problem('job_not_finished', `The job is ${job.status}. Try again when it has ended.`, {
+			headers: { 'Retry-After': '1' },
+		});
+	}
+	if (job.results_expire_at! <= now) {
+		throw new Problem('results_expired', `The results were kept until ${job.results_expire_at}.`);
+	}
+	const texts = store.jobResults.page(job.id, offset - 1, limit).map(({ text }) => (hasRecords ? text : withoutRecord(text)));
+	return texts.map((text) => `${text}\n`).join('');
+}
+
+const withoutRecord = (line: string): string => JSON.stringify(redactResult(JSON.parse(line) as JsonObject));

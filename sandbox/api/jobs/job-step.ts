@@ -2,15 +2,17 @@ import { type Bulk, type ItemResult, resultJson, writeItem } from '../../domain/
 import { existingTable } from '../../domain/records/write.ts';
 import { parseText } from '../http/body.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
-import { Problem } from '../../core/foundation/problem.ts';
+import { Problem, unknownParameter } from '../../core/foundation/problem.ts';
 import type { Job } from '../../core/schemas/jobs.ts';
 import type { Service } from '../../core/service.ts';
 import type { Line } from '../../core/store/job-lines.ts';
 import type { Part } from '../../core/store/transactions.ts';
-import { exportSome } from './export.ts';
 import { authorityOf, NoRights, rightsOf } from '../../domain/access/authority.ts';
 import { scopeForRecordsOf } from '../../domain/access/scopes.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
+import { filterFinder } from '../../domain/queries/custom-field-filters.ts';
+import { listedRecord, parseListQuery } from '../../domain/queries/list-query.ts';
+import type { Cell } from '../../core/store/records/columns.ts';
 
 const linesPerStep = 100;
 
@@ -62,4 +64,48 @@ function writeLine(context: WriteContext, part: Part, bulk: Bulk, line: Line, re
 		return { index: line.position, status: error.status, id: null, error: error.body(requestId) };
 	}
 	return writeItem(context, part, bulk, item, line.position, requestId);
+}
+
+/** The number of records that are stored in one step. */
+const recordsPerStep = 100;
+
+/** The list that a job exports, with its filters and its order. */
+type ExportedList = Pick<Job, 'resource' | 'query'>;
+
+/**
+ * Counts the records that an export would contain now.
+ *
+ * @throws Problem invalid_parameter, unknown_parameter, if a list would refuse the query
+ */
+export function countExportedRecords(store: StoreView, list: ExportedList): number {
+	const { table, query } = exportedList(store, list);
+	return table.count(query.conditions, query);
+}
+
+/**
+ * Stores the next records of an export as its results, and where the following ones begin as its only line.
+ *
+ * @returns how many records were stored, and whether they were the last
+ */
+function exportSome(store: StoreView, job: Job): { count: number; isLast: boolean } {
+	const { jobLines, jobResults } = store.unrestricted;
+	const { table, query } = exportedList(store, job);
+	const [reached] = jobLines.page(job.id, -1, 1);
+	const after = reached && (JSON.parse(reached.text) as Cell[]);
+	const { documents, end } = table.list({ ...query, after, limit: recordsPerStep });
+	for (const [i, document] of documents.entries()) {
+		jobResults.add(job.id, { position: job.processed + i, text: listedRecord(document, query) });
+	}
+	jobLines.drop(job.id);
+	if (end) jobLines.add(job.id, { position: 0, text: JSON.stringify(end) });
+	return { count: documents.length, isLast: !end };
+}
+
+function exportedList(store: StoreView, { resource: name, query: rawQuery }: ExportedList) {
+	const queryTexts = new Map(Object.entries(rawQuery ?? {}));
+	const pagingParameter = ['cursor', 'limit'].find((parameter) => queryTexts.has(parameter));
+	if (pagingParameter !== undefined) throw unknownParameter(pagingParameter);
+	const table = existingTable(store, name);
+	const findFilter = filterFinder(store, table.resource);
+	return { table, query: parseListQuery(table.resource, queryTexts, findFilter, store.unrestricted.accountKey) };
 }

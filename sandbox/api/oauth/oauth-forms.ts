@@ -2,8 +2,7 @@ import { z } from 'zod/v4';
 import { defaultScopes } from '../../domain/access/scopes.ts';
 import { describedText } from '../../core/schemas/fields.ts';
 import { jsonSchema } from '../../core/schemas/json-schema.ts';
-import { challengePattern } from './pkce.ts';
-import { grantTypes } from './token-exchange.ts';
+import { challengePattern, grantTypes } from './token-exchange.ts';
 
 const optionalInput = (description: string) => describedText(description).optional();
 

@@ -23,7 +23,6 @@ import { Table } from './records/table.ts';
 import { Tokens } from './credentials/tokens.ts';
 import { type Part, Transactions } from './transactions.ts';
 import { WebhookSecrets } from './credentials/webhook-secrets.ts';
-import { WriteClock } from './write-clock.ts';
 
 /** The database of the service: one SQLite file with one table per resource. */
 export class Store {
@@ -168,5 +167,33 @@ export class Store {
 	close(): void {
 		this.database.close();
 		this.closing.abort();
+	}
+}
+
+/**
+ * The timestamps of writes. They never decrease, even if the service's clock does or a transition is
+ * applied after its due time, so that a client that reads changes since the latest timestamp it has
+ * seen misses nothing.
+ */
+class WriteClock {
+	private latest: string;
+	/** The argument of the last call: a batch stamps the same instant many times. */
+	private lastNow = NaN;
+
+	/** @param latest the latest stored timestamp; empty for a new database */
+	constructor(latest: string) {
+		this.latest = latest;
+	}
+
+	/**
+	 * @param now in milliseconds since 1970
+	 * @returns an RFC 3339 instant: now, or the latest timestamp if that is later
+	 */
+	stamp(now: number): string {
+		if (now === this.lastNow) return this.latest;
+		this.lastNow = now;
+		const at = new Date(now).toISOString();
+		if (at > this.latest) this.latest = at;
+		return this.latest;
 	}
 }

@@ -8,7 +8,7 @@ import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
 import type { AccountKey } from '../../core/store/credentials/account-key.ts';
 import { type Cell, sortColumn } from '../../core/store/records/columns.ts';
 import type { Condition } from '../../core/store/records/condition.ts';
-import type { Order } from '../../core/store/records/keyset.ts';
+import type { Order } from '../../core/store/records/record-reader.ts';
 import { foldCase } from '../../core/store/records/fold-case.ts';
 import type { TableView } from '../../core/store/visibility/visible-table.ts';
 import { filterCondition } from './filter-conditions.ts';

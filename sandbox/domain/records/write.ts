@@ -2,7 +2,7 @@ import { Problem } from '../../core/foundation/problem.ts';
 import { publishChange, publishErasure } from '../events/publish.ts';
 import { resources } from '../../core/schemas/index.ts';
 import { firstVersion } from '../../core/schemas/record.ts';
-import { arrangeRecord, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
+import { arrangeRecord, type Resource, type StoredRecord, actionInput } from '../../core/schemas/resource.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import { recordJson } from '../../core/store/records/record-json.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
@@ -14,8 +14,9 @@ import { refuseDuplicateCustomValues } from './custom-values.ts';
 import { findMatch } from './match.ts';
 import type { JsonObject } from '../../core/foundation/json.ts';
 import { ruleContext } from './rule-context.ts';
-import { countTags } from './tag-usage.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
+import { tags } from '../../core/schemas/tags.ts';
+import { parseInput } from '../../core/foundation/field-errors.ts';
 
 /** @param readOnly values of read-only fields */
 export function createRecord(context: WriteContext, body: JsonObject, readOnly: JsonObject = {}): ResponseData {
@@ -196,7 +197,7 @@ const nextVersion = ({ store, now, actor }: WriteContext, stored: StoredRecord):
  *
  * @throws Problem version_mismatch
  */
-export function requireVersion(stored: StoredRecord, ifMatch: string | undefined): void {
+function requireVersion(stored: StoredRecord, ifMatch: string | undefined): void {
 	if (ifMatch === undefined || ifMatch.trim() === '*') return;
 	if (ifMatch.split(',').some((tag) => matchesVersion(tag, stored))) return;
 	throw new Problem(
@@ -212,3 +213,44 @@ const uniqueConstraint = 2067;
 /** Whether a unique index has refused a row. Nothing of the row was written. */
 const isUniqueViolation = (error: unknown): boolean =>
 	typeof error === 'object' && error !== null && 'errcode' in error && error.errcode === uniqueConstraint;
+
+/**
+ * Updates the usage counts of tags for a written record.
+ *
+ * @param before undefined for a new record
+ * @param after undefined for a deleted one
+ */
+function countTags(store: StoreView, before?: StoredRecord, after?: StoredRecord): void {
+	const [had, has] = [new Set(tagIdsOf(before)), new Set(tagIdsOf(after))];
+	const table = store.table(tags.name)!;
+	const add = (id: string, count: number) => {
+		const tag = table.find(id);
+		if (tag) table.save({ ...tag, usage: Number(tag['usage']) + count });
+	};
+	for (const id of has) if (!had.has(id)) add(id, 1);
+	for (const id of had) if (!has.has(id)) add(id, -1);
+}
+
+/** The ids of a record's tags; none if its resource has no tags. */
+export const tagIdsOf = (record: StoredRecord | undefined): string[] =>
+	(record?.['tag_ids'] as string[] | undefined) ?? [];
+
+/**
+ * Applies an action of the resource to a record.
+ *
+ * @param ifMatch the value of the header If-Match, if there is one
+ * @throws Problem not_found, version_mismatch, validation_failed for input that the action does not take
+ */
+export function takeAction(
+	context: WriteContext,
+	id: string,
+	action: NonNullable<Resource['actions']>[string],
+	input: JsonObject,
+	ifMatch: string | undefined,
+): StoredRecord {
+	const record = existingRecord(context.store, context.resource, id);
+	requireVersion(record, ifMatch);
+	const values = parseInput(actionInput(action), input);
+	const change = action.change(record, values, ruleContext(context));
+	return changeByService(context, record, change);
+}

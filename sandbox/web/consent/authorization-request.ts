@@ -2,7 +2,7 @@ import type { Client } from '../../core/store/credentials/clients.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { OAuthErrorCode } from '../../api/oauth/oauth-error.ts';
 import type { Parameters } from '../../api/oauth/oauth-parameters.ts';
-import { challengePattern } from '../../api/oauth/pkce.ts';
+import { challengePattern } from '../../api/oauth/token-exchange.ts';
 import { parseScopes, scopes, defaultScopes } from '../../domain/access/scopes.ts';
 
 export interface AuthorizationRequest {

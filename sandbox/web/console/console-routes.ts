@@ -2,25 +2,23 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { memberNamed } from '../../core/foundation/json.ts';
 import { Problem, type ProblemBody } from '../../core/foundation/problem.ts';
-import type { Route } from '../../api/http/route.ts';
+import { type Route, docsPath } from '../../api/http/route.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { formMiddleware, readForm } from '../pages/forms.ts';
-import { alert } from '../pages/page.ts';
-import { eventsPath, recordsPath } from '../sign-in/navigation.ts';
-import { putNotice, takeNotice } from '../sign-in/notices.ts';
-import { takeAction } from '../../domain/records/take-action.ts';
-import { createRecord, deleteRecord, existingRecord, updateRecord } from '../../domain/records/write.ts';
+import { alert, type Html } from '../pages/page.ts';
+import { eventsPath, recordsPath, customerResources, settingsPath } from '../sign-in/navigation.ts';
+import { putNotice, takeNotice } from '../sign-in/session.ts';
+import { takeAction, createRecord, deleteRecord, existingRecord, updateRecord } from '../../domain/records/write.ts';
 import { actionInput, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 import { createWebhook } from '../../api/webhooks/create-webhook.ts';
-import { eventsBody } from './events-page.ts';
+import { eventsBody, recentEventList } from './events-page.ts';
 import { actionFields, type FormField, formFields } from './form-fields.ts';
 import { changeOf, formTexts, initialFormTexts } from './form-values.ts';
-import { homeBody } from './home-page.ts';
 import { listBody } from './list-page.ts';
 import { recordBody } from './record-page.ts';
-import { resourceLabels, recordPath, titleOf } from './titles.ts';
+import { resourceLabels, recordPath, titleOf, resourcesOfObjects } from './titles.ts';
 import { forVisitors, resourceIn, type Visitor, type WriteVerb, writeContextOf } from './visitor.ts';
 import { formInput } from './widgets.ts';
 
@@ -216,4 +214,39 @@ function formErrors(resource: Resource, fields: FormField[], problem: ProblemBod
 	if (problem.code === 'invalid_state_transition') add(resource.states!.field, problem.detail);
 	else if (problem.errors.length === 0) others.push(problem.detail);
 	return { errors, message: others.length > 0 ? others.join(' ') : 'Not saved. Correct the marked fields.' };
+}
+
+/**
+ * The number of records of each type, and the latest events.
+ *
+ * @param origin the origin of the API
+ */
+function homeBody(service: Service, visitor: Visitor, origin: string): Html {
+	const { session, store } = visitor;
+	const tiles = [...customerResources, ...resourcesOfObjects(store)].map((resource) => {
+		const total = store.table(resource.name)!.count([]);
+		return html`<li>
+			<a class="card" href="${recordsPath(resource.name)}">
+				<strong>${total.toLocaleString('en-GB')}</strong> ${resourceLabels(store, resource).plural}
+			</a>
+		</li>`;
+	});
+	const key =
+		session.member.role === 'admin'
+			? html`get a key in <a href="${settingsPath}">API and integrations</a>`
+			: 'ask an administrator for a key';
+	return html`<h1>Welcome, ${session.member.name}</h1>
+		<p class="quiet">This is a sandbox with made-up customers. Change whatever you like, and see here what
+			your workflows do. Its API is at <code>${origin}</code>: ${key}, and read the
+			<a href="${docsPath}">API documentation</a>.</p>
+		<ul class="tiles">
+			${tiles}
+		</ul>
+		<section aria-labelledby="recent">
+			<div class="row apart">
+				<h2 id="recent">Recent events</h2>
+				<a href="${eventsPath}">All events</a>
+			</div>
+			${recentEventList(service, visitor)}
+		</section>`;
 }

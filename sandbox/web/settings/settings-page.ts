@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { Env } from '../../core/service.ts';
 import type { ApiKey } from '../../core/store/credentials/api-keys.ts';
 import type { Client } from '../../core/store/credentials/clients.ts';
-import { docsPath } from '../../api/http/docs-path.ts';
+import { docsPath } from '../../api/http/route.ts';
 import { settingsPath } from '../sign-in/navigation.ts';
 import { alert, type Html, renderPage } from '../pages/page.ts';
 

@@ -7,9 +7,8 @@ import { newSecret } from '../../core/store/credentials/secrets.ts';
 import { deleteClient, revokeKey } from '../../api/webhooks/revoke-access.ts';
 import { formMiddleware, readForm } from '../pages/forms.ts';
 import { refusalPage } from '../pages/page.ts';
-import { type Session, sessionOf } from '../sign-in/session.ts';
+import { type Session, sessionOf, putNotice, takeNotice } from '../sign-in/session.ts';
 import { navigation, settingsPath } from '../sign-in/navigation.ts';
-import { putNotice, takeNotice } from '../sign-in/notices.ts';
 import { settingsPage } from './settings-page.ts';
 import { signInUrl } from '../sign-in/sign-in.ts';
 

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { docsPath } from '../../api/http/docs-path.ts';
+import { docsPath } from '../../api/http/route.ts';
 import type { Service } from '../../core/service.ts';
 import { customObjects, recordsName } from '../../core/schemas/custom-objects.ts';
 import { resources } from '../../core/schemas/index.ts';

@@ -2,6 +2,8 @@ import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { Env, Service } from '../../core/service.ts';
 import type { Member } from '../../core/store/credentials/members.ts';
+import { html } from 'hono/html';
+import type { Html } from '../pages/page.ts';
 
 const cookie = 'crm_session';
 
@@ -32,4 +34,26 @@ export function openSession({ store, now }: Service, c: Context<Env>, userId: st
 export function closeSession({ store }: Service, c: Context<Env>, { token }: Session): void {
 	store.sessions.close(token);
 	deleteCookie(c, cookie, { path: '/' });
+}
+
+/**
+ * Notices that a page shows once, after the redirect that follows a form, by session token. They may contain secrets,
+ * so they are kept only in memory.
+ */
+const notices = new Map<string, Html>();
+
+/** Notes a new key, client or webhook, with its secret, which is never shown again. */
+export function putNotice({ token }: Session, title: string, values: Record<string, string>, note: string): void {
+	notices.set(token, html`<div class="notice" role="status">
+		<p><strong>${title}</strong></p>
+		${Object.entries(values).map(([label, value]) => html`<p>${label}<br /><code>${value}</code></p>`)}
+		<p>${note}</p>
+	</div>`);
+}
+
+/** Returns and removes the notice of a session. */
+export function takeNotice({ token }: Session): Html | '' {
+	const notice = notices.get(token) ?? '';
+	notices.delete(token);
+	return notice;
 }

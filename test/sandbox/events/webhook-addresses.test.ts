@@ -1,8 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import dns from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { publicAddress } from '../../../sandbox/api/webhooks/addresses.ts';
-import { post } from '../../../sandbox/api/webhooks/post.ts';
+import { publicAddress, post } from '../../../sandbox/api/webhooks/post.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { hasTried, startWebhookSandbox } from '../harness/webhook-client.ts';
 

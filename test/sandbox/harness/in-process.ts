@@ -1,7 +1,32 @@
 import { type AppOptions, createApp } from '../../../sandbox/app.ts';
 import { seed } from '../../../sandbox/seed/seed.ts';
 import { Store } from '../../../sandbox/core/store/store.ts';
-import { refuseUndescribed } from './undescribed-answers.ts';
+import { document } from './contract.ts';
+
+type Methods = Record<string, { responses: object } | undefined>;
+
+const paths: Record<string, Methods> = document.paths;
+
+const templates = Object.keys(paths).map((path) => ({
+	path,
+	// A path without parameters comes first: /v1/users/me is not /v1/users/{id}.
+	parameters: path.split('{').length,
+	pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+}));
+templates.sort((a, b) => a.parameters - b.parameters);
+
+/**
+ * Checks that the contract describes a response.
+ *
+ * @throws Error if it does not
+ */
+function refuseUndescribed(method: string, url: string, status: number): void {
+	const [pathname = ''] = url.split('?');
+	const found = templates.find(({ pattern }) => pattern.test(pathname));
+	const operation = found && paths[found.path]?.[method.toLowerCase()];
+	if (!operation || String(status) in operation.responses) return;
+	throw new Error(`The contract does not describe ${status} as a response to ${method} ${found.path}.`);
+}
 
 /** JSON of any shape. Each test says what it expects. */
 export type Json = ReturnType<typeof JSON.parse>;

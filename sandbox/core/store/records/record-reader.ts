@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Cell, customField, quoted } from './columns.ts';
 import { allOf, type Condition, equals } from './condition.ts';
-import { keysetCondition, type Order } from './keyset.ts';
 import type { Memory } from './memory.ts';
 import { parseRecord } from './record-json.ts';
 import { live, sqlName } from './table-definition.ts';
@@ -131,4 +130,41 @@ export class RecordReader {
 function orderBy(order: Order[]): string {
 	const columns = order.map(({ column, descending }) => `${quoted(column)}${descending ? ' DESC' : ''}`);
 	return columns.length > 0 ? `ORDER BY ${columns.join()}` : '';
+}
+
+export interface Order {
+	column: string;
+	descending: boolean;
+}
+
+/**
+ * Selects the rows that follow the row with these values. Adjacent columns with the same direction are
+ * compared as one row value, which SQLite evaluates with an index on them; where the direction changes,
+ * later columns count only if all earlier ones are equal.
+ *
+ * @param order the whole order; its last column is unique
+ * @param values one for each column of the order
+ */
+export function keysetCondition(order: Order[], values: Cell[]): Condition {
+	const runs: Array<{ columns: string[]; values: Cell[]; descending: boolean }> = [];
+	for (const [i, { column, descending }] of order.entries()) {
+		const last = runs.at(-1);
+		if (last && last.descending === descending) {
+			last.columns.push(column);
+			last.values.push(values[i]!);
+		} else {
+			runs.push({ columns: [column], values: [values[i]!], descending });
+		}
+	}
+	return runs.reduceRight<Condition | undefined>((later, run) => {
+		const compare = (operator: string) =>
+			`(${run.columns.map(quoted).join()}) ${operator} (${run.columns.map(() => '?').join()})`;
+		const operator = run.descending ? '<' : '>';
+		if (!later) return { sql: compare(operator), values: run.values };
+		return {
+			// The first part suffices for the index; the second excludes earlier rows.
+			sql: `${compare(`${operator}=`)} AND (${compare(operator)} OR ${later.sql})`,
+			values: [...run.values, ...run.values, ...later.values],
+		};
+	}, undefined)!;
 }

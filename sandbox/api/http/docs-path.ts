@@ -1,2 +1,0 @@
-/** The path of the interactive documentation. */
-export const docsPath = '/docs';
