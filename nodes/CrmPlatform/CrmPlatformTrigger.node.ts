@@ -11,8 +11,10 @@ import {
 } from 'n8n-workflow';
 
 import { getOwners, getPipelines } from './pickers/eventFilters';
+import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
 import { getChangedFields } from './pickers/getChangedFields';
 import { getEvents } from './pickers/getEvents';
+import { searchLinked } from './pickers/linkPickers';
 import { getStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
 import { authentication, credentials } from './actionProperties';
@@ -55,7 +57,17 @@ export class CrmPlatformTrigger implements INodeType {
 
 	methods = {
 		credentialTest: { testCredential },
-		loadOptions: { getChangedFields, getEvents, getOwners, getPipelines, getStages },
+		listSearch: { searchLinked },
+		loadOptions: {
+			getChangedFields,
+			getEvents,
+			getFilterChoices,
+			getFilterFields,
+			getFilterOperators,
+			getOwners,
+			getPipelines,
+			getStages,
+		},
 	};
 
 	webhookMethods = { default: subscriptionLifecycle };

@@ -35,3 +35,8 @@ test('a record passes with one of the chosen values; a record without the field 
 	expect(of({ pipeline_id: ['pip_2'] })).toBe(false);
 	expect(of({ owner_id: ['usr_1'] })).toBe(false);
 });
+
+test('an erased record passes, since whose it was is unknown', () => {
+	const erased = event({ object: { id: 'dea_1' }, previous: null, changed: [], erased: true });
+	expect(passesFilter(erased, { changedFields: [], equal: { owner_id: ['usr_1'] } })).toBe(true);
+});

@@ -9,7 +9,7 @@ import { trimmed, unaccentedText } from '../values/foldedText';
 import { booleanIn, isNo } from '../values/readers';
 import { fieldNamed, idField, type Field } from './field';
 import { fieldKinds } from './fieldKinds';
-import { allValuesIn, normalized, valueIn } from './keys';
+import { allValuesIn, normalized, valueIn, type ComparedField } from './keys';
 
 /** The comparisons in brackets after the name of a filter: `created_at[gte]`. */
 export const comparisons = ['gte', 'gt', 'lte', 'lt', 'contains', 'starts_with', 'empty'] as const;
@@ -33,7 +33,7 @@ export type Verdict = 'yes' | 'maybe' | 'no';
 
 /** A field must have one of the values. */
 export interface Condition {
-	field: Field;
+	field: ComparedField & Pick<Field, 'label' | 'linksTo'>;
 	comparison: Comparison;
 	values: unknown[];
 	/** Whether a record without the field has no value, as opposed to one of which only some fields are known. */
@@ -88,13 +88,13 @@ function verdictOfOne(record: IDataObject, { field, comparison, values, isAlways
 }
 
 /** A link as filters take it: `contacts:con_…`. */
-const linkIn = ({ resource, id }: IDataObject, { linksTo }: Field): string | undefined =>
+const linkIn = ({ resource, id }: IDataObject, { linksTo }: Condition['field']): string | undefined =>
 	linksTo && typeof resource === 'string' && id !== undefined ? `${resource}:${String(id)}` : undefined;
 
-const isFlag = ({ kind }: Field, expected: unknown): boolean =>
+const isFlag = ({ kind }: ComparedField, expected: unknown): boolean =>
 	typeof expected === 'boolean' || (kind === 'boolean' && booleanIn(expected) !== undefined);
 
-function comparedWith(field: Field, comparison: Exclude<Comparison, 'empty'>, value: unknown, expected: unknown): Verdict {
+function comparedWith(field: ComparedField, comparison: Exclude<Comparison, 'empty'>, value: unknown, expected: unknown): Verdict {
 	if (comparison === 'is' && isFlag(field, expected)) {
 		return isNo(value) !== isNo(expected) ? 'no' : typeof value === 'boolean' ? 'yes' : 'maybe';
 	}

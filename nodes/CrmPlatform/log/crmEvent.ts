@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../base/json';
+import { allCustomFields } from '../fields/field';
 import type { EventCatalog } from '../api/openapi/eventTypes';
 
 /** Something that happened to a record, as the service delivers and logs it. */
@@ -42,6 +43,23 @@ export function parseEvent(json: unknown): CrmEvent | undefined {
 /** The event that the body of a delivery contains, if any. */
 export const deliveredEvent = (body: Buffer): CrmEvent | undefined => parseEvent(parseJson(body.toString('utf8')));
 
+/** Whether the record was permanently deleted, at the event or later: only its ID is left. */
+export const isErased = ({ data }: CrmEvent): boolean => data.erased === true;
+
+/** The record before and after an event. */
+export function statesOf({ type, data: { object, previous } }: CrmEvent): IDataObject[] {
+	if (previous === null) {
+		// Without previous values, the record may have had any.
+		return type.endsWith('.created') || type.endsWith('.deleted') ? [object] : [object, {}];
+	}
+	const before = { ...object, ...previous };
+	const [customValues, previousValues] = [object[allCustomFields], previous[allCustomFields]];
+	if (isObject(customValues) && isObject(previousValues)) {
+		before[allCustomFields] = { ...customValues, ...previousValues };
+	}
+	return [before, object];
+}
+
 /** Whether an event type matches a pattern: the type itself, or with a wildcard, `deal.*` or `*`. */
 export function matchesEventPattern(pattern: string, type: string): boolean {
 	return pattern === type || (pattern.endsWith('*') && type.startsWith(pattern.slice(0, -1)));
@@ -78,6 +96,13 @@ export function meaningOfTypes({ types }: EventCatalog): (type: string) => Event
 		if (!meanings.has(type)) meanings.set(type, literalTypes.get(type) ?? fromTemplate(type));
 		return meanings.get(type);
 	};
+}
+
+/** The one record type that events are about; undefined for several, and for unknown ones. */
+export function recordTypeOf(patterns: string[], catalog: EventCatalog): EventMeaning | undefined {
+	const meaningOf = meaningOfTypes(catalog);
+	const [first, ...others] = patterns.map((pattern) => meaningOf(pattern.replace(/\*$/, 'updated')));
+	return others.every((meaning) => meaning?.collection === first?.collection) ? first : undefined;
 }
 
 function meaningFrom(type: string, collection: string, template: string): EventMeaning {

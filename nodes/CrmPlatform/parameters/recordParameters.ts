@@ -7,7 +7,7 @@ import { readOption } from '../values/readers';
 import type { PickedField } from '../mapping/pickedFields';
 
 /** The parameters that the fields of a record depend on; the last one is the custom object. */
-export const fieldsDependOn = ['resource', 'kind', 'operation', 'objectKey.value'];
+export const fieldsDependOn = ['resource', 'kind', 'operation', 'objectKey.value', 'events'];
 
 /** The picker of the record that an operation reads or changes. Its list depends on the record type. */
 export function recordProperty({ name, recordTypes }: Resource & Pick<MenuEntry, 'recordTypes'>): INodeProperties {

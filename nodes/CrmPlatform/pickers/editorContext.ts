@@ -7,7 +7,8 @@ import { readEventCatalog } from '../api/openapi/eventTypes';
 import { filledPath } from '../api/http/path';
 import { errorOf } from '../base/errorOf';
 import type { Operation, Resource } from '../model';
-import { chosenResource } from '../resources';
+import { recordTypeOf } from '../log/crmEvent';
+import { chosenResource, resourceAt } from '../resources';
 
 /** The state of an opened node, as its pickers need it. */
 export interface EditorContext {
@@ -30,6 +31,8 @@ export class NothingToOffer extends Error {}
  * does not offer the resource
  */
 export async function editorContext(n8n: ILoadOptionsFunctions): Promise<EditorContext> {
+	const events = n8n.getCurrentNodeParameter('source') === 'records' ? undefined : n8n.getCurrentNodeParameter('events');
+	if (events !== undefined) return await contextOfEvents(n8n, [events].flat().map(String));
 	const resource = chosenResource((parameter) => n8n.getCurrentNodeParameter(parameter));
 	if (!resource) throw new NothingToOffer('Choose a resource first.');
 	const collection = collectionOf(n8n, resource);
@@ -42,6 +45,16 @@ export async function editorContext(n8n: ILoadOptionsFunctions): Promise<EditorC
 	const operation = resource.operations.find(({ option }) => option.value === chosen);
 	const context = { api, resource, description, collection };
 	return operation ? { ...context, operation } : context;
+}
+
+/** The records that the chosen events of a trigger are about. */
+async function contextOfEvents(n8n: ILoadOptionsFunctions, events: string[]): Promise<EditorContext> {
+	const api = await editorConnection(n8n);
+	const meaning = recordTypeOf(events, await api.describeEvents());
+	const resource = meaning && resourceAt(meaning.template);
+	const description = resource && (await api.describe(resource.path));
+	if (description) return { api, resource, description, collection: `/v1${meaning.collection}` };
+	throw new NothingToOffer('Choose events of one record type first.');
 }
 
 function collectionOf(n8n: ILoadOptionsFunctions, resource: Resource): string {

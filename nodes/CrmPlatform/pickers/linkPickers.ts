@@ -55,7 +55,7 @@ async function linkableFields(n8n: ILoadOptionsFunctions): Promise<{ api: Connec
 
 /** The record picked in another row: the stages offered are those of the picked pipeline. */
 function pickedFor(n8n: ILoadOptionsFunctions, name: string): unknown {
-	const rows = ['fieldsLinked.records', 'filters.rows', 'recordFilters.rows'].flatMap(
+	const rows = ['fieldsLinked.records', 'filters.rows', 'recordFilters.rows', 'filters.onlyIf.rows'].flatMap(
 		(parameter) => (n8n.getCurrentNodeParameter(parameter) ?? []) as Row[],
 	);
 	const picked = rows.find(({ field }) => field === name)?.record?.value;

@@ -1,3 +1,4 @@
+import { withoutParameterNames } from '../api/http/path';
 import { findDuplicates } from '../duplicates/findDuplicates';
 import { mergeDuplicates } from '../duplicates/mergeDuplicates';
 import type { MenuEntry, Operation, Resource } from '../model';
@@ -172,6 +173,10 @@ export function chosenResource(read: (parameter: string) => unknown): Resource |
 	const isGathered = everydayMenu.some((menu) => menu.recordTypes && menu.value === value);
 	return resourceNamed(isGathered ? String(read('kind')) : value);
 }
+
+/** The resource with that path, if any; parameters may have any name. */
+export const resourceAt = (path: string): Resource | undefined =>
+	resources.find((resource) => withoutParameterNames(resource.path) === withoutParameterNames(path));
 
 /** The resource with that value, if any. */
 export function resourceNamed(value: string): Resource | undefined {

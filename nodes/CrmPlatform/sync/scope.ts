@@ -40,5 +40,5 @@ export function scopeCheck(records: readonly IDataObject[], conditions: Conditio
 	};
 }
 
-const outside = ({ label }: Field, id: string, value: unknown) =>
+const outside = ({ label }: Condition['field'], id: string, value: unknown) =>
 	`Records in Scope: the CRM returned record ${id}, whose ${label} is ${isBlank(value) ? 'empty' : `“${String(isObject(value) ? JSON.stringify(value) : value).slice(0, 100)}”`}, which the filter excludes. ${breaksRule(11)} Choose another filter, and report it to the CRM’s support.`;

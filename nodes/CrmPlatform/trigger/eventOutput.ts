@@ -9,6 +9,7 @@ import { path } from '../api/http/path';
 import type { EventCatalog } from '../api/openapi/eventTypes';
 import { idText } from '../base/json';
 import { madeBy } from '../log/cause';
+import { type OnlyIf, verdictOfEvent } from './onlyIf';
 
 export const outputShapes = ['record', 'current', 'event'] as const;
 
@@ -18,6 +19,8 @@ export interface EventOutput {
 	shape: (typeof outputShapes)[number];
 	/** The origin of the workflow that receives the event. */
 	origin: KeyOrigin;
+	/** The conditions of the trigger: the item says if they could not be decided. */
+	onlyIf?: OnlyIf | undefined;
 }
 
 /**
@@ -29,11 +32,12 @@ export interface EventOutput {
  */
 export async function eventOutput(
 	event: CrmEvent,
-	{ shape, origin }: EventOutput,
+	{ shape, origin, onlyIf }: EventOutput,
 	api: () => Promise<Connection>,
 ): Promise<IDataObject> {
 	const by = madeBy(event, origin);
-	const attribution = by === undefined ? {} : { made_by: by };
+	const isUndecided = onlyIf !== undefined && verdictOfEvent(event, onlyIf) === 'maybe';
+	const attribution = { ...(by !== undefined && { made_by: by }), ...(isUndecided && { only_if: 'undecided' }) };
 	if (shape === 'event') return { ...event, ...attribution };
 	const { id, type, timestamp, sequence, data } = event;
 	const { object, previous, changed } = data;

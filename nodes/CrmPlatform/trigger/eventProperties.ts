@@ -5,8 +5,9 @@ import { listIn } from '../values/blank';
 import { readOption } from '../values/readers';
 import { listedChoice } from '../parameters/optionText';
 import { isIgnored, ownOrigin, ownOriginChoices, type IgnoredOrigins } from '../log/cause';
-import type { CrmEvent } from '../log/crmEvent';
+import { type CrmEvent, isErased } from '../log/crmEvent';
 import { outputShapes, type EventOutput } from './eventOutput';
+import { type OnlyIf, onlyIfProperties, verdictOfEvent } from './onlyIf';
 
 /** The originators whose changes do not start the workflow. */
 export const ignoreProperties: INodeProperties[] = [
@@ -76,6 +77,7 @@ export const eventProperties: INodeProperties[] = [
 				['events'],
 			),
 			...ignoreProperties,
+			...onlyIfProperties,
 			listedChoice({ displayName: 'Owner Names or IDs', name: 'owners' }, 'getOwners'),
 			listedChoice({ displayName: 'Pipeline Names or IDs', name: 'pipelines' }, 'getPipelines'),
 			listedChoice({ displayName: 'Stage Names or IDs', name: 'stages' }, 'getStages'),
@@ -90,6 +92,8 @@ interface EventFilter {
 	equal: Record<string, string[]>;
 	/** The originators whose changes are ignored; all changes count if absent. */
 	ignored?: IgnoredOrigins | undefined;
+	/** The conditions that the record must meet. */
+	onlyIf?: OnlyIf | undefined;
 }
 
 /** The chosen events, and their output. */
@@ -148,10 +152,12 @@ const texts = (value: unknown): string[] =>
 		.map((entry) => String(entry).trim())
 		.filter((text) => text !== '');
 
-export function passesFilter(event: CrmEvent, { changedFields, equal, ignored }: EventFilter): boolean {
+export function passesFilter(event: CrmEvent, { changedFields, equal, ignored, onlyIf }: EventFilter): boolean {
 	if (ignored && isIgnored(event, ignored)) return false;
+	if (onlyIf && verdictOfEvent(event, onlyIf) === 'no') return false;
 	const { object, previous, changed } = event.data;
-	const isOther = Object.entries(equal).some(
+	// Whose record an erased one was is unknown.
+	const isOther = !isErased(event) && Object.entries(equal).some(
 		([field, values]) => values.length > 0 && !values.includes(String(object[field])),
 	);
 	if (isOther) return false;

@@ -3,7 +3,7 @@ import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import { groupOfEvents } from '../../../nodes/CrmPlatform/trigger/poll/group';
 import { loadGroup } from '../../../nodes/CrmPlatform/trigger/poll/loadGroup';
-import { statesOf } from '../../../nodes/CrmPlatform/trigger/poll/records';
+import { statesOf } from '../../../nodes/CrmPlatform/log/crmEvent';
 import { httpError } from '../../http/http-error.ts';
 import { PollModelService } from './poll-model/poll-service.ts';
 
@@ -22,7 +22,7 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 		await loadGroup(group, {
 			api: { send, describeEvents } as unknown as Connection,
 			log: service.log,
-			origin: { instance: 'i', workflow: 'w' },
+			output: { shape: 'current', origin: { instance: 'i', workflow: 'w' } },
 			tries: 0,
 			cache: { events: new Map(), pages: new Map() },
 		});

@@ -4,11 +4,10 @@ import type { Connection } from '../../api/connection';
 import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type EventLog } from '../../log/eventLog';
 import { isWebPage } from '../../api/record';
-import type { KeyOrigin } from '../../api/http/idempotency';
 import { retryPolicy } from '../../api/http/retry';
 import { inParallel } from '../../api/inParallel';
 import { unauthorized } from '../../api/http/statuses';
-import { eventOutput } from '../eventOutput';
+import { eventOutput, type EventOutput } from '../eventOutput';
 import type { Group } from './position';
 import { RecordBehindError, type RecordReader } from './records';
 
@@ -31,7 +30,7 @@ interface LoadOptions {
 	log: EventLog;
 	/** The reader of the records; absent for events. */
 	records?: RecordReader | undefined;
-	origin: KeyOrigin;
+	output: EventOutput;
 	/** How often the group could not be read before. */
 	tries: number;
 	/** Events by identity and pages of records that were just read. */
@@ -43,7 +42,7 @@ const maxBehind = 2;
 
 /** Reads the items of a group by the choice stored in the group, even if the user has changed it since. */
 export async function loadGroup(group: Group, options: LoadOptions): Promise<Loaded> {
-	const { api, records, origin, cache } = options;
+	const { api, records, output, cache } = options;
 	if (group.kind === 'records') {
 		const cachedRecords = cache.pages.get(group.name);
 		cache.pages.delete(group.name);
@@ -54,7 +53,7 @@ export async function loadGroup(group: Group, options: LoadOptions): Promise<Loa
 	const gone = missing.length === 0 ? [] : asFailed(missing, new Error('the event log no longer has it'), true).failures;
 	const loaded = group.start.startsWith('records ')
 		? await tryReading(found.map(({ id }) => id), async () => (found.length === 0 ? [] : await records!.changed(found, options.tries < maxBehind)))
-		: await loadEach(found, async (event) => await eventOutput(event, { shape: group.shape, origin }, async () => api));
+		: await loadEach(found, async (event) => await eventOutput(event, { ...output, shape: group.shape }, async () => api));
 	if (gone.length + loaded.failures.length === 0) for (const event of found) cache.events.delete(eventIdentity(event));
 	return { items: loaded.items, failures: [...gone, ...loaded.failures] };
 }

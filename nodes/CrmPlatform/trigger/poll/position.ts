@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { matchesEventPattern, type CrmEvent } from '../../log/crmEvent';
 import { passesFilter } from '../eventProperties';
 import { outputShapes } from '../eventOutput';
+import { onlyIfSchema } from '../onlyIf';
 import { readState } from '../storedState';
 
 const choiceSchema = z.object({
@@ -16,6 +17,7 @@ const choiceSchema = z.object({
 			keys: z.array(z.object({ instance: z.string(), workflow: z.string().optional() })),
 			users: z.array(z.string()),
 		}).optional(),
+		onlyIf: onlyIfSchema.optional(),
 	}),
 	shape: z.enum(outputShapes),
 });

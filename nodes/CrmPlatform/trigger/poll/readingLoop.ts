@@ -178,7 +178,7 @@ class ReadingLoop {
 	private readonly load = async (group: Group, tries: number) => {
 		const { api, log } = this.service;
 		const { records, events } = this.choice;
-		return await loadGroup(group, { api, log, records, origin: events.output.origin, tries, cache: this.source });
+		return await loadGroup(group, { api, log, records, output: events.output, tries, cache: this.source });
 	};
 
 	private storeOutcomes(): void {

@@ -1,14 +1,14 @@
-import type { IDataObject, IExecuteFunctions, ITriggerFunctions } from 'n8n-workflow';
+import type { IDataObject, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
 import { withoutParameterNames, type Query } from '../../api/http/path';
-import { withMembers } from '../../base/withMembers';
 import { withFields } from '../../lookUp/lookUp';
 import { readFilters } from '../../mapping/filterValues';
 import { pickedId, collectionPath } from '../../mapping/locator';
 import type { Execution } from '../../model';
 import { chosenFields, simplify, summaryFields } from '../../reading/simplify';
 import { resourceNamed } from '../../resources';
+import { asExecution } from '../onlyIf';
 import { isStartedByN8n } from '../reportFailure';
 import { storedPosition } from './position';
 import type { RecordScope } from './records';
@@ -65,14 +65,4 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 			output: (record: IDataObject) => (output ? { id: record.id, ...simplify(record, output) } : record),
 		},
 	};
-}
-
-/** Reads parameters as in an execution with one empty item: those of a trigger do not depend on an item. */
-function asExecution(n8n: ITriggerFunctions): IExecuteFunctions {
-	return withMembers(n8n as unknown as IExecuteFunctions, {
-		getNodeParameter: ((name: string, _item: number, fallback?: unknown, options?: object) =>
-			n8n.getNodeParameter(name, fallback, options)) as IExecuteFunctions['getNodeParameter'],
-		getInputData: () => [{ json: {} }],
-		isToolExecution: () => false,
-	});
 }

@@ -1,15 +1,13 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject } from '../../base/json';
 import { chunks } from '../../base/lists';
 import { getOrCreate } from '../../base/maps';
 import type { Connection } from '../../api/connection';
-import type { CrmEvent } from '../../log/crmEvent';
+import { type CrmEvent, isErased, statesOf } from '../../log/crmEvent';
 import type { Query } from '../../api/http/path';
 import { readPage, readPages, type Page } from '../../api/lists/pages';
 import type { ListDescription } from '../../api/openapi/listing';
 import { conditionOf, verdictOf, type Condition } from '../../fields/condition';
-import { allCustomFields } from '../../fields/field';
 import { maxIds } from '../../lookUp/lookUp';
 import type { Backfill, Position } from './position';
 
@@ -211,24 +209,7 @@ export class RecordReader {
 /** The records of several lists, each once. */
 const joined = (pages: Page[]): IDataObject[] => [...new Map(pages.flatMap(({ records }) => records).map((record) => [record.id, record])).values()];
 
-/** Whether the record was permanently deleted, at the event or later. */
-const isErased = ({ data }: CrmEvent): boolean => data.erased === true;
-
 const isGone = (event: CrmEvent): boolean => event.type.endsWith('.deleted') || isErased(event);
-
-/** The record before and after an event. */
-export function statesOf({ type, data: { object, previous } }: CrmEvent): IDataObject[] {
-	if (previous === null) {
-		// Without previous values, the record may have had any.
-		return type.endsWith('.created') || type.endsWith('.deleted') ? [object] : [object, {}];
-	}
-	const before = { ...object, ...previous };
-	const [customValues, previousValues] = [object[allCustomFields], previous[allCustomFields]];
-	if (isObject(customValues) && isObject(previousValues)) {
-		before[allCustomFields] = { ...customValues, ...previousValues };
-	}
-	return [before, object];
-}
 
 function parametersOf({ path, list }: RecordScope): ListParameters {
 	const ids = list.filters.find(({ name }) => name === 'ids')?.name;

@@ -13,7 +13,9 @@ import { openEventLog, type EventLog } from '../../log/eventLog';
 import { eventOutput } from '../eventOutput';
 import { triggerKey } from '../storedState';
 import { ignoredOrigins, passesFilter, readEventChoice, readOrigin, type EventChoice } from '../eventProperties';
+import { readOnlyIf } from '../onlyIf';
 import { readChangeChoice } from './eventChoice';
+import { storedPosition } from './position';
 import { startReading, type ReadingDependencies, type TriggerChoice } from './readingLoop';
 import { RecordReader, type RecordScope } from './records';
 import { readRecordChoice } from './recordScope';
@@ -76,7 +78,11 @@ export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemC
 
 async function readChoice(n8n: ITriggerFunctions, api: Connection): Promise<Omit<TriggerChoice, 'records'> & { scope?: RecordScope }> {
 	const choice = readChangeChoice(n8n);
-	if (choice.source === 'events') return { ...choice, events: readEventChoice(n8n) };
+	if (choice.source === 'events') {
+		const events = readEventChoice(n8n);
+		const onlyIf = await readOnlyIf(n8n, api, events.events, storedPosition(n8n)?.choice.filter.onlyIf);
+		return { ...choice, events: { ...events, filter: { ...events.filter, onlyIf }, output: { ...events.output, onlyIf } } };
+	}
 	const { scope, eventTypes } = await readRecordChoice(n8n, api);
 	const options = n8n.getNodeParameter('options', {}) as IDataObject;
 	const filter = { changedFields: [], equal: {}, ignored: ignoredOrigins(n8n, options) };

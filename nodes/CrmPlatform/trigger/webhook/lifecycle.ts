@@ -3,6 +3,7 @@ import { NodeOperationError, type IHookFunctions } from 'n8n-workflow';
 import { connect } from '../../api/connection';
 import { deleteSubscription } from '../../api/webhookSubscriptions';
 import { readEventChoice } from '../eventProperties';
+import { enteredOnlyIf, readOnlyIf } from '../onlyIf';
 import { isStartedByN8n } from '../reportFailure';
 import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './backlog';
 import { findOwnSubscription, matchesRequest, openSubscription, type Subscription, type SubscriptionRequest } from './subscription';
@@ -30,7 +31,8 @@ export const subscriptionLifecycle = {
 		// `create` recovers missed events, so it has to run.
 		if (recoverHours(this) !== undefined) return false;
 		const found = await findOwnSubscription(await connect(this), state.id, request.url);
-		return found !== undefined && matchesRequest(found.subscription, request, state);
+		const isSame = state.onlyIf?.entered === enteredOnlyIf(this);
+		return isSame && found !== undefined && matchesRequest(found.subscription, request, state);
 	},
 
 	/** @throws NodeApiError or NodeOperationError if the trigger would end up without an active subscription */
@@ -39,12 +41,13 @@ export const subscriptionLifecycle = {
 			const api = await connect(this);
 			const request = requestOf(this);
 			const storedState = readSubscription(this);
+			const onlyIf = await readOnlyIf(this, api, request.events, storedState.onlyIf);
 			const { subscription, state, isFirst } = await openSubscription(this, api, request, storedState);
 			if (subscription.status !== 'active') throw inactive(this, subscription);
 			const hours = recoverHours(this);
 			// Without recovery, events missed until now stay missed, even if recovery is turned on later.
 			const since = hours === undefined ? undefined : state.deliveredUntil;
-			const opened = { ...state, deliveredUntil: since ?? subscription.created_at };
+			const opened = { ...state, onlyIf, deliveredUntil: since ?? subscription.created_at };
 			// Deliveries may arrive immediately.
 			storeSubscription(this, opened);
 			const gap = isFirst ? undefined : await recoverEvents(api, opened, hours);

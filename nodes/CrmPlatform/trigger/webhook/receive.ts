@@ -108,7 +108,7 @@ function reasonToIgnore(n8n: IWebhookFunctions, event: CrmEvent): string | undef
 	const { filter } = readEventChoice(n8n);
 	if (!isChosen(n8n, event.type)) return 'This trigger does not listen to this event';
 	if (!causeOf(event).isReported && filter.ignored?.keys.length) n8n.logger.warn(`${n8n.getNode().name}: ${noOrigin}`);
-	return passesFilter(event, filter) ? undefined : 'This event does not pass the filters';
+	return passesFilter(event, { ...filter, onlyIf: readSubscription(n8n).onlyIf }) ? undefined : 'This event does not pass the filters';
 }
 
 const isChosen = (n8n: IWebhookFunctions, type: string): boolean =>
@@ -118,7 +118,7 @@ async function start(n8n: IWebhookFunctions, event: CrmEvent): Promise<IWebhookR
 	const { output } = readEventChoice(n8n);
 	let json: IDataObject;
 	try {
-		json = await eventOutput(event, output, async () => await connect(n8n));
+		json = await eventOutput(event, { ...output, onlyIf: readSubscription(n8n).onlyIf }, async () => await connect(n8n));
 	} catch (error) {
 		n8n.logger.error(`${n8n.getNode().name}: ${(error as Error).message}`);
 		return answer(n8n, 503, 'The record could not be read. Try again later');

@@ -1,6 +1,7 @@
 import type { IHookFunctions, ITriggerFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
+import { onlyIfSchema } from '../onlyIf';
 import { readState, storeState, triggerKey } from '../storedState';
 
 const schema = z.object({
@@ -17,6 +18,8 @@ const schema = z.object({
 	changed: z.string().optional(),
 	/** The instant (RFC 3339) up to which every event has been delivered, as far as known. */
 	deliveredUntil: z.string().optional(),
+	/** The conditions that records must meet, as resolved at the publish. */
+	onlyIf: onlyIfSchema.optional(),
 });
 
 /** The static data of a webhook trigger. */

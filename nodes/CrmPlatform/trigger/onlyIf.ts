@@ -1,0 +1,112 @@
+import type { IExecuteFunctions, IHookFunctions, INodeProperties, ITriggerFunctions } from 'n8n-workflow';
+import { z } from 'zod';
+
+import type { Connection } from '../api/connection';
+import { isObject } from '../base/json';
+import { withMembers } from '../base/withMembers';
+import { conditionOf, verdictOf, type Condition, type Verdict } from '../fields/condition';
+import { type CrmEvent, isErased, recordTypeOf, statesOf } from '../log/crmEvent';
+import { readFilters } from '../mapping/filterValues';
+import type { Execution } from '../model';
+import { filtersProperty } from '../parameters/filterParameters';
+import { resourceAt } from '../resources';
+import { readBoolean } from '../values/readers';
+import { isStartedByN8n } from './reportFailure';
+
+export const onlyIfProperties: INodeProperties[] = [
+	filtersProperty({
+		displayName: 'Only If',
+		name: 'onlyIf',
+		description: 'Conditions that the record must meet, read when the workflow is published. If one cannot be decided, the workflow starts.',
+	}),
+	{
+		displayName: 'Only If It Was Not Before',
+		name: 'becomesTrue',
+		type: 'boolean',
+		default: true,
+		description: 'Whether only changes that make Only If true start the workflow',
+	},
+];
+
+/** The conditions of a trigger, as resolved when it was published. */
+export const onlyIfSchema = z.object({
+	/** The conditions as the user entered them. */
+	entered: z.string(),
+	/** A record must meet all conditions of one group. */
+	groups: z.array(z.array(z.custom<Condition>(isObject))),
+	/** Whether it must not have met them before the event. */
+	becomesTrue: z.boolean(),
+});
+
+export type OnlyIf = z.infer<typeof onlyIfSchema>;
+
+type TriggerContext = ITriggerFunctions | IHookFunctions;
+
+/** The conditions as entered, with the events; undefined without conditions. */
+export function enteredOnlyIf(n8n: TriggerContext): string | undefined {
+	const raw = (name: string) => n8n.getNodeParameter(name, null, { rawExpressions: true });
+	const rows = raw('filters.onlyIf.rows');
+	return Array.isArray(rows) && rows.length > 0 ? JSON.stringify([raw('events'), rows, raw('filters.becomesTrue')]) : undefined;
+}
+
+/**
+ * Reads the conditions, with names of records as IDs. When n8n itself starts the trigger, stored ones still apply: a record
+ * may have been renamed.
+ *
+ * @throws Error in the user's words if the events are not about records of one type, and as readFilters does
+ */
+export async function readOnlyIf(n8n: TriggerContext, api: Connection, events: string[], stored?: OnlyIf): Promise<OnlyIf | undefined> {
+	const entered = enteredOnlyIf(n8n);
+	if (entered === undefined) return undefined;
+	if (isStartedByN8n(n8n) && stored?.entered === entered) return stored;
+	const meaning = recordTypeOf(events, await api.describeEvents());
+	const resource = meaning && resourceAt(meaning.template);
+	const description = resource && (await api.describe(resource.path));
+	if (!resource || !description?.list) throw new Error('Only If needs events of one record type. Choose such events, or remove Only If.');
+	const { list, fields } = description;
+	const execution: Execution = {
+		n8n: asExecution(n8n, { objectKey: meaning.recordType.replace(/^[^.]*\./, '') }),
+		api,
+		resource,
+		operation: resource.operations[0]!,
+		// A trigger writes nothing, so it needs no idempotency keys.
+		identity: {} as Execution['identity'],
+	};
+	const names = new Set(fields.map(({ name }) => name));
+	const groups = (await readFilters(execution, 'filters.onlyIf', list)).queries(0).map((query) =>
+		Object.entries(query).map(([parameter, value]): Condition => {
+			const filter = list.filters.find(({ name }) => name === parameter);
+			const { field: { name, label, path, kind, lowerCase, isUrl, linksTo }, ...condition } = conditionOf(parameter, value, filter, fields);
+			// Without choices and descriptions, which the stored state need not have.
+			const field = { name, label, path, kind, ...(lowerCase && { lowerCase }), ...(isUrl && { isUrl }), ...(linksTo && { linksTo }) };
+			return { ...condition, field, isAlwaysListed: names.has(path[0] ?? '') };
+		}),
+	);
+	const becomesTrue = readBoolean('Only If It Was Not Before', n8n.getNodeParameter('filters.becomesTrue', false));
+	return { entered, groups, becomesTrue };
+}
+
+/** Whether the record of an event meets the conditions. */
+export function verdictOfEvent(event: CrmEvent, { groups, becomesTrue }: OnlyIf): Verdict {
+	if (isErased(event)) return 'maybe';
+	const { object, previous } = event.data;
+	const now = verdictOf(object, groups);
+	if (!becomesTrue || now === 'no' || event.type.endsWith('.created')) return now;
+	const before = previous === null ? 'maybe' : verdictOf(statesOf(event)[0]!, groups);
+	if (before === 'no') return now;
+	return before === 'yes' ? 'no' : 'maybe';
+}
+
+/**
+ * Reads parameters as in an execution with one empty item: those of a trigger do not depend on an item.
+ *
+ * @param parameters values of parameters that the trigger does not have
+ */
+export function asExecution(n8n: TriggerContext, parameters: Record<string, string> = {}): IExecuteFunctions {
+	return withMembers(n8n as unknown as IExecuteFunctions, {
+		getNodeParameter: ((name: string, _item: number, fallback?: unknown, options?: object) =>
+			parameters[name] ?? n8n.getNodeParameter(name, fallback, options)) as IExecuteFunctions['getNodeParameter'],
+		getInputData: () => [{ json: {} }],
+		isToolExecution: () => false,
+	});
+}
