@@ -12,6 +12,7 @@ test.each<[string, Field, Notations, unknown, unknown]>([
 	['day/month/year', of('date'), { dates: 'dayMonth' }, '31.3.2026', '2026-03-31'],
 	['day/month/year', of('date'), { dates: 'dayMonth' }, '2026-03-31', '2026-03-31'],
 	['day/month/year', of('dateTime'), { dates: 'dayMonth' }, '31/03/2026 14:30', '2026-03-31T12:30:00.000Z'],
+	['day/month/year', of('date'), { dates: 'dayMonth' }, '\u200e31.3.2026', '2026-03-31'],
 	['month/day/year', of('date'), { dates: 'monthDay' }, '3/14/1980', '1980-03-14'],
 	['month/day/year', of('dateTime'), { dates: 'monthDay' }, '1/2/2026, 12:05 AM', '2026-01-01T23:05:00.000Z'],
 	['Excel’s days', of('date'), { dates: 'excel' }, '46112', '2026-03-31'],
@@ -49,6 +50,8 @@ test.each<[string, Field, Notations, unknown, unknown]>([
 test.each<[Field, Notations, string]>([
 	[of('date'), { dates: 'dayMonth' }, '3/14/1980'],
 	[of('date'), { dates: 'dayMonth' }, '31.3.26'],
+	[of('date'), { dates: 'dayMonth' }, '29.2.2025'],
+	[of('date'), { dates: 'excel' }, '45.000'],
 	[of('number'), { numbers: 'comma' }, '12.5'],
 	[of('number'), { numbers: 'point' }, '1,25'],
 	[of('boolean'), { booleans: 'words' }, 'perhaps'],

@@ -142,7 +142,7 @@ describe('a value of a unique field', () => {
 	const create = { resource: 'contact', operation: 'create', fieldsMode: 'json', fieldsJson: '={{ $json }}' };
 	const written = async (external_id: string | boolean) => await run(create, [{ external_id, last_name: 'N' }], { continueOnFail: true });
 
-	test.each(['1,00045E+11', ' 1.00045e+11', 'null', true])('that several records may have had is refused: %s', async (value) => {
+	test.each(['1,00045E+11', ' 1.00045e+11', 'NULL', true])('that several records may have had is refused: %s', async (value) => {
 		await sandbox.clear();
 		const upserted = await upsert([{ on: 'external_id', record: { external_id: value, last_name: 'N' } }], {}, true);
 		for (const { items } of [upserted, await written(value)]) expect(items[0]?.json.error).toMatch(/^External ID: .* identifies no record/);

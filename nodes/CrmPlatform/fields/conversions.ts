@@ -90,9 +90,10 @@ export const isDigits = (text: string): boolean => /^\s*[+-]?\d+\s*$/.test(text)
  */
 export function toNumber(field: Field, value: unknown): unknown {
 	if (field.collection !== undefined && typeof value === 'string' && !isDigits(value)) return value;
-	const parsed = typeof value === 'string' ? exactNumber(value) : value;
+	const text = typeof value === 'string' ? trimmed(value) : undefined;
+	const parsed = text === undefined ? value : exactNumber(text);
 	if (typeof parsed === 'number' && Number.isFinite(parsed)) return parsed;
-	if (typeof value === 'string' && isLongNumber(value.trim())) return value.trim();
+	if (isLongNumber(text)) return text;
 	if (typeof value === 'string' && isDecimal(value)) throw refusal(field, value, tooLong);
 	throw refusal(field, value, 'a number such as 12.5');
 }

@@ -1,6 +1,7 @@
 import { getOrCreate } from '../base/maps';
 import { isBlank } from '../values/blank';
-import { foldedText, unaccentedText } from '../values/foldedText';
+import { parseMoment } from '../values/dates';
+import { foldedText, trimmed, unaccentedText } from '../values/foldedText';
 import { matchesPattern, phoneIn } from './conversions';
 import type { Field } from './field';
 import { FieldError } from './fieldError';
@@ -70,22 +71,21 @@ const written = /^(\d{1,2})[./-]\s?(\d{1,2})[./-]\s?(\d{4})(?:,?\s+(\d{1,2}):(\d
 
 /** A year of two digits stays as it is, and is refused: its century is unknown. */
 function dateFrom(value: unknown, { dates }: Notations): unknown {
-	const text = String(value).trim();
+	const text = trimmed(String(value));
 	if (dates === undefined) return value;
-	if (dates === 'excel') return /^\d{2,6}(\.\d+)?$/.test(text) ? excelDate(Number(text)) : value;
+	if (dates === 'excel') return /^\d{2,6}(\.\d+)?$/.test(text) && Number(text) > 60 ? excelDate(Number(text)) : value;
 	const [all, first = '', second = '', year = '', hour, minute = '', seconds = '00', half] = written.exec(text) ?? [];
 	if (all === undefined) return value;
 	const [day, month] = dates === 'dayMonth' ? [first, second] : [second, first];
-	if (Number(month) > 12 || Number(day) > 31) return value;
 	const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
-	if (hour === undefined) return date;
 	const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
-	return `${date}T${String(hours).padStart(2, '0')}:${minute}:${seconds}`;
+	const iso = hour === undefined ? date : `${date}T${String(hours).padStart(2, '0')}:${minute}:${seconds}`;
+	// Otherwise, the error would have a date that nobody has written.
+	return parseMoment(iso, 'utc') ? iso : value;
 }
 
 /** Days since the end of 1899. Excel counts a day in 1900 that did not exist, so earlier numbers stay as they are. */
-function excelDate(days: number): unknown {
-	if (days < 61) return days;
+function excelDate(days: number): string {
 	const iso = new Date(Date.UTC(1899, 11, 30) + Math.round(days * 86_400) * 1000).toISOString();
 	return Number.isInteger(days) ? iso.slice(0, 10) : iso.slice(0, 19);
 }
@@ -100,7 +100,7 @@ function numberFrom(field: Field, value: string, { numbers }: Notations): unknow
 	if (numbers === undefined) return value;
 	const { pattern, decimal, example } = grouped[numbers];
 	// Accounts write negative numbers in parentheses.
-	const text = value.trim().replace(/^\((.+)\)$/, '-$1').replace(currency, '').trim();
+	const text = trimmed(value).replace(/^\((.+)\)$/, '-$1').replace(currency, '').trim();
 	if (!pattern.test(text)) throw new FieldError(field, `“${value}” is not a number such as ${example}, as chosen in Numbers Are`);
 	return text.replace(decimal === '.' ? /[,\s'’]/g : /[.\s'’]/g, '').replace(',', '.');
 }
@@ -111,7 +111,7 @@ const words = {
 };
 
 function booleanFrom(value: string, { booleans }: Notations): unknown {
-	const word = unaccentedText(value.trim());
+	const word = unaccentedText(trimmed(value));
 	if (booleans === 'mark') return /^[x✓✔]$/.test(word) ? true : value;
 	if (booleans !== 'words') return value;
 	if (words.true.has(word)) return true;
@@ -179,7 +179,7 @@ function countryCodes(): Map<string, Set<string>> {
 const notCountries = new Set(['AC', 'CP', 'CQ', 'DG', 'EA', 'IC', 'TA', 'AN', 'BU', 'CS', 'DD', 'DY', 'EU', 'EZ', 'FQ', 'FX', 'HV', 'NH', 'NT', 'QO', 'QU', 'RH', 'SU', 'TP', 'UK', 'UN', 'VD', 'YD', 'YU', 'ZR', 'ZZ', 'XA', 'XB']);
 
 function countryFrom(field: Field, value: string): string {
-	const [code, ...others] = countryCodes().get(unaccentedText(value.trim())) ?? [];
+	const [code, ...others] = countryCodes().get(unaccentedText(trimmed(value))) ?? [];
 	if (code !== undefined && others.length === 0) return code;
 	const problem = code === undefined ? 'is not a country whose name or code is known' : `may be several countries. Use ${[code, ...others].sort().join(' or ')}`;
 	throw new FieldError(field, `“${value}” ${problem}`);

@@ -1,7 +1,7 @@
 import { parseJson } from '../base/json';
 import { maxLevels } from '../base/numbers';
 import { isPlainObject } from '../base/ownMembers';
-import { showsNothing } from './foldedText';
+import { showsNothing, trimmed } from './foldedText';
 
 /** Whether a value is blank: null, undefined, a text in which nothing is seen, or a list of blanks. */
 export const isBlank = (value: unknown): boolean => isBlankAt(0, value);
@@ -54,6 +54,6 @@ export function listIn(value: unknown): unknown[] {
 	if (Array.isArray(parsed)) return parsed;
 	return value
 		.split(',')
-		.map((part) => part.trim())
+		.map(trimmed)
 		.filter((part) => part !== '');
 }

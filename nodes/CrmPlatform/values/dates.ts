@@ -1,5 +1,7 @@
 import { DateTime } from 'luxon';
 
+import { trimmed } from './foldedText';
+
 /**
  * A number counts as milliseconds since 1970 from March 1973 to the end of 9999. Seconds since 1970 are smaller for any
  * plausible date, as are days and digits such as 20260331; microseconds are larger.
@@ -25,7 +27,7 @@ function parsed(value: unknown, zone: string): DateTime | undefined {
 	if (DateTime.isDateTime(value)) return value;
 	// In UTC, as in its JSON text: databases return a date without a time as midnight UTC.
 	if (value instanceof Date) return DateTime.fromJSDate(value, { zone: 'utc' });
-	const text = typeof value === 'string' ? value.trim() : '';
+	const text = typeof value === 'string' ? trimmed(value) : '';
 	if (typeof value === 'number' || /^\d{12,15}$/.test(text)) {
 		const milliseconds = Number(value);
 		const isPlausible = milliseconds >= earliest && milliseconds <= latest;

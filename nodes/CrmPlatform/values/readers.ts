@@ -2,6 +2,7 @@ import type { DateTime } from 'luxon';
 
 import { isBlank } from './blank';
 import { parseMoment } from './dates';
+import { trimmed } from './foldedText';
 
 /**
  * The value for a blank parameter: an expression that returns undefined, null or empty text. Without it a blank
@@ -123,7 +124,7 @@ function read<Value>(
 }
 
 const textOf = (value: unknown): string | undefined =>
-	['string', 'boolean', 'number', 'bigint'].includes(typeof value) ? String(value).trim() : undefined;
+	['string', 'boolean', 'number', 'bigint'].includes(typeof value) ? trimmed(String(value)) : undefined;
 
 /** Digits as people write them: neither `0x10` nor `1e3` nor the empty text, which JavaScript reads as 0. */
 function numberIn(value: unknown): number | undefined {
