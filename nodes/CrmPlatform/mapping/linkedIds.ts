@@ -262,7 +262,7 @@ function recordProblem(collection: string, name: string, outcome: NamedId, use: 
 		const ids = outcome.several.slice(0, 5).map(String).join(', ');
 		return `may match several records of ${collection}, such as ${ids}. Use the ID of the right one.`;
 	}
-	if (/^[\w-]+(?:[;,|]\s*[\w-]+)+$/.test(name)) return 'are several IDs, but the field takes one. Say which in Values In → Value Map, such as 1;2 → 1.';
+	if (/^\w*\d[\w-]*(?:[;,|]\s*\w*\d[\w-]*)+$/.test(name)) return 'are several IDs, but the field takes one. Say which in Values In → Value Map, such as 1;2 → 1.';
 	const otherwise = use === 'filter' ? 'or use the ID' : 'create the record first, or use its ID';
 	return `${matchesNoRecord(collection)} Correct it, ${otherwise}.`;
 }
