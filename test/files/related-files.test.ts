@@ -1,12 +1,15 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { alteredService } from '../support/altered-service.ts';
 import { useBinaryStore } from '../support/binary-store.ts';
 import { rowsOf } from '../support/file-runs.ts';
 import { failure, run, type Setup } from '../support/node-runs.ts';
 import { useSandbox } from '../support/sandbox.ts';
+import { undoing } from '../support/undo-node.ts';
 
 /** Files of several record types of another system, imported together. */
 const sandbox = useSandbox({ contacts: 0 });
+const service = alteredService(sandbox);
 const store = useBinaryStore();
 
 /** @param files by their names */
@@ -19,8 +22,8 @@ async function setupOf(files: Record<string, string | Buffer>, more: IDataObject
 }
 
 /** The output for each file, by its name. */
-async function moveIn(files: Record<string, string | Buffer>, more: IDataObject = {}) {
-	const { items, hints } = await run(await setupOf(files, more));
+async function moveIn(files: Record<string, string | Buffer>, more: IDataObject = {}, executionId?: string) {
+	const { items, hints } = await run({ ...(await setupOf(files, more)), ...(executionId !== undefined && { executionId }) });
 	const of = (name: string) => items.find(({ json }) => json.file === name)!;
 	return { items, hints, of, text: async (name: string, field: string) => rowsOf(await store.text(of(name).binary![field])) };
 }
@@ -31,11 +34,13 @@ const related = {
 	'Accounts.csv': 'Id,Account Name,ParentId,Parent Account ID,Employees\n1,Daughter,,2,\n2,Mother,,,\n3,Wrong,,2,many\n',
 };
 
+const all = async () => await Promise.all(['companies', 'contacts', 'deals'].map(async (path) => await sandbox.list(path)));
+
 describe('related files', () => {
 	test('are imported in the order of their links, links within a type included', async () => {
 		const preview = await moveIn(related, { preview: true });
 		const { of, text, items } = await moveIn(related);
-		expect(items.map(({ json }) => json.file)).toEqual(['Accounts.csv', 'people-1.csv', 'deals.csv']);
+		expect(items.map(({ json }) => json.file)).toEqual(['Accounts.csv', 'people-1.csv', 'deals.csv', undefined]);
 		for (const [name, type, created] of [['Accounts.csv', 'Company', 2], ['people-1.csv', 'Contact', 2], ['deals.csv', 'Deal', 1]] as const) {
 			expect(of(name).json).toMatchObject({ record_type: type, created, failed: 1, matched_on: 'external_id' });
 			expect(preview.of(name).json).toMatchObject({ record_type: type, ready: created, failed: 1 });
@@ -49,13 +54,39 @@ describe('related files', () => {
 		expect(await sandbox.list('deals?external_id=hubspot:7')).toMatchObject([{ company_id: mother!.id, contact_id: contact!.id }]);
 		expect((await text('people-1.csv', 'failed'))[0]).toMatchObject({ Id: '13' });
 		expect(of('Accounts.csv').json.links).toMatchObject({ rows: 1, failed: 0 });
+		expect(items.at(-1)!.json.comparison).toEqual([
+			{ record_type: 'Company', files: ['Accounts.csv'], rows: 3, in_crm: 2, missing: 1, extra: 0, different: 0 },
+			{ record_type: 'Contact', files: ['people-1.csv'], rows: 3, in_crm: 2, missing: 1, extra: 0, different: 0 },
+			{ record_type: 'Deal', files: ['deals.csv'], rows: 2, in_crm: 1, missing: 1, extra: 0, different: 0 },
+		]);
 	});
 
 	test('change nothing if they are imported a second time', async () => {
-		const all = async () => await Promise.all(['companies', 'contacts', 'deals'].map(async (path) => await sandbox.list(path)));
 		const before = await all();
 		const { of } = await moveIn(related);
 		expect(of('people-1.csv').json).toMatchObject({ updated: 2, failed: 1 });
+		expect(await all()).toEqual(before);
+	});
+
+	test('are compared with the CRM at the end: what is there too much, and what has other links', async () => {
+		// Somebody moves Ada to another company while the rest is written.
+		service.edit(({ path, body }) => {
+			if (!path.startsWith('/v1/contacts?')) return;
+			for (const record of body.data as IDataObject[]) if (record.external_id === 'hubspot:11') record.company_id = 'com_other';
+		});
+		const files = { 'people.csv': 'Id,Surname,AccountId\n11,Ada,1\n' };
+		const { items } = await run({ ...(await setupOf(files)), credential: service.credential });
+		expect(items.at(-1)!.json.comparison).toMatchObject([{ rows: 1, in_crm: 1, missing: 0, extra: 1, different: 1 }]);
+	});
+
+	test('are taken back by the undo that the result names', async () => {
+		const before = await all();
+		const others = Object.entries(related).map(([name, text]) => [name, text.replace(/\n(\d)/g, '\n5$1')]);
+		const { of } = await moveIn(Object.fromEntries(others) as typeof related, {}, 'import-1');
+		expect((await all()).flat()).not.toHaveLength(before.flat().length);
+		const [, execution] = /An Execution → (.+)$/.exec(String(of('people-1.csv').json.undo))!;
+		const { items } = await undoing(sandbox).undo(execution!);
+		expect(items.every(({ result }) => result === 'undone')).toBe(true);
 		expect(await all()).toEqual(before);
 	});
 

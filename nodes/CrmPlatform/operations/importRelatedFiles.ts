@@ -11,11 +11,12 @@ import { externalId } from '../lookUp/sourceIds';
 import { chosenSource } from '../mapping/chosenNotations';
 import { matchColumns } from '../mapping/columnMatch';
 import { recordWords } from '../mapping/foreignNames';
-import type { Execution, Operation, Resource, Results } from '../model';
+import type { Execution, Operation, OutputItem, Resource, Results } from '../model';
 import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, type ChosenFile } from '../parameters/file';
 import { isBlank } from '../values/blank';
 import { readPreview } from '../values/readers';
 import { foldedText } from '../values/foldedText';
+import { ExpectedRecords } from '../writing/importCheck';
 import { matchedFields, planColumns, surveyed, type FileSurvey } from '../writing/importColumns';
 import { keyDigest } from '../writing/importKeys';
 import type { ImportPlan } from '../writing/importPlan';
@@ -65,6 +66,8 @@ interface RelatedFile extends InputFile {
 	lateLinks: Array<[field: string, column: string]>;
 	/** The ID of the record of each written row; in a preview, only whether it would be written. */
 	ids: Map<number, string>;
+	/** Takes the values of a row, to compare them with the record at the end. */
+	check: (row: number, values: IDataObject) => void;
 	json: IDataObject;
 	files: IBinaryKeyData;
 }
@@ -84,37 +87,61 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 		else typed.push(related);
 	}
 	const unclear = others.find(({ json }) => json.why !== leftOut);
-	if (unclear && !readPreview(n8n.getNodeParameter('preview', 0, true))) throw new Error(`${unclear.name}: ${String(unclear.json.why)} Nothing was written.`);
+	const isPreview = readPreview(n8n.getNodeParameter('preview', 0, true));
+	if (unclear && !isPreview) throw new Error(`${unclear.name}: ${String(unclear.json.why)} Nothing was written.`);
 	const ordered = inOrderOfLinks(typed);
+	const checks = new Map<string, ExpectedRecords>();
 	for (const [place, related] of ordered.entries()) {
-		const saw = ({ plan, ids, execution: { resource } }: RelatedFile): ImportPlan['saw'] => (rows) => {
-			for (const { row, line, done, refusal } of rows) {
-				if (refusal) continue;
-				ids.set(row, done?.id ?? String(row));
-				if (!plan.isPreview || line === undefined) continue;
-				const names = getOrCreate(expected, resource.path.slice(1), () => new Set<number>());
-				const values = JSON.parse(line) as IDataObject;
+		const collection = collectionOf(related);
+		const names = getOrCreate(expected, collection, () => new Set<number>());
+		const links = related.fields.filter((field) => isRecordLink(field)).map(({ name }) => name);
+		const check = getOrCreate(checks, collection, () => new ExpectedRecords(links));
+		related.check = (row, values) => check.add(place, row, values);
+		const plan: ImportPlan = {
+			...related.plan,
+			place: [related.item, place],
+			planned(row, values) {
+				if (!related.plan.isPreview) return related.check(row, values);
+				related.ids.set(row, String(row));
 				const texts = identifyingFields.map((name) => values[name]).filter((value) => typeof value === 'string');
 				for (const text of texts) names.add(keyDigest(foldedText(text.startsWith(`${source}:`) ? text.slice(source.length + 1) : text)));
-			}
+			},
+			saw(rows) {
+				for (const { row, done } of rows) if (done) related.ids.set(row, done.id);
+			},
 		};
-		const plan = { ...related.plan, place: [related.item, place], saw: saw(related) };
 		const { json, files } = await reading(related, async (file) => await importRows(related.execution, plan, file));
 		const { execution: { resource }, name, why } = related;
 		related.json = { file: name, record_type: resource.name, why, matched_on: plan.matchOn ?? null, ...json };
 		related.files = files;
+		if (plan.matchOn === externalId.name) check.addFile(Number(json.rows) - Number(json.repeated));
 	}
 	for (const [place, related] of ordered.entries()) if (related.lateLinks.length > 0) await link(related, ordered.length + place);
 	const all = [...ordered, ...others.map((other) => ({ ...other, files: {} }))];
-	return n8n.getInputData().map((_, i) => all.filter(({ item }) => item === i).map(({ json, files }) => new ItemWithFiles(json, files)));
+	const results = n8n.getInputData().map((_, i) => all.filter(({ item }) => item === i).map(({ json, files }): OutputItem => new ItemWithFiles(json, files)));
+	if (!isPreview) results.at(-1)?.push({ comparison: await comparedWithCrm(execution, source, ordered, checks) });
+	return results;
 }
+
+/** What the CRM has of the files of each record type, by their IDs. */
+async function comparedWithCrm(execution: Execution, source: string, files: RelatedFile[], checks: Map<string, ExpectedRecords>): Promise<IDataObject[]> {
+	const byKey = files.filter(({ plan }) => plan.matchOn === externalId.name);
+	const compared = [...checks].map(async ([collection, check]): Promise<IDataObject[]> => {
+		const ofType = byKey.filter((file) => collectionOf(file) === collection);
+		const counts = ofType.length > 0 ? await check.compared(execution, collection, source) : undefined;
+		return counts ? [{ record_type: ofType[0]!.execution.resource.name, files: ofType.map(({ name }) => name), ...counts }] : [];
+	});
+	return (await Promise.all(compared)).flat();
+}
+
+const collectionOf = ({ execution: { resource } }: RelatedFile): string => resource.path.slice(1);
 
 /** Writes the links that had to wait, into the records that were written. */
 async function link(related: RelatedFile, place: number): Promise<void> {
 	const { execution, plan: first, lateLinks, ids } = related;
 	const base = await planOf(execution, related.item, { operation: 'update' });
 	const columns = { renamed: [], leftOut: new Set<string>(), table: [] };
-	const plan: ImportPlan = { ...base, columns, namesLength: first.namesLength, place: [related.item, place], isLinking: true };
+	const plan: ImportPlan = { ...base, columns, namesLength: first.namesLength, place: [related.item, place], planned: first.isPreview ? undefined : related.check, isLinking: true };
 	const { json, files } = await reading(related, async (file) => {
 		async function* rows(): FileRecords['rows'] {
 			for await (const read of file.rows) {
@@ -179,7 +206,7 @@ async function typedFile(execution: Execution, recordTypes: Resource[], file: In
 	const filled = (name: string) => plan.columns.table.find(({ field }) => field === name)?.filled ?? 0;
 	const key = [externalId.name, ...match].find((name) => match.includes(name) && (name === externalId.name ? Number(filled(name)) > 0 : filled(name) === survey.rows));
 	plan = key === undefined ? await planned('create') : { ...plan, ...(await planOf(ofType, file.item, { operation: 'upsert', matchOn: key })) };
-	return { ...file, execution: ofType, plan, fields: description?.create?.fields ?? [], why, lateLinks: [], ids: new Map(), json: {}, files: {} };
+	return { ...file, execution: ofType, plan, fields: description?.create?.fields ?? [], why, lateLinks: [], ids: new Map(), check: () => undefined, json: {}, files: {} };
 }
 
 /** The record type that the name of a file says; otherwise, the one with the most of its columns. */
@@ -205,7 +232,6 @@ async function typeOf(execution: Execution, recordTypes: Resource[], name: strin
 
 /** Orders files so that linked records are written first; links for which that is impossible wait until all are written. */
 function inOrderOfLinks(files: RelatedFile[]): RelatedFile[] {
-	const collectionOf = ({ execution: { resource } }: RelatedFile) => resource.path.slice(1);
 	const linksIn = ({ fields }: RelatedFile) => fields.filter((field) => isRecordLink(field));
 	const ordered: RelatedFile[] = [];
 	const left = [...files];

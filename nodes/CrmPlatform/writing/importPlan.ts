@@ -44,6 +44,8 @@ export interface ImportPlan extends ImportTarget {
 	leavesOut: boolean;
 	/** Distinguishes the jobs of one file from those of others of the run; the index of the item if absent. */
 	place?: number[];
+	/** Takes the values of a row that is ready. */
+	planned?: ((row: number, values: IDataObject) => void) | undefined;
 	/** Takes rows with their outcome, in the order of the file. */
 	saw?: ((rows: PlannedRow[]) => void) | undefined;
 	/** What is created because rows name it. */
@@ -161,6 +163,7 @@ async function planRows(
 		const line = jsonText(exactBody(fields, values));
 		const refusal = lineTooLarge(line) ?? keys.refusalOf(row, values);
 		if (refusal) return { ...planned, refusal };
+		plan.planned?.(row, values);
 		const ready = { ...planned, line, ...(refused.length > 0 && { leftOut: refused }) };
 		if (needsRecord) ids.set(ready, String(values.id));
 		return ready;

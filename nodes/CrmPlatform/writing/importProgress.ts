@@ -4,6 +4,7 @@ import type { FileRecords } from '../files/rows';
 import type { Execution } from '../model';
 import type { ImportPlan, PlannedRow } from './importPlan';
 import type { RowKeys } from './importKeys';
+import { hasWriteOncePer } from './oncePer';
 import { reportFiles, type ReportFiles } from './importReport';
 
 /** Number of mapped rows that a preview shows. */
@@ -102,7 +103,7 @@ export class ImportProgress {
 		const reasons = [...this.reasons.values()].sort((a, b) => b.rows - a.rows || a.row - b.row).slice(0, reasonsShown);
 		const { rows, failed, left_out } = counts;
 		const ending = problem === undefined ? { complete: true } : { complete: false, problem };
-		if (!this.plan.isPreview) return { preview: false, ...ending, ...counts, reasons, jobs };
+		if (!this.plan.isPreview) return { preview: false, ...ending, ...counts, reasons, jobs, undo: undoOf(this.execution) };
 		return { preview: true, ...ending, rows, ready: rows - failed, failed, left_out, reasons, columns: this.plan.columns.table, samples };
 	}
 
@@ -119,6 +120,10 @@ export class ImportProgress {
 		}
 	}
 }
+
+/** How to take the import back, in the user's words. A write that executions share is nobody's. */
+const undoOf = (execution: Execution): string =>
+	hasWriteOncePer(execution) ? 'Change → Undo → A Workflow, Since the import' : `Change → Undo → An Execution → ${execution.identity.execution}`;
 
 /** A sentence about one of several files. */
 const inFile = ({ name }: ImportPlan, text: string): string => (name === undefined ? text : `${name}: ${text}`);
