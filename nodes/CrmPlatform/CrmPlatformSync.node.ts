@@ -13,9 +13,8 @@ import { searchCustomObjects } from './pickers/searchRecords';
 import { getFieldsToSet, getSyncFields, getSyncMatchFields, getSyncOtherMatchFields } from './pickers/syncFields';
 import { testCredential } from './pickers/testCredential';
 import { resources } from './resources';
-import { outputNames } from './sync/syncOutputs';
 import { syncHint, syncPropertiesOf } from './sync/syncProperties';
-import { synchronize } from './sync/synchronize';
+import { outputNames, synchronize } from './sync/synchronize';
 
 export class CrmPlatformSync implements INodeType {
 	description: INodeTypeDescription = {

@@ -29,7 +29,7 @@ export const groups: Group[] = [
 	{
 		name: 'sync',
 		modules: ['refusals', 'syncPlan', 'matching'].map((name) => `nodes/CrmPlatform/sync/${name}.ts`),
-		tests: ['sync/guard-limits', 'sync/plan', 'sync/changes-merge', 'sync/claims', 'sync/scope'],
+		tests: ['sync/guard-limits', 'sync/plan', 'sync/changes-merge', 'sync/claims', 'sync/readRecords'],
 	},
 	{
 		name: 'trigger',

@@ -1,5 +1,5 @@
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field';
-import { conditionsOfScope, scopeCheck } from '../../nodes/CrmPlatform/sync/scope';
+import { conditionsOfScope, scopeCheck } from '../../nodes/CrmPlatform/sync/readRecords';
 
 const byName = (recordFields: string[]) =>
 	conditionsOfScope([{ field: fieldNamed('name'), converted: 'x' }], [fieldNamed('name')], new Set(recordFields));

@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions, NodeParameterValueType } from 'n8n
 
 import type { Connection } from '../api/connection';
 import { filledPath } from '../api/http/path';
-import { withMembers } from '../base/withMembers';
+import { executionOfOne } from '../base/contexts';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { Execution, Operation, Write, Writes } from '../model';
 import type { CallIdentity } from '../toolCalls/toolCall';
@@ -63,15 +63,12 @@ export interface PlannedWrite extends RequestedWrite {
 export function executionFor(run: ToolRun, { recordType, operation, parameters, fields = {} }: OperationCall): Execution {
 	const { n8n, api } = run;
 	const all: OperationCall['parameters'] = { ...parameters, objectKey: recordType.objectKey, fieldsMode: 'json', fieldsJson: `=${modelsFields}`, simplify: false };
-	const view = withMembers(n8n, {
-		getNodeParameter: ((name: string, _item: number, otherwise: unknown) => all[name] ?? otherwise) as IExecuteFunctions['getNodeParameter'],
-		getInputData: () => [{ json: {} }],
+	const context = executionOfOne(n8n, (name, _, otherwise) => all[name] ?? otherwise, {
 		// Keeps the mapping from reading constant paths such as $json.id without n8n's expression engine.
 		isToolExecution: () => true,
-		evaluateExpression: (expression: string) => (expression === modelsFields ? fields : `=${expression}`) as NodeParameterValueType,
-		continueOnFail: () => false,
+		evaluateExpression: (expression) => (expression === modelsFields ? fields : `=${expression}`) as NodeParameterValueType,
 	});
-	return { n8n: view, api, resource: recordType.resource, operation, identity: writeIdentity(run) };
+	return { n8n: context, api, resource: recordType.resource, operation, identity: writeIdentity(run) };
 }
 
 /** @param place of the write among those of the call */

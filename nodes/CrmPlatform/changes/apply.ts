@@ -6,7 +6,7 @@ import { idText } from '../base/json';
 import { path as pathOf } from '../api/http/path';
 import { outdatedVersion } from '../api/http/statuses';
 import { withoutMembers } from '../base/ownMembers';
-import type { Execution, MayContinue, SlicedRun, Write } from '../model';
+import type { Execution, MayContinue, Write } from '../model';
 import { runAll } from '../schedule';
 import type { Collection, IdentifiedRecord } from '../lookUp/lookUp';
 import { writeRecords } from '../writing/batches';
@@ -78,7 +78,7 @@ export async function applyPlan(
 	const doubts = new Doubts(planned);
 	let isStopped = false;
 	const mayContinue: MayContinue = (results) => {
-		isStopped ||= results.some((result) => result instanceof Error && stopsAt(result));
+		isStopped ||= results.some((result) => result instanceof Error && conflictIn(result) === undefined && stopsAt(result));
 		return !isStopped && !n8n.getExecutionCancelSignal()?.aborted;
 	};
 
@@ -96,34 +96,18 @@ export async function applyPlan(
 		const writes = changes.map(({ record, patch }): ChangeWrite => ({ ...(record && { record }), ...(patch && { body: patch }) }));
 		// Each step has its own keys.
 		const run = `${execution.identity.run}/${step}`;
-		const work = changeWrites(execution, description, { collection, writes, run }, (error) => {
-			const reason = conflictIn(error);
-			return reason === undefined ? error : { reason, error };
-		});
-		for await (const itemResults of runAll(work, places.length, mayContinue)) {
-			for (const { item: index, result } of itemResults) {
-				const change = changes[index]!;
-				if (result instanceof Error) {
-					failures.push({ item: change.item, error: result });
-					doubts.add(change, result);
-				} else {
-					const outcome = result as unknown as WriteOutcome;
-					if ('error' in outcome) doubts.add(change, outcome.error);
-					const problem = 'error' in outcome ? outcome.reason : doubts.addAnswer(change, outcome.record);
-					done[places[index]!] =
-						'error' in outcome || problem !== undefined
-							? asConflict(change, problem!)
-							: asWritten(change, outcome.record, changed?.field);
-				}
-			}
+		for await (const { index, outcome } of writeChanges(execution, description, { collection, writes, run }, mayContinue)) {
+			const change = changes[index]!;
+			const reason = outcome instanceof Error ? conflictIn(outcome) : doubts.addAnswer(change, outcome);
+			if (outcome instanceof Error) doubts.add(change, outcome);
+			if (reason !== undefined) done[places[index]!] = asConflict(change, reason);
+			else if (outcome instanceof Error) failures.push({ item: change.item, error: outcome });
+			else done[places[index]!] = asWritten(change, outcome, changed?.field);
 		}
 	}
 	const left = done.filter((change) => change === undefined).length;
 	return { done: done.filter((change) => change !== undefined), failures, untried: left - failures.length };
 }
-
-/** The record as the service returned it, or why the CRM refused the change. */
-type WriteOutcome = { record: IDataObject } | { reason: string; error: Error };
 
 /** The write of a change. */
 export interface ChangeWrite {
@@ -136,17 +120,18 @@ export interface ChangeWrite {
 }
 
 /**
- * The writes of changes with one action: under keys of their own, and under the versions that were read.
+ * Makes changes of one action: under keys of their own, and under the versions that were read.
  *
  * @param collection path with version prefix
- * @param outcomeOf the outcome of a write that the CRM refused, or the error
+ * @param run distinguishes their keys from those of other changes
+ * @returns the outcome of each write: the record as the service returned it, or the error
  */
-export function changeWrites<Refused extends object>(
+export async function* writeChanges(
 	execution: Execution,
 	description: WriteDescription,
 	{ collection, writes, run }: { collection: string; writes: ChangeWrite[]; run: string },
-	outcomeOf: (error: Error) => Refused | Error,
-): SlicedRun {
+	mayContinue: MayContinue,
+): AsyncGenerator<{ index: number; outcome: IDataObject | Error }, void> {
 	const { identity, operation } = execution;
 	const writeAt = (index: number): Write => {
 		const { record, body, deletion } = writes[index]!;
@@ -160,21 +145,18 @@ export function changeWrites<Refused extends object>(
 			...(deletion !== undefined && { deletion }),
 		};
 	};
-	return writeRecords(
+	const work = writeRecords(
 		// Options of the operation do not apply to a plan.
 		{ ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run } },
 		description,
 		writeAt,
-		({ id, ...record }, _, { status }): IDataObject => ({
-			// A change that is only accepted is answered with a job (RFC 9110, section 15.3.3).
-			record: status === 202 ? {} : { ...record, ...(idText(id) !== undefined && { id: idText(id) }) },
-		}),
-		{
-			areAlone: writes[0]?.deletion !== undefined,
-			...protectionOf(execution, description, writes.map(({ record }) => record)),
-			onRefusal: (error) => outcomeOf(error) as IDataObject | Error,
-		},
+		// A change that is only accepted is answered with a job (RFC 9110, section 15.3.3).
+		({ id, ...record }, _, { status }) => (status === 202 ? {} : { ...record, ...(idText(id) !== undefined && { id: idText(id) }) }),
+		{ areAlone: writes[0]?.deletion !== undefined, ...protectionOf(execution, description, writes.map(({ record }) => record)) },
 	);
+	for await (const results of runAll(work, writes.length, mayContinue)) {
+		for (const { item: index, result } of results) yield { index, outcome: result as IDataObject | Error };
+	}
 }
 
 /** The change as made. */

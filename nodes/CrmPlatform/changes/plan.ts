@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { mergePatch } from '../api/record';
 import { withoutMembers } from '../base/ownMembers';
 import type { IdentifiedRecord } from '../lookUp/lookUp';
 import type { Change } from './merge';
@@ -30,19 +31,21 @@ export function asConflict(planned: PlannedChange, reason: string): PlannedChang
 /** Whether no item asks for a change: it follows from what the items do not have. */
 export const isInferred = ({ item }: PlannedChange): boolean => item === undefined;
 
+/** A planned change or its outcome, or what a write would do: any other action than the usual ones has the name of its operation. */
+export interface ReportedChange extends Omit<PlannedChange, 'action' | 'record'> {
+	action: string;
+	record?: IDataObject;
+}
+
 /**
- * Refuses all inferred changes if there are too many: they are made together or not at all.
+ * What an output says about a change: the record, and what was done. In `changes`, `from` is the CRM's value, `to` the wanted
+ * one, and `kept` a change that was not made; `reason` names the rule, limit or version that decided.
  *
- * @param refusalOf why that many changes are refused, if they are
- * @returns the plan, and the reason if the changes were refused
+ * @param names the fields of a record to output
+ * @param report the name of the member that says what was done
  */
-export function limitInferred(
-	planned: PlannedChange[],
-	refusalOf: (count: number) => string | undefined,
-): { planned: PlannedChange[]; reason?: string } {
-	const isLimited = (change: PlannedChange) => isInferred(change) && (change.action === 'delete' || change.action === 'update');
-	const count = planned.filter(isLimited).length;
-	const reason = count === 0 ? undefined : refusalOf(count);
-	if (reason === undefined) return { planned };
-	return { planned: planned.map((change) => (isLimited(change) ? asConflict(change, reason) : change)), reason };
+export function reportedRecord({ action, record, values, patch, changes, reason }: ReportedChange, names: ReadonlySet<string>, report: string): IDataObject {
+	const outcome: IDataObject = (record && patch ? mergePatch(record, patch) : record) ?? values ?? {};
+	const shown = Object.fromEntries(Object.entries(outcome).filter(([name]) => names.has(name)));
+	return { ...shown, [report]: { action, changes: changes as unknown as IDataObject[], reason: reason ?? null } };
 }

@@ -17,14 +17,7 @@ import { writtenFields } from '../reading/exportColumns';
 import { linkedKeys } from '../reading/linkedKeys';
 import { isBlank } from '../values/blank';
 import { comparison, type Change } from './merge';
-import { reportedRecord } from './outcomes';
-import type { PlannedChange } from './plan';
-
-/** What a write would do; an action that is none of the usual ones has the name of its operation. */
-interface PreviewedWrite extends Omit<PlannedChange, 'action' | 'record'> {
-	action: string;
-	record?: IDataObject;
-}
+import { reportedRecord, type ReportedChange } from './plan';
 
 /**
  * Shows the writes of a run in place of sending them: reads the current records, a slice of items at a time, and says what
@@ -52,7 +45,7 @@ export function previewOf(execution: Execution, writes: Writes): SlicedRun {
 				records: new Set(),
 				async send() {
 					const collections = new Set(read.flatMap((write) => (write instanceof Error ? [] : write.collection)));
-					const results = read.map((write): PreviewedWrite | SkippedItem | undefined => {
+					const results = read.map((write): ReportedChange | SkippedItem | undefined => {
 						if (!(write instanceof Error)) return undefined;
 						return write instanceof SkippedItem ? write : { action: 'refused', changes: [], reason: write.message };
 					});
@@ -90,7 +83,7 @@ interface RecordsOfSlice {
 	holdersOf(field: Field, value: unknown): readonly IdentifiedRecord[] | undefined;
 }
 
-async function previewWrites(execution: Execution, quiet: Connection, writes: Writes, path: string, group: Write[]): Promise<PreviewedWrite[]> {
+async function previewWrites(execution: Execution, quiet: Connection, writes: Writes, path: string, group: Write[]): Promise<ReportedChange[]> {
 	const current = await readCurrent(execution, writes, path, group);
 	const previews = group.map((write) => previewWrite(execution, writes, write, current));
 	const fieldOf = ({ field: name }: Change) => current.fields.find((field) => field.path.join('.') === name);
@@ -143,7 +136,7 @@ async function readCurrent({ api, resource }: Execution, { description }: Writes
 const matchedName = ({ match }: Writes['description'], { query }: Write): string | undefined =>
 	match && query?.[match.name] !== undefined ? String(query[match.name]) : undefined;
 
-function previewWrite({ operation }: Execution, { description }: Writes, write: Write, current: RecordsOfSlice): PreviewedWrite {
+function previewWrite({ operation }: Execution, { description }: Writes, write: Write, current: RecordsOfSlice): ReportedChange {
 	const { fields, byId } = current;
 	const values = parseJson(jsonText(write.body ?? {})) as IDataObject;
 	const match = write.mayExist && fields.find(({ name }) => name === matchedName(description, write));

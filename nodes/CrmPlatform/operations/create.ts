@@ -9,7 +9,7 @@ import { simplifyProperty, batchOptions } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 import { requireWrite, applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/requireWrite';
-import { writeOncePerOption } from '../writing/oncePer';
+import { writeOncePerOption } from '../writing/writeOne';
 
 /**
  * @param action the entry in n8n's list of actions, such as `Create contact`

@@ -16,7 +16,7 @@ import { planColumns } from '../writing/importColumns';
 import { importRows } from '../writing/importRows';
 import { fieldToMatchOn, MatchingColumn } from '../writing/matchOn';
 import { MissingRecords } from '../writing/missingRecords';
-import { writeOncePerOption } from '../writing/oncePer';
+import { writeOncePerOption } from '../writing/writeOne';
 import type { ImportPlan } from '../writing/importPlan';
 import { eachItem } from '../schedule';
 

@@ -21,7 +21,7 @@ import { matchedFields, planColumns, surveyed, type FileSurvey } from '../writin
 import { keyDigest } from '../writing/importKeys';
 import type { ImportPlan } from '../writing/importPlan';
 import { importRows } from '../writing/importRows';
-import { writeOncePerOption } from '../writing/oncePer';
+import { writeOncePerOption } from '../writing/writeOne';
 import { readThenClose, planOf } from './importFile';
 
 /** Imports the files of another system: finds out what each has, and writes them in the order of their links. */

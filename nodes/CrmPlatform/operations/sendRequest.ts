@@ -6,9 +6,8 @@ import { checkedPath, type Query } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
 import type { Execution, Operation, Result } from '../model';
 import { chosenOption } from '../parameters/optionText';
-import { writeOncePerOption } from '../writing/oncePer';
 import { requestKeyHeader } from '../writing/runState';
-import { sendWrite } from '../writing/writeOne';
+import { sendWrite, writeOncePerOption } from '../writing/writeOne';
 import { eachItem } from '../schedule';
 
 /** Any request to the service, with the node's credential, retries and pace. */

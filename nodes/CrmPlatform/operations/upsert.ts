@@ -14,7 +14,7 @@ import { foldedText } from '../values/foldedText';
 import { writeRecords } from '../writing/batches';
 import { requireWrite, requireAnyValue } from '../writing/requireWrite';
 import { fieldToMatchOn, matchValue, noMatchValue, MatchingColumn } from '../writing/matchOn';
-import { writeOncePerOption } from '../writing/oncePer';
+import { writeOncePerOption } from '../writing/writeOne';
 
 /** @param action the entry in n8n's list of actions, such as `Create or update contact` */
 export function upsert(action: string): Operation {

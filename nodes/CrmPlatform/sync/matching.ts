@@ -40,24 +40,21 @@ export interface CrmIndex {
 
 /** @param match the fields that records are found by */
 export function indexRecords(records: CrmRecord[], match: ComparedField[]): CrmIndex {
-	const indexes = match.map((field) => {
-		// Few keys have several records, and 100,000 lists would take much memory.
-		const index = new Map<string, CrmRecord | CrmRecord[]>();
-		for (const record of records) {
-			const key = matchKey(field, valueIn(record, field));
-			if (key === undefined) continue;
-			const same = index.get(key);
-			index.set(key, same === undefined ? record : [same, record].flat());
-		}
-		return index;
-	});
-	return {
-		records,
-		find: (field, key) => {
-			const found = indexes[field]?.get(key);
-			return found === undefined ? [] : [found].flat();
-		},
-	};
+	const indexes = match.map((field) => recordsByKey(records, field));
+	return { records, find: (field, key) => indexes[field]?.(key) ?? [] };
+}
+
+/** Finds the records with a key of a field. */
+export function recordsByKey(records: readonly CrmRecord[], field: ComparedField): (key: string) => readonly CrmRecord[] {
+	// Few keys have several records, and 100,000 lists would take much memory.
+	const index = new Map<string, CrmRecord | CrmRecord[]>();
+	for (const record of records) {
+		const key = matchKey(field, valueIn(record, field));
+		if (key === undefined) continue;
+		const same = index.get(key);
+		index.set(key, same === undefined ? record : [same, record].flat());
+	}
+	return (key) => [index.get(key) ?? []].flat();
 }
 
 interface Matches {

@@ -1,12 +1,18 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { isObject } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import type { Query } from '../api/http/path';
+import { breaksRule } from '../api/http/rules';
 import { readPage } from '../api/lists/pages';
 import { readAll } from '../api/lists/parallel';
-import { idField } from '../fields/field';
-import { matchKey, valueIn, type ComparedField } from '../fields/keys';
+import { conditionOf, verdictOf, type Condition } from '../fields/condition';
+import { idField, type ConvertedValue, type Field } from '../fields/field';
+import { listNameOf, valueIn, type ComparedField } from '../fields/keys';
 import { parallelReads } from '../api/inParallel';
 import { identified, lookUp, maxIds, valuesPerRequest, withFields, type Collection } from '../lookUp/lookUp';
-import type { CrmRecord } from './matching';
+import { isBlank } from '../values/blank';
+import { recordsByKey, type CrmRecord } from './matching';
 
 /**
  * Reads all records that match the filters, each once: while pages shift, one record may be returned twice and
@@ -102,23 +108,9 @@ async function findByFilters(collection: Collection, valuesByField: ValuesByFiel
 
 /** The outcome of reading the whole list: with a scope, records outside it stay unknown. */
 export function inWholeList(records: CrmRecord[], isScoped: boolean): FoundRecords {
-	const holders = holdersIn(records);
+	const byField = new Map<string, ReturnType<typeof recordsByKey>>();
+	const holders = (field: ComparedField, key: string) => getOrCreate(byField, field.name, () => recordsByKey(records, field))(key).map(({ id }) => id);
 	return { records, holdersOf: (field, key) => (isScoped ? undefined : holders(field, key)) };
-}
-
-/** Finds the ids of the records with a value. */
-function holdersIn(records: CrmRecord[]): (field: ComparedField, key: string) => readonly string[] {
-	const byField = new Map<string, Map<string, string[]>>();
-	return (field, key) => getOrCreate(byField, field.name, () => indexBy(records, field)).get(key) ?? [];
-}
-
-function indexBy(records: CrmRecord[], field: ComparedField): Map<string, string[]> {
-	const index = new Map<string, string[]>();
-	for (const record of records) {
-		const key = matchKey(field, valueIn(record, field));
-		if (key !== undefined) getOrCreate(index, key, () => []).push(record.id);
-	}
-	return index;
 }
 
 /**
@@ -142,3 +134,39 @@ async function pageCount({ api, path, list }: Collection, scope: Query): Promise
 	const { total = Infinity } = await readPage(api.send, path, { list, query });
 	return Math.ceil(total / pageSize.maximum);
 }
+
+/**
+ * Finds the filters of the scope that records can be checked against.
+ *
+ * @param recordFields the names of the members of records; empty if the service does not describe them
+ */
+export function conditionsOfScope(scope: ConvertedValue[], fields: Field[], recordFields: ReadonlySet<string>): Condition[] {
+	return scope.map(({ field, converted }) => {
+		const condition = conditionOf(field.name, converted, field, fields);
+		return { ...condition, isAlwaysListed: recordFields.has(condition.field.path[0] ?? '') };
+	});
+}
+
+/** The members of a record that decide whether it is in scope. */
+export const namesOfScope = (conditions: Condition[], recordFields: ReadonlySet<string>): string[] =>
+	conditions.flatMap(({ field }) => [field.path[0] ?? '', listNameOf(field)]).filter((name) => recordFields.has(name));
+
+/**
+ * Prepares a check of records that finds those outside the scope, for example because the service ignores the filters.
+ *
+ * @param records all records that were read with the scope: if one of them has a field, the others have no value
+ * @returns a function that returns why a record is outside; undefined if it is in scope, as far as its fields show
+ */
+export function scopeCheck(records: readonly IDataObject[], conditions: Condition[]): (record: IDataObject) => string | undefined {
+	const checked = conditions.map((condition) => ({
+		...condition,
+		isAlwaysListed: condition.isAlwaysListed || records.some((record) => valueIn(record, condition.field) !== undefined),
+	}));
+	return (record) => {
+		const broken = checked.find((condition) => verdictOf(record, [[condition]]) === 'no');
+		return broken && outside(broken.field, String(record.id), valueIn(record, broken.field));
+	};
+}
+
+const outside = ({ label }: Condition['field'], id: string, value: unknown) =>
+	`Records in Scope: the CRM returned record ${id}, whose ${label} is ${isBlank(value) ? 'empty' : `“${String(isObject(value) ? JSON.stringify(value) : value).slice(0, 100)}”`}, which the filter excludes. ${breaksRule(11)} Choose another filter, and report it to the CRM’s support.`;

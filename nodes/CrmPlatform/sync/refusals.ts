@@ -1,7 +1,7 @@
 import { getOrCreate } from '../base/maps';
 import { idField } from '../fields/field';
 import { matchKey } from '../fields/keys';
-import { asConflict, limitInferred, type PlannedChange } from '../changes/plan';
+import { asConflict, isInferred, type PlannedChange } from '../changes/plan';
 import { uniqueValueIn, type UniqueField } from './matching';
 
 /** A unique value that is about to be written. */
@@ -89,9 +89,19 @@ export interface Readings {
 	unknown: number;
 }
 
-/** Refuses to delete or set more records than the user allows, or any if the source may be incomplete: a broken export must not empty the CRM. */
-export const guardDeletions = (planned: PlannedChange[], limits: DeletionLimits, readings: Readings) =>
-	limitInferred(planned, (count) => refusal(count, limits, readings));
+/**
+ * Refuses to delete or set more records than the user allows, or any if the source may be incomplete: a broken export must
+ * not empty the CRM. These changes are made together or not at all.
+ *
+ * @returns the plan, and the reason if the changes were refused
+ */
+export function guardDeletions(planned: PlannedChange[], limits: DeletionLimits, readings: Readings): { planned: PlannedChange[]; reason?: string } {
+	const isLimited = (change: PlannedChange) => isInferred(change) && (change.action === 'delete' || change.action === 'update');
+	const count = planned.filter(isLimited).length;
+	const reason = count === 0 ? undefined : refusal(count, limits, readings);
+	if (reason === undefined) return { planned };
+	return { planned: planned.map((change) => (isLimited(change) ? asConflict(change, reason) : change)), reason };
+}
 
 function refusal(
 	count: number,

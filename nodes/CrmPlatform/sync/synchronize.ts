@@ -2,21 +2,20 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { connect } from '../api/connection';
 import { idField, type Field } from '../fields/field';
-import { nodeFailure, withLines } from '../failure';
+import { failureJson, nodeFailure, withLines } from '../failure';
 import type { Execution } from '../model';
-import { applyPlan, describedWrites, type AppliedPlan } from '../changes/apply';
+import { applyPlan, describedWrites, type AppliedPlan, type ChangeFailure } from '../changes/apply';
 import { comparison } from '../changes/merge';
-import { asConflict, type PlannedChange } from '../changes/plan';
+import { asConflict, reportedRecord, type PlannedChange } from '../changes/plan';
 import { listNameOf, matchKey, valueIn } from '../fields/keys';
 import { isBlank } from '../values/blank';
 import { timeSpan } from '../values/dates';
-import { rememberOverwritten, withPreviouslyOverwritten } from './overwrittenValues';
 import { claimsOf, guardDeletions, refuseDuplicates, type Claim } from './refusals';
 import { indexRecords, type CrmRecord, type SourceRecord } from './matching';
-import { outputNames, outputOf } from './syncOutputs';
 import { planChanges } from './syncPlan';
-import { findRecords, inWholeList, readWholeList, type FoundRecords, type KeysToFind, type KeyToFind } from './readRecords';
-import { namesOfScope, scopeCheck, conditionsOfScope } from './scope';
+import {
+	conditionsOfScope, findRecords, inWholeList, namesOfScope, readWholeList, scopeCheck, type FoundRecords, type KeysToFind, type KeyToFind,
+} from './readRecords';
 import { settingsOf, syncExecution, type SyncSettings } from './settings';
 import { readSource, type Source } from './syncSource';
 
@@ -48,22 +47,58 @@ async function run(execution: Execution): Promise<INodeExecutionData[][]> {
 	const applied: AppliedPlan = isPreview
 		? { done: planned, failures: [], untried: 0 }
 		: await applyPlan(execution, collection, planned, described);
-	const { failures, untried } = applied;
-	const done = withPreviouslyOverwritten(n8n, applied.done);
+	const { done, failures, untried } = applied;
 	if (isPreview) api.notices.add('Preview: nothing was written. Turn off Preview to write these changes.');
 
 	const [first] = failures;
 	if (first && !n8n.continueOnFail()) {
 		const writtenCount = done.filter(({ action }) => action !== 'unchanged' && action !== 'conflict').length;
 		const summary = `${writtenCount} records were written, ${failures.length} failed and ${untried} were not tried. The next run continues with the rest.`;
-		const { lines, overwritten } = rememberOverwritten(n8n, done);
+		const overwritten = overwrittenIn(done);
+		const lines = overwritten.slice(0, maxReported).map(overwrittenLine);
+		if (overwritten.length > maxReported) lines.push(`… and ${overwritten.length - maxReported} more: see overwritten in the data of this error.`);
 		const failure = withLines(nodeFailure(n8n, first.error, first.item), [summary, ...lines, ...api.notices]);
 		if (overwritten.length > 0) failure.context.data = { ...(failure.context.data as IDataObject), overwritten };
 		throw failure;
 	}
-	if (!isPreview) rememberOverwritten(n8n, []);
 	for (const message of api.notices) n8n.addExecutionHints({ message, location: 'outputPane' });
 	return outputOf(n8n, done, [...unread, ...failures], new Set(collection.fields));
+}
+
+/** Maximum number of records in an error message; its data has all. */
+const maxReported = 20;
+
+/** A record whose values *When Both Changed* has overwritten. */
+type Overwritten = Pick<PlannedChange, 'item' | 'changes' | 'reason'> & { id: string };
+
+/** What a rule has overwritten, for the error: a failed node has no output, and the next attempt finds equal values. */
+const overwrittenIn = (done: PlannedChange[]): Overwritten[] =>
+	done.flatMap(({ action, item, record, changes, reason }) =>
+		action === 'update' && item !== undefined && record && reason !== undefined ? [{ item, id: record.id, changes, reason }] : []);
+
+function overwrittenLine({ id, item, changes, reason }: Overwritten): string {
+	const values = changes.flatMap(({ field, from, to, kept }) => (kept ? [] : [`${field}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`]));
+	return `Overwritten in record ${id} (item ${item}): ${values.join(', ')}. ${reason}`;
+}
+
+/** The outputs of the node in their order: those that need attention come before Unchanged. */
+export const outputNames = ['Created', 'Updated', 'Deleted', 'Conflict', 'Unchanged'] as const;
+
+const outputs: Record<PlannedChange['action'], number> = { create: 0, update: 1, delete: 2, conflict: 3, unchanged: 4 };
+
+/**
+ * Returns the items of each output.
+ *
+ * @param names the fields of a record to output
+ * @param failures records that were not written; they go to Conflict, from where n8n moves them to its error
+ * output if the node has one
+ */
+function outputOf(n8n: IExecuteFunctions, done: PlannedChange[], failures: ChangeFailure[], names: ReadonlySet<string>): INodeExecutionData[][] {
+	const result: INodeExecutionData[][] = outputNames.map(() => []);
+	const linkTo = (item: number | undefined) => (item === undefined ? {} : { pairedItem: { item } });
+	for (const change of done) result[outputs[change.action]]!.push({ json: reportedRecord(change, names, 'sync'), ...linkTo(change.item) });
+	for (const { item, error } of failures) result[outputs.conflict]!.push({ json: failureJson(nodeFailure(n8n, error, item)), ...linkTo(item) });
+	return result;
 }
 
 /**

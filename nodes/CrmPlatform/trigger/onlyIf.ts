@@ -2,8 +2,8 @@ import type { IExecuteFunctions, IHookFunctions, INodeProperties, ITriggerFuncti
 import { z } from 'zod';
 
 import type { Connection } from '../api/connection';
+import { executionOfOne } from '../base/contexts';
 import { isObject } from '../base/json';
-import { withMembers } from '../base/withMembers';
 import { conditionOf, verdictOf, type Condition, type Verdict } from '../fields/condition';
 import { type CrmEvent, isErased, recordTypeOf, statesOf } from '../log/crmEvent';
 import { readFilters } from '../mapping/filterValues';
@@ -102,11 +102,5 @@ export function verdictOfEvent(event: CrmEvent, { groups, becomesTrue }: OnlyIf)
  *
  * @param parameters values of parameters that the trigger does not have
  */
-export function asExecution(n8n: TriggerContext, parameters: Record<string, string> = {}): IExecuteFunctions {
-	return withMembers(n8n as unknown as IExecuteFunctions, {
-		getNodeParameter: ((name: string, _item: number, fallback?: unknown, options?: object) =>
-			parameters[name] ?? n8n.getNodeParameter(name, fallback, options)) as IExecuteFunctions['getNodeParameter'],
-		getInputData: () => [{ json: {} }],
-		isToolExecution: () => false,
-	});
-}
+export const asExecution = (n8n: TriggerContext, parameters: Record<string, string> = {}): IExecuteFunctions =>
+	executionOfOne(n8n, (name, _, ...otherwise) => parameters[name] ?? n8n.getNodeParameter(name, ...otherwise), { isToolExecution: () => false });

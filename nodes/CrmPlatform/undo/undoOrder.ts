@@ -191,7 +191,7 @@ export class UndoWriter {
 			const { undo, attempt } = writes[i]!;
 			const outcome = afterWrite(attempt, answer, this.fields.get(attempt.history.collection)!);
 			this.outcomes.set(undo, outcome);
-			if ('record' in answer) this.writtenRecords.set(undo, answer.record);
+			if (!(answer instanceof Error)) this.writtenRecords.set(undo, answer);
 			if (outcome.newId !== undefined) this.links.replaceId(outcome.history, outcome.newId);
 		}
 		if (!error) return;
@@ -210,7 +210,7 @@ export class UndoWriter {
 			const completion: RecordUndo = { ...resolved, action: 'update', current, changes };
 			const { answers: [answer], error } = await sendUndoWrites(this.execution, this.fields, [completion]);
 			if (error) throw error;
-			if (answer && 'record' in answer) this.outcomes.set(undo, { ...resolved, newId: outcome.newId });
+			if (answer && !(answer instanceof Error)) this.outcomes.set(undo, { ...resolved, newId: outcome.newId });
 		}
 	}
 

@@ -8,19 +8,15 @@ import type { WriteDescription } from '../api/openapi/writing';
 import { idText } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { pointerSteps } from '../base/ownMembers';
-import { type ChangeWrite, changeWrites } from '../changes/apply';
+import { type ChangeWrite, writeChanges } from '../changes/apply';
 import type { Change } from '../changes/merge';
 import { exactBody } from '../fields/exactBody';
 import { allCustomFields, customFieldPrefix } from '../fields/field';
-import type { Execution } from '../model';
-import { runAll } from '../schedule';
+import type { Execution, MayContinue } from '../model';
 import { protectionOf } from '../writing/replace';
 import { eventName, fieldValue, hasField, setField } from './fieldValues';
 import { allKept, type RecordUndo } from './recordUndo';
 import type { FieldsByCollection, UndoFields } from './undoFields';
-
-/** The service's answer to a write: the record, or a refusal. */
-export type WriteAnswer = { record: IDataObject } | { refused: Error };
 
 /** The write that carries out an undo. */
 function writeFor({ action, current, changes, history: { deletion } }: RecordUndo, fields: UndoFields): ChangeWrite {
@@ -36,16 +32,16 @@ function writeFor({ action, current, changes, history: { deletion } }: RecordUnd
  * Sends the writes of undos as every operation does: in batches, under idempotency keys and versions. A creation is sent
  * alone, under a key that names the deletion, so that the log shows which record was created for which.
  *
- * @returns the answers in the order of the undos, up to the first error that does not concern just one record
+ * @returns the records as the service returned them, or its refusals, in the order of the undos, up to the first error that does not concern just one record
  */
 export async function sendUndoWrites(
 	execution: Execution,
 	fields: FieldsByCollection,
 	undos: RecordUndo[],
-): Promise<{ answers: WriteAnswer[]; error?: Error }> {
+): Promise<{ answers: Array<IDataObject | Error>; error?: Error }> {
 	const signal = execution.n8n.getExecutionCancelSignal();
-	const mayContinue = (results: unknown[]) => !signal?.aborted && !results.some((result) => result instanceof Error);
-	const answers: WriteAnswer[] = [];
+	const mayContinue: MayContinue = (results) => !signal?.aborted && !results.some((result) => result instanceof Error && !isRefusal(result));
+	const answers: Array<IDataObject | Error> = [];
 	for (let start = 0; start < undos.length; start = answers.length) {
 		const { action, history: { collection } } = undos[start]!;
 		const end = undos.findIndex((undo, i) => i > start && (undo.action !== action || undo.history.collection !== collection));
@@ -53,26 +49,24 @@ export async function sendUndoWrites(
 		const typeFields = fields.get(collection);
 		const description = typeFields?.description?.[action!];
 		if (!description || description.refusal !== undefined) {
-			const refused = new Error(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`);
-			answers.push(...group.map(() => ({ refused })));
+			const refusal = new Error(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`);
+			answers.push(...group.map(() => refusal));
 			continue;
 		}
 		const writes = group.map((undo) => writeFor(undo, typeFields));
 		// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
-		const work = changeWrites(execution, description, { collection: `/v1${collection}`, writes, run: randomUUID() }, refusalOrError);
-		for await (const finished of runAll(work, group.length, mayContinue)) {
-			for (const { result } of finished) {
-				if (result instanceof Error) return { answers, error: result };
-				answers.push(result as unknown as WriteAnswer);
-			}
+		const run = randomUUID();
+		for await (const { outcome } of writeChanges(execution, description, { collection: `/v1${collection}`, writes, run }, mayContinue)) {
+			if (outcome instanceof Error && !isRefusal(outcome)) return { answers, error: outcome };
+			answers.push(outcome);
 		}
 		if (signal?.aborted) return { answers, error: new Error('The execution was canceled') };
 	}
 	return { answers };
 }
 
-/** Errors that concern just one record, so that the next write may succeed, are its refusal. */
-const refusalOrError = (error: Error) => (isAnsweredWith(error, ...refusedRecord) && !isWebPage(error) ? { refused: error } : error);
+/** Whether an error concerns just one record, so that the next write may succeed. */
+const isRefusal = (error: Error): boolean => isAnsweredWith(error, ...refusedRecord) && !isWebPage(error);
 
 /** Tells the user if the service cannot prevent a plan from overwriting what others change meanwhile. */
 export function warnIfUnprotected(execution: Execution, fields: FieldsByCollection, undos: RecordUndo[]): void {
@@ -86,10 +80,10 @@ export function warnIfUnprotected(execution: Execution, fields: FieldsByCollecti
 }
 
 /** Returns the outcome of an undo, according to the service's answer to its write. */
-export function afterWrite(undo: RecordUndo, answer: WriteAnswer, fields: UndoFields): RecordUndo {
-	if ('refused' in answer) return afterRefusal(undo, answer.refused, fields);
-	if (undo.action === 'update') return afterUpdate(undo, answer.record, fields);
-	const newId = undo.action === 'create' ? idText(answer.record.id) : undefined;
+export function afterWrite(undo: RecordUndo, answer: IDataObject | Error, fields: UndoFields): RecordUndo {
+	if (answer instanceof Error) return afterRefusal(undo, answer, fields);
+	if (undo.action === 'update') return afterUpdate(undo, answer, fields);
+	const newId = undo.action === 'create' ? idText(answer.id) : undefined;
 	return newId === undefined ? undo : { ...undo, newId };
 }
 

@@ -1,11 +1,18 @@
-import type { WriteDescription } from '../api/openapi/writing';
-import type { Execution, Result, ResultFrom, Results, Slice, SlicedRun, Write } from '../model';
+import type { IDataObject } from 'n8n-workflow';
+
+import { sendBatch, type BatchAnswer } from '../api/batchRequest';
+import { asksToWait } from '../api/http/retry';
+import { rateLimited, tooLarge, unavailable } from '../api/http/statuses';
+import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
+import { isAnsweredWith } from '../api/record';
+import { exactBody } from '../fields/exactBody';
+import { fieldsOfNumbers } from '../mapping/acceptedFields';
+import type { Execution, MayContinue, Result, ResultFrom, Results, Slice, SlicedRun, Write } from '../model';
 import { slicesAtOnce } from '../schedule';
 import { readWholeNumber } from '../values/readers';
-import { hasWriteOncePer, writeOncePer } from './oncePer';
-import { RecordWriter } from './recordWriter';
-import { batchingOf, type SentRequests } from './runState';
-import { groupByRequest, affectedRecords } from './writeOrder';
+import { etagOf, isReadFirst, writeAsRead } from './replace';
+import { batchingOf, keyHeaderOf, pinBatching, reportReplay, sentRequests, type SentRequests } from './runState';
+import { hasWriteOncePer, idempotencyOf, warnOfRetries, writeOncePer, writeOne, writtenRecord } from './writeOne';
 
 /** How an operation's writes differ from one unconditional write for each input item. */
 interface WriteOptions {
@@ -15,8 +22,6 @@ interface WriteOptions {
 	isVersioned?: boolean;
 	/** Whether some writes apply only to the record as read, because its list returns no version. */
 	areReadFirst?: boolean;
-	/** The result of an item whose write failed; by default the error. */
-	onRefusal?(error: Error, item: number): Result | Error;
 }
 
 /**
@@ -36,12 +41,11 @@ export function writeRecords(
 	resultFrom: ResultFrom,
 	options: WriteOptions = {},
 ): SlicedRun {
-	const { onRefusal = (error) => error } = options;
 	const isOncePer = hasWriteOncePer(execution);
 	const requestedSize = isOncePer ? 1 : requestedBatchSize(execution);
 	const { size, batch } = batchingOf(execution, mayShareRequest(description, options) ? description.batch : undefined, requestedSize);
 	const usesBatches = size > 1;
-	const writer = new RecordWriter(execution, description, { batch, usesBatches, resultFrom, onRefusal });
+	const writer = new RecordWriter(execution, description, { batch, usesBatches, resultFrom });
 
 	return {
 		size,
@@ -133,3 +137,191 @@ function onceValue(execution: Execution, item: number): string {
 		return '';
 	}
 }
+
+/**
+ * Groups the indexes of writes that can share a request, since they have the same collection and query. Writes to one
+ * collection with different queries may concern one record, so they keep their order.
+ */
+function groupByRequest(writes: Array<Write | Error>, indexes: number[]): number[][] {
+	const groups: number[][] = [];
+	const latest = new Map<string, { query: string; group: number[] }>();
+	for (const index of indexes) {
+		const write = writes[index];
+		if (!write || write instanceof Error) continue;
+		const query = JSON.stringify(write.query ?? {});
+		const open = latest.get(write.collection);
+		if (open?.query === query) {
+			open.group.push(index);
+			continue;
+		}
+		const group = [index];
+		groups.push(group);
+		latest.set(write.collection, { query, group });
+	}
+	return groups;
+}
+
+/** Whether another write of the group changes the same record, which this write would undo if it were sent later. */
+function sharesRecord(write: Write, group: Write[]): boolean {
+	const name = nameOf(write);
+	return name !== undefined && group.some((other) => other !== write && nameOf(other) === name);
+}
+
+/**
+ * The records that other writes must not change at the same time. Without batches, additions to a collection keep their
+ * order, which may be intended.
+ */
+function affectedRecords(write: Write, usesBatches: boolean): string[] {
+	if (write.deletion !== undefined) return [];
+	const name = nameOf(write);
+	if (write.hasOtherNames || (name === undefined && !usesBatches)) return [write.collection];
+	return name === undefined ? [] : [name];
+}
+
+function nameOf({ collection, id, match }: Write): string | undefined {
+	const name = id ?? match;
+	return name === undefined ? undefined : `${collection}/${name}`;
+}
+
+interface WriterOptions {
+	/** Undefined if each record is sent alone. */
+	batch: BatchDescription | undefined;
+	usesBatches: boolean;
+	resultFrom: ResultFrom;
+}
+
+/** Sends the writes of a run's items, alone or in batches. */
+class RecordWriter {
+	/** Which items were sent together, by this attempt and earlier ones. */
+	readonly requestLog: SentRequests;
+	private readonly execution: Execution;
+	private readonly description: WriteDescription;
+	private readonly options: WriterOptions;
+
+	constructor(execution: Execution, description: WriteDescription, options: WriterOptions) {
+		this.execution = execution;
+		this.description = description;
+		this.options = options;
+		this.requestLog = sentRequests(execution);
+	}
+
+	/** Writes a record alone. */
+	async writeAlone(write: Write, item: number): Promise<Result | Error> {
+		const { description } = this;
+		const { batch, resultFrom } = this.options;
+		const { version, body, deletion } = write;
+		const identity = { ...this.execution.identity, ...(deletion !== undefined && { deletion }) };
+		const execution: Execution = { ...this.execution, identity };
+		pinBatching(execution);
+		try {
+			if (isReadFirst(description, write)) {
+				const { record, ...answer } = await writeAsRead(execution, description, write, [item]);
+				return resultFrom(record, item, { ...answer, body });
+			}
+			const needsBatchForVersion = version !== undefined && !description.takesIfMatch && batch?.takesVersion;
+			if (needsBatchForVersion) {
+				const [answer] = await this.answersTo(batch, [write], [item]);
+				return this.resultOf(answer!, write, item);
+			}
+			const headers = version !== undefined && description.takesIfMatch ? { headers: { 'if-match': etagOf(version) } } : {};
+			const { record, ...answer } = await writeOne(execution, description, { ...write, ...headers }, [item]);
+			return resultFrom(record, item, { ...answer, body });
+		} catch (error) {
+			return error as Error;
+		}
+	}
+
+	/** Writes records that share path and query, with one request if the service accepts batches. */
+	async writeTogether(writes: Write[], items: number[], mayContinue: MayContinue): Promise<Results> {
+		const [first] = writes;
+		if (!first) return [];
+		const { batch, usesBatches } = this.options;
+		pinBatching(this.execution);
+		if (usesBatches) this.requestLog.add(items);
+		try {
+			if (!batch || writes.length === 1) return [await this.writeAlone(first, items[0] ?? 0)];
+			return await this.resultsOf(await this.answersTo(batch, writes, items), writes, items, mayContinue);
+		} catch (error) {
+			if (!isAnsweredWith(error, tooLarge) || writes.length === 1) return items.map(() => error as Error);
+			this.requestLog.remove(items);
+			return await this.writeInHalves(writes, items, mayContinue);
+		}
+	}
+
+	private async writeInHalves(writes: Write[], items: number[], mayContinue: MayContinue): Promise<Results> {
+		const half = Math.ceil(writes.length / 2);
+		const results = await this.writeTogether(writes.slice(0, half), items.slice(0, half), mayContinue);
+		if (!mayContinue(results)) return results;
+		return [...results, ...(await this.writeTogether(writes.slice(half), items.slice(half), mayContinue))];
+	}
+
+	private async answersTo(batch: BatchDescription, writes: Write[], items: number[]): Promise<Array<BatchAnswer | Error>> {
+		const { execution, description } = this;
+		const [first] = writes;
+		const path = first!.collection + batch.path;
+		const idempotency = idempotencyOf(execution, keyHeaderOf(execution, description, 'batch'), items);
+		const fields = await fieldsOfNumbers(execution.api, first!.collection, description.fields, writes.map(({ body }) => body));
+		const areNew = writes.every(({ id, mayExist }) => id === undefined && mayExist !== true);
+		warnOfRetries(execution, { method: areNew ? 'POST' : 'PUT', path, ...idempotency });
+		return await sendBatch(async (request) => reportReplay(execution, await execution.api.send(request)), {
+			description: batch,
+			path,
+			items: writes.map((write) => batchItem({ ...write, ...(write.body && { body: exactBody(fields, write.body) }) }, batch)),
+			areNew,
+			...(first!.query && { query: first!.query }),
+			...idempotency,
+		});
+	}
+
+	/**
+	 * The result of each item of a batch. An item that the service deferred is sent alone and under its own key, because
+	 * the batch's key would always return the same response, unless that could write it twice. If the service defers that
+	 * request, too, the remaining items are not tried: each would wait as long.
+	 */
+	private async resultsOf(
+		answers: Array<BatchAnswer | Error>,
+		writes: Write[],
+		items: number[],
+		mayContinue: MayContinue,
+	): Promise<Results> {
+		let maySendAlone = keyHeaderOf(this.execution, this.description, 'single')?.isGuaranteed === true;
+		const results = answers.map((answer, index) =>
+			this.isDeferred(answer, writes[index]!, writes) ? undefined : this.resultOf(answer, writes[index]!, items[index]!),
+		);
+		for (const [index, write] of writes.entries()) {
+			if (results[index]) continue;
+			if (maySendAlone && mayContinue(results)) {
+				results[index] = await this.writeAlone(write, items[index]!);
+				maySendAlone = !isAnsweredWith(results[index], rateLimited, unavailable);
+			} else {
+				results[index] = this.resultOf(answers[index]!, write, items[index]!);
+			}
+		}
+		return results;
+	}
+
+	/** Whether the service deferred an item of a batch, which can be sent later without being written twice. */
+	private isDeferred(answer: BatchAnswer | Error, write: Write, writes: Write[]): boolean {
+		if (!('problem' in answer) || sharesRecord(write, writes)) return false;
+		return asksToWait(answer.problem) || (answer.problem.status === unavailable && isSafeToRepeat(this.description, write));
+	}
+
+	private resultOf(answer: BatchAnswer | Error, { id, body }: Write, item: number): Result | Error {
+		const { batch, resultFrom } = this.options;
+		if (answer instanceof Error) return answer;
+		if ('problem' in answer) return this.execution.api.failure(answer.problem);
+		const record = writtenRecord(this.execution, { ...this.description, answersId: batch?.answersId }, id, answer);
+		return record instanceof Error ? record : resultFrom(record, item, { status: answer.status, body });
+	}
+}
+
+function batchItem({ id, version, body }: Write, { takesVersion }: BatchDescription): IDataObject {
+	return { ...body, ...(id !== undefined && { id }), ...(version !== undefined && takesVersion && { version }) };
+}
+
+/**
+ * Whether a write that may have been done can be repeated with the same effect. A change of a specific version cannot,
+ * since the version would have changed, nor a deletion, since the record would be missing.
+ */
+const isSafeToRepeat = ({ method }: WriteDescription, { version }: Write): boolean =>
+	(method === 'PUT' || method === 'PATCH') && version === undefined;

@@ -4,7 +4,7 @@ import type { FileRecords } from '../files/rows';
 import type { Execution } from '../model';
 import type { ImportPlan, PlannedRow } from './importPlan';
 import type { RowKeys } from './importKeys';
-import { hasWriteOncePer } from './oncePer';
+import { hasWriteOncePer } from './writeOne';
 import { reportFiles, type ReportFiles } from './importReport';
 
 /** Number of mapped rows that a preview shows. */

@@ -4,7 +4,7 @@ import type { Execution } from '../model';
 import { startBackgroundJob, startedJob, waitForJob, type StartedJob } from './backgroundJob';
 import type { ImportPlan, PlannedRow } from './importPlan';
 import { readImportResults } from './importResults';
-import { hasWriteOncePer } from './oncePer';
+import { hasWriteOncePer } from './writeOne';
 import { itemsIn, rangesOf, stateOfRun } from './runState';
 
 /** The index of a slice, and what all slices share. */

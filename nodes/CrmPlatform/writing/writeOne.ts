@@ -1,17 +1,19 @@
-import { NodeApiError, type IDataObject } from 'n8n-workflow';
+import { NodeApiError, type IDataObject, type INodeProperties } from 'n8n-workflow';
 
 import { breaksRule } from '../api/http/rules';
 import { mayBeWritten } from '../api/batchRequest';
 import { otherId, recordIn } from '../api/record';
 import { idText } from '../base/json';
+import { checkExact } from '../base/numbers';
 import { exactBody } from '../fields/exactBody';
+import { storedParameter } from '../mapping/storedParameter';
+import { isBlank } from '../values/blank';
 import { idempotencyKey, valueKey } from '../api/http/idempotency';
 import { problemOfItem } from '../api/http/problem';
 import { isIdempotent, type ApiRequest, type ApiResponse } from '../api/http/request';
 import type { WriteDescription } from '../api/openapi/writing';
 import { fieldsOfNumbers } from '../mapping/acceptedFields';
 import type { Execution } from '../model';
-import { hasWriteOncePer, writeOncePer, writeOncePerOption } from './oncePer';
 import { keyHeaderOf, reportReplay, type KeyHeader } from './runState';
 
 /** The record in the response (empty without a body), the HTTP status, and whether an earlier call had made the write. */
@@ -171,4 +173,35 @@ function onlyResult(body: unknown): { status: number; error?: unknown } | undefi
 	const [result] = results as Array<{ status?: unknown; error?: unknown } | null>;
 	const status = Number(result?.status);
 	return status >= 400 ? { ...result, status } : undefined;
+}
+
+/** Option for writes that must happen once across all executions. */
+export const writeOncePerOption: INodeProperties = {
+	displayName: 'Write Once Per',
+	name: 'writeOncePer',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. {{ $json.orderNumber }}',
+	description: 'A value such as an order number. For about a day, each value is written once, even across executions.',
+};
+
+/** Whether the user has set Write Once Per. */
+export function hasWriteOncePer({ n8n }: Execution): boolean {
+	const stored = storedParameter(n8n, 'options.writeOncePer', '');
+	return stored !== null && stored !== '';
+}
+
+/**
+ * The value for which an item is written once.
+ *
+ * @throws Error in the user's words if it is empty or not a single value
+ */
+export function writeOncePer({ n8n }: Execution, item: number): string {
+	const value: unknown = n8n.getNodeParameter('options.writeOncePer', item, '');
+	checkExact('Write Once Per', value);
+	const isSingle = typeof value === 'string' || typeof value === 'number';
+	if (isSingle && !isBlank(value)) return String(value);
+	throw new Error(
+		'Write Once Per: the expression returned no text or number for this item, so nothing was sent. Choose a value that every item has.',
+	);
 }

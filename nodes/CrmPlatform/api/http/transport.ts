@@ -9,8 +9,8 @@ import {
 } from 'n8n-workflow';
 
 import { timerCanceled } from '../../base/clock';
+import { abortedBy } from '../../base/contexts';
 import { withoutMembers } from '../../base/ownMembers';
-import { withMembers } from '../../base/withMembers';
 import { whySignedOut, type SignedOut } from './signedOut';
 
 export interface HttpRequest {
@@ -67,7 +67,7 @@ export function apiKeyTransport(
 	return async (request) =>
 		await settle(request, cancelSignalOf(n8n), (signal) =>
 			n8n.helpers.httpRequestWithAuthentication.call(
-				abortedBy(signal, n8n),
+				abortedBy(n8n, signal),
 				credentialType,
 				requestOptions(request, signal),
 				// Passing the decrypted credential saves n8n decrypting it for each request.
@@ -86,7 +86,7 @@ export function oauth2Transport(n8n: IAllExecuteFunctions, credentialType: strin
 			request,
 			cancelSignalOf(n8n),
 			(signal) =>
-				n8n.helpers.httpRequestWithAuthentication.call(abortedBy(signal, n8n), credentialType, {
+				n8n.helpers.httpRequestWithAuthentication.call(abortedBy(n8n, signal), credentialType, {
 					...requestOptions(request, signal),
 					ignoreHttpStatusErrors: { ignore: true, except: [401] },
 				}),
@@ -151,14 +151,6 @@ function requestOptions(
 
 export function cancelSignalOf(n8n: IAllExecuteFunctions): AbortSignal | undefined {
 	return 'getExecutionCancelSignal' in n8n ? n8n.getExecutionCancelSignal() : undefined;
-}
-
-/**
- * The context with the request's signal as its cancel signal: n8n replaces the `abortSignal` of a signed request by the
- * signal of the execution (n8n-core 2.41, httpRequestWithAuthentication).
- */
-function abortedBy(signal: AbortSignal, n8n: IAllExecuteFunctions): IAllExecuteFunctions {
-	return withMembers(n8n, { getExecutionCancelSignal: () => signal });
 }
 
 interface FullResponse {
