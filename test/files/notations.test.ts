@@ -38,7 +38,10 @@ test.each<[string, Field, Notations, unknown, unknown]>([
 	['American phones', phone, { phoneCountry: 'US' }, '(212) 555-0100', '+12125550100'],
 	['names of countries', country, { countries: 'names' }, 'Deutschland', 'DE'],
 	['names of countries', country, { countries: 'names' }, 'United Kingdom', 'GB'],
+	['names of countries', country, { countries: 'names' }, "Côte d'Ivoire", 'CI'],
+	['names of countries', country, { countries: 'names' }, 'Hong Kong', 'HK'],
 	['names of countries', country, { countries: 'names' }, 'fr', 'FR'],
+	['names of countries', country, { countries: 'names' }, 'RU', 'RU'],
 	['names of countries', country, { countries: 'names' }, 'República Democrática del Congo', 'CD'],
 	['a value map', { ...of('choice'), choices: [{ label: 'Lead', value: 'lead' }] }, {
 		 valueMap: new Map([['subscriber', 'lead']]),

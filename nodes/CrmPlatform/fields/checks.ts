@@ -76,7 +76,7 @@ const formats: Record<string, { isValid(value: string): boolean; description: st
  * capitals that end in an exclamation or question mark, translations of `#N/A`, or a cell full of `#`.
  */
 const errorText =
-	/^\s*(#[¡¿]?\p{Lu}[\p{Lu}\d/_ ]*[!?]|#\p{Lu}[/.]\p{Lu}\.?|#(NV|YOK|SAKNAS|HIÁNYZIK|GETTING_DATA)|##+|(Err|Fehler|Erreur|Errore) ?: ?5\d\d|\[object \w+\]|undefined|NaN|Invalid Date(Time)?)\s*$/u;
+	/^\s*(#[¡¿]?\p{Lu}[\p{Lu}\d/_ ]*[!?]|#\p{Lu}[/.]\p{Lu}\.?|#(NV|YOK|SAKNAS|HIÁNYZIK|GETTING_DATA)|##+|(Err|Fehler|Erreur|Errore) ?: ?5\d\d|\[object \w+\]|undefined|NaN|Invalid [Dd]ate(Time)?)\s*$/u;
 
 /** Texts that stand for booleans, failed calculations and broken exports. */
 const noKey = /^(true|false|null|undefined|nan|-?infinity|\[object \w+\])$/i;
