@@ -41,12 +41,12 @@ export function controlRoutes(faults: Faults, log: RequestLog, clock: Clock): Ro
 				return c.json(time());
 			},
 		},
-		{ method: 'GET', path: '/_sandbox/requests', handler: (c) => c.json(log.list()) },
+		{ method: 'GET', path: '/_sandbox/requests', handler: (c) => c.json(log.entries) },
 		{
 			method: 'DELETE',
 			path: '/_sandbox/requests',
 			handler(c) {
-				log.clear();
+				log.entries = [];
 				return c.body(null, 204);
 			},
 		},

@@ -17,42 +17,24 @@ export interface LoggedRequest {
 
 const maxLogLength = 10_000;
 
+/** The latest requests, oldest first. */
 export class RequestLog {
-	private entries: LoggedRequest[] = [];
-	private clearings = 0;
+	entries: LoggedRequest[] = [];
 
-	/** Call it when a request arrives. @returns a function that logs it with its response, unless the log was cleared */
-	begin(): (entry: LoggedRequest) => void {
-		const { clearings } = this;
-		return (entry) => {
-			if (clearings === this.clearings) this.add(entry);
-		};
-	}
-
-	private add(entry: LoggedRequest): void {
+	add(entry: LoggedRequest): void {
 		this.entries.push(entry);
-		// Trimmed in batches, because removing the first element of a large array is slow.
-		if (this.entries.length >= 2 * maxLogLength) this.entries = this.list();
-	}
-
-	/** The latest requests, oldest first. */
-	list(): LoggedRequest[] {
-		return this.entries.slice(-maxLogLength);
-	}
-
-	clear(): void {
-		this.entries = [];
-		this.clearings += 1;
+		if (this.entries.length > maxLogLength) this.entries.shift();
 	}
 }
 
 export const logRequests = (service: Service, log: RequestLog) =>
 	createMiddleware<Env>(async (c, next) => {
 		const time = new Date(service.now()).toISOString();
-		const add = log.begin();
+		const { entries } = log;
 		await next();
-		if (c.req.path.startsWith('/_sandbox/')) return;
-		add({
+		// Requests that were under way when the log was cleared are not in it.
+		if (c.req.path.startsWith('/_sandbox/') || entries !== log.entries) return;
+		log.add({
 			method: c.req.method,
 			path: c.req.path,
 			query: new URL(c.req.url).search.slice(1),

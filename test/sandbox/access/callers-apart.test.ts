@@ -79,17 +79,6 @@ test('a job is visible to the application that started it and to API keys, and t
 	}
 });
 
-test('an API key sees the results of a job that an application started, and cancels one', async () => {
-	const query = 'resource=contacts&operation=create';
-	const start = async (lines: number) =>
-		(await callers.get('an application')!('POST', `/v1/jobs?${query}`, '{"last_name":"x"}\n'.repeat(lines), ndjson)).body.id as string;
-	const short = await start(1);
-	await until(async () => (await sandbox.get(`/v1/jobs/${short}`)).body.finished_at);
-	expect((await sandbox.get(`/v1/jobs/${short}/results`)).body).toMatchObject([{ status: 201 }]);
-	const long = await start(1000);
-	expect((await sandbox.post(`/v1/jobs/${long}/cancel`, undefined)).body).toMatchObject({ id: long, status: 'canceled' });
-});
-
 test('an idempotency key belongs to its caller: the same key of another caller has no effect on it', async () => {
 	const headers = { 'Idempotency-Key': 'one for all' };
 	const ids = new Set<string>();

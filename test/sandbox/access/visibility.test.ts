@@ -1,11 +1,13 @@
 import { demoMembers } from '../../../sandbox/seed/demo-members.ts';
-import { type OAuthSandbox, startOAuthSandbox } from '../harness/connection.ts';
+import { until } from '../../support/until.ts';
+import { type TokenSandbox, tokenSandbox } from '../harness/access-tokens.ts';
 import type { Call, Json, Reply } from '../harness/in-process.ts';
+import { ndjson } from '../harness/job-client.ts';
 
 const [admin, sales] = demoMembers.map(({ id }) => id) as [string, string];
-const everything = 'contacts:read contacts:write companies:read companies:write';
+const everything = ['contacts', 'companies', 'jobs'].flatMap((name) => [`${name}:read`, `${name}:write`]);
 
-let sandbox: OAuthSandbox;
+let sandbox: TokenSandbox;
 /** Calls as the sales person. */
 let asSales: Call;
 let asAccount: Call;
@@ -13,9 +15,9 @@ let asAccount: Call;
 let contacts: Record<'owned' | 'free' | 'foreign', Json>;
 
 beforeEach(async () => {
-	sandbox = await startOAuthSandbox();
-	asSales = await sandbox.as('member', everything);
-	({ asAccount } = sandbox);
+	sandbox = tokenSandbox();
+	asSales = sandbox.as(sales, everything);
+	asAccount = sandbox.send;
 	const create = async (email: string, owner_id: string | null) =>
 		(await asAccount('POST', '/v1/contacts', { email, owner_id })).body;
 	contacts = {
@@ -24,7 +26,6 @@ beforeEach(async () => {
 		foreign: await create('foreign@x.example', admin),
 	};
 });
-afterEach(() => sandbox.close());
 
 const ids = ({ body }: Reply): string[] => body.data.map(({ id }: Json) => id);
 
@@ -61,10 +62,51 @@ test('another user’s record cannot be referred to', async () => {
 	expect([status, body.errors[0].code]).toEqual([422, 'reference_not_found']);
 });
 
-test('records that a user writes name them as owner, and records they give away become invisible to them', async () => {
-	const created = await asSales('POST', '/v1/contacts', { last_name: 'New' });
-	expect(created.body.created_by).toEqual({ type: 'user', id: sales });
-	const path = `/v1/contacts/${created.body.id}`;
-	expect((await asSales('PATCH', path, { owner_id: admin })).status).toBe(200);
-	expect((await asSales('GET', path)).status).toBe(404);
+/** Starts a job about contacts, with a file of one line. */
+const start = (call: Call, operation: string, line?: Json) =>
+	call('POST', `/v1/jobs?resource=contacts&operation=${operation}`, line, ndjson);
+
+/** The job when it has ended, and its results. */
+async function ended(call: Call, id: string): Promise<{ job: Json; result: Json }> {
+	const job = await until(async () => {
+		const { body } = await call('GET', `/v1/jobs/${id}`);
+		return body.finished_at !== null && body;
+	});
+	return { job, result: (await call('GET', `/v1/jobs/${id}/results`)).body };
+}
+
+test('a job writes nothing that its user may not write', async () => {
+	const line = { id: contacts.foreign.id, first_name: 'x' };
+	const { body } = await start(asSales, 'update', line);
+	const { job, result } = await ended(asSales, body.id);
+	expect(job).toMatchObject({ status: 'completed', succeeded: 0, failed: 1 });
+	expect(result).toMatchObject([{ status: 404, error: { code: 'not_found' } }]);
+	expect((await asAccount('GET', `/v1/contacts/${contacts.foreign.id}`)).body).toEqual(contacts.foreign);
+});
+
+test('an export has only the records that its user sees', async () => {
+	const { body } = await start(asSales, 'export');
+	expect(body.total).toBe(2);
+	const { job, result } = await ended(asSales, body.id);
+	expect(job).toMatchObject({ total: 2, succeeded: 2 });
+	expect(result).toEqual([contacts.owned, contacts.free]);
+});
+
+test.each([
+	['create', 'contacts:read', 'contacts:write'],
+	['export', 'contacts:write', 'contacts:read'],
+])('to %s, the scope of jobs and %s is not enough', async (operation, grantedScope, neededScope) => {
+	const call = sandbox.as(sales, ['jobs:read', 'jobs:write', grantedScope]);
+	const { status, body } = await start(call, operation, { last_name: 'x' });
+	expect([status, body.code, body.scope]).toEqual([403, 'insufficient_scope', neededScope]);
+	expect((await call('GET', '/v1/jobs')).body.total).toBe(0);
+});
+
+test('the results of an export need the scope of its records', async () => {
+	const { body } = await start(asSales, 'export');
+	await ended(asSales, body.id);
+	const call = sandbox.as(sales, ['jobs:read']);
+	const results = await call('GET', `/v1/jobs/${body.id}/results`);
+	expect([results.status, results.body.scope]).toEqual([403, 'contacts:read']);
+	expect((await call('GET', `/v1/jobs/${body.id}`)).status).toBe(200);
 });

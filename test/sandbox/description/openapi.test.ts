@@ -5,6 +5,7 @@ import { resources } from '../../../sandbox/core/schemas/index.ts';
 import { Store } from '../../../sandbox/core/store/store.ts';
 import { document } from '../harness/contract.ts';
 import { inProcess, type Json } from '../harness/in-process.ts';
+import { customEventTypes, eventTypes } from '../../../sandbox/domain/events/event-types.ts';
 
 /** The names of all record types. */
 const records = resources.map((resource) => namesOf(resource).Singular);
@@ -26,21 +27,11 @@ const operations: Array<{ path: string; method: string; operation: Json }> = Obj
 	})),
 );
 
-test('every reference leads somewhere', () => {
-	const references = [...walk(document)].filter(([path]) => path.endsWith('/$ref'));
-	expect(references.length).toBeGreaterThan(100);
-	for (const [, reference] of references) {
-		const parts = String(reference).split('/').slice(1);
-		const target = parts.reduce((parent: Json, part) => parent?.[part], document);
-		expect({ reference, target }).toEqual({ reference, target: expect.any(Object) });
-	}
-});
-
 test('every operation has a unique name, and every link names one', () => {
 	const names = operations.map(({ operation }) => operation.operationId);
 	expect(new Set(names).size).toBe(names.length);
 	for (const [path, value] of walk(document)) {
-		if (/links\/\w+\/operationId$/.test(path)) expect(names).toContain(value);
+		if (/links\/\w+\/operationId$|x-batch$/.test(path)) expect(names).toContain(value);
 	}
 });
 
@@ -94,16 +85,6 @@ test('every error is described, with an example', () => {
 	expect(examples).toEqual(expect.arrayContaining(answered));
 });
 
-test('every described request is possible, and no other', async () => {
-	const { send } = inProcess();
-	for (const path of Object.keys(document.paths)) {
-		const described = operations.filter((entry) => entry.path === path).map(({ method }) => method);
-		const { headers } = await send('OPTIONS', path.replace('{id}', 'x'));
-		const allowed = headers.get('Allow')?.split(', ') ?? [];
-		expect(allowed.filter((method) => method !== 'HEAD').sort()).toEqual(described.sort());
-	}
-});
-
 /** A value for a parameter, as its description suggests. */
 function sample(schema: Json): string {
 	if (schema.type === 'array') return sample(schema.items);
@@ -136,20 +117,91 @@ test.each(records)('%s records have the fields described', async (name) => {
 	expect(Object.keys(body.data[0]).sort()).toEqual(Object.keys(properties).sort());
 });
 
-test.each(records)('the example of a new %s creates one, if the records it names exist', async (name) => {
-	const { post } = inProcess();
-	const { properties, example } = document.components.schemas[`${name}Create`];
-	const independentFields = Object.entries(example).filter(
-		([field]) => !properties[field]['x-resource'] && field !== 'custom_fields',
-	);
-	const values = Object.fromEntries(independentFields);
-	if ('links' in values) {
-		const { body } = await post('/v1/contacts', { last_name: 'x' });
-		values.links = [{ resource: 'contacts', id: body.id }];
+test('contacts without a version respond as those with one, and the description calls them deprecated', async () => {
+	const { get } = inProcess({ contacts: 20 });
+	expect((await get('/contacts?limit=5')).body).toEqual((await get('/v1/contacts?limit=5')).body);
+	const { paths } = (await get('/openapi.json')).body;
+	expect([paths['/contacts'].get.deprecated, paths['/v1/contacts'].get.deprecated]).toEqual([true, undefined]);
+});
+
+const { schemas } = document.components;
+const offered: string[] = schemas.EventPattern.anyOf[0].enum;
+
+test('every type of event is described with its payload and an example of it', () => {
+	const types = [...eventTypes, ...customEventTypes].map(({ type }) => type);
+	expect(Object.keys(document.webhooks)).toEqual(types);
+	for (const [type, { post }] of Object.entries<Json>(document.webhooks)) {
+		const { schema } = post.requestBody.content['application/json'];
+		const { example } = schema;
+		const { properties, required } = schemas[schema.$ref.split('/').at(-1)];
+		expect(Object.keys(example)).toEqual(required);
+		expect(Object.keys(properties)).toEqual(required);
+		expect(properties.type.enum ?? [type]).toContain(type);
+		const record = properties.data.properties.object.$ref.split('/').at(-1);
+		expect(Object.keys(example.data.object)).toEqual(Object.keys(schemas[record].properties));
 	}
-	const path = operations.find(({ operation }) => operation.operationId === `create${name}`)!.path;
-	const { status, body } = await post(path, values);
-	// The service decides about fields that are null.
-	const expected = JSON.parse(JSON.stringify(values, (_, value) => value ?? undefined));
-	expect({ status, body }).toMatchObject({ status: 201, body: expected });
+});
+
+test('every offered type can be subscribed to, all together and individually', async () => {
+	const { post } = inProcess();
+	// Paused, so that nothing is sent.
+	const about = { url: 'https://x.example', status: 'paused' };
+	const subscribe = (events: string[]) => post('/v1/webhooks', { ...about, events });
+	const described = Object.keys(document.webhooks).filter((type) => !type.includes('{key}'));
+	expect(offered).toEqual(expect.arrayContaining(['*', 'contact.*', 'custom.*', ...described]));
+	expect((await subscribe(offered)).status).toBe(201);
+	for (const event of offered) expect((await subscribe([event])).status).toBe(201);
+});
+
+test('events of custom objects are offered as a pattern', async () => {
+	const { post } = inProcess();
+	const { pattern, examples } = schemas.EventPattern.anyOf[1];
+	const custom = [...examples, 'custom.machines.*', 'custom.machines.deleted'];
+	for (const event of custom) expect(event).toMatch(new RegExp(pattern));
+	const { status } = await post('/v1/webhooks', {
+		url: 'https://x.example',
+		events: custom,
+	});
+	expect(status).toBe(201);
+});
+
+test.each(records)('the forms for %s are flat and labeled', (name) => {
+	for (const form of ['Create', 'Update', 'Upsert']) {
+		const { properties, ...schema } = schemas[name + form];
+		expect(schema).toMatchObject({ type: 'object', additionalProperties: false });
+		expect(JSON.stringify(properties)).not.toMatch(/"(anyOf|allOf|oneOf|\$ref|readOnly)"/);
+		for (const property of Object.values<Json>(properties)) {
+			const label = { title: expect.any(String), description: expect.any(String) };
+			expect(property).toMatchObject({ ...label, type: expect.anything() });
+		}
+	}
+});
+
+test.each(records)('%s marks about eight fields for the beginning of a form', (name) => {
+	const markedOf = (schema: string): string[] =>
+		Object.entries<Json>(schemas[schema].properties).filter(([, property]) => property['x-important'] === true)
+			.map(([field]) => field);
+	const marked = markedOf(name);
+	expect(marked.length).toBeGreaterThanOrEqual(3);
+	expect(marked.length).toBeLessThanOrEqual(9);
+	// Required fields are among them, in every form.
+	expect(marked).toEqual(expect.arrayContaining(schemas[`${name}Create`].required ?? []));
+	for (const form of ['Create', 'Update', 'Upsert']) {
+		const fields = Object.keys(schemas[name + form].properties);
+		expect(markedOf(name + form)).toEqual(marked.filter((field) => fields.includes(field)));
+	}
+});
+
+test('every option of a field has a label for people', () => {
+	const choices = Object.values<Json>(schemas).flatMap(({ properties = {} }) =>
+		Object.values<Json>(properties).filter(({ title, enum: options }) => title && options),
+	);
+	expect(choices.length).toBeGreaterThan(50);
+	for (const { enum: options, 'x-enum-labels': labels } of choices) {
+		const named = options.filter((option: unknown) => option !== null);
+		expect(Object.keys(labels)).toEqual(named);
+		for (const label of Object.values(labels)) expect(label).toMatch(/^[A-Z][\w -]*$/);
+	}
+	const { channel } = schemas.Message.properties;
+	expect(channel['x-enum-labels']).toMatchObject({ sms: 'SMS', webchat: 'Web Chat', email: 'Email' });
 });

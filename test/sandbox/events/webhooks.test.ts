@@ -48,13 +48,15 @@ test('the secret is shown when it is created, and only then', async () => {
 	}
 });
 
-test('for a day after a rotation both secrets sign, then only the new one', async () => {
+test('for a day after a rotation both secrets sign, then only the new one; older ones at no time', async () => {
 	const { receiver, subscribe, post, happen, advance } = sandbox;
-	const { id, secret: old } = await subscribe('contact.created');
-	const { secret } = (await post(`/v1/webhooks/${id}/rotate-secret`, undefined)).body;
+	const { id, secret: oldest } = await subscribe('contact.created');
+	const rotate = async () => (await post(`/v1/webhooks/${id}/rotate-secret`, undefined)).body.secret as string;
+	const [old, secret] = [await rotate(), await rotate()];
 	await happen();
 	await receiver.events(1);
 	expect(verify(receiver.received[0]!, old)).toEqual(verify(receiver.received[0]!, secret));
+	expect(() => verify(receiver.received[0]!, oldest)).toThrow('No matching signature');
 	await advance(seconds.day);
 	await happen();
 	await receiver.events(2);
@@ -154,21 +156,6 @@ test('a subscription to a deleted object can still be changed', async () => {
 	expect(paused.body).toMatchObject({ status: 'paused', events: ['custom.ships.*'] });
 	const again = await post('/v1/webhooks', { url: 'https://x.example', events: ['custom.ships.*'] });
 	expect(again.status).toBe(422);
-});
-
-test('however often a secret is rotated, two sign', async () => {
-	const { receiver, subscribe, post } = sandbox;
-	const { id } = await subscribe('contact.*');
-	const secrets: string[] = [];
-	for (let i = 0; i < 5; i++) {
-		secrets.push((await post(`/v1/webhooks/${id}/rotate-secret`, undefined)).body.secret);
-	}
-	await post(`/v1/webhooks/${id}/test`, undefined);
-	const [request] = receiver.received;
-	expect(String(request!.headers['webhook-signature']).split(' ')).toHaveLength(2);
-	for (const secret of secrets.slice(-2)) {
-		expect(verify(request!, secret)).toEqual(request!.event);
-	}
 });
 
 test('a test with an idempotency key is sent once', async () => {

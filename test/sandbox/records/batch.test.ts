@@ -128,30 +128,55 @@ test('a batch counts as one request', async () => {
 	const { headers } = await post(batch('create'), { items: Array(50).fill({ last_name: 'x' }) });
 	expect(headers.get('X-RateLimit-Remaining')).toBe('9');
 });
+test('an atomic batch succeeds as a whole', async () => {
+	const { post, all } = inProcess();
+	const items = [{ last_name: 'a' }, { last_name: 'b' }];
+	expect(statuses(await post(batch('create'), { items, atomic: true }))).toEqual([201, 201]);
+	expect(await all('/v1/contacts')).toHaveLength(2);
+});
 
-test('every resource has batches, and its document says where and how many items', async () => {
-	const { get } = inProcess();
-	const { body: document } = await get('/openapi.json');
-	const { body: objects } = await get('/v1/custom-objects');
-	const operations = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
-		Object.values<Json>(methods).map((operation) => ({ path, operation })),
-	);
-	const withBatch = operations.filter(({ operation }) => operation['x-batch']);
-	expect(withBatch.length).toBeGreaterThanOrEqual(12);
-	for (const { operation } of withBatch) {
-		const found = operations.find((entry) => entry.operation.operationId === operation['x-batch'])!;
-		const [, name] = found.operation.requestBody.content['application/json'].schema.$ref.split('schemas/');
-		const { properties, example } = document.components.schemas[name];
-		expect(properties.items).toMatchObject({ type: 'array', minItems: 1, maxItems: 100 });
-		expect(found.operation.parameters).toContainEqual(expect.objectContaining({ in: 'header', name: 'Idempotency-Key' }));
-		const matchOn = found.operation.parameters.find(({ name }: Json) => name === 'match_on');
-		const { anyOf: [named] = [matchOn?.schema] } = matchOn?.schema ?? {};
-		const query = matchOn ? `?match_on=${named.enum[0]}` : '';
-		const path = found.path.replace('{key}', objects.data[0].key);
-		// The examples name records of the sample data, so one that deletes must not affect the next.
-		const { post } = inProcess();
-		const response = await post(path + query, example);
-		expect({ path: found.path, status: response.status }).toEqual({ path: found.path, status: 207 });
-		expect(response.body.summary.total).toBe(1);
-	}
+test('an atomic batch with a mistake changes nothing, and names the item that failed', async () => {
+	const { post, all } = inProcess();
+	const items = [{ email: 'a@x.example' }, { email: 'no address' }, { email: 'a@x.example' }, { last_name: 'b' }];
+	const { status, body } = await post(batch('create'), { items, atomic: true });
+	expect(status).toBe(207);
+	expect(body.summary).toEqual({ total: 4, succeeded: 0, failed: 4 });
+	expect(body.results).toMatchObject([
+		{ index: 0, status: 424, id: null, error: { code: 'failed_dependency' } },
+		{ index: 1, status: 422, id: null, error: { code: 'validation_failed' } },
+		{ index: 2, status: 409, id: null, error: { code: 'duplicate' } },
+		{ index: 3, status: 424, id: null },
+	]);
+	expect(body.results[0].error.detail).toBe('Nothing was written, because item 1 failed.');
+	const detail = 'Item 0 of this batch already has this value.';
+	expect(body.results[2].error).toMatchObject({ detail, errors: [{ pointer: '/email', detail }] });
+	expect(body.results[2].error).not.toHaveProperty('existing_id');
+	expect(await all('/v1/contacts?include_deleted=true')).toEqual([]);
+});
+
+test('a failed atomic update leaves every record unchanged', async () => {
+	const { post, get } = inProcess();
+	const { body: before } = await post('/v1/contacts', { last_name: 'a' });
+	const items = [{ id: before.id, last_name: 'b' }, { id: 'con_0' }];
+	const { body } = await post(batch('update'), { items, atomic: true });
+	expect(body.results).toMatchObject([{ status: 424, id: before.id }, { status: 404 }]);
+	expect((await get(`/v1/contacts/${before.id}`)).body).toEqual(before);
+});
+
+test('an internal error undoes the whole batch, and its key with it', async () => {
+	const { post, all, store } = inProcess();
+	const key = { 'Idempotency-Key': 'k1' };
+	const items = [{ last_name: 'a' }, { last_name: 'b' }];
+	const table = store.table('contacts')!;
+	const add = table.add.bind(table);
+	const fault = jest.spyOn(table, 'add').mockImplementation((record) => {
+		if (record['last_name'] === 'b') throw new Error('The disk is full');
+		add(record);
+	});
+	const log = jest.spyOn(console, 'error').mockImplementation();
+	expect((await post(batch('create'), { items }, key)).status).toBe(500);
+	expect(await all('/v1/contacts')).toEqual([]);
+	fault.mockRestore();
+	log.mockRestore();
+	expect(statuses(await post(batch('create'), { items }, key))).toEqual([201, 201]);
 });

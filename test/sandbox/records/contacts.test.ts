@@ -79,3 +79,19 @@ test('a duplicate of a unique value is refused with the record that has it', asy
 	expect((await patch(`/v1/contacts/${eva.body.id}`, { external_id: '1' })).status).toBe(409);
 	expect((await patch(`/v1/contacts/${ana.body.id}`, { email: 'Ana@X.example' })).status).toBe(200);
 });
+
+const [composed, decomposed] = ['Caf\u00e9', 'Cafe\u0301'] as const;
+
+test('texts that look the same are equal, however they are composed', async () => {
+	const { post, put, get } = inProcess();
+	await post('/v1/tags', { name: composed });
+	expect((await post('/v1/tags', { name: decomposed })).body.code).toBe('duplicate');
+	const contact = await post('/v1/contacts', { external_id: decomposed, last_name: decomposed });
+	expect(contact.body).toMatchObject({ external_id: composed, last_name: composed });
+	const again = await put('/v1/contacts?match_on=external_id', { external_id: decomposed });
+	expect([again.status, again.body.id]).toEqual([200, contact.body.id]);
+	for (const text of [composed, decomposed]) {
+		const query = `external_id=${encodeURIComponent(text)}`;
+		expect((await get(`/v1/contacts?${query}`)).body.total).toBe(1);
+	}
+});

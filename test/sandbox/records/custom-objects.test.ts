@@ -56,18 +56,6 @@ test('a record needs the primary field, and accepts no undefined fields', async 
 	expect(errorsOf(await post(path, unknown))).toEqual({ '/custom_fields/wheels': 'unknown_field' });
 });
 
-test('records have owners and tags', async () => {
-	const { make, get, send } = await withCars();
-	expect(errorsOf(await make('x', { owner_id: 'usr_0', tag_ids: ['tag_0'] }))).toEqual({
-		'/owner_id': 'reference_not_found',
-		'/tag_ids': 'reference_not_found',
-	});
-	const [tag] = (await get('/v1/tags')).body.data;
-	const { body } = await make('x');
-	const tagged = await send('PUT', `${path}/${body.id}/tags/${tag.id}`);
-	expect(tagged.body.tag_ids).toEqual([tag.id]);
-});
-
 test('the records of one object are not those of another', async () => {
 	const { make, post, all, get } = await withCars();
 	await post('/v1/custom-objects', { ...cars, key: 'vans' });
@@ -107,43 +95,15 @@ test('key and primary field cannot be changed, and a key is unique', async () =>
 	expect((await post('/v1/custom-objects', cars)).body.existing_id).toBe(object.body.id);
 });
 
-test('the generated machines are as the service would have created them', async () => {
-	const { all, patch } = inProcess({ contacts: 50 });
-	const machines = await all('/v1/custom-objects/machines/records');
-	expect(machines).toHaveLength(10);
-	for (const { id, external_id, owner_id, tag_ids, custom_fields } of machines) {
-		const values = { external_id, owner_id, tag_ids, custom_fields };
-		const { body } = await patch(`/v1/custom-objects/machines/records/${id}`, values);
-		expect(body).toEqual(machines.find((machine) => machine.id === id));
-	}
-});
-
 test('objects and their records still exist after a restart', async () => {
 	const file = newDatabase();
 	const before = inProcess({ contacts: 50, store: new Store(file) });
 	const machines = await before.all('/v1/custom-objects/machines/records');
 	before.store.close();
 	const after = inProcess({ store: new Store(file) });
+	expect(machines).toHaveLength(10);
 	expect(await after.all('/v1/custom-objects/machines/records')).toEqual(machines);
 	after.store.close();
-});
-
-test('objects whose keys resemble the names of tables and indexes do not get in each other\'s way', async () => {
-	const { post, get } = inProcess();
-	const keys = ['foo', 'foo_records_custom_x', 'foo_records_by_title', 'foo_records_words'];
-	for (const key of keys) {
-		const object = { ...cars, key, primary_field: 'x' };
-		expect((await post('/v1/custom-objects', object)).status).toBe(201);
-		const resource = `custom-objects/${key}/records`;
-		const field = { resource, key: 'x', label: 'X', type: 'text', unique: true };
-		expect((await post('/v1/custom-fields', field)).status).toBe(201);
-	}
-	for (const key of keys) {
-		const records = `/v1/custom-objects/${key}/records`;
-		expect((await post(records, { custom_fields: { x: key } })).status).toBe(201);
-		const { body } = await get(`${records}?custom_fields.x=${key}`);
-		expect(body.data).toMatchObject([{ title: key }]);
-	}
 });
 
 test('an object that reuses the key of a deleted one begins without its fields and records', async () => {

@@ -1,5 +1,4 @@
-import { startSandbox } from '../../../sandbox/serve.ts';
-import { errorsOf, inProcess } from '../harness/in-process.ts';
+import { inProcess } from '../harness/in-process.ts';
 
 const faults = '/_sandbox/faults';
 
@@ -59,21 +58,6 @@ test('faults are cleared', async () => {
 	expect((await get(faults)).body).toEqual([]);
 });
 
-test.each([
-	[{}, '/0'],
-	[{ status: 99, malformed: true }, '/0/status'],
-	[{ status: 500, times: 0 }, '/0/times'],
-	[{ status: 500, path: 'v1' }, '/0/path'],
-	[{ status: 500, headers: { 'not a name': 'x' } }, '/0/headers'],
-	[{ status: 204, body: 'x' }, '/0'],
-	[{ drop: 'never' }, '/0/drop'],
-])('the fault %j is refused at %s', async (fault, pointer) => {
-	const { put } = inProcess({ faults: true });
-	const response = await put(faults, [fault]);
-	expect(response.status).toBe(422);
-	expect(Object.keys(errorsOf(response))).toEqual([pointer]);
-});
-
 test('without the flag the path does not exist, and nothing is logged', async () => {
 	const { get, put } = inProcess();
 	expect((await put(faults, [{ status: 500 }])).status).toBe(404);
@@ -93,26 +77,4 @@ test('the log has the requests and their responses', async () => {
 	]);
 	await remove('/_sandbox/requests');
 	expect((await get('/_sandbox/requests')).body).toEqual([]);
-});
-
-test('a request that was under way when the log was cleared is not in it', async () => {
-	const { get, post, delete: remove } = inProcess({ faults: true });
-	const { readable, writable } = new TransformStream();
-	const body = writable.getWriter();
-	const pendingReply = post('/v1/contacts', readable);
-	await remove('/_sandbox/requests');
-	void body.write(new TextEncoder().encode('{"last_name":"x"}'));
-	void body.close();
-	expect((await pendingReply).status).toBe(201);
-	expect((await get('/_sandbox/requests')).body).toEqual([]);
-});
-
-test('a dropped connection is logged without status', async () => {
-	const { url, close } = await startSandbox({ contacts: 0, faults: true });
-	const body = JSON.stringify([{ path: '/openapi.json', drop: 'after' }]);
-	await fetch(url + faults, { method: 'PUT', body, headers: { 'Content-Type': 'application/json' } });
-	await expect(fetch(`${url}/openapi.json`)).rejects.toThrow();
-	const log = await fetch(`${url}/_sandbox/requests`);
-	expect(await log.json()).toMatchObject([{ path: '/openapi.json', status: null }]);
-	await close();
 });

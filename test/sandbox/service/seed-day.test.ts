@@ -1,3 +1,4 @@
+import { resources } from '../../../sandbox/core/schemas/index.ts';
 import { startSandbox, type Sandbox } from '../../../sandbox/serve.ts';
 
 const day = '2026-03-31';
@@ -30,19 +31,16 @@ test.each([
 	expect(await count(path)).toBeGreaterThan(0);
 });
 
-test.each(['contacts', 'companies', 'deals', 'tickets', 'messages', 'tasks', 'notes', 'activities', 'users'])(
-	'no %s were created or changed after the day on which the data ends',
-	async (resource) => {
-		const after = `${day}T00:00:00Z`;
-		expect(await count(`/v1/${resource}?created_at[gte]=${after}`)).toBe(0);
-		expect(await count(`/v1/${resource}?updated_at[gte]=${after}`)).toBe(0);
-	},
-);
+test('nothing was created or changed after the day on which the data ends', async () => {
+	for (const { name } of resources) {
+		expect(await count(`/v1/${name}?created_at[gte]=${day}T00:00:00Z`)).toBe(0);
+		expect(await count(`/v1/${name}?updated_at[gte]=${day}T00:00:00Z`)).toBe(0);
+	}
+});
 
-test.each(['deal.won', 'deal.stage_changed', 'contact.updated', 'ticket.created', 'task.completed'])(
-	'the event log of a lively account begins with %s',
-	async (type) => {
-		expect(await count(`/v1/events?type=${type}`, lively)).toBeGreaterThan(0);
+test('the event log of a lively account begins with a few days of work', async () => {
+	for (const type of ['deal.won', 'deal.stage_changed', 'contact.updated', 'ticket.created', 'task.completed']) {
+		expect([type, await count(`/v1/events?type=${type}`, lively)]).not.toEqual([type, 0]);
 		expect(await count(`/v1/events?type=${type}`)).toBe(0);
-	},
-);
+	}
+});

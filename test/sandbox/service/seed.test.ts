@@ -12,15 +12,6 @@ test('the same number of contacts always creates the same data', async () => {
 	}
 });
 
-test('there is a company for every ten contacts, and most contacts work for one', async () => {
-	const { all } = inProcess({ contacts: 200 });
-	const companies = new Set((await all('/v1/companies')).map(({ id }) => id));
-	const employers = (await all('/v1/contacts')).map(({ company_id: id }) => id).filter(Boolean);
-	expect(companies.size).toBe(20);
-	expect(employers.length).toBeGreaterThan(150);
-	for (const id of employers) expect(companies).toContain(id);
-});
-
 test('no address in the generated data reaches anyone', async () => {
 	const { all } = inProcess({ contacts: 1000 });
 	for (const contact of await all('/v1/contacts?limit=500')) {
@@ -33,8 +24,8 @@ test('no address in the generated data reaches anyone', async () => {
 });
 
 test('the service would have accepted every record', async () => {
-	const { all, patch } = inProcess({ contacts: 100 });
-	for (const resource of resources) {
+	const { all, patch, store } = inProcess({ contacts: 100 });
+	for (const resource of [...resources, store.table('custom-objects/machines/records')!.resource]) {
 		for (const record of await all(`/v1/${resource.name}`)) {
 			const writable = Object.entries(record).filter(([field]) => !isReadOnly(resource, field));
 			const response = await patch(`/v1/${resource.name}/${record.id}`, Object.fromEntries(writable));

@@ -3,6 +3,11 @@ import { until } from '../../support/until.ts';
 import { newDatabase } from '../harness/databases.ts';
 import { inProcess } from '../harness/in-process.ts';
 import { startJob } from '../harness/job-client.ts';
+import { DatabaseSync } from 'node:sqlite';
+import { contacts } from '../../../sandbox/core/schemas/contacts.ts';
+import type { StoredRecord } from '../../../sandbox/core/schemas/resource.ts';
+import { startSandbox } from '../../../sandbox/serve.ts';
+import { Table } from '../../../sandbox/core/store/records/table.ts';
 
 const noon = Date.parse('2026-03-01T12:00:00.000Z');
 const sendable = { channel: 'email', direction: 'outbound', text: 'x', to: ['a@x.example'] };
@@ -84,4 +89,29 @@ test('totals follow creations, deletions and undone changes', async () => {
 	expect(await totals()).toEqual([3, 4]);
 	await post('/v1/contacts/batch/create', { items });
 	expect(await totals()).toEqual([4, 5]);
+});
+
+const record: StoredRecord = {
+	id: 'con_1',
+	version: 1,
+	created_at: '2025-01-01T00:00:00.000Z',
+	updated_at: '2025-01-01T00:00:00.000Z',
+	deleted_at: null,
+	email: 'ana@x.example',
+	job_title: 'Buyer',
+	tag_ids: [],
+};
+
+test('a file of another version is refused, and keeps its records', async () => {
+	const path = newDatabase();
+	const { job_title: _, ...properties } = contacts.properties;
+	const earlier = new DatabaseSync(path);
+	new Table(earlier, { ...contacts, properties }).save(record);
+	earlier.close();
+	await expect(startSandbox({ db: path })).rejects.toThrow(
+		`${path} was created by another version of the sandbox and was not changed. Choose another file with --db, or delete this one to start over.`,
+	);
+	const again = new DatabaseSync(path);
+	expect(again.prepare('SELECT id FROM contacts').all()).toMatchObject([{ id: record.id }]);
+	again.close();
 });
