@@ -183,7 +183,7 @@ describe('the IDs of another system', () => {
 		const message = expect.stringContaining('no record of companies has the ID “9003”, here or in the other system') as string;
 		expect(preview.json).toMatchObject({ rows: 4, failed: 1, reasons: [{ row: 5, message }] });
 		expect(preview.json.columns).toMatchObject([
-			{ column: 'Company', field: null, why: 'Another column goes into “Company” already' },
+			{ column: 'Company', field: null, why: '“Associated Company IDs” goes into this field' },
 			{ column: 'Id', field: 'external_id' },
 			{ column: 'Surname', field: 'last_name' },
 			{ column: 'Associated Company IDs', field: 'company_id', why: 'IDs of the other system' },

@@ -175,8 +175,7 @@ function columnsByUsualName(
 	const usual = foreignNamesOf(collection, wordsOf);
 	const byField = new Map<Field, Column[]>();
 	for (const [i, column] of columns.entries()) {
-		const { meaning, isChosen, isReadOnly } = matches[i]!;
-		if (meaning !== undefined || isChosen || isReadOnly || column.filled === 0) continue;
+		if (matches[i]!.why !== unknownName || column.filled === 0) continue;
 		for (const variant of variantsOf(column.name, recordWords[collection] ?? [])) {
 			const named = variant === column.name ? [] : names.meaningsOf(variant);
 			const found = named.length > 0 ? named : [...(usual.get(wordsOf(variant)) ?? [])].flatMap((name) => fields.find((field) => field.name === name) ?? []);

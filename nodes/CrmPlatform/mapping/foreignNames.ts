@@ -19,21 +19,21 @@ const foreignNames: Record<string, string> = {
 		'company, company name, account name, account, organization, organization name, organisation, organisation name, associated company, employer, firma, firmenname, unternehmen, empresa, entreprise, société, azienda, bedrijf',
 	'companies/name':
 		'company, company name, account name, account, organization, organization name, organisation, organisation name, firma, firmenname, unternehmen, empresa, nombre de la empresa, entreprise, société, azienda, bedrijf',
-	parent_company_id: 'parent account, parent account name, parent organization, konzern',
+	parent_company_id: 'parent, parent account, parent account name, parent organization, konzern',
 	contact_id: 'contact name, primary contact, contact person, contact email, associated contact, ansprechpartner, contacto, contatto',
 	owner_id:
 		'record owner, account owner, assigned to, assigned user, responsible, sales rep, salesperson, besitzer, zuständig, propietario, propriétaire, proprietario, eigenaar',
 	lead_source: 'source, original source, contact source, herkunft, origen',
 	lifecycle_stage: 'lifecycle, life cycle stage, lead stage, customer stage',
 	'address.street':
-		'street, street address, address line 1, mailing street, billing street, business street, work street, home street, address street, straße, strasse, anschrift, calle, dirección, rue, via, ulica, straat',
-	'address.city': 'city, town, mailing city, billing city, business city, home city, address city, ort, stadt, ciudad, ville, città, cidade, miasto, plaats',
+		'street/road name of address, street, street address, address line 1, mailing street, billing street, business street, work street, home street, address street, straße, strasse, anschrift, calle, dirección, rue, via, ulica, straat',
+	'address.city': 'city/town/village/locality of address, city, town, mailing city, billing city, business city, home city, address city, ort, stadt, ciudad, ville, città, cidade, miasto, plaats',
 	'address.state':
-		'state, state/region, province, state/province, mailing state, billing state, mailing state/province, billing state/province, business state, home state, address region, address state, bundesland, provincia',
+		'state/county of address, state, state/region, province, state/province, mailing state, billing state, mailing state/province, billing state/province, business state, home state, address region, address state, bundesland, provincia',
 	'address.postal_code':
-		'postal code, zip, zip code, postcode, post code, postal, zip/postal code, mailing zip, mailing zip/postal code, billing zip, billing zip/postal code, mailing postal code, billing postal code, business postal code, home postal code, address postal code, address zip, plz, postleitzahl, código postal, code postal, cap',
+		'zip/postal code of address, billing code, mailing code, postal code, zip, zip code, postcode, post code, postal, zip/postal code, mailing zip, mailing zip/postal code, billing zip, billing zip/postal code, mailing postal code, billing postal code, business postal code, home postal code, address postal code, address zip, plz, postleitzahl, código postal, code postal, cap',
 	'address.country':
-		'country, country code, country/region, mailing country, billing country, business country, business country/region, home country, home country/region, address country, land, país, pays, paese',
+		'country of address, country, country code, country/region, mailing country, billing country, business country, business country/region, home country, home country/region, address country, land, país, pays, paese',
 	timezone: 'tz',
 	language: 'preferred language, locale, sprache, idioma, langue, lingua',
 	website: 'website url, web page, web site, web address, url, homepage, home page, company website, webseite, internetseite, sitio web, site web, sito web',
@@ -43,10 +43,10 @@ const foreignNames: Record<string, string> = {
 	annual_revenue: 'revenue, turnover, yearly revenue, umsatz, jahresumsatz, ingresos anuales, facturación, chiffre d’affaires, fatturato',
 	'companies/description': 'about, about us, company description, beschreibung, descripción',
 	'deals/title': 'deal name, deal title, opportunity name, opportunity, name, bezeichnung',
-	stage_id: 'deal stage, sales stage, opportunity stage, pipeline stage, phase, etapa, étape',
+	stage_id: 'stage name, deal stage, sales stage, opportunity stage, pipeline stage, phase, etapa, étape',
 	pipeline_id: 'deal pipeline, sales pipeline, pipeline name',
 	amount: 'deal value, value, deal amount, deal size, betrag, wert, importe, montant, importo',
-	currency: 'currency code, deal currency, währung, moneda, devise, valuta',
+	currency: 'currency iso code, currency code, deal currency, währung, moneda, devise, valuta',
 	probability: 'win probability, deal probability, probability (%), wahrscheinlichkeit, probabilidad',
 	expected_close_date: 'close date, closing date, expected close, expected closing date, estimated close date, abschlussdatum, fecha de cierre, date de clôture',
 	lost_reason: 'loss reason, reason lost, closed lost reason, verlustgrund',

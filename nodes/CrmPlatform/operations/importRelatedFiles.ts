@@ -103,7 +103,8 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 			planned(row, values) {
 				if (!related.plan.isPreview) return related.check(row, values);
 				related.ids.set(row, String(row));
-				const texts = identifyingFields.map((name) => values[name]).filter((value) => typeof value === 'string');
+				const fullName = [values.first_name, values.last_name].filter((part) => !isBlank(part)).join(' ');
+				const texts = [fullName, ...identifyingFields.map((name) => values[name])].filter((value) => typeof value === 'string');
 				for (const text of texts) names.add(keyDigest(foldedText(text.startsWith(`${source}:`) ? text.slice(source.length + 1) : text)));
 			},
 			saw(rows) {

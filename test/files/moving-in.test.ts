@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+import type { IDataObject } from 'n8n-workflow';
+
+import { useBinaryStore } from '../support/binary-store.ts';
+import { run } from '../support/node-runs.ts';
+import { useSandbox } from '../support/sandbox.ts';
+import { undoing } from '../support/undo-node.ts';
+
+/** A user who has nothing but the exports of a system, its name and the page on moving in. */
+const sandbox = useSandbox({ contacts: 0 });
+const store = useBinaryStore();
+const folder = `${__dirname}/../support/exports`;
+
+const everything = async () =>
+	await Promise.all(['companies', 'contacts', 'deals'].map(async (path) => await sandbox.list<IDataObject>(`${path}?limit=100`)));
+
+/** The number of links of the records that came from a system. */
+const linksOf = (collections: IDataObject[][], source: string): number =>
+	collections.flat().reduce((sum, record) => {
+		if (!String(record.external_id).startsWith(`${source}:`)) return sum;
+		return sum + ['company_id', 'contact_id', 'parent_company_id', 'owner_id'].filter((name) => typeof record[name] === 'string').length;
+	}, 0);
+
+const pipedrive = ['Activities to do', 'Status'].map((name) => `Deal - ${name}`);
+
+/** The columns that hold nothing of the CRM, and the links that the files have. */
+test.each<[source: string, unmatched: string[], links: number]>([
+	['hubspot', ['Annual Revenue', 'Create Date', 'Lead Status', 'Marketing contact status', 'Products of Interest'], 5],
+	['salesforce', ['CreatedDate', 'HasOptedOutOfEmail', 'IsClosed', 'OwnerId', 'Salutation', 'Type'], 6],
+	['pipedrive', [...pipedrive, 'Organization - Address', 'Organization - People', 'Person - Name', 'Person - Open deals'], 12],
+	['zoho', ['Account Owner.id', 'Contact Owner.id', 'Created Time', 'Deal Owner.id', 'Email Opt Out'], 13],
+])('the files of %s become records with all of their links, once, and can be taken back', async (source, unmatched, links) => {
+	const names = readdirSync(folder).filter((name) => name.startsWith(source));
+	const stored = await Promise.all(
+		names.map(async (fileName, i) => [`file${i}`, { ...(await store.put(readFileSync(`${folder}/${fileName}`))), fileName }] as const),
+	);
+	const otherOwner = String((await sandbox.first('users')).email);
+	const notation = { lists: 'semicolon', numbers: 'point', countries: 'names', valueMap: 'Contract Sent → Proposal' };
+	const options = { otherOwner, refusedValues: 'leaveOut', createMissing: ['tags', 'companies'], valuesIn: { notation } };
+	const moveIn = async (executionId: string, preview = false) => {
+		const parameters = { resource: 'file', operation: 'moveIn', sourceName: source, preview, options };
+		const { items } = await run({ credential: sandbox.credential, parameters, files: Object.fromEntries(stored), executionId });
+		return items.map(({ json }) => json);
+	};
+	const before = await everything();
+	const preview = await moveIn(`${source}-preview`, true);
+	const columns = preview.flatMap((json) => json.columns as Array<{ column: string; field: string | null; why: string; filled: number }>);
+	// A second column of a field, such as a second phone number, goes nowhere.
+	const lost = columns.filter(({ field, why, filled }) => field === null && filled > 0 && !/already$|^The same as/.test(why));
+	expect([...new Set(lost.map(({ column }) => column))].sort()).toEqual(unmatched);
+	expect(await everything()).toEqual(before);
+
+	const items = await moveIn(`${source}-1`);
+	const written = items.slice(0, -1);
+	expect(preview.map(({ rows, ready, left_out: leftOut }) => [rows, ready, leftOut])).toEqual(
+		written.map(({ rows, created, left_out: leftOut }) => [rows, created, leftOut]),
+	);
+	const after = await everything();
+	expect(linksOf(after, source)).toBe(links);
+	for (const counts of items.at(-1)!.comparison as IDataObject[]) {
+		expect(counts).toMatchObject({ in_crm: counts.rows, missing: 0, extra: 0, different: 0 });
+	}
+	await moveIn(`${source}-2`);
+	expect(await everything()).toEqual(after);
+	await undoing(sandbox).undo(`${source}-1`);
+	expect(await everything()).toEqual(before);
+});
