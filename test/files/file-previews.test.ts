@@ -47,6 +47,14 @@ describe('an import', () => {
 		expect((await sandbox.requests()).filter(({ path }) => path === '/v1/companies')).toHaveLength(1);
 	});
 
+	test('whose key is refused says why, also if refused values are left out', async () => {
+		for (const refusedValues of ['refuse', 'leaveOut']) {
+			const more = { importAs: 'upsert', matchOn: 'email', preview: true, options: { refusedValues } };
+			const { json } = await importOf('last_name,email\nA,bad\n', more);
+			expect(json.reasons).toEqual([{ rows: 1, row: 2, field: 'email', message: 'Email: “bad” is not an email address.' }]);
+		}
+	});
+
 	test.each(['update', 'delete'])('in a preview of %s refuses the rows whose own ID no record has', async (importAs) => {
 		const { id } = await sandbox.create('contacts', { last_name: 'Known' });
 		const csv = `id,last_name\ncon_01jz8q4t6v9x2b5n7m3k1h1000,A\n${id},B\nsomebody,C\n`;

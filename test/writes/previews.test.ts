@@ -56,6 +56,18 @@ test('Create or Update shows which records exist, by the value to match on', asy
 	expect(hints).toContain('Preview: nothing was written. Turn off Preview to write these: 1 × unchanged, 1 × update, 1 × create.');
 });
 
+test('an item with a unique value of an earlier one changes the record that this one creates, or is refused', async () => {
+	const items = [{ email, name: 'Ada' }, { email: ` ${email.toUpperCase()}`, name: 'Eve' }, { email, name: 'Eve' }];
+	const fields = { email: '={{ $json.email }}', last_name: '={{ $json.name }}' };
+	expect((await preview(upsert('contact', 'email', fields), items)).previews).toMatchObject([
+		{ action: 'create' }, { action: 'update', changes: [{ field: 'last_name', from: 'Ada', to: 'Eve' }] }, { action: 'unchanged' },
+	]);
+	const { previews } = await preview(create('contact', fields), items);
+	expect(previews).toMatchObject([
+		{ action: 'create' }, { action: 'refused', reason: expect.stringContaining('Email: an earlier item creates') }, { action: 'refused' },
+	]);
+});
+
 test('what would be refused is shown with the reason, and the other items too', async () => {
 	const { id } = await sandbox.create('contacts', { email, last_name: 'Kent' });
 	const { previews } = await preview(create('contact', { email: '={{ $json.email }}', last_name: '={{ $json.name }}' }), [

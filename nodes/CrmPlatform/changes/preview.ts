@@ -9,7 +9,7 @@ import { jsonText } from '../base/numbers';
 import { memberAtPath, withMemberAtPath } from '../base/ownMembers';
 import { whyRefused } from '../fields/checks';
 import { allCustomFields, isRequiredInForm, labelFor, type Field } from '../fields/field';
-import { valueIn } from '../fields/keys';
+import { matchKey, valueIn } from '../fields/keys';
 import { lookUp, maxIds, recordsById, type IdentifiedRecord, type LookedUp } from '../lookUp/lookUp';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import { SkippedItem, type Execution, type SlicedRun, type Write, type Writes } from '../model';
@@ -28,6 +28,7 @@ export function previewOf(execution: Execution, writes: Writes): SlicedRun {
 	// An ID whose name cannot be read is shown as it is.
 	const quiet: Connection = { ...execution.api, notices: new Set() };
 	const counts = new Map<string, number>();
+	const created: CreatedRecords = new Map();
 	let notice = '';
 	const count = (action: string) => {
 		counts.set(action, (counts.get(action) ?? 0) + 1);
@@ -52,7 +53,7 @@ export function previewOf(execution: Execution, writes: Writes): SlicedRun {
 					const names = new Set(['id', ...((await execution.api.describe(execution.resource.path))?.summary ?? [])]);
 					for (const path of collections) {
 						const places = [...read.keys()].filter((i) => (read[i] as Partial<Write>).collection === path);
-						const previews = await previewWrites(execution, quiet, writes, path, places.map((i) => read[i] as Write));
+						const previews = await previewWrites(execution, quiet, writes, created, path, places.map((i) => read[i] as Write));
 						for (const [k, i] of places.entries()) results[i] = previews[k];
 					}
 					return results.map((preview) => {
@@ -74,17 +75,29 @@ function writeOrError(writes: Writes, item: number): Write | Error {
 	}
 }
 
+/** The records that earlier items would create, by collection, unique field and value. */
+type CreatedRecords = Map<string, IdentifiedRecord>;
+
 /** The records of a collection that the writes of a slice concern. */
 interface RecordsOfSlice {
 	fields: Field[];
 	/** The records by id, as earlier items would leave them. */
 	byId: Map<string, IDataObject>;
+	/** Adds a record that a write would create, so that later items with its values find it. */
+	addCreated(record: IDataObject): void;
 	/** The records that have a value of a unique field. */
 	holdersOf(field: Field, value: unknown): readonly IdentifiedRecord[] | undefined;
 }
 
-async function previewWrites(execution: Execution, quiet: Connection, writes: Writes, path: string, group: Write[]): Promise<ReportedChange[]> {
-	const current = await readCurrent(execution, writes, path, group);
+async function previewWrites(
+	execution: Execution,
+	quiet: Connection,
+	writes: Writes,
+	created: CreatedRecords,
+	path: string,
+	group: Write[],
+): Promise<ReportedChange[]> {
+	const current = await readCurrent(execution, writes, created, path, group);
 	const previews = group.map((write) => previewWrite(execution, writes, write, current));
 	const fieldOf = ({ field: name }: Change) => current.fields.find((field) => field.path.join('.') === name);
 	const links = previews.flatMap(({ changes }) => changes).filter((change) => {
@@ -104,7 +117,13 @@ async function previewWrites(execution: Execution, quiet: Connection, writes: Wr
 	}));
 }
 
-async function readCurrent({ api, resource }: Execution, { description }: Writes, path: string, group: Write[]): Promise<RecordsOfSlice> {
+async function readCurrent(
+	{ api, resource }: Execution,
+	{ description }: Writes,
+	created: CreatedRecords,
+	path: string,
+	group: Write[],
+): Promise<RecordsOfSlice> {
 	const described = await api.describe(resource.path);
 	const custom = group.some(({ body = {} }) => Object.hasOwn(body, allCustomFields)) ? await customFieldsOnce(api, path) : undefined;
 	const fields = described ? writtenFields(described, custom) : description.fields;
@@ -112,9 +131,14 @@ async function readCurrent({ api, resource }: Execution, { description }: Writes
 	const { list } = described ?? {};
 	const ids = [...new Set(group.flatMap(({ id }) => id ?? []))];
 	const byId = ids.length === 0 ? new Map<string, IDataObject>() : await recordsById(api, { collection: path.replace(/^\/v1/, ''), list, fields: names }, ids);
-	const unique = new Set([...(described?.upsert?.match?.values ?? []), ...group.map((write) => matchedName(description, write))]);
+	const uniqueNames = new Set([...(described?.upsert?.match?.values ?? []), ...group.map((write) => matchedName(description, write))]);
+	const uniqueFields = fields.filter(({ name, unique }) => unique || uniqueNames.has(name));
+	const placeOf = (field: Field, value: unknown) => {
+		const key = matchKey(field, value);
+		return key === undefined ? undefined : `${path} ${field.name} ${key}`;
+	};
 	const lookUps = new Map<string, LookedUp>();
-	for (const field of fields.filter(({ name }) => unique.has(name))) {
+	for (const field of uniqueFields) {
 		const values = group.flatMap(({ body = {} }) => valueIn(body, field) ?? []);
 		if (!list || values.length === 0) continue;
 		const filters = [...list.filters, ...customFilters(list, custom?.fields ?? [])];
@@ -123,14 +147,23 @@ async function readCurrent({ api, resource }: Execution, { description }: Writes
 	return {
 		fields,
 		byId,
-		holdersOf({ name }, value) {
-			const outcome = lookUps.get(name)?.(value);
+		addCreated(record) {
+			const added = { ...record, id: `${newId}${created.size}` };
+			for (const place of uniqueFields.map((field) => placeOf(field, valueIn(record, field)))) if (place !== undefined) created.set(place, added);
+		},
+		holdersOf(field, value) {
+			const earlier = created.get(placeOf(field, value) ?? '');
+			if (earlier) return [earlier];
+			const outcome = lookUps.get(field.name)?.(value);
 			if (!outcome || 'failed' in outcome || 'refused' in outcome) return undefined;
 			if ('notFound' in outcome) return [];
 			return 'found' in outcome ? [outcome.found] : outcome.several;
 		},
 	};
 }
+
+/** Begins the ID of a record that an earlier item would create. */
+const newId = 'new ';
 
 /** The field by which the service finds the record of an upsert. */
 const matchedName = ({ match }: Writes['description'], { query }: Write): string | undefined =>
@@ -146,12 +179,15 @@ function previewWrite({ operation }: Execution, { description }: Writes, write: 
 	const id = write.id ?? holders?.[0]?.id;
 	const record = id === undefined ? undefined : byId.get(id);
 	const { changes, patch } = comparison(fields).difference(record ?? {}, values);
-	const preview = { ...(record ? { record } : { values }), changes };
+	const preview = { ...(record && !id?.startsWith(newId) ? { record } : { values }), changes };
 	const refusal = refusalOf(write, holders?.length ?? 0, record, changes, current)
 		?? (id === undefined && !isUnknown ? missingValue(description.fields, values) : undefined);
 	if (refusal !== undefined) return { action: 'refused', ...preview, reason: refusal };
 	if (isUnknown) return { action: 'create or update', ...preview, reason: 'It is not known whether the record exists.' };
-	if (!record) return { action: 'create', ...preview };
+	if (!record) {
+		current.addCreated(values);
+		return { action: 'create', ...preview };
+	}
 	if (description.method === 'DELETE' && operation.option.value === 'delete') return { action: 'delete', ...preview };
 	const isUpdate = description.method === 'PATCH' || description.replaces === true || write.mayExist === true;
 	if (!isUpdate) return { action: String(operation.option.value), ...preview };
@@ -169,6 +205,7 @@ function refusalOf({ id }: Write, matches: number, record: IDataObject | undefin
 		const refusal = field && whyRefused(field, to);
 		if (refusal !== undefined) return refusal;
 		const holder = field && !isBlank(to) ? holdersOf(field, to)?.find((other) => other.id !== record?.id) : undefined;
+		if (holder?.id.startsWith(newId)) return `${field!.label}: an earlier item creates a record with the value “${String(to)}”.`;
 		if (holder) return `${field!.label}: ${recordName(holder) ?? 'Another record'} (${holder.id}) already has the value “${String(to)}”.`;
 	}
 	return undefined;

@@ -231,13 +231,14 @@ async function requiredFields({ api }: Execution, { operation, fields, path }: I
 
 /** The required values that a row lacks, and the value to match on, unless they were refused. */
 function missingValues(values: IDataObject, { operation, matchOn, leavesOut }: ImportPlan, required: Field[], refused: RefusedValue[]): RowProblem[] {
-	const isRefused = (name: string) => !leavesOut && refused.some(({ field }) => field.name === name);
-	const empty = required.filter((field) => !isRefused(field.name) && (valueIn(values, field) ?? null) === null);
-	const missing: RowProblem[] = empty.map(({ name, label }) => ({ field: name, message: `${label} is empty, but a new record needs it.`, isMissing: true }));
-	if (matchOn !== undefined && !isRefused(matchOn)) {
-		const matched = matchValue(matchOn, values);
-		if (isBlank(matched)) missing.unshift({ field: matchOn, message: noMatchValue(matchOn), isMissing: true });
-	}
+	// A value that would be left out is why the row is refused; otherwise, it is among the problems already.
+	const missingValue = (field: string, message: string): RowProblem[] => {
+		const refusal = refused.find(({ field: { name } }) => name === field);
+		return refusal ? (leavesOut ? [{ field, message: refusal.message }] : []) : [{ field, message, isMissing: true }];
+	};
+	const empty = required.filter((field) => (valueIn(values, field) ?? null) === null);
+	const missing = empty.flatMap(({ name, label }) => missingValue(name, `${label} is empty, but a new record needs it.`));
+	if (matchOn !== undefined && isBlank(matchValue(matchOn, values))) missing.unshift(...missingValue(matchOn, noMatchValue(matchOn)));
 	if (missing.length > 0 || (refused.length > 0 && !leavesOut)) return missing;
 	const nothing = operation !== 'delete' && errorOr(() => requireAnyValue(operation === 'update' ? withoutMembers(values, 'id') : values));
 	return nothing instanceof Error ? [{ message: nothing.message }] : [];
