@@ -78,21 +78,6 @@ describe('fields given as JSON', () => {
 		expect(items.map(({ json }) => json.last_name)).toEqual(['First', 'Second']);
 	});
 
-	test('that the CRM does not have are not sent, and the user is warned', async () => {
-		const { items, hints } = await run(asJson('contact', 'create', '{"last_name":"X","shoe_size":9,"custom_fields":{"gone":1}}'));
-		expect(items[0]?.json).toMatchObject({ last_name: 'X' });
-		expect(hints.join()).toContain('shoe_size');
-		expect(hints.join()).toContain('custom_fields.gone');
-	});
-
-	test('are cleared by null, and fields that are not named stay', async () => {
-		const contact = await sandbox.create('contacts', { last_name: 'Keep', job_title: 'Gone', address: { city: 'Madrid' } });
-		const recordId = { __rl: true, mode: 'id', value: contact.id };
-		const { items } = await run(asJson('contact', 'update', '{"job_title":null,"address":null}', { recordId }));
-		expect(items[0]?.json).toMatchObject({ last_name: 'Keep', job_title: null });
-		expect(items[0]?.json.address).toBeNull();
-	});
-
 	test.each(['', '[1]', 'Ada', '={{ $json.nothing }}'])('are refused if they are %p', async (json) => {
 		const parameters = asJson('contact', 'create', json);
 		const error = await failure(parameters);

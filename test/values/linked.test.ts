@@ -76,16 +76,6 @@ describe('picked records', () => {
 		expect(note!.links).toEqual([{ resource: 'contacts', id: contact.id }, { resource: 'companies', id: company.id }]);
 	});
 
-	test('are refused if no record or several have the name', async () => {
-		for (const name of ['TwinOfLinked', 'twinoflinked']) await sandbox.create('companies', { name });
-		const error = async (value: string) => {
-			const fieldsLinked = { records: [{ field: 'company_id', record: { __rl: true, mode: 'name', value } }] };
-			return (await failure({ ...create('contact', { last_name: 'X' }), fieldsLinked })).message;
-		};
-		expect(await error('TwinOfLinked')).toMatch(/may match several records of companies/);
-		expect(await error('Nobody at all')).toMatch(/does not match any record of companies/);
-	});
-
 	test('of several types are what a note is about', async () => {
 		const [contact] = await sandbox.list('contacts?limit=1');
 		const [deal] = await sandbox.list('deals?limit=1');
@@ -111,16 +101,6 @@ describe('picked records', () => {
 		];
 
 		expect(contacts).toMatchObject(Array(2).fill({ last_name: 'Lovelace', company_id: first!.id }));
-	});
-
-	test('can be chosen by an expression, for each item', async () => {
-		const companies = (await sandbox.list('companies?limit=2')).map(({ id }) => id);
-		const fieldsLinked = linked(['company_id', '={{ $json.company }}']);
-		const items = companies.map((company) => ({ company, last_name: 'Lovelace' }));
-
-		const contacts = await output({ ...create('contact', automatic), fieldsLinked }, items);
-
-		expect(contacts.map(({ company_id }) => company_id)).toEqual(companies);
 	});
 
 	test('fill in custom fields', async () => {

@@ -45,11 +45,6 @@ describe.each(['small', 'large'] as const)('in a %s account', (size) => {
 			const again = await sync(sandbox, items, more, { continueOnFail: true });
 			expect(actions(again)).toEqual(['unchanged', 'error', 'unchanged', 'unchanged']);
 		});
-
-		test('does not stop a preview', async () => {
-			const result = await sync(sandbox, items, { ...more, preview: true }, { continueOnFail: true });
-			expect(actions(result).filter((_, i) => i !== 1)).toEqual(['unchanged', 'unchanged', 'unchanged']);
-		});
 	});
 
 	test('a key in another normal form is the same key', async () => {

@@ -104,29 +104,3 @@ test('an expression that fails is reported by name, with its item', async () => 
 	expect(error.message).toBe('Job Title: Referenced node doesn\'t exist');
 	expect(error.context.itemIndex).toBe(0);
 });
-
-test('a record read from the CRM is written to another as it is', async () => {
-	const source = await sandbox.create('contacts', {
-		first_name: 'Copied',
-		last_name: 'Contact',
-		address: { city: 'Madrid', country: 'ES' },
-		marketing_consent: { email: true },
-		lifecycle_stage: 'customer',
-		custom_fields: { renewal_date: '2026-03-01', vip: true, interests: ['events'] },
-	});
-	const target = await sandbox.create('contacts', {
-		last_name: 'Target',
-		job_title: 'Cleared',
-		custom_fields: { renewal_date: '2020-01-01' },
-	});
-	const stored = await sandbox.read(`contacts/${source.id}`);
-	const { items, hints } = await run(
-		{ ...update('contact', target.id, automatic), options: { emptyCells: 'clear' } },
-		[stored],
-	);
-	const ofItself = ['id', 'version', 'created_at', 'updated_at', 'created_by', 'updated_by'];
-	for (const name of ofItself) delete stored[name];
-	expect(items[0]?.json).toMatchObject(stored);
-	expect(items[0]?.json.id).toBe(target.id);
-	expect(hints).toEqual([]);
-});

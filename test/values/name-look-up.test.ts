@@ -37,27 +37,10 @@ test('names are looked up together if a filter accepts several', async () => {
 	expect(outcomes.get('Acme 2')).toEqual({ notFound: true });
 });
 
-test('a name that two fields have is treated as the name of several', async () => {
-	const { api } = serviceOf([{ id: 'a', name: 'Acme Inc' }, { id: 'b', external_id: 'Acme Inc' }], { name: 'text', external_id: 'text' });
-	const outcomes = await lookUpNames(api, 'companies', ['Acme Inc', 'external_id:Acme Inc'], false);
-	expect([...outcomes.values()]).toEqual([{ several: ['a', 'b'] }, { found: 'b' }]);
-});
-
 test('names that are not email addresses do not prevent finding an address', async () => {
 	const { api } = serviceOf([{ id: 'a', email: 'ada@x.example' }], { name: 'text', email: 'text' });
 	const names = [...Array.from({ length: 30 }, (_, i) => `Nobody ${i}`), 'ada@x.example'];
 	expect((await lookUpNames(api, 'users', names, false)).get('ada@x.example')).toEqual({ found: 'a' });
-});
-
-test('an id that is a number stays a number', async () => {
-	const { api } = serviceOf([{ id: 1, name: 'One & Sons' }], { name: 'text' });
-	expect([...(await lookUpNames(api, 'companies', ['One & Sons'], false)).values()]).toEqual([{ found: 1 }]);
-});
-
-test('a filter that does not filter finds nothing, and reports it', async () => {
-	const { api } = serviceOf([{ id: 'a', name: 'Acme Inc' }], { name: 'text' }, { ignores: true });
-	const [outcome] = [...(await lookUpNames(api, 'companies', ['Nobody Inc'], false)).values()];
-	expect(outcome).toMatchObject({ failed: { message: expect.stringContaining('do not match the filter name') as unknown } });
 });
 
 test('a name is searched as people read it, without invisible characters and spaces of other kinds', async () => {

@@ -61,21 +61,6 @@ const setup = (items: IDataObject[], more: INodeParameters = {}) => ({
 });
 const sentRecords = () => writtenBodies.map((body) => JSON.parse(body) as IDataObject);
 
-describe('Empty Cells: Leave', () => {
-	test.each(['[]', ' , ', ',', '[null, ""]', '', ' ', null, [], ['', null]].map((empty) => [empty]))(
-		'leaves a list whose cell is %j',
-		async (empty) => {
-			await run(setup([{ name: 'Ada', words: empty, scores: empty, sizes: empty }]));
-			expect(sentRecords()).toEqual([{ name: 'Ada' }]);
-		},
-	);
-
-	test('a list whose cell is blank is cleared by Clear the Field', async () => {
-		await run(setup([{ name: 'Ada', words: ' , ', scores: '[]' }], { options: { emptyCells: 'clear' } }));
-		expect(sentRecords()).toEqual([{ name: 'Ada', words: null, scores: null }]);
-	});
-});
-
 describe.each([
 	['by hand', (words: unknown) => ({ fields: { mappingMode: 'defineBelow', value: { name: 'Ada', words } } })],
 	[
@@ -88,10 +73,6 @@ describe.each([
 		await run({ ...setup([{}]), parameters: { ...update('contact', 'r1', {}), ...(parameters(words) as INodeParameters) } });
 		return sentRecords();
 	};
-
-	test.each(['[]', ' , ', ',', '[null, ""]'])('as the text %j is left: it may be an empty cell of a table', async (words) => {
-		expect(await sentWith(words)).toEqual([{ name: 'Ada' }]);
-	});
 
 	test.each([[[]], [['', null]], [null], ['']])('as %j is cleared, except if the form is left blank', async (words) => {
 		const isLeft = kind === 'by hand';

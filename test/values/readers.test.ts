@@ -1,8 +1,5 @@
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
-
-import { isBlank } from '../../nodes/CrmPlatform/values/blank';
-import { isBlankFor } from '../../nodes/CrmPlatform/fields/decideValue';
 import {
 	readBoolean,
 	readDate,
@@ -169,20 +166,5 @@ describe('A parameter', () => {
 			}),
 			randomRuns(100),
 		);
-	});
-});
-
-describe('Blank', () => {
-	it.each(blanks)('is %j', (value) => {
-		expect(isBlank(value)).toBe(true);
-	});
-
-	it.each([0, false, 'a', ['a'], {}, [0], '[]', ' , '])('is not %j', (value) => {
-		expect(isBlank(value)).toBe(false);
-	});
-
-	it.each(['[]', ' , ', ',,', '[null, ""]', ' [ ] '])('is %j if a list is expected', (value) => {
-		expect(isBlankFor({ kind: 'list' }, value)).toBe(true);
-		expect(isBlankFor({ kind: 'text' }, value)).toBe(false);
 	});
 });

@@ -54,21 +54,3 @@ test('a number from 2^53 on in the text of an expression for JSON is refused, an
 	await run(json('={ "external_id": "{{ $json.text }}" }'), items);
 	expect(await stored(id)).toMatchObject({ external_id: '9007199254740993' });
 });
-
-test.each([['clear', null], ['leave', 'Here']])('an address that is an empty text is cleared or left: %s', async (emptyCells, city) => {
-	const id = await contact({ last_name: 'Addressed', address: { city: 'Here' } });
-	const parameters = { ...update('contact', id, automatic), options: { emptyCells } };
-	await run(parameters, [{ first_name: 'F', address: '' }]);
-	const { address } = await stored(id);
-	expect((address as IDataObject | null)?.city ?? null).toBe(city);
-});
-
-test('an empty Custom Fields cell does not clear every custom field', async () => {
-	const id = await contact({ last_name: 'Kept', custom_fields: { vip: true } });
-	const parameters = { ...update('contact', id, automatic), options: { emptyCells: 'clear' } } as never;
-	for (const name of ['custom_fields', 'Custom Fields']) {
-		const { message } = await failure(parameters, [{ last_name: 'Kept', [name]: '' }]);
-		expect(message).toContain('would clear every custom field');
-	}
-	expect(await stored(id)).toMatchObject({ custom_fields: { vip: true } });
-});

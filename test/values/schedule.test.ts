@@ -38,25 +38,6 @@ async function all(batches: AsyncGenerator<ItemResult[], void>): Promise<ItemRes
 const always = () => true;
 
 describe('batches', () => {
-	test('run a few at a time, and return in the order of the items, whichever ends first', async () => {
-		const { read, endAll, maxAtOnce } = controlled();
-		const outcomes = all(runAll({ size: 2, atOnce, read }, 21, always));
-		await endAll();
-		expect(await outcomes).toEqual(
-			Array.from({ length: 21 }, (_, item) => ({ item, result: { item } })),
-		);
-		expect(maxAtOnce()).toBe(4);
-	});
-
-	test('that change the same record wait for each other', async () => {
-		const { read, begun, endAll, maxAtOnce } = controlled(() => ['the one record']);
-		const outcomes = all(runAll({ size: 1, atOnce, read }, 5, always));
-		await endAll();
-		await outcomes;
-		expect(begun).toEqual([[0], [1], [2], [3], [4]]);
-		expect(maxAtOnce()).toBe(1);
-	});
-
 	test('do not begin once they are no longer needed; batches in progress are waited for', async () => {
 		const { read, begun, endAll } = controlled();
 		let isWanted = true;

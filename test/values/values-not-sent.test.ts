@@ -104,12 +104,6 @@ test('a value that should be an object is reported, in every way of mapping', as
 	}
 });
 
-test('custom fields may be JSON text', async () => {
-	const { items, hints } = await run(create('contact', automatic), [{ last_name: 'x', custom_fields: '{"nps_score":"9"}' }]);
-	expect(items[0]?.json).toMatchObject({ custom_fields: { nps_score: 9 } });
-	expect(hints).toEqual([]);
-});
-
 test('an empty object is not a mistake', async () => {
 	const [deal] = await sandbox.list('deals?status=open&limit=1');
 	const parameters = { ...on('deal', 'lose', deal!.id), fieldsMode: 'json', fieldsJson: '{}' };
