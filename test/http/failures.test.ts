@@ -4,7 +4,7 @@ import { alteredService } from '../support/altered-service.ts';
 import { transientFaults } from '../support/batch-writes.ts';
 import { run as runNode, type Setup } from '../support/node-runs.ts';
 import { sinceN8n } from '../support/n8n-version.ts';
-import { automatic, create, get, getMany } from '../support/parameters.ts';
+import { automatic, create, getMany } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox();
@@ -118,33 +118,6 @@ describe('the user reads a clear message', () => {
 		});
 	});
 
-	test('when the record is not there', async () => {
-		await expect(run({ parameters: get('contact', 'con_nobody') })).rejects.toMatchObject({
-			message: 'There is no record con_nobody in contacts.',
-			httpCode: '404',
-		});
-	});
-
-	test('when the key is wrong', async () => {
-		const credential = { ...sandbox.credential, apiKey: 'wrong' };
-		await expect(runNode({ credential, parameters: getMany('contact') })).rejects.toMatchObject({
-			message: 'The CRM did not accept the credential',
-		});
-	});
-
-	test('when nothing listens at the address', async () => {
-		const credential = { ...sandbox.credential, baseUrl: 'http://127.0.0.1:1' };
-		const fields = create('contact', { email: 'x@failures.example' });
-		const setup = { credential, parameters: { ...fields, options: { maxWait: 1 } } };
-		await expect(runNode(setup)).rejects.toThrow('http://127.0.0.1:1: nothing is listening there');
-	});
-
-	test('when a duplicate prevents the write', async () => {
-		const email = 'duplicate@failures.example';
-		const { id } = await sandbox.create('contacts', { email });
-		await expect(run({ parameters: create('contact', { email }) })).rejects.toThrow(id);
-	});
-
 	test('when a duplicate has a name, which says more than its ID', async () => {
 		const email = 'named@failures.example';
 		const { id } = await sandbox.create('contacts', { email, first_name: 'Ada', last_name: 'King' });
@@ -225,15 +198,5 @@ describe('while the CRM’s description cannot be read, requests that only it ca
 		const { items } = await runNode({ credential: altered.credential, parameters: cases[0]![1], items: [contact] });
 		expect(items).toMatchObject([{ json: { last_name: 'Unread' } }]);
 	});
-});
-
-test('a canceled execution stops waiting', async () => {
-	const abort = new AbortController();
-	await sandbox.faults({ path: '/v1/contacts', status: 503, headers: { 'retry-after': '100' } });
-	const running = run({ parameters: getMany('contact'), abort: abort.signal });
-	const refused = expect(running).rejects.toThrow('canceled');
-	await sandbox.logged(1);
-	abort.abort();
-	await refused;
 });
 

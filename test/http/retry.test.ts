@@ -47,13 +47,6 @@ describe('a write that is not safe to repeat', () => {
 	});
 });
 
-test('waiting for an earlier attempt in progress takes at most the longest wait, and counts as no attempt', () => {
-	const failure = { status: 409, code: 'idempotency_in_progress', headers: { 'retry-after': '1' } };
-	const { attempts, maxWait } = retryPolicy;
-	expect(decide(failure, { attempts, waited: maxWait - 1_000 })).toEqual({ retry: true, delay: 1_000, countsAsAttempt: false });
-	expect(decide(failure, { waited: maxWait })).toMatchObject({ retry: false });
-});
-
 test('of all conflicts, only a write still in progress is retried', () => {
 	expect(decide({ status: 409, code: 'duplicate' }).retry).toBe(false);
 	expect(decide({ status: 409, code: 'idempotency_in_progress' }).retry).toBe(true);

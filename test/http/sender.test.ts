@@ -15,7 +15,6 @@ const answer = (status: number, body?: object, headers = {}): Answer => ({
 	text: body ? JSON.stringify(body) : '',
 });
 const lost: Answer = { connectionError: 'ECONNRESET' };
-const refused: Answer = { connectionError: 'ECONNREFUSED' };
 const record = answer(200, { id: 'con_1' });
 
 /** Sends a request to a service that gives these answers one after another. */
@@ -77,13 +76,6 @@ describe('a write that is not idempotent, without a key', () => {
 			problem: { description: expect.stringContaining('may have been processed') },
 		});
 	});
-
-	test.each([['429', answer(429)], ['a refused connection', refused]])(
-		'is retried after %s, since it was not carried out',
-		async (_, failure) => {
-			expect(await send(post, failure, record)).toMatchObject({ outcome: { ok: true }, attempts: 2 });
-		},
-	);
 });
 
 test.each<[string, ApiRequest, Answer]>([

@@ -11,17 +11,6 @@ const sandbox = useSandbox();
 const { run } = nodeRuns(sandbox);
 
 describe('a long wait', () => {
-	test('beyond the user’s cap fails immediately, and its error tells when to try again', async () => {
-		const headers = { 'retry-after': '90' };
-		await sandbox.faults({ path: '/v1/contacts', status: 429, headers });
-		const parameters = getMany('contact', { options: { maxWait: 30 } });
-		await expect(run(parameters)).rejects.toMatchObject({
-			httpCode: '429',
-			description: expect.stringMatching(/accepts requests again at \d{4}-/),
-		});
-		expect(await sandbox.requests()).toHaveLength(1);
-	});
-
 	test('is reported to the user when the node is done', async () => {
 		let time = Date.now();
 		const clock: Clock = {
