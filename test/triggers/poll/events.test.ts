@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const log = eventsIn(sandbox);
-const { publish, saved } = usePublished(sandbox);
+const { publish } = usePublished(sandbox);
 
 const doneWhen = ['started', 'ended', 'succeeded'];
 
@@ -100,22 +100,4 @@ test('events of one record start one after the other', async () => {
 	}
 	await until(() => n8n.ids().length >= 5);
 	expect(overlapped).toBe(0);
-});
-
-const outages = [{ status: 429 }, { status: 500 }, { status: 403 }, { drop: 'before' }];
-
-test.each(outages)('if a service responds with %j for a while, events are only delayed', async (outage) => {
-	const n8n = await publish({ options: { interval: 1 } });
-	await sandbox.faults({ path: '/v1/events', times: 7, ...outage });
-	const ids = await log.contacts(5).catch(() => []);
-	await until(() => n8n.ids().length >= 5);
-	if (ids.length > 0) expect(n8n.ids()).toEqual(ids);
-	expect(n8n.executions).toHaveLength(5);
-});
-
-test('a test by hand shows the latest events and starts nothing', async () => {
-	const ids = await log.contacts(7);
-	const n8n = saved();
-	expect((await n8n.test()).map(({ id }) => id)).toEqual(ids.slice(-5));
-	expect(n8n.executions).toEqual([]);
 });

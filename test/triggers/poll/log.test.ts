@@ -7,30 +7,6 @@ const sandbox = useSandbox({ contacts: 0 });
 const log = eventsIn(sandbox);
 const { publish } = usePublished(sandbox);
 
-test('an erased position is restored from the executions of the latest events', async () => {
-	const n8n = await publish();
-	const ids = await log.contacts(5);
-	await until(() => n8n.ids().length >= 5);
-	await n8n.deactivate();
-	ids.push(...(await log.contacts(3)));
-	n8n.kill();
-	n8n.storedStaticData = '{}';
-	await n8n.activate();
-	await until(() => n8n.ids().length >= 8);
-	expect(n8n.ids()).toEqual(ids);
-	expect(n8n.executions).toHaveLength(8);
-	expect(n8n.reported).toEqual([expect.stringContaining('position of this trigger was lost')]);
-});
-
-test('a first publish starts with the events after it, and reports nothing', async () => {
-	await log.contacts(3);
-	const n8n = await publish();
-	const [id] = await log.contacts(1);
-	await until(() => n8n.ids().length >= 1);
-	expect(n8n.ids()).toEqual([id]);
-	expect(n8n.reported).toEqual([]);
-});
-
 test('an idle poll is one request of one event', async () => {
 	const n8n = await publish();
 	await log.contacts(3);

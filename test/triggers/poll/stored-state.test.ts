@@ -178,14 +178,3 @@ test('a state that a superseded process stores late is older than that of the pr
 	forgetStates();
 	expect(readState(keeper(superseded, 'poll'), schema)).toEqual({ at: 2 });
 });
-
-test('an older copy does not replace the newer state, neither in this process nor in what it stores next', () => {
-	const workflow = workflowOf('{}');
-	storeState(keeper(workflow, 'poll'), { at: 1 });
-	const older = workflowOf(JSON.stringify(workflow.staticData));
-	storeState(keeper(workflow, 'poll'), { at: 2 });
-	expect(readState(keeper(older, 'poll'), schema)).toEqual({ at: 2 });
-	storeState(keeper(older, 'webhook'), { at: 3 });
-	forgetStates();
-	expect(readState(keeper(older, 'poll'), schema)).toEqual({ at: 2 });
-});

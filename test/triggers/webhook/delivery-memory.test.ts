@@ -14,23 +14,6 @@ class Pending extends EventEmitter implements DeliveryResponse {
 	}
 }
 
-test('a delivery is new once', () => {
-	const deliveries = new DeliveryMemory();
-	const answer = new Pending();
-	expect(deliveries.take('a', answer)).toBe('new');
-	answer.give(200);
-	expect(deliveries.take('a', new Pending())).toBe('known');
-	expect(deliveries.take('b', new Pending())).toBe('new');
-});
-
-test('a delivery that n8n failed to start is new again', () => {
-	const deliveries = new DeliveryMemory();
-	const answer = new Pending();
-	deliveries.take('a', answer);
-	answer.give(500);
-	expect(deliveries.take('a', new Pending())).toBe('new');
-});
-
 test('a retry of a sender that stopped waiting is held back until n8n has responded', () => {
 	const deliveries = new DeliveryMemory();
 	const answer = new Pending();

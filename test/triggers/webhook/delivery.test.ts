@@ -66,24 +66,6 @@ test('the record is returned as it is now or, if it was deleted, as it was', asy
 	expect(trigger.started[1]!.event).toMatchObject({ fetched_at: expect.stringMatching(/Z$/) });
 });
 
-test('records of custom objects are also read again', async () => {
-	await create('/v1/custom-objects', {
-		key: 'boats',
-		label_singular: 'Boat',
-		label_plural: 'Boats',
-		primary_field: 'name',
-	});
-	const field = { resource: 'custom-objects/boats/records', key: 'name', label: 'Name', type: 'text' };
-	expect(await create('/v1/custom-fields', field)).toHaveProperty('id');
-	const trigger = await start({ events: ['custom.boats.*'], output: 'current' });
-	await create('/v1/custom-objects/boats/records', { custom_fields: { name: 'Aurora' } });
-	await until(() => trigger.started.length > 0);
-	expect(trigger.started[0]).toMatchObject({
-		title: 'Aurora',
-		event: { type: 'custom.boats.created', fetched_at: expect.any(String) },
-	});
-});
-
 test('an event that does not pass the filters starts nothing and is done', async () => {
 	const { id } = await happen('Moreno');
 	const trigger = await start({

@@ -1,8 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
-
-import { forgetStates } from '../../../nodes/CrmPlatform/trigger/storedState';
 import { useSandbox } from '../../support/sandbox';
-import { until } from '../../support/until.ts';
 import { startTrigger, type TestTrigger, type TriggerSetup } from '../../support/webhook-trigger';
 
 const sandbox = useSandbox({ contacts: 0 });
@@ -54,38 +51,6 @@ test('without recovery, a correct subscription is left alone', async () => {
 	await trigger.activate();
 	expect(await trigger.checkExists()).toBe(true);
 	expect(await only()).toMatchObject({ events: ['deal.won'] });
-});
-
-test('a subscription whose id n8n has lost is found by its address, and gets a new secret', async () => {
-	const trigger = await start();
-	await trigger.activate();
-	const { id } = await only();
-	trigger.staticData = {};
-	forgetStates();
-	await trigger.activate();
-	expect((await only()).id).toBe(id);
-	await sandbox.create('contacts', { last_name: 'Moreno' });
-	await until(() => trigger.answers.length > 0);
-	expect(trigger.answers).toEqual([200]);
-});
-
-test('the subscriptions of others are never touched', async () => {
-	const body = { url: 'https://elsewhere.example/hook', events: ['*'], status: 'paused' };
-	const other = await sandbox.create('webhooks', body);
-	const trigger = await start();
-	await trigger.activate();
-	await trigger.deactivate();
-	expect(await only()).toMatchObject({ id: other.id, version: 1, status: 'paused' });
-});
-
-test('a test run has its own subscription and leaves none behind', async () => {
-	const trigger = await start();
-	await trigger.activate();
-	const { id } = await only();
-	await trigger.activate(true);
-	expect((await subscriptions()).map(({ url }) => url).sort()).toEqual([trigger.testUrl, trigger.url].sort());
-	await trigger.deactivate(true);
-	expect((await only()).id).toBe(id);
 });
 
 test('a failure is reported, and nothing is left behind', async () => {
