@@ -3,7 +3,6 @@ import type { IDataObject } from 'n8n-workflow';
 import { ofModel, ofSandbox, theN8n } from '../harness/access.ts';
 import { type Move, type ScriptedModel, startModel, type Turn } from '../../../demo/scripted-model.ts';
 import { connectionTo, workflowNode as node } from '../../../demo/workflow-node.ts';
-import { mcpClient, publishTool } from '../harness/mcp.ts';
 import { byId } from '../../support/parameters.ts';
 import { triggerName } from '../harness/run-n8n-node.ts';
 import { callSandbox, createRecord } from '../harness/sandbox-calls.ts';
@@ -90,21 +89,4 @@ describe.each([2.2, 3.1])('In a real n8n, CRM Platform Tools with an AI agent of
 		expect(/con_\w+/.exec(answers[2]!)![0]).toBe(/con_\w+/.exec(answers[1]!)![0]);
 		expect((await callSandbox('GET', `/v1/contacts?q=${name}`)).body.total).toBe(1);
 	});
-});
-
-test('an MCP client has the six tools, and writes after a preview', async () => {
-	const path = await publishTool(node('CRM', toolsType, 1, writes, { credentials: await ofSandbox() }));
-	const client = mcpClient(path);
-	const tools = await client.listTools();
-	expect([...tools.matchAll(/"name":"(crm_\w+)"/g)].map(([, name]) => name)).toHaveLength(6);
-	expect(tools).toContain('"enum":["contact"');
-	const use = async (name: string, input: object) => await client.call(`crm_${name}`, input);
-	const email = `${path}@example.com`;
-	const creation = { kind: 'contact', action: 'create', values: { email, company: 'Nobody & Sons' } };
-	expect(await use('change', creation)).toMatch(/Company: “Nobody & Sons” does not match any record of companies/);
-	const validCreation = { ...creation, values: { email } };
-	const preview = await use('change', validCreation);
-	expect(preview).toMatch(/Nothing is written yet/);
-	for (let i = 0; i < 2; i++) expect(await use('change', { ...validCreation, token: tokenIn(preview) })).toContain(email);
-	expect((await callSandbox('GET', `/v1/contacts?email=${email}`)).body.total).toBe(1);
 });

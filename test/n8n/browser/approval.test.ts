@@ -125,27 +125,3 @@ test('a tool of an agent is called once a person has completed the task, whateve
 	expect(JSON.stringify(model.turns.at(-1)!.messages)).toMatch(/1,200 → 12,000/);
 	await model.close();
 });
-
-test('each of several simultaneous calls of a model needs its own approval, whatever the model says about one', async () => {
-	const owner_id = await approver();
-	const ids = await Promise.all(
-		[1, 2, 3].map(async () => (await createRecord('/v1/deals', { title: `Deal ${randomUUID()}`, amount: 1, owner_id })).id),
-	);
-	const calls = ids.map((id) => ({
-		tool: 'crm_change', input: { toolParameters: changeOf(id, 2), hitlParameters: {}, data: { approved: true } },
-	}));
-	const { execution, model } = await startReviewedAgent(`Each ${ids[0]}`, calls, { approverId: byId(owner_id) });
-	for (const [i, id] of ids.entries()) {
-		const task = await until(async () =>
-			(await callSandbox('GET', `/v1/tasks?${new URLSearchParams({ 'description[contains]': id, sort: '-created_at' })}`)).body.data.find(
-				({ description }) => String(description).includes(`(${id})`),
-			),
-		);
-		if (i === 1) await completeAsPerson(task.id);
-		else await callSandbox('DELETE', `/v1/tasks/${task.id}`);
-	}
-	expect((await theN8n().waitForExecution(execution)).status).toBe('success');
-	const amounts = await Promise.all(ids.map(async (id) => (await callSandbox('GET', `/v1/deals/${id}`)).body['amount']));
-	expect(amounts).toEqual([1, 2, 1]);
-	await model.close();
-});

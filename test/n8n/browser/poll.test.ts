@@ -5,7 +5,7 @@ import { inARow, workflowNode } from '../../../demo/workflow-node.ts';
 import { until } from '../../support/until.ts';
 import { ofSandbox, theN8n } from '../harness/access.ts';
 import { baseNode } from '../harness/killable-n8n.ts';
-import { callSandbox, clearFaults, createRecord, setFaults } from '../harness/sandbox-calls.ts';
+import { callSandbox, createRecord } from '../harness/sandbox-calls.ts';
 import { eventsOf } from '../harness/trigger-workflow.ts';
 
 const n8n = theN8n();
@@ -46,19 +46,6 @@ test('the Poll Trigger continues where it stopped, even under another name', asy
 
 	// Executions that are started together may be numbered in any order.
 	expect((await idsOf(id, 5)).sort()).toEqual(ids.sort());
-});
-
-test('a failed execution reports a service that fails, and other events continue', async () => {
-	const id = await n8n.createWorkflow(await workflow('Trigger'));
-	await n8n.activateWorkflow(id);
-	await setFaults({ path: '/v1/events', times: 1000, status: 403 });
-	const [failedExecution] = await n8n.executionsOf(id, 1);
-	await clearFaults();
-	const [event] = await companies(1);
-	await n8n.executionsOf(id, 2);
-	await n8n.deactivateWorkflow(id);
-	expect(failedExecution?.status).toBe('error');
-	expect(await idsOf(id, 2)).toContain(event);
 });
 
 test.each(['ended', 'succeeded'])('an execution that waits counts as %s', async (doneWhen) => {
