@@ -73,18 +73,6 @@ describe('a record that is referenced by name', () => {
 		expect(reads.map(({ path }) => path).sort()).toEqual(['/v1/companies', '/v1/tags', '/v1/users']);
 	});
 
-	test('is refused if no record or several have the name, and nothing is written', async () => {
-		for (const external_id of ['twin-1', 'twin-2']) {
-			await sandbox.create('companies', { name: 'Twin & Sons', external_id });
-		}
-		await sandbox.clear();
-		const refusal = async (Company: string) =>
-			(await failure(create('contact', automatic), [{ 'Last Name': 'Refers', Company }])).message;
-		expect(await refusal('Twin & Sons')).toMatch(/^Company: “Twin & Sons” may match several records/);
-		expect(await refusal('Nobody Inc.')).toMatch(/^Company: “Nobody Inc\.” does not match any record/);
-		expect((await sandbox.requests()).filter(({ method }) => method === 'POST')).toEqual([]);
-	});
-
 	test('needs no request if ids are given', async () => {
 		const company = await sandbox.create('companies', { name: 'By Id Ltd' });
 		await sandbox.clear();

@@ -1,13 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { useBinaryStore } from '../support/binary-store.ts';
-import { nodeRuns } from '../support/node-runs.ts';
 import { fileRuns } from '../support/file-runs.ts';
-import { automatic, create } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
-const { failure } = nodeRuns(sandbox);
 const { importOf, exportOf } = fileRuns(sandbox, useBinaryStore());
 
 const contacts = async () => await sandbox.list('contacts?limit=500');
@@ -89,19 +86,4 @@ test('a column with the exact label of a field is that field, whatever other nam
 	await sandbox.create('companies', { name: 'Blue' });
 	await importOf('Last Name,Company ID\nA,Blue\n', { importAs: 'create' });
 	expect(await contacts()).toMatchObject([{ last_name: 'A', company_id: null, custom_fields: { k1: 'Blue' } }]);
-});
-
-test('a column that fits two fields equally is refused with the names of both', async () => {
-	await labeled('Twin');
-	await labeled('Twin', 'k2');
-	const { json, failed } = await importOf('Last Name,Twin\nA,x\n', { importAs: 'create' });
-	expect(json).toMatchObject({ done: 0, failed: 1 });
-	expect(failed).toMatch(/Twin.*custom_fields\.k1, custom_fields\.k2/);
-});
-
-test('two names of one field with different values are refused with both names, and nothing is written', async () => {
-	const parameters = create('contact', automatic);
-	const error = await failure(parameters, [{ last_name: 'C', 'Last Name': 'D' }]);
-	expect(error.message).toMatch(/“last_name” and “Last Name” both map to this field/);
-	expect(await contacts()).toEqual([]);
 });

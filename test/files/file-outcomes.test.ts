@@ -169,23 +169,6 @@ describe('if a job that ends early', () => {
 	});
 });
 
-describe('an import with Empty Cells', () => {
-	const clearing = { importAs: 'update', options: { emptyCells: 'clear' } };
-
-	test('clears the fields of its blank cells', async () => {
-		const { id } = await sandbox.create('contacts', { last_name: 'Cleared', job_title: 'Pilot' });
-		const { json } = await importOf(`id,last_name,job_title\n${String(id)},Kept,\n`, clearing);
-		expect(json).toMatchObject({ updated: 1 });
-		expect(await sandbox.read(`contacts/${String(id)}`)).toMatchObject({ last_name: 'Kept', job_title: null });
-	});
-
-	test('refuses a blank cell that would clear all custom fields, and names its field', async () => {
-		const { id } = await sandbox.create('contacts', { last_name: 'Custom' });
-		const { failed } = await importOf(`id,last_name,custom_fields\n${String(id)},Kept,\n`, clearing);
-		expect(rowsOf(failed)).toMatchObject([{ import_error_field: 'custom_fields', import_error_code: 'invalid_value' }]);
-	});
-});
-
 describe('an import by Match On', () => {
 	const csv = 'last_name,email\nA,a@matched.example\nB,\nC," "\n';
 	const upsert = { importAs: 'upsert', matchOn: 'email', options: { emptyCells: 'clear' } };

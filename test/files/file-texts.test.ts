@@ -138,17 +138,3 @@ test('an unreadable row is reported with its text', async () => {
 	const array = await recordsOf(Buffer.from('[{"a":1}, {"a":} , [1, 2]]'), { format: 'json' });
 	expect(array.rows.map((row) => row.problem && row.text)).toEqual([undefined, '{"a":}', '[1, 2]']);
 });
-
-test.each(['ndjson', 'json'] as const)('a record nested 100,000 deep is refused alone, in %s', async (format) => {
-	const deep = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
-	const records = ['{"a":1}', deep, `{"a":${'{"b":'.repeat(300)}2${'}'.repeat(300)}}`];
-	const text = format === 'json' ? `[${records.join(',')}]` : records.join('\n');
-	const { rows, error } = await recordsOf(Buffer.from(text), { format }, 60_000);
-	expect(error).toBeUndefined();
-	expect(rows.map(({ problem }) => problem)).toEqual([undefined, expect.stringContaining('nested more than 500 levels'), undefined]);
-});
-
-test('a column without a name is counted if it has any values', async () => {
-	const { file } = await recordsOf(Buffer.from('a,,b,\n1,,2,\n3,x,4,\n'));
-	expect([...file.unnamed]).toEqual([2]);
-});

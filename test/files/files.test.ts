@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 
-import type { IDataObject } from 'n8n-workflow';
-
 import { useBinaryStore } from '../support/binary-store.ts';
 import { getColumnFields } from '../../nodes/CrmPlatform/pickers/columnFields';
 import { fileRuns, rowsOf } from '../support/file-runs.ts';
@@ -111,21 +109,6 @@ describe('an import', () => {
 		expect(fields.filter(({ displayName }) => displayName.includes('(Required')).map(({ id }) => id)).toEqual(required);
 		expect(fields.some(({ id }) => id === 'id')).toBe(takesId);
 		expect(new Set(fields.map(({ type, options }) => `${type} ${options?.length}`))).toEqual(new Set(['string undefined']));
-	});
-
-	test('that runs again under the same execution finds its jobs and writes nothing twice', async () => {
-		const csv = `last_name,email\n${Array.from({ length: 6000 }, (_, i) => `N,${i}@twice.example\n`).join('')}`;
-		const again = { executionId: 'execution-1', context: {} };
-		// The first attempt dies after its jobs were started.
-		await sandbox.faults({ path: '/v1/jobs', method: 'GET', status: 403 });
-		await expect(importOf(csv, {}, again)).rejects.toMatchObject({ httpCode: '403' });
-		await sandbox.clear();
-		const { json } = await importOf(csv, {}, again);
-		expect(json).toMatchObject({ rows: 6000, created: 6000, failed: 0 });
-		expect(json.jobs).toHaveLength(2);
-		const { body } = await sandbox.call('GET', '/v1/jobs?resource=contacts&operation=create&limit=500');
-		const jobs = (body.data as IDataObject[]).filter(({ total }) => total === 5000);
-		expect(jobs).toHaveLength(1);
 	});
 
 	test('that is canceled starts no further job', async () => {

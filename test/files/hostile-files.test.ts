@@ -5,19 +5,6 @@ import { useSandbox } from '../support/sandbox.ts';
 const sandbox = useSandbox({ contacts: 0 });
 const { importOf, setupOf } = fileRuns(sandbox, useBinaryStore());
 
-test.each([
-	['UTF-16 without a mark', Buffer.from('last_name,email\nA,a@wide.example\n', 'utf16le'), {}],
-	['UTF-16 without a mark, as JSON', Buffer.from('[{"last_name":"A"}]', 'utf16le'), { fileFormat: 'json' }],
-	[
-		'UTF-16 without a mark, read as Windows-1252', Buffer.from('last_name,email\nA,a@wide.example\n', 'utf16le'),
-		{ options: { encoding: 'windows-1252' } },
-	],
-])('a file in %s is refused before anything is written', async (_, content, more) => {
-	await sandbox.clear();
-	await expect(importOf(content, more)).rejects.toThrow(/NUL characters.*choose UTF-16/);
-	expect(await sandbox.writes()).toEqual([]);
-});
-
 test.each([false, true])('a record nested 100,000 levels deep fails only its row, each time (On Error: %s)', async (continueOnFail) => {
 	const deep = `{"last_name":"B","custom_fields":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
 	const lines = (name: string) => `{"last_name":"A","email":"a@${name}"}\n${deep}\n{"last_name":"C","email":"c@${name}"}\n`;
@@ -45,28 +32,10 @@ test('a cell with JSON nested 100,000 levels deep fails only its own row', async
 	]);
 });
 
-test('an unreadable row keeps its text, and can be corrected in the file', async () => {
-	const csv = 'last_name;email\nA;a@text.example\n"B;b@text.example\nC;c@text.example;=1+1\nD;d@text.example\n';
-	const { json, failed } = await importOf(csv);
-	expect(json).toMatchObject({ created: 2, failed: 2 });
-	const rows = rowsOf(failed);
-	expect(rows.map((row) => row.import_error_row)).toEqual(['"B;b@text.example', 'C;c@text.example;=1+1']);
-	expect((await importOf(failed, { fileFormat: 'csv' })).json).toMatchObject({ created: 0, failed: 2 });
-	const mended = failed.replaceAll(/^,,/gm, 'B,b@text.example,');
-	expect((await importOf(mended.split('\r\n').slice(0, 2).join('\r\n'))).json).toMatchObject({ created: 1, failed: 0 });
-});
-
 test('the files of an import open in a spreadsheet and are imported again', async () => {
 	const { done, failed } = await importOf('last_name,email\nZoë,zoe@mark.example\nŁukasz,none\n');
 	expect([done[0], failed[0]]).toEqual(['\uFEFF', '\uFEFF']);
 	expect((await importOf(failed.replace('none', 'l@mark.example'))).json).toMatchObject({ created: 1 });
-});
-
-test('a file of Excel that names its delimiter is read with it', async () => {
-	const { json, hints } = await importOf('\uFEFFsep=;\r\nlast_name;email;job_title\r\nA;a@sep.example;"Sales; North, East"\r\n');
-	expect([json.created, hints]).toEqual([1, []]);
-	const { body } = await sandbox.call('GET', '/v1/contacts?email=a@sep.example');
-	expect(body.data).toMatchObject([{ job_title: 'Sales; North, East' }]);
 });
 
 test.each([true, false])('a column without a name is reported, with a preview %s', async (preview) => {
@@ -75,12 +44,6 @@ test.each([true, false])('a column without a name is reported, with a preview %s
 	expect(hints.filter((hint) => !hint.startsWith('Preview'))).toEqual([
 		'Not imported because the header does not name column 2. Name it in the first row.',
 	]);
-});
-
-test.each(['true', 'TRUE'])('a preview that is %j is a preview', async (preview) => {
-	await sandbox.clear();
-	expect((await importOf('last_name\nA\n', { preview })).json).toMatchObject({ preview: true, ready: 1 });
-	expect(await sandbox.writes()).toEqual([]);
 });
 
 const noBooleans = ['yes', 0, 1, '={{ undefined }}', '={{ $vars.DRY }}', null];
