@@ -85,14 +85,6 @@ test.each<[string, () => [string, IDataObject]]>([
 	expect(types.length).toBeGreaterThan(0);
 });
 
-test('a creation with one token makes one record, in three executions', async () => {
-	const name = `once-${randomUUID()}`;
-	const create = { kind: 'contact', action: 'create', values: { last_name: name } };
-	const token = tokenOf(await call('change', create));
-	for (let i = 0; i < 3; i++) await call('change', { ...create, token });
-	expect((await sandbox.read(`contacts?q=${name}`)).total).toBe(1);
-});
-
 test('several deletions have one preview, which names each record, and one token', async () => {
 	const other = await sandbox.create('deals', { title: 'Other' });
 	const both = { kind: 'deal', action: 'delete', records: [deal.id, other.id], count: 2 };
@@ -172,17 +164,6 @@ describe('a second use of a token', () => {
 			/No company is called.*This call wrote nothing; an earlier call with this token may have/,
 		);
 		expect(await sandbox.read(`companies/${id}`)).toMatchObject({ version: 1 });
-	});
-
-	test('deletes the remaining ones of several named records', async () => {
-		const names = [`A ${randomUUID()}`, `B ${randomUUID()}`];
-		const ids = [];
-		for (const name of names) ids.push((await sandbox.create('companies', { name })).id);
-		const deletion = { kind: 'company', action: 'delete', records: names, count: 2 };
-		const token = tokenOf(await call('change', deletion));
-		await sandbox.call('DELETE', `/v1/companies/${ids[0]}`);
-		expect(JSON.stringify(await call('change', { ...deletion, token }))).toMatch(/has already been deleted.*Delete company “B/);
-		expect((await sandbox.call('GET', `/v1/companies/${ids[1]}`)).status).toBe(404);
 	});
 
 	test('for an action reports the current state, even if a tag was added again', async () => {

@@ -144,24 +144,6 @@ describe('The answer to a call', () => {
 		const [answer] = await surface(setup(parameters), [{ Email: '' }]);
 		expect(answer).toMatch(/no filter was applied/);
 	});
-
-	test('an empty result is stated', async () => {
-		const parameters = getMany('contact', {}, { email: "={{ $fromAI('Email') }}" });
-		const [answer] = await surface(setup(parameters), [{ Email: `${anyName()}@example.com` }]);
-		expect(answer).toMatch(/nothing was found/i);
-	});
-
-	test('a long answer is cut at whole records and states how many more there are', async () => {
-		const company = anyName();
-		const job_title = 'x'.repeat(200);
-		for (let i = 0; i < 12; i++) await sandbox.create('contacts', { last_name: `${company} ${i}`, job_title });
-		const parameters = { ...getMany('contact', {}, { 'last_name[starts_with]': company }), maxAnswerLength: 2_000 };
-		const [answer = ''] = await surface(setup(parameters), [{}]);
-		expect(answer.length).toBeLessThanOrEqual(2_000);
-		const items = JSON.parse(answer) as IDataObject[];
-		expect(items.at(-1)!.note).toMatch(new RegExp(`^${12 - (items.length - 1)} of 12 results were left out`));
-		expect(items[0]).toMatchObject({ job_title });
-	});
 });
 
 describe.each(surfaces)('As a tool of %s', (_name, surface) => promises(surface)());

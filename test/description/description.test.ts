@@ -2,25 +2,6 @@ import { describeResource } from '../../nodes/CrmPlatform/api/openapi/descriptio
 import type { OpenApiDocument } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { describeContacts, documentWith, fieldsOf, json, listWith, query } from './described-document.ts';
 
-describe('paging', () => {
-	test('pages are as large as the CRM allows', () => {
-		expect(listWith(query('page_size', { type: 'integer', maximum: 250 })).pageSize).toEqual({ name: 'page_size', maximum: 250 });
-	});
-});
-
-test('every other parameter is a filter, named after its field', () => {
-	const { filters } = listWith(
-		query('cursor', { type: 'string' }),
-		query('limit', { type: 'integer' }),
-		query('status', { enum: ['open', 'closed'] }),
-		query('created_at[gte]', { type: 'string', format: 'date-time' }),
-	);
-	expect(filters).toMatchObject([
-		{ name: 'status', label: 'Status', kind: 'choice' },
-		{ name: 'created_at[gte]', label: 'Created At', kind: 'dateTime' },
-	]);
-});
-
 describe('fields', () => {
 	test('have the kind, the label and the choices of their schema', () => {
 		const properties = {

@@ -11,7 +11,7 @@ interface Form {
 	answer(request: WholeRequest): FormReply | 'drop';
 }
 
-export interface FormReply {
+interface FormReply {
 	status?: number;
 	type?: string;
 	headers?: Record<string, string>;
