@@ -64,6 +64,7 @@ function requestsOf({ option: { value }, write }: SecuredOperation, path: string
 	// Operations with files use a background job and read its results.
 	const jobs: Request[] = [['post', '/jobs'], ['get', '/jobs/{}/results']];
 	if (value === 'exportFile') return [['get', path], ...jobs];
+	if (value === 'getTimeline') return [path, '/deals', '/activities', '/messages', '/notes', '/tasks', '/tickets'].map((at) => ['get', at]);
 	if (value === 'getCurrent') return [['get', `${path}/me`]];
 	// The decision arrives by webhook; the event log says who completed the task.
 	if (value === 'sendAndWait') return [['post', path], ['get', path], ['post', '/webhooks'], ['get', '/events']];

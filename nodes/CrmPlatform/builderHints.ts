@@ -14,7 +14,7 @@ export const builderExamples: Array<{ task: string; parameters: IDataObject }> =
 			operation: 'upsert',
 			fieldsMatchOn: 'email',
 			fieldsMode: 'json',
-			fieldsJson: '={{ { email: $json.mail, last_name: $json.name, lifecycle_stage: "lead" } }}',
+			fieldsJson: '={{ { email: $json.mail, last_name: $json.name } }}',
 		},
 	},
 	{
@@ -43,16 +43,26 @@ const forAny =
 	'Every record may have external_id, its ID in another system; the filter q searches its text. Filter tasks, notes and activities by "linked_to: contacts" (companies, deals, tickets).';
 const fields = `${fieldsJsonHint} ${forAny} ${describeFields(everyday)}`;
 
-/** The operations by the resources that have them. Those of a single resource that are no actions on a record are described. */
+/** Operations whose names do not say enough. */
+const described = ['undo', 'exportFile', 'importFile', 'moveIn', 'sendAndWait'];
+
+/** The operations by the resources that have them; the longest list of resources is called records. */
 function describeOperations(menu: MenuEntry[]): string {
-	const offered = new Map(menu.flatMap(({ operations }) => operations.map((operation) => [operation.option.value, operation])));
-	const groups = new Map<string, string[]>();
-	for (const [value, { option, action }] of offered) {
-		const having = menu.filter(({ operations }) => operations.some((operation) => operation.option.value === value)).map((entry) => entry.value);
-		const text = having.length > 1 || action ? String(value) : `${String(value)}: ${option.description}`;
-		getOrCreate(groups, having.join(', '), () => []).push(text);
+	const groups = new Map<string, { resources: string[]; operations: string[] }>();
+	for (const { option } of new Map(menu.flatMap(({ operations }) => operations.map((operation) => [operation.option.value, operation]))).values()) {
+		const resources = menu.filter(({ operations }) => operations.some((operation) => operation.option.value === option.value)).map(({ value }) => value);
+		const name = String(option.value);
+		const text = described.includes(name) ? `${name}: ${option.description}` : name;
+		getOrCreate(groups, resources.join(', '), () => ({ resources, operations: [] })).operations.push(text);
 	}
-	return `Resources, and the operations they have: ${[...groups].map(([resources, operations]) => `${resources} (${operations.join(', ')})`).join('; ')}`;
+	const records = [...groups.values()].map(({ resources }) => resources).sort((a, b) => b.length - a.length)[0] ?? [];
+	const named = ({ resources, operations }: { resources: string[]; operations: string[] }): string => {
+		const missing = records.filter((record) => !resources.includes(record));
+		const isShort = resources.length > 5 && resources.every((resource) => records.includes(resource));
+		const which = isShort ? ['records', ...missing].join(' but ') : resources.join(', ');
+		return `${which} (${operations.join(', ')})`;
+	};
+	return `Records are ${records.join(', ')}. Resources, and the operations they have: ${[...groups.values()].map(named).join('; ')}`;
 }
 
 export const everydayHint: NonNullable<INodeTypeDescription['builderHint']> = {

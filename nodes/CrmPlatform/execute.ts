@@ -19,7 +19,7 @@ import { allItems, summaryItem } from './output';
 import { readBoolean, readPreview } from './values/readers';
 import { dependsOnItem, refuseDiffering } from './mapping/sameForAll';
 import { valuesInOption } from './parameters/fieldParameters';
-import { addNamesOption, outputOption, batchSizeOption, isSummary, previewOption, simplifyProperty } from './parameters/outputParameters';
+import { addNamesOption, outputOption, isSummary, previewOption, simplifyProperty } from './parameters/outputParameters';
 import { chosenResource } from './resources';
 import { eachItem, runAll, type ItemResult } from './schedule';
 import { asAnswer, type NodeOutput } from './toolCalls/toolAnswer';
@@ -123,8 +123,8 @@ function outputChoice(n8n: IExecuteFunctions, { options = [] }: Operation): { is
 	}
 }
 
-/** The options that apply to all items. */
-const optionsForAll = [outputOption.name, addNamesOption.name, batchSizeOption.name, valuesInOption.name, previewOption.name];
+/** The options that apply to all items, and take expressions. */
+const optionsForAll = [valuesInOption.name, previewOption.name];
 
 const onceForAll = (items: number): string =>
 	`Done once, not ${items} times: no parameter depends on the input item, so all ${items} items would give the same result. The output is linked to the first item.`;

@@ -149,8 +149,11 @@ function waysFor(forms: Form[], all: Form[]): IDisplayOptions[] {
 	const sameResource = others.filter((form) => resource.includes(form.resource));
 	const hidden = unique(sameOperation, 'resource');
 	const apart = unique(others, 'operation').filter((other) => !operation.includes(other));
+	const absent = unique(all, 'resource').filter((other) => !resource.includes(other));
+	const besides = unique(others.filter((form) => resource.includes(form.resource)), 'operation');
 	return [
 		...(others.length === 0 ? [{}] : []),
+		...(absent.length > 0 && !besides.some((other) => operation.includes(other)) ? [{ hide: { resource: absent, operation: besides } }] : []),
 		...(sameOperation.length === 0 ? [{ show: { operation } }, { hide: { operation: apart } }] : []),
 		...(sameResource.length === 0 ? [{ show: { resource } }] : []),
 		...(sameOperation.some((form) => sameResource.includes(form)) ? [] : [{ show: { resource, operation } }]),

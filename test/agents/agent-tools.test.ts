@@ -65,6 +65,8 @@ describe('reading', () => {
 		);
 		const [contact] = await call('get', { kind: 'contact', record: id });
 		expect(contact).toMatchObject({ company_id: company.id, company_name: company.name });
+		const [, ...hanging] = await call('get', { kind: 'company', record: company.id, timeline: true });
+		expect(hanging).toContainEqual({ kind: 'note', id: note.id, time: expect.any(String), summary: 'Hangs on it' });
 	});
 
 	test('counts, groups and sums include all records, by currency', async () => {

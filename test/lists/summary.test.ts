@@ -125,10 +125,6 @@ test.each([
 		'another word', { ...create('contact', { email: 'word@batches.example' }), options: { output: 'short' } },
 		/Output: enter one of items, summary/,
 	],
-	[
-		'some items only', { ...create('contact', automatic), options: { output: "={{ $json.count > 1 ? 'summary' : 'items' }}" } },
-		/Output: the expression returns "items" for item 0, but "summary" for item 1/,
-	],
 ])('nothing is sent for a summary of %s', async (_, parameters, expectedMessage) => {
 	await sandbox.clear();
 	await expect(run(parameters, [{ count: 1 }, { count: 2 }])).rejects.toThrow(expectedMessage);

@@ -10,6 +10,7 @@ import { readParts } from '../lookUp/names';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import { readFilters } from '../mapping/filterValues';
 import { countableFields, countingBy, countRecords } from '../reading/counting';
+import { readTimeline } from '../operations/getTimeline';
 import { isBlank } from '../values/blank';
 import type { ModelArguments } from './modelArguments';
 import { fieldsOfRecordType, forReading, matchByName, filterRowsOf, toolFiltersOf } from './toolFields';
@@ -60,8 +61,14 @@ export async function getTool(run: ToolRun, args: ModelArguments): Promise<ToolA
 	// Returns the name and the id of a linked record, since several records may have that name.
 	const ids = Object.entries(record).filter(([name, value]) => typeof value === 'string' && named[name] !== value && !isBlank(value));
 	const both = Object.fromEntries(ids.flatMap(([name, value]) => [[name, value], [name.replace(/_id$/, '_name'), named[name]]]));
-	const data = [{ ...named, ...both }];
+	const data = [{ ...named, ...both }, ...(args.text('timeline') === 'true' ? await timelineFor(run, recordType, String(record.id)) : [])];
 	return { data, notes: [dataNotice] };
+}
+
+/** What hangs on a record, of the kinds that the model can see. */
+async function timelineFor({ api, settings }: ToolRun, recordType: RecordType, id: string): Promise<IDataObject[]> {
+	const kinds = settings.recordTypes.map(({ resource }) => resource.value);
+	return await readTimeline(api, { path: toolCollection(recordType).slice('/v1'.length), id, kinds, limit: maxLimit });
 }
 
 async function listOfRecordType(

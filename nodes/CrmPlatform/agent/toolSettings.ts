@@ -136,6 +136,7 @@ const filters = z
 	.optional()
 	.describe('{field: value | [values] | {gte, gt, lte, lt, contains, starts_with, empty}}. Linked records by name or id');
 const record = z.string().optional().describe('Its id, name or email');
+const timeline = z.boolean().optional().describe('Also the messages, notes, tasks, deals … that link to it');
 const values = z.record(z.unknown()).optional();
 const token = z.string().optional().describe('The token from the preview, once the user has agreed');
 const previewNote =
@@ -162,7 +163,7 @@ export function toolTexts(name: ToolName, settings: ToolSettings): ToolTexts {
 		}),
 		get: () => ({
 			description: `Read one record with all its fields. ${dataNotice}`,
-			schema: z.object({ kind, record: z.string().describe('Its id, name or email') }),
+			schema: z.object({ kind, record: z.string().describe('Its id, name or email'), timeline }),
 		}),
 		describe: () => ({
 			description: 'Fields, choices, filters and actions of a kind. Call it before you write, or when a field is unknown.',

@@ -102,6 +102,6 @@ async function requestsFor(api: Connection, place: string, count: number): Promi
 }
 
 const namesLeftOut = (place: string, requests: number): string =>
-	`The names of ${place} were left out, because they take ${requests} requests. To add them, use the option Add Names of Linked Records.`;
+	`The names of ${place} were left out, because they take ${requests} requests. To add them, use the option Names of Linked Records.`;
 
 const namesNotRead = (place: string, { message }: Error): string => `The names of ${place} were left out: ${message}`;

@@ -6,20 +6,14 @@ import { collectionPath } from '../mapping/locator';
 import { allCustomFields, fieldNamed, type Field } from '../fields/field';
 import type { Operation } from '../model';
 import { listFilters } from '../parameters/listParameters';
+import { listedChoice } from '../parameters/optionText';
 import { countableFields, countingBy, countRecords } from '../reading/counting';
 import { eachItem } from '../schedule';
 import { listIn } from '../values/blank';
 import { requireDescribed } from '../writing/requireWrite';
 
-const fieldChoice = (displayName: string, name: string, loadOptionsMethod: string, hint: string): INodeProperties => ({
-	displayName,
-	name,
-	type: 'multiOptions',
-	typeOptions: { loadOptionsMethod, loadOptionsDependsOn: ['resource', 'objectKey'] },
-	default: [],
-	description: 'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
-	hint,
-});
+const fieldChoice = (displayName: string, name: string, method: string, hint: string): INodeProperties =>
+	listedChoice({ displayName, name, hint }, method, ['resource', 'objectKey']);
 
 const groupBy = fieldChoice('Group By Names or IDs', 'groupBy', 'getGroupFields', 'Returns an item per group');
 const sumOf = fieldChoice('Sum Field Names or IDs', 'sumOf', 'getSumFields', 'Also returns the average, minimum and maximum');

@@ -46,6 +46,7 @@ const compressionOption: INodeProperties = {
 	displayName: 'Compress with Gzip',
 	name: 'compress',
 	type: 'boolean',
+	noDataExpression: true,
 	default: true,
 	description: 'Whether to compress the file',
 };
@@ -62,6 +63,7 @@ const madeForOption: INodeProperties = {
 	displayName: 'Export For',
 	name: 'madeFor',
 	type: 'options',
+	noDataExpression: true,
 	options: [
 		{ name: 'People', value: 'people', description: 'Labels, names of linked records, and lists as text in CSV; without technical fields' },
 		{ name: 'This Account', value: 'account', description: 'All fields by their API names, with IDs and JSON' },

@@ -5,6 +5,7 @@ import { deleteRecord } from './delete';
 import { exportFile } from './exportFile';
 import { get } from './get';
 import { getMany } from './getMany';
+import { getTimeline, haveTimeline } from './getTimeline';
 import { importFile } from './importFile';
 import { tagOperation } from './tags';
 import { update } from './update';
@@ -48,5 +49,11 @@ export const everydayType = (
 	hasLinks: true,
 	isUndoable: true,
 	isPolled: true,
-	operations: [count(`Count ${pluralOf(named.name.toLowerCase())}`), ...recordOperations(named.name.toLowerCase()), ...tagOperations, ...more],
+	operations: [
+		count(`Count ${pluralOf(named.name.toLowerCase())}`),
+		...recordOperations(named.name.toLowerCase()),
+		...(haveTimeline.includes(named.path) ? [getTimeline(`Get timeline of ${named.name.toLowerCase()}`)] : []),
+		...tagOperations,
+		...more,
+	],
 });

@@ -66,7 +66,7 @@ const limitWaitHours: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 0.1 },
 	default: defaultHours,
-	description: 'How long to wait for an answer. Without one, the workflow continues as if the request had been declined.',
+	description: 'How long to wait. Without an answer, the request counts as declined.',
 };
 
 /** What the node outputs once the task was completed or deleted. */

@@ -87,7 +87,7 @@ export const fieldsJsonHint =
 	'fieldsJson has fields and values as one object, or an expression that gives one. Linked records go by ID or name.';
 
 /** Maximum number of choices that builders are told; a form lists all. */
-const choicesTold = 10;
+const choicesTold = 7;
 
 /**
  * The fields of some resources that are filled in first, with their choices: `ticket: subject, priority (low|high)`.
@@ -165,7 +165,7 @@ export function matchOnProperty(
 }
 
 /** Description of a Match On that may be left empty. */
-export const matchOnDescription = 'A unique field, such as email.';
+export const matchOnDescription = 'A unique field.';
 
 /** The field an upsert finds the record by. */
 export const fieldsMatchOn = matchOnProperty(

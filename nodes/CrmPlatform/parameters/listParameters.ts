@@ -29,6 +29,9 @@ const limit: INodeProperties = {
 	displayOptions: { show: { returnAll: [false] } },
 };
 
+/** How many records are read. */
+export const amountProperties = [returnAll, limit];
+
 export const listFilters = filtersProperty({
 	displayName: 'Filters',
 	name: 'filters',
@@ -44,8 +47,7 @@ export interface ListAbilities {
 
 /** The parameters of Get Many. */
 export const listProperties = ({ listsChanges = true }: ListAbilities): INodeProperties[] => [
-	returnAll,
-	limit,
+	...amountProperties,
 	...(listsChanges ? changedSinceProperties : []),
 	listFilters,
 	simplifyProperty,
@@ -72,6 +74,7 @@ const options: INodeProperties[] = [
 		displayName: 'One Page',
 		name: 'onePage',
 		type: 'boolean',
+		noDataExpression: true,
 		default: true,
 		description: 'Whether to return one page as one item: its records, next_cursor and total',
 	},
@@ -79,6 +82,7 @@ const options: INodeProperties[] = [
 		displayName: 'Parallel Reads',
 		name: 'parallelReads',
 		type: 'number',
+		noDataExpression: true,
 		typeOptions: { minValue: 1, maxValue: maximumCursors },
 		default: defaultCursors,
 		description: 'How many pages of a list to read at once',

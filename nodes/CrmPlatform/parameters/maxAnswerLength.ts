@@ -13,7 +13,7 @@ export const maxAnswerLength: INodeProperties = {
 	typeOptions: { minValue: minAnswerLength },
 	displayOptions: { show: { '@tool': [true], operation: ['getMany'] } },
 	default: defaultLength,
-	description: 'Maximum characters of an answer to the model. A shortened answer says what it leaves out.',
+	description: 'Maximum characters of an answer to the model',
 };
 
 /** A shorter length is raised to the minimum. @throws Error in the user's words if it is not a whole number */

@@ -3,23 +3,23 @@ import { isExpression, type IExecuteFunctions, type INodeProperties, type INodeP
 import { storedParameter } from '../mapping/storedParameter';
 import { readOption, readText } from '../values/readers';
 
-/**
- * A choice from a list of the service, or several if the name says IDs. The text is n8n's without its link, which an AI
- * builder would read for each of a dozen parameters.
- */
+/** A choice from a list of the service, or several if the name says IDs, with the text that n8n's verification demands. */
 export function listedChoice(
-	property: Pick<INodeProperties, 'displayName' | 'name'> & Partial<INodeProperties>,
+	{ displayName, name, description, ...others }: Pick<INodeProperties, 'displayName' | 'name'> & Partial<INodeProperties>,
 	loadOptionsMethod: string,
 	loadOptionsDependsOn?: string[],
 ): INodeProperties {
-	const isSeveral = property.displayName.endsWith('IDs');
-	const text = `Choose from the list, or specify ${isSeveral ? 'IDs' : 'an ID'} using an expression`;
+	const isSeveral = displayName.endsWith('IDs');
+	const link = '<a href="https://docs.n8n.io/code/expressions/">expression</a>';
+	const text = `Choose from the list, or specify ${isSeveral ? 'IDs' : 'an ID'} using an ${link}`;
 	return {
+		displayName,
+		name,
 		type: isSeveral ? 'multiOptions' : 'options',
 		typeOptions: { loadOptionsMethod, ...(loadOptionsDependsOn && { loadOptionsDependsOn }) },
 		default: isSeveral ? [] : '',
-		...property,
-		description: property.description === undefined ? text : `${property.description} ${text}.`,
+		...others,
+		description: description === undefined ? text : `${description} ${text}.`,
 	};
 }
 

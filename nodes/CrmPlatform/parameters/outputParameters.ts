@@ -14,11 +14,12 @@ export const simplifyProperty: INodeProperties = {
 export const outputFieldsOption = listedChoice({ displayName: 'Output Field Names or IDs', name: 'outputFields' }, 'getOutputFields', ['resource', 'kind']);
 
 export const addNamesOption: INodeProperties = {
-	displayName: 'Add Names of Linked Records',
+	displayName: 'Names of Linked Records',
 	name: 'addNames',
 	type: 'boolean',
+	noDataExpression: true,
 	default: true,
-	description: 'Whether to add names beside IDs, such as company_name. Without it: to simplified records, if one request per kind finds them.',
+	description: 'Whether to add names beside IDs, such as company_name',
 };
 
 /** How many records are output: n8n stores each item that a node outputs. */
@@ -26,6 +27,7 @@ export const outputOption: INodeProperties = {
 	displayName: 'Output',
 	name: 'output',
 	type: 'options',
+	noDataExpression: true,
 	options: [
 		{ name: 'All Items', value: 'items' },
 		{ name: 'Summary', value: 'summary', description: 'One item with the counts, the failures, and the first and last ID' },
@@ -34,13 +36,14 @@ export const outputOption: INodeProperties = {
 	description: 'With a summary, n8n stores a single item',
 };
 
-export const batchSizeOption: INodeProperties = {
+const batchSizeOption: INodeProperties = {
 	displayName: 'Batch Size',
 	name: 'batchSize',
 	type: 'number',
+	noDataExpression: true,
 	typeOptions: { minValue: 0 },
 	default: 0,
-	description: 'Items per request. 0 is as many as the CRM allows, 1 sends each separately.',
+	description: 'Items per request; 0 is as many as the CRM allows',
 };
 
 export const previewOption: INodeProperties = {

@@ -82,6 +82,7 @@ export const ifEmptyOption: INodeProperties = {
 	displayName: 'If Empty',
 	name: 'ifEmpty',
 	type: 'options',
+	noDataExpression: true,
 	options: [
 		{ name: 'Fail', value: 'fail' },
 		{ name: 'Skip the Item', value: 'skip' },

@@ -1,4 +1,4 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import type { ListDescription, RecordField } from '../api/openapi/listing';
 import type { Query } from '../api/http/path';
@@ -84,15 +84,20 @@ export function listQueryOf(
 	};
 	if (reading.isOnePage && isSummary(n8n)) throw new Error(pageIsNoSummary);
 	if (options.cursor) reading.cursor = options.cursor;
-	if (!readBoolean('Return All', n8n.getNodeParameter('returnAll', item, true))) {
-		reading.limit = readWholeNumber('Limit', n8n.getNodeParameter('limit', item), { min: 1 });
-	}
+	const limit = limitOf(n8n, item);
+	if (limit !== undefined) reading.limit = limit;
 	const output = chosenFields(execution, item, fields) ?? summaryFields(execution, { summary })(item);
 	if (!output) return reading;
 	// deletedField distinguishes deleted records from others.
 	const marked = deletedField === undefined ? [] : [outputField(deletedField)];
 	return { ...reading, fields: [...output, ...marked] };
 }
+
+/** The maximum number of records; undefined for all. @throws Error in the user's words for an invalid value */
+export const limitOf = (n8n: IExecuteFunctions, item: number): number | undefined =>
+	readBoolean('Return All', n8n.getNodeParameter('returnAll', item, true))
+		? undefined
+		: readWholeNumber('Limit', n8n.getNodeParameter('limit', item), { min: 1 });
 
 const pageIsNoSummary = 'One Page: a summary leaves out the records and next_cursor. Remove one of the options One Page and Output.';
 

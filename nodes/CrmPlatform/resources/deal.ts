@@ -23,7 +23,7 @@ export const deal = everydayType({ name: 'Deal', value: 'deal', path: '/deals' }
 				displayName: 'Pipeline',
 				method: 'searchPipelines',
 				isOptional: true,
-				description: 'Optional. Narrows the list of stages to those of one pipeline.',
+				description: 'Narrows the list of stages',
 			},
 			{
 				field: 'stage_id',

@@ -15,7 +15,7 @@ const undoPreview: INodeProperties = {
 	name: 'preview',
 	type: 'boolean',
 	default: true,
-	description: 'Whether to only show what would be undone, without writing anything',
+	description: 'Whether to only show what would be undone',
 	builderHint: { propertyHint: 'For importFile: whether to only check the file; true if absent' },
 };
 
@@ -56,7 +56,7 @@ const allowPartialUndo: INodeProperties = {
 	name: 'allowPartialUndo',
 	type: 'boolean',
 	default: true,
-	description: 'Whether to undo the changes that are still in the log, even if the log does not reach back to Since',
+	description: 'Whether to undo what is still in the log, even if it does not reach back to Since',
 };
 
 const takesPrecedence: INodeProperties = {

@@ -1,0 +1,137 @@
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
+
+import type { Connection } from '../api/connection';
+import type { Query } from '../api/http/path';
+import { notReadable } from '../api/http/statuses';
+import { inParallel } from '../api/inParallel';
+import { readPages } from '../api/lists/pages';
+import type { ListDescription } from '../api/openapi/listing';
+import { firstText, isAnsweredWith, readRecord } from '../api/record';
+import { valueShape } from '../fields/fieldKinds';
+import { listItem } from '../lookUp/searchList';
+import type { Operation } from '../model';
+import { amountProperties } from '../parameters/listParameters';
+import { simplifyProperty } from '../parameters/outputParameters';
+import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
+import { limitOf } from '../reading/query';
+import { eachItem } from '../schedule';
+import { listIn } from '../values/blank';
+import { readBoolean, readOption } from '../values/readers';
+
+/** The kinds of records that hang on others, by name. */
+const timelineKinds = [
+	{ name: 'Deal', value: 'deal', path: '/deals' },
+	{ name: 'Logged Activity', value: 'activity', path: '/activities' },
+	{ name: 'Message', value: 'message', path: '/messages' },
+	{ name: 'Note', value: 'note', path: '/notes' },
+	{ name: 'Task', value: 'task', path: '/tasks' },
+	{ name: 'Ticket', value: 'ticket', path: '/tickets' },
+] as const;
+
+const kinds: INodeProperties = {
+	displayName: 'Kinds',
+	name: 'timelineKinds',
+	type: 'multiOptions',
+	options: timelineKinds.map(({ name, value }) => ({ name, value })),
+	default: [],
+	description: 'What to list; everything if empty',
+};
+
+/** @param action the entry in n8n's list of actions, such as `Get timeline of contact` */
+export function getTimeline(action: string): Operation {
+	return {
+		option: {
+			name: 'Get Timeline',
+			value: 'getTimeline',
+			action,
+			description: 'List what hangs on a record, newest first: messages, activities, notes, tasks, deals and tickets',
+		},
+
+		properties: (resource) => [recordProperty(resource), ...amountProperties, kinds, simplifyProperty],
+		options: [ifEmptyOption],
+		output: {
+			type: 'object',
+			properties: { kind: { type: 'string' }, id: { type: 'string' }, time: { type: 'string' }, summary: { type: 'string' } },
+		},
+
+		prepare(execution) {
+			const { n8n, api, resource } = execution;
+			return eachItem(async (item) => {
+				const chosen = listIn(n8n.getNodeParameter(kinds.name, item, [])).map((kind) =>
+					readOption(kinds.displayName, kind, timelineKinds.map(({ value }) => value)),
+				);
+				const { id, path } = recordAt(execution, item);
+				const entries = await readTimeline(api, {
+					path: resource.path,
+					id,
+					kinds: chosen,
+					limit: limitOf(n8n, item),
+					isWhole: !readBoolean('Simplify', n8n.getNodeParameter('simplify', item, true)),
+				});
+				// Nothing hangs on a record that does not exist.
+				if (entries.length === 0) await readRecord(api, path);
+				return entries;
+			});
+		},
+	};
+}
+
+/** The record types that have a timeline, by their collection. */
+export const haveTimeline = ['/contacts', '/companies', '/deals', '/tickets'];
+
+interface TimelineOf {
+	/** Path of the record's collection without version prefix: `/contacts`. */
+	path: string;
+	id: string;
+	/** The kinds to list, such as `note`; all if empty. */
+	kinds: readonly string[];
+	limit?: number | undefined;
+	/** Whether to add the whole records. */
+	isWhole?: boolean;
+}
+
+/**
+ * What hangs on a record: the records of each kind that link to it, newest first. A kind that the credential may not read is
+ * left out, and a notice says so.
+ */
+export async function readTimeline(api: Connection, { path, id, kinds, limit, isWhole = false }: TimelineOf): Promise<IDataObject[]> {
+	const chosen = timelineKinds.filter(({ value }) => kinds.length === 0 || kinds.includes(value));
+	const found = await inParallel(chosen, async ({ name, value: kind, path: kindPath }): Promise<IDataObject[]> => {
+		const list = (await api.describe(kindPath))?.list;
+		if (!list) return [];
+		const time = list.sort?.values.includes('-occurred_at') ? 'occurred_at' : (list.created?.field ?? 'created_at');
+		const sort: Query = list.sort?.values.includes(`-${time}`) ? { [list.sort.name]: `-${time}` } : {};
+		const reading = inParallel(linkQueries(list, path.slice(1), id), async (query) => {
+			const records: IDataObject[] = [];
+			for await (const page of readPages(api.send, { path: `/v1${kindPath}`, list, query: { ...query, ...sort }, ...(limit && { limit }) })) {
+				records.push(...page.records);
+			}
+			return records;
+		});
+		const records = await reading.catch((error: unknown) => {
+			if (!isAnsweredWith(error, ...notReadable)) throw error;
+			api.notices.add(`Get Timeline: records of the kind ${name} were left out. ${error.message}`);
+			return [];
+		});
+		const distinct = new Map(records.flat().map((record) => [record.id, record])).values();
+		return [...distinct].map((record) => ({ kind, id: record.id, time: record[time], summary: summaryOf(record), ...(isWhole && { record }) }));
+	});
+	return found.flat().sort((a, b) => String(b.time).localeCompare(String(a.time))).slice(0, limit);
+}
+
+/** The queries of a list for the records that link to a record, one for each field that may hold the link. */
+function linkQueries({ filters }: ListDescription, collection: string, id: string): Query[] {
+	return filters.flatMap((filter): Query[] => {
+		if (filter.linksTo?.includes(collection)) return [{ [filter.name]: [`${collection}:${id}`] }];
+		const isLink = filter.collection === collection && filter.part === undefined && valueShape(filter) === 'list';
+		return isLink ? [{ [filter.name]: [id] }] : [];
+	});
+}
+
+/** `inbound email: Re: Offer – read` */
+function summaryOf(record: IDataObject): string {
+	const origin = ['direction', 'channel', 'type'].map((name) => firstText(record, [name])).filter((text) => text !== undefined);
+	// The time stands beside it.
+	const { name } = listItem({ ...record, created_at: undefined });
+	return [origin.join(' '), name].filter((text) => text !== '').join(': ').replace(/\s+/g, ' ');
+}
