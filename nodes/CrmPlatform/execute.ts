@@ -9,7 +9,7 @@ import {
 
 import { connect } from './api/connection';
 import { systemClock } from './base/clock';
-import { failureSummary, nodeFailure, withLines, type ItemFailure } from './failure';
+import { failureSummary, nodeFailure, reasonLines, withLines, type ItemFailure } from './failure';
 import type { Execution, MayContinue, Operation, Resource, SlicedRun } from './model';
 import { previewOf } from './changes/preview';
 import { withLinkedNames } from './lookUp/linkedNames';
@@ -60,7 +60,7 @@ async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewe
 	const isOnce = items.length > 1 && operation.isOnceForAll === true && !dependsOnItem(n8n.getNode().parameters);
 	const count = isOnce ? 1 : items.length;
 	const { isSummarized, names } = outputChoice(n8n, operation);
-	const output = isSummarized ? summaryItem(n8n, count, operation.option.value === 'upsert' ? { created: 0, updated: 0 } : {}) : allItems();
+	const output = isSummarized ? summaryItem(n8n, count, operation.option.value === 'upsert' ? { created: 0, updated: 0 } : {}) : allItems(n8n);
 	if (isOnce) api.notices.add(onceForAll(items.length));
 	for await (const slice of resultsOf(execution, count, mayContinue)) {
 		for (const { item, result } of slice) {
@@ -86,6 +86,7 @@ async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewe
 		const others = [...api.notices].filter((notice) => !notice.includes(first.failure.message));
 		throw withLines(first.failure, [...summary, ...others]);
 	}
+	if (failures.length > 1) api.notices.add([`${failures.length} of ${count} items failed:`, ...reasonLines(failures)].join('\n'));
 	return { items: names === 'none' ? output.items(done) : await withNames(execution, output.items(done), names), notices: api.notices };
 }
 

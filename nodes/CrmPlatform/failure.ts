@@ -34,15 +34,21 @@ export interface ItemFailure {
  */
 export function failureSummary(failures: ItemFailure[], done: number, count: number): string[] {
 	const untried = count - done - failures.length;
-	const numbers = listed(failures.map(({ item }) => item));
+	const reasons = reasonLines(failures);
+	const numbers = reasons.length === 1 ? ` (item ${listed(failures.map(({ item }) => item))})` : '';
 	const rest = untried > 0 ? ` ${untried} ${untried === 1 ? 'was' : 'were'} not tried.` : '';
-	const summary = `Of ${count} items, ${done} succeeded and ${failures.length} failed (item ${numbers}).${rest}`;
-	const areAlike = failures.length === count && failures.every(({ failure }) => failure.message === failures[0]?.failure.message);
-	if (areAlike) return [`None of the ${count} items succeeded.`];
-	return failures.some(({ failure }) => affectsAllItems(failure))
-		? [summary]
-		: [`${summary} To get a result for each item, set On Error to Continue.`];
+	const summary = `Of ${count} items, ${done} succeeded and ${failures.length} failed${numbers}.${rest}`;
+	if (failures.length === count && reasons.length === 1) return [`None of the ${count} items succeeded.`];
+	const advice = failures.some(({ failure }) => affectsAllItems(failure)) ? '' : ' To get a result for each item, set On Error to Continue.';
+	return [summary + advice, ...(reasons.length > 1 ? reasons : [])];
 }
+
+/** The reasons for which items failed, each with the numbers of the items: `38 × Email: … (item 0, 3, …)`. */
+export const reasonLines = (failures: ItemFailure[]): string[] =>
+	countedReasons(failures.map(({ failure }) => failure.message)).map(({ count, message }) => {
+		const items = failures.filter(({ failure }) => [failure.message, withoutValues(failure.message)].includes(message)).map(({ item }) => item);
+		return `${count} × ${message} (item ${listed(items)})`;
+	});
 
 /** Whether any other item would fail as well: the credential, the rate limit or the service is the cause. */
 function affectsAllItems(failure: NodeFailure): boolean {
@@ -63,9 +69,17 @@ export function failureJson({ message, description, context }: NodeFailure): IDa
 /** Maximum number of reasons that are counted one by one. */
 const reasonsShown = 20;
 
-/** How often each reason occurs, the most frequent first. Reasons that differ only in the values they quote are one. */
-export function countedReasons(messages: string[]): IDataObject[] {
-	const counts = occurrences(messages.map((message) => message.replace(/“[^”]*”/g, '“…”')));
-	const sorted = [...counts].sort(([, a], [, b]) => b - a);
-	return sorted.slice(0, reasonsShown).map(([message, count]) => ({ count, message }));
+interface CountedReason extends IDataObject {
+	count: number;
+	message: string;
 }
+
+/** How often each reason occurs, the most frequent first. Reasons that differ only in the values they quote are one. */
+export function countedReasons(messages: string[]): CountedReason[] {
+	const counts = occurrences(messages.map(withoutValues));
+	const sorted = [...counts].sort(([, a], [, b]) => b - a);
+	const shown = (reason: string, count: number) => (count === 1 ? messages.find((message) => withoutValues(message) === reason)! : reason);
+	return sorted.slice(0, reasonsShown).map(([reason, count]) => ({ count, message: shown(reason, count) }));
+}
+
+const withoutValues = (message: string): string => message.replace(/“[^”]*”/g, '“…”');

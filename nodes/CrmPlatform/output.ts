@@ -1,6 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { outcomeField } from './api/record';
+import { isToolCall } from './api/toolNode';
 import { countedReasons, failureJson, type ItemFailure } from './failure';
 import { ItemWithFiles } from './files/itemWithFiles';
 import type { OutputItem } from './model';
@@ -13,16 +14,24 @@ interface Output {
 	items(done: number): INodeExecutionData[];
 }
 
-/** Outputs each result and each failure as an item that is linked to its input. */
-export function allItems(): Output {
+/**
+ * Outputs each result and each failure as an item that is linked to its input. A failure has the values of its input, as n8n
+ * adds them on the error output.
+ */
+export function allItems(n8n: IExecuteFunctions): Output {
 	const items: INodeExecutionData[] = [];
+	// n8n would not recognize a failure with other members (n8n-core 2.41, handleNodeErrorOutput).
+	const inputs = n8n.getNode().onError === 'continueErrorOutput' || isToolCall(n8n) ? [] : n8n.getInputData();
 	return {
 		add(item, result) {
 			const pairedItem = { item };
 			if (result instanceof ItemWithFiles) items.push({ json: result.json, binary: result.files, pairedItem });
 			else items.push({ json: withoutError(result), pairedItem });
 		},
-		fail: (failure) => void items.push(failedItem(failure)),
+		fail(failure) {
+			const { json, pairedItem } = failedItem(failure);
+			items.push({ json: { ...inputs[failure.item]?.json, ...json }, pairedItem });
+		},
 		items: () => items,
 	};
 }
@@ -74,7 +83,7 @@ export function summaryItem(n8n: IExecuteFunctions, count: number, outcomes: Rec
 	};
 }
 
-const failedItem = ({ item, failure }: ItemFailure): INodeExecutionData => ({ json: failureJson(failure), pairedItem: { item } });
+const failedItem = ({ item, failure }: ItemFailure): Pick<INodeExecutionData, 'json'> & { pairedItem: { item: number } } => ({ json: failureJson(failure), pairedItem: { item } });
 
 /**
  * Renames the member `error` of a record: under Retry On Fail, n8n takes a first item that has one for a failure and

@@ -80,18 +80,30 @@ describe('an item that fails', () => {
 		});
 	});
 
-	test('does not stop the others when the workflow continues on failure', async () => {
+	test('does not stop the others when the workflow continues on failure, and keeps its input', async () => {
 		const { items } = await run({ ...setup('continue'), continueOnFail: true });
 		expect(items).toMatchObject([
 			{ json: { email: 'continue-1@failures.example' }, pairedItem: { item: 0 } },
 			{
-				json: { details: { status: 422, code: 'validation_failed' } },
+				json: { email: 'not an address', error: expect.any(String), details: { status: 422, code: 'validation_failed' } },
 				pairedItem: { item: 1 },
 			},
 			{ json: { email: 'continue-2@failures.example' }, pairedItem: { item: 2 } },
 		]);
-		// n8n takes an item with exactly these for an error.
-		expect(Object.keys(items[1]?.json ?? {})).toEqual(['error', 'message', 'details']);
+		// n8n takes an item with exactly these for an error, and adds the input.
+		const { items: [, failed] } = await run({ ...setup('output'), continueOnFail: 'errorOutput' });
+		expect(Object.keys(failed?.json ?? {})).toEqual(['error', 'message', 'details']);
+	});
+
+	test('is counted by its reason, with the numbers of the items as n8n counts', async () => {
+		const amounts = ['much', '1', 'more', null, '12'].map((amount) => ({ amount, title: amount === null ? '' : 'Counted' }));
+		const setupOf = { parameters: create('deal', { title: '={{ $json.title }}', amount: '={{ $json.amount }}' }), items: amounts };
+		const { hints } = await run({ ...setupOf, continueOnFail: true });
+		expect(hints.join().split('\n')).toEqual([
+			'3 of 5 items failed:',
+			'2 × Amount: “…” is not a number such as 12.5 (item 0, 2)',
+			expect.stringMatching(/^1 × This item has no values to write, .* \(item 3\)$/),
+		]);
 	});
 });
 

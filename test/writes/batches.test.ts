@@ -134,7 +134,7 @@ describe('an item that fails', () => {
 			[{ amount: 1 }, { amount: 'much' }, { amount: 3 }],
 			{ continueOnFail: true },
 		);
-		expect(output.map(({ json }) => json.amount ?? json.error)).toEqual([
+		expect(output.map(({ json }) => json.error ?? json.amount)).toEqual([
 			1,
 			"Amount: “much” is not a number such as 12.5",
 			3,
