@@ -2,10 +2,8 @@ import { z } from 'zod/v4';
 import { filterParameter } from './endpoint/filter-parameters.ts';
 import { type ApiRoute, endpoint } from './endpoint/endpoint.ts';
 import { pageResponse, success } from './endpoint/responses.ts';
-import { type Filter, valueFilters } from '../domain/queries/filters.ts';
-import { filterCondition } from '../domain/queries/filter-conditions.ts';
-import { decodeCursor, encodeCursor, listFingerprint } from '../domain/queries/cursor.ts';
-import { pageParameters } from '../domain/queries/list-query.ts';
+import { type Filter, valueFilters, filterCondition } from '../domain/queries/filters.ts';
+import { decodeCursor, encodeCursor, listFingerprint, pageParameters } from '../domain/queries/list-query.ts';
 import { applyDueTransitions } from '../domain/records/due-transitions.ts';
 import { invalidParameter, Problem, unknownParameter } from '../core/foundation/problem.ts';
 import type { Service } from '../core/service.ts';
@@ -13,9 +11,7 @@ import { listResponse } from '../core/foundation/response-data.ts';
 import { pointInTime } from '../core/schemas/fields.ts';
 import { type Condition, equals } from '../core/store/records/condition.ts';
 import { keysetCondition } from '../core/store/records/record-reader.ts';
-import { eventJson } from '../domain/events/event-json.ts';
-import { eventTypesIn, explainPattern } from '../domain/events/event-types.ts';
-import { readableWith, typeCondition } from '../domain/events/event-conditions.ts';
+import { eventJson, eventTypesIn, explainPattern, readableWith, typeCondition } from '../domain/events/event-types.ts';
 
 /** The filters of the event log, besides the type. */
 const eventFilters: readonly Filter[] = [

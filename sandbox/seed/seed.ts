@@ -13,20 +13,16 @@ import { tasks } from '../core/schemas/tasks.ts';
 import { tickets } from '../core/schemas/tickets.ts';
 import { users } from '../core/schemas/users.ts';
 import type { Store } from '../core/store/store.ts';
-import { companySeeds } from './company-seeds.ts';
-import { contactSeeds } from './contact-seeds.ts';
+import { companySeeds, contactSeeds } from './customer-seeds.ts';
 import { customFieldSeed, customFieldSeeds } from './custom-field-seeds.ts';
 import { customObjectSeed, machineFieldSeed, machineFieldSeeds, machineSeeds } from './custom-object-seeds.ts';
-import { dealSeeds } from './deal-seeds.ts';
+import { dealSeeds, pipelineCount, pipelineSeeds } from './sales-seeds.ts';
 import { history, type Times } from './history.ts';
-import { ownersAndTags, tagCount, tagSeed } from './owners-and-tags.ts';
+import { ownersAndTags, tagCount, tagSeed, userCount, userSeed } from './team-seeds.ts';
 import { demoMembers } from './demo-members.ts';
-import { messageSeeds } from './message-seeds.ts';
-import { pipelineCount, pipelineSeeds } from './pipeline-seeds.ts';
+import { messageSeeds, ticketSeeds } from './support-seeds.ts';
 import { type Random, randomFrom } from './random.ts';
 import { recentWorkMs, workRecently } from './recent.ts';
-import { ticketSeeds } from './ticket-seeds.ts';
-import { userCount, userSeed } from './user-seeds.ts';
 import { workSeeds } from './work-seeds.ts';
 
 interface SeedOptions {

@@ -53,8 +53,8 @@ function batchResponse(context: WriteContext, bulk: Bulk, body: JsonObject, requ
 	if (bulk.matchOn !== undefined) requireUniqueMatchOn(store, resource, bulk.matchOn);
 	const detail = `Send items, a list of 1 to ${maxBatchSize}, and optionally atomic, true or false.`;
 	const { items, atomic } = parseInput(batchSchema, body, detail);
-	const results = store.unrestricted.transactionOfParts(
-		(part) => items.map((item, index) => writeItem(context, part, bulk, item, index, requestId)),
+	const results = store.unrestricted.transaction(
+		() => items.map((item, index) => writeItem(context, bulk, item, index, requestId)),
 		(written) => !atomic || written.every(isSuccess),
 	);
 	const isUndone = atomic && !results.every(isSuccess);

@@ -34,7 +34,7 @@ import { batchRoutes } from './batch-routes.ts';
 import { respondToBodylessWrite, respondToWrite } from './respond-to-write.ts';
 import { hasTags, tags } from '../../core/schemas/tags.ts';
 import type { Context } from 'hono';
-import { getOrCreate } from '../../core/foundation/maps.ts';
+import { getOrCreate } from '../../core/foundation/json.ts';
 import { Problem } from '../../core/foundation/problem.ts';
 import { anyRecords, recordsName } from '../../core/schemas/custom-objects.ts';
 

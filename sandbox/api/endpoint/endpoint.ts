@@ -3,15 +3,14 @@ import { z } from 'zod/v4';
 import { safeMethods, scopeFor } from '../../domain/access/scopes.ts';
 import { invalidParameter, unknownParameter } from '../../core/foundation/problem.ts';
 import { limitBody } from '../http/body.ts';
-import type { Operation, Parameter, ResponseDescription } from './operation.ts';
+import { type Operation, type Parameter, type ResponseDescription, errors, headerRefs, jsonBody } from './responses.ts';
 import { singleQueryTexts } from '../http/query-texts.ts';
-import { readQuery } from '../../domain/queries/read-query.ts';
+import { readQuery } from '../../domain/queries/filters.ts';
 import type { Route } from '../http/route.ts';
 import type { Env } from '../../core/service.ts';
 import { idempotencyKeyParameter, ifMatchParameter, queryParametersOf } from './parameters.ts';
 import { componentRef, jsonSchema } from '../../core/schemas/json-schema.ts';
 import { inputSchema } from './input-schema.ts';
-import { errors, headerRefs, jsonBody } from './responses.ts';
 
 /** A request, its effect and its responses. The checks and the description of the operation follow from it. */
 export interface Endpoint<Q extends z.ZodObject = z.ZodObject> extends Pick<Route, 'method' | 'path' | 'middleware'> {

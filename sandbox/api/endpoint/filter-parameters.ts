@@ -1,4 +1,4 @@
-import type { Parameter } from './operation.ts';
+import type { Parameter } from './responses.ts';
 import { type Filter, isFreeText } from '../../domain/queries/filters.ts';
 import { omit } from '../../core/foundation/json.ts';
 import type { JsonSchema } from '../../core/schemas/json-schema.ts';

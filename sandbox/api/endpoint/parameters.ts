@@ -1,6 +1,6 @@
 import type { z } from 'zod/v4';
 import { idempotencyKeyHeader } from '../http/idempotency.ts';
-import type { Parameter } from './operation.ts';
+import type { Parameter } from './responses.ts';
 import { type JsonSchema, jsonSchema } from '../../core/schemas/json-schema.ts';
 
 /** An example for readers. The documentation's request tester sends it only if the reader enables it. */

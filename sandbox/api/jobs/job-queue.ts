@@ -40,10 +40,10 @@ export class JobQueue {
 		const { store } = this.service;
 		if (!store.isOpen) return false;
 		try {
-			return store.transactionOfParts((part) => {
+			return store.transaction(() => {
 				const job = this.table.find(id) as Job;
 				if (hasEnded(job)) return false;
-				const step = runJobStep(this.service, job, part);
+				const step = runJobStep(this.service, job);
 				if (step instanceof NoRights) {
 					this.end(job, 'canceled', `${step.reason} ${notProcessed}`);
 					return false;

@@ -1,7 +1,7 @@
 import { z } from 'zod/v4';
 import { queryParameter } from '../endpoint/parameters.ts';
 import { invalidParameter, unknownParameter, Problem, validationFailed } from '../../core/foundation/problem.ts';
-import type { Parameter } from '../endpoint/operation.ts';
+import type { Parameter } from '../endpoint/responses.ts';
 import type { Service } from '../../core/service.ts';
 import { requireUniqueMatchOn } from '../../domain/records/match.ts';
 import { recordsName, recordsPattern } from '../../core/schemas/custom-objects.ts';

@@ -6,7 +6,6 @@ import { Problem, unknownParameter } from '../../core/foundation/problem.ts';
 import type { Job } from '../../core/schemas/jobs.ts';
 import type { Service } from '../../core/service.ts';
 import type { Line } from '../../core/store/job-lines.ts';
-import type { Part } from '../../core/store/transactions.ts';
 import { authorityOf, NoRights, rightsOf } from '../../domain/access/authority.ts';
 import { scopeForRecordsOf } from '../../domain/access/scopes.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
@@ -27,24 +26,24 @@ interface JobStep {
  *
  * @returns why the job cannot continue, if its creator may no longer do this
  */
-export function runJobStep(service: Service, job: Job, part: Part): JobStep | NoRights {
+export function runJobStep(service: Service, job: Job): JobStep | NoRights {
 	const rights = rightsOf(service.store, authorityOf(service.store, job), scopeForRecordsOf(job), 'jobs:write');
 	if (rights instanceof NoRights) return rights;
-	if (job.operation !== 'export') return writeSome(service, rights.store, job, part);
+	if (job.operation !== 'export') return writeSome(service, rights.store, job);
 	const { count, isLast } = exportSome(rights.store, job);
 	const processed = job.processed + count;
 	const total = isLast ? processed : Math.max(job.total, processed);
 	return { progress: { total, processed, succeeded: processed, failed: 0 }, isLast };
 }
 
-function writeSome(service: Service, store: StoreView, job: Job, part: Part): JobStep {
+function writeSome(service: Service, store: StoreView, job: Job): JobStep {
 	const { jobLines, jobResults } = service.store;
 	const { resource } = existingTable(service.store, job.resource);
 	const { created_by: actor, request } = job;
 	const context = { ...service, store, resource, actor, request, now: service.now() };
 	const bulk = { operation: job.operation, matchOn: job.match_on ?? undefined } as Bulk;
 	const lines = jobLines.page(job.id, -1, linesPerStep);
-	const results = lines.map((line) => writeLine(context, part, bulk, line, request.id));
+	const results = lines.map((line) => writeLine(context, bulk, line, request.id));
 	jobLines.dropUntil(job.id, results.at(-1)!.index);
 	for (const [i, result] of results.entries()) {
 		jobResults.add(job.id, { position: job.processed + i, text: resultJson(result) });
@@ -55,7 +54,7 @@ function writeSome(service: Service, store: StoreView, job: Job, part: Part): Jo
 	return { progress: { total: job.total, processed, succeeded, failed: job.failed + failed }, isLast: processed === job.total };
 }
 
-function writeLine(context: WriteContext, part: Part, bulk: Bulk, line: Line, requestId: string): ItemResult {
+function writeLine(context: WriteContext, bulk: Bulk, line: Line, requestId: string): ItemResult {
 	let item: unknown;
 	try {
 		item = parseText('The line', line.text);
@@ -63,7 +62,7 @@ function writeLine(context: WriteContext, part: Part, bulk: Bulk, line: Line, re
 		if (!(error instanceof Problem)) throw error;
 		return { index: line.position, status: error.status, id: null, error: error.body(requestId) };
 	}
-	return writeItem(context, part, bulk, item, line.position, requestId);
+	return writeItem(context, bulk, item, line.position, requestId);
 }
 
 /** The number of records that are stored in one step. */

@@ -1,7 +1,6 @@
 import type { ApiRoute } from '../endpoint/endpoint.ts';
 import { scopeFor } from '../../domain/access/scopes.ts';
-import { commonErrors, errors } from '../endpoint/responses.ts';
-import type { Operation, Parameter } from '../endpoint/operation.ts';
+import { commonErrors, errors, type Operation, type Parameter } from '../endpoint/responses.ts';
 import { anyRecords } from '../../core/schemas/custom-objects.ts';
 import { resources } from '../../core/schemas/index.ts';
 import { exampleId } from '../../core/schemas/request-examples.ts';

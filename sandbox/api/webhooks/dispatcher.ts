@@ -1,9 +1,8 @@
 import { applyDueTransitions } from '../../domain/records/due-transitions.ts';
 import { changeByService } from '../../domain/records/write.ts';
-import { eventJson } from '../../domain/events/event-json.ts';
-import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
+import { eventJson } from '../../domain/events/event-types.ts';
+import { type Webhook, webhooks, type Delivery } from '../../core/schemas/webhooks.ts';
 import type { Service } from '../../core/service.ts';
-import type { Delivery } from '../../core/schemas/webhook-deliveries.ts';
 import { type Outcome, post } from './post.ts';
 import { activeWebhooks, explainRefusal } from '../../domain/events/delivery-queue.ts';
 import { Webhook as Signer } from 'standardwebhooks';

@@ -9,12 +9,11 @@ import { success } from '../endpoint/responses.ts';
 import { readEndpoints, writeEndpoints } from '../collection/record-routes.ts';
 import { changeByService, updateRecord } from '../../domain/records/write.ts';
 import { fullAudience, appendEvent } from '../../domain/events/publish.ts';
-import { covers, eventTypesIn } from '../../domain/events/event-types.ts';
+import { covers, eventTypesIn, readableWith, typeCondition } from '../../domain/events/event-types.ts';
 import { requireScope } from '../../domain/access/authentication.ts';
 import { scopeOf } from '../../domain/access/scopes.ts';
 import { customObjects } from '../../core/schemas/custom-objects.ts';
-import { deliveryJson, deliverySchema, recoveredSchema, recoverSchema } from '../../core/schemas/webhook-deliveries.ts';
-import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
+import { deliveryJson, deliverySchema, recoveredSchema, recoverSchema, type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { newWebhookSecret } from '../../core/store/credentials/webhook-secrets.ts';
 import { createWebhook, hintOf, refuseUnknownEvents } from './create-webhook.ts';
@@ -23,7 +22,6 @@ import type { Dispatcher } from './dispatcher.ts';
 import { authorityOf, NoRights, rightsOf } from '../../domain/access/authority.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 import { testEvent } from '../../domain/events/delivery-queue.ts';
-import { readableWith, typeCondition } from '../../domain/events/event-conditions.ts';
 import { isIn } from '../../core/store/records/condition.ts';
 
 /** How long deliveries are also signed with a replaced secret, so that receivers have time to change it. */

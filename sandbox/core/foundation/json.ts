@@ -1,3 +1,4 @@
+
 export type JsonObject = Record<string, unknown>;
 
 /**
@@ -23,3 +24,18 @@ export const withErased = (text: string, id: string): string =>
 	JSON.stringify(JSON.parse(text), (_, value: unknown) =>
 		isObject(value) && value['id'] === id && typeof value['object'] === 'string' ? { id, erased: true } : value,
 	);
+
+/** A map, or a weak map. */
+interface MapLike<Key, Value> {
+	get(key: Key): Value | undefined;
+	set(key: Key, value: Value): unknown;
+}
+
+/** The value of a key, which is created if the map has none. */
+export function getOrCreate<Key, Value>(map: MapLike<Key, Value>, key: Key, create: () => Value): Value {
+	const existing = map.get(key);
+	if (existing !== undefined) return existing;
+	const value = create();
+	map.set(key, value);
+	return value;
+}

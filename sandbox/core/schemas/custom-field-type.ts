@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { getOrCreate } from '../foundation/maps.ts';
+import { getOrCreate } from '../foundation/json.ts';
 import type { CustomField } from './custom-fields.ts';
 import { calendarDate, emailAddress, phoneNumber, plainText, pointInTime, webAddress } from './fields.ts';
 import { users } from './users.ts';

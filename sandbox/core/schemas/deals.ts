@@ -1,11 +1,24 @@
 import { z } from 'zod/v4';
 import type { JsonObject } from '../foundation/json.ts';
-import { about, calendarDate, choice, currency, instant, number, optional, pointInTime, readOnly } from './fields.ts';
-import { reference, references, requiredText, text } from './fields.ts';
+import {
+	about,
+	calendarDate,
+	choice,
+	currency,
+	instant,
+	number,
+	optional,
+	pointInTime,
+	readOnly,
+	reference,
+	references,
+	requiredText,
+	text,
+} from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { exampleId } from './request-examples.ts';
 import { defineResource, entersStatus, type RuleContext } from './resource.ts';
-import { type Stage, stageKinds, stagesOf } from './stages.ts';
+import { type Stage, stageKinds, stagesOf } from './pipelines.ts';
 
 const lostReason = text(about('Reason the deal was lost.', 'Chose a cheaper offer'), 1000);
 

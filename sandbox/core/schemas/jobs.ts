@@ -3,8 +3,8 @@ import { bulkOperations } from './batch.ts';
 import { recordsPattern } from './custom-objects.ts';
 import { instant, readOnly, text } from './fields.ts';
 import { resources } from './index.ts';
-import { requestOriginSchema } from './origin.ts';
 import { applicationId, systemFields } from './record.ts';
+import { requestOriginSchema } from './origin.ts';
 import { exampleId } from './request-examples.ts';
 import { defineResource, entersStatus, type RecordOf } from './resource.ts';
 

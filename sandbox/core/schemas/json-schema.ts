@@ -1,6 +1,5 @@
 import { z } from 'zod/v4';
-import { omit } from '../foundation/json.ts';
-import { getOrCreate } from '../foundation/maps.ts';
+import { omit, getOrCreate } from '../foundation/json.ts';
 
 /** The subset of JSON Schema 2020-12 that this service uses. */
 export interface JsonSchema extends Record<string, unknown> {

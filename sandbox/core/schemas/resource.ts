@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { getOrCreate } from '../foundation/maps.ts';
+import { getOrCreate } from '../foundation/json.ts';
 import type { FieldError } from '../foundation/problem.ts';
 import type { FieldMetadata } from './fields.ts';
 import { type JsonSchema, jsonSchema, fieldTitle } from './json-schema.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 import type { FieldError } from '../foundation/problem.ts';
-import { channels } from './message-fields.ts';
+import { channels } from './messages.ts';
 import { about, choice, choiceOr, instant, readOnly, reference, requiredText, text } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { exampleId } from './request-examples.ts';

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { getOrCreate } from '../foundation/maps.ts';
+import { getOrCreate } from '../foundation/json.ts';
 import { customObjects, objectKeyOf, recordsOf } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import { jobs } from '../schemas/jobs.ts';
@@ -12,7 +12,7 @@ import { Clients } from './credentials/clients.ts';
 import { DeliveryLog } from './log/delivery-log.ts';
 import { EventLog } from './log/event-log.ts';
 import { equals } from './records/condition.ts';
-import { addFoldCase } from './records/fold-case.ts';
+import { addFoldCase } from './records/columns.ts';
 import { Grants } from './credentials/grants.ts';
 import { StoredResponses } from './stored-responses.ts';
 import { JobLines } from './job-lines.ts';
@@ -21,8 +21,10 @@ import { CreationGrants } from './credentials/creation-grants.ts';
 import { Sessions } from './credentials/sessions.ts';
 import { Table } from './records/table.ts';
 import { Tokens } from './credentials/tokens.ts';
-import { type Part, Transactions } from './transactions.ts';
 import { WebhookSecrets } from './credentials/webhook-secrets.ts';
+
+const outermost = { begin: 'BEGIN IMMEDIATE', commit: 'COMMIT', rollback: 'ROLLBACK' };
+const nested = { begin: 'SAVEPOINT part', commit: 'RELEASE part', rollback: 'ROLLBACK TO part; RELEASE part' };
 
 /** The database of the service: one SQLite file with one table per resource. */
 export class Store {
@@ -49,7 +51,6 @@ export class Store {
 	readonly writeClock: WriteClock;
 	private readonly closing = new AbortController();
 	private readonly database: DatabaseSync;
-	private readonly transactions: Transactions;
 	private readonly tables = new Map<string, Table>();
 	/** The tables of custom objects' records, by the id of the object. */
 	private readonly customTables = new Map<string, Table>();
@@ -65,7 +66,6 @@ export class Store {
 			PRAGMA temp_store = MEMORY;
 			PRAGMA secure_delete = ON;
 		`);
-		this.transactions = new Transactions(this.database, () => this.forget());
 		addFoldCase(this.database);
 		this.accountKey = new AccountKey(this.database);
 		this.apiKeys = new ApiKeys(this.database);
@@ -121,14 +121,25 @@ export class Store {
 		this.creationGrants.drop(id);
 	}
 
-	/** Runs a transaction, or a part of the current one; see `Transactions`. */
-	transaction<T>(work: () => T, isKept?: (result: T) => boolean): T {
-		return this.transactions.run(work, isKept);
-	}
-
-	/** Runs a transaction of many parts; see `Transactions`. */
-	transactionOfParts<T>(work: (part: Part) => T, isKept?: (result: T) => boolean): T {
-		return this.transactions.runParts(work, isKept);
+	/**
+	 * Commits everything that `work` writes, or rolls it back if `work` throws or `isKept` rejects its result. Inside
+	 * another transaction it is a savepoint, which is rolled back alone.
+	 */
+	transaction<T>(work: () => T, isKept: (result: T) => boolean = () => true): T {
+		const { begin, commit, rollback } = this.database.isTransaction ? nested : outermost;
+		this.database.exec(begin);
+		let isDone = false;
+		try {
+			const result = work();
+			isDone = isKept(result);
+			this.database.exec(isDone ? commit : rollback);
+			return result;
+		} catch (error) {
+			this.database.exec(rollback);
+			throw error;
+		} finally {
+			if (!isDone) this.forget();
+		}
 	}
 
 	/** Clears caches after a rollback, and drops tables that the rollback removed. */

@@ -5,6 +5,9 @@ import { jobs } from '../../core/schemas/jobs.ts';
 import { hasCustomFields, type Resource } from '../../core/schemas/resource.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
+import type { Condition } from '../../core/store/records/condition.ts';
+import { accountId } from '../../core/schemas/account.ts';
+import type { StoredEvent } from '../../core/store/log/event-reader.ts';
 
 /** A type of event: `deal.won`. */
 export interface EventType {
@@ -71,4 +74,30 @@ export function explainPattern(pattern: string, eventTypes: EventType[]): string
 	const objects = types.flatMap((type) => /^custom\.\w+\./.exec(type)?.[0] ?? []);
 	const patterns = [...eventPatterns, ...new Set(objects.map((prefix) => `${prefix}*`))];
 	return `There is no event ${pattern}. These exist: ${(similarTypes.length > 0 ? similarTypes : patterns).join(', ')}.`;
+}
+
+/**
+ * Selects the events of resources that an access token may read.
+ *
+ * @param scopes undefined for an API key, which may read everything
+ */
+export function readableWith(scopes: string[] | undefined): Condition[] {
+	if (!scopes) return [];
+	const names = scopes.flatMap((scope) => /^(.+):read$/.exec(scope)?.[1] ?? []);
+	const name = "substr(resource, 1, instr(resource || '/', '/') - 1)";
+	return [{ sql: `${name} IN (${names.map(() => '?').join()})`, values: names }];
+}
+
+/** Selects the events that one of the patterns matches. The patterns are valid for SQLite's GLOB. */
+export const typeCondition = (patterns: string[]): Condition => ({
+	sql: patterns.map(() => 'type GLOB ?').join(' OR '),
+	values: patterns,
+});
+
+/** Serializes an event, always to the same bytes, so that signatures stay valid. */
+export function eventJson(event: StoredEvent): string {
+	const { id, type, timestamp, sequence, actor, request, data } = event;
+	const version = { api_version: 'v1', account_id: accountId };
+	const head = { id, type, timestamp, ...version, sequence, actor, request };
+	return `${JSON.stringify(head).slice(0, -1)},"data":${data}}`;
 }

@@ -1,4 +1,4 @@
-import { getOrCreate } from '../../core/foundation/maps.ts';
+import { getOrCreate } from '../../core/foundation/json.ts';
 import { customFieldType, optionOf } from '../../core/schemas/custom-field-type.ts';
 import { type CustomField, customFieldTypes } from '../../core/schemas/custom-fields.ts';
 import { jsonSchema } from '../../core/schemas/json-schema.ts';

@@ -1,11 +1,13 @@
 import { z } from 'zod/v4';
-import { getOrCreate } from '../../core/foundation/maps.ts';
+import { getOrCreate } from '../../core/foundation/json.ts';
 import { plainText } from '../../core/schemas/fields.ts';
 import { exampleId } from '../../core/schemas/request-examples.ts';
 import { type JsonSchema, jsonSchema, notNull, typesOf } from '../../core/schemas/json-schema.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
-import { type Cell, type Column, columnsOf, emptyCell, isComparable, isList, quoted } from '../../core/store/records/columns.ts';
-import { foldCase } from '../../core/store/records/fold-case.ts';
+import { type Cell, type Column, columnsOf, emptyCell, isComparable, isList, quoted, foldCase } from '../../core/store/records/columns.ts';
+import { invalidParameter, type Problem } from '../../core/foundation/problem.ts';
+import type { Condition } from '../../core/store/records/condition.ts';
+import { explainIssue } from '../../core/foundation/field-errors.ts';
 
 /** A query parameter that filters a list. */
 export interface Filter {
@@ -150,4 +152,68 @@ function linkFilter(sql: string, resources: string[]): Filter {
 		description: 'Linked to one of these records, each with its record type and ID.',
 		schema: { ...schema, 'x-resource': resources },
 	};
+}
+
+/**
+ * Translates a filter and the text of its query parameter to SQL.
+ *
+ * @throws Problem invalid_parameter
+ */
+export function filterCondition(filter: Filter, text: string): Condition {
+	const { operator, sql } = filter;
+	const values = (filter.takesList ? text.split(',') : [text]).map((part) => parseValue(filter, part));
+	if (operator === 'empty') return { sql: values[0] === 1 ? sql : `NOT (${sql})`, values: [] };
+	if (operator === 'contains' || operator === 'starts_with') {
+		const place = operator === 'contains' ? '> 0' : '= 1';
+		return { sql: `instr(fold_case(${sql}), ?) ${place}`, values: values.map((value) => foldCase(String(value))) };
+	}
+	if (operator === '=') {
+		const anyOf = `IN (${values.map(() => '?').join()})`;
+		const isInList = `EXISTS (SELECT 1 FROM json_each(${sql}) WHERE ${filter.element ?? 'value'} ${anyOf})`;
+		return { sql: filter.isList ? `${sql} <> '[]' AND ${isInList}` : `${sql} ${anyOf}`, values };
+	}
+	// An absent value sorts before all others, but it must not match `<`.
+	const notEmpty = typeof values[0] === 'string' ? `${sql} <> ''` : `${sql} > ${-Number.MAX_VALUE}`;
+	return { sql: `${sql} ${operator} ? AND ${notEmpty}`, values };
+}
+
+function parseValue({ parameter, schema, type }: Filter, text: string): Cell {
+	if (text === '') {
+		throw invalidParameter(parameter, `${parameter} is empty. Enter a value or omit the parameter.`);
+	}
+	const { data, error } = type.safeParse(typedText(schema, text));
+	if (error) throw invalidText(parameter, text, error);
+	return typeof data === 'boolean' ? Number(data) : (data as Cell);
+}
+
+/**
+ * The values of query parameters, converted by their schema. Other parameters are ignored.
+ *
+ * @throws Problem invalid_parameter
+ */
+export function readQuery<T extends z.ZodObject>(schema: T, queryTexts: Map<string, string>): z.output<T> {
+	const properties = Object.entries(jsonSchema(schema, 'input').properties ?? {});
+	const entries = properties.flatMap(([name, property]) => {
+		const text = queryTexts.get(name);
+		return text === undefined ? [] : [[name, typedText(property, text)]];
+	});
+	const { data, error } = schema.safeParse(Object.fromEntries(entries));
+	if (!error) return data;
+	const [name] = error.issues[0]!.path as [string];
+	const text = queryTexts.get(name);
+	if (text !== undefined) throw invalidText(name, text, error);
+	throw invalidParameter(name, `${name} is required. ${(schema.shape[name] as z.ZodType).description}`);
+}
+
+function invalidText(name: string, text: string, { issues }: z.ZodError): Problem {
+	const reasons = new Set(issues.filter(({ path }) => [undefined, name].includes(path[0] as string)).map(explainIssue));
+	return invalidParameter(name, `${name} cannot be "${text}". ${[...reasons].join(' ')}`);
+}
+
+/** The text of a query parameter as the list, number or boolean that its schema expects, if it can be read as one. */
+function typedText({ type, items = {} }: JsonSchema, text: string): unknown {
+	if (type === 'array') return text.split(',').map((part) => typedText(items, part));
+	const isNumber = type === 'number' || type === 'integer';
+	if (isNumber && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)) return Number(text);
+	return type === 'boolean' && /^(true|false)$/.test(text) ? text === 'true' : text;
 }

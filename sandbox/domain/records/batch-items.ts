@@ -1,7 +1,6 @@
 import { Problem, type ProblemBody, validationFailed } from '../../core/foundation/problem.ts';
 import { type BulkOperation, targetSchema } from '../../core/schemas/batch.ts';
 import type { ResponseData } from '../../core/foundation/response-data.ts';
-import type { Part } from '../../core/store/transactions.ts';
 import { parseInput } from '../../core/foundation/field-errors.ts';
 import { isObject, type JsonObject, omit } from '../../core/foundation/json.ts';
 import { createRecord, deleteRecord, updateRecord, upsertRecord } from './write.ts';
@@ -31,19 +30,17 @@ export interface ItemResult {
 /**
  * Writes one item, completely or not at all. A refused item is a result, not an exception.
  *
- * @param part runs the write as a part of the transaction of all items
  * @throws Error only for a fault of the service
  */
 export function writeItem(
 	context: WriteContext,
-	part: Part,
 	bulk: Bulk,
 	item: unknown,
 	index: number,
 	requestId: string,
 ): ItemResult {
 	try {
-		const { status, body, id } = part(() => {
+		const { status, body, id } = context.store.unrestricted.transaction(() => {
 			if (isObject(item)) return applyItem(context, bulk, item);
 			throw validationFailed([{ pointer: '', code: 'invalid_type', detail: 'An item must be a JSON object.' }]);
 		});

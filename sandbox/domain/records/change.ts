@@ -1,12 +1,19 @@
 import { type FieldError, maxErrors, Problem, validationFailed } from '../../core/foundation/problem.ts';
-import { hasCustomFields, type Resource, type StoredRecord, isImmutable, isReadOnly } from '../../core/schemas/resource.ts';
-import { equals } from '../../core/store/records/condition.ts';
+import {
+	hasCustomFields,
+	type Resource,
+	type StoredRecord,
+	isImmutable,
+	isReadOnly,
+	type RuleContext,
+} from '../../core/schemas/resource.ts';
+import { equals, isIn } from '../../core/store/records/condition.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import { duplicateProblem, mergeCustomValues } from './custom-values.ts';
 import { fieldErrors, unknownField } from '../../core/foundation/field-errors.ts';
 import { isObject, type JsonObject } from '../../core/foundation/json.ts';
-import { ruleContext } from './rule-context.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
+import { entriesName } from '../../core/store/records/table-definition.ts';
 
 export type Author = 'client' | 'service';
 
@@ -167,3 +174,22 @@ function refusedFields(resource: Resource, stored: StoredRecord | undefined, cha
 /** The resource whose ids are the value of a field; undefined if the field holds no ids. */
 const referencedResource = (resource: Resource, field: string): string | undefined =>
 	resource.properties[field]?.['x-resource'] as string | undefined;
+
+/** The context that a resource's rules receive during a write. */
+export const ruleContext = ({ store, actor, now, newId }: WriteContext): RuleContext => ({
+	actor,
+	at: new Date(now).toISOString(),
+	newId: (prefix) => newId(prefix, now),
+	find: (resource, id) => store.table(resource)?.find(id),
+	count: (resource) => store.unrestricted.table(resource)?.count([]) ?? 0,
+	next: (resource, field) => (store.unrestricted.table(resource)?.highest(field) ?? 0) + 1,
+	findBy(resource, field, value, limit) {
+		const cell = typeof value === 'boolean' ? Number(value) : value;
+		return store.unrestricted.table(resource)?.findAll([equals(field, cell)], limit) ?? [];
+	},
+	findByEntry(resource, entries) {
+		const table = store.unrestricted.table(resource)!;
+		const { sql, values } = isIn('value', JSON.stringify(entries));
+		return table.findAll([{ sql: `id IN (SELECT id FROM ${entriesName(table.resource)} WHERE ${sql})`, values }], 2);
+	},
+});

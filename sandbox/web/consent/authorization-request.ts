@@ -1,7 +1,6 @@
 import type { Client } from '../../core/store/credentials/clients.ts';
 import type { Store } from '../../core/store/store.ts';
-import type { OAuthErrorCode } from '../../api/oauth/oauth-error.ts';
-import type { Parameters } from '../../api/oauth/oauth-parameters.ts';
+import type { OAuthErrorCode, Parameters } from '../../api/oauth/oauth-error.ts';
 import { challengePattern } from '../../api/oauth/token-exchange.ts';
 import { parseScopes, scopes, defaultScopes } from '../../domain/access/scopes.ts';
 

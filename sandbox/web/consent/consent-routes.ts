@@ -16,7 +16,7 @@ import {
 } from './authorization-request.ts';
 import { issuerOf, oauthPaths } from '../../api/oauth/server-metadata.ts';
 import { authorizationQuery, decisionForm } from '../../api/oauth/oauth-forms.ts';
-import { parametersOf } from '../../api/oauth/oauth-parameters.ts';
+import { parametersOf } from '../../api/oauth/oauth-error.ts';
 import { grantableScopes, accessByRecords } from '../../domain/access/scopes.ts';
 import { html } from 'hono/html';
 

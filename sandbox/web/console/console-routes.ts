@@ -18,7 +18,7 @@ import { actionFields, type FormField, formFields } from './form-fields.ts';
 import { changeOf, formTexts, initialFormTexts } from './form-values.ts';
 import { listBody } from './list-page.ts';
 import { recordBody } from './record-page.ts';
-import { resourceLabels, recordPath, titleOf, resourcesOfObjects } from './titles.ts';
+import { resourceLabels, recordPath, titleOf, resourcesOfObjects } from './values.ts';
 import { forVisitors, resourceIn, type Visitor, type WriteVerb, writeContextOf } from './visitor.ts';
 import { formInput } from './widgets.ts';
 

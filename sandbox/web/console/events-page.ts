@@ -1,18 +1,14 @@
 import { html } from 'hono/html';
-import { typeCondition } from '../../domain/events/event-conditions.ts';
-import { eventJson } from '../../domain/events/event-json.ts';
-import { eventPatterns, eventTypesIn } from '../../domain/events/event-types.ts';
+import { typeCondition, eventPatterns, eventTypesIn, eventJson } from '../../domain/events/event-types.ts';
 import { type JsonObject, memberNamed, valueAt } from '../../core/foundation/json.ts';
 import type { Service } from '../../core/service.ts';
 import { eventsPath } from '../sign-in/navigation.ts';
 import type { Html } from '../pages/page.ts';
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
-import type { Delivery } from '../../core/schemas/webhook-deliveries.ts';
-import { webhooks } from '../../core/schemas/webhooks.ts';
+import { type Delivery, webhooks } from '../../core/schemas/webhooks.ts';
 import { type Condition, equals } from '../../core/store/records/condition.ts';
 import type { StoredEvent } from '../../core/store/log/event-reader.ts';
-import { linkToRecord, recordLink, titleOf } from './titles.ts';
-import { actorOf, isEmptyValue, shownValue, timeOf, toneOf } from './values.ts';
+import { linkToRecord, recordLink, titleOf, actorOf, isEmptyValue, shownValue, timeOf, toneOf } from './values.ts';
 import type { Visitor } from './visitor.ts';
 import type { RequestOrigin } from '../../core/schemas/origin.ts';
 

@@ -1,6 +1,5 @@
 import type { z } from 'zod/v4';
-import { valueAt } from '../../core/foundation/json.ts';
-import { getOrCreate } from '../../core/foundation/maps.ts';
+import { valueAt, getOrCreate } from '../../core/foundation/json.ts';
 import { customFieldType } from '../../core/schemas/custom-field-type.ts';
 import { type CustomField, customFields } from '../../core/schemas/custom-fields.ts';
 import { resources } from '../../core/schemas/index.ts';
@@ -9,7 +8,7 @@ import { hasCustomFields, isImmutable, isReadOnly, type Resource, type StoredRec
 import { parseRecord } from '../../core/store/records/record-json.ts';
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
-import { itemTitles, resourceLabels, resourcesOfObjects, titleOf } from './titles.ts';
+import { itemTitles, resourceLabels, resourcesOfObjects, titleOf } from './values.ts';
 
 /** A field of a form, named as in the body that the API takes. */
 export interface FormField {

@@ -13,8 +13,7 @@ import { parseRecord } from '../../core/store/records/record-json.ts';
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
 import { existingTable } from '../../domain/records/write.ts';
 import { customFieldSchema } from './form-fields.ts';
-import { resourceLabels, recordLink, titleField } from './titles.ts';
-import { shownValue } from './values.ts';
+import { resourceLabels, recordLink, titleField, shownValue } from './values.ts';
 import { may, type Visitor } from './visitor.ts';
 
 const pageLength = '25';

@@ -8,18 +8,15 @@ import { customFields } from '../../core/schemas/custom-fields.ts';
 import { customObjects, recordsName } from '../../core/schemas/custom-objects.ts';
 import { resources } from '../../core/schemas/index.ts';
 import type { JsonSchema } from '../../core/schemas/json-schema.ts';
-import { deliveryStatuses } from '../../core/schemas/webhook-deliveries.ts';
-import { webhooks } from '../../core/schemas/webhooks.ts';
-import { filterCondition } from '../../domain/queries/filter-conditions.ts';
-import { filtersOf } from '../../domain/queries/filters.ts';
+import { deliveryStatuses, webhooks } from '../../core/schemas/webhooks.ts';
+import { filterCondition, filtersOf } from '../../domain/queries/filters.ts';
 import { parseRecord } from '../../core/store/records/record-json.ts';
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
 import { actionFields, customFieldSchema, newestFirst } from './form-fields.ts';
 import { formTexts } from './form-values.ts';
 import { formInput } from './widgets.ts';
 import { deliveryLine, recentEventList } from './events-page.ts';
-import { objectOf, recordLink, recordPath, resourceLabels, titleField, titleOf } from './titles.ts';
-import { isEmptyValue, shownValue, timeOf } from './values.ts';
+import { objectOf, recordLink, recordPath, resourceLabels, titleField, titleOf, isEmptyValue, shownValue, timeOf } from './values.ts';
 import { may, type Visitor } from './visitor.ts';
 
 /** Fields that are shown at the end or not at all, because people rarely need them. */

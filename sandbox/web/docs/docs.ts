@@ -6,7 +6,7 @@ import { html, raw } from 'hono/html';
 import { type Route, docsPath } from '../../api/http/route.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { apiTokenOf } from '../../core/store/credentials/sessions.ts';
-import { iconLinks } from '../pages/icon.ts';
+import { iconLinks } from '../pages/page.ts';
 import { sessionOf } from '../sign-in/session.ts';
 import { signInUrl } from '../sign-in/sign-in.ts';
 

@@ -7,8 +7,7 @@ import { jobs } from '../../core/schemas/jobs.ts';
 import { capital, namesOf } from '../../core/schemas/names.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
-import { icon } from '../pages/icon.ts';
-import type { Html } from '../pages/page.ts';
+import { icon, type Html } from '../pages/page.ts';
 import type { Session } from './session.ts';
 import { signOutForm } from './sign-in.ts';
 

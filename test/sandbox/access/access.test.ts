@@ -1,6 +1,6 @@
 import { revokeKey } from '../../../sandbox/api/webhooks/revoke-access.ts';
 import type { Service } from '../../../sandbox/core/service.ts';
-import { deliveryStatuses } from '../../../sandbox/core/schemas/webhook-deliveries.ts';
+import { deliveryStatuses } from '../../../sandbox/core/schemas/webhooks.ts';
 import { until } from '../../support/until.ts';
 import { clientForm, type TokenSandbox, tokenSandbox } from '../harness/access-tokens.ts';
 import { type Call, errorsOf, type Json, type Reply } from '../harness/in-process.ts';

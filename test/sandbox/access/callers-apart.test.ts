@@ -1,4 +1,4 @@
-import { deliveryStatuses } from '../../../sandbox/core/schemas/webhook-deliveries.ts';
+import { deliveryStatuses } from '../../../sandbox/core/schemas/webhooks.ts';
 import { until } from '../../support/until.ts';
 import { type TokenSandbox, tokenSandbox } from '../harness/access-tokens.ts';
 import type { Call, Json } from '../harness/in-process.ts';

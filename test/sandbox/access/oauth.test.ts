@@ -70,11 +70,6 @@ test('a token allows the operations of its scopes, and errors name the missing s
 	expect((await call('DELETE', '/v1/contacts/con_0')).body.scope).toBe('contacts:write');
 });
 
-test('a token does not reach paths without a scope', async () => {
-	const { accessToken } = await sandbox.connect(await sandbox.register(), 'admin');
-	expect((await sandbox.call(accessToken, 'GET', '/v1/nothing')).status).toBe(404);
-});
-
 test('a refresh may request fewer scopes, and not more', async () => {
 	const client = await sandbox.register();
 	const { refreshToken } = await sandbox.connect(client, 'admin', 'contacts:read companies:read');
@@ -123,21 +118,6 @@ test('an access token can be revoked alone; an unknown token counts as revoked',
 	expect((await revoke(accessToken)).status).toBe(200);
 	expect((await sandbox.call(accessToken, 'GET', '/v1/contacts')).status).toBe(401);
 	expect((await refresh(client, refreshToken)).status).toBe(200);
-});
-
-test('OAuth endpoints report what is left of the rate limit, and keep tokens out of caches', async () => {
-	const client = await sandbox.register();
-	const { refreshToken } = await sandbox.connect(client, 'admin');
-	const responses = [
-		await refresh(client, refreshToken),
-		await refresh(client, 'wrong'),
-		await sandbox.post('/oauth/revoke', client, { token: 'unknown' }),
-	];
-	for (const { headers } of responses) {
-		expect(headers.get('X-RateLimit-Remaining')).toMatch(/^\d+$/);
-		expect(headers.get('X-RateLimit-Reset')).toMatch(/^\d+$/);
-		expect(headers.get('Cache-Control')).toBe('no-store');
-	}
 });
 
 test('too many requests are refused in the format of OAuth, with the time to wait', async () => {

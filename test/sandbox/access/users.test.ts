@@ -44,10 +44,3 @@ test('deleting a user deactivates them, and records still refer to them', async 
 	expect(again.status).toBe(200);
 	expect((await patch(path, { status: 'active' })).body.status).toBe('active');
 });
-
-test.each(['contacts', 'companies'])('the owner of one of %s must exist', async (resource) => {
-	const { post } = inProcess();
-	const response = await post(`/v1/${resource}`, { name: 'x', last_name: 'x', owner_id: 'usr_0' });
-	expect(response.status).toBe(422);
-	expect(errorsOf(response)).toMatchObject({ '/owner_id': 'reference_not_found' });
-});

@@ -155,12 +155,6 @@ test('a key is unique in its resource', async () => {
 	expect((await post('/v1/custom-fields', { ...field, resource: 'companies' })).status).toBe(201);
 });
 
-test('the fields of one resource are listed by it', async () => {
-	const { all } = inProcess();
-	const fields = await all('/v1/custom-fields?resource=companies&sort=position');
-	expect(fields.map(({ key }) => key)).toEqual(['industry_code', 'support_plan', 'partner_since']);
-});
-
 test('a reference to a record that its writer may not see is refused like one to a record that does not exist', async () => {
 	const sandbox = tokenSandbox();
 	const definition = { resource: 'companies', key: 'contact', label: 'Contact', type: 'reference', reference_resource: 'contacts' };

@@ -1,5 +1,6 @@
 import { createApp } from '../../../sandbox/app.ts';
 import { Store } from '../../../sandbox/core/store/store.ts';
+import { clientForm } from '../harness/access-tokens.ts';
 import { inProcess, type Reply } from '../harness/in-process.ts';
 
 afterEach(() => jest.restoreAllMocks());
@@ -66,8 +67,9 @@ test('every response reports the remaining requests', async () => {
 		await send('GET', '/'),
 		await send('GET', '/openapi.json'),
 		await send('GET', '/_sandbox/faults'),
+		await send('POST', '/oauth/token', '', clientForm),
 	];
-	expect(responses.map(({ status }) => status)).toEqual([200, 401, 400, 404, 405, 400, 503, 404, 200, 200, 200]);
+	expect(responses.map(({ status }) => status)).toEqual([200, 401, 400, 404, 405, 400, 503, 404, 200, 200, 200, 401]);
 	for (const response of responses) {
 		expect(limits(response)).toEqual([expect.stringMatching(/^\d+$/), resetAt]);
 		expect(response.headers.get('X-Request-Id')).toMatch(/^req_/);

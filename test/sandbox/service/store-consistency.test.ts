@@ -48,30 +48,6 @@ test('times of changes never decrease, even if the clock does, and after a resta
 	second.store.close();
 });
 
-test('a part that fails after a write is undone alone', () => {
-	const { store } = inProcess({ contacts: 1 });
-	const table = store.table('contacts')!;
-	const [contact] = table.findAll([], 1);
-	const save = (id: string) => table.save({ ...contact!, id, email: id, external_id: null });
-	const tried = store.transactionOfParts((part) =>
-		['con_a', 'con_b', 'con_c'].map((id) => {
-			try {
-				return part(() => {
-					save(id);
-					if (id === 'con_b') throw new Error('late');
-					return 'kept';
-				});
-			} catch (error) {
-				if ((error as Error).message !== 'late') throw error;
-				return 'undone';
-			}
-		}),
-	);
-	expect(tried).toEqual(['kept', 'undone', 'kept']);
-	expect(['con_a', 'con_b', 'con_c'].map((id) => table.find(id)?.id)).toEqual(['con_a', undefined, 'con_c']);
-	expect(table.count([])).toBe(3);
-});
-
 test('totals follow creations, deletions and undone changes', async () => {
 	const { get, post, delete: remove } = inProcess({ contacts: 3 });
 	const totals = async () => {

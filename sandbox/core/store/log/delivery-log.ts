@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { statementsOf } from '../statements.ts';
-import type { Attempt, Delivery } from '../../schemas/webhook-deliveries.ts';
+import type { Attempt, Delivery } from '../../schemas/webhooks.ts';
 
 /** The deliveries of events, pending and past. They are deleted with their events. */
 export class DeliveryLog {

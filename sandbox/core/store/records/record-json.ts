@@ -1,4 +1,4 @@
-import { getOrCreate } from '../../foundation/maps.ts';
+import { getOrCreate } from '../../foundation/json.ts';
 import type { StoredRecord } from '../../schemas/resource.ts';
 
 const texts = new WeakMap<StoredRecord, string>();

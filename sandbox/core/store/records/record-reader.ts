@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Cell, customField, quoted } from './columns.ts';
 import { allOf, type Condition, equals } from './condition.ts';
-import type { Memory } from './memory.ts';
 import { parseRecord } from './record-json.ts';
 import { live, sqlName } from './table-definition.ts';
 import type { Resource, StoredRecord } from '../../schemas/resource.ts';
+import { getOrCreate } from '../../foundation/json.ts';
 
 /** SQLite returns all rows for a negative limit. */
 const unlimited = -1;
@@ -167,4 +167,21 @@ export function keysetCondition(order: Order[], values: Cell[]): Condition {
 			values: [...run.values, ...run.values, ...later.values],
 		};
 	}, undefined)!;
+}
+
+const maxRemembered = 1000;
+
+/** Values that were read or made before, by key. */
+export class Memory {
+	private readonly values = new Map<string, unknown>();
+
+	/** Returns the value, which is made if it is not remembered. */
+	get<T>(key: string, make: () => T): T {
+		if (this.values.size >= maxRemembered) this.values.clear();
+		return getOrCreate(this.values, key, make) as T;
+	}
+
+	clear(): void {
+		this.values.clear();
+	}
 }

@@ -1,9 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type Cell, cellOf, type Column, columnsOf, quoted, searchText } from './columns.ts';
 import { allOf, equals } from './condition.ts';
-import { Memory } from './memory.ts';
+import { Memory, RecordReader } from './record-reader.ts';
 import { parseRecord, recordJson } from './record-json.ts';
-import { RecordReader } from './record-reader.ts';
 import { entriesDefinition, indexDefinitions, live, nextStepAt, tableDefinition } from './table-definition.ts';
 import type { Resource, StoredRecord } from '../../schemas/resource.ts';
 
