@@ -36,7 +36,7 @@ interface NamedLink {
 }
 
 /** `company_id` → `company_name`, `tag_ids` → `tag_names`, `ownerId` → `ownerName`. */
-export const nameFieldOf = (name: string): string =>
+const nameFieldOf = (name: string): string =>
 	/[a-z]I[dD]$/.test(name) ? name.replace(/I[dD]$/, 'Name') : name.replace(/(_id(s?))?$/, '_name$2');
 
 /**
@@ -48,7 +48,7 @@ export const nameFieldOf = (name: string): string =>
  */
 export async function withLinkedNames(
 	api: Connection,
-	fields: RecordField[],
+	fields: Array<Pick<RecordField, 'name' | 'linkTarget'>>,
 	records: IDataObject[],
 	isChosen: boolean,
 ): Promise<IDataObject[]> {

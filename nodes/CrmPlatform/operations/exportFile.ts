@@ -149,7 +149,7 @@ async function exportLists(execution: Execution, item: number, readings: ListQue
 	let rows = 0;
 	let isDone = false;
 	try {
-		for await (const read of lists.length === 1 ? lists[0]! : inParts(unionOf(lists, order))) {
+		for await (const read of lists.length === 1 ? lists[0]! : unionOf(lists, order)) {
 			await parts.add((withNames ? await withNames(read) : read).map(rowOf));
 			rows += read.length;
 			n8n.logger.info(`${n8n.getNode().name}: ${rows} records exported`);
@@ -180,19 +180,6 @@ async function* exportedRecords(execution: Execution, { path, total }: Export, h
 			`The CRM exported ${total} records but returned ${rows} of them, so the file would be incomplete. ${breaksRule(20)} Run the export again; if this persists, report it to the CRM’s support.`,
 		);
 	}
-}
-
-/** Number of records that are written to a file together. */
-const partSize = 500;
-
-async function* inParts(records: AsyncIterable<IDataObject>): AsyncGenerator<IDataObject[]> {
-	let part: IDataObject[] = [];
-	for await (const record of records) {
-		if (part.push(record) < partSize) continue;
-		yield part;
-		part = [];
-	}
-	if (part.length > 0) yield part;
 }
 
 const withChangedText = (rows: number) =>

@@ -51,11 +51,11 @@ async function readUnion(send: Send, readings: [ListQuery, ...ListQuery[]]): Pro
 	const [{ limit = Infinity, cursor, isOnePage, list, query }] = readings;
 	if (isOnePage || cursor !== undefined) throw new Error('One Page and Cursor are for a single list, but filters joined by Or are read as several. Remove the option.');
 	const order = sortKeysOf(list, query);
-	const lists = readings.map((reading) => recordsIn(send, { ...reading, cursors: Math.ceil(reading.cursors / readings.length) }, order));
 	const asOutput = recordOutput(readings[0]);
+	const lists = readings.map((reading) => recordsIn(send, { ...reading, cursors: Math.ceil(reading.cursors / readings.length) }, order));
 	const records: IDataObject[] = [];
-	for await (const record of unionOf(lists, order)) {
-		records.push(asOutput(record));
+	for await (const part of unionOf(lists, order)) {
+		for (const record of part.slice(0, limit - records.length)) records.push(asOutput(record));
 		if (records.length >= limit) break;
 	}
 	return records;

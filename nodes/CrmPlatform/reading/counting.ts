@@ -9,7 +9,6 @@ import { filterQuery } from '../api/lists/filterQuery';
 import { readPage } from '../api/lists/pages';
 import { readAll, timelineOf } from '../api/lists/parallel';
 import type { ResourceDescription } from '../api/openapi/description';
-import { isLink } from '../api/openapi/linkFields';
 import type { ListDescription } from '../api/openapi/listing';
 import { isAnsweredWith } from '../api/record';
 import { errorOf } from '../base/errorOf';
@@ -17,7 +16,7 @@ import { getOrCreate } from '../base/maps';
 import { exactNumber } from '../base/numbers';
 import { allCustomFields, type Field } from '../fields/field';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';
-import { nameFieldOf } from '../lookUp/linkedNames';
+import { withLinkedNames } from '../lookUp/linkedNames';
 import { withFields } from '../lookUp/lookUp';
 import { readParts } from '../lookUp/names';
 import { defaultCursors } from '../parameters/listParameters';
@@ -25,7 +24,6 @@ import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { listed } from '../values/listed';
 import { writtenFields } from './exportColumns';
-import { linkedKeys } from './linkedKeys';
 import { outputValue, type OutputField } from './simplify';
 
 /** The lengths of time by which records are grouped, the default first. */
@@ -209,7 +207,7 @@ const firstDay = (time: string, period: NonNullable<Grouping['period']>, zone: s
 /** The sum, average, minimum and maximum of numbers, in millionths, so that adding is exact. */
 class Totals {
 	private readonly field: Field;
-	private sum = 0n;
+	sum = 0n;
 	private count = 0n;
 	private least: bigint | undefined;
 	private most: bigint | undefined;
@@ -229,10 +227,6 @@ class Totals {
 		this.count += 1n;
 		if (this.least === undefined || number < this.least) this.least = number;
 		if (this.most === undefined || number > this.most) this.most = number;
-	}
-
-	get order(): bigint {
-		return this.sum;
 	}
 
 	/** Named as by n8n's Summarize node. */
@@ -262,18 +256,11 @@ async function rowsOf(api: Connection, counting: Counting, groups: CountedGroup[
 	const keyFields = keyFieldsOf(counting);
 	const sorted = groups.sort((a, b) => {
 		if (keyFields[0]?.period !== undefined && a.key[0] !== b.key[0]) return String(a.key[0]) < String(b.key[0]) ? -1 : 1;
-		return a.totals[0] ? Number(b.totals[0]!.order - a.totals[0].order) : b.count - a.count;
+		return a.totals[0] ? Number(b.totals[0]!.sum - a.totals[0].sum) : b.count - a.count;
 	});
-	const links = keyFields.map(({ field }) => field).filter(isLink);
-	const keys = sorted.map(({ key }) => Object.fromEntries(keyFields.map(({ field }, i) => [field.name, key[i]])) as IDataObject);
-	const named = await linkedKeys(api, links.map((field) => ({ ...field, path: [field.name] })), 'names')(keys);
 	if (sorted.length === 0 && counting.groupBy.length === 0) return [{ count: 0 }];
-	return sorted.map(({ count, totals }, i): IDataObject => {
-		const row: IDataObject = {};
-		for (const [name, value] of Object.entries(keys[i]!)) {
-			row[name] = value;
-			if (value !== null && links.some((field) => field.name === name)) row[nameFieldOf(name)] = named[i]![name];
-		}
-		return Object.assign(row, { count }, ...totals.map((total) => total.row)) as IDataObject;
-	});
+	const links = keyFields.map(({ field: { name, collection, part } }) => ({ name, ...(collection !== undefined && { linkTarget: [collection, part].filter(Boolean).join('.') }) }));
+	const keys = sorted.map(({ key }) => Object.fromEntries(keyFields.map(({ field }, i) => [field.name, key[i]])) as IDataObject);
+	const rows = await withLinkedNames(api, links, keys, true);
+	return sorted.map(({ count, totals }, i) => Object.assign(rows[i]!, { count }, ...totals.map((total) => total.row)) as IDataObject);
 }

@@ -22,18 +22,26 @@ export function sortKeysOf({ sort }: Pick<ListDescription, 'sort'>, query: Query
  *
  * @param lists the lists, in parts
  */
-export async function* unionOf(lists: Array<AsyncIterable<IDataObject[]>>, order: SortKey[]): AsyncGenerator<IDataObject, void> {
-	const yieldedIds = new Set<string>();
+export async function* unionOf(lists: Array<AsyncIterable<IDataObject[]>>, order: SortKey[]): AsyncGenerator<IDataObject[], void> {
+	const readIds = new Set<string>();
+	let part: IDataObject[] = [];
 	const heads = await Promise.all(lists.map(async (list) => await nextHead({ parts: list[Symbol.asyncIterator](), part: [], place: 0 })));
 	for (let left = heads.filter(hasRecord); left.length > 0; left = left.filter(hasRecord)) {
 		const first = left.reduce((least, head) => (compare(recordOf(head)!, recordOf(least)!, order) < 0 ? head : least));
 		const record = recordOf(first)!;
-		const { size } = yieldedIds;
-		if (yieldedIds.add(String(record.id)).size > size) yield record;
+		const { size } = readIds;
+		if (readIds.add(String(record.id)).size > size && part.push(record) === partSize) {
+			yield part;
+			part = [];
+		}
 		first.place += 1;
 		await nextHead(first);
 	}
+	yield part;
 }
+
+/** Number of records that are returned together. */
+const partSize = 500;
 
 /** The next record of a list. */
 interface Head {
