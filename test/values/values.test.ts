@@ -28,6 +28,12 @@ test.each(kinds)('white space clears a field of kind %s, and is not a value such
 	expect(convert(kind, ' \n')).toBeNull();
 });
 
+test.each<[FieldKind, unknown]>([
+	['text', 'x\ud83d'], ['json', [{ label: 'x\ud83d' }]], ['json', '{"label":"x\\ud83d"}'], ['list', ['x\ud83d']],
+])('half of a character is not sent, wherever it is: %s %j', (kind, value) => {
+	expect(() => convert(kind, value)).toThrow('“x\ud83d” contains half of a character');
+});
+
 test('white space around a text is part of it', () => {
 	expect(convert('text', ' Ada ')).toBe(' Ada ');
 });

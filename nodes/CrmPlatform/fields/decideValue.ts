@@ -1,4 +1,4 @@
-import { parsedValue } from '../base/json';
+import { parsedValue, scalarsIn } from '../base/json';
 import { isPlainObject } from '../base/ownMembers';
 import { isBlank, withoutBlanks } from '../values/blank';
 import { allCustomFields, type Field, type InputValue } from './field';
@@ -118,10 +118,11 @@ export function writtenValue(field: Field, value: unknown, zone: string): unknow
 		if (problem !== undefined) throw new FieldError(field, problem);
 	};
 	if (typeof value !== 'string') refuse(exactnessProblem(value));
-	else if (!isWellFormed(value)) refuse(notWellFormed(value));
 	const converted = fieldKinds[field.kind].convert(field, value, zone, writtenValue);
 	// A text may be nested JSON.
 	if (typeof value === 'string' && typeof converted === 'object') refuse(depthProblem(converted));
+	const cut = scalarsIn(converted).find((text) => typeof text === 'string' && !isWellFormed(text));
+	if (cut !== undefined) refuse(notWellFormed(String(cut)));
 	return converted;
 }
 
