@@ -220,7 +220,7 @@ describe('the IDs of another system', () => {
 });
 
 describe('what is missing', () => {
-	const rows = ['A,Missing GmbH,Fresh,nobody@owner.example', 'B,missing gmbh,"fresh,Other",', 'C,missing.example,,', 'D,Twice Ltd,,'];
+	const rows = ['A,Missing GmbH,Fresh,nobody@owner.example', 'B,MÌSSING gmbh,"fresh,Other",', 'C,missing.example,,', 'D,Twice Ltd,,'];
 	const csv = `Last Name,Company,Tags,Owner\n${rows.join('\n')}\n`;
 	const options = { createMissing: ['companies', 'tags'], otherOwner: '' };
 	const count = async (path: string) => (await sandbox.list(`${path}?limit=100`)).length;
@@ -235,7 +235,7 @@ describe('what is missing', () => {
 		const { json } = await importOf(csv, { preview: true, options });
 		const message = expect.stringContaining('may match several records') as string;
 		expect(json).toMatchObject({ ready: 3, failed: 1, reasons: [{ row: 5, message }] });
-		expect(json.created_for_links).toEqual([
+		expect(json.created_besides).toEqual([
 			{ records: 'companies', count: 2, names: ['Missing GmbH', 'missing.example'] },
 			{ records: 'tags', count: 2, names: ['Fresh', 'Other'] },
 		]);
@@ -250,9 +250,32 @@ describe('what is missing', () => {
 		expect(b!.tag_ids).toHaveLength(2);
 	});
 
+	test('among fields becomes custom fields of fitting types, and choices, which the preview shows first', async () => {
+		const field = { resource: 'contacts', key: 'plan', label: 'Plan', type: 'select', options: [{ value: 'basic', label: 'Basic' }] };
+		await sandbox.create('custom-fields', field);
+		const columns = 'Last Name,Shoe Size,Since,Hobbies,Code,Plan\n';
+		const people = `${columns}A,44,2020-01-31,"Chess, tea",007,Basic\nB,37.5,2021-02-01,,12,Pro+\n`;
+		const choice = { options: { createMissing: ['choices', 'customFields'] } };
+		const preview = await importOf(people, { ...choice, preview: true });
+		expect(preview.json).toMatchObject({ ready: 2, failed: 0 });
+		expect(preview.json.created_besides).toEqual([
+			{ records: 'custom fields', count: 4, names: ['Shoe Size: Number', 'Since: Date', 'Hobbies: Text', 'Code: Text'] },
+			{ records: 'choices of Plan', count: 1, names: ['Pro+'] },
+		]);
+		const since = { column: 'Since', field: 'custom_fields.since', why: 'A new custom field: Date' };
+		expect(preview.json.columns).toContainEqual(expect.objectContaining(since));
+		expect(await sandbox.list('custom-fields?resource=contacts&key=since')).toEqual([]);
+		const { json, done } = await importOf(people, choice);
+		expect(json).toMatchObject({ created: 2, failed: 0 });
+		const [a, b] = await Promise.all(rowsOf(done).map(async ({ import_id: id }) => await sandbox.read(`contacts/${id}`)));
+		expect(a!.custom_fields).toMatchObject({ shoe_size: 44, since: '2020-01-31', hobbies: 'Chess, tea', code: '007', plan: 'basic' });
+		expect(b!.custom_fields).toMatchObject({ shoe_size: 37.5, plan: 'Pro+' });
+		expect((await importOf(people, choice)).json).toMatchObject({ created: 2, created_besides: [] });
+	});
+
 	test('is not created again by another import, and a wrong owner stops it before anything is written', async () => {
 		const before = [await count('companies'), await count('tags')];
-		expect((await importOf(csv, { options })).json).toMatchObject({ created: 3, created_for_links: [] });
+		expect((await importOf(csv, { options })).json).toMatchObject({ created: 3, created_besides: [] });
 		expect([await count('companies'), await count('tags')]).toEqual(before);
 		const wrong = await setupOf(csv, { options: { ...options, otherOwner: 'nobody@nowhere.example' } });
 		expect((await failure(wrong)).message).toContain('Owner for the Others: no single user is “nobody@nowhere.example”');

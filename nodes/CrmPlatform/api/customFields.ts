@@ -30,7 +30,7 @@ const definition = z.object({
 	archived_at: z.string().nullish(),
 });
 
-type Definition = z.infer<typeof definition>;
+export type Definition = z.infer<typeof definition>;
 
 const definitionsPath = '/custom-fields';
 
@@ -58,7 +58,7 @@ export async function readCustomFields(api: Connection, collection: string): Pro
 		for (const record of records) {
 			const parsed = definition.safeParse(record);
 			if (!parsed.success) continue;
-			const field = fieldOf(parsed.data);
+			const field = customFieldOf(parsed.data);
 			const isArchived = Boolean(parsed.data.archived_at);
 			if (isArchived || parsed.data.read_only) custom.unwritableNames.push(field.name);
 			else custom.fields.push(field);
@@ -93,7 +93,7 @@ export async function readCustomFieldsIfAllowed(
 /** A phone number with country code (ITU-T E.164), as the service writes phone numbers. */
 const e164 = '^\\+[1-9]\\d{6,14}$';
 
-function fieldOf(fieldDefinition: Definition): Field {
+export function customFieldOf(fieldDefinition: Definition): Field {
 	const { key, label, description, type, options, required, unique } = fieldDefinition;
 	const field: Field = {
 		name: customFieldPrefix + key,

@@ -14,7 +14,7 @@ import type { Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import type { ComparedField } from '../fields/keys';
 import { isBlank } from '../values/blank';
-import { foldedText, visibleText } from '../values/foldedText';
+import { foldedText, unaccentedText, visibleText } from '../values/foldedText';
 import { listed } from '../values/listed';
 import { failureOfValue, lookUp, outcomeOfIds, valuesPerRequest, type Collection, type LookedUp, type LookUpOutcome } from './lookUp';
 
@@ -236,10 +236,12 @@ async function candidatesIn(
 }
 
 function findIn({ records }: Candidates, { fields, name }: NameToFind): NamedId {
-	const word = foldedText(name);
-	const isCalled = (record: IDataObject) =>
-		fields.map((field) => record[field]).some((value) => hasText(value) && foldedText(value) === word);
-	return outcomeOfIds([...new Set(records.filter(isCalled).map(({ id }) => id))]);
+	const called = (fold: (text: string) => string) =>
+		records.filter((record) => fields.map((field) => record[field]).some((value) => hasText(value) && fold(value) === fold(name)));
+	const found = called(foldedText);
+	// People leave accents out. A name with the same accents is the right one.
+	const all = found.length > 0 ? found : called((text) => unaccentedText(visibleText(text)));
+	return outcomeOfIds([...new Set(all.map(({ id }) => id))]);
 }
 
 /** A part of a record, such as a stage of a pipeline. */

@@ -14,6 +14,9 @@ export interface Column {
 	filled: number;
 	/** Some of its values. */
 	samples: unknown[];
+	/** The types of custom fields that all of its values fit, and its different values, if fields are created. */
+	types?: Set<string>;
+	values?: Set<string>;
 	/** Equal for columns with the same values in the same rows. */
 	digest: number;
 }
@@ -113,7 +116,7 @@ function chosenMatch(names: FieldNames, column: string, field: string | undefine
 	throw new Error(`Exceptions: the CRM has no single field “${field}” for the column “${column}”. Choose another one. Nothing was written.`);
 }
 
-const unknownName = 'No field has this name';
+export const unknownName = 'No field has this name';
 
 /** By the name or label of a field alone. */
 function namedMatch(names: FieldNames, { name, samples }: Column, { recordFieldNames, recordFieldWords }: MatchedFields): Match {

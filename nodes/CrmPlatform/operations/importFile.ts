@@ -87,9 +87,8 @@ export async function planOf(
 	const matchFor = fieldToMatchOn(execution, new MatchingColumn(n8n, 'matchOn'), match, whenBlank);
 	const matchOn = decided ? decided.matchOn : operation === 'upsert' ? matchFor(item) : undefined;
 	if (matchOn?.startsWith(customFieldPrefix)) await refuseRepeatable(execution, path, matchOn);
-	const chosenKinds = n8n.getNodeParameter('options.createMissing', item, []) as string[];
 	return {
-		missing: await MissingRecords.chosen(execution, chosenKinds, isPreview),
+		missing: await MissingRecords.chosen(execution, isPreview),
 		item,
 		operation,
 		description: write.job,

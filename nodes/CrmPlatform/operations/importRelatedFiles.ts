@@ -18,7 +18,7 @@ import { readPreview } from '../values/readers';
 import { foldedText } from '../values/foldedText';
 import { ExpectedRecords } from '../writing/importCheck';
 import { matchedFields, planColumns, surveyed, type FileSurvey } from '../writing/importColumns';
-import { keyDigest } from '../writing/importKeys';
+import { keyDigest } from '../base/digest';
 import type { ImportPlan } from '../writing/importPlan';
 import { importRows } from '../writing/importRows';
 import { writeOncePerOption } from '../writing/writeOne';
@@ -186,7 +186,7 @@ const leftOut = 'Left out by choice.';
 /** @returns the file with its plan, or why it is not imported */
 async function typedFile(execution: Execution, recordTypes: Resource[], file: InputFile, chosen: ChosenFile | undefined): Promise<RelatedFile | string> {
 	const { n8n, api } = execution;
-	const survey = await readThenClose(await opened(n8n, file), surveyed);
+	const survey = await readThenClose(await opened(n8n, file), async (records) => await surveyed(n8n, records));
 	if (chosen?.kind === 'none') return leftOut;
 	const found = chosen?.kind ? { type: recordTypes.find(({ value }) => value === chosen.kind), why: 'Chosen' } : await typeOf(execution, recordTypes, file.name, survey);
 	const { type, why } = found;
@@ -194,19 +194,17 @@ async function typedFile(execution: Execution, recordTypes: Resource[], file: In
 	const ofType = { ...execution, resource: type };
 	const description = await api.describe(type.path);
 	const match = description?.upsert?.job?.match?.values ?? [];
-	const planned = async (operation: 'create' | 'upsert', matchOn?: string): Promise<ImportPlan> => {
-		const target = await planOf(ofType, file.item, { operation, ...(matchOn !== undefined && { matchOn }) });
-		const plan = { ...target, name: file.name };
-		return await readThenClose(await opened(n8n, file), async (records) => {
-			const namesLength = (records.columns ?? []).reduce((sum, { length }) => sum + length + 6, 0);
-			const columns = await planColumns(ofType, plan, { exceptions: chosen?.columns ?? new Map(), only: undefined }, records, survey);
-			return { ...plan, columns, namesLength };
-		});
-	};
-	let plan = await planned('upsert', match[0]);
-	const filled = (name: string) => plan.columns.table.find(({ field }) => field === name)?.filled ?? 0;
-	const key = [externalId.name, ...match].find((name) => match.includes(name) && (name === externalId.name ? Number(filled(name)) > 0 : filled(name) === survey.rows));
-	plan = key === undefined ? await planned('create') : { ...plan, ...(await planOf(ofType, file.item, { operation: 'upsert', matchOn: key })) };
+	const target = { ...(await planOf(ofType, file.item, { operation: 'upsert', ...(match[0] !== undefined && { matchOn: match[0] }) })), name: file.name };
+	const plan = await readThenClose(await opened(n8n, file), async (records): Promise<ImportPlan> => {
+		const namesLength = (records.columns ?? []).reduce((sum, { length }) => sum + length + 6, 0);
+		const exceptions = chosen?.columns ?? new Map<string, string>();
+		return { ...target, namesLength, columns: await planColumns(ofType, target, { exceptions, only: undefined }, records, survey) };
+	});
+	const filled = (name: string) => Number(plan.columns.table.find(({ field }) => field === name)?.filled ?? 0);
+	const key = [externalId.name, ...match].find((name) => match.includes(name) && (name === externalId.name ? filled(name) > 0 : filled(name) === survey.rows));
+	const { missing } = plan;
+	Object.assign(plan, await planOf(ofType, file.item, key === undefined ? { operation: 'create' } : { operation: 'upsert', matchOn: key }), { missing });
+	if (key === undefined) delete plan.matchOn;
 	return { ...file, execution: ofType, plan, fields: description?.create?.fields ?? [], why, lateLinks: [], ids: new Map(), check: () => undefined, json: {}, files: {} };
 }
 

@@ -198,7 +198,7 @@ export const repeatedRowsOption: INodeProperties = {
 		{ name: 'Refuse All but the First', value: 'refuse' },
 	],
 	default: 'lastWins',
-	description: 'Rows with the same ID, or the same value to match on',
+	description: 'Rows with the same ID or value to match on',
 };
 
 const createMissingOption: INodeProperties = {
@@ -207,11 +207,13 @@ const createMissingOption: INodeProperties = {
 	type: 'multiOptions',
 	noDataExpression: true,
 	options: [
+		{ name: 'Choices of Custom Fields', value: 'choices' },
 		{ name: 'Companies', value: 'companies' },
+		{ name: 'Custom Fields', value: 'customFields' },
 		{ name: 'Tags', value: 'tags' },
 	],
 	default: [],
-	description: 'What to create if rows name it and it does not exist',
+	description: 'What to create if rows name it',
 };
 
 const otherOwnerOption: INodeProperties = {

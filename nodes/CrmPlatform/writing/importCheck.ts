@@ -5,7 +5,7 @@ import { withFields } from '../lookUp/lookUp';
 import { externalId } from '../lookUp/sourceIds';
 import type { Execution } from '../model';
 import { isBlank } from '../values/blank';
-import { keyDigest } from './importKeys';
+import { keyDigest } from '../base/digest';
 
 const maxRows = 2 ** 40;
 /** More links could not be told apart in one number beside the digest of their values. */

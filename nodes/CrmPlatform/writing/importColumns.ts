@@ -1,17 +1,19 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { allCustomFields, type Field } from '../fields/field';
 import type { FileRecords } from '../files/rows';
 import { UnreadableFile } from '../files/unreadableFile';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import { externalId } from '../lookUp/sourceIds';
-import { chosenSource } from '../mapping/chosenNotations';
+import { chosenNotations, chosenSource } from '../mapping/chosenNotations';
 import { matchColumns, type Column, type ColumnMatch, type MatchedFields } from '../mapping/columnMatch';
 import { meaningText, wordsOf } from '../mapping/fieldNames';
 import type { Execution } from '../model';
 import type { MappedColumns } from '../parameters/columns';
 import { isBlank } from '../values/blank';
 import { listed } from '../values/listed';
+import { addMissingFields, fittingTypes } from './missingFields';
+import { chosenToCreate, type MissingRecords } from './missingRecords';
 
 /** What rows become. */
 export interface ImportTarget {
@@ -43,7 +45,7 @@ export interface ColumnPlan {
  */
 export async function planColumns(
 	execution: Execution,
-	plan: ImportTarget,
+	plan: ImportTarget & { missing: MissingRecords },
 	{ exceptions, only }: MappedColumns,
 	file: FileRecords,
 	survey?: FileSurvey,
@@ -56,13 +58,14 @@ export async function planColumns(
 			`Columns: the file has no column ${missing.map((name) => `“${name}”`).join(', ')}. Its columns are ${header!.join(', ')}. Nothing was written.`,
 		);
 	}
-	const { columns } = survey ?? (await surveyed(file));
+	const { columns } = survey ?? (await surveyed(execution.n8n, file));
 	const matches = only
 		? columns.map(({ name, filled, samples }): ColumnMatch => {
 				const [meaning] = [...only].find(([, column]) => column === name) ?? [];
 				return { name, filled, samples, why: meaning === undefined ? 'Not mapped' : 'Chosen', ...(meaning !== undefined && { meaning }) };
 			})
 		: matchColumns(columns, await matchedFields(execution, plan, chosenSource(execution.n8n) !== undefined), exceptions);
+	await addMissingFields(execution, plan, columns, matches);
 	const twice = matches.find(({ name, meaning, filled }) => repeated.has(name) && meaning !== undefined && filled > 0)?.name;
 	if (twice !== undefined) throw new Error(`The header has the column “${twice}” twice. Rename or remove one of them; nothing was written.`);
 	const isAnyFilled = columns.some(({ filled }) => filled > 0);
@@ -98,6 +101,8 @@ export function withFieldNames(content: IDataObject, { renamed, leftOut }: Colum
 }
 
 const maxSamples = 20;
+/** Maximum number of values that become choices. */
+const maxValues = 500;
 /** Maximum characters of a sample. */
 const maxSampleLength = 100;
 
@@ -108,7 +113,9 @@ export interface FileSurvey {
 }
 
 /** Reads a file once. A file that cannot be read to its end is read up to there. */
-export async function surveyed({ columns: header, rows }: FileRecords): Promise<FileSurvey> {
+export async function surveyed(n8n: IExecuteFunctions, { columns: header, rows }: FileRecords): Promise<FileSurvey> {
+	const makesFields = chosenToCreate(n8n).some((kind) => kind === 'customFields' || kind === 'choices');
+	const notations = chosenNotations(n8n) ?? {};
 	let count = 0;
 	const columns = new Map<string, Column>();
 	const columnOf = (name: string): Column => {
@@ -126,6 +133,12 @@ export async function surveyed({ columns: header, rows }: FileRecords): Promise<
 					if (isBlank(value)) continue;
 					column.filled += 1;
 					if (column.samples.length < maxSamples) column.samples.push(shortSample(value));
+					if (makesFields) {
+						const fitting = fittingTypes(value, notations);
+						column.types = new Set(column.types ? fitting.filter((type) => column.types?.has(type)) : fitting);
+						column.values ??= new Set();
+						if (column.values.size < maxValues) column.values.add(typeof value === 'string' ? value : JSON.stringify(value));
+					}
 					column.digest = digested(column.digest, `${row} ${typeof value === 'string' ? value : JSON.stringify(value)}`);
 				}
 			}

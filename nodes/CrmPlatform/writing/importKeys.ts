@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { keyDigest } from '../base/digest';
 import { fieldNamed, idField, type Field } from '../fields/field';
 import { matchKey } from '../fields/keys';
 import type { ImportTarget } from './importColumns';
@@ -46,16 +47,4 @@ export class RowKeys {
 		if (this.repeated === 0 || this.isRefused) return undefined;
 		return `${this.repeated} rows have the same ${this.field!.label} as an earlier row: of these, the last one wins. For example ${this.examples.join(', ')}. To refuse them, set Rows of One Record in the options.`;
 	}
-}
-
-/** A digest of 53 bits (FNV-1a, twice): of a million keys, two are alike with a probability of 1 in 18,000. */
-export function keyDigest(text: string): number {
-	let low = 0x811c9dc5;
-	let high = 0x2f0b4c47;
-	for (let i = 0; i < text.length; i++) {
-		const code = text.charCodeAt(i);
-		low = Math.imul(low ^ code, 0x01000193);
-		high = Math.imul(high ^ code, 0x85ebca6b);
-	}
-	return (high & 0x1fffff) * 0x1_0000_0000 + (low >>> 0);
 }

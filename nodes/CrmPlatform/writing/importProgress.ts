@@ -95,7 +95,7 @@ export class ImportProgress {
 		}
 		if (!plan.isLinking) noteOutcome(execution, counts, { file: this.file, problem, plan });
 		if (notice !== undefined) execution.api.notices.add(inFile(plan, notice));
-		return { json: { ...this.result(problem), repeated, created_for_links: plan.missing.summary }, files };
+		return { json: { ...this.result(problem), repeated, created_besides: plan.missing.summary }, files };
 	}
 
 	private result(problem: string | undefined): IDataObject {

@@ -1,16 +1,16 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { getOrCreate } from '../base/maps';
 import { lookUpNames, parseName } from '../lookUp/names';
 import type { Execution } from '../model';
 import { readText } from '../values/readers';
-import { foldedText } from '../values/foldedText';
-import { keyDigest } from './importKeys';
+import { foldedText, unaccentedText, visibleText } from '../values/foldedText';
+import { keyDigest } from '../base/digest';
 import { writeOne } from './writeOne';
 
 /** What links name and no record is called: how often it is created, or would be, by collection. */
 export class MissingRecords {
-	/** By collection and folded name. */
+	/** By collection and name, without case and accents. */
 	private readonly byName = new Map<string, Map<string, { name: unknown; id: Promise<unknown> }>>();
 	private readonly execution: Execution;
 	private readonly collections: readonly string[];
@@ -25,11 +25,12 @@ export class MissingRecords {
 	}
 
 	/**
-	 * @param collections of the records to create
+	 * What the user has chosen to create.
+	 *
 	 * @throws Error in the user's words if *Owner for the Others* is no user
 	 */
-	static async chosen(execution: Execution, collections: readonly string[], isPreview: boolean): Promise<MissingRecords> {
-		return new MissingRecords(execution, collections, isPreview, await otherOwner(execution));
+	static async chosen(execution: Execution, isPreview: boolean): Promise<MissingRecords> {
+		return new MissingRecords(execution, chosenToCreate(execution.n8n), isPreview, await otherOwner(execution));
 	}
 
 	/** @returns the ID of the record that stands for the name; undefined if there is none, which refuses the name */
@@ -39,8 +40,15 @@ export class MissingRecords {
 		if (!values) return undefined;
 		const records = getOrCreate(this.byName, collection, () => new Map<string, { name: unknown; id: Promise<unknown> }>());
 		const create = async () => (this.isPreview ? text : await createNamed(this.execution, collection, values));
-		return await getOrCreate(records, foldedText(String(values.name)), () => ({ name: values.name, id: create() })).id;
+		return await getOrCreate(records, unaccentedText(visibleText(String(values.name))), () => ({ name: values.name, id: create() })).id;
 	};
+
+	creates = (kind: string): boolean => this.collections.includes(kind);
+
+	/** Notes something else that is created, or would be. */
+	note(kind: string, name: string): void {
+		getOrCreate(this.byName, kind, () => new Map()).set(foldedText(name), { name, id: Promise.resolve() });
+	}
 
 	/** For the output: what was created, or would be. */
 	get summary(): IDataObject[] {
@@ -51,6 +59,8 @@ export class MissingRecords {
 		}));
 	}
 }
+
+export const chosenToCreate = (n8n: IExecuteFunctions): string[] => n8n.getNodeParameter('options.createMissing', 0, []) as string[];
 
 const namesShown = 50;
 
@@ -67,7 +77,7 @@ async function createNamed(execution: Execution, collection: string, values: IDa
 	const description = (await execution.api.describe(`/${collection}`))?.create;
 	if (!description) return undefined;
 	const path = `/v1/${collection}`;
-	const key = [0, -1, keyDigest(`${collection} ${foldedText(String(values.name))}`)];
+	const key = [0, -1, keyDigest(`${collection} ${unaccentedText(visibleText(String(values.name)))}`)];
 	return (await writeOne(execution, description, { collection: path, path, body: values }, key)).record.id;
 }
 
