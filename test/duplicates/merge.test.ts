@@ -67,3 +67,42 @@ describe('a merge of two contacts', () => {
 		expect(await record('messages', ids.messages!)).toMatchObject({ contact_id: newId });
 	});
 });
+
+describe('groups that cannot be merged', () => {
+	test('get a sentence each, and the others are merged', async () => {
+		const people = await Promise.all(Array.from({ length: 6 }, async (_, i) => (await add('contacts', { last_name: `Bad ${i}` })).id));
+		await sandbox.call('DELETE', `/v1/contacts/${people[5]}`);
+		const groups = [[people[0]], [people[0], people[1]], [people[1], people[2]], [people[2], people[5]], 'con_none, con_other', [people[3], people[4]]];
+		const { items } = await merge(groups.map((group) => group));
+		expect(items.map(({ result, reason }) => `${String(result)}: ${String(reason)}`)).toEqual([
+			expect.stringContaining('fewer than two'), expect.stringContaining('is in several groups (items 0, 1)'),
+			expect.stringContaining('in several groups (items 1, 2)'), expect.stringContaining('in several groups (items 2, 3)'),
+			expect.stringContaining('There is no record con_none'), 'merged: null',
+		]);
+		expect((await merge([[people[2], people[5]]])).items).toMatchObject([
+			{ result: 'refused', reason: expect.stringContaining(`${people[5]} was deleted, and not by a merge of this workflow`) as string },
+		]);
+	});
+
+	test('nothing is written beyond Maximum Deletions, nor with a rule that a field cannot have', async () => {
+		const ids = await Promise.all([0, 1].map(async (i) => (await add('contacts', { last_name: 'Max', email: `max-${i}@x.example` })).id));
+		await sandbox.clear();
+		await expect(merge([ids], { maxDeletions: 0 })).rejects.toThrow('1 records would be deleted, and Maximum Deletions allows 0');
+		await expect(merge([ids], { fieldRules: { rows: [{ field: 'email', rule: 'newest' }] } })).rejects.toThrow('Email must be unique');
+		await expect(merge([ids], { fieldRules: { rows: [{ field: 'last_name', rule: 'all' }] } })).rejects.toThrow('Last Name has one value');
+		expect(await sandbox.writes()).toEqual([]);
+	});
+});
+
+test('companies are found by any of their domains, and merged with what belongs to them', async () => {
+	const companies = duplicatesOf(sandbox, 'company');
+	const first = await add('companies', { name: 'Acme', domain: 'acme.example' });
+	const second = await add('companies', { name: 'ACME Inc.', domain: 'acme.test', domains: ['acme.test', 'Acme.Example'], parent_company_id: first.id });
+	const contact = await add('contacts', { last_name: 'Wile', company_id: second.id });
+	const { items: [group] } = await companies.find(['domain']);
+	expect(group).toMatchObject({ ids: [first.id, second.id], why: ['Domain: acme.example'] });
+	const { items } = await companies.merge([group!.ids], { survivor: 'id', survivorId: second.id });
+	expect(items).toMatchObject([{ result: 'merged', id: second.id, name: 'ACME Inc.', deleted: [first.id] }]);
+	expect(await record('contacts', contact.id)).toMatchObject({ company_id: second.id });
+	expect(await record('companies', second.id)).toMatchObject({ parent_company_id: null, domain: 'acme.test' });
+});

@@ -23,7 +23,7 @@ export class UndoOrder {
 	private readonly writer: UndoWriter;
 	/** The writes that are not yet done: not tried, or refused because another record still has a unique value. */
 	private open: RecordUndo[];
-	/** The records that were created without a value or a link. */
+	/** The records that were written without a value or a link. */
 	private readonly incomplete: RecordUndo[] = [];
 
 	constructor(choices: UndoChoices, logged: LoggedChanges, writer: UndoWriter) {
@@ -81,6 +81,8 @@ export class UndoOrder {
 		const incomplete = [...circular, ...beside];
 		this.incomplete.push(...incomplete);
 		const undos = incomplete.length > 0 ? incomplete : this.openTo('update');
+		// The record that an update links to may only wait for the value that this update gives back.
+		if (incomplete.length === 0) this.incomplete.push(...undos.filter((undo) => this.links.waitsForCreation(undo)));
 		await this.write(undos, true);
 		return undos.length > 0;
 	}
@@ -199,18 +201,18 @@ export class UndoWriter {
 		throw error;
 	}
 
-	/** Writes the values that are missing in created records: links to records that were created later, and values that have become free. */
+	/** Writes the values that are missing in written records: links to records that were created later, and values that have become free. */
 	async complete(undos: RecordUndo[]): Promise<void> {
 		for (const undo of undos) {
-			const [resolved, outcome, current] = [this.links.resolve(undo), this.outcomeOf(undo), this.writtenRecords.get(undo)];
+			const [resolved, outcome, current] = [this.links.resolve(undo), this.outcomeOf(undo), this.writtenRecords.get(undo) ?? undo.current];
 			const writtenValue = (name: string) => outcome.changes.find(({ field, kept }) => field === name && !kept)?.to;
-			const missingChanges = resolved.changes.filter(({ field, to }) => !hasSameValue(to, writtenValue(field)));
-			if (!current || outcome.newId === undefined || missingChanges.length === 0) continue;
+			const missingChanges = resolved.changes.filter(({ field, to, kept }) => !kept && !hasSameValue(to, writtenValue(field)));
+			if (!current || missingChanges.length === 0) continue;
 			const changes = missingChanges.map((change) => ({ ...change, from: fieldValue(current, change.field) }));
 			const completion: RecordUndo = { ...resolved, action: 'update', current, changes };
 			const { answers: [answer], error } = await sendUndoWrites(this.execution, this.fields, [completion]);
 			if (error) throw error;
-			if (answer && !(answer instanceof Error)) this.outcomes.set(undo, { ...resolved, newId: outcome.newId });
+			if (answer && !(answer instanceof Error)) this.outcomes.set(undo, { ...resolved, ...(outcome.newId !== undefined && { newId: outcome.newId }) });
 		}
 	}
 
