@@ -77,6 +77,8 @@ export const everydayHint: NonNullable<INodeTypeDescription['builderHint']> = {
 	extraTypeDefContent: [{ content: [...examples, describeOperations(everydayMenu), fields].join('\n') }],
 };
 
+const createdTypes = administration.filter(({ operations }) => operations.some(({ option }) => option.value === 'create'));
+
 export const adminHint: NonNullable<INodeTypeDescription['builderHint']> = {
-	extraTypeDefContent: [{ content: `${describeOperations(adminMenu)}\n${fieldsJsonHint} ${describeFields(administration)}` }],
+	extraTypeDefContent: [{ content: `${describeOperations(adminMenu)}\n${fieldsJsonHint} ${describeFields(createdTypes)}` }],
 };

@@ -23,6 +23,7 @@ const floors: Floor[] = [
 		approval: [n8n, 'zod', 'luxon', 'node:crypto'],
 		undo: [n8n, 'node:crypto'],
 	},
+	{ person: [n8n, 'node:crypto'] },
 	{ duplicates: [n8n, 'node:crypto'] },
 	{ operations: [n8n, 'node:crypto'] },
 	{ resources: [] },

@@ -72,8 +72,9 @@ describe('groups that cannot be merged', () => {
 	test('get a sentence each, and the others are merged', async () => {
 		const people = await Promise.all(Array.from({ length: 6 }, async (_, i) => (await add('contacts', { last_name: `Bad ${i}` })).id));
 		await sandbox.call('DELETE', `/v1/contacts/${people[5]}`);
-		const groups = [[people[0]], [people[0], people[1]], [people[1], people[2]], [people[2], people[5]], 'con_none, con_other', [people[3], people[4]]];
-		const { items } = await merge(groups.map((group) => group));
+		const pair = (first: number) => [people[first], people[first + 1]];
+		const groups = [[people[0]], pair(0), pair(1), [people[2], people[5]], 'con_none, con_other', pair(3)];
+		const { items } = await merge(groups);
 		expect(items.map(({ result, reason }) => `${String(result)}: ${String(reason)}`)).toEqual([
 			expect.stringContaining('fewer than two'), expect.stringContaining('is in several groups (items 0, 1)'),
 			expect.stringContaining('in several groups (items 1, 2)'), expect.stringContaining('in several groups (items 2, 3)'),
@@ -97,7 +98,9 @@ describe('groups that cannot be merged', () => {
 test('companies are found by any of their domains, and merged with what belongs to them', async () => {
 	const companies = duplicatesOf(sandbox, 'company');
 	const first = await add('companies', { name: 'Acme', domain: 'acme.example' });
-	const second = await add('companies', { name: 'ACME Inc.', domain: 'acme.test', domains: ['acme.test', 'Acme.Example'], parent_company_id: first.id });
+	const second = await add('companies', {
+		name: 'ACME Inc.', domain: 'acme.test', domains: ['acme.test', 'Acme.Example'], parent_company_id: first.id,
+	});
 	const contact = await add('contacts', { last_name: 'Wile', company_id: second.id });
 	const { items: [group] } = await companies.find(['domain']);
 	expect(group).toMatchObject({ ids: [first.id, second.id], why: ['Domain: acme.example'] });

@@ -30,7 +30,7 @@ export interface LinkingCollection {
 const maxValues = 50;
 
 /** The paths of the collections of a record type: records of each custom object are one. */
-async function collectionPathsOf(api: Connection, { path }: Resource): Promise<string[]> {
+export async function collectionPathsOf(api: Connection, { path }: Resource): Promise<string[]> {
 	if (!path.includes('{')) return [`/v1${path}`];
 	const objects = await firstRecords(api, path.replace(/\/\{.*$/s, ''));
 	return objects.map(({ key }) => `/v1${path.replace(/\{.*?\}/, pathOf`${String(key)}`)}`);

@@ -12,6 +12,8 @@ import { sendRequest } from '../operations/sendRequest';
 import { undo } from '../operations/undo';
 import { valuesInOption } from '../parameters/fieldParameters';
 import { pickerProperty } from '../parameters/recordParameters';
+import { erasePerson } from '../person/erasePerson';
+import { exportPerson } from '../person/exportPerson';
 import { deal } from './deal';
 import { message } from './message';
 import { task } from './task';
@@ -107,6 +109,7 @@ export const administration: Resource[] = [
 	service({ name: 'Custom Object', value: 'customObject', path: '/custom-objects' }, customObjects, true),
 	service({ name: 'Event', value: 'event', path: '/events' }, eventOperations),
 	service({ name: 'Job', value: 'job', path: '/jobs' }, jobOperations),
+	service({ name: 'Person', value: 'person', path: '/contacts' }, [erasePerson(everydayRecords), exportPerson(everydayRecords)]),
 	service({ name: 'Pipeline', value: 'pipeline', path: '/pipelines' }, recordOperations('pipeline'), true),
 	service({ name: 'Plan', value: 'account', path: '/account' }, [planOperation]),
 	service({ name: 'Tag', value: 'tag', path: '/tags' }, recordOperations('tag'), true),

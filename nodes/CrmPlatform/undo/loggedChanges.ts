@@ -69,6 +69,7 @@ export class LoggedChanges {
 			this.hidden += gap;
 			missingAfter = isChosen ? undefined : (missingAfter ?? gap);
 			if (!isChosen) continue;
+			if (event.type.endsWith('.erased')) throw new Error(erased(this.choices.causer.label, event));
 			this.found++;
 			this.unseen += missing;
 			missing = 0;
@@ -162,6 +163,8 @@ const shortLog = (begin: string) =>
 	`Since: the CRM’s log only goes back to ${begin}, so earlier changes cannot be undone. Nothing was written. Set Since to ${begin} or later, or turn on Allow Partial Undo.`;
 const emptyLog =
 	'Since: the log of the CRM is empty, so the changes since then are unknown. Nothing was written. If nothing was changed, there is nothing to undo.';
+const erased = (label: string, { type, data: { object } }: CrmEvent) =>
+	`Changes of ${label} erased the ${type.replace(/\.erased$/, '')} ${String(object.id)} permanently, which cannot be undone. Nothing was written. Choose other changes, or limit Since and Until.`;
 const sentMessage = 'Messages cannot be taken back.';
 const setupChange = 'Changes to the setup of an account must be undone by hand.';
 const changesOf = (count: number): string => `${count.toLocaleString('en')} ${count === 1 ? 'change' : 'changes'}`;

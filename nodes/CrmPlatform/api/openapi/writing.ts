@@ -21,6 +21,8 @@ export interface WriteDescription extends IdempotencyHeader {
 	isClosed?: true;
 	/** Whether the write can be made conditional on the record's version (If-Match, RFC 9110, section 13.1.1). */
 	takesIfMatch?: true;
+	/** Whether a deletion can be permanent: `?permanent=true` leaves only a tombstone. */
+	takesPermanent?: true;
 	/** Whether every described success response contains the id of the record. */
 	answersId?: true;
 	/** The parameter that tells an upsert by which field to find the record; absent if that is unclear. */
@@ -65,6 +67,8 @@ export function describeWrite(
 	Object.assign(description, idempotencyHeaderOf(document, pathItem, operation));
 	const headers = parametersIn(document, pathItem, operation, 'header');
 	if (headers.some(({ name = '' }) => /^if-match$/i.test(name))) description.takesIfMatch = true;
+	const isPermanent = verb === 'delete' && parametersIn(document, pathItem, operation, 'query').some(({ name }) => name === 'permanent');
+	if (isPermanent) description.takesPermanent = true;
 	const fields = description.fields.map(({ name }) => name);
 	const match = verb === 'put' ? describeMatch(document, pathItem, operation, fields) : undefined;
 	if (match) description.match = match;

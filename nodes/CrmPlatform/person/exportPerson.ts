@@ -1,0 +1,60 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { recordName } from '../api/record';
+import { occurrences } from '../base/maps';
+import { ItemWithFiles } from '../files/itemWithFiles';
+import { labelFor } from '../fields/field';
+import type { Operation, Resource } from '../model';
+import { recordAt, recordProperty } from '../parameters/recordParameters';
+import { eachItem } from '../schedule';
+import { isUnset } from '../values/blank';
+import { readPersonData, type PersonData, type PersonRecord } from './personData';
+
+/** @param types the record types that may concern a person */
+export function exportPerson(types: Resource[]): Operation {
+	return {
+		option: { name: 'Export', value: 'export', action: 'Export data of a person', description: 'Collect what the CRM has about a person' },
+		properties: (resource) => [recordProperty(resource)],
+		output: { type: 'object', properties: { id: { type: 'string' }, name: { type: 'string' }, records: { type: 'object' }, events: { type: 'number' }, places: { type: 'number' } } },
+		prepare: (execution) => eachItem(async (item) => {
+			const data = await readPersonData(execution.api, types, recordAt(execution, item).id);
+			const { contact, records, events } = data;
+			const { helpers } = execution.n8n;
+			const json = JSON.stringify(exportOf(data), undefined, '\t');
+			const counts = { records: Object.fromEntries(occurrences(records.map(collectionOf))), events: events.length, places: records.reduce((sum, { places }) => sum + places.length, 0) };
+			return new ItemWithFiles({ id: contact.id, name: recordName(contact) ?? null, ...counts }, {
+				data: await helpers.prepareBinaryData(Buffer.from(json), `${contact.id}.json`, 'application/json'),
+				readable: await helpers.prepareBinaryData(Buffer.from(readableText(data)), `${contact.id}.md`, 'text/markdown'),
+			});
+		}),
+	};
+}
+
+const collectionOf = ({ path }: PersonRecord): string => path.replace(/^\/v1\//, '');
+
+const exportOf = ({ contact, identifiers, records, events }: PersonData): IDataObject => ({
+	contact: contact.id,
+	identifiers: identifiers.values,
+	records: records.map((found): IDataObject => ({
+		collection: collectionOf(found), links_to_person: found.linksToPerson, is_linked: found.isLinked,
+		places: found.places as unknown as IDataObject[], record: found.record,
+	})),
+	events,
+});
+
+/** A Markdown text: a section for each record type, a list of values for each record, and the log. */
+function readableText({ contact, identifiers, records, events }: PersonData): string {
+	const lines = [`# ${recordName(contact) ?? contact.id}`, '', `Identifiers: ${identifiers.values.join(', ')}`];
+	const types = new Map(records.map((found) => [collectionOf(found), records.filter((other) => other.path === found.path)]));
+	for (const [collection, found] of types) {
+		lines.push('', `## ${labelFor(collection)}`);
+		for (const { record, linksToPerson, isLinked, isDeleted, places } of found) {
+			const why = [linksToPerson && 'links to the person', isLinked && record.id !== contact.id && 'linked from the person', places.length > 0 && `names the person in ${places.map(({ field }) => field).join(', ')}`, isDeleted && 'deleted'];
+			lines.push('', `### ${recordName(record) ?? record.id}`, '', why.filter(Boolean).join('; '), '');
+			for (const [name, value] of Object.entries(record)) if (!isUnset(value)) lines.push(`- ${labelFor(name)}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+		}
+	}
+	lines.push('', '## Who Changed What', '');
+	for (const { at, type, by, id, changes } of events) lines.push(`- ${at} ${type} ${id} by ${String(by.type ?? 'unknown')} ${String(by.id ?? '')}: ${JSON.stringify(changes)}`);
+	return `${lines.join('\n')}\n`;
+}

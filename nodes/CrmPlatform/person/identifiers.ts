@@ -1,0 +1,59 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { isObject } from '../base/json';
+import { fieldNamed } from '../fields/field';
+import { allValuesIn } from '../fields/keys';
+import { isBlank } from '../values/blank';
+import { visibleText } from '../values/foldedText';
+
+/** A place in which a text names the person. */
+export interface Place {
+	/** Its path in the record: `body`, `participants.0.email`. */
+	field: string;
+	text: string;
+}
+
+/** What is put in place of an identifier. */
+const erasedText = '[erased]';
+
+/** The email addresses, phone numbers and names of a person, and how to find them in texts. */
+export class Identifiers {
+	readonly values: string[];
+	private readonly patterns: RegExp[];
+
+	constructor(contact: IDataObject) {
+		const textsOf = (name: string) => allValuesIn(contact, fieldNamed(name)).filter((value) => !isBlank(value)).map(String);
+		const emails = textsOf('email');
+		const phones = textsOf('phone').filter((phone) => phone.replace(/\D/g, '').length > 5);
+		const { first_name: first, last_name: last } = contact;
+		// A first or last name alone is a word of other texts, too.
+		const names = [[first, last], [last, first]].filter((parts) => !parts.some(isBlank)).map((parts) => parts.join(' '));
+		this.values = [...new Set([...emails, ...phones, ...names.slice(0, 1)])];
+		this.patterns = [
+			...emails.map((email) => pattern(escaped(email), '[\\w.+-]', '[\\w-]|\\.\\w')),
+			...phones.map((phone) => pattern(`\\+?${phone.replace(/\D/g, '').split('').join('[\\s().\\/-]*')}`, '\\d', '\\d')),
+			...names.map((name) => pattern(visibleText(name).split(' ').map(escaped).join('[\\s,]+'), '\\p{L}', '\\p{L}')),
+		];
+	}
+
+	/** The texts of a value that name the person. */
+	placesIn(value: unknown, path: string[] = []): Place[] {
+		if (typeof value === 'string') {
+			const text = value.normalize('NFC');
+			return this.patterns.some((each) => text.search(each) !== -1) ? [{ field: path.join('.'), text: value.slice(0, 200) }] : [];
+		}
+		const members: Array<[string, unknown]> = Array.isArray(value) || isObject(value) ? Object.entries(value) : [];
+		return members.flatMap(([name, member]) => this.placesIn(member, [...path, name]));
+	}
+
+	/** A copy of a value in which no text names the person. */
+	without(value: unknown): unknown {
+		if (typeof value === 'string') return this.patterns.reduce((text, each) => text.replace(each, erasedText), value.normalize('NFC'));
+		if (Array.isArray(value)) return value.map((entry) => this.without(entry));
+		return isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.without(member)])) : value;
+	}
+}
+
+const escaped = (text: string): string => text.normalize('NFC').replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+
+const pattern = (text: string, notBefore: string, notAfter: string): RegExp => new RegExp(`(?<!${notBefore})${text}(?!${notAfter})`, 'giu');

@@ -1,0 +1,117 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { IDataObject } from 'n8n-workflow';
+
+import { nodeRuns } from '../support/node-runs.ts';
+import * as op from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
+import { undoing } from '../support/undo-node.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'person-'));
+const sandbox = useSandbox({ contacts: 0, db: join(folder, 'crm.db') });
+afterAll(() => rmSync(folder, { recursive: true }));
+const { run, output } = nodeRuns(sandbox);
+const { add, record, undo } = undoing(sandbox);
+const links = (...ids: string[]) => ids.map((id) => ({ resource: 'contacts', id }));
+const erase = (id: string, more: IDataObject = {}) =>
+	op.on('person', 'erase', id, { preview: false, confirmation: id, maxErased: 1000, ...more });
+
+const inbound = { channel: 'email', direction: 'inbound', to: ['us@us.example'], text: 'Hi' };
+const identifiers = ['ada@king.example', 'ada.home@king.example', '+442071838750', 'Ada King'];
+
+/** A person with records of every type around, some of which concern others, too. */
+async function addPerson() {
+	const company = await add('companies', { name: 'Engines', description: 'Founded by Ada King.' });
+	const person = await add('contacts', {
+		first_name: 'Ada', last_name: 'King', email: 'ada@king.example', phone: '+442071838750', company_id: company.id,
+		emails: [{ value: 'ada@king.example', primary: true }, { value: 'ada.home@king.example' }],
+	});
+	const other = await add('contacts', { last_name: 'Byron' });
+	const created: Record<string, string> = { company: company.id, person: person.id, other: other.id };
+	const bodies: Record<string, [collection: string, body: IDataObject]> = {
+		deal: ['deals', { title: 'Engine for Ada King', contact_id: person.id }],
+		ticket: ['tickets', { subject: 'Help', description: 'Call +44 20 7183 8750 or ADA@KING.EXAMPLE', contact_id: person.id }],
+		message: ['messages', { ...inbound, from: 'ada@king.example', contact_id: person.id }],
+		task: ['tasks', { title: 'Call Ada King', links: links(person.id) }],
+		shared: ['notes', { body: 'Ada King and Byron met', links: links(person.id, other.id) }],
+		note: ['notes', { body: 'Met Ada', links: links(person.id) }],
+		activity: ['activities', {
+			type: 'call', occurred_at: '2026-01-01T00:00:00Z', participants: [{ name: 'Ada King', email: 'ada@king.example' }], links: links(person.id),
+		}],
+		unrelated: ['notes', { body: 'Nevada Kingston and ada@king.example.org', links: links(other.id) }],
+	};
+	for (const [name, [collection, body]] of Object.entries(bodies)) created[name] = (await add(collection, body)).id;
+	return created;
+}
+
+test('an export of a person has every place in the account, by link and by text, and who changed what', async () => {
+	const created = await addPerson();
+	await sandbox.call('PATCH', `/v1/contacts/${created.person}`, { job_title: 'Mathematician' });
+	const { items: [item] } = await run(op.on('person', 'export', created.person));
+	const fileIn = (field: string) => Buffer.from(item!.binary![field]!.data, 'base64').toString();
+	const data = JSON.parse(fileIn('data')) as { records: Array<{ record: IDataObject }>; events: IDataObject[] };
+	const ids = data.records.map(({ record: { id } }) => id);
+	const expected = ['company', 'person', 'deal', 'ticket', 'message', 'task', 'shared', 'note', 'activity'].map((name) => created[name]);
+	expect(new Set(ids)).toEqual(new Set(expected));
+	const changes = { job_title: { from: null, to: 'Mathematician' } };
+	expect(data.events).toContainEqual(expect.objectContaining({ type: 'contact.updated', changes }));
+	const text = fileIn('readable');
+	expect(text).toContain('# Ada King');
+	expect(text).toContain('Engine for Ada King');
+	await output(erase(created.person!));
+});
+
+const named = identifiers.map((identifier) => new RegExp(`(?<!\\w)${identifier.replace(/[+.]/g, '\\$&')}(?!\\w|\\.org)`, 'i'));
+const isNamed = (text: string) => named.some((pattern) => pattern.test(text));
+
+test('after the erasure of a person whom only own records name, the database, the log, jobs and search know nothing', async () => {
+	const person = await add('contacts', {
+		first_name: 'Grace', last_name: 'Hopper', email: 'grace@hopper.example', phone: '+12025550142', external_id: 'grace-hopper',
+	});
+	await sandbox.call('PATCH', `/v1/contacts/${person.id}`, { job_title: 'Admiral' });
+	await add('notes', { body: 'Grace Hopper called from +1 202-555-0142', links: links(person.id) });
+	await add('messages', { ...inbound, from: 'grace@hopper.example', contact_id: person.id });
+	const gone = await add('tasks', { title: 'Write to grace@hopper.example', links: links(person.id) });
+	await sandbox.call('DELETE', `/v1/tasks/${gone.id}`);
+	const exportAll = { resource: 'file', operation: 'exportFile', kind: 'contact', binaryField: 'data', fileFormat: 'ndjson' };
+	await output({ ...exportAll, filters: {}, options: {} });
+	const items = [{ id: person.id, job_title: 'Rear Admiral' }];
+	await sandbox.call('POST', '/v1/contacts/batch/update', { items }, { 'Idempotency-Key': 'grace' });
+
+	const [certificate] = await output(erase(person.id));
+	expect(certificate).toMatchObject({ result: 'erased', keep: [], make_anonymous: [], remains: [] });
+	expect(certificate!.erase).toHaveLength(4);
+	const files = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'latin1')).join('');
+	expect(['Hopper', 'hopper', '12025550142', '202-555-0142'].filter((trace) => files.includes(trace))).toEqual([]);
+	expect(await sandbox.list('contacts?q=hopper')).toEqual([]);
+	await expect(undo('none')).resolves.toBeDefined();
+});
+
+test('an erasure is previewed, confirmed, certified, and cannot be undone', async () => {
+	const created = await addPerson();
+	await sandbox.clear();
+	const [plan] = await output(erase(created.person!, { preview: true }));
+	const idsOf = (list: unknown) => new Set((list as IDataObject[]).map(({ id }) => id));
+	expect(idsOf(plan!.erase)).toEqual(new Set(['person', 'message', 'task', 'note', 'activity'].map((name) => created[name])));
+	expect(idsOf(plan!.make_anonymous)).toEqual(new Set(['company', 'deal', 'ticket', 'shared'].map((name) => created[name])));
+	expect(plan!.keep).toEqual([]);
+	await expect(run(erase(created.person!, { confirmation: 'byron@king.example' }))).rejects.toThrow('neither an email address nor the ID');
+	await expect(run(erase(created.person!, { maxErased: 8 }))).rejects.toThrow('9 records would change, and Maximum Records allows 8');
+	expect(await sandbox.writes()).toEqual([]);
+
+	const { items: [item] } = await run(erase(created.person!, { confirmation: 'Ada@King.example' }), [{}], { executionId: 'erasure' });
+	// The log has the earlier texts of records that belong to others, and the certificate says so.
+	const events = await sandbox.list<{ data: { object: IDataObject } }>('events?limit=500');
+	const remaining = events.filter(({ data }) => isNamed(JSON.stringify(data)));
+	const certified = (item!.json.remains as IDataObject[]).map(({ collection, id }) => `${String(collection)} ${String(id)}`);
+	expect(certified.sort()).toEqual(remaining.map(({ data: { object: { id } } }) => `events ${String(id)}`).sort());
+	expect(item!.json).toMatchObject({ result: 'erased', keep: [], execution: 'erasure' });
+	for (const name of ['person', 'message', 'task', 'note', 'activity']) expect(JSON.stringify(item!.json)).not.toContain(created[name]);
+	expect(await record('deals', created.deal!)).toMatchObject({ title: 'Engine for [erased]', contact_id: created.person });
+	expect(await record('tickets', created.ticket!)).toMatchObject({ description: 'Call [erased] or [erased]' });
+	expect(await record('notes', created.shared!)).toMatchObject({ body: '[erased] and Byron met' });
+	await expect(undo('erasure')).rejects.toThrow('permanently, which cannot be undone');
+	await expect(run(op.on('person', 'export', created.person))).rejects.toThrow('There is no contact');
+});
