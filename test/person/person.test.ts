@@ -38,7 +38,8 @@ async function addPerson() {
 		shared: ['notes', { body: 'Ada King and Byron met', links: links(person.id, other.id) }],
 		note: ['notes', { body: 'Met Ada', links: links(person.id) }],
 		activity: ['activities', {
-			type: 'call', occurred_at: '2026-01-01T00:00:00Z', participants: [{ name: 'Ada King', email: 'ada@king.example' }], links: links(person.id),
+			type: 'call', occurred_at: '2026-01-01T00:00:00Z', links: links(person.id),
+			participants: [{ name: 'Ada King', email: 'ada@king.example' }],
 		}],
 		unrelated: ['notes', { body: 'Nevada Kingston and ada@king.example.org', links: links(other.id) }],
 	};

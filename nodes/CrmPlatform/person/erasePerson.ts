@@ -9,9 +9,8 @@ import { findRecord, isAnsweredWith } from '../api/record';
 import { applyPlan, describedWrites } from '../changes/apply';
 import { comparison } from '../changes/merge';
 import type { PlannedChange } from '../changes/plan';
-import type { IdentifiedRecord } from '../lookUp/lookUp';
 import type { Execution, MayContinue, Operation, Resource } from '../model';
-import { recordAt, recordProperty } from '../parameters/recordParameters';
+import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
 import { eachItem, runAll } from '../schedule';
 import { possibleIdsIn } from '../undo/links';
 import { readPreview, readText, readWholeNumber } from '../values/readers';
@@ -19,12 +18,12 @@ import { writeRecords } from '../writing/batches';
 import { requireDescribed } from '../writing/requireWrite';
 import { readPersonData, readTraces, type PersonData, type PersonRecord } from './personData';
 
-const preview: INodeProperties = {
+const erasurePreview: INodeProperties = {
 	displayName: 'Preview',
 	name: 'preview',
 	type: 'boolean',
 	default: true,
-	description: 'Whether to only return what would be erased',
+	description: 'Whether to only return what would change',
 };
 
 const confirmation: INodeProperties = {
@@ -32,8 +31,7 @@ const confirmation: INodeProperties = {
 	name: 'confirmation',
 	type: 'string',
 	default: '',
-	displayOptions: { show: { preview: [false] } },
-	description: 'The person’s email address or ID. Nothing brings the data back.',
+	description: 'The person’s email or ID',
 };
 
 const maximum: INodeProperties = {
@@ -42,14 +40,15 @@ const maximum: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 1000,
-	description: 'If more records would change, nothing is written',
+	description: 'If there are more, nothing is written',
 };
 
 /** @param types the record types that may concern a person */
 export function erasePerson(types: Resource[]): Operation {
 	return {
-		option: { name: 'Erase', value: 'erase', action: 'Erase a person', description: 'Delete a person permanently' },
-		properties: (resource) => [preview, recordProperty(resource), confirmation, maximum],
+		option: { name: 'Erase', value: 'erase', action: 'Erase a person', description: 'Delete permanently' },
+		properties: (resource) => [erasurePreview, recordProperty(resource), confirmation, maximum],
+		options: [ifEmptyOption],
 		output: {
 			type: 'object',
 			properties: { result: { type: 'string' }, contact: { type: 'string' }, erase: { type: 'array' }, make_anonymous: { type: 'array' }, keep: { type: 'array' } },
@@ -72,7 +71,7 @@ interface ErasurePlan {
 
 async function erase(execution: Execution, item: number, types: Resource[]): Promise<IDataObject> {
 	const { n8n, api } = execution;
-	const isPreview = readPreview(n8n.getNodeParameter(preview.name, item, ''));
+	const isPreview = readPreview(n8n.getNodeParameter(erasurePreview.name, item, ''));
 	const data = await readPersonData(api, types, recordAt(execution, item).id);
 	const { contact, identifiers } = data;
 	const plan = await planErasure(execution, data);
@@ -193,7 +192,7 @@ async function anonymize(execution: Execution, records: ErasurePlan['anonymized'
 		const group = records.filter((found) => found.path === path);
 		const typeExecution = forType(execution, group[0]!, `${runId}/anonymous/${path}`);
 		const list = await requireDescribed(typeExecution, 'list');
-		const planned = group.map(({ record, patch }, item): PlannedChange => ({ action: 'update', item, record: record as IdentifiedRecord, patch, changes: [] }));
+		const planned = group.map(({ record, patch }, item): PlannedChange => ({ action: 'update', item, record, patch, changes: [] }));
 		const { done, failures: [failure] } = await applyPlan(typeExecution, { path, list }, planned, await describedWrites(typeExecution, planned));
 		if (failure) throw failure.error;
 		const conflict = done.find(({ action }) => action === 'conflict');

@@ -5,7 +5,7 @@ import { occurrences } from '../base/maps';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import { labelFor } from '../fields/field';
 import type { Operation, Resource } from '../model';
-import { recordAt, recordProperty } from '../parameters/recordParameters';
+import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
 import { eachItem } from '../schedule';
 import { isUnset } from '../values/blank';
 import { readPersonData, type PersonData, type PersonRecord } from './personData';
@@ -13,8 +13,9 @@ import { readPersonData, type PersonData, type PersonRecord } from './personData
 /** @param types the record types that may concern a person */
 export function exportPerson(types: Resource[]): Operation {
 	return {
-		option: { name: 'Export', value: 'export', action: 'Export data of a person', description: 'Collect what the CRM has about a person' },
+		option: { name: 'Export', value: 'export', action: 'Export data of a person', description: 'Collect all data' },
 		properties: (resource) => [recordProperty(resource)],
+		options: [ifEmptyOption],
 		output: { type: 'object', properties: { id: { type: 'string' }, name: { type: 'string' }, records: { type: 'object' }, events: { type: 'number' }, places: { type: 'number' } } },
 		prepare: (execution) => eachItem(async (item) => {
 			const data = await readPersonData(execution.api, types, recordAt(execution, item).id);
@@ -37,7 +38,7 @@ const exportOf = ({ contact, identifiers, records, events }: PersonData): IDataO
 	identifiers: identifiers.values,
 	records: records.map((found): IDataObject => ({
 		collection: collectionOf(found), links_to_person: found.linksToPerson, is_linked: found.isLinked,
-		places: found.places as unknown as IDataObject[], record: found.record,
+		places: found.places, record: found.record,
 	})),
 	events,
 });

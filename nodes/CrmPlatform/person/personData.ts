@@ -93,7 +93,7 @@ async function readEvents(api: Connection, id: string, identifiers: Identifiers)
 		const changes = Object.fromEntries(changed.map((name) => [name, { from: previous?.[name] ?? null, to: object[name] ?? null }]));
 		events.push({
 			at: timestamp, type, by: { ...(event.actor as IDataObject | undefined), ...(actor !== undefined && { id: actor }) },
-			id: String(object.id), changes: changes as IDataObject, places: places as unknown as IDataObject[],
+			id: String(object.id), changes, places: places as unknown as IDataObject[],
 		});
 	}
 	return events;
