@@ -39,5 +39,6 @@ function choicesOf(resources: readonly Resource[]): Record<string, FormFields> {
 	return Object.fromEntries(entries.filter(([, fields]) => Object.keys(fields).length > 0));
 }
 
-const optionsOf = ({ enum: options, items }: JsonSchema): string[] =>
-	(options ?? items?.enum ?? []).filter((value) => typeof value === 'string');
+function optionsOf({ enum: options, items }: JsonSchema): string[] {
+	return (options ?? items?.enum ?? []).filter((value) => typeof value === 'string');
+}

@@ -36,6 +36,8 @@ function scopesTable(contract: SecuredContract, resources: SecuredMenu[]): strin
 		// An API request needs the scopes of its path.
 		if (path === '/') return [`| ${name} | Send | those of the request it sends |`];
 		if (operations.some(({ option }) => option.value === 'undo')) return [`| ${name} | Undo | \`events:read\`, and both scopes of the records |`];
+		const isAboutPerson = operations.some(({ option }) => option.value === 'erase');
+		if (isAboutPerson) return [`| ${name} | Erase, Export | \`events:read\` and the read scopes of all records; to erase, also their write scopes and \`records:erase\` |`];
 		const scopesOf = (operation: SecuredOperation) =>
 			requestsOf(operation, path).flatMap(([method, at]) => scopesAt(contract, method, at));
 		const byScopes = new Map<string, string[]>();

@@ -1,4 +1,4 @@
-import type { INodeCredentialDescription, INodeProperties } from 'n8n-workflow';
+import type { INodeCredentialDescription, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 
 import { withoutMembers } from './base/ownMembers';
 import type { MenuEntry, Operation, Resource } from './model';
@@ -68,7 +68,7 @@ const operationProperty = { displayName: 'Operation', name: 'operation', noDataE
  */
 function allOperations(resources: OfferedResource[]): INodeProperties {
 	const offered = new Map(resources.flatMap(({ operations }) => operations.map(({ option }) => [option.value, option])));
-	return { ...operationProperty, type: 'options', options: inOrder([...offered.values()]), displayOptions: { show: { '@version': [-1] } } };
+	return { ...propertyFor(inOrder([...offered.values()])), type: 'options', displayOptions: { show: { '@version': [-1] } } };
 }
 
 /**
@@ -77,14 +77,19 @@ function allOperations(resources: OfferedResource[]): INodeProperties {
  */
 function operationProperties({ value, operations }: OfferedResource): INodeProperties[] {
 	const options = inOrder(operations.map(({ option }) => option));
-	const lists = options.some((option) => option.value === operationProperty.default);
-	const property = { ...operationProperty, ...(!lists && { default: options[0]?.value ?? '' }) };
+	const property = propertyFor(options);
 	const actions = options.map((option) => withoutMembers(option, 'description'));
 	return [
 		// This one is first, since n8n 2.41 takes the resource of a human review from the first that has the operation.
 		{ ...property, type: 'hidden', options: actions, displayOptions: { show: { resource: [value] } } },
 		{ ...property, type: 'options', options, displayOptions: { show: { resource: [{ _cnd: { eq: value } }] } } },
 	];
+}
+
+/** The choice of an operation, at first the usual one. */
+function propertyFor(options: INodePropertyOptions[]) {
+	const lists = options.some((option) => option.value === operationProperty.default);
+	return { ...operationProperty, options, ...(!lists && { default: options[0]?.value ?? '' }) };
 }
 
 const inOrder = <Option extends { name: string }>(options: Option[]): Option[] =>

@@ -30,8 +30,8 @@ test('the Poll Trigger offers the resources that declare it, each of which can b
 test('each action declares whether it sends something out of the CRM; the other operations are not actions of CRM Platform Tools', () => {
 	// `send` is the operation of API Request: the one of messages declares that it leaves the CRM.
 	const general = [
-		'create', 'update', 'upsert', 'delete', 'get', 'getMany', 'getCurrent', 'count', 'addTag', 'removeTag', 'exportFile', 'importFile', 'undo',
-		'sendAndWait', 'send',
+		'create', 'update', 'upsert', 'delete', 'get', 'getMany', 'getCurrent', 'getTimeline', 'count', 'addTag', 'removeTag', 'exportFile',
+		'importFile', 'undo', 'sendAndWait', 'send', 'erase', 'export',
 	];
 	const silent = new Set(
 		resources.flatMap(({ operations }) =>

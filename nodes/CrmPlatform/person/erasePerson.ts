@@ -90,7 +90,7 @@ async function erase(execution: Execution, item: number, types: Resource[]): Pro
 	if (count > limit) throw new Error(`${count} records would change, and Maximum Records allows ${limit}. Nothing was written. To erase the person, set Maximum Records to ${count}.`);
 
 	const runId = randomUUID();
-	const mayContinue: MayContinue = (results) => !n8n.getExecutionCancelSignal()?.aborted && !results.some((result) => result instanceof Error);
+	const mayContinue: MayContinue = (results) => !n8n.getExecutionCancelSignal()?.aborted && !results.some(isFailure);
 	const others = plan.erased.filter(({ record }) => record.id !== contact.id);
 	await eraseRecords(execution, others, `${runId}/others`, mayContinue);
 	await anonymize(execution, plan.anonymized, runId);
@@ -169,6 +169,9 @@ const listsOf = ({ erased, anonymized, kept }: ErasurePlan) => {
 	};
 };
 
+/** A record that is gone was erased by an earlier attempt. */
+const isFailure = (result: unknown): result is Error => result instanceof Error && !isAnsweredWith(result, 404);
+
 /** @throws the first error; an erasure can be run again */
 async function eraseRecords(execution: Execution, records: PersonRecord[], runId: string, mayContinue: MayContinue): Promise<void> {
 	for (const path of new Set(records.map((found) => found.path))) {
@@ -176,13 +179,9 @@ async function eraseRecords(execution: Execution, records: PersonRecord[], runId
 		const typeExecution = forType(execution, group[0]!, `${runId}/${path}`);
 		const description = await requireDescribed(typeExecution, 'delete');
 		const writeOf = (i: number) => ({ collection: path, id: group[i]!.record.id, path: path + pathOf`/${group[i]!.record.id}`, query: { permanent: true } });
-		const work = writeRecords(typeExecution, description, writeOf, () => ({}), {
-			areAlone: true,
-			// It was erased by an earlier attempt.
-			onRefusal: (error) => (isAnsweredWith(error, 404) ? {} : error),
-		});
+		const work = writeRecords(typeExecution, description, writeOf, () => ({}), { areAlone: true });
 		for await (const results of runAll(work, group.length, mayContinue)) {
-			for (const { result } of results) if (result instanceof Error) throw result;
+			for (const { result } of results) if (isFailure(result)) throw result;
 		}
 	}
 }
