@@ -69,7 +69,8 @@ const maxPhoneDigits = 17;
  * since its country is unknown.
  */
 function phoneNumber(field: Field, value: unknown): unknown {
-	if (typeof value !== 'string') return value;
+	// Most texts have no pattern, and may be long.
+	if (typeof value !== 'string' || field.pattern === undefined) return value;
 	const { prefix, digits = '' } = phoneIn(value) ?? {};
 	if (prefix !== '+') return value;
 	const number = `+${digits}`;
