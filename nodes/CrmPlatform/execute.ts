@@ -27,6 +27,7 @@ import { refuseForeignArguments } from './toolCalls/toolArguments';
 import { toolCallOf, type ToolCall } from './toolCalls/toolCall';
 import { isToolCall } from './api/toolNode';
 import { nameExisting } from './writing/existingRecord';
+import { MissingRecords } from './writing/missingRecords';
 import { isFirstAttempt, originalExecution } from './writing/runState';
 
 /**
@@ -141,7 +142,11 @@ async function prepared(execution: Execution): Promise<SlicedRun> {
 	if (isToolCall(execution.n8n)) refuseForeignArguments(execution.n8n);
 	const { n8n, operation } = execution;
 	const isPreview = operation.options?.includes(previewOption) === true && readPreview(n8n.getNodeParameter('options.preview', 0, false));
-	const run = await operation.prepare(execution);
+	const missing = await MissingRecords.linked(execution, isPreview);
+	const run = await operation.prepare(missing ? { ...execution, missingId: missing.idFor } : execution);
+	for (const { records, count } of missing?.summary ?? []) {
+		execution.api.notices.add(`Linked Records: ${String(count)} × ${String(records)} ${isPreview ? 'would be' : 'were'} created, because none had the name.`);
+	}
 	return isPreview && run.writes ? previewOf(execution, run.writes) : run;
 }
 

@@ -4,6 +4,7 @@ import { outcomeField } from '../api/record';
 import { fieldNamed } from '../fields/field';
 import { matchKey } from '../fields/keys';
 import { collectionPath } from '../mapping/locator';
+import { OncePerItem } from '../mapping/itemReaders';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Operation, Write } from '../model';
@@ -12,6 +13,7 @@ import { simplifyProperty, batchOptions } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { foldedText } from '../values/foldedText';
 import { writeRecords } from '../writing/batches';
+import { nameFieldsToMatchOn, upsertByName } from '../writing/upsertByName';
 import { requireWrite, requireAnyValue } from '../writing/requireWrite';
 import { fieldToMatchOn, matchValue, noMatchValue, MatchingColumn } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/writeOne';
@@ -40,6 +42,13 @@ export function upsert(action: string): Operation {
 			const { match: matching, fields } = description;
 			const bodyOf = await prepareValues(execution, storedFields(execution.n8n, 'fields'), fields, 'clear');
 			const column = new MatchingColumn(execution.n8n, 'fieldsMatchOn', 'fields');
+			const name = column.mayDiffer ? '' : (column.of(0) ?? '');
+			const isName = nameFieldsToMatchOn.includes(name) && !matching?.values.includes(name) && fields.some((field) => field.name === name);
+			if (isName) {
+				const evaluated = new OncePerItem((item) => requireAnyValue(bodyOf(item)));
+				const resultFrom = await simplifyWritten(execution);
+				return await upsertByName(execution, { field: name, fields, bodyOf: (item) => evaluated.peek(item), resultFrom });
+			}
 			const matchFor = fieldToMatchOn(execution, column, matching);
 			const repeated = new RepeatedMatches(execution.api.notices);
 			const writeOf = (item: number): Write => {

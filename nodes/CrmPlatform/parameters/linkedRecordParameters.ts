@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { listedChoice } from './optionText';
-import { fieldsDependOn, linkedPicker } from './recordParameters';
+import { fieldsDependOn, linkedOrNewPicker } from './recordParameters';
 
 /**
  * Other records, picked from searchable lists, which n8n's mapper does not offer.
@@ -23,7 +23,7 @@ export function linkedProperty(
 				name: 'records',
 				values: [
 					listedChoice({ displayName: 'Field Name or ID', name: 'field' }, 'getLinks', fieldsDependOn),
-					linkedPicker,
+					linkedOrNewPicker,
 				],
 			},
 		],

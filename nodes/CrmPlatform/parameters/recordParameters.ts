@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { path } from '../api/http/path';
-import { pickedId, collectionPath, isPickedByExpression } from '../mapping/locator';
+import { pickedId, collectionPath, createdMode, isPickedByExpression } from '../mapping/locator';
 import { SkippedItem, type Execution, type MenuEntry, type Resource } from '../model';
 import { readOption } from '../values/readers';
 import type { PickedField } from '../mapping/pickedFields';
@@ -67,6 +67,12 @@ export function pickerProperty(
 export const linkedPicker: INodeProperties = {
 	...pickerProperty('Record', 'record', 'searchLinked', { isOptional: true, by: recordByNameOrId }),
 	typeOptions: { loadOptionsDependsOn: ['&field'] },
+};
+
+/** The same for a record that is written, which may link to a new one. */
+export const linkedOrNewPicker: INodeProperties = {
+	...linkedPicker,
+	modes: [...(linkedPicker.modes ?? []), { ...byNameOrId, name: createdMode, displayName: 'By Name, Created If Missing', type: 'string' }],
 };
 
 const emptyId = 'The ID is empty: the expression returned nothing for this item';

@@ -14,6 +14,7 @@ import { customFieldsOf } from './customFieldsOf';
 import { acceptingStored, choiceOptions, mapperField } from './mapperField';
 import { NothingToOffer, beforeCredential, editorContext, type EditorContext } from './editorContext';
 import { linkOptionsOf } from './linkOptions';
+import { nameFieldsToMatchOn } from '../writing/upsertByName';
 
 /** The fields the chosen operation writes, and which of them can be matched on. */
 export async function getFields(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
@@ -22,8 +23,10 @@ export async function getFields(this: ILoadOptionsFunctions): Promise<ResourceMa
 
 /** The fields an upsert can match on, after its default. */
 export async function getMatchFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const { fields, write } = await fieldsOfWrite(await editorContext(this));
-	const names = write.match ? matchableNames(write.match, fields) : [];
+	const context = await editorContext(this);
+	const { fields, write } = await fieldsOfWrite(context);
+	const byName = context.operation?.option.value === 'upsert' ? namesIn(fields) : [];
+	const names = write.match ? [...new Set([...matchableNames(write.match, fields), ...byName])] : [];
 	const options = names.map((name) => ({
 		name: fields.find((field) => field.name === name)?.label ?? name,
 		value: name,
@@ -112,6 +115,9 @@ export async function fieldsOfWrite({ api, resource, description, operation, col
 	const first = named.map((field, i): Field => (i < firstFields ? { ...field, important: true } : field));
 	return { api, write, fields: [...first, ...standardFields] };
 }
+
+/** The names by which records are looked up before they are written. */
+const namesIn = (fields: Field[]): string[] => nameFieldsToMatchOn.filter((name) => fields.some((field) => field.name === name));
 
 function matchableNames({ values, takesCustomFields }: MatchDescription, fields: Field[]): string[] {
 	const custom = takesCustomFields ? fields.filter(({ unique }) => unique) : [];

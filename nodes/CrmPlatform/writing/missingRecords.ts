@@ -1,7 +1,10 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
+import { linksOf } from '../api/openapi/linkFields';
 import { getOrCreate } from '../base/maps';
 import { lookUpNames, parseName } from '../lookUp/names';
+import { isCreated } from '../mapping/locator';
+import { storedParameter } from '../mapping/storedParameter';
 import type { Execution } from '../model';
 import { readText } from '../values/readers';
 import { foldedText, unaccentedText, visibleText } from '../values/foldedText';
@@ -31,6 +34,16 @@ export class MissingRecords {
 	 */
 	static async chosen(execution: Execution, isPreview: boolean): Promise<MissingRecords> {
 		return new MissingRecords(execution, chosenToCreate(execution.n8n), isPreview, await otherOwner(execution));
+	}
+
+	/** Those that *Linked Records* names in the mode *By Name, Created If Missing*; undefined if it has none. */
+	static async linked(execution: Execution, isPreview: boolean): Promise<MissingRecords | undefined> {
+		const rows = storedParameter(execution.n8n, 'fieldsLinked.records', []) as Array<{ field?: unknown; record?: unknown }>;
+		const names = rows.flatMap(({ field, record }) => (isCreated(record) ? [field] : []));
+		const description = names.length > 0 ? await execution.api.describe(execution.resource.path) : undefined;
+		const links = linksOf((description && execution.operation.write?.(description)?.fields) ?? []).filter(({ name }) => names.includes(name));
+		const collections = links.map(({ collection }) => collection);
+		return links.length === 0 ? undefined : new MissingRecords(execution, collections, isPreview, undefined);
 	}
 
 	/** @returns the ID of the record that stands for the name; undefined if there is none, which refuses the name */
@@ -75,7 +88,7 @@ function valuesNamed(collection: string, text: string): IDataObject | undefined 
 /** Creates a record that has only a name. An attempt that repeats this creates it once. */
 async function createNamed(execution: Execution, collection: string, values: IDataObject): Promise<unknown> {
 	const description = (await execution.api.describe(`/${collection}`))?.create;
-	if (!description) return undefined;
+	if (!description?.fields.some(({ name }) => name === 'name')) return undefined;
 	const path = `/v1/${collection}`;
 	const key = [0, -1, keyDigest(`${collection} ${unaccentedText(visibleText(String(values.name)))}`)];
 	return (await writeOne(execution, description, { collection: path, path, body: values }, key)).record.id;
