@@ -15,8 +15,8 @@ import { requireDescribed } from '../writing/requireWrite';
 const fieldChoice = (displayName: string, name: string, method: string, hint: string): INodeProperties =>
 	listedChoice({ displayName, name, hint }, method, ['resource', 'objectKey']);
 
-const groupBy = fieldChoice('Group By Names or IDs', 'groupBy', 'getGroupFields', 'Returns an item per group');
-const sumOf = fieldChoice('Sum Field Names or IDs', 'sumOf', 'getSumFields', 'Also returns the average, minimum and maximum');
+const groupBy = fieldChoice('Group By Names or IDs', 'groupBy', 'getGroupFields', 'An item per group; times such as created_at:month');
+const sumOf = fieldChoice('Sum Field Names or IDs', 'sumOf', 'getSumFields', 'Also returns average, minimum and maximum');
 
 export function count(action: string): Operation {
 	return {
