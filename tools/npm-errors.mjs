@@ -6,15 +6,11 @@ const explanations = [
 	},
 	{
 		sign: /\b(ENOTFOUND|EAI_AGAIN|E(CONN|NET|HOST)\w+|ETIMEDOUT|ERR_SOCKET_TIMEOUT)\b/,
-		meaning:
-			'The npm registry cannot be reached. Check the network and the proxy ' +
-			'(npm config get registry proxy https-proxy), then run the command again.',
+		meaning: 'The npm registry cannot be reached. Check the network and the proxy (npm config get registry proxy https-proxy), then run the command again.',
 	},
 	{
 		sign: /\b(CERT_|UNABLE_TO_VERIFY|SELF_SIGNED|UNABLE_TO_GET_ISSUER)/,
-		meaning:
-			"The npm registry's certificate is not trusted here. Name your network's certificate " +
-			'in npm (npm config set cafile <file>) and run the command again.',
+		meaning: "The npm registry's certificate is not trusted here. Name your network's certificate in npm (npm config set cafile <file>) and run the command again.",
 	},
 	{
 		sign: /\b(code E40[13]|EACCES|EPERM|EROFS)\b/,
@@ -22,10 +18,7 @@ const explanations = [
 	},
 	{
 		sign: /gyp ERR! find Python|not found: make|make: .*(g\+\+|cc|c\+\+).*not found|find VS/i,
-		meaning:
-			'A native module has no ready-made binary for this system and no compiler was found. ' +
-			'Install Python 3, make and a C++ compiler (Debian: apt-get install python3 ' +
-			'build-essential) and run the command again.',
+		meaning: 'A native module has no ready-made binary for this system and no compiler was found. Install Python 3, make and a C++ compiler (Debian: apt-get install python3 build-essential) and run the command again.',
 	},
 ];
 

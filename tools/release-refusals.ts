@@ -1,4 +1,25 @@
-import type { ChangelogEntry } from './changelog.ts';
+/** One version of a changelog in the form of Keep a Changelog 1.1. */
+export interface ChangelogEntry {
+	/** `Unreleased`, or a version. */
+	version: string;
+	/** YYYY-MM-DD; undefined if the heading has none. */
+	date: string | undefined;
+	/** The text under the heading, in Markdown. */
+	notes: string;
+}
+
+const headingPattern = /^## \[(?<version>[^\]]+)\](?: - (?<date>\d{4}-\d{2}-\d{2}))?[ \t\r]*$/gm;
+const linkDefinitionPattern = /^\[[^\]]+\]: \S+\r?$/gm;
+
+/** Reads the entries of a changelog, in their order. */
+export function parseChangelog(text: string): ChangelogEntry[] {
+	const headings = [...text.matchAll(headingPattern)];
+	return headings.map(({ index, 0: heading, groups }, i) => ({
+		version: groups?.['version'] ?? '',
+		date: groups?.['date'],
+		notes: text.slice(index + heading.length, headings[i + 1]?.index).replace(linkDefinitionPattern, '').trim(),
+	}));
+}
 
 /** The state of a clone that decides whether it may be released. */
 export interface ReleaseState {
@@ -28,43 +49,18 @@ export function refusals(state: ReleaseState): string[] {
 	const versionTag = `v${version}`;
 	const entry = changelog.find((candidate) => candidate.version === version);
 	const rules: Array<[boolean, string]> = [
-		[
-			!versionPattern.test(version),
-			`The version ${version} in package.json is not one of Semantic Versioning, such as 1.2.3.`,
-		],
+		[!versionPattern.test(version), `The version ${version} in package.json is not one of Semantic Versioning, such as 1.2.3.`],
 		[
 			lockedVersions.some((locked) => locked !== version),
-			`package-lock.json has the version ${lockedVersions.join(' and ')}, package.json has ` +
-				`${version}. Set both with: npm version --no-git-tag-version <version>`,
+			`package-lock.json has the version ${lockedVersions.join(' and ')}, package.json has ${version}. Set both with: npm version --no-git-tag-version <version>`,
 		],
-		[
-			tag === undefined && branch !== releaseBranch,
-			`Releases are made from ${releaseBranch}, and this is ${branch || 'a commit without a branch'}.`,
-		],
-		[
-			tag !== undefined && tag !== versionTag,
-			`The tag ${tag} is not that of the version in package.json, which is ${versionTag}.`,
-		],
-		[
-			tag === versionTag && !tags.head.includes(versionTag),
-			`The commit that is checked out does not have the tag ${versionTag}.`,
-		],
-		[
-			tags.others.includes(versionTag),
-			`Another commit has the tag ${versionTag}: that version is released. Raise the version in package.json.`,
-		],
-		[
-			changedFiles.length > 0,
-			`These files are not committed: ${changedFiles.join(', ')}. Commit or remove them.`,
-		],
-		[
-			entry === undefined,
-			`CHANGELOG.md has no entry for ${version}. Add "## [${version}] - YYYY-MM-DD" with what users notice.`,
-		],
-		[
-			entry !== undefined && (entry.date === undefined || Number.isNaN(Date.parse(entry.date))),
-			`The entry for ${version} in CHANGELOG.md has no date. Write "## [${version}] - YYYY-MM-DD".`,
-		],
+		[tag === undefined && branch !== releaseBranch, `Releases are made from ${releaseBranch}, and this is ${branch || 'a commit without a branch'}.`],
+		[tag !== undefined && tag !== versionTag, `The tag ${tag} is not that of the version in package.json, which is ${versionTag}.`],
+		[tag === versionTag && !tags.head.includes(versionTag), `The commit that is checked out does not have the tag ${versionTag}.`],
+		[tags.others.includes(versionTag), `Another commit has the tag ${versionTag}: that version is released. Raise the version in package.json.`],
+		[changedFiles.length > 0, `These files are not committed: ${changedFiles.join(', ')}. Commit or remove them.`],
+		[entry === undefined, `CHANGELOG.md has no entry for ${version}. Add "## [${version}] - YYYY-MM-DD" with what users notice.`],
+		[entry !== undefined && (entry.date === undefined || Number.isNaN(Date.parse(entry.date))), `The entry for ${version} in CHANGELOG.md has no date. Write "## [${version}] - YYYY-MM-DD".`],
 		[entry?.notes === '', `The entry for ${version} in CHANGELOG.md is empty.`],
 	];
 	return rules.filter(([applies]) => applies).map(([, reason]) => reason);

@@ -4,11 +4,10 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod/v4';
 import { buildPackage } from './build.ts';
-import { parseChangelog } from './changelog.ts';
 import { Failure, reportFailure } from './failure.mjs';
 import { runNode } from './run-node.ts';
 import { packPackage, readManifest } from './pack.ts';
-import { refusals, releaseBranch, type ReleaseState } from './release-refusals.ts';
+import { parseChangelog, refusals, releaseBranch, type ReleaseState } from './release-refusals.ts';
 
 const helpText = `
 npm run release -- --dry-run   Checks that this clone can be released, builds and packs it, runs

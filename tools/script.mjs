@@ -50,7 +50,7 @@ export async function runScript(launcherArguments) {
 		const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 		const node = await findNode24();
 		const installations = [installDependencies(root, node, tests)];
-		if (n8n) installations.push(installN8n(undefined, node).then(() => {}));
+		if (n8n) installations.push(installN8n(node).then(() => {}));
 		await Promise.all(installations);
 		process.exitCode = await runInPlace(node, [resolve(root, file), ...args], {
 			cwd: root,

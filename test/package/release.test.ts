@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseChangelog } from '../../tools/changelog.ts';
-import { refusals, type ReleaseState } from '../../tools/release-refusals.ts';
+import { parseChangelog, refusals, type ReleaseState } from '../../tools/release-refusals.ts';
 
 const changelogText = `# Changelog
 

@@ -29,8 +29,7 @@ export interface N8nSetup {
 export async function prepareN8n(closers: AsyncDisposableStack, contacts: number): Promise<N8nSetup> {
 	const folder = mkdtempSync(join(tmpdir(), 'n8n-nodes-crm-platform-'));
 	closers.defer(() => rmSync(folder, { recursive: true, force: true }));
-	// The n8n of a manifest, such as test/n8n/versions/n8n; by default the one that `npm start` runs.
-	const installation = await installN8n(process.env['E2E_N8N']);
+	const installation = await installN8n();
 	// Test files run side by side: the first builds, and the others use its build.
 	const tarball = await withBuiltPackage(() => packPackage(join(folder, 'package')), true);
 	const sandbox = await startSandbox({ contacts, plan: 'enterprise', faults: true, allowPrivateWebhooks: true });

@@ -51,9 +51,7 @@ export async function stopWorlds(): Promise<void> {
 /** @param settings further settings of n8n */
 export async function startWorld(closers: AsyncDisposableStack, number = 1, settings: Record<string, string> = {}): Promise<World> {
 	const setup = await prepareN8n(closers, contactCount);
-	// An old n8n exits if N8N_DISABLED_MODULES names a module that it does not know.
-	const ofOldN8n = process.env['E2E_N8N'] && { N8N_DISABLED_MODULES: '' };
-	const startProcess = await singleProcess(setup, { ...settings, ...ofOldN8n });
+	const startProcess = await singleProcess(setup, settings);
 	const log = join(outputFolder, `n8n-${number}.log`);
 	const n8n = startProcess(log);
 	closers.defer(() => n8n.stop());

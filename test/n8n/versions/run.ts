@@ -2,13 +2,12 @@ import { parseArgs } from 'node:util';
 import { build } from '../../steps.ts';
 import { runSteps } from '../../support/run-steps.ts';
 import { docker } from './docker.ts';
-import { endToEndInOldest, nodesIn, refusalIn } from './version-steps.ts';
+import { nodesIn, refusalIn } from './version-steps.ts';
 import { versionsBetween, newest, oldestVersion } from './versions.ts';
 
 const helpText = `
 npm test -- --matrix                    The tests of the nodes in every version of n8n that is supported.
 npm test -- --matrix --n8n 2.25.0    The same in that one.
-npm test -- --matrix --end-to-end    The end-to-end tests in the oldest n8n.
 npm test -- --matrix --docker next   A workflow in n8n's Docker image of that tag.
 `;
 
@@ -19,17 +18,12 @@ export async function runMatrix(args: string[]): Promise<void> {
 		options: {
 			n8n: { type: 'string' },
 			docker: { type: 'string' },
-			'end-to-end': { type: 'boolean', default: false },
 			help: { type: 'boolean', default: false },
 		},
 	});
 	if (values.help) return console.log(helpText);
 	const versions = values.n8n ? [values.n8n] : [oldestVersion, ...versionsBetween, newest()];
 	const refusal = values.n8n ? [] : [refusalIn()];
-	const steps = values.docker
-		? [build, docker(values.docker)]
-		: values['end-to-end']
-			? [build, endToEndInOldest]
-			: [...refusal, ...versions.map(nodesIn)];
+	const steps = values.docker ? [build, docker(values.docker)] : [...refusal, ...versions.map(nodesIn)];
 	process.exitCode = (await runSteps(steps, process.env['CI'] !== 'true')) ? 0 : 1;
 }

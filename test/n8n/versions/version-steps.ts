@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { runJest } from '../../support/run-jest.ts';
 import type { Step } from '../../support/run-steps.ts';
 import { installCore } from './install-core.ts';
@@ -13,17 +12,6 @@ export const nodesIn = (version: string): Step => testsIn(version, withoutOtherS
 
 /** The tests of the node in an n8n that is too old for it. */
 export const refusalIn = (version = tooOldVersion): Step => testsIn(version, ['test/n8n/versions/too-old']);
-
-/** The tests of a whole n8n that need neither its editor nor later features, in the oldest n8n. */
-export const endToEndInOldest: Step = {
-	name: 'end to end in the oldest n8n',
-	needs: ['build'],
-	async run() {
-		const env = { ...process.env, E2E_N8N: resolve('test', 'versions', 'n8n') };
-		const tests = ['credential', 'errors', 'operations', 'retries'].map((name) => `test/n8n/browser/${name}\\.test`);
-		return await runJest('e2e-oldest', ['--config', 'test/n8n/browser/jest.config.cjs', '--runInBand', ...tests], env);
-	},
-};
 
 function testsIn(version: string, tests: string[]): Step {
 	return {
