@@ -8,12 +8,6 @@ describe('A program started under another Node', () => {
 
 		expect(env).toEqual({ PATH: '/opt/node/bin:/usr/bin:/bin' });
 	});
-
-	test('finds that Node first under Windows’ spelling of the variable', () => {
-		const env = withNodeFirst({ Path: 'C:\\Windows;D:\\bin' }, 'D:\\node\\node.exe', 'win32');
-
-		expect(env).toEqual({ Path: 'D:\\node;C:\\Windows;D:\\bin' });
-	});
 });
 
 describe("n8n's environment", () => {
@@ -32,12 +26,6 @@ describe("n8n's environment", () => {
 		expect(Object.keys(env)).not.toEqual(
 			expect.arrayContaining([expect.stringMatching(/^(DB_|EXECUTIONS_|npm_)/)]),
 		);
-	});
-
-	test('gives precedence to variables for this n8n', () => {
-		const settings = { DB_TYPE: 'postgresdb', N8N_WEBHOOK_URL: 'http://127.0.0.1:1' };
-
-		expect(n8nEnvironment({ ...place, settings }, { DB_TYPE: 'sqlite' })).toMatchObject(settings);
 	});
 
 	test('lets it listen on this machine only, and connect to nothing outside it', () => {

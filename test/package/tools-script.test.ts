@@ -1,12 +1,7 @@
 import { mustForward } from '../../tools/child.mjs';
 import { parseArguments } from '../../tools/script.mjs';
-import { fileNames } from '../support/system-program.ts';
 
 describe('The launcher', () => {
-	test('installs everything for a script, unless the script needs less', () => {
-		expect(parseArguments(['test/run.ts'])).toEqual({ file: 'test/run.ts', args: [], tests: true, n8n: false });
-	});
-
 	test('separates its own options from those of the script', () => {
 		const args = ['--without-tests', '--with-n8n', 'demo/start.ts', '--fresh'];
 
@@ -32,9 +27,4 @@ describe('A stop signal', () => {
 		expect(mustForward('SIGINT', 'win32')).toBe(false);
 		expect(mustForward('SIGHUP', 'win32')).toBe(false);
 	});
-});
-
-test('a program is looked up by its file name on the system', () => {
-	expect(fileNames('chromium', 'linux')).toEqual(['chromium']);
-	expect(fileNames('redis-server', 'win32')).toEqual(['redis-server.exe']);
 });
