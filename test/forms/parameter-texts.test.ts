@@ -16,17 +16,6 @@ describe('text from an expression is accepted as its value:', () => {
 		expect(await count({ returnAll: '={{ "True" }}', limit: 7 })).toBe(60);
 	});
 
-	test('Simplify', async () => {
-		const { items } = await run(list({ simplify: '={{ "true" }}' }));
-		expect(items[0]?.json).not.toHaveProperty('version');
-	});
-
-	test('Include Deleted', async () => {
-		const changed = { changedSince: 'moment', moment: '2020-01-01' };
-		await count({ ...changed, includeDeleted: '={{ "false" }}' });
-		expect((await sandbox.requests()).map(({ query }) => query).join()).not.toContain('include_deleted');
-	});
-
 	test('Empty Cells, separately for each item', async () => {
 		const contact = await sandbox.create('contacts', { last_name: 'Ek', job_title: 'Chief', first_name: 'Eva' });
 		const { items } = await run(

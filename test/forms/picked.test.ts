@@ -32,13 +32,6 @@ describe('a linked record', () => {
 		...rows(...picks),
 	});
 
-	test('may stand in a field that an expression names', async () => {
-		const { id } = await sandbox.first('companies');
-		const { items, hints } = await done(adding(['={{ "company_id" }}', byId(id)]));
-		expect(items[0]?.json).toMatchObject({ company_id: id });
-		expect(hints).toEqual([]);
-	});
-
 	test('that is blank is left out', async () => {
 		const { items } = await done(adding(['company_id', null], ['owner_id', byId('')]));
 		expect(items[0]?.json).toMatchObject({ company_id: null });

@@ -1,7 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
-import { getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { searchPipelines, searchRecords, searchUsers } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { searchStages } from '../../nodes/CrmPlatform/pickers/stages';
 import { picker } from '../support/node-runs.ts';
@@ -31,11 +30,6 @@ describe('the fields to map', () => {
 		expect([fields.name, fields.domain].map((field) => field?.displayName)).toEqual(['Name (Required)', 'Domain']);
 		const update = fieldsById((await picker(getFields, setup('company', 'update'))).fields);
 		expect(update.name?.displayName).toBe('Name');
-	});
-
-	test('never include fields that the CRM fills in', async () => {
-		const { fields } = await picker(getFields, setup());
-		for (const id of ['id', 'created_at', 'version']) expect(fieldsById(fields)[id]).toBeUndefined();
 	});
 
 	test('include the custom fields of the account, but not archived or read-only ones', async () => {
@@ -81,11 +75,6 @@ describe('the fields to map', () => {
 test('records of a custom object have fields once the object is chosen', async () => {
 	const unchosen = await picker(getFields, setup('customObjectRecord'));
 	expect(unchosen).toEqual({ fields: [], emptyFieldsNotice: 'Choose the custom object first.' });
-});
-
-test('orders come from the same description', async () => {
-	const orders = await picker(getSortOrders, setup());
-	expect(orders).toContainEqual({ name: 'Created At (Descending)', value: '-created_at' });
 });
 
 describe('the list of records', () => {

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { useBinaryStore } from '../support/binary-store.ts';
 import { fileRuns } from '../support/file-runs.ts';
 import { nodeRuns } from '../support/node-runs.ts';
-import { automatic, byId, create, on, update } from '../support/parameters.ts';
+import { automatic, byId, create, on } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 20 });
@@ -59,13 +59,6 @@ test('a name of two stages of one pipeline is refused as ambiguous, not as unkno
 	expect(pipeline).toMatchObject({ name: 'Twice' });
 	const [failed] = await createRecords([{ title: 'A', stage_id: 'Check', pipeline_id: 'Twice' }]);
 	expect(failed?.error).toContain('is the name of several stages');
-});
-
-test('a stage is found by its name if the fields are mapped manually', async () => {
-	const [deal] = await createRecords([{ title: 'A' }]);
-	const parameters = update('deal', String(deal?.id), { stage_id: 'Proposal' });
-	const { items } = await run(parameters);
-	expect(items[0]?.json.stage_id).toBe(stages.get('Sales: Proposal'));
 });
 
 describe('moving a deal takes the stage', () => {

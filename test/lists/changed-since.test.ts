@@ -28,13 +28,3 @@ test('deleted records arrive if they are chosen, also simplified with the time o
 	expect(items[0]?.json).not.toHaveProperty('version');
 	expect((await list({ ...settings, includeDeleted: false })).items).toEqual([]);
 });
-
-test.each([
-	[{ moment: '' }, 'Date and Time: enter a date such as'],
-	[{ changedSince: 'lastRun' }, 'Changed Since: enter one of anyTime, moment instead of “lastRun”'],
-	[{ moment: '2025-01-01', options: { parallelReads: 0 } }, 'Parallel Reads: enter a whole number from 1 to 10'],
-	[{ moment: '2025-01-01', options: { parallelReads: 1000 } }, 'Parallel Reads: enter a whole number from 1 to 10'],
-])('%j is refused in the user’s words', async (more, words) => {
-	await expect(list(more)).rejects.toThrow(words);
-	expect(await sandbox.requests()).toEqual([]);
-});

@@ -64,12 +64,6 @@ test('Return All is complete in an order that changes while it is read', async (
 	expect(json).toMatchObject({ records: data.length });
 });
 
-test('a cursor that repeats is an error and not an endless loop', async () => {
-	await answerWith('{"data":[{"id":"con_1"}],"next_cursor":"again","total":9}');
-	await expect(list()).rejects.toThrow('same page');
-	expect(await sandbox.requests()).toHaveLength(2);
-});
-
 const errorsBesideData = ['"error":{"message":"The database is down"}', '"errors":["timeout"]'];
 
 test.each(errorsBesideData)('a list with %s is not taken for an empty one', async (error) => {

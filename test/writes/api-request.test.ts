@@ -9,6 +9,27 @@ const { output } = nodeRuns(sandbox);
 const send = async (method: string, path: string, more: IDataObject = {}) =>
 	await output({ resource: 'apiRequest', operation: 'send', method, path, ...more });
 
+test('reads and writes any path, writes under an idempotency key', async () => {
+	const [createdRecord] = await send('POST', '/v1/contacts', { body: '{"email":"api@resources.example"}' });
+	expect(createdRecord).toMatchObject({ email: 'api@resources.example' });
+	const [list] = await send('GET', '/v1/contacts', { query: { email: 'api@resources.example' } });
+	expect(list).toMatchObject({ data: [{ id: createdRecord?.id }], total: 1 });
+	const post = (await sandbox.requests()).find(({ method }) => method === 'POST');
+	expect(post?.idempotencyKey).toMatch(/^n8n\/[0-9a-f]{8}\/workflow-1\/[\w-]+\/[0-9a-f]{64}$/);
+	expect(await send('DELETE', `/v1/contacts/${String(createdRecord?.id)}`)).toEqual([{}]);
+});
+
+test.each([
+	'v1/contacts',
+	'//elsewhere.example/x',
+	'/../x',
+	'/v1/%2e%2E/x',
+	'/v1/contacts?limit=1',
+	'',
+])('to %p is refused before it is sent', async (path) => {
+	await expect(send('GET', path)).rejects.toThrow(/is not a path such as/);
+});
+
 test('a list is sent as JSON', async () => {
 	// The service looks at a body only where it is JSON.
 	const refused = send('POST', '/v1/contacts', { body: '[{ "last_name": "Listed" }]' });

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { startSecondService } from '../services/second-service.ts';
 import { useBatchWrites } from '../support/batch-writes.ts';
 import type { Setup } from '../support/node-runs.ts';
-import { automatic, create, getMany, on, update } from '../support/parameters.ts';
+import { automatic, create, getMany, update } from '../support/parameters.ts';
 
 const { sandbox, run, found, writes } = useBatchWrites();
 
@@ -207,16 +207,4 @@ test('a record with a field called error does not count as a failure in n8n', as
 	await sandbox.faults({ path: '/v1/messages', status: 200, body });
 	const { items } = await run(getMany('message'));
 	expect(items.map(({ json }) => json)).toEqual([{ id: 'msg_1', status: 'failed', error_info: { code: 'bounced' } }]);
-});
-
-describe('a response that is not a record', () => {
-	test.each(['"done"', '7'])('fails the write instead of becoming an item: %s', async (body) => {
-		await sandbox.faults({ path: '/v1/contacts', method: 'POST', status: 200, body, contentType: 'application/json' });
-		await expect(run(create('contact', { last_name: 'text' }))).rejects.toThrow();
-	});
-
-	test('fails a deletion if it is an error', async () => {
-		await sandbox.faults({ path: '/v1/contacts', method: 'DELETE', status: 200, body: { error: 'locked' } });
-		await expect(run(on('contact', 'delete', 'con_1'))).rejects.toThrow('locked');
-	});
 });

@@ -37,20 +37,6 @@ describe('a batch that fails permanently', () => {
 		expect(items.filter(({ json }) => json.error)).toHaveLength(2);
 		expect(await found('refused')).toBe(2);
 	});
-
-	test('reports the items that the CRM does not mention', async () => {
-		const body = { results: [{ index: 1, status: 201, id: 'con_x', data: { id: 'con_x' } }] };
-		await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', status: 207, body });
-		const { items } = await run(create('contact', automatic), peopleByEmail('silent', 2), { continueOnFail: true });
-		expect(items[0]?.json).toMatchObject({
-			error: 'The CRM returned no result for this record',
-			details: {
-				description: expect.stringMatching(/Request ID: .+/),
-				request_id: expect.any(String),
-			},
-		});
-		expect(items[1]?.json).toEqual({ id: 'con_x' });
-	});
 });
 
 describe('results that a response gave for a batch', () => {
@@ -79,13 +65,4 @@ describe('results that a response gave for a batch', () => {
 			'con_x',
 		]);
 	});
-});
-
-test('Retry On Fail after a batch that failed writes nothing twice', async () => {
-	const parameters = { ...create('contact', automatic), options: { batchSize: 3 } };
-	const again = async () => await run(parameters, peopleByEmail('again', 30), { executionId: 'batch-retry' });
-	await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', after: 2, times: 1, status: 422 });
-	await expect(again()).rejects.toThrow();
-	expect((await again()).items).toHaveLength(30);
-	expect(await found('again')).toBe(30);
 });

@@ -1,18 +1,12 @@
 import { randomUUID } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
-
-import { useBinaryStore } from '../support/binary-store.ts';
-import { fileRuns } from '../support/file-runs.ts';
 import { nodeRuns } from '../support/node-runs.ts';
 import { mapped } from '../support/parameters.ts';
-import { alteredService } from '../support/altered-service.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox();
 const { run } = nodeRuns(sandbox);
-const altered = alteredService(sandbox);
-const { importOf } = fileRuns(altered, useBinaryStore());
 
 /** Creates or updates a contact for each item: its `record`. */
 const upsert = async (items: IDataObject[], more: IDataObject = {}, continueOnFail = false) =>
@@ -78,41 +72,6 @@ test.each(['', '='])('a blank field to match on (%p) is the CRM’s first', asyn
 	const { id, email } = await createContact();
 	const { items } = await upsert([{ record: { email } }], { fieldsMatchOn: blank });
 	expect(items[0]?.json.id).toBe(id);
-});
-
-describe('a blank field to match on, in a service that describes it as optional without a default,', () => {
-	const matchOnValues: Array<string | null> = [];
-	beforeEach(() => {
-		matchOnValues.length = 0;
-		altered.alter({
-			request({ method, url }) {
-				if (method === 'GET') return undefined;
-				matchOnValues.push(url.searchParams.get('match_on'));
-				return method === 'PUT' ? { status: 200, body: JSON.stringify({ id: 'con_1' }) } : { status: 422, body: '{}' };
-			},
-			answer(text, { url }) {
-				if (!url.pathname.endsWith('/openapi.json')) return text;
-				const document = JSON.parse(text) as { paths: Record<string, { put?: { parameters: Array<{ name?: string; required?: boolean }> } }> };
-				const parameter = document.paths['/v1/contacts']!.put!.parameters.find(({ name }) => name === 'match_on')!;
-				parameter.required = false;
-				return JSON.stringify(document);
-			},
-		});
-	});
-
-	test('is left to the service', async () => {
-		await run(
-			{ resource: 'contact', operation: 'upsert', fieldsMode: 'automatic', fieldsMatchOn: '' },
-			[{ email: 'a@match.example', external_id: 'another' }],
-			{ credential: altered.credential },
-		);
-		expect(matchOnValues).toEqual([null]);
-	});
-
-	test('is left to the service in an import, too', async () => {
-		await expect(importOf('email,external_id\na@match.example,another\n', { importAs: 'upsert', matchOn: '' })).rejects.toThrow();
-		expect(matchOnValues).toEqual([null]);
-	});
 });
 
 test('a mapper that was not made in the editor names the field to match on as n8n’s own mappers do', async () => {
