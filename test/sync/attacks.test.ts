@@ -75,15 +75,6 @@ test.each([
 	expect(await listed(team)).toHaveLength(1);
 });
 
-test('a record without any key, created manually in the CRM, is left and reported', async () => {
-	const { team, records, filters } = newTeam(3);
-	await add([...records, { last_name: 'By hand', job_title: team }]);
-	const { unchanged, deleted } = await run(records, { filters, ...everything });
-	expect(deleted).toEqual([]);
-	expect(unchanged.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('no item can match it'));
-	expect(await listed(team)).toHaveLength(4);
-});
-
 describe('matched on ID, with Source Takes Precedence', () => {
 	const rules = { matchOn: 'id', versionField: 'seen', bothChanged: 'source' };
 

@@ -33,15 +33,6 @@ test.each([
 	for (const change of result.planned) expect(change).toMatchObject({ action: 'conflict', reason: result.reason });
 });
 
-test.each([
-	['the source is empty', { inSource: 0 }, /the source is empty/],
-	['an item is unknown', { unknown: 1 }, /1 items have no key/],
-])('nothing is deleted if %s', (_, readings, reason) => {
-	const result = guarded(missing(5), {}, readings);
-	expect(result.reason).toMatch(reason);
-	expect(result.planned.every(({ action }) => action === 'conflict')).toBe(true);
-});
-
 test('setting records as missing counts like deleting them', () => {
 	const planned = [...missing(1, 'update'), ...missing(1)];
 	expect(guarded(planned, { number: 1 }).reason).toMatch(/^2 of 2/);

@@ -53,23 +53,6 @@ test('a value in the notation of the source is the same for the CRM, so a second
 	expect(await writes()).toEqual([]);
 });
 
-test('a preview writes nothing and shows what the run then does', async () => {
-	const { records, filters } = newTeam(30);
-	await add(records.slice(0, 28));
-	await sandbox.clear();
-	const items = records.slice(1).map((record, i) => (i < 5 ? { ...record, last_name: 'New' } : record));
-	const choices = { filters, missingInSource: 'delete' };
-	const preview = await run(items, { ...choices, preview: true });
-	expect(await writes()).toEqual([]);
-	expect(preview.hints).toContainEqual(expect.stringContaining('Preview'));
-	const done = await run(items, choices);
-	expect(counts(preview)).toEqual([2, 5, 22, 1, 0]);
-	expect(counts(done)).toEqual(counts(preview));
-	for (const name of ['updated', 'unchanged', 'deleted'] as const) {
-		expect(done[name].map(syncIn)).toEqual(preview[name].map(syncIn));
-	}
-});
-
 test.each([
 	['some', 1],
 	['none', 20],
@@ -102,29 +85,6 @@ test.each([
 });
 
 describe('nothing is guessed', () => {
-	test('two items with one key are conflicts, and their record is not missing', async () => {
-		const { team, records, filters } = newTeam(2);
-		await add(records);
-		const twice = [records[0]!, { ...records[0]!, last_name: 'Twin' }, records[1]!];
-		const { conflict, unchanged } = await run(twice, { filters, missingInSource: 'delete', maxDeletionsShare: 100 });
-		expect(conflict.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
-		expect(syncIn(conflict[0]!).reason).toContain('several items (0, 1)');
-		expect(unchanged).toHaveLength(1);
-		expect(await listed(team)).toHaveLength(2);
-	});
-
-	test('a record outside the scope is not touched, and not created twice', async () => {
-		const { records } = newTeam(1);
-		const [stored] = await add(records);
-		const { filters } = newTeam(0);
-		await sandbox.clear();
-		for (const preview of [true, false]) {
-			const { conflict } = await run([{ ...records[0]!, last_name: 'Other' }], { filters, preview });
-			expect(syncIn(conflict[0]!).reason).toContain(String(stored!.id));
-		}
-		expect(await writes()).toEqual([]);
-	});
-
 	test('a unique value of another record is a conflict, in the preview as in the run', async () => {
 		const { records } = newTeam(2);
 		await add(records);
@@ -134,14 +94,6 @@ describe('nothing is guessed', () => {
 			expect(syncIn(conflict[0]!).reason).toContain('Email');
 		}
 		expect(await writes()).toEqual([]);
-	});
-
-	test('the second field finds only records that the first does not', async () => {
-		const { records } = newTeam(2);
-		const [, second] = await add([records[0]!, { ...records[1]!, external_id: null }]);
-		const { updated, unchanged } = await run(records, { alsoMatchOn: 'email' });
-		expect(unchanged.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }]);
-		expect(updated[0]!.json).toMatchObject({ id: second!.id, external_id: records[1]!.external_id });
 	});
 
 	test('a field to match on that is not unique is refused', async () => {

@@ -18,21 +18,6 @@ const changed = async (execution: string): Promise<string> => {
 };
 
 describe('an event that the log does not have yet', () => {
-	test('a change of another field: conflict with both values, and nothing is overwritten', async () => {
-		const id = await changed('u3');
-		await stopLog(sandbox, service);
-		await sandbox.call('PATCH', `/v1/contacts/${id}`, { last_name: 'Other' });
-		expect((await undo('u3')).items).toMatchObject([
-			{
-				result: 'conflict',
-				action: null,
-				reason: expect.stringContaining('log is behind') as string,
-				changes: [{ from: 'b', to: 'a', kept: true }],
-			},
-		]);
-		expect(await record('contacts', id)).toMatchObject({ job_title: 'b', last_name: 'Other' });
-	});
-
 	test('an earlier undo: conflict, and “already so” once the log has it', async () => {
 		const id = await changed('u5');
 		await stopLog(sandbox, service);

@@ -136,16 +136,4 @@ describe('a service that provides less', () => {
 		expect(await record('contacts', id)).toMatchObject({ job_title: 'b' });
 		expect(await record('contacts', createdId)).toMatchObject({ first_name: 'Ada' });
 	});
-
-	test('leaves a member of an object out of a deleted record: it is not created as a part', async () => {
-		const { id } = await add('contacts', { last_name: 'Member', address: { street: 'Rue 1', city: 'Paris' } });
-		await as('s2', op.deleteRecord('contact', id));
-		service.edit(({ path, body }) => {
-			if (path.startsWith('/v1/events'))
-				for (const { data } of body.data as Array<{ data: { object: { address?: IDataObject } } }>) delete data.object.address?.street;
-		});
-		expect((await through.undo('s2')).items).toMatchObject([
-			{ result: 'cannot_be_undone', reason: expect.stringContaining('only a part of the record') as string },
-		]);
-	});
 });

@@ -9,21 +9,6 @@ shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
 const { as, createAs, undo, add, record } = undoing(sandbox);
 
-describe('a created record stays if somebody’s link to it is restored', () => {
-	test('the workflow linked to another record', async () => {
-		const company = await createAs('k2', 'company', { name: 'B' });
-		const contact = await add('contacts', { last_name: 'B', company_id: company });
-		const other = await add('companies', { name: 'B0' });
-		await as('k2', op.update('contact', contact.id, { company_id: other.id }));
-		expect(resultsById(await undo('k2', { preview: true }))).toEqual({ [contact.id]: 'to_be_undone', [company]: 'conflict' });
-		expect(resultsById(await undo('k2', { options: { undoTakesPrecedence: true } }))).toEqual({
-			[contact.id]: 'undone', [company]: 'conflict',
-		});
-		expect(await record('contacts', contact.id)).toMatchObject({ company_id: company });
-		expect(await record('companies', company)).toBeDefined();
-	});
-});
-
 describe('no record that stays links to a deleted one', () => {
 	test('a record whose type is not among Record Types', async () => {
 		const company = await createAs('m1', 'company', { name: 'K' });

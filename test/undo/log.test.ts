@@ -225,18 +225,6 @@ describe('incomplete events', () => {
 		expect(await record('contacts', contact.id)).toMatchObject({ address: { street: 'Rue 1', city: 'Lyon' } });
 	});
 
-	test('a deletion without fields that were changed before does not count as the whole record', async () => {
-		const contact = await add('contacts', { last_name: 'Summary', job_title: 'a' });
-		await as('o7', op.update('contact', contact.id, { job_title: 'b' }));
-		await as('o7', op.deleteRecord('contact', contact.id));
-		altered((data, { type }) => {
-			if (type === 'contact.deleted') data.object = { id: data.object.id, last_name: 'Summary', version: data.object.version };
-		});
-		expect((await through.undo('o7')).items).toMatchObject([
-			{ result: 'cannot_be_undone', reason: expect.stringContaining('only a part of the record') as string },
-		]);
-	});
-
 	test.each<[string, (record: IDataObject) => IDataObject]>([
 		['the fields that name it', ({ id, object, last_name, version }) => ({ id, object, last_name, version })],
 		['all but some fields', ({ phone: _, phones: _p, custom_fields: _c, ...record }) => record],

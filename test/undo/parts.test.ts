@@ -65,23 +65,6 @@ test('a merge into a new record, which has taken a unique value and the links, i
 	expect(results(await undo('m1')).every((result) => result === 'already_so')).toBe(true);
 });
 
-describe('in a list that others have changed since, only the workflow’s additions and removals are undone', () => {
-	test.each([false, true])('tags and links, with Undo Takes Precedence: %s', async (undoTakesPrecedence) => {
-		const name = `tags-${undoTakesPrecedence}`;
-		const addTag = async (suffix: string) => (await add('tags', { name: `${name}-${suffix}` })).id;
-		const [keptTag, wrongTag, takenTag, theirTag] = await Promise.all(['kept', 'wrong', 'taken', 'theirs'].map(addTag));
-		const addContact = async (last_name: string) => ({ resource: 'contacts', id: (await add('contacts', { last_name })).id });
-		const contacts = [await addContact('L1'), await addContact('L2'), await addContact('L3')];
-		const task = await add('tasks', { title: 'Lists', tag_ids: [keptTag!, takenTag!], links: [contacts[0]!] });
-		await as(name, op.update('task', task.id, { tag_ids: [keptTag!, wrongTag!], links: [contacts[0]!, contacts[1]!] }));
-		await sandbox.call('PATCH', `/v1/tasks/${task.id}`, { tag_ids: [keptTag!, wrongTag!, theirTag!], links: [contacts[1]!, contacts[2]!] });
-		const options = { undoTakesPrecedence };
-		expect(results(await undo(name, { options }))).toEqual(['undone']);
-		expect(await record('tasks', task.id)).toMatchObject({ tag_ids: [keptTag, theirTag, takenTag], links: [contacts[2]] });
-		expect(results(await undo(name, { options }))).toEqual(['already_so']);
-	});
-});
-
 test('Only These Records undoes those, reports unknown IDs, and refuses what is not an ID', async () => {
 	const [firstId, secondId] = [await createAs('o1', 'contact', { last_name: 'One' }), await createAs('o1', 'contact', { last_name: 'Two' })];
 	const { items, hints } = await undo('o1', { options: { onlyRecords: `${firstId}, con_nobody` } });

@@ -59,17 +59,6 @@ describe('undo of an execution', () => {
 		expect(results(await undo('e3'))).toEqual(['already_so', 'already_so', 'already_so']);
 	});
 
-	test('includes links, tags and states', async () => {
-		const company = await add('companies', { name: 'Tagged' });
-		const { id: tag } = await sandbox.create('tags', { name: 'undo-tag' });
-		const task = await add('tasks', { title: 'Call', links: [{ resource: 'companies', id: company.id }] });
-		await as('e5', { ...op.on('recordTag', 'addTag', company.id), kind: 'company', tagId: op.byId(tag) });
-		await as('e5', op.update('task', task.id, { title: 'Call back', status: 'completed' }));
-		expect(results(await undo('e5'))).toEqual(['undone', 'undone']);
-		expect(await record('companies', company.id)).toMatchObject({ tag_ids: [] });
-		expect(await record('tasks', task.id)).toMatchObject({ title: 'Call', status: 'not_started', completed_at: null });
-	});
-
 	test('includes tickets, notes, activities and records of custom objects', async () => {
 		await add('custom-objects', { key: 'ships', label_singular: 'Ship', label_plural: 'Ships', primary_field: 'name' });
 		await add('custom-fields', { resource: 'custom-objects/ships/records', key: 'name', label: 'Name', type: 'text' });
