@@ -3,56 +3,18 @@ import type { IDataObject } from 'n8n-workflow';
 
 const root = fc.constantFrom('$json', '$json.a', '$input.item.json', '$item.json', 'foo');
 
-/** One expression on each line. */
-const lines = (text: string) => fc.constantFrom(...text.trim().split(/\n\s*/));
+/** Expressions with two spaces or a line break between them. */
+const lines = (text: string) => fc.constantFrom(...text.trim().split(/\n\s*| {2,}/));
 
 const step = lines(`
-	.a
-	.b
-	["it is"]
-	.list
-	[0]
-	?.a
-	?.[0]
-	?.b
-	.name
-	.length
-	[$json.b]
-	?.["a"]
-	.class
-	.year
-	.ts
-	.href
+	.a  .b  ["it is"]  .list  [0]  ?.a  ?.[0]  ?.b  .name  .length  [$json.b]  ?.["a"]  .class  .year  .ts  .href
 `);
 
 const method = lines(`
-	.trim()
-	.toUpperCase()
-	.split(",")
-	.map(x => x)
-	.map(x => x?.a)
-	.join("/")
-	.first()
-	.toNumber()
-	.isEmpty()
-	?.trim()
-	?.first()
-	.includes("x")
-	.toString()
-	.toDateTime()
-	.format("yyyy")
-	.replace(/[a/]/g, "-")
-	.match(/"/)
-	.slice(-2)
-	.filter(Boolean)
-	?.toUpperCase?.()
-	.toTitleCase()
-	.keys()
-	["trim"]()
-	.getTime()
-	.toISO()
-	.plus({ days: 1 })
-	.getFullYear()
+	.trim()  .toUpperCase()  .split(",")  .map(x => x)  .map(x => x?.a)  .join("/")  .first()  .toNumber()
+	.isEmpty()  ?.trim()  ?.first()  .includes("x")  .toString()  .toDateTime()  .format("yyyy")
+	.replace(/[a/]/g, "-")  .match(/"/)  .slice(-2)  .filter(Boolean)  ?.toUpperCase?.()  .toTitleCase()  .keys()
+	["trim"]()  .getTime()  .toISO()  .plus({ days: 1 })  .getFullYear()
 `);
 
 /** `)+(` closes what the expression around it opened. */
@@ -62,49 +24,12 @@ const operator = fc.constantFrom(
 );
 
 const other = lines(`
-	1
-	2.5
-	"x"
-	'it is'
-	"it's"
-	"\\n\\"q\\""
-	"a.first("
-	true
-	null
-	undefined
-	""
-	"}"
-	"use strict"
-	/a/.test("a")
-	1n + 1
-	!$json.a
-	-$json.a
-	$json.a /* note */
-	$json.constructor
-	$json.a.trim
-	this
-	throw 1
-	new Date(0)
-	DateTime.fromISO("2026-03-01")
-	Duration.fromMillis(5)
-	$now.set({ year: 2026 }).toISODate()
-	$now.year
-	$today.toISO()
-	$itemIndex
-	$position + 1
-	$thisItem.json.a
-	$item(0).$json.a
-	$input.first().json.a
-	$input.all().length
-	$items().length
-	$prevNode.name
-	$workflow.name
-	$runIndex
-	$json.first().a
-	$("None").item.json.a
-	$ifEmpty($json.a, "-")
-	Math.max(...$json.list)
-	[1,2].map(x => $json?.a)
+	1  2.5  "x"  'it is'  "it's"  "\\n\\"q\\""  "a.first("  true  null  undefined  ""  "}"  "use strict"
+	/a/.test("a")  1n + 1  !$json.a  -$json.a  $json.a /* note */  $json.constructor  $json.a.trim  this  throw 1
+	new Date(0)  DateTime.fromISO("2026-03-01")  Duration.fromMillis(5)  $now.set({ year: 2026 }).toISODate()
+	$now.year  $today.toISO()  $itemIndex  $position + 1  $thisItem.json.a  $item(0).$json.a  $input.first().json.a
+	$input.all().length  $items().length  $prevNode.name  $workflow.name  $runIndex  $json.first().a
+	$("None").item.json.a  $ifEmpty($json.a, "-")  Math.max(...$json.list)  [1,2].map(x => $json?.a)
 `);
 
 /** JavaScript code between `{{` and `}}`. */

@@ -61,7 +61,7 @@ export function findProgram({ commands, otherPaths = [] }: SystemProgram): strin
 }
 
 /** The possible file names of a command: on Windows, a program has an extension. */
-export function fileNames(command: string, platform: NodeJS.Platform): string[] {
+function fileNames(command: string, platform: NodeJS.Platform): string[] {
 	return platform === 'win32' ? [`${command}.exe`] : [command];
 }
 

@@ -5,6 +5,7 @@ import { HookContext, TriggerContext, WebhookContext } from 'n8n-core';
 import type {
 	IDataObject,
 	IHookFunctions,
+	INodeParameters,
 	ITriggerFunctions,
 	ITriggerResponse,
 	IWebhookData,
@@ -19,31 +20,44 @@ import { watchSubscription } from '../../nodes/CrmPlatform/trigger/webhook/subsc
 import { startLocalServer, type LocalServer } from './local-server.ts';
 import { until } from './until.ts';
 import { loadTrigger } from './loaded-trigger';
-import type { TestTrigger, TriggerSetup } from './test-trigger';
+import type { Setup } from './node-runs';
 
-export type { TestTrigger, TriggerSetup };
+export interface TriggerSetup {
+	credential: Setup['credential'];
+	parameters: INodeParameters;
+	/** The ID of a further workflow in the same n8n. */
+	workflowId?: string;
+}
 
 const nodeType = new CrmPlatformTrigger();
 const webhookDescription = nodeType.description.webhooks![0]!;
 
 export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 	forgetStates();
-	const trigger = new WebhookTrigger(setup);
+	const trigger = new TestTrigger(setup);
 	await trigger.listen();
 	return trigger;
 }
 
 /** The trigger in a stand-in for n8n, with a web server of its own. */
-class WebhookTrigger implements TestTrigger {
+export class TestTrigger {
+	/** The URL of the active workflow, and that of a test run. */
 	url = '';
 	testUrl = '';
+	/** The items that have started the workflow, in order. */
 	started: IDataObject[] = [];
+	/** Milliseconds until the next look. */
 	wait = 0;
+	/** The statuses of n8n's answers to deliveries. */
 	answers: number[] = [];
+	/** Warnings and errors in n8n's log. */
 	warnings: string[] = [];
+	/** Errors that n8n lists as failed executions. */
 	reported: string[] = [];
+	/** The workflow's static data as n8n stores it: at activation, at deactivation, and by `emit`. */
 	staticData: IDataObject = {};
 	nodeName = 'CRM Platform Trigger';
+	/** If set, n8n starts no workflow and answers with this status. */
 	fails: number | undefined = undefined;
 	parameters: TriggerSetup['parameters'];
 	private readonly setup: TriggerSetup;
@@ -80,6 +94,7 @@ class WebhookTrigger implements TestTrigger {
 		return await this.hook('checkExists', isTest);
 	}
 
+	/** Activates the trigger as n8n does: creates the subscription if it does not exist. */
 	async activate(isTest = false): Promise<void> {
 		if (!(await this.hook('checkExists', isTest))) await this.hook('create', isTest);
 		if (!isTest) await this.watch('activate');
@@ -90,6 +105,7 @@ class WebhookTrigger implements TestTrigger {
 		await this.hook('delete', isTest);
 	}
 
+	/** Kills n8n and starts it again, perhaps at another address. */
 	async restart(address?: string): Promise<void> {
 		await this.stopWatching();
 		forgetStates();
@@ -98,6 +114,7 @@ class WebhookTrigger implements TestTrigger {
 		await this.watch('init');
 	}
 
+	/** Ends the pause before the trigger's next look at its subscription, and waits until it has looked. */
 	async look(): Promise<void> {
 		await until(() => this.wake !== undefined);
 		const wakeUp = this.wake!;
@@ -106,6 +123,7 @@ class WebhookTrigger implements TestTrigger {
 		await until(() => this.wake !== undefined || this.watching === undefined);
 	}
 
+	/** Posts a delivery as anyone could. */
 	async post(body: string, headers: Record<string, string>): Promise<{ status: number; body: string }> {
 		const response = await fetch(this.url, { method: 'POST', body, headers });
 		return { status: response.status, body: await response.text() };

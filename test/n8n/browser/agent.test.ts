@@ -5,7 +5,6 @@ import { ofModel, ofSandbox, theN8n } from '../harness/access.ts';
 import { type ScriptedModel, startModel, type Turn } from '../../../demo/scripted-model.ts';
 import { connectionTo, workflowNode as node } from '../../../demo/workflow-node.ts';
 import { byId, mapped } from '../../support/parameters.ts';
-import { filterBy } from '../harness/resources.ts';
 import { itemsOf, triggerName } from '../harness/run-n8n-node.ts';
 import { callSandbox } from '../harness/sandbox-calls.ts';
 import { answersIn } from '../harness/tool-answers.ts';
@@ -56,7 +55,8 @@ describe.each([2.2, 3.1])('In a real n8n, an AI agent of version %s', (version) 
 		const tool = 'n8n-nodes-crm-platform.crmPlatformTool';
 		const email = "={{ $fromAI('Email', 'The e-mail address', 'string') }}";
 		const fields = mapped({ email, last_name: "={{ $fromAI('Last_Name', 'The family name', 'string') }}" });
-		const find = { resource: 'contact', operation: 'getMany', returnAll: false, limit: 5, filters: filterBy('email', email) };
+		const filters = { rows: [{ field: 'email', operator: 'is', value: email }] };
+		const find = { resource: 'contact', operation: 'getMany', returnAll: false, limit: 5, filters };
 		const nodes = [
 			node(triggerName, 'n8n-nodes-base.manualTrigger', 1, {}),
 			node(agentName, `${langchain}.agent`, version, { promptType: 'define', text: 'Add Ada Lovelace, then find her.' }),

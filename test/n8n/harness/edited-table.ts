@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { N8nClient } from '../../../demo/n8n-client.ts';
 import { until } from '../../support/until.ts';
-import type { EditedSystem, Person } from './edited-system.ts';
+import type { EditedSystem, Person } from './edited-contacts.ts';
 
 const maxDownMs = 180_000;
 

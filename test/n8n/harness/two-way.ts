@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readExample } from '../../../demo/examples.ts';
 import type { N8nClient, Workflow } from '../../../demo/n8n-client.ts';
-import type { EditedContacts } from './edited-contacts.ts';
-import type { EditedSystem, Person } from './edited-system.ts';
+import type { EditedContacts, EditedSystem, Person } from './edited-contacts.ts';
 import { randomOf } from '../../support/random-runs.ts';
 import { until } from '../../support/until.ts';
 

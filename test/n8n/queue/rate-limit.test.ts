@@ -3,7 +3,6 @@ import { type Sandbox, startSandbox } from '../../../sandbox/serve.ts';
 import { until } from '../../support/until.ts';
 import { ofSandbox, theN8n } from '../harness/access.ts';
 import { listAll, serviceCaller } from '../harness/killable-n8n.ts';
-import { fromInput } from '../harness/resources.ts';
 import { runN8nNode } from '../harness/run-n8n-node.ts';
 import { requestsTo } from '../harness/sandbox-calls.ts';
 import { describeInQueueMode } from './harness/queue-access.ts';
@@ -41,7 +40,8 @@ describeInQueueMode('In queue mode', () => {
 		const { url: baseUrl, apiKey } = sandbox;
 		const credentials = await ofSandbox({ baseUrl, apiKey });
 		const options = { batchSize: 1 };
-		const parameters = { resource: 'contact', operation: 'create', fields: fromInput, options };
+		const fields = { mappingMode: 'autoMapInputData', value: null, matchingColumns: [], schema: [] };
+		const parameters = { resource: 'contact', operation: 'create', fields, options };
 		const inputs = Array.from({ length: executionCount }, () =>
 			Array.from({ length: itemCount }, () => ({ email: `${randomUUID()}@example.com` })),
 		);
