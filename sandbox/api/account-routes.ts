@@ -5,7 +5,7 @@ import { success } from './endpoint/responses.ts';
 import { maxBatchBodySize, maxBodySize } from './http/body.ts';
 import type { Service } from '../core/service.ts';
 import { pageSize } from '../domain/queries/list-query.ts';
-import { recordResponse } from '../domain/records/record-response.ts';
+import { recordResponse } from '../core/store/records/record-json.ts';
 import { existingRecord } from '../domain/records/write.ts';
 import { type Account, accountSchema, accountId } from '../core/schemas/account.ts';
 import { maxBatchSize } from '../core/schemas/batch.ts';

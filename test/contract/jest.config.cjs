@@ -8,7 +8,7 @@ module.exports = {
 	testMatch: [
 		'<rootDir>/test/contract/*.test.ts',
 		...['writes/batches', 'writes/resources', 'description/custom-fields', 'files/files'].map((name) => `<rootDir>/test/${name}.test.ts`),
-		...['oauth', 'visibility'].map((name) => `<rootDir>/test/sandbox/access/${name}.test.ts`),
+		'<rootDir>/test/sandbox/access/oauth.test.ts',
 	],
 	globalSetup: '<rootDir>/test/contract/start.mjs',
 	globalTeardown: '<rootDir>/test/contract/stop.mjs',

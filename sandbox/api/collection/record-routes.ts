@@ -10,7 +10,7 @@ import { requireScope } from '../../domain/access/authentication.ts';
 import { eraseRecords } from '../../domain/access/scopes.ts';
 import { filtersOf } from '../../domain/queries/filters.ts';
 import { fieldsQuery, listPage, listQueryOf, parseListQuery, pickFields } from '../../domain/queries/list-query.ts';
-import { recordResponse } from '../../domain/records/record-response.ts';
+import { recordResponse } from '../../core/store/records/record-json.ts';
 import { applyDueTransitions } from '../../domain/records/due-transitions.ts';
 import { matchOnQuery } from '../../domain/records/match.ts';
 import {

@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 import type { Context } from 'hono';
-import { recordResponse } from '../../domain/records/record-response.ts';
+import { recordResponse } from '../../core/store/records/record-json.ts';
 import { toResponse } from '../../core/foundation/response-data.ts';
 import { mayRead, redactResponse, redactResult } from '../../domain/access/redaction.ts';
 import { originOf, respondToBodylessWrite } from '../collection/respond-to-write.ts';

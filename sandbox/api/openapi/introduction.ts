@@ -18,14 +18,13 @@ To verify credentials, list contacts: \`GET /v1/contacts?limit=3\`.
 
 A list responds with \`data\`, \`next_cursor\` and \`total\`. Send \`next_cursor\` as \`cursor\`, with the same
 filters and \`sort\`, to get the next page; it is null on the last page. \`limit\` is 50 by default and at most
-500; a page of large records ends earlier, at about 2 MB. A list accepts at most 100 filters. To follow changes,
-filter with \`updated_since\`, or read events.
+500. A list accepts at most 100 filters. To follow changes, filter with \`updated_since\`, or read events.
 
 # Limits
 
 Requests are counted per account and minute: 1,000 with the plan Starter, 5,000 with Pro. Every response has
 \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`, the end of the minute in Unix seconds. A 429 response has
-\`Retry-After\` in seconds. The console's pages count as well. A batch of up to 100 records counts as one request;
+\`Retry-After\` in seconds. A batch of up to 100 records counts as one request;
 a job accepts 100,000 lines. \`x-limits\` of an operation and \`maxItems\` of a list state further limits.
 
 # Idempotency

@@ -36,19 +36,17 @@ const maxWait = 24 * hour;
  *
  * @param failed the number of failed attempts, at least 1
  * @param retryAfter the receiver's header, respected up to a day
- * @param random returns numbers in [0, 1)
  * @returns milliseconds; undefined after the last attempt
  */
 function nextDelay(
 	failed: number,
 	retryAfter: string | null,
 	now: number,
-	random: () => number = Math.random,
 ): number | undefined {
 	const delay = retryDelays[failed - 1];
 	if (delay === undefined) return undefined;
 	const requestedDelay = Math.min(parseRetryAfter(retryAfter, now), maxWait);
-	return Math.max(delay * (1 - spread + 2 * spread * random()), requestedDelay);
+	return Math.max(delay * (1 - spread + 2 * spread * Math.random()), requestedDelay);
 }
 
 /** Parses seconds or a date (RFC 9110, 10.2.3) to milliseconds; 0 if it is invalid. */

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { recordResponse } from '../../domain/records/record-response.ts';
+import { recordResponse } from '../../core/store/records/record-json.ts';
 import { jsonResponse, toResponse } from '../../core/foundation/response-data.ts';
 import { parseInput } from '../../core/foundation/field-errors.ts';
 import { redactResponse } from '../../domain/access/redaction.ts';

@@ -11,7 +11,7 @@ const actorField = (description: string) => actorSchema.meta(readOnly(descriptio
 export const systemFields = (object: string) => ({
 	id,
 	object: z.literal(object).meta(readOnly('Type of the object.')),
-	version: z.int().min(1).meta(readOnly('Increases with every change; the ETag begins with it.', 1)),
+	version: z.int().min(1).meta(readOnly('Increases with every change; it is the ETag.', 1)),
 	created_at: pointInTime.meta(readOnly('Time of creation.', '2025-03-01T09:30:00.000Z')),
 	updated_at: pointInTime.meta(readOnly('Time of the last change.', '2025-03-01T09:30:00.000Z')),
 	deleted_at: instant(readOnly('Time of deletion; null if the record is not deleted.')),

@@ -138,8 +138,6 @@ export interface Definition<F extends Fields> {
 	actions?: Record<string, Action<F>>;
 	/** Further events of a record, by the last part of the event's type: `deal.won`. */
 	events?: Record<string, DomainEvent<F>>;
-	/** Fields that the service sets without a new version. They are part of the ETag besides the version. */
-	unversioned?: Array<Name<F>>;
 	/** The prefix of its event types; by default the value of `object`. */
 	eventPrefix?: string;
 	/** Explains what still uses the record, which prevents its deletion; undefined if nothing does. */

@@ -23,7 +23,6 @@ export const tags = defineResource({
 	important: ['name', 'color', 'description'],
 	unique: { name: ['name'] },
 	sortable: ['name', 'usage'],
-	unversioned: ['usage'],
 	searched: ['name', 'description'],
 	lookups: [],
 

@@ -82,7 +82,6 @@ export const users = defineResource({
 	sortable: ['name', 'last_name', 'email', 'last_seen_at'],
 	searched: ['name', 'email'],
 	lookups: ['role'],
-	unversioned: ['last_seen_at'],
 
 	complete: (user) => ({ name: [user.first_name, user.last_name].filter(Boolean).join(' ') || user.email }),
 

@@ -48,7 +48,6 @@ export const webhooks = defineResource({
 	sortable: ['last_success_at'],
 	searched: ['url', 'description'],
 	lookups: ['status', 'url', 'expires_at'],
-	unversioned: ['failing_since', 'last_success_at'],
 
 	events: {
 		disabled: entersStatus('disabled', 'A webhook was disabled by the service.'),

@@ -4,10 +4,9 @@ import { resources } from '../../core/schemas/index.ts';
 import { firstVersion } from '../../core/schemas/record.ts';
 import { arrangeRecord, type Resource, type StoredRecord, actionInput } from '../../core/schemas/resource.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
-import { recordJson } from '../../core/store/records/record-json.ts';
+import { recordJson, etag, recordResponse } from '../../core/store/records/record-json.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import type { TableView } from '../../core/store/visibility/visible-table.ts';
-import { etag, matchesVersion, recordResponse } from './record-response.ts';
 import type { ResponseData } from '../../core/foundation/response-data.ts';
 import { type Author, changedValues, duplicateOf, ruleContext } from './change.ts';
 import { refuseDuplicateCustomValues } from './custom-values.ts';
@@ -198,7 +197,7 @@ const nextVersion = ({ store, now, actor }: WriteContext, stored: StoredRecord):
  */
 function requireVersion(stored: StoredRecord, ifMatch: string | undefined): void {
 	if (ifMatch === undefined || ifMatch.trim() === '*') return;
-	if (ifMatch.split(',').some((tag) => matchesVersion(tag, stored))) return;
+	if (ifMatch.split(',').some((tag) => tag.trim() === etag(stored))) return;
 	throw new Problem(
 		'version_mismatch',
 		`The record is at version ${stored.version} now. Read it again and repeat the change.`,

@@ -5,7 +5,7 @@ test('an API key acts for the owner of the account', async () => {
 	const { status, headers, body } = await get('/v1/users/me');
 	expect(status).toBe(200);
 	expect(body).toMatchObject({ object: 'user', role: 'owner', status: 'active' });
-	expect(headers.get('ETag')).toMatch(new RegExp(`^"${body.version}\\.`));
+	expect(headers.get('ETag')).toBe(`"${body.version}"`);
 	expect((await get(`/v1/users/${body.id}`)).body).toEqual(body);
 	expect(errorsOf(await get('/v1/users/me?fields=name'))).toEqual({ fields: 'unknown_parameter' });
 });

@@ -1,5 +1,6 @@
 import { getOrCreate } from '../../foundation/json.ts';
 import type { StoredRecord } from '../../schemas/resource.ts';
+import type { ResponseData } from '../../foundation/response-data.ts';
 
 const texts = new WeakMap<StoredRecord, string>();
 
@@ -19,3 +20,13 @@ export function parseRecord(text: string): StoredRecord {
 	texts.set(record, text);
 	return record;
 }
+
+/** A record with a strong ETag (RFC 9110, 8.8.3). */
+export const recordResponse = (status: number, record: StoredRecord, headers: Record<string, string> = {}): ResponseData => ({
+	status,
+	headers: { 'Content-Type': 'application/json', ETag: etag(record), ...headers },
+	body: recordJson(record),
+	id: record.id,
+});
+
+export const etag = ({ version }: StoredRecord): string => `"${version}"`;
