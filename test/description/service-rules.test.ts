@@ -75,6 +75,7 @@ describe('rules 3, 4 and 20: a list', () => {
 
 	test.each<[string, object[], RegExp]>([
 		['a record without an id', [{ data: [{ id: null }], next_cursor: null }], /id of a record of \/v1\/contacts: .*rule 3 /],
+		['an id that is not whole', [{ data: [{ id: 1.5 }], next_cursor: null }], /rule 3 /],
 		['a cursor and a total that are missing', [{ data }], /rule 4 /],
 		['a cursor that is a number', [{ data, next_cursor: 2, total: 2 }], /next_cursor of \/v1\/contacts: .*rule 4 /],
 		['a cursor elsewhere', [{ data, total: 9, paging: { next: 'b' } }], /9 records, but the CRM returned only 2.*rule 20 /],

@@ -37,6 +37,6 @@ export function isObject(value: unknown): value is IDataObject {
 export const scalarsIn = (value: unknown): unknown[] =>
 	typeof value === 'object' && value !== null ? Object.values(value).flatMap(scalarsIn) : [value];
 
-/** An id as text, since services write the same id as a number or as text; undefined if it is missing or invalid. */
+/** An id as text, since services write the same id as a whole number or as text (rule 3); undefined if it is neither. */
 export const idText = (id: unknown): string | undefined =>
-	(typeof id === 'string' && id !== '') || Number.isFinite(id) ? String(id) : undefined;
+	(typeof id === 'string' && id !== '') || Number.isInteger(id) ? String(id) : undefined;
