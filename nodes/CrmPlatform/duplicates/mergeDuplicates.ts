@@ -88,7 +88,8 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 		await merger.findLinks();
 		api.notices.add('Preview: nothing was written. Turn off Preview to merge these records.');
 	} else await merger.run(compare);
-	const results = groups.map((group): Result | Error => ('refusal' in group ? refused(group) : outcomeOf(mergings.find(({ item }) => item === group.item)!, isPreview)));
+	const byItem = new Map(mergings.map((merging) => [merging.item, merging]));
+	const results = groups.map((group): Result | Error => ('refusal' in group ? refused(group) : outcomeOf(byItem.get(group.item)!, isPreview)));
 	const counts = [...occurrences(results.flatMap((result) => (result instanceof Error ? [] : String((result as IDataObject).result))))];
 	if (results.length > 1) api.notices.add(counts.map(([result, times]) => `${times} ${result}`).join(', '));
 	mayContinue(results);
