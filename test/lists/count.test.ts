@@ -60,6 +60,20 @@ test('times are grouped by day, week and month in the workflow’s time zone', a
 	expect(await byPeriod('day')).toEqual([['2025-03-31', 1], ['2025-04-01', 1], ['2025-04-02', 1], [null, 1]]);
 });
 
+test('custom fields are grouped and added up as any', async () => {
+	const key = `k${randomUUID().slice(0, 8)}`;
+	const options = ['gold', 'silver'].map((value) => ({ value, label: value }));
+	await sandbox.create('custom-fields', { resource: 'deals', key, label: 'Tier', type: 'select', options });
+	await sandbox.create('custom-fields', { resource: 'deals', key: `${key}n`, label: 'Seats', type: 'number' });
+	const values = [['gold', 2], ['gold', 3.5], ['silver', 1]];
+	const mine = await deals(...values.map(([tier, seats]) => ({ custom_fields: { [key]: tier, [`${key}n`]: seats } })));
+	const field = `custom_fields.${key}`;
+	const { items, hints } = await run(count({ groupBy: [field] }, mine));
+	expect(items.map(({ json }) => [json[field], json.count])).toEqual([['gold', 2], ['silver', 1]]);
+	expect(hints).toEqual([]);
+	expect((await counted({ groupBy: [field], sumOf: [`${field}n`] }, mine)).map((row) => row[`sum_${field}n`])).toEqual([5.5, 1]);
+});
+
 test('a record with several values counts in the group of each', async () => {
 	const [first, second] = await Promise.all(['a', 'b'].map(async (name) => await sandbox.create('tags', { name: name + randomUUID() })));
 	const mine = await deals({ tag_ids: [first!.id, second!.id] }, { tag_ids: [first!.id] }, {});

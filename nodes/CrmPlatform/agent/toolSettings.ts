@@ -171,7 +171,7 @@ export function toolTexts(name: ToolName, settings: ToolSettings): ToolTexts {
 		}),
 		count: () => ({
 			description: 'Count records, and sum a number, by group if you like. Use it rather than counting search results.',
-			schema: z.object({ kind, query, filters, group_by: z.string().optional(), sum: z.string().optional() }),
+			schema: z.object({ kind, query, filters, group_by: z.string().optional().describe('field, or time:month'), sum: z.string().optional() }),
 		}),
 		change: () => ({
 			description: `Write records.${previews} ${dataNotice}`,

@@ -7,16 +7,17 @@ import { allCustomFields, fieldNamed, type Field } from '../fields/field';
 import type { Operation } from '../model';
 import { listFilters } from '../parameters/listParameters';
 import { listedChoice } from '../parameters/optionText';
+import { fieldsDependOn } from '../parameters/recordParameters';
 import { countableFields, countingBy, countRecords } from '../reading/counting';
 import { eachItem } from '../schedule';
 import { listIn } from '../values/blank';
 import { requireDescribed } from '../writing/requireWrite';
 
 const fieldChoice = (displayName: string, name: string, method: string, hint: string): INodeProperties =>
-	listedChoice({ displayName, name, hint }, method, ['resource', 'objectKey']);
+	listedChoice({ displayName, name, hint }, method, fieldsDependOn);
 
-const groupBy = fieldChoice('Group By Names or IDs', 'groupBy', 'getGroupFields', 'An item per group; times such as created_at:month');
-const sumOf = fieldChoice('Sum Field Names or IDs', 'sumOf', 'getSumFields', 'Also returns average, minimum and maximum');
+const groupBy = fieldChoice('Group By Names or IDs', 'groupBy', 'getGroupFields', 'An item per group; times as created_at:month');
+const sumOf = fieldChoice('Sum Field Names or IDs', 'sumOf', 'getSumFields', 'With average, minimum and maximum');
 
 export function count(action: string): Operation {
 	return {
