@@ -170,7 +170,7 @@ function related(visitor: Visitor, resource: Resource, record: StoredRecord): Ht
 			${may(visitor, 'create', other)
 				? html`<a href="${path}/new?${new URLSearchParams(values).toString()}" aria-label="New ${singular.toLowerCase()}">New</a>`
 				: ''}
-			${newest.map((newer) => html`<small>${recordLink(other, newer)}</small>`)}
+			<small class="newest">${newest.map((newer, i) => html`${i > 0 ? ' · ' : ''}${recordLink(other, newer)}`)}</small>
 		</li>`;
 	});
 	if (rows.length === 0) return '';
