@@ -56,8 +56,8 @@ export class CrmPlatformOAuth2Api implements ICredentialType {
 				},
 			],
 			default: 'readWrite',
-			description:
-				'What the credential may do, within the rights of its user. Reconnect it after a change.',
+			description: 'What the credential may do, within the rights of its user',
+			hint: 'A change takes effect when you connect again',
 		},
 		{
 			displayName: 'Scopes',

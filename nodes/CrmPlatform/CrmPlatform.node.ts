@@ -11,6 +11,7 @@ import {
 import { reviewCall } from './agent/reviewedCall';
 import { approvalWebhooks, receiveAnswer } from './approval/receiveAnswer';
 import { execute } from './execute';
+import { withReasons } from './pickers/editorContext';
 import { getColumnFields, getColumnOptions } from './pickers/columnFields';
 import { getFields, getMatchFields } from './pickers/mapperFields';
 import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
@@ -81,7 +82,7 @@ export class CrmPlatform implements INodeType {
 			searchTags,
 			searchUsers,
 		},
-		loadOptions: {
+		loadOptions: withReasons({
 			getColumnOptions,
 			getFilterChoices,
 			getFilterFields,
@@ -92,7 +93,7 @@ export class CrmPlatform implements INodeType {
 			getOutputFields,
 			getSortOrders,
 			getSumFields,
-		},
+		}),
 		resourceMapping: { getColumnFields, getFields },
 	};
 

@@ -7,6 +7,7 @@ import {
 } from 'n8n-workflow';
 
 import { execute } from './execute';
+import { withReasons } from './pickers/editorContext';
 import { getFields, getMatchFields } from './pickers/mapperFields';
 import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
 import { getOutputFields, getSortOrders } from './pickers/listOptions';
@@ -42,14 +43,14 @@ export class CrmPlatformAdmin implements INodeType {
 	methods = {
 		credentialTest: { testCredential },
 		listSearch: { searchLinked, searchRecords, searchWebhooks },
-		loadOptions: {
+		loadOptions: withReasons({
 			getFilterChoices,
 			getFilterFields,
 			getFilterOperators,
 			getMatchFields,
 			getOutputFields,
 			getSortOrders,
-		},
+		}),
 		resourceMapping: { getFields },
 	};
 

@@ -8,6 +8,7 @@ import {
 
 import { credentials, propertiesOf } from './actionProperties';
 import { execute } from './execute';
+import { withReasons } from './pickers/editorContext';
 import { getDuplicateFields } from './pickers/listOptions';
 import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
 import { searchLinked } from './pickers/linkPickers';
@@ -39,7 +40,7 @@ export class CrmPlatformDuplicates implements INodeType {
 	methods = {
 		credentialTest: { testCredential },
 		listSearch: { searchCustomObjects, searchLinked },
-		loadOptions: { getDuplicateFields, getFilterChoices, getFilterFields, getFilterOperators },
+		loadOptions: withReasons({ getDuplicateFields, getFilterChoices, getFilterFields, getFilterOperators }),
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {

@@ -6,6 +6,7 @@ import {
 	type ITriggerResponse,
 } from 'n8n-workflow';
 
+import { withReasons } from './pickers/editorContext';
 import { getOwners, getPipelines } from './pickers/eventFilters';
 import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
 import { getChangedFields } from './pickers/getChangedFields';
@@ -43,7 +44,7 @@ export class CrmPlatformPollTrigger implements INodeType {
 	methods = {
 		credentialTest: { testCredential },
 		listSearch: { searchCustomObjects, searchLinked },
-		loadOptions: {
+		loadOptions: withReasons({
 			getChangedFields,
 			getEvents,
 			getFilterChoices,
@@ -53,7 +54,7 @@ export class CrmPlatformPollTrigger implements INodeType {
 			getOwners,
 			getPipelines,
 			getStages,
-		},
+		}),
 	};
 
 	async trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {

@@ -7,6 +7,7 @@ import {
 } from 'n8n-workflow';
 
 import { credentials } from './actionProperties';
+import { withReasons } from './pickers/editorContext';
 import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
 import { getLinks, searchLinked } from './pickers/linkPickers';
 import { searchCustomObjects } from './pickers/searchRecords';
@@ -43,14 +44,14 @@ export class CrmPlatformSync implements INodeType {
 	methods = {
 		credentialTest: { testCredential },
 		listSearch: { searchCustomObjects, searchLinked },
-		loadOptions: {
+		loadOptions: withReasons({
 			getFilterChoices,
 			getFilterFields,
 			getFilterOperators,
 			getLinks,
 			getSyncMatchFields,
 			getSyncOtherMatchFields,
-		},
+		}),
 		resourceMapping: { getFieldsToSet, getSyncFields },
 	};
 

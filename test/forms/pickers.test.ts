@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
 import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { searchPipelines, searchRecords, searchUsers } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { searchStages } from '../../nodes/CrmPlatform/pickers/stages';
@@ -23,6 +24,11 @@ describe('the fields to map', () => {
 		expect(fields.emails?.displayName).toBe('Emails (JSON)');
 		expect(fields.tag_ids?.displayName).toBe('Tags: comma-separated');
 		expect(fields['custom_fields.interests']?.displayName).toBe('Interests: Product News, …');
+	});
+
+	test('keep a link to records too many for a list, by name or ID', async () => {
+		const fields = fieldsById((await picker(getFields, setup('deal'))).fields);
+		expect(fields.contact_id).toMatchObject({ displayName: 'Contact', type: 'string', removed: false });
 	});
 
 	test('show which ones the CRM requires', async () => {
@@ -148,4 +154,10 @@ describe('records that an operation needs by name', () => {
 		const won = (await picker(searchStages, moving({ pipelineId }), 'won')).results;
 		expect(won.map(({ value }) => value)).toEqual([expect.any(String)]);
 	});
+});
+
+test('a list that depends on a choice names it, where n8n would show an error', async () => {
+	const { getSyncMatchFields } = new CrmPlatformSync().methods.loadOptions;
+	const opened = { ...setup(), parameters: { resource: 'customObjectRecord', operation: 'sync' } };
+	expect(await picker(getSyncMatchFields!, opened)).toEqual([{ name: 'Choose the custom object first.', value: '' }]);
 });

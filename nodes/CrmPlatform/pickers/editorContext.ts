@@ -1,4 +1,4 @@
-import { NodeOperationError, type ILoadOptionsFunctions } from 'n8n-workflow';
+import { NodeOperationError, type ILoadOptionsFunctions, type INodePropertyOptions } from 'n8n-workflow';
 
 import { connect, nodeError, type Connection } from '../api/connection';
 import { describeResource, type ResourceDescription } from '../api/openapi/description';
@@ -23,6 +23,22 @@ export interface EditorContext {
 
 /** Why an opened node has no choices to offer; its message tells the user what to do. */
 export class NothingToOffer extends Error {}
+
+type OptionsMethod = (this: ILoadOptionsFunctions) => Promise<INodePropertyOptions[]>;
+
+/** Lists that say what to choose first, where n8n would show “Error fetching options”. */
+export const withReasons = (methods: Record<string, OptionsMethod>): Record<string, OptionsMethod> =>
+	Object.fromEntries(
+		Object.entries(methods).map(([name, method]) => [
+			name,
+			async function (this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+				return await method.call(this).catch((error: Error) => {
+					if (!(error instanceof NothingToOffer)) throw error;
+					return [{ name: error.message, value: '' }];
+				});
+			},
+		]),
+	);
 
 /**
  * Reads the state of an opened node.

@@ -51,33 +51,19 @@ export async function fieldsToWrite(
 	const matchable = write.match ? matchableNames(write.match, writable) : [];
 	const needed = fields.filter(({ required, name }) => required || matchable.includes(name));
 	const initialFields = shownAtFirst(fields, needed);
-	const isSettled = api.notices.size === 0;
 	const isTool = isToolCall(n8n);
 	const stored = storedValues(n8n, parameter);
 	const mapped = [...new Set([...needed, ...fields])].map((originalField) => {
 		// An upsert requires these fields for new records only.
 		const field = write.match ? { ...originalField, required: false } : originalField;
 		const options = valueShape(field) === 'list' ? undefined : (linkOptions.get(field.name) ?? choiceOptions(field));
-		const isBeside = isPickedBeside(context, originalField) && options === undefined;
-		// n8n keeps the first answer. Without the service, the number of records is unknown, so the field is
-		// shown and the next answer decides.
-		const isOpen = isBeside && field.collection !== undefined && !isSettled;
-		if (isOpen && initialFields.has(originalField)) return mapperField(field, options, { required: true }, isTool);
-		// Records that are too many for a list are picked beside the mapper.
+		// Links would be JSON, which is unnecessary if they can be picked beside the mapper.
+		const isBeside = context.resource.hasLinks && originalField.linksTo !== undefined;
 		const isFirst = initialFields.has(originalField) && !isBeside;
 		return mapperField(field, options, { required: isFirst, removed: !isFirst && !Object.hasOwn(stored, field.name) }, isTool);
 	});
 	const ordered = [...mapped.filter(({ removed }) => !removed), ...mapped.filter(({ removed }) => removed)];
 	return withSource(api, completed(stored, api, ordered).map((field) => acceptingStored(field, stored[field.id])));
-}
-
-function isPickedBeside(
-	{ resource: { hasLinks = false } }: EditorContext,
-	{ collection, linksTo, required }: Field,
-): boolean {
-	if (collection !== undefined) return hasLinks && !required;
-	// Links would be JSON, which is unnecessary if they can be picked.
-	return hasLinks && linksTo !== undefined;
 }
 
 /** Number of fields that a form begins with if the description does not mark them: about a screenful. */
