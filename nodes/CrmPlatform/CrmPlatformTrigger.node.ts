@@ -1,13 +1,5 @@
 import {
-	NodeConnectionTypes,
-	type IExecuteFunctions,
-	type INodeExecutionData,
-	type INodeType,
-	type INodeTypeDescription,
-	type ITriggerFunctions,
-	type ITriggerResponse,
-	type IWebhookFunctions,
-	type IWebhookResponseData,
+	type IExecuteFunctions, type INodeExecutionData, type INodeProperties, type INodeType, type INodeTypeDescription, type ITriggerFunctions, type ITriggerResponse, type IWebhookFunctions, type IWebhookResponseData, NodeConnectionTypes,
 } from 'n8n-workflow';
 
 import { getOwners, getPipelines } from './pickers/eventFilters';
@@ -21,7 +13,6 @@ import { authentication, credentials } from './actionProperties';
 import { eventProperties } from './trigger/eventProperties';
 import { receive } from './trigger/webhook/receive';
 import { subscriptionLifecycle } from './trigger/webhook/lifecycle';
-import { webhookProperties } from './trigger/webhook/webhookProperties';
 import { watchSubscription } from './trigger/webhook/subscriptionWatch';
 
 export class CrmPlatformTrigger implements INodeType {
@@ -86,3 +77,41 @@ export class CrmPlatformTrigger implements INodeType {
 		return await receive(this);
 	}
 }
+
+/** The parameters of the webhook trigger besides the events. */
+export const webhookProperties: INodeProperties[] = [
+	{
+		displayName: 'Recover Missed Events',
+		name: 'recover',
+		type: 'boolean',
+		default: true,
+		description:
+			'Whether to catch up on events that occurred while the workflow was inactive or n8n was down, one by one and in order',
+	},
+	{
+		displayName: 'Maximum Age (Hours)',
+		name: 'recoverHours',
+		type: 'number',
+		typeOptions: { minValue: 1, maxValue: 720 },
+		displayOptions: { show: { recover: [true] } },
+		default: 24,
+		description: 'How old a missed event may be to still start the workflow',
+	},
+	{
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add option',
+		default: {},
+		options: [
+			{
+				displayName: 'Test Events',
+				name: 'testEvents',
+				type: 'boolean',
+				default: false,
+				description:
+					'Whether test events of the CRM also start the workflow',
+			},
+		],
+	},
+];

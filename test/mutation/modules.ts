@@ -28,7 +28,7 @@ export const groups: Group[] = [
 	},
 	{
 		name: 'sync',
-		modules: ['refusals', 'syncPlan', 'matching'].map((name) => `nodes/CrmPlatform/sync/${name}.ts`),
+		modules: ['syncPlan', 'matching'].map((name) => `nodes/CrmPlatform/sync/${name}.ts`),
 		tests: ['sync/guard-limits', 'sync/plan', 'sync/changes-merge', 'sync/claims', 'sync/readRecords'],
 	},
 	{

@@ -10,7 +10,7 @@ import type {
 
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
 import { systemClock, type Clock } from '../../nodes/CrmPlatform/base/clock';
-import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/poll/published';
+import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/poll/dispatcher';
 import { startChangeTrigger } from '../../nodes/CrmPlatform/trigger/poll/trigger';
 import type { Setup } from './node-runs.ts';
 import type { TestSandbox } from './sandbox.ts';

@@ -1,4 +1,4 @@
-import { claimsOf } from '../../nodes/CrmPlatform/sync/refusals';
+import { claimsOf } from '../../nodes/CrmPlatform/sync/syncPlan';
 import type { PlannedChange } from '../../nodes/CrmPlatform/changes/plan';
 import { uniqueValueIn } from '../../nodes/CrmPlatform/sync/matching';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { randomRuns } from '../support/random-runs.ts';
-import { guardDeletions, type Readings } from '../../nodes/CrmPlatform/sync/refusals';
+import { guardDeletions, type Readings } from '../../nodes/CrmPlatform/sync/syncPlan';
 import type { PlannedChange } from '../../nodes/CrmPlatform/changes/plan';
 
 const record = (id: number) => ({ id: `con_${id}` }) as PlannedChange['record'] & object;

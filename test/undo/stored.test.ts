@@ -1,7 +1,7 @@
 import { comparison } from '../../nodes/CrmPlatform/changes/merge';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field';
-import { afterWrite } from '../../nodes/CrmPlatform/undo/undoWrites';
-import type { RecordUndo } from '../../nodes/CrmPlatform/undo/recordUndo';
+import { afterWrite } from '../../nodes/CrmPlatform/undo/undoOrder';
+import type { RecordUndo } from '../../nodes/CrmPlatform/undo/history';
 import type { UndoFields } from '../../nodes/CrmPlatform/undo/undoFields';
 
 test('JSON is restored as one value, with members that have none', () => {

@@ -34,28 +34,6 @@ export type Share = <Answer>(question: string, ask: () => Promise<Answer>) => Pr
 /** Sends each query for one caller. */
 export const unshared: Share = async (_, ask) => await ask();
 
-/** The event log of the service. */
-export interface EventLog {
-	/** The newest event, in few bytes; undefined if the log is empty. */
-	newest(): Promise<Newest | undefined>;
-	/** The oldest event; undefined if the log is empty. */
-	oldest(): Promise<CrmEvent | undefined>;
-	/** The first event at this instant (RFC 3339) or later. */
-	firstSince(instant: string): Promise<CrmEvent | undefined>;
-	/** The events above a sequence, in sequence: of these types and patterns, or of all types if there are none. */
-	after(sequence: number, types: string[], limit?: number, share?: Share): AsyncGenerator<CrmEvent, void>;
-	/**
-	 * All events above a sequence, in sequence, read with several requests at a time.
-	 *
-	 * @throws Error in the user's words if the service returns them in another order, or two with one sequence
-	 */
-	allAfter(sequence: number): AsyncGenerator<CrmEvent, void>;
-	/** The events of these types and patterns, newest first. */
-	newestFirst(types: string[]): AsyncGenerator<CrmEvent, void>;
-	/** The causes of the newest events, newest first, in few bytes. */
-	newestCauses(limit: number): AsyncGenerator<EventCause, void>;
-}
-
 /** The service describes no log, or none that can be read in sequence. */
 export class NoEventLog extends Error {}
 
@@ -76,47 +54,20 @@ const causeShape = z.object({ type: z.string(), timestamp: z.string(), actor: z.
  * @param report tells the user, once, that the service refuses chosen types
  * @throws NoEventLog in the user's words
  */
-export async function openEventLog(
-	api: Connection,
-	report = (message: string): void => void api.notices.add(message),
-): Promise<EventLog> {
-	const list = readable((await api.describe(logPath))?.list);
-	const reader = new LogReader(api, list, report);
-	const inSequence = { [list.sort.name]: orders.oldest };
-	const newestFirst = { [list.sort.name]: orders.newest };
-	/** A second event shows whether the service sorts: the newest event may be the only one, or just the first. */
-	const first = async (query: Query): Promise<CrmEvent | undefined> => {
-		const events: CrmEvent[] = [];
-		for await (const event of ascending(reader.events(query, 2))) events.push(event);
-		return events[0];
-	};
-	const log: EventLog = {
-		async newest() {
-			const { value: data } = await reader.parts(newestFirst, newestShape, 1).next();
-			if (!data) return undefined;
-			return { identity: eventIdentity(data), timestamp: data.timestamp, sequence: data.sequence, account: data.account_id };
-		},
-		oldest: async () => await first(inSequence),
-		firstSince: async (instant) => await first({ ...inSequence, [logFilters.since]: instant }),
-		after: (sequence, types, limit, share) =>
-			reader.eventsOf(types, { ...inSequence, [logFilters.above]: sequence }, limit, share),
-		newestFirst: (types) => reader.eventsOf(types, newestFirst),
-		newestCauses: (limit) => reader.parts(newestFirst, causeShape, limit) as AsyncGenerator<EventCause, void>,
-		allAfter: (sequence) => {
-			const after = (above: number, limit?: number) => log.after(above, [], limit);
-			const pageSize = list.pageSize?.maximum ?? 0;
-			const newest = async () => (await log.newest())?.sequence;
-			return ascending(pageSize < 1 ? after(sequence) : readInRanges({ pageSize, after, newest }, sequence));
-		},
-	};
-	return log;
+export async function openEventLog(api: Connection, report = (message: string): void => void api.notices.add(message)): Promise<EventLog> {
+	return new LogReader(api, readable((await api.describe(logPath))?.list), report);
 }
+
+/** The event log of the service. */
+export type EventLog = Pick<LogReader, keyof LogReader>;
 
 /** Reads the log by its list. */
 class LogReader {
 	private readonly api: Connection;
 	private readonly list: SortedList;
 	private readonly report: (message: string) => void;
+	private readonly inSequence: Query;
+	private readonly byNewest: Query;
 	/** Combinations of types that the service has refused. */
 	private readonly refused = new Set<string>();
 
@@ -124,28 +75,80 @@ class LogReader {
 		this.api = api;
 		this.list = list;
 		this.report = report;
+		this.inSequence = { [list.sort.name]: orders.oldest };
+		this.byNewest = { [list.sort.name]: orders.newest };
 	}
 
-	async *events(query: Query, limit?: number, share?: Share): AsyncGenerator<CrmEvent, void> {
-		for await (const record of this.records(query, limit, share)) yield eventIn(record);
+	/** The newest event, in few bytes; undefined if the log is empty. */
+	async newest(): Promise<Newest | undefined> {
+		const { value: data } = await this.parts(this.byNewest, newestShape, 1).next();
+		return data ? { identity: eventIdentity(data), timestamp: data.timestamp, sequence: data.sequence, account: data.account_id } : undefined;
+	}
+
+	/** The oldest event; undefined if the log is empty. */
+	async oldest(): Promise<CrmEvent | undefined> {
+		return await this.first(this.inSequence);
+	}
+
+	/** The first event at this instant (RFC 3339) or later. */
+	async firstSince(instant: string): Promise<CrmEvent | undefined> {
+		return await this.first({ ...this.inSequence, [logFilters.since]: instant });
+	}
+
+	/** The events above a sequence, in sequence: of these types and patterns, or of all types if there are none. */
+	after(sequence: number, types: string[], limit?: number, share?: Share): AsyncGenerator<CrmEvent, void> {
+		return this.eventsOf(types, { ...this.inSequence, [logFilters.above]: sequence }, limit, share);
+	}
+
+	/**
+	 * All events above a sequence, in sequence, read with several requests at a time.
+	 *
+	 * @throws Error in the user's words if the service returns them in another order, or two with one sequence
+	 */
+	allAfter(sequence: number): AsyncGenerator<CrmEvent, void> {
+		const after = (above: number, limit?: number) => this.after(above, [], limit);
+		const pageSize = this.list.pageSize?.maximum ?? 0;
+		const newest = async () => (await this.newest())?.sequence;
+		return ascending(pageSize < 1 ? after(sequence) : readInRanges({ pageSize, after, newest }, sequence));
+	}
+
+	/** The events of these types and patterns, newest first. */
+	newestFirst(types: string[]): AsyncGenerator<CrmEvent, void> {
+		return this.eventsOf(types, this.byNewest);
+	}
+
+	/** The causes of the newest events, newest first, in few bytes. */
+	newestCauses(limit: number): AsyncGenerator<EventCause, void> {
+		return this.parts(this.byNewest, causeShape, limit) as AsyncGenerator<EventCause, void>;
+	}
+
+	/** A second event shows whether the service sorts: the newest event may be the only one, or just the first. */
+	private async first(query: Query): Promise<CrmEvent | undefined> {
+		const events: CrmEvent[] = [];
+		for await (const event of ascending(this.events(query, 2))) events.push(event);
+		return events[0];
+	}
+
+	private async *events(query: Query, limit?: number, share?: Share): AsyncGenerator<CrmEvent, void> {
+		for await (const record of this.records(query, limit, share)) yield parseEvent(record) ?? invalidEntry(record);
 	}
 
 	/** The parts of events that a shape names, in few bytes. */
-	async *parts<Shape extends z.ZodRawShape>(
+	private async *parts<Shape extends z.ZodRawShape>(
 		query: Query,
 		shape: z.ZodObject<Shape>,
 		limit: number,
 	): AsyncGenerator<z.output<z.ZodObject<Shape>>, void> {
 		const { fields } = this.list;
 		const onlyParts = fields === undefined ? {} : { [fields]: Object.keys(shape.shape) };
-		for await (const record of this.records({ ...query, ...onlyParts }, limit)) yield parsed(shape, record);
+		for await (const record of this.records({ ...query, ...onlyParts }, limit)) yield shape.safeParse(record).data ?? invalidEntry(record);
 	}
 
 	/**
 	 * The events of some types. A service refuses types that it no longer has or that the user may no longer see, although
 	 * the log may contain such events; then all events are read and filtered.
 	 */
-	async *eventsOf(types: string[], query: Query, limit?: number, share?: Share): AsyncGenerator<CrmEvent, void> {
+	private async *eventsOf(types: string[], query: Query, limit?: number, share?: Share): AsyncGenerator<CrmEvent, void> {
 		if (types.length === 0) return yield* this.events(query, limit, share);
 		const isChosen = ({ type }: CrmEvent) => types.some((pattern) => matchesEventPattern(pattern, type));
 		if (this.refused.has(types.join())) return yield* only(isChosen, this.events(query, undefined, share));
@@ -215,21 +218,9 @@ function readable(list: ListDescription | undefined): SortedList {
 	);
 }
 
-function eventIn(record: IDataObject): CrmEvent {
-	const event = parseEvent(record);
-	if (event) return event;
-	throw invalidEntry(record);
-}
-
-function parsed<Shape extends z.ZodTypeAny>(shape: Shape, record: IDataObject): z.output<Shape> {
-	const outcome = shape.safeParse(record);
-	if (outcome.success) return outcome.data as z.output<Shape>;
-	throw invalidEntry(record);
-}
-
-function invalidEntry(record: IDataObject): Error {
+function invalidEntry(record: IDataObject): never {
 	const excerpt = JSON.stringify(record).slice(0, 120);
-	return new Error(`The event log of the CRM contains an invalid entry: ${excerpt}. ${breaksRule(15)} Please report this to the CRM’s support.`);
+	throw new Error(`The event log of the CRM contains an invalid entry: ${excerpt}. ${breaksRule(15)} Please report this to the CRM’s support.`);
 }
 
 /** The parts of a log that are needed here. */

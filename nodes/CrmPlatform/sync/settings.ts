@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-
-import { NodeOperationError, type IDataObject, type IExecuteFunctions, type INodeProperties } from 'n8n-workflow';
+import { type IDataObject, type IExecuteFunctions, type INodeProperties, NodeOperationError } from 'n8n-workflow';
 
 import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Query } from '../api/http/path';
-import { allCustomFields, idField, type ConvertedValue, type Field } from '../fields/field';
+import { allCustomFields, type ConvertedValue, type Field, idField } from '../fields/field';
 import { refuseDiffering } from '../mapping/sameForAll';
 import { queryOfFilters, readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
@@ -16,25 +15,9 @@ import { readBoolean, readPercent, readPreview, readWholeNumber } from '../value
 import { resourceNamed } from '../resources';
 import { requireDescribed } from '../writing/requireWrite';
 import { originalExecution } from '../writing/runState';
-import type { DeletionLimits } from './refusals';
-import type { SyncRules } from './syncPlan';
+import type { DeletionLimits, SyncRules } from './syncPlan';
 import {
-	agreedField,
-	alsoMatchOn,
-	bothChanged,
-	changedAtField,
-	completeInput,
-	differing,
-	isSynced,
-	matchOn,
-	maxDeletions,
-	maxDeletionsShare,
-	missingInCrm,
-	missingInSource as missingInSourceProperty,
-	preview,
-	settingsForAll,
-	syncedOperation,
-	versionField,
+	agreedField, alsoMatchOn, bothChanged, changedAtField, completeInput, differing, isSynced, matchOn, maxDeletions, maxDeletionsShare, missingInCrm, missingInSource as missingInSourceProperty, preview, settingsForAll, syncedOperation, versionField,
 } from './syncProperties';
 import type { Collection } from '../lookUp/lookUp';
 import type { SourceFields } from './syncSource';
@@ -99,7 +82,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 			fields: [],
 		},
 		recordFields: new Set(description?.fields.map(({ name }) => name)),
-		scope: queryOfFilters(filters) as Query,
+		scope: queryOfFilters(filters),
 		filters,
 		rules,
 		fields,

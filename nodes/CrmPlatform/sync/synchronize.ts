@@ -1,20 +1,19 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { connect } from '../api/connection';
-import { idField, type Field } from '../fields/field';
+import { type Field, idField } from '../fields/field';
 import { failureJson, nodeFailure, withLines } from '../failure';
 import type { Execution } from '../model';
-import { applyPlan, describedWrites, type AppliedPlan, type ChangeFailure } from '../changes/apply';
+import { type AppliedPlan, applyPlan, type ChangeFailure, describedWrites } from '../changes/apply';
 import { comparison } from '../changes/merge';
-import { asConflict, reportedRecord, type PlannedChange } from '../changes/plan';
+import { asConflict, type PlannedChange, reportedRecord } from '../changes/plan';
 import { listNameOf, matchKey, valueIn } from '../fields/keys';
 import { isBlank } from '../values/blank';
 import { timeSpan } from '../values/dates';
-import { claimsOf, guardDeletions, refuseDuplicates, type Claim } from './refusals';
-import { indexRecords, type CrmRecord, type SourceRecord } from './matching';
-import { planChanges } from './syncPlan';
+import { type Claim, claimsOf, guardDeletions, planChanges, refuseDuplicates } from './syncPlan';
+import { type CrmRecord, indexRecords, type SourceRecord } from './matching';
 import {
-	conditionsOfScope, findRecords, inWholeList, namesOfScope, readWholeList, scopeCheck, type FoundRecords, type KeysToFind, type KeyToFind,
+	conditionsOfScope, findRecords, type FoundRecords, inWholeList, type KeysToFind, type KeyToFind, namesOfScope, readWholeList, scopeCheck,
 } from './readRecords';
 import { settingsOf, syncExecution, type SyncSettings } from './settings';
 import { readSource, type Source } from './syncSource';

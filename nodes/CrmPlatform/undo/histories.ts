@@ -6,9 +6,10 @@ import { idText } from '../base/json';
 import { causeOf } from '../log/cause';
 import type { CrmEvent, EventMeaning } from '../log/crmEvent';
 import { fieldEntries, hasField } from './fieldValues';
-import { addChangeByOthers, addUpdateToUndo, compareStates, lacksChangedField, newHistory, partOfRecord, type RecordHistory, type RecordState, recordStateOf, type Recreation, replay, versionNumber } from './history';
+import {
+	addChangeByOthers, addUpdateToUndo, compareStates, lacksChangedField, newHistory, partOfRecord, type RecordHistory, type RecordState, recordStateOf, type RecordUndo, type Recreation, replay, versionNumber,
+} from './history';
 import { possibleIdsIn, recordKey } from './links';
-import type { RecordUndo } from './recordUndo';
 
 /**
  * The histories of the records to undo, built from the event log. Events are added in sequence: the events to undo, and

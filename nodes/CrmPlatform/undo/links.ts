@@ -11,8 +11,7 @@ import type { Change } from '../changes/merge';
 import { customKeyOf, type Field } from '../fields/field';
 import { namesAt } from '../lookUp/linkedNames';
 import { eventName } from './fieldValues';
-import type { RecordHistory } from './history';
-import { allKept, type RecordUndo } from './recordUndo';
+import { allKept, type RecordHistory, type RecordUndo } from './history';
 import type { FieldsByCollection } from './undoFields';
 
 /** Identifies a record among the records of all types. */

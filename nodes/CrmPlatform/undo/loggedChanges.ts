@@ -6,7 +6,7 @@ import type { EventLog } from '../log/eventLog';
 import type { Execution, Resource } from '../model';
 import { Histories } from './histories';
 import { recordKey } from './links';
-import { type RecordUndo, withoutWrite } from './recordUndo';
+import { type RecordUndo, withoutWrite } from './history';
 import type { UndoChoices } from './undoForm';
 
 /** The log from the chosen time on, and the histories of the records to undo. */

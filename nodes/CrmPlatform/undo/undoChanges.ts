@@ -5,15 +5,13 @@ import { countedReasons } from '../failure';
 import { openEventLog } from '../log/eventLog';
 import type { Execution, Resource } from '../model';
 import { readCurrentRecords } from './currentRecords';
-import type { RecordHistory } from './history';
+import type { RecordHistory, RecordUndo } from './history';
 import { LiveLinks } from './links';
 import { LoggedChanges } from './loggedChanges';
-import type { RecordUndo } from './recordUndo';
 import { readUndoFields } from './undoFields';
 import { readUndoChoices, type UndoChoices } from './undoForm';
-import { UndoOrder, UndoWriter } from './undoOrder';
+import { UndoOrder, UndoWriter, warnIfUnprotected } from './undoOrder';
 import { checkMaximum, planUndo, withLinkedRecordsKept } from './undoPlan';
-import { warnIfUnprotected } from './undoWrites';
 
 /**
  * Undoes what an execution, a workflow or a user has written: reads the log, compares it with the current records,

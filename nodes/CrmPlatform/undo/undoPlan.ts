@@ -6,9 +6,10 @@ import type { Field } from '../fields/field';
 import { isUnset } from '../values/blank';
 import type { CurrentRecords, LivingRecreation } from './currentRecords';
 import { eventName, fieldEntries, fieldValue, setField } from './fieldValues';
-import { compareStates, linksToDeletedRecords, partOfRecord, type RecordHistory, recordStateOf, withEntriesUndone } from './history';
+import {
+	allKept, compareStates, linksToDeletedRecords, partOfRecord, type RecordHistory, recordStateOf, type RecordUndo, withEntriesUndone, withoutWrite,
+} from './history';
 import { isNumericId, linkKey, recordKey, withNewId } from './links';
-import { allKept, type RecordUndo, withoutWrite } from './recordUndo';
 import type { FieldsByCollection, UndoFields } from './undoFields';
 import type { UndoChoices } from './undoForm';
 

@@ -2,7 +2,7 @@ import type { INodeExecutionData, IRun, ITriggerFunctions } from 'n8n-workflow';
 
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import { Dispatcher } from '../../../nodes/CrmPlatform/trigger/poll/dispatcher';
-import type { DispatchOptions } from '../../../nodes/CrmPlatform/trigger/poll/eventChoice';
+import type { DispatchOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { Loaded } from '../../../nodes/CrmPlatform/trigger/poll/loadGroup';
 import type { Group, Position } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { createDeferredPromise, type DeferredPromise } from './deferred-promise.ts';

@@ -1,4 +1,4 @@
-import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/poll/published';
+import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/poll/dispatcher';
 import { choiceOf } from './poll-model/poll-histories.ts';
 import { isUnwritable, pollWorld } from './poll-model/poll-world.ts';
 

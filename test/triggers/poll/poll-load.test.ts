@@ -1,9 +1,8 @@
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
-import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
-import { groupOfEvents } from '../../../nodes/CrmPlatform/trigger/poll/group';
+import { type CrmEvent, statesOf } from '../../../nodes/CrmPlatform/log/crmEvent';
+import { groupOfEvents } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { loadGroup } from '../../../nodes/CrmPlatform/trigger/poll/loadGroup';
-import { statesOf } from '../../../nodes/CrmPlatform/log/crmEvent';
 import { httpError } from '../../http/http-error.ts';
 import { PollModelService } from './poll-model/poll-service.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 
-import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/poll/published';
+import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/poll/dispatcher';
 import { randomRuns } from '../../support/random-runs.ts';
 import { pollHistories } from './poll-model/poll-histories.ts';
 import { playPollHistory } from './poll-model/play-poll-history.ts';

@@ -1,4 +1,4 @@
-import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/poll/published';
+import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/poll/dispatcher';
 import type { TriggerChoice } from '../../../nodes/CrmPlatform/trigger/poll/readingLoop';
 import { choiceOf, type PollSettings } from './poll-model/poll-histories.ts';
 import { pollWorld } from './poll-model/poll-world.ts';

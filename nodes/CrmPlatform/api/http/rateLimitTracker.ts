@@ -6,8 +6,11 @@ import type { HttpResponse } from './transport';
 const unknownConcurrency = 4;
 /** How long (ms) the largest window counts: the plan may have been downgraded. */
 const largestWindowTtl = 60 * 60_000;
-/** The share of the plan until it is measured: small, since other processes may use the plan, too. */
-const initialShare = 1 / 8;
+/**
+ * The share of the remainder that this process has in flight at most: other processes may use the plan, too. With more,
+ * those of 16 processes are refused often (`npm run bench scale`).
+ */
+const shareInFlight = 1 / 32;
 /** Response time (ms) after which other requests no longer wait for a response. */
 const slowAfter = 1_000;
 
@@ -25,10 +28,6 @@ export class RateLimitTracker {
 	private isWindowReported = false;
 	/** Whether requests succeed although no response has ever reported a window. */
 	private isUnlimited = false;
-	/** Share of the plan (0 to 1) that this process uses. */
-	private share = initialShare;
-	/** The remainder in the first response of the window, and the number of responses since. */
-	private baseline = { remaining: 0, responses: 0 };
 	/** The highest remainder of the last hour: the presumed size of a window. */
 	private largestWindow = { requests: 0, reportedAt: -Infinity };
 
@@ -43,14 +42,11 @@ export class RateLimitTracker {
 		this.stall = undefined;
 	}
 
-	/**
-	 * @param inFlight other requests of this process that have no response yet
-	 * @param sentAt when the request was sent
-	 */
-	recordResponse({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>, inFlight: number, sentAt: number, now: number): void {
+	/** @param sentAt when the request was sent */
+	recordResponse({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>, sentAt: number, now: number): void {
 		const reported = rateWindow(headers, now);
 		if (this.stall?.isWindowKnown) this.stall = undefined;
-		if (reported) this.recordWindow(reported, status, inFlight, sentAt, now);
+		if (reported) this.recordWindow(reported, sentAt, now);
 		else if (status === rateLimited) {
 			const pause = Math.min(retryAfter(headers, now) ?? 0, limitProbeAfter);
 			this.window = latestWindow(this.window, { remaining: 0, resetsAt: now + pause }, now);
@@ -71,7 +67,7 @@ export class RateLimitTracker {
 		const growth = 2 ** Math.max(0, Math.floor((now - (this.stall?.since ?? now)) / slowAfter));
 		if (this.window && this.isWindowKnown(now)) {
 			const available = this.withoutReserve(this.window, reserve);
-			return Math.min(available.remaining, concurrencyLimit(available, this.share) * growth);
+			return Math.min(available.remaining, concurrencyLimit(available) * growth);
 		}
 		if (this.isUnlimited) return Infinity;
 		// After an exhausted window, other clients wait for the next one, too.
@@ -123,7 +119,7 @@ export class RateLimitTracker {
 		return this.window.remaining > 0 || Math.abs(now - this.reportedAt) < limitProbeAfter;
 	}
 
-	private recordWindow(reported: RateWindow, status: number, inFlight: number, sentAt: number, now: number): void {
+	private recordWindow(reported: RateWindow, sentAt: number, now: number): void {
 		const contradicts = endsEarlier(reported, this.window) || reported.remaining > (this.window?.remaining ?? 0);
 		if (reported.remaining >= this.largestWindow.requests || now - this.largestWindow.reportedAt >= largestWindowTtl) {
 			this.largestWindow = { requests: reported.remaining, reportedAt: now };
@@ -138,39 +134,13 @@ export class RateLimitTracker {
 		if (!this.isWindowKnown(now)) return;
 		this.stall = undefined;
 		this.countedSentAt = Math.max(this.countedSentAt, sentAt);
-		const isNew = !before || before.resetsAt <= now || this.window.resetsAt - before.resetsAt > sameWindowTolerance;
-		if (isNew) this.baseline = { remaining: reported.remaining, responses: 0 };
-		else if (status !== rateLimited) this.baseline.responses += 1;
-		const counted = this.baseline.remaining - this.window.remaining;
-		this.share = measuredShare(this.share, counted, this.baseline.responses, inFlight);
 	}
 }
 
 const endsEarlier = (reported: RateWindow, current: RateWindow | undefined): boolean =>
 	current !== undefined && current.resetsAt - reported.resetsAt > sameWindowTolerance;
 
-/**
- * How many requests may be in flight: an eighth of this process's share of the remainder, which does not
- * include requests in flight.
- *
- * @param share of the plan, 0 to 1
- */
-function concurrencyLimit({ remaining }: RateWindow, share: number): number {
-	if (remaining <= 0) return 0;
-	// The added 1/64 lets a process with a small share catch up. One request is always allowed.
-	return Math.max(1, Math.floor(remaining * (share / 8 + 1 / 64)));
-}
-
-/**
- * The share of the plan that this process uses, measured within one window. Of the requests that the service has
- * counted, this process sent at least those with a response and at most also those in flight.
- *
- * @param share the previous share
- * @param counted requests that the service has counted since the first response of the window
- * @param responses responses to this process since then
- */
-function measuredShare(share: number, counted: number, responses: number, inFlight: number): number {
-	// Too few requests for a measurement.
-	if (counted < 10) return share;
-	return Math.min(1, Math.max(share, responses / counted), (responses + inFlight) / counted);
+/** How many requests may be in flight: the remainder does not include them. One request is always allowed. */
+function concurrencyLimit({ remaining }: RateWindow): number {
+	return remaining <= 0 ? 0 : Math.max(1, Math.floor(remaining * shareInFlight));
 }

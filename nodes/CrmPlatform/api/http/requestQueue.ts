@@ -104,8 +104,7 @@ export class RequestQueue {
 				const sentAt = this.clock.now();
 				this.countSent(request.execution, sentAt);
 				const response = await send();
-				const now = this.clock.now();
-				if ('headers' in response) this.rateLimit.recordResponse(response, this.inFlight(now) - 1, sentAt, now);
+				if ('headers' in response) this.rateLimit.recordResponse(response, sentAt, this.clock.now());
 				return response;
 			} finally {
 				this.release(slot);

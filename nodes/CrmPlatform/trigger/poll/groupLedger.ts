@@ -1,8 +1,7 @@
-import type { DispatchOptions } from './eventChoice';
-import { splitOff } from './group';
+import type { DispatchOptions } from './pollProperties';
+import { type Group, type Position, splitOff } from './position';
 import type { LoadFailure } from './loadGroup';
 import type { Outcome } from './outcome';
-import type { Group, Position } from './position';
 
 /** A group that waits for its next start or reading. */
 interface Wait {

@@ -1,22 +1,20 @@
-import { NodeOperationError, type ITriggerFunctions, type ITriggerResponse } from 'n8n-workflow';
+import { type ITriggerFunctions, type ITriggerResponse, NodeOperationError } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
 import type { EventLog } from '../../log/eventLog';
 import { isAnsweredWith } from '../../api/record';
-import { steady, type Clock } from '../../base/clock';
+import { type Clock, steady } from '../../base/clock';
 import { unauthorized } from '../../api/http/statuses';
 import type { EventChoice } from '../eventProperties';
 import { maxTimeUnstored } from '../storedState';
-import { GroupReader } from './groupReader';
-import type { Dispatcher } from './dispatcher';
-import type { ChangeChoice } from './eventChoice';
+import { GroupReader, LogFollower, untilNextLook } from './logFollower';
+import { type Dispatcher, openDispatcher } from './dispatcher';
+import type { ChangeChoice } from './pollProperties';
 import { loadGroup } from './loadGroup';
 import type { Beginning } from './openPosition';
-import { maxLag, type Group } from './position';
-import { openDispatcher } from './published';
+import { type Group, maxLag } from './position';
 import type { RecordReader } from './records';
 import { asNodeError, reportFailure } from '../reportFailure';
-import { LogFollower, untilNextLook } from './logFollower';
 
 /** The user's choices, read at a publish: n8n evaluates no expressions later. */
 export interface TriggerChoice extends ChangeChoice {

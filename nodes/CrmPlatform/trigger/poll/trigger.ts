@@ -1,25 +1,25 @@
-import {
-	NodeOperationError,
-	type IDataObject,
-	type INodeExecutionData,
-	type ITriggerFunctions,
-	type ITriggerResponse,
-} from 'n8n-workflow';
+import { type IDataObject, type INodeExecutionData, type ITriggerFunctions, type ITriggerResponse, NodeOperationError } from 'n8n-workflow';
 
 import { connect, type Connection } from '../../api/connection';
 import { RecentMap } from '../../base/maps';
 import { systemClock } from '../../base/clock';
-import { openEventLog, type EventLog } from '../../log/eventLog';
+import { type EventLog, openEventLog } from '../../log/eventLog';
 import { eventOutput } from '../eventOutput';
 import { triggerKey } from '../storedState';
-import { ignoredOrigins, passesFilter, readEventChoice, readOrigin, type EventChoice } from '../eventProperties';
-import { readOnlyIf } from '../onlyIf';
-import { readChangeChoice } from './eventChoice';
+import { type EventChoice, ignoredOrigins, passesFilter, readEventChoice, readOrigin } from '../eventProperties';
+import { asExecution, readOnlyIf } from '../onlyIf';
+import { readChangeChoice } from './pollProperties';
 import { storedPosition } from './position';
-import { startReading, type ReadingDependencies, type TriggerChoice } from './readingLoop';
+import { type ReadingDependencies, startReading, type TriggerChoice } from './readingLoop';
 import { RecordReader, type RecordScope } from './records';
-import { readRecordChoice } from './recordScope';
 import { asNodeError, isStartedByN8n, reportFailure } from '../reportFailure';
+import { type Query, withoutParameterNames } from '../../api/http/path';
+import { withFields } from '../../lookUp/lookUp';
+import { readFilters } from '../../mapping/filterValues';
+import { collectionPath, pickedId } from '../../mapping/locator';
+import type { Execution } from '../../model';
+import { chosenFields, simplify, summaryFields } from '../../reading/simplify';
+import { resourceNamed } from '../../resources';
 
 /** Triggers whose failed start was reported. */
 const reportedStarts = new RecentMap<string, true>(10_000);
@@ -127,4 +127,58 @@ async function testItems(
 		description:
 			'The trigger will still work once the workflow is published. To see an event here, make a matching change in the CRM, then test again.',
 	});
+}
+
+/** The scope of records, and the types of the events that report their changes. */
+interface RecordChoice {
+	scope: RecordScope;
+	eventTypes: string[];
+}
+
+/**
+ * Reads which records the user chose, and their output, as Get Many does.
+ *
+ * @throws Error in the user's words if the service does not list the records or does not report their changes
+ */
+async function readRecordChoice(n8n: ITriggerFunctions, api: Connection): Promise<RecordChoice> {
+	const resource = resourceNamed(String(n8n.getNodeParameter('resource', 'contact')));
+	const description = resource && (await api.describe(resource.path));
+	const { types } = await api.describeEvents();
+	const recordPath = withoutParameterNames(resource?.path ?? '');
+	const matchingTypes = types.filter(({ collection }) => collection !== undefined && withoutParameterNames(collection) === recordPath);
+	if (!resource || !description?.list || matchingTypes.length === 0) {
+		throw new Error('The CRM cannot list these records or their changes. Choose Events.');
+	}
+	const { list, fields } = description;
+	const [operation] = resource.operations;
+	const execution: Execution = {
+		n8n: asExecution(n8n),
+		api,
+		resource,
+		operation: operation!,
+		// A trigger writes nothing, so it needs no idempotency keys.
+		identity: {} as Execution['identity'],
+	};
+	const path = collectionPath(execution, 0);
+	// Records of a custom object have events of their own: `custom.{key}.created`.
+	const [object] = resource.parents ?? [];
+	const key = object ? pickedId(execution.n8n, object.name, 0) : '';
+	const entered = JSON.stringify([path, n8n.getNodeParameter('recordFilters', {})]);
+	const stored = isStartedByN8n(n8n) ? storedPosition(n8n)?.filters : undefined;
+	const isUnchanged = stored?.entered === entered;
+	const filters = isUnchanged ? (stored.queries as Query[]) : (await readFilters(execution, 'recordFilters', list)).queries(0);
+	const output = chosenFields(execution, 0, fields ?? []) ?? summaryFields({ n8n: execution.n8n }, description)(0);
+	const times = [list.created, list.changed].flatMap((time) => time?.field ?? []);
+	const needed = output && [...times, ...output.map(({ path: [name] }) => name)];
+	return {
+		eventTypes: matchingTypes.map(({ type }) => type.replace(/\{\w+\}/g, key)),
+		scope: {
+			path,
+			list,
+			entered,
+			filters,
+			queries: needed ? filters.map((query) => withFields(list, query, needed)) : filters,
+			output: (record: IDataObject) => (output ? { id: record.id, ...simplify(record, output) } : record),
+		},
+	};
 }

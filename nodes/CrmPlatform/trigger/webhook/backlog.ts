@@ -5,8 +5,7 @@ import { path } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
 import { newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
 import { readBoolean, readPositiveNumber } from '../../values/readers';
-import { isTest, type SubscriptionState, type TriggerFunctions } from './subscriptionState';
-import { isAddress, type FoundSubscription, type Subscription } from './subscription';
+import { type FoundSubscription, isAddress, isTest, type Subscription, type SubscriptionState, type TriggerFunctions } from './subscription';
 
 /**
  * Overlap (ms) of a recovery: a service may show events late, or answer from a replica that is some seconds

@@ -1,4 +1,4 @@
-import { NodeOperationError, type IHookFunctions } from 'n8n-workflow';
+import { type IHookFunctions, NodeOperationError } from 'n8n-workflow';
 
 import { connect } from '../../api/connection';
 import { deleteSubscription } from '../../api/webhookSubscriptions';
@@ -6,10 +6,9 @@ import { readEventChoice } from '../eventProperties';
 import { enteredOnlyIf, readOnlyIf } from '../onlyIf';
 import { isStartedByN8n } from '../reportFailure';
 import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './backlog';
-import { findOwnSubscription, matchesRequest, openSubscription, type Subscription, type SubscriptionRequest } from './subscription';
 import {
-	isTest, readSubscription, serialized, storeSubscription, type SubscriptionState, type TriggerFunctions,
-} from './subscriptionState';
+	findOwnSubscription, isTest, matchesRequest, openSubscription, readSubscription, serialized, storeSubscription, type Subscription, type SubscriptionRequest, type SubscriptionState, type TriggerFunctions,
+} from './subscription';
 
 /**
  * n8n calls these methods on activation, on deactivation, and around a test run, which has its own address and

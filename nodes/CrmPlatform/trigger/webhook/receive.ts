@@ -7,7 +7,7 @@ import { readBoolean } from '../../values/readers';
 import { passesFilter, readEventChoice } from '../eventProperties';
 import { causeOf, noOrigin } from '../../log/cause';
 import { triggerKey } from '../storedState';
-import { isTest, readSubscription } from './subscriptionState';
+import { isTest, readSubscription } from './subscription';
 import { eventOutput } from '../eventOutput';
 import { explainForged } from './signature';
 

@@ -1,7 +1,7 @@
 import type { ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 
 import { connect, type Connection } from '../../api/connection';
-import { systemClock, type Clock } from '../../base/clock';
+import { type Clock, systemClock } from '../../base/clock';
 import { asNodeError, isStartedByN8n } from '../reportFailure';
 import { maxTimeUnstored, triggerKey } from '../storedState';
 import { storeOnly } from '../unwritable';
@@ -9,9 +9,8 @@ import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './back
 import { inactive } from './lifecycle';
 import { tolerance } from './signature';
 import {
-	findSubscription, isMoved, matchesRequest, openSubscription, type FoundSubscription, type Subscription, type SubscriptionRequest,
+	findSubscription, type FoundSubscription, isMoved, matchesRequest, openSubscription, readSubscription, serialized, storeSubscription, type Subscription, type SubscriptionRequest, type SubscriptionState,
 } from './subscription';
-import { readSubscription, serialized, storeSubscription, type SubscriptionState } from './subscriptionState';
 
 /** Milliseconds between two checks of the subscription, before the first check after a start, and after a failure. */
 const interval = 10 * 60_000;

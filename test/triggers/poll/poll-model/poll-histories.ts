@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 
-import type { DoneWhen } from '../../../../nodes/CrmPlatform/trigger/poll/eventChoice';
+import type { DoneWhen } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { TriggerChoice } from '../../../../nodes/CrmPlatform/trigger/poll/readingLoop';
 import type { Course } from './poll-n8n.ts';
 import { readerOf, recordTypes } from './records.ts';

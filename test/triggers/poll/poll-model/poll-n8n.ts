@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData, NodeOperationError, ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 
-import { forgetDispatchers } from '../../../../nodes/CrmPlatform/trigger/poll/published';
+import { forgetDispatchers } from '../../../../nodes/CrmPlatform/trigger/poll/dispatcher';
 import { startReading, type TriggerChoice } from '../../../../nodes/CrmPlatform/trigger/poll/readingLoop';
 import type { Connection } from '../../../../nodes/CrmPlatform/api/connection';
 import { createDeferredPromise, type DeferredPromise } from '../deferred-promise.ts';
