@@ -1,7 +1,7 @@
 import { z } from 'zod/v4';
 import { getOrCreate } from '../foundation/json.ts';
 import type { CustomField } from './custom-fields.ts';
-import { calendarDate, emailAddress, phoneNumber, plainText, pointInTime, webAddress } from './fields.ts';
+import { calendarDate, emailAddress, phoneNumber, plainText, pointInTime, storedNumber, webAddress } from './fields.ts';
 import { users } from './users.ts';
 
 const types = new WeakMap<CustomField, z.ZodType>();
@@ -16,7 +16,7 @@ function typeOf(field: CustomField): z.ZodType {
 		case 'long_text':
 			return plainText().max(65_536);
 		case 'number':
-			return z.number();
+			return storedNumber;
 		case 'boolean':
 			return z.boolean();
 		case 'date':

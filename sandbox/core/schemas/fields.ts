@@ -67,7 +67,12 @@ export const choiceOr = <const T extends readonly [string, ...string[]]>(
 	metadata: FieldMetadata,
 ) => z.enum(values).default(standard as never).meta({ ...metadata });
 
-export const number = (metadata: FieldMetadata) => optional(z.number(), metadata);
+/** A number that is stored as it was sent: JavaScript would change the digits of larger ones without a word. */
+export const storedNumber = z
+	.number()
+	.refine((value) => !Number.isInteger(value) || Number.isSafeInteger(value), 'Expected a number between -2^53 and 2^53');
+
+export const number = (metadata: FieldMetadata) => optional(storedNumber, metadata);
 
 /** The id of a record of another resource. */
 export const reference = (resource: string, metadata: FieldMetadata) =>

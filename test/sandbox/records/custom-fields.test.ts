@@ -17,6 +17,7 @@ test.each([
 	[{ type: 'text' }, 'short', 'x'.repeat(256)],
 	[{ type: 'long_text' }, 'x'.repeat(256), 1],
 	[{ type: 'number' }, 1.5, '1.5'],
+	[{ type: 'number' }, -(2 ** 53 - 1), 2 ** 53],
 	[{ type: 'boolean' }, false, 'false'],
 	[{ type: 'date' }, '2024-02-29', '2025-02-29'],
 	[{ type: 'datetime' }, '2025-03-01T09:30:00.000Z', '2025-03-01'],
