@@ -24,21 +24,6 @@ describe('a record that an item may belong to is not deleted as missing', () => 
 		expect(await listed(team)).toEqual(expect.arrayContaining([expect.objectContaining({ external_id: records[0]!.external_id })]));
 	});
 
-	test.each([
-		['a space after its key', (key: string) => `${key} `],
-		['accents composed otherwise', (key: string) => key.normalize('NFD')],
-	])('with %s: it is that record, and nothing is written', async (_, notation) => {
-		const { records, filters } = newTeam(2);
-		for (const record of records) record.external_id = `${record.external_id}-\u00eb`;
-		await add(records);
-		await sandbox.clear();
-		const items = records.map((record) => ({ ...record, external_id: notation(record.external_id) }));
-		for (const rules of [{ filters, ...everything }, {}]) {
-			expect(counts(await run(items, rules))).toEqual([0, 0, 2, 0, 0]);
-		}
-		expect(await writes()).toEqual([]);
-	});
-
 	test('if two items share a key by mistake, and one has the address of another record', async () => {
 		const { team, records, filters } = newTeam(3);
 		await add(records);

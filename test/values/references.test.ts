@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
+import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { picker } from '../support/node-runs.ts';
 import { fieldsById, openedNodes } from '../support/opened-nodes.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -52,12 +52,6 @@ describe('fields that refer to other records', () => {
 });
 
 describe('custom fields', () => {
-	test('that are unique can be matched on', async () => {
-		const names = await picker(getMatchFields, setup('contact', 'upsert'));
-		expect(names.map(({ value }) => value)).not.toContain('custom_fields.vip');
-		expect(names).toContainEqual({ name: 'Customer Number', value: 'custom_fields.customer_number' });
-	});
-
 	test('of a custom object come first in its form, which shows them', async () => {
 		const [object] = await sandbox.list('custom-objects');
 		for (let i = 0; i < 12; i += 1) {
