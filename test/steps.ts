@@ -47,10 +47,7 @@ export const build: Step = {
 const foldersOfOtherSteps = ['contract', 'long', 'n8n'].map((folder) => `/test/${folder}/`);
 
 /** The tests of `npm run check`: see `dailyFiles`. */
-export const dailyTests: Step = {
-	name: 'daily tests',
-	run: () => runJest('daily', dailyFiles()),
-};
+export const dailyTests: Step = { name: 'daily tests', run: () => runJest('daily', dailyFiles()) };
 
 /** Everything that needs neither n8n itself, nor a browser, nor minutes. */
 export const unitSandboxAndIntegration: Step = {
@@ -70,10 +67,7 @@ export const conformance: Step = {
 };
 
 /** What takes long: large sets, many random requests, processes that are killed and restarted. */
-export const large: Step = {
-	name: 'long tests',
-	run: () => runJest('long', ['test/long', 'test/n8n/kills']),
-};
+export const large: Step = { name: 'long tests', run: () => runJest('long', ['test/long', 'test/n8n/kills']) };
 
 export const endToEnd: Step = {
 	name: 'end to end',

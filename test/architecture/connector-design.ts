@@ -18,11 +18,7 @@ const floors: Floor[] = [
 	{ reading: [n8n, 'node:crypto'], writing: [n8n] },
 	{ 'toolCalls/toolArguments.ts': [n8n], changes: [n8n] },
 	{ 'toolCalls/toolCall.ts': [n8n, 'node:crypto'] },
-	{
-		'toolCalls/toolAnswer.ts': [n8n],
-		approval: [n8n, 'zod', 'luxon', 'node:crypto'],
-		undo: [n8n, 'node:crypto'],
-	},
+	{ 'toolCalls/toolAnswer.ts': [n8n], approval: [n8n, 'zod', 'luxon', 'node:crypto'], undo: [n8n, 'node:crypto'] },
 	{ duplicates: [n8n, 'node:crypto'] },
 	{ person: [n8n, 'node:crypto'] },
 	{ operations: [n8n, 'node:crypto'] },
@@ -37,10 +33,7 @@ const floors: Floor[] = [
 		sync: [n8n, 'node:crypto'],
 		trigger: [n8n, 'zod', 'node:crypto'],
 	},
-	{
-		'trigger/poll': [n8n, 'zod', 'luxon', 'node:crypto'],
-		'trigger/webhook': [n8n, 'zod', 'node:crypto'],
-	},
+	{ 'trigger/poll': [n8n, 'zod', 'luxon', 'node:crypto'], 'trigger/webhook': [n8n, 'zod', 'node:crypto'] },
 	{ '*.node.ts': [n8n] },
 ];
 

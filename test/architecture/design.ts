@@ -23,11 +23,7 @@ export const design: Record<string, Part> = {
 		types: ['n8n-workflow'],
 	},
 	// Runs a built node in n8n-core's context, for tests and benchmarks.
-	nodeContext: {
-		files: ['test/support/node-context.ts'],
-		imports: ['node:**'],
-		types: ['n8n-core', 'n8n-workflow'],
-	},
+	nodeContext: { files: ['test/support/node-context.ts'], imports: ['node:**'], types: ['n8n-core', 'n8n-workflow'] },
 	// Benchmarks run the package in separate processes, and files in the demo's n8n; simulations load the built package.
 	bench: {
 		files: ['bench/**'],

@@ -18,12 +18,7 @@ export type Sources = ReadonlyMap<string, string>;
 /** Every import in the sources: statements, re-exports, `import()`, `require()`, types. */
 export function importsOf(sources: Sources): Import[] {
 	return [...sources].flatMap(([from, text]) =>
-		modulesNamedIn(from, text).map(({ name, typeOnly }) => ({
-			from,
-			name,
-			to: resolve(name, from, sources),
-			typeOnly,
-		})),
+		modulesNamedIn(from, text).map(({ name, typeOnly }) => ({ from, name, to: resolve(name, from, sources), typeOnly })),
 	);
 }
 

@@ -38,18 +38,12 @@ test('custom fields mapped as a whole are written, together with one that is map
 		create('contact', { last_name: 'Whole', custom_fields: '={{ $json.fields }}', 'custom_fields.customer_number': number }),
 		[{ fields: { renewal_date: '2031-01-01' } }],
 	);
-	expect(items[0]?.json.custom_fields).toMatchObject({
-		renewal_date: '2031-01-01',
-		customer_number: number,
-	});
+	expect(items[0]?.json.custom_fields).toMatchObject({ renewal_date: '2031-01-01', customer_number: number });
 });
 
 test('a list is filtered by custom fields', async () => {
 	const write = async (date: string) =>
-		await sandbox.call('POST', '/v1/contacts', {
-			last_name: 'Filtered',
-			custom_fields: { renewal_date: date },
-		});
+		await sandbox.call('POST', '/v1/contacts', { last_name: 'Filtered', custom_fields: { renewal_date: date } });
 	await write('2031-01-01');
 	await write('2033-01-01');
 	const { items, hints } = await run(getMany('contact', {}, { last_name: 'Filtered', 'custom_fields.renewal_date[gte]': '2032-01-01' }));

@@ -85,7 +85,4 @@ const fastPatterns = [
 	'^con_[0-9a-z]{26}$', '^\\+[1-9]\\d{6,14}$', '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$', '^[^@\\s]+@[^@\\s]+$', '^(a|b)$',
 	'^(?:[0-9a-f]{2}){16}$', '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$',
 ];
-test.each(fastPatterns)(
-	'an ordinary pattern is read: %s',
-	(pattern) => expect(isSafePattern(pattern)).toBe(true),
-);
+test.each(fastPatterns)('an ordinary pattern is read: %s', (pattern) => expect(isSafePattern(pattern)).toBe(true));

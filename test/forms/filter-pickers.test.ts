@@ -1,10 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import {
-	getFilterChoices,
-	getFilterFields,
-	getFilterOperators,
-} from '../../nodes/CrmPlatform/pickers/filterPickers';
+import { getFilterChoices, getFilterFields, getFilterOperators } from '../../nodes/CrmPlatform/pickers/filterPickers';
 import { searchLinked } from '../../nodes/CrmPlatform/pickers/linkPickers';
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
 import { picker } from '../support/node-runs.ts';

@@ -27,10 +27,7 @@ async function patient(begun = Date.now()) {
 	return { read: async () => await api.send({ method: 'GET', path }), waits, waited };
 }
 
-const usedUp = (reset: number) => ({
-	'x-ratelimit-remaining': '0',
-	'x-ratelimit-reset': String(reset),
-});
+const usedUp = (reset: number) => ({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) });
 
 describe.each([
 	['epoch seconds', (now: number) => Math.ceil(now / 1000) + 40],

@@ -9,10 +9,7 @@ import { automatic, create, get, getMany } from '../support/parameters.ts';
 /** Without any grace: a refresh token used twice logs the user out. */
 let sandbox: SignInSandbox;
 beforeAll(async () => {
-	sandbox = await startSignInSandbox({
-		contacts: 1_100,
-		tokenLifetimes: { replacedRefreshToken: 0 },
-	});
+	sandbox = await startSignInSandbox({ contacts: 1_100, tokenLifetimes: { replacedRefreshToken: 0 } });
 });
 beforeEach(async () => await sandbox.faults());
 afterAll(async () => await sandbox.close());
@@ -106,11 +103,7 @@ describe('the moment an access token expires', () => {
 		sandbox.expire();
 		const email = 'written-once@oauth2.example';
 		await run({ credential, parameters: create('contact', { email }) });
-		expect(await sandbox.requests()).toEqual([
-			'POST /v1/contacts 401',
-			'POST /oauth/token 200',
-			'POST /v1/contacts 201',
-		]);
+		expect(await sandbox.requests()).toEqual(['POST /v1/contacts 401', 'POST /oauth/token 200', 'POST /v1/contacts 201']);
 		expect(new Set(await sandbox.idempotencyKeys()).size).toBe(1);
 	});
 

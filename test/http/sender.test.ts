@@ -72,9 +72,7 @@ describe('a write that is not idempotent, without a key', () => {
 	])('is not retried after a lost response: %s', async (_, request) => {
 		const { outcome, attempts } = await send(request, lost, record);
 		expect(attempts).toBe(1);
-		expect(outcome).toMatchObject({
-			problem: { description: expect.stringContaining('may have been processed') },
-		});
+		expect(outcome).toMatchObject({ problem: { description: expect.stringContaining('may have been processed') } });
 	});
 });
 

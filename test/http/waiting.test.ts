@@ -18,10 +18,7 @@ describe('a long wait', () => {
 			sleep: async (ms, signal) => (ms === 5_000 ? await systemClock.sleep(ms, signal) : void (time += ms)),
 			random: () => 0.5,
 		};
-		const { context } = executeContext({
-			credential: sandbox.credential,
-			parameters: getMany('contact'),
-		});
+		const { context } = executeContext({ credential: sandbox.credential, parameters: getMany('contact') });
 		const api = await connect(context as unknown as IExecuteFunctions, clock);
 		const headers = { 'retry-after': '42' };
 		await sandbox.faults({ path: '/v1/contacts', status: 429, headers, times: 1 });
@@ -49,9 +46,7 @@ describe('a job that does not end', () => {
 	test('is waited for as long as the user allows', async () => {
 		await sandbox.faults(processing);
 		const parameters = results({ maxWait: 1 });
-		await expect(run(parameters)).rejects.toThrow(
-			'The job did not finish within 1 s',
-		);
+		await expect(run(parameters)).rejects.toThrow('The job did not finish within 1 s');
 		expect((await sandbox.requests()).length).toBeGreaterThan(1);
 	});
 

@@ -101,10 +101,7 @@ describe('the output fields', () => {
 		const values = { last_name: 'Parts', address };
 		const { id } = await sandbox.create('contacts', values);
 		const chosen = { options: { outputFields: 'id,address.city,email.domain,gone' } };
-		const parameters = [
-			{ ...get('contact', id), ...chosen },
-			getMany('contact', chosen, { ids: id }),
-		];
+		const parameters = [{ ...get('contact', id), ...chosen }, getMany('contact', chosen, { ids: id })];
 		for (const parameterSet of parameters) {
 			const { items, hints } = await run(parameterSet);
 			expect(items.map(({ json }) => json)).toEqual([{ id, 'address.city': 'Lyon' }]);
@@ -163,10 +160,7 @@ async function startUndescribed(record: IDataObject) {
 		'/openapi.json': {
 			openapi: '3.1.0',
 			info: { title: 'Undescribed', version: '1' },
-			paths: {
-				'/v1/contacts': { get: { responses } },
-				'/v1/contacts/{id}': { get: { responses } },
-			},
+			paths: { '/v1/contacts': { get: { responses } }, '/v1/contacts/{id}': { get: { responses } } },
 		},
 		'/v1/contacts': { data: [record], next_cursor: null },
 		'/v1/contacts/con_1': record,

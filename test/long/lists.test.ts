@@ -9,10 +9,7 @@ const sandbox = useSandbox({ contacts: seeded, day: '2025-07-01' });
 const list = { path: '/v1/contacts', method: 'GET' };
 
 const run = async (options: IDataObject = {}, more: IDataObject = {}, filters: IDataObject = {}) =>
-	await runNode({
-		credential: sandbox.credential,
-		parameters: getMany('contact', { options, ...more }, filters),
-	});
+	await runNode({ credential: sandbox.credential, parameters: getMany('contact', { options, ...more }, filters) });
 const idsOf = ({ items }: Awaited<ReturnType<typeof run>>) => items.map(({ json }) => String(json.id));
 
 /** Creates records in one millisecond, as one batch. */

@@ -23,9 +23,7 @@ describe("n8n's environment", () => {
 		});
 
 		expect(env).toMatchObject({ N8N_PORT: '5678', LANG: 'de_DE.UTF-8' });
-		expect(Object.keys(env)).not.toEqual(
-			expect.arrayContaining([expect.stringMatching(/^(DB_|EXECUTIONS_|npm_)/)]),
-		);
+		expect(Object.keys(env)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(DB_|EXECUTIONS_|npm_)/)]));
 	});
 
 	test('lets it listen on this machine only, and connect to nothing outside it', () => {

@@ -31,9 +31,7 @@ test('every record is read once, in pages of the size the CRM allows', async () 
 test('records are sorted by the orders the CRM has', async () => {
 	const orders = await picker(getSortOrders, { credential: credential(), parameters: { resource: 'contact' } });
 	const descending = orders.find(({ value }) => value === 'family_name.desc');
-	const records = await run({
-		parameters: getMany('contact', { options: { sort: descending?.value } }),
-	});
+	const records = await run({ parameters: getMany('contact', { options: { sort: descending?.value } }) });
 	const names = records.map((record) => String(record.family_name));
 	expect(names).toEqual([...names].sort().reverse());
 });
@@ -66,10 +64,7 @@ test('every write carries the idempotency key in the header the CRM has', async 
 });
 
 test('the fields and what they match on come from the CRM', async () => {
-	const setup = (operation: string) => ({
-		credential: credential(),
-		parameters: { resource: 'contact', operation },
-	});
+	const setup = (operation: string) => ({ credential: credential(), parameters: { resource: 'contact', operation } });
 	const { fields } = await picker(getFields, setup('create'));
 	const byId = Object.fromEntries(fields.map((field) => [field.id, field]));
 	expect(byId.family_name).toMatchObject({ displayName: expect.stringContaining('(Required'), type: 'string' });

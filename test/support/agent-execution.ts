@@ -1,11 +1,6 @@
 import { SupplyDataContext } from 'n8n-core';
 import { makeHandleToolInvocation } from 'n8n-core/dist/execution-engine/node-execution-context/utils/get-input-connection-data';
-import {
-	createRunExecutionData,
-	type IDataObject,
-	type INode,
-	type ISupplyDataFunctions,
-} from 'n8n-workflow';
+import { createRunExecutionData, type IDataObject, type INode, type ISupplyDataFunctions } from 'n8n-workflow';
 
 import { workflowIn } from './node-context.ts';
 import { asTool } from './engine-agent.ts';

@@ -59,9 +59,7 @@ export const { code } = fc.letrec<{ code: string; path: string }>((tie) => {
 	};
 });
 
-const text = fc.constantFrom(
-	...['', ' ', 'Dear ', '"', '\\', '}', '{', '}}', 'a.b', '.constructor', 'ü\n', "it's "],
-);
+const text = fc.constantFrom(...['', ' ', 'Dear ', '"', '\\', '}', '{', '}}', 'a.b', '.constructor', 'ü\n', "it's "]);
 const part = fc.oneof(text, code.map((inner) => `{{${inner}}}`));
 
 /** Expressions of all kinds, including ones that fail. None of them changes the item. */

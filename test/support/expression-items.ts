@@ -4,10 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 const names = ['a', 'b', 'list', 'name', 'it is', '0', 'sort', 'class'];
 const texts = ['', 'text', 'Ada', '2026-03-01T00:00:00.000Z', '{{ 1 }}'];
-const leaf = fc.oneof(
-	fc.constantFrom(null, 0, -1.5, true, false, ...texts),
-	fc.string({ maxLength: 5 }),
-);
+const leaf = fc.oneof(fc.constantFrom(null, 0, -1.5, true, false, ...texts), fc.string({ maxLength: 5 }));
 
 /** A row of a database driver whose members are inherited. */
 class Row {
@@ -39,9 +36,7 @@ const othersInProcess = [
 export const itemsFor = (engine: 'legacy' | 'vm'): fc.Arbitrary<IDataObject[]> => {
 	const other = fc.constantFrom(...others, ...(engine === 'legacy' ? othersInProcess : []));
 	const { json } = fc.letrec<{ json: IDataObject; value: unknown }>((tie) => ({
-		json: fc.dictionary(fc.constantFrom(...names), tie('value'), {
-			maxKeys: 6,
-		}) as fc.Arbitrary<IDataObject>,
+		json: fc.dictionary(fc.constantFrom(...names), tie('value'), { maxKeys: 6 }) as fc.Arbitrary<IDataObject>,
 		value: fc.oneof(
 			{ maxDepth: 3 },
 			{ weight: 3, arbitrary: leaf },

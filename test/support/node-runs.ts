@@ -14,15 +14,7 @@ import { CrmPlatformApi } from '../../credentials/CrmPlatformApi.credentials';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { CrmPlatformAdmin } from '../../nodes/CrmPlatform/CrmPlatformAdmin.node';
 import { adminMenu } from '../../nodes/CrmPlatform/resources';
-import {
-	additionalDataIn,
-	contextIn,
-	runIn,
-	workflowIn,
-	type Parts,
-	type Run,
-	type Setup,
-} from './node-context.ts';
+import { additionalDataIn, contextIn, runIn, workflowIn, type Parts, type Run, type Setup } from './node-context.ts';
 
 export type { Run, Setup, StoredOAuth2 } from './node-context.ts';
 

@@ -29,10 +29,7 @@ let credentials = 0;
 
 export async function startSignInSandbox(options: SandboxOptions = {}): Promise<SignInSandbox> {
 	const sandbox = await startOAuthSandbox({ faults: true, ...options });
-	const clients = {
-		confidential: await sandbox.register('confidential'),
-		public: await sandbox.register('public'),
-	};
+	const clients = { confidential: await sandbox.register('confidential'), public: await sandbox.register('public') };
 	const { clearLog, ...control } = controlOf(sandbox.url);
 
 	return {

@@ -26,10 +26,7 @@ const fieldsOf = (fields: IDataObject): IDataObject => {
 export const create = (resource: string, fields: IDataObject) => parameters(resource, 'create', fieldsOf(fields));
 
 export const update = (resource: string, id: string, fields: IDataObject) =>
-	parameters(resource, 'update', {
-		recordId: byId(id),
-		...fieldsOf(fields),
-	});
+	parameters(resource, 'update', { recordId: byId(id), ...fieldsOf(fields) });
 
 export const upsert = (resource: string, matchOn: string, fields: IDataObject) =>
 	parameters(resource, 'upsert', { fieldsMatchOn: matchOn, fields: mapped(fields) });

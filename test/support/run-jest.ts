@@ -10,11 +10,7 @@ const Report = z.object({
 	numFailedTests: z.number(),
 	/** Test files that failed to load, so their tests cannot be counted. */
 	numRuntimeErrorTestSuites: z.number(),
-	testResults: z.array(
-		z.object({
-			assertionResults: z.array(z.object({ fullName: z.string(), status: z.string() })),
-		}),
-	),
+	testResults: z.array(z.object({ assertionResults: z.array(z.object({ fullName: z.string(), status: z.string() })) })),
 });
 
 /**
@@ -41,9 +37,7 @@ export async function runJest(
 
 /** @param report jest's JSON report */
 export function countTests(report: string): TestCounts {
-	const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, testResults } = Report.parse(
-		JSON.parse(report),
-	);
+	const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, testResults } = Report.parse(JSON.parse(report));
 	const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
 	return {
 		passed: numPassedTests,

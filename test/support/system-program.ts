@@ -1,12 +1,4 @@
-import {
-	accessSync,
-	constants,
-	closeSync,
-	existsSync,
-	globSync,
-	mkdirSync,
-	openSync,
-} from 'node:fs';
+import { accessSync, constants, closeSync, existsSync, globSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { logFile } from '../../tools/cache.mjs';
 import { runGroup } from '../../tools/child.mjs';

@@ -212,11 +212,7 @@ export class TestTrigger {
 		const context = new WebhookContext(
 			workflow,
 			node,
-			{
-				...additionalData,
-				httpRequest: Object.assign(request, { rawBody }),
-				httpResponse: response,
-			},
+			{ ...additionalData, httpRequest: Object.assign(request, { rawBody }), httpResponse: response },
 			isTest ? 'manual' : 'webhook',
 			webhookData,
 			[],

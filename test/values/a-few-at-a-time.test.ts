@@ -71,9 +71,7 @@ describe('requests that the CRM handles one by one', () => {
 	test('after an item fails, only requests in flight are completed', async () => {
 		const { run, seen } = await service(4, 'rec_0/');
 		await expect(run(addTag, ids(20))).rejects.toMatchObject({
-			description: expect.stringMatching(
-				/Of 20 items, 3 succeeded and 1 failed \(item 0\)\. 16 were not tried/,
-			),
+			description: expect.stringMatching(/Of 20 items, 3 succeeded and 1 failed \(item 0\)\. 16 were not tried/),
 		});
 		expect(seen).toHaveLength(4);
 	});

@@ -83,10 +83,7 @@ describe('picked records', () => {
 
 		const [note] = await output({ ...create('note', { body: 'Called back.' }), fieldsLinked });
 
-		expect(note!.links).toEqual([
-			{ resource: 'contacts', id: contact!.id },
-			{ resource: 'deals', id: deal!.id },
-		]);
+		expect(note!.links).toEqual([{ resource: 'contacts', id: contact!.id }, { resource: 'deals', id: deal!.id }]);
 	});
 
 	test('are combined with fields set as JSON or taken from the items, and are written first', async () => {

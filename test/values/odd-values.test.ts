@@ -35,10 +35,7 @@ function answer(request: IncomingMessage, response: ServerResponse, body: string
 	if (request.url === '/openapi.json') {
 		const schema = { type: 'object', properties };
 		const write = { requestBody: { content: { 'application/json': { schema } } } };
-		const paths = {
-			'/v1/contacts': { get: {}, post: write },
-			'/v1/contacts/{id}': { get: {}, patch: write },
-		};
+		const paths = { '/v1/contacts': { get: {}, post: write }, '/v1/contacts/{id}': { get: {}, patch: write } };
 		return void send(200, JSON.stringify({ openapi: '3.1.0', paths }));
 	}
 	if (request.method !== 'GET') writtenBodies.push(body);

@@ -105,10 +105,7 @@ describe('A parameter', () => {
 		);
 	});
 
-	it.each([
-		['leave', 'leave'],
-		[' Delete ', 'delete'],
-	])('that means a choice is read as it: %j', (input, expected) => {
+	it.each([['leave', 'leave'], [' Delete ', 'delete']])('that means a choice is read as it: %j', (input, expected) => {
 		expect(readOption('When Missing', input, ['leave', 'delete'])).toBe(expected);
 	});
 

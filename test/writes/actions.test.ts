@@ -23,16 +23,9 @@ describe('a ticket', () => {
 	test('is assigned, solved, reopened, solved and closed', async () => {
 		const { id } = await sandbox.create('tickets', { subject: 'Broken' });
 		const [user] = await sandbox.list('users?limit=1');
-		const assigned = await output(
-			on('ticket', 'assign', id, { assigneeId: byId(String(user?.id)) }),
-		);
+		const assigned = await output(on('ticket', 'assign', id, { assigneeId: byId(String(user?.id)) }));
 		expect(assigned).toMatchObject([{ assignee_id: user?.id }]);
-		const steps = [
-			['solve', 'solved'],
-			['reopen', 'open'],
-			['solve', 'solved'],
-			['close', 'closed'],
-		] as const;
+		const steps = [['solve', 'solved'], ['reopen', 'open'], ['solve', 'solved'], ['close', 'closed']] as const;
 		for (const [operation, status] of steps) {
 			expect(await output(on('ticket', operation, id))).toMatchObject([{ status }]);
 		}
@@ -64,21 +57,14 @@ describe('a message', () => {
 		text: 'Hello you',
 	};
 	const message = (operation: string, more: IDataObject = {}) =>
-		({
-			resource: 'message',
-			operation,
-			simplify: false,
-			fields: mapped({ ...letter, ...more }),
-		}) as INodeParameters;
+		({ resource: 'message', operation, simplify: false, fields: mapped({ ...letter, ...more }) }) as INodeParameters;
 
 	test('is scheduled, rescheduled, canceled or sent before its time', async () => {
 		const scheduled_at = '2099-01-01T10:00:00.000Z';
 		const later = '2099-02-01T10:00:00.000Z';
 		const [first] = await output(message('schedule', { scheduled_at }));
 		expect(first).toMatchObject({ status: 'scheduled', scheduled_at });
-		const moved = await output(
-			on('message', 'reschedule', first?.id, { fields: mapped({ scheduled_at: later }) }),
-		);
+		const moved = await output(on('message', 'reschedule', first?.id, { fields: mapped({ scheduled_at: later }) }));
 		expect(moved).toMatchObject([{ scheduled_at: later }]);
 		expect(await output(on('message', 'cancel', first?.id))).toMatchObject([{ status: 'canceled' }]);
 		const [second] = await output(message('schedule', { scheduled_at }));

@@ -88,9 +88,7 @@ describe('headers', () => {
 
 	test.each(['Authorization', 'authorization'])('never sign in: %s is refused', async (name) => {
 		const headers = { [name]: 'Bearer stolen' };
-		await expect(send('GET', '/v1/contacts', { headers })).rejects.toThrow(
-			'Authorization is set by the credential',
-		);
+		await expect(send('GET', '/v1/contacts', { headers })).rejects.toThrow('Authorization is set by the credential');
 	});
 
 	test.each([{ 'a b': '1' }, { a: 'two\nlines' }, { a: { b: '1' } }])(

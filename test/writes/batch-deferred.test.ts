@@ -39,10 +39,7 @@ describe('an item of a batch that the CRM deferred', () => {
 		const ids = await Promise.all(
 			['One', 'Two'].map(async (name) => (await sandbox.create('contacts', { last_name: name })).id),
 		);
-		const results = [
-			{ index: 0, status: 200, data: { id: ids[0] } },
-			{ index: 1, status: 503, error: {} },
-		];
+		const results = [{ index: 0, status: 200, data: { id: ids[0] } }, { index: 1, status: 503, error: {} }];
 		await sandbox.faults({ path, times: 1, status: 207, body: { results } });
 		const { items } = await run(update('contact', '={{ $json.id }}', { last_name: 'Changed' }), ids.map((id) => ({ id })));
 		expect(items[1]?.json).toMatchObject({ id: ids[1], last_name: 'Changed' });
@@ -50,10 +47,7 @@ describe('an item of a batch that the CRM deferred', () => {
 
 	test('is reported if a later item has changed the same record', async () => {
 		const { id } = await sandbox.create('contacts', { last_name: 'Twice' });
-		const results = [
-			{ index: 0, status: 503, error: {} },
-			{ index: 1, status: 200, data: { id } },
-		];
+		const results = [{ index: 0, status: 503, error: {} }, { index: 1, status: 200, data: { id } }];
 		await sandbox.faults({ path, status: 207, body: { results } });
 		const { items } = await run(
 			update('contact', '={{ $json.id }}', { last_name: '={{ $json.name }}' }),

@@ -19,9 +19,7 @@ describe('a batch whose first attempt fails', () => {
 	test('with 413 is sent in halves', async () => {
 		await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', times: 1, status: 413 });
 		const { items } = await run(create('contact', automatic), peopleByEmail('half', 5));
-		expect(items.map(({ json }) => json.email)).toEqual(
-			peopleByEmail('half', 5).map(({ email }) => email),
-		);
+		expect(items.map(({ json }) => json.email)).toEqual(peopleByEmail('half', 5).map(({ email }) => email));
 		expect((await writes()).map(({ status }) => status)).toEqual([413, 207, 207]);
 	});
 });
@@ -45,11 +43,7 @@ describe('results that a response gave for a batch', () => {
 	const firstBatchAnswer = { path, method: 'POST', times: 1, status: 207, body: batchAnswer };
 
 	test.each([
-		[
-			'tells nothing',
-			{ status: 207, body: { results: [] } },
-			'The CRM returned no result for this record',
-		],
+		['tells nothing', { status: 207, body: { results: [] } }, 'The CRM returned no result for this record'],
 		['fails', { status: 403 }, 'This fault was injected.'],
 	])('are kept if the repeated request %s', async (_, then, message) => {
 		await sandbox.faults(firstBatchAnswer, { path, method: 'POST', ...then });
@@ -60,9 +54,6 @@ describe('results that a response gave for a batch', () => {
 	test('are completed by the results of the next response', async () => {
 		await sandbox.faults(firstBatchAnswer);
 		const { items } = await run(create('contact', automatic), peopleByEmail('completed', 2));
-		expect(items.map(({ json }) => json.email ?? json.id)).toEqual([
-			'completed-0@batches.example',
-			'con_x',
-		]);
+		expect(items.map(({ json }) => json.email ?? json.id)).toEqual(['completed-0@batches.example', 'con_x']);
 	});
 });

@@ -7,9 +7,7 @@ const { sandbox, run, found, writes } = useBatchWrites();
 
 /** Contacts made without the node. */
 async function createContacts(name: string, count: number): Promise<string[]> {
-	const { body } = await sandbox.call('POST', '/v1/contacts/batch/create', {
-		items: peopleByEmail(name, count),
-	});
+	const { body } = await sandbox.call('POST', '/v1/contacts/batch/create', { items: peopleByEmail(name, count) });
 	const ids = (body.results as IDataObject[]).map(({ id }) => String(id));
 	await sandbox.clear();
 	return ids;
@@ -21,14 +19,9 @@ describe('many items', () => {
 		const { items: output, decryptions } = await run(create('contact', automatic), items);
 		expect(output).toHaveLength(250);
 		for (const [i, { json, pairedItem }] of output.entries()) {
-			expect({ email: json.email, pairedItem }).toEqual({
-				email: items[i]?.email,
-				pairedItem: { item: i },
-			});
+			expect({ email: json.email, pairedItem }).toEqual({ email: items[i]?.email, pairedItem: { item: i } });
 		}
-		expect((await writes()).map(({ path }) => path)).toEqual(
-			new Array(3).fill('/v1/contacts/batch/create'),
-		);
+		expect((await writes()).map(({ path }) => path)).toEqual(new Array(3).fill('/v1/contacts/batch/create'));
 		expect(decryptions).toBeLessThan(25);
 	});
 
@@ -36,9 +29,7 @@ describe('many items', () => {
 		const ids = await createContacts('change', 20);
 		const items = ids.map((id, i) => ({ id, first_name: `Name ${i}` }));
 		const changed = await run(update('contact', '={{ $json.id }}', automatic), items);
-		expect(changed.items.map(({ json }) => json.first_name)).toEqual(
-			items.map(({ first_name: name }) => name),
-		);
+		expect(changed.items.map(({ json }) => json.first_name)).toEqual(items.map(({ first_name: name }) => name));
 		const gone = await run(deleteRecord('contact', '={{ $json.id }}'), items);
 		expect(gone.items.map(({ json }) => json)).toEqual(ids.map(() => ({ deleted: true })));
 		expect(await writes()).toHaveLength(2);
@@ -71,9 +62,7 @@ describe('many items', () => {
 			{ ...update('contact', id, { first_name: '={{ $json.n }}' }), options: { batchSize: 2 } },
 			Array.from({ length: 12 }, (_, i) => ({ n: `Try ${i}` })),
 		);
-		expect(items.map(({ json }) => json.version)).toEqual(
-			Array.from({ length: 12 }, (_, i) => i + 2),
-		);
+		expect(items.map(({ json }) => json.version)).toEqual(Array.from({ length: 12 }, (_, i) => i + 2));
 		expect(items.at(-1)?.json.first_name).toBe('Try 11');
 	});
 
@@ -103,9 +92,7 @@ describe('an item that fails', () => {
 
 	test('hides no other item, and is linked to its own', async () => {
 		const { items: output } = await run(create('contact', automatic), items('linked'), { continueOnFail: true });
-		expect(output.map(({ pairedItem }) => pairedItem)).toEqual(
-			[0, 1, 2, 3, 4].map((item) => ({ item })),
-		);
+		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([0, 1, 2, 3, 4].map((item) => ({ item })));
 		expect(output[2]?.json).toMatchObject({
 			error: expect.stringMatching(/email/i),
 			details: { status: 422, code: 'validation_failed', request_id: expect.any(String) },

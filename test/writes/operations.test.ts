@@ -17,10 +17,7 @@ describe.each([
 	test('Create adds one record for each item, linked to it', async () => {
 		const { items } = await run({
 			parameters: create(resource, { [field]: '={{ $json.a }}', [unique]: '={{ $json.b }}' }),
-			items: [
-				{ a: 'Ada', b: value('create-1') },
-				{ a: 'Bob', b: value('create-2') },
-			],
+			items: [{ a: 'Ada', b: value('create-1') }, { a: 'Bob', b: value('create-2') }],
 		});
 		expect(items).toMatchObject([
 			{ json: { [field]: 'Ada', [unique]: value('create-1') }, pairedItem: { item: 0 } },

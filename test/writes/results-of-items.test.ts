@@ -16,10 +16,7 @@ const people = (count: number) =>
 	Array.from({ length: count }, () => ({ email: `${randomUUID()}@outcome.example` }));
 
 describe('Create or Update reports for each record whether it was', () => {
-	test.each([
-		['one by one', 1],
-		['in a batch', 0],
-	])('created or updated, %s', async (_how, batchSize) => {
+	test.each([['one by one', 1], ['in a batch', 0]])('created or updated, %s', async (_how, batchSize) => {
 		const [existingPerson, ...others] = people(3);
 		await upsertAll([existingPerson!], { batchSize });
 		const { items } = await upsertAll([existingPerson!, ...others], { batchSize });

@@ -5,12 +5,7 @@ import { startKillableQueue, type KillableQueue } from '../queue/harness/killabl
 
 // Takes several minutes, so it is not part of `npm test`: OUTAGE_EVENTS=100 npx jest test/n8n/by-hand/queue-outages
 const events = Number(process.env['OUTAGE_EVENTS'] ?? 30);
-const outages = [
-	['PostgreSQL', 5_000],
-	['Redis', 3_000],
-	['PostgreSQL', 1_000],
-	['Redis', 100],
-] as const;
+const outages = [['PostgreSQL', 5_000], ['Redis', 3_000], ['PostgreSQL', 1_000], ['Redis', 100]] as const;
 
 const choices: Record<string, IDataObject> = {
 	started: { doneWhen: 'started' },

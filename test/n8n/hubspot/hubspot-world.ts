@@ -11,11 +11,7 @@ export async function startHubSpotWorld(): Promise<void> {
 		const proxy = await startInterceptingProxy('api.hubapi.com', account.answer);
 		closers.defer(() => proxy.close());
 		process.env['HUBSPOT_ACCOUNT'] = account.url;
-		const settings = {
-			HTTPS_PROXY: proxy.url,
-			https_proxy: proxy.url,
-			NODE_EXTRA_CA_CERTS: proxy.certificate,
-		};
+		const settings = { HTTPS_PROXY: proxy.url, https_proxy: proxy.url, NODE_EXTRA_CA_CERTS: proxy.certificate };
 		return await startWorld(closers, 1, settings);
 	});
 }

@@ -32,8 +32,5 @@ export async function useNode(url: string, sandbox: Pick<Sandbox, 'url' | 'apiKe
 	const input = [{ email: 'one@versions.example' }, { email: 'two@versions.example' }];
 	const result = await runN8nNode(n8n, { credentials, parameters: create, input });
 	assert.equal(result.status, 'success', result.error?.message);
-	assert.deepEqual(
-		result.items.map(({ json }) => json['email']),
-		input.map(({ email }) => email),
-	);
+	assert.deepEqual(result.items.map(({ json }) => json['email']), input.map(({ email }) => email));
 }

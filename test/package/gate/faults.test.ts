@@ -8,9 +8,7 @@ import { manifestFaults, type Manifest } from './manifest.ts';
 import { runScript } from './packed.ts';
 
 const inFolder = useFolder();
-const manifest = JSON.parse(
-	readFileSync(resolve(__dirname, '../../../package.json'), 'utf8'),
-) as Manifest;
+const manifest = JSON.parse(readFileSync(resolve(__dirname, '../../../package.json'), 'utf8')) as Manifest;
 
 test.each<[string, Manifest]>([
 	['name must begin with n8n-nodes-', { name: 'crm-platform' }],
@@ -40,15 +38,9 @@ test('a module that n8n does not provide is reported, even if it is loaded late'
 		const near = require('./near');
 		async function later() { await Promise.resolve().then(() => require('axios')); }
 		const far = require('../test/far');`;
-	const sources = new Map([
-		['dist/a.js', text],
-		['dist/near.js', ''],
-	]);
+	const sources = new Map([['dist/a.js', text], ['dist/near.js', '']]);
 	const faults = importFaults(sources, [...sources.keys()]);
-	expect(faults).toEqual([
-		'dist/a.js loads axios',
-		expect.stringContaining('dist/a.js loads test/far'),
-	]);
+	expect(faults).toEqual(['dist/a.js loads axios', expect.stringContaining('dist/a.js loads test/far')]);
 });
 
 const source = `

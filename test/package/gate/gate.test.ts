@@ -59,10 +59,7 @@ describe("n8n's verification gate", () => {
 
 	test('finds every required file in the tarball, and no other', () => {
 		const { nodes, credentials } = load();
-		const loaded = [
-			...nodes.map(({ file, description }) => ({ ...description, file })),
-			...credentials,
-		];
+		const loaded = [...nodes.map(({ file, description }) => ({ ...description, file })), ...credentials];
 		expect(contentFaults(packed.files, manifest, loaded)).toEqual([]);
 		expect(packed.bytes).toBeLessThan(345_000);
 	});
@@ -75,9 +72,7 @@ describe("n8n's verification gate", () => {
 
 	test('finds no file that loads any other module, even later', () => {
 		const scripts = globSync('**/*.js', { cwd: packed.unpacked });
-		const sources = new Map(
-			scripts.map((file) => [file, readFileSync(join(packed.unpacked, file), 'utf8')]),
-		);
+		const sources = new Map(scripts.map((file) => [file, readFileSync(join(packed.unpacked, file), 'utf8')]));
 		expect(sources.size).toBeGreaterThan(0);
 		expect(importFaults(sources, packed.files)).toEqual([]);
 	});

@@ -1,9 +1,5 @@
 import * as newestRules from '@n8n/eslint-plugin-community-nodes';
-import {
-	analyzePackage,
-	buildScanConfig,
-	SOURCE_FILE_PATTERNS,
-} from '@n8n/scan-community-package/scanner/scanner.mjs';
+import { analyzePackage, buildScanConfig, SOURCE_FILE_PATTERNS } from '@n8n/scan-community-package/scanner/scanner.mjs';
 import { ESLint, type Linter } from 'eslint';
 import { globSync } from 'node:fs';
 

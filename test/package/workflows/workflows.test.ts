@@ -27,10 +27,7 @@ const Workflow = z.object({
 });
 
 const files = globSync('.github/workflows/*.yml').sort();
-const workflows = files.map((file) => ({
-	file,
-	...Workflow.parse(parse(readFileSync(file, 'utf8'))),
-}));
+const workflows = files.map((file) => ({ file, ...Workflow.parse(parse(readFileSync(file, 'utf8'))) }));
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
 	scripts: Record<string, string>;
 };

@@ -46,10 +46,7 @@ export const dialects: fc.Arbitrary<Dialect> = fc.record({
 		isRequired: fc.boolean(),
 	}),
 	keysOf: fc.record({ single: promise, batch: promise }),
-	batch: fc.option(
-		fc.record({ maximum: fc.constantFrom(4, 2, 1, 100) }),
-		{ nil: undefined },
-	),
+	batch: fc.option(fc.record({ maximum: fc.constantFrom(4, 2, 1, 100) }), { nil: undefined }),
 	update: fc.constantFrom('patch', 'merge-patch', 'put with ETag', 'put'),
 	errors: fc.constantFrom('problem', 'nested', 'text', 'page', 'nothing'),
 	answers: fc.constantFrom('record', 'record', 'id'),

@@ -7,11 +7,7 @@ const open: TestTrigger[] = [];
 
 const contacts = { events: ['contact.created'] };
 const start = async (setup: Partial<TriggerSetup> = {}): Promise<TestTrigger> => {
-	const trigger = await startTrigger({
-		credential: sandbox.credential,
-		parameters: contacts,
-		...setup,
-	});
+	const trigger = await startTrigger({ credential: sandbox.credential, parameters: contacts, ...setup });
 	open.push(trigger);
 	return trigger;
 };

@@ -6,9 +6,7 @@ import { newBrowser } from '../../../sandbox/harness/scripted-browser.ts';
 export async function connect(sandbox: Sandbox, credentialId: string): Promise<void> {
 	const { n8nUrl, session } = theWorld();
 	const identity = { 'browser-id': session.browserId, cookie: session.cookie };
-	const authResponse = await fetch(`${n8nUrl}/rest/oauth2-credential/auth?id=${credentialId}`, {
-		headers: identity,
-	});
+	const authResponse = await fetch(`${n8nUrl}/rest/oauth2-credential/auth?id=${credentialId}`, { headers: identity });
 	const { data: address } = (await authResponse.json()) as { data: string };
 
 	const user = newBrowser(async (path, init) => await fetch(new URL(path, sandbox.url), init));

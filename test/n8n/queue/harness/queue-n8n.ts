@@ -90,10 +90,7 @@ export async function startQueueN8n(
 		await start('webhook-1', ['webhook'], webhookPort),
 		await start('webhook-2', ['webhook'], await freePort()),
 	];
-	const workers = [
-		await start('worker-1', worker, await freePort()),
-		await start('worker-2', worker, await freePort()),
-	];
+	const workers = [await start('worker-1', worker, await freePort()), await start('worker-2', worker, await freePort())];
 	await Promise.all([main, ...webhooks, ...workers].map(async ({ ready }) => await ready));
 	return {
 		mainUrl: main.url,
