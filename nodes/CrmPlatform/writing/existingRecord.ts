@@ -1,16 +1,22 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { findRecord, recordName } from '../api/record';
+import type { Connection } from '../api/connection';
 import { path } from '../api/http/path';
+import { readPages } from '../api/lists/pages';
+import { findRecord, recordName } from '../api/record';
+import { getOrCreate } from '../base/maps';
+import { pointerSteps } from '../base/ownMembers';
+import type { Field } from '../fields/field';
 import { collectionPath } from '../mapping/locator';
 import type { Execution } from '../model';
+import { listed } from '../values/listed';
 
 /** Maximum number of existing records that are read per execution: each costs a request. */
 const maxRead = 10;
 
 /**
- * Adds the name of an existing record to its ID in an error (`duplicate`), since an ID means nothing to people. If the
- * record cannot be read, the error stays as it is.
+ * Adds the name of an existing record to its ID in an error (`duplicate`), and the names that there are to an error about
+ * a link to no record, since an ID means nothing to people. If they cannot be read, the error stays as it is.
  */
 export function nameExisting(execution: Execution): <Failure extends NamedFailure>(failure: Failure, item: number) => Promise<Failure> {
 	const names = new Map<string, string | undefined>();
@@ -18,8 +24,18 @@ export function nameExisting(execution: Execution): <Failure extends NamedFailur
 		const record = await findRecord(execution.api, collectionPath(execution, item) + path`/${id}`).catch(() => undefined);
 		return record && recordName(record);
 	};
+	const existing = new Map<string, Promise<string>>();
 	return async (failure, item) => {
-		const { existing_id: id } = (failure.context.data ?? {}) as { existing_id?: unknown };
+		const { existing_id: id, errors = [] } = (failure.context.data ?? {}) as { existing_id?: unknown; errors?: FieldReason[] };
+		for (const { pointer = '', code } of errors) {
+			const name = pointerSteps(pointer).join('.');
+			const field = code === missingReference ? (await writtenField(execution, name)) : undefined;
+			if (field?.collection === undefined) continue;
+			const { label, collection } = field;
+			const names = await getOrCreate(existing, collection, async () => await firstNames(execution.api, collection));
+			failure.message = failure.message.replace(`${name}: `, `${label}: `);
+			failure.description = [failure.description, names && `${label}: there are ${names}.`].filter(Boolean).join('\n');
+		}
 		if (typeof id !== 'string' || id === '') return failure;
 		if (!names.has(id) && names.size < maxRead) names.set(id, await nameOf(id, item));
 		const name = names.get(id);
@@ -30,6 +46,30 @@ export function nameExisting(execution: Execution): <Failure extends NamedFailur
 		return failure;
 	};
 }
+
+/** The code of an error about a link to a record that does not exist. */
+const missingReference = 'reference_not_found';
+
+interface FieldReason {
+	pointer?: string;
+	code?: string;
+}
+
+async function writtenField({ api, resource, operation }: Execution, name: string): Promise<Field | undefined> {
+	const description = await api.describe(resource.path);
+	return (description && operation.write?.(description))?.fields.find(({ path: steps }) => steps.join('.') === name);
+}
+
+/** The names of a few records that exist; empty if they cannot be read. */
+async function firstNames(api: Connection, collection: string): Promise<string> {
+	const list = (await api.describe(`/${collection}`))?.list;
+	if (!list) return '';
+	const { value: page } = await readPages(api.send, { path: `/v1/${collection}`, list, query: {}, limit: namesShown }).next().catch(() => ({ value: undefined }));
+	const names = page?.records.flatMap((record) => recordName(record) ?? []) ?? [];
+	return listed(names) + (page?.next === undefined ? '' : ', …');
+}
+
+const namesShown = 10;
 
 interface NamedFailure {
 	message: string;

@@ -97,9 +97,9 @@ function missingReferences(store: StoreView, resource: Resource, merged: JsonObj
 		const table = target === undefined ? undefined : store.table(target);
 		const value = merged[field];
 		const ids = Array.isArray(value) ? value : [value];
-		const missing = ids.some((id) => typeof id === 'string' && table && !table.find(id));
-		if (!missing) return [];
-		return [{ pointer: `/${field}`, code: 'reference_not_found', detail: `${field} refers to no record in ${target}.` }];
+		const missing: unknown = ids.find((id) => typeof id === 'string' && table && !table.find(id));
+		if (missing === undefined) return [];
+		return [{ pointer: `/${field}`, code: 'reference_not_found', detail: `no record of ${target} has the ID “${String(missing)}”` }];
 	});
 }
 
