@@ -29,6 +29,31 @@ describe('undo of an execution', () => {
 		expect(await writes()).toEqual([]);
 	});
 
+	test('a preview and the result name the events that start workflows, of states as well', async () => {
+		const { stages } = (await sandbox.first('pipelines')) as unknown as { stages: Array<{ id: string; kind: string }> };
+		const stage = (kind: string) => stages.find((candidate) => candidate.kind === kind)!.id;
+		const won = await add('deals', { title: 'Won', stage_id: stage('won') });
+		const open = await add('deals', { title: 'Open', stage_id: stage('open') });
+		await as('e-events', op.update('deal', won.id, { stage_id: stage('lost') }));
+		await as('e-events', op.update('deal', open.id, { stage_id: stage('won') }));
+		const eventsIn = ({ hints }: { hints: string[] }) =>
+			/This undo (?:will cause|has caused) (.*?)\. Workflows/.exec(hints.join('\n'))?.[1]!.split(', ').sort();
+		const expected = ['1 × deal.reopened', '1 × deal.won', '2 × deal.stage_changed', '2 × deal.updated'];
+		expect(eventsIn(await undo('e-events', { preview: true }))).toEqual(expected);
+		expect(eventsIn(await undo('e-events'))).toEqual(expected);
+	});
+
+	test('does not restore a record that was deleted permanently, whatever the workflow did to it', async () => {
+		const changed = await add('contacts', { last_name: 'Erased' });
+		await as('e-erased', op.update('contact', changed.id, { last_name: 'Changed' }));
+		const createdId = await createAs('e-erased', 'contact', { last_name: 'Created' });
+		for (const id of [changed.id, createdId]) await sandbox.call('DELETE', `/v1/contacts/${id}?permanent=true`);
+		const { items } = await undo('e-erased');
+		expect(items.map(({ result, reason }) => [result, reason])).toEqual(
+			Array(2).fill(['cannot_be_undone', 'The record was deleted permanently, and its values with it.']),
+		);
+	});
+
 	test('writes the former values of the fields it has changed, and of no others', async () => {
 		const contact = await add('contacts', { last_name: 'Lovelace', job_title: 'Poet', custom_fields: { contract_tier: 'gold' } });
 		await as(

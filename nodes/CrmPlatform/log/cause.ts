@@ -23,25 +23,25 @@ export function causeOf({ request, actor }: IDataObject): Cause {
 
 /** The originators whose changes do not start the workflow. */
 export interface IgnoredOrigins {
-	/** Workflows of n8n; an origin without `workflow` stands for all workflows of its installation. */
-	keys: Array<Pick<KeyOrigin, 'instance'> & { workflow?: string | undefined }>;
+	/** Workflows of n8n; an origin without `workflow` stands for all workflows of its installation, or for their undos only. */
+	keys: Array<Pick<KeyOrigin, 'instance'> & { workflow?: string | undefined; isUndo?: boolean | undefined }>;
 	/** Ids of users. */
 	users: string[];
 }
 
 /** The originators a user can choose to ignore, besides other users. */
-export const ownOriginChoices = ['workflow', 'instance'] as const;
+export const ownOriginChoices = ['workflow', 'instance', 'undo'] as const;
 
 /** The origin of writes to ignore, as their idempotency keys state it. */
 export function ownOrigin(origin: (typeof ownOriginChoices)[number], workflowOrigin: KeyOrigin): IgnoredOrigins['keys'][number] {
-	return origin === 'workflow' ? workflowOrigin : { instance: workflowOrigin.instance };
+	return origin === 'workflow' ? workflowOrigin : { instance: workflowOrigin.instance, ...(origin === 'undo' && { isUndo: true }) };
 }
 
 /** Whether an event was caused by an originator that is ignored. */
 export function isIgnored(event: CrmEvent, { keys, users }: IgnoredOrigins): boolean {
 	const { origin, actor } = causeOf(event);
-	const isOwn = ({ instance, workflow = origin?.workflow }: IgnoredOrigins['keys'][number]) =>
-		instance === origin?.instance && workflow === origin.workflow;
+	const isOwn = ({ instance, workflow = origin?.workflow, isUndo = false }: IgnoredOrigins['keys'][number]) =>
+		instance === origin?.instance && workflow === origin.workflow && (!isUndo || origin.isUndo === true);
 	if (origin && keys.some(isOwn)) return true;
 	return actor !== undefined && users.includes(actor);
 }

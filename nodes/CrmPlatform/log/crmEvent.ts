@@ -107,6 +107,6 @@ export function recordTypeOf(patterns: string[], catalog: EventCatalog): EventMe
 
 function meaningFrom(type: string, collection: string, template: string): EventMeaning {
 	const [, recordType = type, verb = ''] = /^(.+)\.([^.]+)$/.exec(type) ?? [];
-	const change = (['created', 'updated', 'deleted'] as const).find((candidate) => candidate === verb);
+	const change = (['created', 'updated', 'deleted'] as const).find((candidate) => candidate === verb.replace(/^erased$/, 'deleted'));
 	return { recordType, collection, template, ...(change && { change }) };
 }

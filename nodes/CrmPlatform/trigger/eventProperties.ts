@@ -26,6 +26,11 @@ export const ignoreProperties: INodeProperties[] = [
 				value: 'workflow',
 				description: 'Ignore changes made by CRM Platform nodes in this workflow',
 			},
+			{
+				name: 'Undo',
+				value: 'undo',
+				description: 'Ignore what Undo restores, in any workflow of this n8n instance',
+			},
 		],
 		default: [],
 		description: 'Changes to ignore, so that workflows do not trigger each other endlessly',

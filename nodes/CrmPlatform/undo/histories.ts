@@ -4,7 +4,7 @@ import { deletionHash } from '../api/http/idempotency';
 import { recordName } from '../api/record';
 import { idText } from '../base/json';
 import { causeOf } from '../log/cause';
-import type { CrmEvent, EventMeaning } from '../log/crmEvent';
+import { type CrmEvent, type EventMeaning, isErased } from '../log/crmEvent';
 import { fieldEntries, hasField } from './fieldValues';
 import {
 	addChangeByOthers, addUpdateToUndo, compareStates, lacksChangedField, newHistory, partOfRecord, type RecordHistory, type RecordState, recordStateOf, type RecordUndo, type Recreation, replay, versionNumber,
@@ -115,6 +115,7 @@ export class Histories {
 		history.sequence = event.sequence;
 
 		if (refusal !== undefined) history.problem = refusal;
+		else if (isErased(event)) history.problem = erasedSince;
 		else if (id === '' || meaning.change === undefined) history.problem = notUnderstood(event.type);
 		else if (meaning.change === 'created') this.addCreation(history, event, replacedHistory);
 		else if (meaning.change === 'updated') addUpdateToUndo(history, event);
@@ -166,6 +167,7 @@ const unknownMeaning = (type: string): EventMeaning => ({ recordType: type, coll
 const notCreated =
 	'The CRM reports it as created, but it existed before, and only became visible to this credential. Undo it with a credential that sees all records.';
 const maybeCreated = 'The CRM reports it as created, but not whether it was new. Delete it by hand.';
+const erasedSince = 'The record was deleted permanently, and its values with it.';
 const notUnderstood = (type: string) => `The CRM reports ${type}, which the node does not understand.`;
 
 /** Decides which links count. */

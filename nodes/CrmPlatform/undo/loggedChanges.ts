@@ -27,6 +27,8 @@ export class LoggedChanges {
 	/** The changes to undo that were made after the log was read. */
 	private readonly late: Histories;
 	private lateChanges = 0;
+	/** The types of the events that this undo has caused, as far as the log shows them. */
+	readonly causedTypes: string[] = [];
 
 	/** @throws Error in the user's words if the log does not reach back to the chosen time, or is not in sequence */
 	static async read(execution: Execution, log: EventLog, choices: UndoChoices, undoableTypes: Resource[]): Promise<LoggedChanges> {
@@ -91,6 +93,7 @@ export class LoggedChanges {
 			this.lastSequence = event.sequence;
 			const isOwn = isByThisUndo(event);
 			isRelevant = this.histories.addLaterEvent(event, !isOwn) || isRelevant;
+			if (isOwn) this.causedTypes.push(event.type);
 			if (isOwn || !this.choices.isChosen(event)) continue;
 			this.lateChanges++;
 			this.late.addEvent(event, true);

@@ -3,7 +3,9 @@ import type { IDataObject } from 'n8n-workflow';
 import { occurrences } from '../base/maps';
 import { countedReasons } from '../failure';
 import { openEventLog } from '../log/eventLog';
+import type { EventCatalog } from '../api/openapi/eventTypes';
 import type { Execution, Resource } from '../model';
+import { isBlank } from '../values/blank';
 import { readCurrentRecords } from './currentRecords';
 import type { RecordHistory, RecordUndo } from './history';
 import { LiveLinks } from './links';
@@ -21,7 +23,8 @@ import { checkMaximum, planUndo, withLinkedRecordsKept } from './undoPlan';
  * @throws Error in the user's words if the log cannot be read or does not reach back; nothing is written then
  * @throws NodeApiError if the service stops answering; the next undo continues
  */
-export async function undoChanges(execution: Execution, item: number, undoableTypes: Resource[]): Promise<IDataObject[]> {
+export async function undoChanges(running: Execution, item: number, undoableTypes: Resource[]): Promise<IDataObject[]> {
+	const execution: Execution = { ...running, identity: { ...running.identity, isUndo: true } };
 	const { api } = execution;
 	const choices = readUndoChoices(execution, item, undoableTypes);
 	const log = await openEventLog(api);
@@ -45,12 +48,37 @@ export async function undoChanges(execution: Execution, item: number, undoableTy
 	if (choices.isPreview) {
 		warnIfUnprotected(execution, fields, resolvedPlan);
 		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
+		addEvents(api.notices, 'will cause', expectedEvents(resolvedPlan, await api.describeEvents()));
 		return outputItems(logged.withLateChanges(resolvedPlan), links, api.notices, true);
 	}
 	logged.refuseIfGrowing();
 	const writer = new UndoWriter(execution, fields, links, planned);
 	const undone = await new UndoOrder(choices, logged, writer).run();
+	addEvents(api.notices, 'has caused', logged.causedTypes);
 	return outputItems(logged.withLateChanges(undone), links, api.notices, false);
+}
+
+function addEvents(notices: Set<string>, tense: string, types: string[]): void {
+	const counts = [...occurrences(types)].map(([type, count]) => `${count} × ${type}`).join(', ');
+	if (counts !== '') notices.add(`This undo ${tense} ${counts}. Workflows that listen to these events start, unless their triggers ignore changes made by Undo.`);
+}
+
+/** The types of the events that undos will cause, as far as their names say what they report. */
+function expectedEvents(undos: RecordUndo[], { types }: EventCatalog): string[] {
+	return undos.flatMap(({ action, history: { recordType, fields } }) => {
+		if (!action) return [];
+		const verbs = types.flatMap(({ type }) => (type.startsWith(`${recordType}.`) ? [type.slice(recordType.length + 1)] : []));
+		const others = verbs.filter((verb) => action === 'update' && [...fields].some(([name, { before, after }]) => reports(verb, name, after, before, verbs)));
+		return [...new Set([`${action}d`, ...others])].map((verb) => `${recordType}.${verb}`);
+	});
+}
+
+/** Whether an event such as `stage_changed`, `won`, `assigned` or `reopened` reports that a field gets another value. */
+function reports(verb: string, field: string, from: unknown, to: unknown, verbs: string[]): boolean {
+	if (verb === `${field.replace(/_id$/, '')}_changed` || verb === to) return true;
+	if (verb === 'reopened') return verbs.includes(String(from)) && !verbs.includes(String(to));
+	const isSet = verb.endsWith('ed') && !isBlank(to) && field.startsWith(verb.slice(0, -2));
+	return isSet && !['created', 'updated', 'deleted'].includes(verb);
 }
 
 /** The histories of the records to undo. Tells the user about records for which no changes were found. */

@@ -67,6 +67,18 @@ test('changes that a workflow has made do not start it again, and start the othe
 	expect(types.sort()).toEqual([...Array(4).fill('contact.created'), 'contact.updated']);
 });
 
+test('what an undo restores does not start a workflow that ignores undos, and starts the others', async () => {
+	const ignoring = await publish('workflow-2', { filters: { ignore: ['undo'] } });
+	const other = await publish('workflow-3', {});
+	const contact = await sandbox.create('contacts', { last_name: 'Before' });
+	const executionId = 'undone';
+	await output(update('contact', contact.id, { last_name: 'Changed' }), [{}], { executionId });
+	await output({ resource: 'change', operation: 'undo', preview: false, undoOf: 'execution', undoId: executionId, since: '', options: {} });
+	await writeOutside();
+	expect(await itemsOf(other, 4)).toHaveLength(4);
+	expect((await itemsOf(ignoring, 3)).map(({ type }) => type).sort()).toEqual(['contact.created', 'contact.created', 'contact.updated']);
+});
+
 test('records that a workflow has written do not start it again', async () => {
 	const parameters = { source: 'records', resource: 'contact', simplify: false };
 	const n8n = await publish('workflow-1', { ...parameters, options: { ignore: ['workflow'] } });
