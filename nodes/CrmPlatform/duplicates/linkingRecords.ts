@@ -3,9 +3,10 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Connection } from '../api/connection';
 import { currentFields, customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import { path as pathOf } from '../api/http/path';
-import { inParallel } from '../api/inParallel';
+import { inParallel, parallelReads } from '../api/inParallel';
 import { filterQuery } from '../api/lists/filterQuery';
-import { readPages } from '../api/lists/pages';
+import { readPage, readPages } from '../api/lists/pages';
+import { readAll } from '../api/lists/parallel';
 import { isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
 import { chunks } from '../base/lists';
 import { setAtPath } from '../base/ownMembers';
@@ -64,7 +65,12 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 	return found;
 }
 
-/** Finds the records that link to any of these. @param target as above */
+/**
+ * Finds the records that link to any of these, with as few requests as possible: by filters, or by reading the whole
+ * list, so that records without such links may be among them.
+ *
+ * @param target as above
+ */
 export async function recordsLinkingTo({ collection, links }: LinkingCollection, target: string, ids: string[]): Promise<IdentifiedRecord[]> {
 	const { api, path, list, fields } = collection;
 	const queries = links.flatMap(({ filter }) => {
@@ -72,6 +78,12 @@ export async function recordsLinkingTo({ collection, links }: LinkingCollection,
 		return valueShape(filter) === 'list' ? chunks(values, maxValues).map((some) => filterQuery(filter, some)) : values.map((value) => filterQuery(filter, value));
 	});
 	const found = new Map<string, IdentifiedRecord>();
+	const { name = '', maximum = 1 } = list.pageSize ?? {};
+	const { total = Infinity } = queries.length > links.length ? await readPage(api.send, path, { list, query: { [name]: 1 } }) : {};
+	if (total / maximum < queries.length) {
+		const query = withFields(list, {}, [...fields, ...(list.created ? [list.created.field] : [])]);
+		return identified(await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record));
+	}
 	await inParallel(queries, async (query) => {
 		for await (const { records } of readPages(api.send, { path, list, query: withFields(list, query as never, fields) })) {
 			for (const record of identified(records)) found.set(record.id, record);
