@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
 import { useBinaryStore } from '../support/binary-store.ts';
@@ -104,4 +105,40 @@ test.each([
 	const { json, failed } = await to.importOf(text, { importAs: 'create' });
 	expect(json).toMatchObject({ done: 0, failed: 1 });
 	expect(failed).toContain('does not match any record of companies');
+});
+
+/** An account as people have it, and how its files are written. */
+const anyDeal = fc.record({
+	title: fc.stringMatching(/^[a-zA-ZäéßÑ][\w äöü;,|"'.=+-]{0,30}[a-z]$/),
+	amount: fc.integer({ min: -9_999_999, max: 999_999_999 }).map((cents) => cents / 100),
+	probability: fc.integer({ min: 0, max: 100 }),
+	expected_close_date: fc.integer({ min: 0, max: 9_000 }).map((day) => new Date(Date.UTC(2010, 0, 1 + day)).toISOString().slice(0, 10)),
+});
+const anyNotation = fc.record({
+	region: fc.constantFrom('api', 'america', 'britain', 'europe'),
+	delimiter: fc.constantFrom('auto', ',', ';', '\t', '|'),
+	madeFor: fc.constantFrom('people', 'account', 'otherAccount'),
+	columns: fc.shuffledSubarray(['title', 'amount', 'probability', 'expected_close_date', 'external_id'], { minLength: 5 }),
+});
+
+test('any account comes back from a file of any region, field by field', async () => {
+	let accounts = 0;
+	await fc.assert(
+		fc.asyncProperty(fc.array(anyDeal, { minLength: 1, maxLength: 6 }), anyNotation, async (deals, { region, columns, ...options }) => {
+			const account = `random-${++accounts}-`;
+			for (const [i, deal] of deals.entries()) await source.create('deals', { ...deal, external_id: `${account}${i}` });
+			const filters = filterRows({ 'external_id[starts_with]': account });
+			const { text } = await from.exportOf({ filters, options: { outputFields: columns, region, ...options } }, 'deal');
+			const dates = region === 'america' ? 'monthDay' : region === 'api' ? 'api' : 'dayMonth';
+			const notation = { dates, numbers: region === 'api' ? 'api' : region === 'europe' ? 'comma' : 'point' };
+			const upsert = { kind: 'deal', importAs: 'upsert', matchOn: 'external_id', options: { valuesIn: { notation } } };
+			const imported = await to.importOf(text, upsert);
+			expect(imported.json).toMatchObject({ created: deals.length, failed: 0 });
+			const written = await target.list<IDataObject>(`deals?external_id[starts_with]=${account}`);
+			const valuesOf = (deal: IDataObject) => Object.fromEntries(Object.keys(deals[0]!).map((name) => [name, deal[name]]));
+			const inOrder = written.sort((a, b) => String(a.external_id).localeCompare(String(b.external_id)));
+			expect(inOrder.map(valuesOf)).toEqual(deals.map(valuesOf));
+		}),
+		{ numRuns: 20 },
+	);
 });

@@ -9,10 +9,10 @@ const harmless = /^[+-][\d\s().,/-]*$/;
  * Text that a spreadsheet would run as a formula gets an apostrophe in front, which spreadsheets do
  * not show; `unescapedCell` removes it again.
  */
-export const csvRow = (cells: readonly unknown[]): string => `${csvCells(cells)}\r\n`;
+export const csvRow = (cells: readonly unknown[], delimiter?: string): string => `${csvCells(cells, delimiter)}\r\n`;
 
 /** The header of a CSV file, with the byte-order mark that tells spreadsheets that the file is UTF-8. */
-export const csvBeginning = (header: readonly string[]): string => `\uFEFF${csvRow(header)}`;
+export const csvBeginning = (header: readonly string[], delimiter?: string): string => `\uFEFF${csvRow(header, delimiter)}`;
 
 /** Cells of a row, without its line end. */
 export const csvCells = (cells: readonly unknown[], delimiter = ','): string =>

@@ -4,6 +4,8 @@ import { UnreadableFile } from './unreadableFile';
 const gzipMark = [0x1f, 0x8b, 0x08];
 /** The beginning of a ZIP file, and so of an Excel workbook. */
 const zipMark = [0x50, 0x4b, 0x03, 0x04];
+/** The beginning of a workbook of Excel 97 to 2003 ([MS-CFB], section 2.2). */
+const oldWorkbookMark = [0xd0, 0xcf, 0x11, 0xe0];
 
 /** Compresses chunks as they come. */
 export async function* gzipped(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
@@ -13,7 +15,7 @@ export async function* gzipped(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
 /**
  * Unpacks the bytes of a file if they are compressed with gzip.
  *
- * @throws Error in the user's words if the file is damaged or a ZIP file
+ * @throws Error in the user's words if the file is damaged, a ZIP file or a workbook
  */
 export async function* unpacked(chunks: AsyncGenerator<Uint8Array, void>): AsyncGenerator<Uint8Array, void> {
 	let beginning: Uint8Array = new Uint8Array();
@@ -28,6 +30,10 @@ export async function* unpacked(chunks: AsyncGenerator<Uint8Array, void>): Async
 		throw new UnreadableFile(
 			'The file is a ZIP archive or an Excel workbook. Unpack it with the Compression node, or save the workbook as CSV.',
 		);
+	}
+	if (begins(oldWorkbookMark)) {
+		await chunks.return();
+		throw new UnreadableFile('The file is an old Excel workbook (.xls). Save it as CSV.');
 	}
 	const all = withBeginning(beginning, chunks);
 	if (!begins(gzipMark)) return yield* all;

@@ -15,9 +15,10 @@ import { readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation } from '../model';
 import { chosenOption } from '../parameters/optionText';
-import { fileFormatProperty } from '../parameters/file';
+import { delimiterOption, fileFormatProperty } from '../parameters/file';
 import { exportListProperties, exportListOptions } from '../parameters/listParameters';
 import { readBoolean, readWholeNumber } from '../values/readers';
+import { notationFor, type Region } from '../fields/regions';
 import { exportColumns, exportedCells, forPeople, writtenFields, type ExportColumn } from '../reading/exportColumns';
 import { linkedKeys } from '../reading/linkedKeys';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';
@@ -40,6 +41,20 @@ const outputFieldProperty: INodeProperties = {
 	required: true,
 	hint: 'The name of the output field to put the file in',
 	builderHint: { propertyHint: 'For importFile, the input field that holds the file' },
+};
+
+const regionOption: INodeProperties = {
+	displayName: 'Dates and Numbers For',
+	name: 'region',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{ name: 'Any Program (2026-03-31, 1234.56)', value: 'api' },
+		{ name: 'Britain (31/03/2026, 1234.56)', value: 'britain' },
+		{ name: 'Continental Europe (31.03.2026, 1234,56)', value: 'europe' },
+		{ name: 'The United States (03/31/2026, 1234.56)', value: 'america' },
+	],
+	default: 'api',
 };
 
 const compressionOption: INodeProperties = {
@@ -85,7 +100,7 @@ const rowsOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 1 },
 	default: 100000,
-	description: 'The maximum number of records per file. Each file is an output item.',
+	description: 'Maximum records per file. Each file is an output item.',
 };
 
 export function exportFile(): Operation {
@@ -98,7 +113,7 @@ export function exportFile(): Operation {
 		},
 
 		properties: () => [outputFieldProperty, formatProperty, ...exportListProperties],
-		options: [...exportListOptions, compressionOption, fileNameOption, madeForOption, rowsOption],
+		options: [...exportListOptions, compressionOption, delimiterOption, fileNameOption, madeForOption, regionOption, rowsOption],
 		output: null,
 		isOnceForAll: true,
 
@@ -122,6 +137,7 @@ interface ExportPlan {
 	columns: ExportColumn[] | undefined;
 	/** Replaces the ids of linked records by names or unique values. */
 	withNames: ReturnType<typeof linkedKeys> | undefined;
+	delimiter: string;
 	files: PartsProperties;
 	/** The binary field. */
 	field: string;
@@ -139,7 +155,7 @@ async function exportLists(execution: Execution, item: number, readings: ListQue
 	let changedRows = 0;
 	const rowOf = (record: IDataObject): string => {
 		if (!columns) return `${JSON.stringify(asOutput(record))}\n`;
-		const row = csvRow(exportedCells(record, columns));
+		const row = csvRow(exportedCells(record, columns), plan.delimiter);
 		if (!row.includes('\0') && isWellFormed(row)) return row;
 		changedRows += 1;
 		return row.replaceAll('\0', '');
@@ -225,17 +241,22 @@ async function exportPlan({ api, n8n, resource }: Execution, item: number, chose
 	const reading = isForPeople ? forPeople(chosen, description) : chosen;
 	const hasCustom = reading.recordFields.includes(allCustomFields) && (format === 'csv' || named !== undefined);
 	const custom = hasCustom ? await readCustomFieldsIfAllowed(api, reading.path) : undefined;
-	const columns = format === 'csv' ? exportColumns(reading, description, custom, isForPeople ? reportNames : undefined) : undefined;
+	const region = chosenOption<Region | 'api'>(n8n, item, regionOption, 'options.region');
+	const notation = region === 'api' ? undefined : notationFor(region, n8n.getTimezone());
+	const columns = format === 'csv' ? exportColumns(reading, description, custom, isForPeople ? reportNames : undefined, notation) : undefined;
+	const chosenDelimiter = chosenOption(n8n, item, delimiterOption, 'options.delimiter');
+	const delimiter = chosenDelimiter === 'auto' ? (region === 'europe' ? ';' : ',') : chosenDelimiter;
 	return {
 		reading,
 		columns,
+		delimiter,
 		withNames: named && linkedKeys(api, writtenFields(description, custom), named),
 		field: String(n8n.getNodeParameter('binaryField', item, 'data')),
 		files: {
 			name: String(n8n.getNodeParameter('options.fileName', item, '') ?? '').trim() || `${resource.path.split('/').at(-1)}.${format}`,
 			type: columns ? 'text/csv' : 'application/x-ndjson',
 			isCompressed: readBoolean('Compress with Gzip', n8n.getNodeParameter('options.compress', item, false)),
-			beginning: columns ? csvBeginning(columns.map(({ header }) => header)) : '',
+			beginning: columns ? csvBeginning(columns.map(({ header }) => header), delimiter) : '',
 			rowsPerFile: rowsPerFileOf(n8n, item),
 		},
 	};

@@ -26,7 +26,7 @@ const columns = mapperProperty(
 		displayName: 'Columns',
 		name: 'columns',
 		description:
-			'The column of each field, as named in the header. Other columns are not sent.',
+			'The column of each field. Other columns are not sent.',
 	},
 	{
 		resourceMapperMethod: 'getColumnFields',
@@ -48,13 +48,13 @@ export const columnProperties: INodeProperties[] = [
 		placeholder: 'Add Column',
 		default: {},
 		displayOptions: { show: { columnsMode: ['automatic'] } },
-		description: 'Columns that go into another field than the automatic one, or nowhere',
+		description: 'Columns for other fields than the automatic ones, or none',
 		options: [
 			{
 				displayName: 'Column',
 				name: 'columns',
 				values: [
-					{ displayName: 'Column', name: 'column', type: 'string', default: '', description: 'Its name in the header of the file' },
+					{ displayName: 'Column', name: 'column', type: 'string', default: '', description: 'Its name in the file' },
 					listedChoice({ displayName: 'Field Name or ID', name: 'field' }, 'getColumnOptions', [...fieldsDependOn, 'importAs']),
 				],
 			},

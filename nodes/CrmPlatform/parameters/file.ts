@@ -28,6 +28,7 @@ export const fileFormatProperty = (formats: FileFormat[], description?: string):
 	displayName: 'File Format',
 	name: 'fileFormat',
 	type: 'options',
+	noDataExpression: true,
 	options: fileFormats.filter(({ value }) => formats.includes(value)),
 	default: 'csv',
 	...(description !== undefined && { description }),
@@ -60,7 +61,7 @@ const sourceProperty: INodeProperties = {
 	noDataExpression: true,
 	default: '',
 	placeholder: 'e.g. hubspot',
-	description: 'The system the file comes from: its ID 9001 becomes the External ID hubspot:9001, also in links',
+	description: 'The system of the file: its ID 9001 becomes the External ID hubspot:9001, also in links',
 };
 
 /** The form for the files of another system. */
@@ -73,7 +74,7 @@ export const relatedFilesProperties = (recordTypes: Resource[]): INodeProperties
 		typeOptions: { multipleValues: true },
 		placeholder: 'Add File',
 		default: {},
-		description: 'Files whose record type or columns are not as Preview shows them',
+		description: 'Corrections of what Preview shows',
 		options: [
 			{
 				displayName: 'File',
@@ -99,7 +100,7 @@ export const relatedFilesProperties = (recordTypes: Resource[]): INodeProperties
 						typeOptions: { rows: 3 },
 						default: '',
 						placeholder: 'e.g. Mobile → phone',
-						hint: 'One pair a line: column → field; nothing after the arrow leaves it out',
+						hint: 'One pair a line: column → field, or nothing to leave it out',
 					},
 				],
 			},
@@ -144,7 +145,8 @@ export const importProperties: INodeProperties[] = [
 	previewProperty,
 ];
 
-const delimiterOption: INodeProperties = {
+/** In an export, automatic is what spreadsheets of the region expect. */
+export const delimiterOption: INodeProperties = {
 	displayName: 'Delimiter',
 	name: 'delimiter',
 	type: 'options',
@@ -157,7 +159,6 @@ const delimiterOption: INodeProperties = {
 		{ name: 'Tab', value: '\t' },
 	],
 	default: 'auto',
-	description: 'The character that separates cells',
 };
 
 const encodingOption: INodeProperties = {
@@ -185,7 +186,6 @@ export const refusedValuesOption: INodeProperties = {
 		{ name: 'Refuse the Row', value: 'refuse', description: 'The file “failed” has the rows with all reasons' },
 	],
 	default: 'refuse',
-	description: 'Rows with values that do not fit their fields',
 };
 
 export const repeatedRowsOption: INodeProperties = {
@@ -222,7 +222,7 @@ const otherOwnerOption: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. ada@acme.example',
-	description: 'The user for owners whom the CRM does not know',
+	description: 'For owners the CRM does not know',
 };
 
 export const importOptions: INodeProperties[] = [

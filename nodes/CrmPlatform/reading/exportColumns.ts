@@ -48,12 +48,14 @@ export function forPeople(reading: ListQuery, description: ResourceDescription):
  *
  * @param reserved labels with another meaning in an import. If present, the table is for people: the header of a column
  * is its label, if the label is unique and an import reads it like the name
+ * @param notation writes a value as a region does
  */
 export function exportColumns(
 	{ fields, recordFields }: ListQuery,
 	description: ResourceDescription,
 	custom: CustomFields | undefined,
 	reserved: ReadonlySet<string> | undefined,
+	notation: ((value: unknown, field: Field | undefined) => unknown) | undefined,
 ): ExportColumn[] {
 	const { fields: described } = description;
 	const written = writtenFields(description, custom);
@@ -76,8 +78,14 @@ export function exportColumns(
 	return named.map((column) => ({
 		path: column.path,
 		header: isClear(column) ? column.label : column.name,
-		textOf: reserved && readableText(byName.get(column.name)),
+		textOf: textFor(reserved !== undefined, byName.get(column.name), notation),
 	}));
+}
+
+function textFor(isForPeople: boolean, field: Field | undefined, notation: ((value: unknown, of: Field | undefined) => unknown) | undefined): ExportColumn['textOf'] {
+	const readable = isForPeople ? readableText(field) : undefined;
+	if (!notation) return readable;
+	return (value) => notation(readable ? readable(value) : value, field);
 }
 
 /** Whether each operation of an import finds the same field by a label as by a name. */
