@@ -120,10 +120,10 @@ test('a list is counted, with its first and last ID, also for an agent', async (
 });
 
 test.each([
-	['one page, whose cursor it would lose', inShort(getMany('contact'), { onePage: true }), /One Page and Output/],
+	['one page, whose cursor it would lose', inShort(getMany('contact'), { onePage: true }), /One Page and Return/],
 	[
 		'another word', { ...create('contact', { email: 'word@batches.example' }), options: { output: 'short' } },
-		/Output: enter one of items, summary/,
+		/Return: enter one of items, summary/,
 	],
 ])('nothing is sent for a summary of %s', async (_, parameters, expectedMessage) => {
 	await sandbox.clear();

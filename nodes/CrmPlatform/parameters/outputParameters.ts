@@ -24,7 +24,7 @@ export const addNamesOption: INodeProperties = {
 
 /** How many records are output: n8n stores each item that a node outputs. */
 export const outputOption: INodeProperties = {
-	displayName: 'Output',
+	displayName: 'Return',
 	name: 'output',
 	type: 'options',
 	noDataExpression: true,

@@ -72,7 +72,7 @@ export const linkedPicker: INodeProperties = {
 /** The same for a record that is written, which may link to a new one. */
 export const linkedOrNewPicker: INodeProperties = {
 	...linkedPicker,
-	modes: [...(linkedPicker.modes ?? []), { ...byNameOrId, name: createdMode, displayName: 'By Name, Created If Missing', type: 'string' }],
+	modes: [...(linkedPicker.modes ?? []), { ...byNameOrId, name: createdMode, displayName: 'By Name, Created If None', type: 'string' }],
 };
 
 const emptyId = 'The ID is empty: the expression returned nothing for this item';

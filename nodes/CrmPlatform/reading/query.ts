@@ -99,7 +99,7 @@ export const limitOf = (n8n: IExecuteFunctions, item: number): number | undefine
 		? undefined
 		: readWholeNumber('Limit', n8n.getNodeParameter('limit', item), { min: 1 });
 
-const pageIsNoSummary = 'One Page: a summary leaves out the records and next_cursor. Remove one of the options One Page and Output.';
+const pageIsNoSummary = 'One Page: a summary leaves out the records and next_cursor. Remove one of the options One Page and Return.';
 
 function sortParameter({ sort }: ListDescription): string {
 	if (sort) return sort.name;

@@ -36,7 +36,7 @@ export class MissingRecords {
 		return new MissingRecords(execution, chosenToCreate(execution.n8n), isPreview, await otherOwner(execution));
 	}
 
-	/** Those that *Linked Records* names in the mode *By Name, Created If Missing*; undefined if it has none. */
+	/** Those that *Linked Records* names in the mode *By Name, Created If None*; undefined if it has none. */
 	static async linked(execution: Execution, isPreview: boolean): Promise<MissingRecords | undefined> {
 		const rows = storedParameter(execution.n8n, 'fieldsLinked.records', []) as Array<{ field?: unknown; record?: unknown }>;
 		const names = rows.flatMap(({ field, record }) => (isCreated(record) ? [field] : []));
