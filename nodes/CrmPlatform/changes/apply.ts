@@ -219,12 +219,16 @@ class Doubts {
 
 /** Why the CRM refused a change that was valid when it was planned; undefined for errors. */
 function conflictIn(error: Error): string | undefined {
-	if (isAnsweredWith(error, outdatedVersion)) return changedMeanwhile;
-	if (isNotFound(error)) return deletedMeanwhile;
+	const reason = changedSinceRead(error);
+	if (reason !== undefined) return reason;
 	if (isAnsweredWith(error, 409)) return `The CRM refused the change: ${error.message}`;
 	return isWithoutRecord(error) ? withoutRecord : undefined;
 }
 
 const withoutRecord = 'The CRM returned no record, so it is unknown whether it wrote one. Run it again to find out.';
-const changedMeanwhile = 'The CRM’s record was changed after this run read it. Nothing was overwritten.';
-const deletedMeanwhile = 'The CRM’s record was deleted after this run read it.';
+
+/** Why a record is not as it was when a sync or an undo read it; undefined if the error says nothing of the kind. */
+export function changedSinceRead(error: Error): string | undefined {
+	if (isAnsweredWith(error, outdatedVersion)) return 'The CRM’s record was changed after this run read it. Nothing was overwritten.';
+	return isNotFound(error) ? 'The CRM’s record was deleted after this run read it.' : undefined;
+}

@@ -11,12 +11,12 @@ import type { UndoChoices } from './undoForm';
 import { createdTwice, keptAsChanged, keptAsLinked, withLinkedRecordsKept } from './undoPlan';
 import { isAnsweredWith, isNotFound, isWebPage } from '../api/record';
 import type { Reason } from '../api/http/errorWords';
-import { outdatedVersion, refusedRecord } from '../api/http/statuses';
+import { refusedRecord } from '../api/http/statuses';
 import type { WriteDescription } from '../api/openapi/writing';
 import { idText } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { pointerSteps } from '../base/ownMembers';
-import { type ChangeWrite, writeChanges } from '../changes/apply';
+import { changedSinceRead, type ChangeWrite, writeChanges } from '../changes/apply';
 import type { Change } from '../changes/merge';
 import { exactBody } from '../fields/exactBody';
 import { allCustomFields, customFieldPrefix } from '../fields/field';
@@ -308,14 +308,11 @@ export function afterWrite(undo: RecordUndo, answer: IDataObject | Error, fields
 
 function afterRefusal(undo: RecordUndo, refused: Error, fields: UndoFields): RecordUndo {
 	const { action, ...rest } = { ...undo, changes: allKept(undo.changes) };
-	if (isNotFound(refused)) {
-		return action === 'delete'
-			? { ...rest, result: 'already_so', reason: 'The record is gone, or no longer visible to the credential.' }
-			: { ...rest, result: 'conflict', reason: 'Someone else deleted the record while the undo ran.' };
+	if (isNotFound(refused) && action === 'delete') {
+		return { ...rest, result: 'already_so', reason: 'The record is gone, or no longer visible to the credential.' };
 	}
-	if (isAnsweredWith(refused, outdatedVersion)) {
-		return { ...rest, result: 'conflict', reason: 'Someone else changed the record while the undo ran. Nothing was overwritten.' };
-	}
+	const reason = changedSinceRead(refused);
+	if (reason !== undefined) return { ...rest, result: 'conflict', reason };
 	const { code, existing_id: existingId } = refusalDetails(refused);
 	const holder = idText(existingId);
 	const isDuplicate = code === 'duplicate';
