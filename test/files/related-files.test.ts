@@ -90,6 +90,18 @@ describe('related files', () => {
 		expect(await all()).toEqual(before);
 	});
 
+	test('without IDs are written once if the node fails between two files and the execution is retried', async () => {
+		const files = { 'companies.csv': 'Name\nRetried One\nRetried Two\n', 'contacts.csv': 'Surname,Company\nRetried,Retried One\n' };
+		const setup = { ...(await setupOf(files)), credential: service.credential, executionId: 'retried', context: {} };
+		let jobs = 0;
+		service.alter({ request: ({ method }) => (method === 'POST' && ++jobs > 1 ? { status: 403, body: '{"code":"forbidden"}' } : undefined) });
+		await expect(run(setup)).rejects.toThrow();
+		service.alter({});
+		await run({ ...setup, context: JSON.parse(JSON.stringify(setup.context)) as IDataObject });
+		expect(await sandbox.list('companies?name[starts_with]=Retried')).toHaveLength(2);
+		expect(await sandbox.list('contacts?last_name=Retried')).toMatchObject([{ company_id: expect.stringMatching(/^com_/) as string }]);
+	});
+
 	test('whose record type is unclear are shown in the preview, stop a run, and are chosen by the user', async () => {
 		const files = { 'export.csv': 'Record ID,Naam,Handy\n31,Clear,+49170555011\n' };
 		const why = expect.stringContaining('Choose its record type') as string;
