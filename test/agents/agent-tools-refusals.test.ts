@@ -101,7 +101,7 @@ const bad: Array<[what: string, ...call: Call, answer: RegExp]> = [
 	['a value in words', ...updateDeal({ amount: '1,200' }), /not a number such as 12\.5\. Nothing was written\.( |$)/],
 	['an order that does not exist', 'search', () => ({ kind: 'deal', sort: 'beauty' }), /no order beauty.*amount/],
 	['a limit of nothing', 'search', () => ({ kind: 'deal', limit: 0 }), /limit takes a whole number from 1 to 50/],
-	['a sum of words', 'count', () => ({ kind: 'deal', sum: 'title' }), /title has no numbers/],
+	['a sum of words', 'count', () => ({ kind: 'deal', sum: 'title' }), /Title has no numbers/],
 	['a group that does not exist', 'count', () => ({ kind: 'deal', group_by: 'colour' }), /no field colour/],
 ];
 

@@ -20,9 +20,9 @@ describe('fields that refer to other records', () => {
 		expect(options[0]?.name).not.toBe(options[0]?.value);
 	});
 
-	test('take a name or an id if there are many records, and are left out of the form at first', async () => {
+	test('take a name or an id if there are many records', async () => {
 		const fields = fieldsById((await picker(getFields, setup('ticket', 'create'))).fields);
-		expect(fields.contact_id).toMatchObject({ displayName: 'Contact', type: 'string', removed: true });
+		expect(fields.contact_id).toMatchObject({ displayName: 'Contact', type: 'string', removed: false });
 		expect(fields.contact_id?.options).toBeUndefined();
 	});
 
