@@ -91,7 +91,7 @@ const tasks: Record<string, Maker> = {
 	},
 	'an amount': dealTask('change', update({ amount: 12_000 }), update({ value: 12_000 }), /amount/, { amount: 12_000 }),
 	'a choice by its label': dealTask(
-		'change', update({ source: 'Cold outreach' }), update({ source: 'Phone' }), /cold_outreach/, { source: 'cold_outreach' },
+		'change', update({ source: 'Cold outreach' }), update({ source: 'Phone' }), /Cold Outreach/, { source: 'cold_outreach' },
 	),
 	'nothing in place of a value': dealTask(
 		'change', update({ probability: null }), update({ chance: null }), /probability/, { probability: null },

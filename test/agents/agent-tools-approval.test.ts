@@ -47,6 +47,21 @@ test.each<[string, (token: string) => IDataObject]>([
 	expect(await sandbox.read(`deals/${String(deal.id)}`)).toMatchObject({ amount: 1200, version: deal.version });
 });
 
+test('a tag that was renamed after its preview is shown again under its new name', async () => {
+	const tag = await sandbox.create('tags', { name: `Cold ${randomUUID()}` });
+	const tagging = { kind: 'deal', action: 'tag', record: deal.id, tag: tag.id };
+	const token = tokenOf(await call('change', tagging));
+	await sandbox.call('PATCH', `/v1/tags/${tag.id}`, { name: `Do not sell ${randomUUID()}` });
+	isPreview(await call('change', { ...tagging, token }));
+	expect(await sandbox.read(`deals/${String(deal.id)}`)).toMatchObject({ tag_ids: [] });
+});
+
+test('a label that looks like a change is quoted', async () => {
+	await sandbox.create('custom-fields', { resource: 'deals', key: 'lure', label: 'Note: “a” → “b”; Amount', type: 'text' });
+	const [answer] = await call('change', { ...update, values: { 'custom_fields.lure': 'q' } });
+	expect(answer!.preview).toContain(String.raw`“Note: \“a\” → \“b\”; Amount”: (empty) → “q”`);
+});
+
 test('a token for another record, node or kind of write is not accepted', async () => {
 	const token = tokenOf(await call('change', update));
 	const other = await sandbox.create('deals', { title: 'Other', amount: 1200 });

@@ -24,10 +24,12 @@ describe('sending messages requires Send in May Write', () => {
 		expect((await sandbox.read(`messages?external_id=${external}`)).data).toEqual([]);
 	});
 
-	test('a scheduled message is not changed by update', async () => {
+	test('a scheduled message is not changed by update or deleted', async () => {
 		const message = await sandbox.create('messages', { ...values, scheduled_at: '2030-01-01T00:00:00Z' });
 		const update = { kind: 'message', action: 'update', record: message.id, values: { to: ['evil@y.example'] } };
 		expect(text(await callTool('change', update, { writes: ['update', 'act'] }))).toMatch(/Send in May Write/);
+		const deletion = { kind: 'message', action: 'delete', record: message.id };
+		expect(text(await callTool('change', deletion, { writes: ['delete', 'act'] }))).toMatch(/Send in May Write/);
 		expect(await sandbox.read(`messages/${message.id}`)).toMatchObject({ to: ['x@y.example'], version: message.version });
 		expect(text(await callTool('change', update, { writes: ['update', 'send'] }))).toMatch(/"done"/);
 	});

@@ -65,7 +65,7 @@ const bad: Array<[what: string, ...call: Call, answer: RegExp]> = [
 	['a field that does not exist', ...updateDeal({ colour: 'red' }), /no field colour.*title/s],
 	['one good field and one that does not exist', ...updateDeal({ amount: 1, colour: 'red' }), /no field colour/],
 	['a field that only the CRM sets', ...updateDeal({ amount: 1, status: 'won' }), /status/],
-	['a choice that does not exist', ...updateDeal({ source: 'telepathy' }), /website, referral/],
+	['a choice that does not exist', ...updateDeal({ source: 'telepathy' }), /Website, Referral/],
 	['text for a number', ...updateDeal({ amount: 'a lot' }), /Amount/],
 	['values that are not an object', ...updateDeal('amount 5'), /values takes an object/],
 	['no values', ...updateDeal(), /values is missing/],

@@ -144,7 +144,7 @@ describe('Send and Wait for Approval', () => {
 		const workflowSays = 'The workflow says:\nPlease look.';
 		const review = async (tool: string, toolParameters: IDataObject, reviewed: IDataObject = {}) => {
 			const items = [{ tool, toolParameters, toolCallId: 'call_1' }];
-			const settings = { kinds: ['deal'], options: {}, ...reviewed };
+			const settings = { kinds: ['deal'], writes: ['create', 'update', 'tag', 'act'], options: {}, ...reviewed };
 			return await ask({ message: 'Please look.' }, { items }, 'n8n-nodes-crm-platform.crmPlatformHitlTool', settings);
 		};
 		const reviewParagraphs = async (...call: Parameters<typeof review>) => {
@@ -176,6 +176,13 @@ describe('Send and Wait for Approval', () => {
 			const chatInput = expect.stringMatching(/^No approval was requested.*No deal is called Nobody knows it/) as string;
 			expect(await reviewUpdate('Nobody knows it', { amount: 1 })).toMatchObject([{ data: { ...refused, chatInput } }]);
 			expect(await reviewUpdate(at.deal.id, { description: 'x'.repeat(10_001) })).toMatchObject([{ data: refused }]);
+			for (const wrong of [{ source: 'x' }, { title: 'x'.repeat(3_000) }]) {
+				expect(await reviewUpdate(at.deal.id, wrong)).toMatchObject([{ data: refused }]);
+			}
+			const deletion = { kind: 'deal', action: 'delete', record: at.deal.id as string };
+			for (const reviewed of [{ writes: ['update'] }, { writes: [] }, { tools: ['search'], writes: ['delete'] }]) {
+				expect((await review('crm_change', deletion, reviewed)).output()).toMatchObject([{ data: refused }]);
+			}
 			expect(await count('/v1/tasks')).toBe(before);
 		});
 

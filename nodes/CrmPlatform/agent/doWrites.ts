@@ -3,6 +3,9 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 import { isAnsweredWith } from '../api/record';
 import { outdatedVersion } from '../api/http/statuses';
 import { errorOf } from '../base/errorOf';
+import { memberAtPath } from '../base/ownMembers';
+import { missingValue } from '../changes/preview';
+import { whyRefused } from '../fields/checks';
 import type { Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { writeRecords } from '../writing/batches';
@@ -108,6 +111,7 @@ async function planWrite(run: ToolRun, requested: RequestedWrite): Promise<Plann
 	const { writes, write } = await planning;
 	const body = writtenBody(write);
 	await refuseNames(run, requested, body);
+	await refuseWrongValues(run, requested, writes.description.fields, body);
 	return { ...requested, execution, writes, write, readableValues: await readableValuesOf(run, requested.recordType, body) };
 }
 
@@ -141,6 +145,20 @@ async function refuseNames(
 		const choice = choiceOf(await readParts(run.api, collection, part), valueOf(owner).filter((value) => value !== undefined));
 		throw new FieldError(field, `“${String(name)}” ${matchesNoRecord(part)} ${choice}`);
 	}
+}
+
+/**
+ * A person would be asked about what the service refuses.
+ *
+ * @throws FieldError
+ */
+async function refuseWrongValues(run: ToolRun, { recordType, operation }: RequestedWrite, taken: Field[], body: IDataObject): Promise<void> {
+	for (const field of await fieldsOfRecordType(run, recordType)) {
+		const refusal = whyRefused(field, memberAtPath(body, field.path));
+		if (refusal !== undefined) throw new Error(refusal);
+	}
+	const missing = operation.option.value === 'create' ? missingValue(taken, body) : undefined;
+	if (missing !== undefined) throw new Error(missing);
 }
 
 /** Explains to a model which values were not sent: other operations may accept the field. */

@@ -104,13 +104,14 @@ export const isServiceVersion = (write: PlannedWrite, version: string): boolean 
 	String(write.target?.record.version) === version || /^\d+$/.test(version);
 
 function signature({ n8n, api }: ToolRun, writes: PlannedWrite[], parts: string[]): string {
-	const signedWrites = writes.map(({ recordType, operation, readableValues, write, writes: { description } }) => [
+	const signedWrites = writes.map(({ recordType, operation, detail, readableValues, write, writes: { description } }) => [
 		recordType.name,
 		operation.option.value,
 		description.method,
 		write.path,
 		write.query ?? null,
 		write.body ?? null,
+		detail ?? null,
 		readableValues,
 	]);
 	const origin = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.view];

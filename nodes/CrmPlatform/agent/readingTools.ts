@@ -137,13 +137,13 @@ export async function describeTool(run: ToolRun, args: ModelArguments): Promise<
 	const matchingFields = fieldName === undefined ? fields : fields.filter(({ name }) => name.startsWith(fieldName));
 	const isBeginning = fieldName !== undefined && matchingFields.length > 1 && !matchingFields.some(({ name }) => name === fieldName);
 	if (fieldName !== undefined && !isBeginning) {
-		return { data: [await fieldDetails(run, matchByName(fields, fieldName, 'field'))], notes: [] };
+		return { data: [await fieldDetails(run, matchByName(fields, fieldName, 'field'))], notes: [], noteIfComplete: dataNotice };
 	}
 	const describing = matchingFields.map(async (field): Promise<IDataObject> => ({ [field.name]: await describeField(run, field) }));
 	const rows = await Promise.all(describing);
 	const data = isBeginning ? rows : [await describeRecordType(run, recordType, fields), ...rows];
 	const isCut = JSON.stringify(data).length > run.settings.maxLength;
-	return { data, notes: isCut ? ['To see the other fields, send the beginning of their names as field.'] : [] };
+	return { data, notes: isCut ? ['To see the other fields, send the beginning of their names as field.'] : [], noteIfComplete: dataNotice };
 }
 
 async function describeRecordType(run: ToolRun, recordType: RecordType, fields: Field[]): Promise<IDataObject> {

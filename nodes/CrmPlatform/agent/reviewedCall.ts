@@ -9,15 +9,15 @@ import { failureText, inSentences } from '../toolCalls/toolAnswer';
 import { ModelArguments } from './modelArguments';
 import { withCandidates } from './toolRecords';
 import type { ToolRun } from './toolRun';
-import { recordTypesNamed, toolNames, toolVerbs, type ToolSettings } from './toolSettings';
+import { isOffered, recordTypesNamed, toolNames, toolVerbs, type ToolSettings } from './toolSettings';
 import { actTool, changeTool } from './writingTools';
 
 /** A call of CRM Platform Tools that waits for a person. */
 interface ReviewedCall {
 	name: 'change' | 'act';
 	rawArgs: IDataObject;
-	/** The record types of the reviewed node, as its parameter stores them. */
-	recordTypes: string[];
+	/** The parameters of the reviewed node, as the workflow has them. */
+	parameters: IDataObject;
 	prefix: string;
 }
 
@@ -54,26 +54,33 @@ function reviewedCall(n8n: IExecuteFunctions): ReviewedCall | undefined {
 	const node = reviewedNodes.find(({ type, parameters }) => type.endsWith('.crmPlatformTools') && prefix === prefixOf(parameters));
 	// In another account, the names would belong to other records.
 	if (!name || !node || JSON.stringify(idsOf(node)) !== JSON.stringify(idsOf(n8n.getNode()))) return undefined;
-	return { name, rawArgs: withoutMembers(rawArgs as IDataObject, 'token'), recordTypes: [node.parameters.kinds ?? []].flat().map(String), prefix };
+	return { name, rawArgs: withoutMembers(rawArgs as IDataObject, 'token'), parameters: node.parameters, prefix };
 }
+
+/** The choices of a parameter; undefined for an expression, which only n8n evaluates, for the reviewed node. */
+const stored = (value: unknown): string[] | undefined =>
+	(typeof value === 'string' && value.startsWith('=') ? undefined : [value ?? []].flat().map(String));
 
 const idsOf = ({ credentials = {} }: INode): unknown[] => Object.entries(credentials).map(([type, { id }]) => [type, id]);
 
 /** Describes what would be written, or why nothing would. */
 async function describeCall(
 	n8n: IExecuteFunctions,
-	{ name, rawArgs, recordTypes, prefix }: ReviewedCall,
+	{ name, rawArgs, parameters, prefix }: ReviewedCall,
 ): Promise<{ words: string; refusal?: undefined } | { words?: undefined; refusal: string }> {
 	let run: ToolRun | undefined;
 	const previewing = async () => {
 		const settings: ToolSettings = {
-			recordTypes: recordTypesNamed(recordTypes),
-			verbs: new Set(toolVerbs),
+			recordTypes: recordTypesNamed([parameters.kinds ?? []].flat().map(String)),
+			verbs: new Set(toolVerbs.filter((verb) => stored(parameters.writes)?.includes(verb) ?? true)),
 			asksFirst: true,
 			maxLength: maxReviewLength,
 			prefix,
 			tools: toolNames,
 		};
+		const selected = stored(parameters.tools)?.filter((tool) => tool !== '') ?? [];
+		const isSelected = selected.length === 0 || selected.includes(name);
+		if (!isSelected || !isOffered(name, settings.recordTypes, settings.verbs)) throw new Error(`There is no tool ${prefix}_${name}.`);
 		const args = new ModelArguments(name, rawArgs, settings);
 		run = { n8n, api: await connect(n8n), settings, identity: { execution: '', node: 'review', run: '' }, onWrite: () => undefined };
 		return await (name === 'change' ? changeTool : actTool)(run, args);

@@ -127,7 +127,7 @@ async function describeChanges(
 	};
 	return leavesOf(body)
 		.flatMap(([path, value]) => {
-			const label = fieldAt(path)?.label ?? labelFor(customKeyOf(path.join('.')) ?? path.join('.'));
+			const label = plainLabel(fieldAt(path)?.label ?? labelFor(customKeyOf(path.join('.')) ?? path.join('.')));
 			const [from, to] = [valueAt(old, path), valueAt(next, path)];
 			const shown = (shownValue: unknown, length: number) => displayText(shownValue, length, orderAt(path) === undefined);
 			if (!record) return [`${label}: ${shown(to, maxLength)}`];
@@ -140,6 +140,9 @@ async function describeChanges(
 		})
 		.join('; ');
 }
+
+/** A label that could be read as a change is quoted like a text. */
+const plainLabel = (label: string): string => (/[“”→;:]/.test(label) ? quoted(label) : label);
 
 /** The values in an object that are not objects themselves, each with its path. */
 const leavesOf = (values: IDataObject, before: string[] = []): Array<[string[], unknown]> =>

@@ -4,6 +4,7 @@ import { findRecord, otherId, recordName } from '../api/record';
 import type { Connection } from '../api/connection';
 import { path } from '../api/http/path';
 import { errorOf } from '../base/errorOf';
+import { idText } from '../base/json';
 import { idField } from '../fields/field';
 import { isName, lookUpNames, parseName } from '../lookUp/names';
 import { distinctListItems, type ListedRecords, searchList } from '../lookUp/searchList';
@@ -71,6 +72,7 @@ async function recordWithId(run: ToolRun, recordType: RecordType, id: string, ma
 			`For ${id}, the CRM returned the ${recordType.name} ${other}: the two may have been merged. If this is the right one, send the id ${other}.`,
 		);
 	}
+	if (record && idText(record.id) === undefined) throw new Error(`For ${id}, the CRM returned a ${recordType.name} without an ID.`);
 	if (record) return record;
 	const named = mayBeName ? await recordNamed(run, recordType, id) : undefined;
 	if (named) return named;

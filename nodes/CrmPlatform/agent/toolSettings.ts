@@ -80,7 +80,8 @@ function recordTypeNamed(value: string): RecordType {
 	return objectKey === undefined ? { name, resource } : { name: objectKey, resource, objectKey };
 }
 
-const isOffered = (tool: ToolName, recordTypes: RecordType[], verbs: ReadonlySet<ToolVerb>): boolean => {
+/** Whether a tool has anything to do for these record types. */
+export const isOffered = (tool: ToolName, recordTypes: RecordType[], verbs: ReadonlySet<ToolVerb>): boolean => {
 	if (tool === 'change') return recordTypes.some((recordType) => allowedChanges(verbs, recordType).length > 0);
 	return tool !== 'act' || recordTypes.some((recordType) => actionsOf(recordType, verbs).length > 0);
 };
@@ -106,9 +107,9 @@ export function allowedChanges(verbs: ReadonlySet<ToolVerb>, recordType?: Record
 	});
 }
 
-/** Whether a change may send something out of the CRM: a new message, or a new text of a scheduled one. */
+/** Whether a change decides what leaves the CRM: a new message, or a new text or the end of a scheduled one. */
 export const changeMaySend = (change: ToolChange, recordType: RecordType): boolean =>
-	['update', 'upsert'].includes(change) && hasSendingAction(recordType);
+	['update', 'upsert', 'delete'].includes(change) && hasSendingAction(recordType);
 
 /** Whether an action sends records of this type out of the CRM, as it does with messages. */
 export const hasSendingAction = ({ resource }: RecordType): boolean =>

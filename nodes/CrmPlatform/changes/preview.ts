@@ -211,7 +211,8 @@ function refusalOf({ id }: Write, matches: number, record: IDataObject | undefin
 	return undefined;
 }
 
-function missingValue(fields: Field[], values: IDataObject): string | undefined {
+/** A sentence about the first required field without a value; undefined if all have one. */
+export function missingValue(fields: Field[], values: IDataObject): string | undefined {
 	const missing = fields.find((field) => isRequiredInForm(field) && field.path.length === 1 && isBlank(valueIn(values, field)));
 	return missing && `${missing.label} is empty. Enter a value.`;
 }
