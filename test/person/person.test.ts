@@ -19,29 +19,29 @@ const erase = (id: string, more: IDataObject = {}) =>
 	op.on('person', 'erase', id, { preview: false, confirmation: id, maxErased: 1000, ...more });
 
 const inbound = { channel: 'email', direction: 'inbound', to: ['us@us.example'], text: 'Hi' };
-const identifiers = ['ada@king.example', 'ada.home@king.example', '+442071838750', 'Ada King'];
+const identifiers = ['ada@king-sons.example', 'ada.home@king-sons.example', '+442071838750', 'Ada King'];
 
 /** A person with records of every type around, some of which concern others, too. */
 async function addPerson() {
 	const company = await add('companies', { name: 'Engines', description: 'Founded by Ada King.' });
 	const person = await add('contacts', {
-		first_name: 'Ada', last_name: 'King', email: 'ada@king.example', phone: '+442071838750', company_id: company.id,
-		emails: [{ value: 'ada@king.example', primary: true }, { value: 'ada.home@king.example' }],
+		first_name: 'Ada', last_name: 'King', email: 'ada@king-sons.example', phone: '+442071838750', company_id: company.id,
+		emails: [{ value: 'ada@king-sons.example', primary: true }, { value: 'ada.home@king-sons.example' }],
 	});
 	const other = await add('contacts', { last_name: 'Byron' });
 	const created: Record<string, string> = { company: company.id, person: person.id, other: other.id };
 	const bodies: Record<string, [collection: string, body: IDataObject]> = {
 		deal: ['deals', { title: 'Engine for Ada King', contact_id: person.id }],
 		ticket: ['tickets', { subject: 'Help', description: 'Call +44 20 7183 8750 or ADA@KING.EXAMPLE', contact_id: person.id }],
-		message: ['messages', { ...inbound, from: 'ada@king.example', contact_id: person.id }],
+		message: ['messages', { ...inbound, from: 'ada@king-sons.example', contact_id: person.id }],
 		task: ['tasks', { title: 'Call Ada King', links: links(person.id) }],
 		shared: ['notes', { body: 'Ada King and Byron met', links: links(person.id, other.id) }],
 		note: ['notes', { body: 'Met Ada', links: links(person.id) }],
 		activity: ['activities', {
 			type: 'call', occurred_at: '2026-01-01T00:00:00Z', links: links(person.id),
-			participants: [{ name: 'Ada King', email: 'ada@king.example' }],
+			participants: [{ name: 'Ada King', email: 'ada@king-sons.example' }],
 		}],
-		unrelated: ['notes', { body: 'Nevada Kingston and ada@king.example.org', links: links(other.id) }],
+		unrelated: ['notes', { body: 'Nevada Kingston and ada@king-sons.example.org', links: links(other.id) }],
 	};
 	for (const [name, [collection, body]] of Object.entries(bodies)) created[name] = (await add(collection, body)).id;
 	return created;
@@ -69,12 +69,12 @@ const isNamed = (text: string) => named.some((pattern) => pattern.test(text));
 
 test('after the erasure of a person whom only own records name, the database, the log, jobs and search know nothing', async () => {
 	const person = await add('contacts', {
-		first_name: 'Grace', last_name: 'Hopper', email: 'grace@hopper.example', phone: '+12025550142', external_id: 'grace-hopper',
+		first_name: 'Grace', last_name: 'Hopper', email: 'grace@hopper-yard.example', phone: '+12025550142', external_id: 'grace-hopper',
 	});
 	await sandbox.call('PATCH', `/v1/contacts/${person.id}`, { job_title: 'Admiral' });
 	await add('notes', { body: 'Grace Hopper called from +1 202-555-0142', links: links(person.id) });
-	await add('messages', { ...inbound, from: 'grace@hopper.example', contact_id: person.id });
-	const gone = await add('tasks', { title: 'Write to grace@hopper.example', links: links(person.id) });
+	await add('messages', { ...inbound, from: 'grace@hopper-yard.example', contact_id: person.id });
+	const gone = await add('tasks', { title: 'Write to grace@hopper-yard.example', links: links(person.id) });
 	await sandbox.call('DELETE', `/v1/tasks/${gone.id}`);
 	const exportAll = { resource: 'file', operation: 'exportFile', kind: 'contact', binaryField: 'data', fileFormat: 'ndjson' };
 	await output({ ...exportAll, filters: {}, options: {} });
@@ -102,7 +102,7 @@ test('an erasure is previewed, confirmed, certified, and cannot be undone', asyn
 	await expect(run(erase(created.person!, { maxErased: 8 }))).rejects.toThrow('9 records would change, and Maximum Records allows 8');
 	expect(await sandbox.writes()).toEqual([]);
 
-	const { items: [item] } = await run(erase(created.person!, { confirmation: 'Ada@King.example' }), [{}], { executionId: 'erasure' });
+	const { items: [item] } = await run(erase(created.person!, { confirmation: 'Ada@King-Sons.example' }), [{}], { executionId: 'erasure' });
 	// The log has the earlier texts of records that belong to others, and the certificate says so.
 	const events = await sandbox.list<{ data: { object: IDataObject } }>('events?limit=500');
 	const remaining = events.filter(({ data }) => isNamed(JSON.stringify(data)));

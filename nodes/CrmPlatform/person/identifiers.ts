@@ -54,6 +54,6 @@ export class Identifiers {
 	}
 }
 
-const escaped = (text: string): string => text.normalize('NFC').replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+const escaped = (text: string): string => text.normalize('NFC').replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 
 const pattern = (text: string, notBefore: string, notAfter: string): RegExp => new RegExp(`(?<!${notBefore})${text}(?!${notAfter})`, 'giu');

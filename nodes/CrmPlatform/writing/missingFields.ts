@@ -46,6 +46,8 @@ interface Target {
  * not; in a preview, only for the preview itself.
  */
 export async function addMissingFields(execution: Execution, target: Target, columns: Column[], matches: ColumnMatch[]): Promise<void> {
+	// Not every record type has custom fields.
+	if (!target.missing.creates('customFields') && !target.missing.creates('choices')) return;
 	const custom = await customFieldsOnce(execution.api, `/v1${target.path}`);
 	if (!custom) return;
 	for (const [i, match] of matches.entries()) {

@@ -4,7 +4,9 @@ import { runChain } from '../harness/chain.ts';
 import { recordLifecycles } from '../harness/record-lifecycles.ts';
 import { callSandbox, createRecord } from '../harness/sandbox-calls.ts';
 
-const nowhere = { contactId: '', userId: '', stageId: '', objectKey: '' };
+const nowhere = {
+	contactId: '', userId: '', stageId: '', objectKey: '', withNote: { contact: '', company: '', deal: '', ticket: '' },
+};
 
 describe('In a real n8n,', () => {
 	const n8n = theN8n();
@@ -17,8 +19,15 @@ describe('In a real n8n,', () => {
 		const key = `e2e${Date.now()}`;
 		await createRecord('/v1/custom-objects', { key, label_singular: 'Boat', label_plural: 'Boats', primary_field: 'name' });
 		await createRecord('/v1/custom-fields', { resource: `custom-objects/${key}/records`, key: 'name', label: 'Name', type: 'text' });
+		const idOf = async (resource: string) => (await first(`/v1/${resource}`)).id;
+		const withNote = {
+			contact: await idOf('contacts'), company: await idOf('companies'), deal: await idOf('deals'), ticket: await idOf('tickets'),
+		};
+		const links = [['contacts', withNote.contact], ['companies', withNote.company], ['deals', withNote.deal], ['tickets', withNote.ticket]];
+		await createRecord('/v1/notes', { body: 'Seen', links: links.map(([resource, id]) => ({ resource, id })) });
 		found = {
-			contactId: (await first('/v1/contacts')).id,
+			withNote,
+			contactId: withNote.contact,
 			userId: (await first('/v1/users')).id,
 			stageId: stages.findLast(({ kind }) => kind === 'open')!.id,
 			objectKey: key,

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { chromium, selectors } from 'playwright-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
@@ -14,6 +14,11 @@ export const outputFolder = resolve('.tmp', 'e2e');
 const picturesFolder = process.env['PICTURES'] ?? join(outputFolder, 'pictures');
 
 export const pictureFile = (name: string): string => join(picturesFolder, `${name}.png`);
+
+export async function writePicture(name: string, png: Buffer): Promise<void> {
+	await mkdir(picturesFolder, { recursive: true });
+	await writeFile(pictureFile(name), png);
+}
 
 const chromiumFlags = [
 	'--no-sandbox',
@@ -235,7 +240,7 @@ export class Editor {
 
 	/** Takes a picture of the documentation. */
 	async picture(name: string, page: Page = this.page): Promise<void> {
-		await writeFile(pictureFile(name), await this.frame(page));
+		await writePicture(name, await this.frame(page));
 	}
 
 	/** A picture of what is shown now, as a PNG. */

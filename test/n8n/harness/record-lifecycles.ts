@@ -58,13 +58,41 @@ const setupLifecycles = (unique: string): Lifecycle[] => [
 	}),
 ];
 
-/** A lifecycle for each record type that has one; together they use every operation. */
-export function recordLifecycles(found: {
+/** Records of the sandbox. */
+interface Found {
 	contactId: string;
 	userId: string;
 	stageId: string;
 	objectKey: string;
-}): Lifecycle[] {
+	/** Records of these types on which a note hangs. */
+	withNote: Record<'contact' | 'company' | 'deal' | 'ticket', string>;
+}
+
+/** What is read about records, and written from whole files. */
+const lookingLifecycles = ({ contactId, withNote }: Found): Lifecycle[] => [
+	{
+		resource: 'timeline',
+		steps: Object.entries(withNote).map(([resource, id]) => ({
+			name: resource, resource, operation: 'getTimeline', parameters: { recordId: byId(id), returnAll: false, limit: 1 },
+		})),
+	},
+	{
+		resource: 'person',
+		steps: ['export', 'erase'].map((operation) => ({
+			name: operation, resource: 'person', operation, parameters: { recordId: byId(contactId) },
+		})),
+	},
+	{
+		resource: 'file',
+		steps: [
+			{ name: 'exportFile', resource: 'file', operation: 'exportFile', parameters: { kind: 'contact' } },
+			{ name: 'moveIn', resource: 'file', operation: 'moveIn', parameters: { sourceName: 'other' } },
+		],
+	},
+];
+
+/** A lifecycle for each record type that has one; together they use every operation. */
+export function recordLifecycles(found: Found): Lifecycle[] {
 	const unique = randomUUID();
 	const links = JSON.stringify([{ resource: 'contacts', id: found.contactId }]);
 	const external = { external_id: unique };
@@ -75,8 +103,12 @@ export function recordLifecycles(found: {
 			match: external,
 			tagged: true,
 		}),
-		lifecycleOf('company', { values: { name: 'A' }, changedValues: { name: 'B' }, match: external, tagged: true }),
-		lifecycleOf('contact', { values: { last_name: 'A' }, changedValues: { last_name: 'B' }, match: external, tagged: true }),
+		lifecycleOf('company', {
+			values: { name: 'A' }, changedValues: { name: 'B' }, match: external, tagged: true,
+		}),
+		lifecycleOf('contact', {
+			values: { last_name: 'A' }, changedValues: { last_name: 'B' }, match: external, tagged: true,
+		}),
 		lifecycleOf('customObjectRecord', {
 			values: { custom_fields: '{"name":"A"}' },
 			changedValues: { custom_fields: '{"name":"B"}' },
@@ -113,6 +145,7 @@ export function recordLifecycles(found: {
 			tagged: true,
 			ownOperations: ticketActions(found.userId),
 		}),
+		...lookingLifecycles(found),
 		...setupLifecycles(unique),
 		...adminLifecycles(),
 	];

@@ -7,7 +7,7 @@ export const triggerName = 'Start';
 export const actionNode = 'CRM Platform';
 
 const administration = [
-	'account', 'apiRequest', 'customField', 'customObject', 'event', 'job', 'pipeline', 'tag', 'user', 'webhook', 'webhookDelivery',
+	'account', 'apiRequest', 'customField', 'customObject', 'event', 'job', 'person', 'pipeline', 'tag', 'user', 'webhook', 'webhookDelivery',
 ];
 
 /** The type of the node that has the resource in its menu. */
