@@ -32,7 +32,7 @@ async function addPerson() {
 	const created: Record<string, string> = { company: company.id, person: person.id, other: other.id };
 	const bodies: Record<string, [collection: string, body: IDataObject]> = {
 		deal: ['deals', { title: 'Engine for Ada King', contact_id: person.id }],
-		ticket: ['tickets', { subject: 'Help', description: 'Call +44 20 7183 8750 or ADA@KING.EXAMPLE', contact_id: person.id }],
+		ticket: ['tickets', { subject: 'Help', description: 'Call +44 20 7183 8750 or ADA@KING-SONS.EXAMPLE', contact_id: person.id }],
 		message: ['messages', { ...inbound, from: 'ada@king-sons.example', contact_id: person.id }],
 		task: ['tasks', { title: 'Call Ada King', links: links(person.id) }],
 		shared: ['notes', { body: 'Ada King and Byron met', links: links(person.id, other.id) }],

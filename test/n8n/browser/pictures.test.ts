@@ -72,7 +72,10 @@ inBrowser.describe('The pictures of the documentation show n8n', () => {
 		await run();
 		expect(await visitors()).toBeGreaterThan(before);
 		const execution = (await n8n.listExecutions(id)).at(-1);
-		await editor.addBehindTrigger('CRM Platform', 'Undo changes', 'CRM Platform (sandbox)');
+		// Each example has added a credential of one name.
+		const name = 'CRM Platform (tour)';
+		await n8n.createCredential({ ...sandboxCredential(), name });
+		await editor.addBehindTrigger('CRM Platform', 'Undo changes', name);
 		await editor.pickRecord('undoId', `${execution} –`);
 		await run();
 		await togglePreview();
