@@ -273,6 +273,11 @@ describe('what is missing', () => {
 		expect((await importOf(people, choice)).json).toMatchObject({ created: 2, created_besides: [] });
 	});
 
+	test('becomes no custom fields of records that cannot have any', async () => {
+		const choice = { kind: 'tag', options: { createMissing: ['choices', 'customFields'] } };
+		expect((await importOf('Name,Shoe Size\nBarefoot,44\n', choice)).json).toMatchObject({ created: 1, failed: 0, created_besides: [] });
+	});
+
 	test('is not created again by another import, and a wrong owner stops it before anything is written', async () => {
 		const before = [await count('companies'), await count('tags')];
 		expect((await importOf(csv, { options })).json).toMatchObject({ created: 3, created_besides: [] });

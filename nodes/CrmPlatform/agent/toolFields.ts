@@ -7,7 +7,7 @@ import type { ListDescription } from '../api/openapi/listing';
 import { isPlainObject } from '../base/ownMembers';
 import type { Comparison } from '../fields/condition';
 import { allCustomFields, customFieldPrefix, customKeyOf, type Field } from '../fields/field';
-import { customFieldsOnce } from '../mapping/acceptedFields';
+import { customFieldsIfAny, customFieldsOnce } from '../mapping/acceptedFields';
 import { wordsOf } from '../mapping/fieldNames';
 import type { FilterRow } from '../mapping/filterRows';
 import { linkedKeys } from '../reading/linkedKeys';
@@ -23,8 +23,7 @@ export async function fieldsOfRecordType(run: ToolRun, recordType: RecordType): 
 	// Only a new record requires such a field.
 	const fields = [...(create?.fields ?? []), ...(update?.fields ?? [])];
 	const distinctFields = fields.filter((field, i) => fields.findIndex(({ name }) => name === field.name) === i);
-	if (!distinctFields.some(({ name }) => name === allCustomFields)) return distinctFields;
-	const custom = await customFieldsOnce(run.api, toolCollection(recordType));
+	const custom = await customFieldsIfAny(run.api, toolCollection(recordType), distinctFields);
 	return [...distinctFields.filter(({ name }) => name !== allCustomFields), ...(custom?.fields ?? [])];
 }
 
@@ -129,9 +128,9 @@ export async function refuseSetByService(run: ToolRun, args: ModelArguments): Pr
 		path[0] ?? '',
 		path.slice(1).join('.'),
 	].map(wordsOf)));
-	const recordFieldNames = (await toolDescription(run, recordType)).fields.map(({ name }) => name);
-	const custom = recordFieldNames.includes(allCustomFields) ? await customFieldsOnce(run.api, toolCollection(recordType)) : undefined;
-	const knownNames = [...recordFieldNames, ...(custom?.unwritableNames ?? [])];
+	const { fields: recordFields } = await toolDescription(run, recordType);
+	const custom = await customFieldsIfAny(run.api, toolCollection(recordType), recordFields);
+	const knownNames = [...recordFields.map(({ name }) => name), ...(custom?.unwritableNames ?? [])];
 	const readOnlyNames = names.filter((name) => !words.has(wordsOf(name)) && knownNames.some((knownName) => knownName === name || knownName === customFieldPrefix + name));
 	if (readOnlyNames.length === 0) return;
 	const { prefix, verbs } = run.settings;

@@ -121,6 +121,16 @@ export async function acceptedFields(
 export const customFieldsOnce = oncePerConnection(readCustomFieldsIfAllowed);
 
 /**
+ * The same for records that may have no custom fields, which services refuse to list then.
+ *
+ * @param collection with version prefix
+ * @param fields of the records, in the service's description
+ */
+export async function customFieldsIfAny(api: Execution['api'], collection: string, fields: Field[]): ReturnType<typeof customFieldsOnce> {
+	return fields.some(({ name }) => name === allCustomFields) ? await customFieldsOnce(api, collection) : undefined;
+}
+
+/**
  * The fields that say which texts are numbers (`exactBody`). Custom fields are read only if a text may be one.
  *
  * @param collection with version prefix

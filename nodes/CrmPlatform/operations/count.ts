@@ -1,9 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { customFieldsOnce } from '../mapping/acceptedFields';
+import { customFieldsIfAny } from '../mapping/acceptedFields';
 import { readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
-import { allCustomFields, fieldNamed, type Field } from '../fields/field';
+import { fieldNamed, type Field } from '../fields/field';
 import type { Operation } from '../model';
 import { listFilters } from '../parameters/listParameters';
 import { listedChoice } from '../parameters/optionText';
@@ -31,10 +31,9 @@ export function count(action: string): Operation {
 			const list = await requireDescribed(execution, 'list');
 			const filters = await readFilters(execution, 'filters', list);
 			const description = (await api.describe(resource.path))!;
-			const hasCustom = description.fields.some(({ name }) => name === allCustomFields);
 			return eachItem(async (item) => {
 				const path = collectionPath(execution, item);
-				const custom = hasCustom ? await customFieldsOnce(api, path) : undefined;
+				const custom = await customFieldsIfAny(api, path, description.fields);
 				const fields = countableFields(description, custom);
 				const chosen = (property: INodeProperties) => listIn(n8n.getNodeParameter(property.name, item, [])).map(String);
 				const { rows, read } = await countRecords(api, {

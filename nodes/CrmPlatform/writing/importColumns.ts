@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { allCustomFields, type Field } from '../fields/field';
 import type { FileRecords } from '../files/rows';
 import { UnreadableFile } from '../files/unreadableFile';
-import { customFieldsOnce } from '../mapping/acceptedFields';
+import { customFieldsIfAny } from '../mapping/acceptedFields';
 import { externalId } from '../lookUp/sourceIds';
 import { chosenNotations, chosenSource } from '../mapping/chosenNotations';
 import { matchColumns, type Column, type ColumnMatch, type MatchedFields } from '../mapping/columnMatch';
@@ -162,7 +162,7 @@ function digested(digest: number, text: string): number {
 
 export async function matchedFields({ api, resource }: Execution, { fields, path }: Pick<ImportTarget, 'fields' | 'path'>, hasSource: boolean): Promise<MatchedFields> {
 	const described = (await api.describe(resource.path))?.fields ?? [];
-	const custom = fields.some(({ name }) => name === allCustomFields) ? await customFieldsOnce(api, `/v1${path}`) : undefined;
+	const custom = await customFieldsIfAny(api, `/v1${path}`, fields);
 	const standard = custom ? fields.filter(({ name }) => name !== allCustomFields) : fields;
 	const linked = [...new Set(hasSource ? fields.flatMap(({ collection, part }) => (part === undefined ? (collection ?? []) : [])) : [])];
 	const areFound = await Promise.all(linked.map(async (collection) => ((await api.describe(`/${collection}`))?.list?.filters ?? []).some(({ name }) => name === externalId.name)));

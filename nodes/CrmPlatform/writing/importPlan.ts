@@ -6,13 +6,13 @@ import { jsonText } from '../base/numbers';
 import { withoutMembers } from '../base/ownMembers';
 import { exactBody } from '../fields/exactBody';
 import { uniqueValue } from '../fields/checks';
-import { allCustomFields, idField, type Field } from '../fields/field';
+import { idField, type Field } from '../fields/field';
 import type { JobDescription } from '../api/openapi/writing';
 import type { FileRow } from '../files/fileRow';
 import { UnreadableFile } from '../files/unreadableFile';
 import { isBlank } from '../values/blank';
 import { valueIn } from '../fields/keys';
-import { customFieldsOnce, fieldsOfNumbers } from '../mapping/acceptedFields';
+import { customFieldsIfAny, fieldsOfNumbers } from '../mapping/acceptedFields';
 import { NotationAdvice } from '../mapping/chosenNotations';
 import { missingIds } from '../mapping/linkedIds';
 import { ObjectFieldReader } from '../mapping/objectFields';
@@ -225,8 +225,8 @@ function invalid(problems: RowProblem[]): Refusal {
 /** The fields that need a value in each new record. */
 async function requiredFields({ api }: Execution, { operation, fields, path }: ImportPlan, hasCustom: boolean): Promise<Field[]> {
 	if (operation !== 'create') return [];
-	const custom = hasCustom && fields.some(({ name }) => name === allCustomFields) ? ((await customFieldsOnce(api, `/v1${path}`))?.fields ?? []) : [];
-	return [...fields, ...custom].filter((field) => field.required && (field.path.length === 1 || field.type !== undefined));
+	const custom = hasCustom ? await customFieldsIfAny(api, `/v1${path}`, fields) : undefined;
+	return [...fields, ...(custom?.fields ?? [])].filter((field) => field.required && (field.path.length === 1 || field.type !== undefined));
 }
 
 /** The required values that a row lacks, and the value to match on, unless they were refused. */

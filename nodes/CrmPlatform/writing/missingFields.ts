@@ -5,7 +5,7 @@ import { readPage } from '../api/lists/pages';
 import { customFieldPrefix, fieldNamed, type Field, type FieldKind } from '../fields/field';
 import { fieldErrorOr, FieldError } from '../fields/fieldError';
 import { inApiNotation, type Notations } from '../fields/notations';
-import { customFieldsOnce } from '../mapping/acceptedFields';
+import { customFieldsIfAny } from '../mapping/acceptedFields';
 import { chosenNotations } from '../mapping/chosenNotations';
 import { unknownName, type Column, type ColumnMatch } from '../mapping/columnMatch';
 import type { Execution } from '../model';
@@ -37,6 +37,7 @@ export function fittingTypes(value: unknown, notations: Notations): string[] {
 interface Target {
 	/** Of the records. */
 	path: `/${string}`;
+	fields: Field[];
 	isPreview: boolean;
 	missing: MissingRecords;
 }
@@ -46,9 +47,8 @@ interface Target {
  * not; in a preview, only for the preview itself.
  */
 export async function addMissingFields(execution: Execution, target: Target, columns: Column[], matches: ColumnMatch[]): Promise<void> {
-	// Not every record type has custom fields.
 	if (!target.missing.creates('customFields') && !target.missing.creates('choices')) return;
-	const custom = await customFieldsOnce(execution.api, `/v1${target.path}`);
+	const custom = await customFieldsIfAny(execution.api, `/v1${target.path}`, target.fields);
 	if (!custom) return;
 	for (const [i, match] of matches.entries()) {
 		const column = columns[i]!;
