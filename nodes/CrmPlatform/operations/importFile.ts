@@ -44,9 +44,7 @@ export function importFile(): Operation {
 				const open = async () => await readFileRecords(readBinary(n8n, item, field), settings);
 				const columns = await readThenClose(await open(), async (file) => await planColumns(execution, plan, mappedColumns(n8n, item), file));
 				return await readThenClose(await open(), async (file) => {
-					// Around each name: its quotes, a colon and a comma.
-					const namesLength = (file.columns ?? []).reduce((sum, { length }) => sum + length + 6, 0);
-					const { json, files } = await importRows(execution, { ...plan, columns, namesLength }, file);
+					const { json, files } = await importRows(execution, { ...plan, columns }, file);
 					return new ItemWithFiles(json, files);
 				});
 			});
@@ -70,7 +68,7 @@ export async function planOf(
 	execution: Execution,
 	item: number,
 	decided?: Pick<ImportPlan, 'operation' | 'matchOn'>,
-): Promise<Omit<ImportPlan, 'columns' | 'namesLength'>> {
+): Promise<Omit<ImportPlan, 'columns'>> {
 	const { n8n, resource } = execution;
 	const operation = decided?.operation ?? chosenOption<ImportPlan['operation']>(n8n, item, importAsProperty);
 	const write = (await execution.api.describe(resource.path))?.[operation];

@@ -142,7 +142,7 @@ async function link(related: RelatedFile, place: number): Promise<void> {
 	const { execution, plan: first, lateLinks, ids } = related;
 	const base = await planOf(execution, related.item, { operation: 'update' });
 	const columns = { renamed: [], leftOut: new Set<string>(), table: [] };
-	const plan: ImportPlan = { ...base, columns, namesLength: first.namesLength, place: [related.item, place], planned: first.isPreview ? undefined : related.check, isLinking: true };
+	const plan: ImportPlan = { ...base, columns, place: [related.item, place], planned: first.isPreview ? undefined : related.check, isLinking: true };
 	const { json, files } = await reading(related, async (file) => {
 		async function* rows(): FileRecords['rows'] {
 			for await (const read of file.rows) {
@@ -196,9 +196,8 @@ async function typedFile(execution: Execution, recordTypes: Resource[], file: In
 	const match = description?.upsert?.job?.match?.values ?? [];
 	const target = { ...(await planOf(ofType, file.item, { operation: 'upsert', ...(match[0] !== undefined && { matchOn: match[0] }) })), name: file.name };
 	const plan = await readThenClose(await opened(n8n, file), async (records): Promise<ImportPlan> => {
-		const namesLength = (records.columns ?? []).reduce((sum, { length }) => sum + length + 6, 0);
 		const exceptions = chosen?.columns ?? new Map<string, string>();
-		return { ...target, namesLength, columns: await planColumns(ofType, target, { exceptions, only: undefined }, records, survey) };
+		return { ...target, columns: await planColumns(ofType, target, { exceptions, only: undefined }, records, survey) };
 	});
 	const filled = (name: string) => Number(plan.columns.table.find(({ field }) => field === name)?.filled ?? 0);
 	const key = [externalId.name, ...match].find((name) => match.includes(name) && (name === externalId.name ? filled(name) > 0 : filled(name) === survey.rows));

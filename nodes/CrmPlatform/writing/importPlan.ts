@@ -9,6 +9,7 @@ import { uniqueValue } from '../fields/checks';
 import { idField, type Field } from '../fields/field';
 import type { JobDescription } from '../api/openapi/writing';
 import type { FileRow } from '../files/fileRow';
+import type { FileRecords } from '../files/rows';
 import { UnreadableFile } from '../files/unreadableFile';
 import { isBlank } from '../values/blank';
 import { valueIn } from '../fields/keys';
@@ -21,7 +22,7 @@ import type { StoredFields } from '../mapping/storedFields';
 import type { Execution } from '../model';
 import { withFieldNames, type ColumnPlan, type ImportTarget } from './importColumns';
 import type { RowKeys } from './importKeys';
-import type { Refusal, ReportedRow } from './importReport';
+import { rowText, type Refusal, type ReportedRow } from './importReport';
 import { matchValue, noMatchValue } from './matchOn';
 import type { MissingRecords } from './missingRecords';
 import { requireAnyValue } from './requireWrite';
@@ -38,8 +39,6 @@ export interface ImportPlan extends ImportTarget {
 	/** Whether an empty cell clears the field. */
 	clearsEmpty: boolean;
 	columns: ColumnPlan;
-	/** Maximum characters by which a line exceeds its row: the length of the file’s column names. */
-	namesLength: number;
 	/** Whether values that do not fit their fields are left out; otherwise their row is refused. */
 	leavesOut: boolean;
 	/** Distinguishes the jobs of one file from those of others of the run; the index of the item if absent. */
@@ -79,19 +78,19 @@ export interface PlannedRow extends ReportedRow {
  * Rows are planned as soon as they are read: thousands of waiting objects would outlive V8's young generation, and n8n's
  * process would grow by all of them until its next full garbage collection.
  *
- * @param textOf returns the text of a row in the report
  * @throws UnreadableFile; any other error of reading immediately
  */
 export async function* plannedSlices(
 	execution: Execution,
 	plan: ImportPlan,
-	rows: AsyncIterable<Array<FileRow<IDataObject>>>,
-	textOf: (content?: IDataObject) => string,
+	{ rows, columns }: FileRecords,
 	keys: RowKeys,
 ): AsyncGenerator<PlannedRow[], void> {
+	const textOf = rowText(columns);
 	let slice: PlannedRow[] = [];
 	let characters = 0;
-	const { namesLength } = plan;
+	// The names of the columns, which a line has and a row of CSV lacks. Around each: its quotes, a colon and a comma.
+	const namesLength = (columns ?? []).reduce((sum, { length }) => sum + length + 6, 0);
 	let failure: UnreadableFile | undefined;
 	const advice = plan.isPreview ? new NotationAdvice(execution.n8n.getTimezone()) : undefined;
 	const iterator = rows[Symbol.asyncIterator]();

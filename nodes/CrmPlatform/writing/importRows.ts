@@ -7,7 +7,6 @@ import { RowKeys } from './importKeys';
 import { ImportProgress } from './importProgress';
 import { importSlice } from './importSlice';
 import { plannedSlices, type ImportPlan, type PlannedRow } from './importPlan';
-import { rowText } from './importReport';
 
 /** Maximum number of concurrent jobs that create records. Changes keep their order, since the later of two wins. */
 const jobsAtOnce = 3;
@@ -53,7 +52,7 @@ async function importSlices(
 	let problem: string | undefined;
 	let count = 0;
 	try {
-		for await (const rows of plannedSlices(execution, plan, file.rows, rowText(file.columns), keys)) {
+		for await (const rows of plannedSlices(execution, plan, file, keys)) {
 			if (slices.hasFailed) break;
 			const { failure: stopped, jobs } = slices;
 			slices.add(plan.isPreview ? Promise.resolve(rows) : importSlice(execution, plan, rows, { index: count, jobs, stopped }));
