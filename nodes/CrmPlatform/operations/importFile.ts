@@ -61,13 +61,13 @@ export async function readThenClose<Result>(file: FileRecords, read: (file: File
 }
 
 /**
- * @param decided what becomes of the rows, if the user does not choose it
+ * @param decided what becomes of the rows, if the user does not choose it, and what an earlier plan of them creates
  * @throws Error in the user's words if the service does not offer the import, or if a parameter is wrong
  */
 export async function planOf(
 	execution: Execution,
 	item: number,
-	decided?: Pick<ImportPlan, 'operation' | 'matchOn'>,
+	decided?: Pick<ImportPlan, 'operation' | 'matchOn'> & Partial<Pick<ImportPlan, 'missing'>>,
 ): Promise<Omit<ImportPlan, 'columns'>> {
 	const { n8n, resource } = execution;
 	const operation = decided?.operation ?? chosenOption<ImportPlan['operation']>(n8n, item, importAsProperty);
@@ -86,7 +86,7 @@ export async function planOf(
 	const matchOn = decided ? decided.matchOn : operation === 'upsert' ? matchFor(item) : undefined;
 	if (matchOn?.startsWith(customFieldPrefix)) await refuseRepeatable(execution, path, matchOn);
 	return {
-		missing: await MissingRecords.chosen(execution, isPreview),
+		missing: decided?.missing ?? (await MissingRecords.chosen(execution, isPreview)),
 		item,
 		operation,
 		description: write.job,

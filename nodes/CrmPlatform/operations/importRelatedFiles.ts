@@ -140,7 +140,7 @@ const collectionOf = ({ execution: { resource } }: RelatedFile): string => resou
 /** Writes the links that had to wait, into the records that were written. */
 async function link(related: RelatedFile, place: number): Promise<void> {
 	const { execution, plan: first, lateLinks, ids } = related;
-	const base = await planOf(execution, related.item, { operation: 'update' });
+	const base = await planOf(execution, related.item, { operation: 'update', missing: first.missing });
 	const columns = { renamed: [], leftOut: new Set<string>(), table: [] };
 	const plan: ImportPlan = { ...base, columns, place: [related.item, place], planned: first.isPreview ? undefined : related.check, isLinking: true };
 	const { json, files } = await reading(related, async (file) => {
@@ -202,7 +202,7 @@ async function typedFile(execution: Execution, recordTypes: Resource[], file: In
 	const filled = (name: string) => Number(plan.columns.table.find(({ field }) => field === name)?.filled ?? 0);
 	const key = [externalId.name, ...match].find((name) => match.includes(name) && (name === externalId.name ? filled(name) > 0 : filled(name) === survey.rows));
 	const { missing } = plan;
-	Object.assign(plan, await planOf(ofType, file.item, key === undefined ? { operation: 'create' } : { operation: 'upsert', matchOn: key }), { missing });
+	Object.assign(plan, await planOf(ofType, file.item, key === undefined ? { operation: 'create', missing } : { operation: 'upsert', matchOn: key, missing }));
 	if (key === undefined) delete plan.matchOn;
 	return { ...file, execution: ofType, plan, fields: description?.create?.fields ?? [], why, lateLinks: [], ids: new Map(), check: () => undefined, json: {}, files: {} };
 }
