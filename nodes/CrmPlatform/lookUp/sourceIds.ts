@@ -1,5 +1,5 @@
 import { oncePerConnection } from '../api/oncePerConnection';
-import { readPages } from '../api/lists/pages';
+import { readPages, type Page } from '../api/lists/pages';
 import { fieldNamed } from '../fields/field';
 import { lookUp, withFields, type Collection } from './lookUp';
 
@@ -8,6 +8,13 @@ export const externalId = fieldNamed('external_id');
 
 /** The value of that field for a record of another system: `hubspot:9001`. */
 export const sourceId = (source: string, id: unknown): string => `${source}:${String(id).trim()}`;
+
+/** Lists the records that came from another system. Undefined if the CRM cannot filter them so. */
+export function pagesOfSource({ api, path, list, fields }: Omit<Collection, 'filters'>, source: string): AsyncIterable<Page> | undefined {
+	const filter = `${externalId.name}[starts_with]`;
+	if (!list.filters.some(({ name }) => name === filter)) return undefined;
+	return readPages(api.send, { path, list, query: withFields(list, { [filter]: `${source}:` }, fields) });
+}
 
 /** The records of a collection that came from another system. Undefined if the CRM does not find its records so. */
 export const recordsOfSource = oncePerConnection(async (api, collection, source) => {
@@ -48,11 +55,9 @@ class SourceRecords {
 
 	/** @returns whether all were read: not if that takes more requests than the values asked for so far */
 	private async readAll(): Promise<boolean> {
-		const { api, path, list, filters, fields } = this.collection;
-		const filter = `${externalId.name}[starts_with]`;
-		if (!filters.some(({ name }) => name === filter)) return false;
-		const query = withFields(list, { [filter]: `${this.source}:` }, fields);
-		for await (const { records, total = Infinity } of readPages(api.send, { path, list, query })) {
+		const pages = pagesOfSource(this.collection, this.source);
+		if (!pages) return false;
+		for await (const { records, total = Infinity } of pages) {
 			if (total > this.requestedIds * records.length && total > records.length) return false;
 			for (const { id, external_id: external } of records) this.ids.set(String(external), String(id));
 		}

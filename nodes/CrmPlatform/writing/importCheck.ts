@@ -1,8 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { readPages } from '../api/lists/pages';
-import { withFields } from '../lookUp/lookUp';
-import { externalId } from '../lookUp/sourceIds';
+import { externalId, pagesOfSource } from '../lookUp/sourceIds';
 import type { Execution } from '../model';
 import { isBlank } from '../values/blank';
 import { keyDigest } from '../base/digest';
@@ -44,14 +42,14 @@ export class ExpectedRecords {
 		} else if (key !== undefined) this.links.set(key, joined(this.links.get(key) ?? 0, links));
 	}
 
-	/** Reads the records of the other system, and compares them. */
+	/** Reads the records that came from the other system, and compares them. */
 	async compared({ api }: Execution, collection: string, source: string): Promise<IDataObject | undefined> {
 		const list = (await api.describe(`/${collection}`))?.list;
-		const filter = `${externalId.name}[starts_with]`;
-		if (!list?.filters.some(({ name }) => name === filter)) return undefined;
-		const query = withFields(list, { [filter]: `${source}:` }, [externalId.name, ...this.fields]);
+		const fields = [externalId.name, ...this.fields];
+		const pages = list && pagesOfSource({ api, path: `/v1/${collection}`, list, fields }, source);
+		if (!pages) return undefined;
 		const counts = { rows: this.rows, in_crm: 0, missing: 0, extra: 0, different: 0 };
-		for await (const { records } of readPages(api.send, { path: `/v1/${collection}`, list, query })) {
+		for await (const { records } of pages) {
 			for (const record of records) {
 				const links = this.links.get(keyDigest(String(record.external_id)));
 				if (links === undefined) counts.extra += 1;
