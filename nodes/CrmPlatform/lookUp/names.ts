@@ -14,7 +14,7 @@ import type { Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import type { ComparedField } from '../fields/keys';
 import { isBlank } from '../values/blank';
-import { foldedText, unaccentedText, visibleText } from '../values/foldedText';
+import { foldedText, normalizedName, visibleText } from '../values/foldedText';
 import { listed } from '../values/listed';
 import { failureOfValue, lookUp, outcomeOfIds, valuesPerRequest, type Collection, type LookedUp, type LookUpOutcome } from './lookUp';
 
@@ -239,8 +239,8 @@ function findIn({ records }: Candidates, { fields, name }: NameToFind): NamedId 
 	const called = (fold: (text: string) => string) =>
 		records.filter((record) => fields.map((field) => record[field]).some((value) => hasText(value) && fold(value) === fold(name)));
 	const found = called(foldedText);
-	// People leave accents out. A name with the same accents is the right one.
-	const all = found.length > 0 ? found : called((text) => unaccentedText(visibleText(text)));
+	// A name with the same accents is the right one.
+	const all = found.length > 0 ? found : called(normalizedName);
 	return outcomeOfIds([...new Set(all.map(({ id }) => id))]);
 }
 

@@ -23,3 +23,6 @@ export const foldedText = (text: string): string => visibleText(text).toLowerCas
 
 /** A text without case and accents, which services may ignore in filters. */
 export const unaccentedText = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+
+/** A name for comparisons that ignore case and accents: people leave accents out. */
+export const normalizedName = (name: string): string => unaccentedText(visibleText(name));

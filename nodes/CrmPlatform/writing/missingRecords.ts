@@ -7,7 +7,7 @@ import { isCreated } from '../mapping/locator';
 import { storedParameter } from '../mapping/storedParameter';
 import type { Execution } from '../model';
 import { readText } from '../values/readers';
-import { foldedText, unaccentedText, visibleText } from '../values/foldedText';
+import { foldedText, normalizedName } from '../values/foldedText';
 import { keyDigest } from '../base/digest';
 import { writeOne } from './writeOne';
 
@@ -52,8 +52,9 @@ export class MissingRecords {
 		const values = this.collections.includes(collection) ? valuesNamed(collection, text) : undefined;
 		if (!values) return undefined;
 		const records = getOrCreate(this.byName, collection, () => new Map<string, { name: unknown; id: Promise<unknown> }>());
-		const create = async () => (this.isPreview ? text : await createNamed(this.execution, collection, values));
-		return await getOrCreate(records, unaccentedText(visibleText(String(values.name))), () => ({ name: values.name, id: create() })).id;
+		const key = normalizedName(values.name);
+		const create = async () => (this.isPreview ? text : await createNamed(this.execution, collection, values, key));
+		return await getOrCreate(records, key, () => ({ name: values.name, id: create() })).id;
 	};
 
 	creates = (kind: string): boolean => this.collections.includes(kind);
@@ -77,21 +78,24 @@ export const chosenToCreate = (n8n: IExecuteFunctions): string[] => n8n.getNodeP
 
 const namesShown = 50;
 
+interface NamedValues extends IDataObject {
+	name: string;
+}
+
 /** The values of the record that a text names; undefined if the text may be something else. */
-function valuesNamed(collection: string, text: string): IDataObject | undefined {
+function valuesNamed(collection: string, text: string): NamedValues | undefined {
 	const { field = 'name', name } = parseName(text);
 	if (!['name', 'domain'].includes(field) || /[;|@]|:\/\//.test(name)) return undefined;
 	const isDomain = collection === 'companies' && (field === 'domain' || /^[a-z\d-]+(\.[a-z\d-]+)*\.[a-z]{2,}$/.test(name));
 	return { name, ...(isDomain && { domain: name.toLowerCase() }) };
 }
 
-/** Creates a record that has only a name. An attempt that repeats this creates it once. */
-async function createNamed(execution: Execution, collection: string, values: IDataObject): Promise<unknown> {
+/** Creates a record that has only a name. @param key of the name, under which a repeated attempt does not create it again */
+async function createNamed(execution: Execution, collection: string, values: NamedValues, key: string): Promise<unknown> {
 	const description = (await execution.api.describe(`/${collection}`))?.create;
 	if (!description?.fields.some(({ name }) => name === 'name')) return undefined;
 	const path = `/v1/${collection}`;
-	const key = [0, -1, keyDigest(`${collection} ${unaccentedText(visibleText(String(values.name)))}`)];
-	return (await writeOne(execution, description, { collection: path, path, body: values }, key)).record.id;
+	return (await writeOne(execution, description, { collection: path, path, body: values }, [0, -1, keyDigest(`${collection} ${key}`)])).record.id;
 }
 
 /** The user in *Owner for the Others*. @throws Error in the user's words if there is none or several */

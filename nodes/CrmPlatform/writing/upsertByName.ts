@@ -2,12 +2,13 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { path as pathOf } from '../api/http/path';
 import { outcomeField } from '../api/record';
+import { getOrCreate } from '../base/maps';
 import { fieldNamed, type Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { lookUpNames, textOfName, type NamedId } from '../lookUp/names';
 import { collectionPath } from '../mapping/locator';
 import type { Execution, ResultFrom, Slice, SlicedRun, Write } from '../model';
-import { unaccentedText, visibleText } from '../values/foldedText';
+import { normalizedName, visibleText } from '../values/foldedText';
 import { writeRecords } from './batches';
 import { requireDescribed } from './requireWrite';
 
@@ -37,7 +38,7 @@ export async function upsertByName(execution: Execution, { field, fields, bodyOf
 	const named = [...new Set([...texts.values()].filter((text) => text !== undefined))];
 	const outcomes = named.length > 0 ? await lookUpNames(api, collection, named, false) : new Map<string, NamedId>();
 	const firstItems = new Map<string, number>();
-	for (const [item, text] of texts) if (text !== undefined && !firstItems.has(unaccentedText(text))) firstItems.set(unaccentedText(text), item);
+	for (const [item, text] of texts) if (text !== undefined) getOrCreate(firstItems, normalizedName(text), () => item);
 
 	const writeOf = (item: number): Write => {
 		const path = collectionPath(execution, item);
@@ -52,7 +53,7 @@ export async function upsertByName(execution: Execution, { field, fields, bodyOf
 			throw refuse(`several records of ${resource.name} are called “${name}”: ${outcome.several.slice(0, 5).map(String).join(', ')}. Update the right one by its ID.`);
 		}
 		if (!outcome || !('notFound' in outcome)) throw refuse(`“${name}” could not be looked up, so nothing was written.`);
-		const first = firstItems.get(unaccentedText(text)) ?? item;
+		const first = firstItems.get(normalizedName(text)) ?? item;
 		if (first !== item) throw refuse(`item ${first} creates “${name}”. Give each record in one item.`);
 		return { collection: path, path, body };
 	};
