@@ -126,7 +126,7 @@ export async function lookUpNames(api: Connection, collection: string, names: st
 	});
 	const fields = keys.filter((key) => key === 'name');
 	const target: NamedCollection = { api, collection, path: `/v1/${collection}`, list, filters: list.filters, fields };
-	const first = await candidatesIn(target, {});
+	const first = await recordsIfFew(target);
 	const found = first.isWhole
 		? namesToFind.map((nameToFind) => findIn(first, nameToFind))
 		: await lookUpEach(target, namesToFind, typeof first.records[0]?.id === 'number');
@@ -219,6 +219,19 @@ interface Candidates {
 	records: IDataObject[];
 	/** Whether the list is complete. */
 	isWhole: boolean;
+}
+
+/** A record of each collection that has more than can be read, which tells whether its ids are numbers. */
+const largeCollections = new WeakMap<Connection, Map<string, Candidates>>();
+
+/** The records of a collection if it is small. A large one is not read again for the next rows of a file. */
+async function recordsIfFew(target: NamedCollection): Promise<Candidates> {
+	const large = getOrCreate(largeCollections, target.api, () => new Map<string, Candidates>());
+	const remembered = large.get(target.collection);
+	if (remembered) return remembered;
+	const candidates = await candidatesIn(target, {});
+	if (!candidates.isWhole) large.set(target.collection, { ...candidates, records: candidates.records.slice(0, 1) });
+	return candidates;
 }
 
 async function candidatesIn(
