@@ -1,5 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
+import { getOrCreate } from '../base/maps';
 import { writtenValue } from '../fields/decideValue';
 import { whyRefused } from '../fields/checks';
 import type { Field } from '../fields/field';
@@ -92,8 +93,8 @@ export class NotationAdvice {
 	add(field: Field, value: unknown): void {
 		const isOfKind = candidates.some(({ isFor }) => isFor(field)) || isPhone(field) || field.choices !== undefined;
 		if (!isOfKind) return;
-		const counts = this.fields.get(field.name) ?? { field, values: 0, read: candidates.map(() => 0), refused: 0, split: candidates.map(() => 0), unknown: new Set<string>() };
-		this.fields.set(field.name, counts);
+		const none = () => candidates.map(() => 0);
+		const counts = getOrCreate(this.fields, field.name, () => ({ field, values: 0, read: none(), refused: 0, split: none(), unknown: new Set<string>() }));
 		counts.values += 1;
 		for (const [i, { isFor, notations }] of candidates.entries()) if (isFor(field) && this.isRead(field, value, notations)) counts.read[i]! += 1;
 	}

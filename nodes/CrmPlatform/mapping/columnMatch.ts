@@ -72,8 +72,9 @@ export function matchColumns(columns: Column[], target: MatchedFields, chosen: C
 	return matches;
 }
 
-const isTaken = (matches: ColumnMatch[], field: Field): boolean =>
-	matches.some(({ meaning, filled }) => filled > 0 && typeof meaning === 'object' && meaning.name === field.name);
+const goesInto = ({ meaning }: ColumnMatch, field: Field): boolean => typeof meaning === 'object' && meaning.name === field.name;
+
+const isTaken = (matches: ColumnMatch[], field: Field): boolean => matches.some((match) => match.filled > 0 && goesInto(match, field));
 
 /** Sends the columns that fit a field there, if they have the same values; other columns make room. */
 function settle(field: Field, fitting: Column[], matches: ColumnMatch[], why: string): void {
@@ -147,7 +148,7 @@ function columnsOfIds(columns: Column[], matches: ColumnMatch[], names: FieldNam
 	};
 	for (const [i, column] of columns.entries()) {
 		const match = matches[i]!;
-		const [, of, plural] = /^(.*?)[\s_.-]*id(s?)$/i.exec(column.name.replace(/\s*\([^()]*\)\s*$/, '').replace(/__c$/i, '')) ?? [];
+		const [, of, plural] = /^(.*?)[\s_.-]*id(s?)$/i.exec(withoutSuffix(column.name)) ?? [];
 		if (of === undefined || match.isChosen || column.filled === 0) continue;
 		if (of === '' && match.meaning === undefined) {
 			const ownId = fields.find(({ name }) => name === externalId.name);
@@ -162,8 +163,7 @@ function columnsOfIds(columns: Column[], matches: ColumnMatch[], names: FieldNam
 		else if (match.name !== field.name) Object.assign(match, { meaning: undefined, why: `The CRM does not know the other system’s IDs of “${field.label}”` });
 	}
 	for (const [field, ids] of byField) {
-		const isIn = (match: ColumnMatch) => typeof match.meaning === 'object' && match.meaning.name === field.name;
-		for (const match of matches) if (isIn(match) && !match.isChosen) Object.assign(match, { meaning: undefined, why: `“${ids[0]!.name}” goes into this field` });
+		for (const match of matches) if (goesInto(match, field) && !match.isChosen) Object.assign(match, { meaning: undefined, why: `“${ids[0]!.name}” goes into this field` });
 	}
 	return byField;
 }
@@ -192,11 +192,12 @@ function columnsByUsualName(
 	return byField;
 }
 
+/** A name without a note in parentheses, and without what Salesforce adds to custom fields. */
+const withoutSuffix = (name: string): string => name.replace(/\s*\([^()]*\)\s*$/, '').replace(/__c$/i, '');
+
 /** A name without what exports add: `Person - Email`, `Tier__c`, `Last Change (GMT+1)`, `Address 1 - City`, `Phone 1 - Value`. */
 function variantsOf(name: string, prefixes: string[]): string[] {
-	const plain = name
-		.replace(/\s*\([^()]*\)\s*$/, '')
-		.replace(/__c$/i, '')
+	const plain = withoutSuffix(name)
 		.replace(/ 1 - Value$/i, '')
 		.replace(/^(\w+) 1 - /, '$1 ')
 		.replace(/ - (Work|Main|Primary)$/i, '');

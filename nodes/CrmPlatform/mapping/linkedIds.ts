@@ -123,7 +123,10 @@ async function lookUpRecords(api: Connection, collection: string, names: string[
 		(error: Error) => new Map(uncachedNames.map((name): [string, NamedId] => [name, { failed: error }])),
 	);
 	for (const [name, outcome] of outcomes) if ('found' in outcome) cache.set(name, outcome);
-	return new Map(names.flatMap((name) => [[name, outcomes.get(name) ?? cache.get(name)] as const]).filter((entry): entry is [string, NamedId] => entry[1] !== undefined));
+	return new Map(names.flatMap((name): Array<[string, NamedId]> => {
+		const outcome = outcomes.get(name) ?? cache.get(name);
+		return outcome ? [[name, outcome]] : [];
+	}));
 }
 
 async function lookUpParts(api: Connection, key: string): Promise<Part[]> {

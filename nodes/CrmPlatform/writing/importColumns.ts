@@ -1,5 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
+import { getOrCreate } from '../base/maps';
 import { allCustomFields, type Field } from '../fields/field';
 import type { FileRecords } from '../files/rows';
 import { UnreadableFile } from '../files/unreadableFile';
@@ -118,11 +119,7 @@ export async function surveyed(n8n: IExecuteFunctions, { columns: header, rows }
 	const notations = chosenNotations(n8n) ?? {};
 	let count = 0;
 	const columns = new Map<string, Column>();
-	const columnOf = (name: string): Column => {
-		const column = columns.get(name) ?? { name, filled: 0, samples: [], digest: 0 };
-		columns.set(name, column);
-		return column;
-	};
+	const columnOf = (name: string): Column => getOrCreate(columns, name, () => ({ name, filled: 0, samples: [], digest: 0 }));
 	header?.forEach(columnOf);
 	try {
 		for await (const read of rows) {
