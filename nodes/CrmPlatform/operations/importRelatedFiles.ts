@@ -24,7 +24,7 @@ import { importRows } from '../writing/importRows';
 import { writeOncePerOption } from '../writing/writeOne';
 import { readThenClose, planOf } from './importFile';
 
-/** Imports the files of another system: finds out what each has, and writes them in the order of their links. */
+/** Imports the files of another system: detects the record type of each, and writes them in the order of their links. */
 export function importRelatedFiles(recordTypes: Resource[]): Operation {
 	return {
 		option: {
@@ -124,7 +124,7 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 	return results;
 }
 
-/** What the CRM has of the files of each record type, by their IDs. */
+/** Compares the rows of each record type with the records in the CRM, by their external IDs. */
 async function comparedWithCrm(execution: Execution, source: string, files: RelatedFile[], checks: Map<string, ExpectedRecords>): Promise<IDataObject[]> {
 	const byKey = files.filter(({ plan }) => plan.matchOn === externalId.name);
 	const compared = [...checks].map(async ([collection, check]): Promise<IDataObject[]> => {

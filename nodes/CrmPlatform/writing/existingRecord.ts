@@ -15,8 +15,8 @@ import { listed } from '../values/listed';
 const maxRead = 10;
 
 /**
- * Adds the name of an existing record to its ID in an error (`duplicate`), and the names that there are to an error about
- * a link to no record, since an ID means nothing to people. If they cannot be read, the error stays as it is.
+ * Adds the name of an existing record to its ID in an error (`duplicate`), and the available names to an error about a
+ * link to no record, since an ID means nothing to people. If they cannot be read, the error stays as it is.
  */
 export function nameExisting(execution: Execution): <Failure extends NamedFailure>(failure: Failure, item: number) => Promise<Failure> {
 	const names = new Map<string, string | undefined>();

@@ -35,7 +35,7 @@ export function fittingTypes(value: unknown, notations: Notations): string[] {
 }
 
 interface Target {
-	/** Of the records. */
+	/** Path of the records. */
 	path: `/${string}`;
 	fields: Field[];
 	isPreview: boolean;

@@ -11,9 +11,9 @@ import { foldedText, normalizedName } from '../values/foldedText';
 import { keyDigest } from '../base/digest';
 import { writeOne } from './writeOne';
 
-/** What links name and no record is called: how often it is created, or would be, by collection. */
+/** Creates the records that links name and that do not exist, each once; a preview only counts them. */
 export class MissingRecords {
-	/** By collection and name, without case and accents. */
+	/** By collection, or kind of something else, and by name. */
 	private readonly byName = new Map<string, Map<string, { name: unknown; id: Promise<unknown> }>>();
 	private readonly execution: Execution;
 	private readonly collections: readonly string[];
@@ -28,7 +28,7 @@ export class MissingRecords {
 	}
 
 	/**
-	 * What the user has chosen to create.
+	 * Creates what the user has chosen in *Create What Is Missing*.
 	 *
 	 * @throws Error in the user's words if *Owner for the Others* is no user
 	 */
@@ -36,7 +36,7 @@ export class MissingRecords {
 		return new MissingRecords(execution, chosenToCreate(execution.n8n), isPreview, await otherOwner(execution));
 	}
 
-	/** Those that *Linked Records* names in the mode *By Name, Created If None*; undefined if it has none. */
+	/** Creates the records of the mode *By Name, Created If None* in *Linked Records*; undefined if no row has that mode. */
 	static async linked(execution: Execution, isPreview: boolean): Promise<MissingRecords | undefined> {
 		const rows = storedParameter(execution.n8n, 'fieldsLinked.records', []) as Array<{ field?: unknown; record?: unknown }>;
 		const names = rows.flatMap(({ field, record }) => (isCreated(record) ? [field] : []));
@@ -46,7 +46,7 @@ export class MissingRecords {
 		return links.length === 0 ? undefined : new MissingRecords(execution, collections, isPreview, undefined);
 	}
 
-	/** @returns the ID of the record that stands for the name; undefined if there is none, which refuses the name */
+	/** @returns the ID of the new record, or of the user who stands for unknown ones; undefined refuses the name */
 	idFor: NonNullable<Execution['missingId']> = async (collection, text) => {
 		if (collection === 'users') return this.ownerId;
 		const values = this.collections.includes(collection) ? valuesNamed(collection, text) : undefined;
@@ -59,7 +59,7 @@ export class MissingRecords {
 
 	creates = (kind: string): boolean => this.collections.includes(kind);
 
-	/** Notes something else that is created, or would be. */
+	/** Counts something else that is created, or would be. */
 	note(kind: string, name: string): void {
 		getOrCreate(this.byName, kind, () => new Map()).set(foldedText(name), { name, id: Promise.resolve() });
 	}
