@@ -15,27 +15,33 @@ import { fieldKinds, valueShape } from './fieldKinds';
  * @returns a sentence that begins with the field's label; undefined if the value is acceptable
  */
 export function whyRefused(field: Field, value: unknown): string | undefined {
+	const problem = valueProblem(field, value);
+	return problem === undefined ? undefined : `${field.label}: ${problem}`;
+}
+
+/** The same sentence without the label, which a FieldError adds. */
+export function valueProblem(field: Field, value: unknown): string | undefined {
 	const shape = valueShape(field);
 	if (isBlank(value) || shape === 'open') return undefined;
-	if (shape === 'object') return Array.isArray(value) ? whyMemberRefused(field, value) : undefined;
+	if (shape === 'object') return Array.isArray(value) ? memberProblem(field, value) : undefined;
 	const values: unknown[] = shape === 'list' && Array.isArray(value) ? value : [value];
-	const { label, maxLength = Infinity } = field;
+	const { maxLength = Infinity } = field;
 	for (const element of values) {
 		const expectation = expected(field, element);
-		if (expectation !== undefined) return `${label}: “${String(element).slice(0, maxQuoted)}” is not ${expectation}.`;
+		if (expectation !== undefined) return `“${String(element).slice(0, maxQuoted)}” is not ${expectation}.`;
 	}
 	const tooLong = values.map((element) => (typeof element === 'string' ? [...element].length : 0)).find((length) => length > maxLength);
-	return tooLong === undefined ? undefined : `${label}: the text is too long. It has ${tooLong} characters, and the maximum is ${maxLength}.`;
+	return tooLong === undefined ? undefined : `the text is too long. It has ${tooLong} characters, and the maximum is ${maxLength}.`;
 }
 
 /** Why the service would refuse an object of a list, if it would refuse one. */
-function whyMemberRefused({ label, members = [] }: Field, objects: unknown[]): string | undefined {
+function memberProblem({ members = [] }: Field, objects: unknown[]): string | undefined {
 	const checked = objects
 		.filter((object) => isObject(object))
 		.flatMap((object) => members.map((member) => [member, ownMember(object, member.name)] as const));
 	const empty = checked.find(([{ required }, value]) => required && isBlank(value));
-	if (empty) return `${label}: ${empty[0].label} is empty in one of the entries. Enter a value, or remove the entry.`;
-	return checked.map(([member, value]) => whyRefused({ ...member, label }, value)).find((reason) => reason !== undefined);
+	if (empty) return `${empty[0].label} is empty in one of the entries. Enter a value, or remove the entry.`;
+	return checked.map(([member, value]) => valueProblem(member, value)).find((problem) => problem !== undefined);
 }
 
 /** Maximum characters of a wrong value in the sentence. */

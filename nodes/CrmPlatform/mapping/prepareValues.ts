@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { setAtPath } from '../base/ownMembers';
 import { isRecordLink } from '../api/openapi/linkFields';
-import { refuseErrorText, uniqueValue, whyRefused } from '../fields/checks';
+import { refuseErrorText, uniqueValue, valueProblem } from '../fields/checks';
 import { decideValue, type EvaluatedValue, type WhenCleared, writtenValue } from '../fields/decideValue';
 import type { ConvertedValue, Field } from '../fields/field';
 import { FieldError, FieldErrors, fieldErrorOr } from '../fields/fieldError';
@@ -168,6 +168,6 @@ interface ConversionOptions {
 type Refuse = (field: Field, error: FieldError) => void;
 
 function refusalOf(field: Field, value: unknown): FieldError | undefined {
-	const problem = whyRefused(field, value);
-	return problem === undefined ? undefined : new FieldError(field, problem.slice(field.label.length + 2));
+	const problem = valueProblem(field, value);
+	return problem === undefined ? undefined : new FieldError(field, problem);
 }
