@@ -124,8 +124,8 @@ describe('the user reads a clear message', () => {
 		await sandbox.faults({ path: '/v1/contacts', malformed: true });
 		const parameters = getMany('contact', { options: { maxWait: 0 } });
 		await expect(run({ parameters })).rejects.toMatchObject({
-			message: expect.stringContaining('(status 200) is not JSON'),
-			description: expect.stringMatching(/Request ID: .+/),
+			message: expect.stringContaining('(status 200) is incomplete'),
+			description: expect.stringMatching(/check whether a proxy .*Request ID: .+/s),
 			context: { data: { request_id: expect.any(String) } },
 		});
 	});

@@ -113,17 +113,19 @@ export const isUnreadable = (details: IDataObject | undefined): boolean => detai
 export const saysNotFound = (status: number | undefined, details: IDataObject | undefined): boolean =>
 	notFound.includes(status ?? 0) && !isUnreadable(details);
 
-/** The problem of a response that cannot be read: a web page, or something other than `expected`. */
+/** The problem of a response that cannot be read: a web page, JSON that was cut off, or something other than `expected`. */
 export function unreadableProblem(response: ErrorResponse, expected: string): Problem {
 	const { status, headers, text } = response;
 	const isPage = isMarkup(text);
+	const isCutOff = expected === 'JSON' && /^\s*([[{]|$)/.test(text);
+	const place = isCutOff ? 'whether a proxy shortens the CRM’s responses' : 'the base URL in the credential';
 	const problem: Problem = {
 		message: isPage
 			? 'The URL returned a web page instead of a response from the CRM Platform API'
-			: `The CRM’s response (status ${status}) is not ${expected}`,
+			: `The CRM’s response (status ${status}) is ${isCutOff ? 'incomplete' : `not ${expected}`}`,
 		description: isPage
 			? 'Check the base URL in the credential: it is the URL of the API, not of the web application.'
-			: `${breaksRule(20)} If it persists, check the base URL in the credential. The response begins with: ${excerpt(text)}`,
+			: `${breaksRule(20)} If it persists, check ${place}. The response begins with: ${excerpt(text)}`,
 		status,
 		details: { status, answer: excerpt(text) },
 	};
