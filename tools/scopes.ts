@@ -31,25 +31,37 @@ export function pageWithScopes(page: string, contract: SecuredContract, resource
 	return fillSection(page, markers, scopesTable(contract, resources));
 }
 
+/** A row for each resource with its two scopes, and one for each operation that needs others. */
 function scopesTable(contract: SecuredContract, resources: SecuredMenu[]): string {
-	const rows = resources.flatMap(({ name, path, operations }) => {
-		// An API request needs the scopes of its path.
-		if (path === '/') return [`| ${name} | Send | those of the request it sends |`];
-		if (operations.some(({ option }) => option.value === 'undo')) return [`| ${name} | Undo | \`events:read\`, and both scopes of the records |`];
-		const isAboutPerson = operations.some(({ option }) => option.value === 'erase');
-		if (isAboutPerson) return [`| ${name} | Erase, Export | \`events:read\` and the read scopes of all records; to erase, also their write scopes and \`records:erase\` |`];
-		const scopesOf = (operation: SecuredOperation) =>
-			requestsOf(operation, path).flatMap(([method, at]) => scopesAt(contract, method, at));
-		const byScopes = new Map<string, string[]>();
-		for (const operation of operations) {
-			const scopes = [...new Set(scopesOf(operation))].join('`, `');
-			byScopes.set(scopes, [...(byScopes.get(scopes) ?? []), operation.option.name]);
+	const rows: string[] = [];
+	const others = new Map([
+		['API Request', 'those of the request'],
+		['Undo', '`events:read`, read and write of the records'],
+		['Export, Erase (Person)', '`events:read`, read of all records; to erase, also write, and `records:erase`'],
+	]);
+	for (const { name, path, operations } of resources) {
+		if (path === '/' || operations.some(({ option }) => option.value === 'undo' || option.value === 'erase')) continue;
+		const needs = operations.map((operation) => ({
+			name: operation.option.name,
+			scopes: [...new Set(requestsOf(operation, path).flatMap(([method, at]) => scopesAt(contract, method, at)))],
+		}));
+		const single = needs.filter(({ scopes }) => scopes.length === 1).map(({ scopes: [scope] }) => scope!);
+		const read = single.find((scope) => scope.endsWith(':read'));
+		const write = single.find((scope) => scope !== read);
+		const cell = (scope?: string) => (scope ? `\`${scope}\`` : 'none');
+		rows.push(`| ${name} | ${cell(read)} | ${cell(write)} |`);
+		for (const { name: operation, scopes } of needs) {
+			if (scopes.length === 1 && (scopes[0] === read || scopes[0] === write)) continue;
+			const words = scopes.map((scope) => (scope === read ? 'read' : scope === write ? 'write' : cell(scope)));
+			const text = words.join(', ') || 'none';
+			// A resource without any scope says so in its row.
+			if (read) others.set((others.get(operation) ?? text) === text ? operation : `${operation} (${name})`, text);
 		}
-		return [...byScopes].map(
-			([scopes, names]) => `| ${name} | ${names.join(', ')} | ${scopes ? `\`${scopes}\`` : 'none'} |`,
-		);
-	});
-	return ['| Resource | Operations | Scopes |', '|---|---|---|', ...rows].join('\n');
+	}
+	return [
+		'| Resource | Read | Write |', '|---|---|---|', ...rows, '',
+		'| Operation | Scopes |', '|---|---|', ...[...others].map(([operation, scopes]) => `| ${operation} | ${scopes} |`),
+	].join('\n');
 }
 
 /** @throws Error if the contract has no such request */
@@ -66,7 +78,6 @@ function requestsOf({ option: { value }, write }: SecuredOperation, path: string
 	// Operations with files use a background job and read its results.
 	const jobs: Request[] = [['post', '/jobs'], ['get', '/jobs/{}/results']];
 	if (value === 'exportFile') return [['get', path], ...jobs];
-	if (value === 'getTimeline') return [path, '/deals', '/activities', '/messages', '/notes', '/tasks', '/tickets'].map((at) => ['get', at]);
 	if (value === 'getCurrent') return [['get', `${path}/me`]];
 	// The decision arrives by webhook; the event log says who completed the task.
 	if (value === 'sendAndWait') return [['post', path], ['get', path], ['post', '/webhooks'], ['get', '/events']];

@@ -161,8 +161,8 @@ test('the page on operations names every resource, and the operations that only 
 test('the page on scopes lists those of every operation; npm run contract writes it', () => {
 	const page = read(scopesFile);
 	expect(pageWithScopes(page, contract as unknown as SecuredContract, resources)).toBe(page);
-	expect(page).toContain('| Contact | Import File | `contacts:write`, `jobs:write`, `jobs:read` |');
-	expect(page).toContain('| Deal | Count, Get, Get Many | `deals:read` |');
+	expect(page).toContain('| Deal | `deals:read` | `deals:write` |');
+	expect(page).toContain('| Import File | write, `jobs:write`, `jobs:read` |');
 });
 
 test('the messages under Troubleshooting are messages of the package', () => {
