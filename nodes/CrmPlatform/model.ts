@@ -168,6 +168,8 @@ export interface Execution {
 	missingId?: (collection: string, name: string) => Promise<unknown>;
 	/** The parts of an idempotency key that all writes of this execution share. */
 	identity: Omit<WriteIdentity, 'items'>;
+	/** Whether values are checked against the description, and links by name, before anything is sent: a person would be asked first. */
+	isChecked?: true;
 	/** What a call of CRM Platform Tools would write, in words, if a person decides about it. */
 	reviewedCall?: string;
 	/** Whether this is the first attempt at a run of the node: none of its writes can have been done before. */

@@ -103,7 +103,7 @@ describe('a preview shows', () => {
 		expect(await previewText({ ...tagging, token: tokenOf(preview) })).toContain(String(tag.name));
 		expect((await sandbox.read(`contacts/${contact!.id}`)).tag_ids).toEqual([tag.id]);
 		const wrong = await callWithPreview('change', { ...tagging, tag: 'Tagged Nope' });
-		expect(text(wrong)).toMatch(/“Tagged Nope” does not match any record of tags\..*Tagged/);
+		expect(text(wrong)).toMatch(/No tag is called Tagged Nope\. Similar: .*Tagged/);
 		expect(wrong[0]).not.toHaveProperty('token');
 	});
 

@@ -3,26 +3,18 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 import { isAnsweredWith } from '../api/record';
 import { outdatedVersion } from '../api/http/statuses';
 import { errorOf } from '../base/errorOf';
-import { memberAtPath } from '../base/ownMembers';
 import { missingValue } from '../changes/preview';
-import { whyRefused } from '../fields/checks';
-import type { Field } from '../fields/field';
-import { FieldError } from '../fields/fieldError';
 import { writeRecords } from '../writing/batches';
 import type { Execution } from '../model';
-import { outputValue, type OutputField } from '../reading/simplify';
-import { matchesNoRecord, UnclearName } from '../mapping/linkedIds';
-import { locatorValue } from '../mapping/locator';
 import { unsentReports } from '../mapping/unsentValues';
-import { choiceOf, isName, readParts } from '../lookUp/names';
 import { requireWrite } from '../writing/requireWrite';
 import { nodeFailure } from '../failure';
 import { nameExisting } from '../writing/existingRecord';
 import { checkedToken, isServiceVersion, isUnchanged, tokenFor } from './previewToken';
 import { inSentences } from '../toolCalls/toolAnswer';
 import type { ToolAnswer } from './readingTools';
-import { fieldsOfRecordType } from './toolFields';
 import { executionFor, writeIdentity, type PlannedWrite, type RequestedWrite, type ToolRun } from './toolRun';
+import { actionNames } from './toolSettings';
 import { writtenBody, changesNothing, readableValuesOf, describeRepeatedWrite, describePlannedWrite } from './toolPreview';
 
 /**
@@ -106,12 +98,12 @@ async function planWrite(run: ToolRun, requested: RequestedWrite): Promise<Plann
 	const execution = executionFor(run, requested);
 	const planning = plan(execution);
 	const failed = await errorOf(planning);
-	if (unsentReports(run.api).length > 0) throw new Error(await describeUnsentValues(execution));
+	if (unsentReports(run.api).length > 0) throw new Error(await describeUnsentValues(run, requested, execution));
 	if (failed) throw failed;
 	const { writes, write } = await planning;
 	const body = writtenBody(write);
-	await refuseNames(run, requested, body);
-	await refuseWrongValues(run, requested, writes.description.fields, body);
+	const missing = requested.operation.option.value === 'create' ? missingValue(writes.description.fields, body) : undefined;
+	if (missing !== undefined) throw new Error(missing);
 	return { ...requested, execution, writes, write, readableValues: await readableValuesOf(run, requested.recordType, body) };
 }
 
@@ -121,53 +113,15 @@ async function plan(execution: Execution): Promise<Pick<PlannedWrite, 'write' | 
 	return { writes, write: writes.of(0) };
 }
 
-/**
- * The node sends an unknown name, since it may be an id in some services. A model means a name, so the name is
- * refused.
- *
- * @throws UnclearName
- */
-async function refuseNames(
-	run: ToolRun,
-	{ recordType, fields = {}, parameters }: RequestedWrite,
-	body: IDataObject,
-): Promise<void> {
-	const requestedValues = new Set([...Object.values(fields), ...Object.values(parameters).map(locatorValue)].flat());
-	const all = await fieldsOfRecordType(run, recordType);
-	const valueOf = (field: Field | undefined): unknown[] =>
-		(field ? [outputValue(body, field.path as OutputField['path'])].flat() : []);
-	for (const field of all) {
-		const { collection, part } = field;
-		const name = valueOf(field).find((value) => collection !== undefined && requestedValues.has(value) && isName(field, value));
-		if (name === undefined || collection === undefined) continue;
-		if (part === undefined) throw new UnclearName(field, matchesNoRecord(collection), { collection, name: String(name), ids: [] });
-		const owner = all.find((other) => other.collection === collection && other.part === undefined);
-		const choice = choiceOf(await readParts(run.api, collection, part), valueOf(owner).filter((value) => value !== undefined));
-		throw new FieldError(field, `“${String(name)}” ${matchesNoRecord(part)} ${choice}`);
-	}
-}
-
-/**
- * A person would be asked about what the service refuses.
- *
- * @throws FieldError
- */
-async function refuseWrongValues(run: ToolRun, { recordType, operation }: RequestedWrite, taken: Field[], body: IDataObject): Promise<void> {
-	for (const field of await fieldsOfRecordType(run, recordType)) {
-		const refusal = whyRefused(field, memberAtPath(body, field.path));
-		if (refusal !== undefined) throw new Error(refusal);
-	}
-	const missing = operation.option.value === 'create' ? missingValue(taken, body) : undefined;
-	if (missing !== undefined) throw new Error(missing);
-}
-
 /** Explains to a model which values were not sent: other operations may accept the field. */
-async function describeUnsentValues(execution: Execution): Promise<string> {
-	const { name } = execution.operation.option;
+async function describeUnsentValues({ settings }: ToolRun, { recordType, operation }: RequestedWrite, execution: Execution): Promise<string> {
+	const { name } = operation.option;
 	const fieldNames = (await requireWrite(execution)).fields.map((field) => field.name);
 	const explanations = unsentReports(execution.api).map(({ reason, names, notice }) =>
 		(reason === 'unknown' ? `${name} does not take ${names}.` : notice));
-	return `${explanations.join(' ')} ${name} takes ${fieldNames.slice(0, 60).join(', ')}.`;
+	const actions = actionNames(recordType, settings.verbs);
+	const instead = actions === '' ? '' : ` ${settings.prefix}_act sets other fields: ${actions}.`;
+	return `${explanations.join(' ')} ${name} takes ${fieldNames.slice(0, 60).join(', ')}.${instead}`;
 }
 
 async function send(run: ToolRun, writes: PlannedWrite[], descriptions: string[], versions?: string[]): Promise<ToolAnswer> {

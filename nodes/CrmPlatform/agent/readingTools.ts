@@ -16,7 +16,7 @@ import type { ModelArguments } from './modelArguments';
 import { fieldsOfRecordType, forReading, matchByName, filterRowsOf, toolFiltersOf } from './toolFields';
 import { namedRecord } from './toolRecords';
 import { toolCollection, toolDescription, executionFor, operationOfRecordType, type ToolRun } from './toolRun';
-import { dataNotice, maxLimit, type RecordType, actionsOf, allowedChanges } from './toolSettings';
+import { dataNotice, maxLimit, type RecordType, actionNames, allowedChanges } from './toolSettings';
 
 /** A tool's answer: records or figures, and notes on them. */
 export interface ToolAnswer {
@@ -155,15 +155,12 @@ async function describeRecordType(run: ToolRun, recordType: RecordType, fields: 
 	return {
 		kind: recordType.name,
 		changes: allowedChanges(verbs, recordType).join(', ') || 'none',
-		actions: actionNames(recordType, run),
+		actions: actionNames(recordType, verbs) || 'none',
 		...(verbs.has('upsert') && upsert?.match && { match_on: upsert.match.values.join(', ') }),
 		fields: fields.length,
 		filters: `these fields, and ${others.join(', ')}`,
 	};
 }
-
-const actionNames = (recordType: RecordType, { settings }: ToolRun): string =>
-	actionsOf(recordType, settings.verbs).map(({ option }) => option.value).join(', ') || 'none';
 
 async function choicesOf({ api }: ToolRun, { choices, collection, part }: Field): Promise<string[]> {
 	if (choices) return choices.map(({ value }) => String(value));

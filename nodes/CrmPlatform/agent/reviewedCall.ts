@@ -1,6 +1,6 @@
-import { NodeConnectionTypes, type IDataObject, type IExecuteFunctions, type INode, type INodeExecutionData } from 'n8n-workflow';
+import { isExpression, NodeConnectionTypes, type IDataObject, type IExecuteFunctions, type INode, type INodeExecutionData } from 'n8n-workflow';
 
-import { isPlainObject, withoutMembers } from '../base/ownMembers';
+import { isPlainObject, memberAtPath, withoutMembers } from '../base/ownMembers';
 import { connect } from '../api/connection';
 import { isHumanReview } from '../api/toolNode';
 import { nodeFailure } from '../failure';
@@ -9,7 +9,7 @@ import { failureText, inSentences } from '../toolCalls/toolAnswer';
 import { ModelArguments } from './modelArguments';
 import { withCandidates } from './toolRecords';
 import type { ToolRun } from './toolRun';
-import { isOffered, recordTypesNamed, toolNames, toolVerbs, type ToolSettings } from './toolSettings';
+import { settingsIn, toolNames, toolVerbs, type ToolSettings } from './toolSettings';
 import { actTool, changeTool } from './writingTools';
 
 /** A call of CRM Platform Tools that waits for a person. */
@@ -18,7 +18,6 @@ interface ReviewedCall {
 	rawArgs: IDataObject;
 	/** The parameters of the reviewed node, as the workflow has them. */
 	parameters: IDataObject;
-	prefix: string;
 }
 
 /** Maximum number of characters in the description of a change, which a person reads. */
@@ -54,33 +53,26 @@ function reviewedCall(n8n: IExecuteFunctions): ReviewedCall | undefined {
 	const node = reviewedNodes.find(({ type, parameters }) => type.endsWith('.crmPlatformTools') && prefix === prefixOf(parameters));
 	// In another account, the names would belong to other records.
 	if (!name || !node || JSON.stringify(idsOf(node)) !== JSON.stringify(idsOf(n8n.getNode()))) return undefined;
-	return { name, rawArgs: withoutMembers(rawArgs as IDataObject, 'token'), parameters: node.parameters, prefix };
+	return { name, rawArgs: withoutMembers(rawArgs as IDataObject, 'token'), parameters: node.parameters };
 }
-
-/** The choices of a parameter; undefined for an expression, which only n8n evaluates, for the reviewed node. */
-const stored = (value: unknown): string[] | undefined =>
-	(typeof value === 'string' && value.startsWith('=') ? undefined : [value ?? []].flat().map(String));
 
 const idsOf = ({ credentials = {} }: INode): unknown[] => Object.entries(credentials).map(([type, { id }]) => [type, id]);
 
 /** Describes what would be written, or why nothing would. */
 async function describeCall(
 	n8n: IExecuteFunctions,
-	{ name, rawArgs, parameters, prefix }: ReviewedCall,
+	{ name, rawArgs, parameters }: ReviewedCall,
 ): Promise<{ words: string; refusal?: undefined } | { words?: undefined; refusal: string }> {
 	let run: ToolRun | undefined;
 	const previewing = async () => {
-		const settings: ToolSettings = {
-			recordTypes: recordTypesNamed([parameters.kinds ?? []].flat().map(String)),
-			verbs: new Set(toolVerbs.filter((verb) => stored(parameters.writes)?.includes(verb) ?? true)),
-			asksFirst: true,
-			maxLength: maxReviewLength,
-			prefix,
-			tools: toolNames,
+		// Only n8n evaluates an expression of the reviewed node, which itself refuses what it does not allow.
+		const possible: Record<string, unknown> = { kinds: [rawArgs.kind], writes: toolVerbs, tools: toolNames };
+		const read = (parameter: string): unknown => {
+			const stored = memberAtPath(parameters, parameter.split('.'));
+			return isExpression(stored) ? possible[parameter] : stored;
 		};
-		const selected = stored(parameters.tools)?.filter((tool) => tool !== '') ?? [];
-		const isSelected = selected.length === 0 || selected.includes(name);
-		if (!isSelected || !isOffered(name, settings.recordTypes, settings.verbs)) throw new Error(`There is no tool ${prefix}_${name}.`);
+		const settings: ToolSettings = { ...settingsIn(read, maxReviewLength), asksFirst: true };
+		if (!settings.tools.includes(name)) throw new Error(`There is no tool ${settings.prefix}_${name}.`);
 		const args = new ModelArguments(name, rawArgs, settings);
 		run = { n8n, api: await connect(n8n), settings, identity: { execution: '', node: 'review', run: '' }, onWrite: () => undefined };
 		return await (name === 'change' ? changeTool : actTool)(run, args);

@@ -8,14 +8,14 @@ import { isPlainObject } from '../base/ownMembers';
 import type { Comparison } from '../fields/condition';
 import { allCustomFields, customFieldPrefix, customKeyOf, type Field } from '../fields/field';
 import { customFieldsIfAny, customFieldsOnce } from '../mapping/acceptedFields';
-import { wordsOf } from '../mapping/fieldNames';
+import { shortName, wordsOf } from '../mapping/fieldNames';
 import type { FilterRow } from '../mapping/filterRows';
 import { linkedKeys } from '../reading/linkedKeys';
 import { isBlank } from '../values/blank';
 import { listed } from '../values/listed';
 import type { ModelArguments } from './modelArguments';
 import { toolCollection, toolDescription, type ToolRun } from './toolRun';
-import { maxQuery, type RecordType, actionsOf } from './toolSettings';
+import { maxQuery, type RecordType } from './toolSettings';
 
 /** The writable fields of a record type, custom fields one by one. */
 export async function fieldsOfRecordType(run: ToolRun, recordType: RecordType): Promise<Field[]> {
@@ -26,9 +26,6 @@ export async function fieldsOfRecordType(run: ToolRun, recordType: RecordType): 
 	const custom = await customFieldsIfAny(run.api, toolCollection(recordType), distinctFields);
 	return [...distinctFields.filter(({ name }) => name !== allCustomFields), ...(custom?.fields ?? [])];
 }
-
-/** A name that models use for a link: `company` for `company_id`. */
-const shortName = (name: string): string => name.replace(/_ids?$/, '');
 
 /**
  * Finds the entry that a name refers to, by its name in the API or by its label.
@@ -49,51 +46,6 @@ export function matchByName<Entry extends { name: string; label: string }>(all: 
 	);
 }
 
-/**
- * Returns the values under the service's names: the model may write `company` for `company_id`.
- *
- * @throws Error in the model's words if the values name a field twice, or if an id would be left out
- */
-export function withServiceNames(values: IDataObject, fields: Field[]): IDataObject {
-	const fieldNames = new Set(fields.flatMap(({ name, path: [member = ''] }) => [name, member]));
-	const id = fieldNames.has('id') ? undefined : Object.keys(values).find((name) => wordsOf(name) === 'id');
-	if (id !== undefined) {
-		throw new Error(`values must not contain ${id}: the CRM assigns the id of a new record, and record names the one to change.`);
-	}
-	refuseRepeatedNames(namesIn(values), (name) => fieldCalled(name, fields));
-	return Object.fromEntries(
-		Object.entries(values).map(([name, value]) => {
-			const longer = fieldNames.has(name) ? [] : [`${name}_id`, `${name}_ids`].filter((candidate) => fieldNames.has(candidate));
-			return [longer.length === 1 ? longer[0]! : name, value];
-		}),
-	);
-}
-
-/** @throws Error in the model's words if two names mean one field */
-export function refuseRepeatedNames(names: string[], meaning: (name: string) => string): void {
-	for (const name of names) {
-		const same = names.filter((other) => meaning(other) === meaning(name));
-		if (same.length > 1) throw new Error(`${same.join(', ')} are one field. Send it once.`);
-	}
-}
-
-/** The names of all values; a value in an object has the object's name before its own. */
-const namesIn = (values: IDataObject, before = ''): string[] =>
-	Object.entries(values).flatMap(([name, value]) => {
-		const inner = isPlainObject(value) ? namesIn(value as IDataObject, `${before}${name}.`) : [];
-		return inner.length > 0 ? inner : [before + name];
-	});
-
-/** Finds the only field with this name, in any spelling; without one, returns the words of the name. */
-function fieldCalled(requestedName: string, fields: Field[]): string {
-	const bare = (name: string) => wordsOf(customKeyOf(name) ?? name);
-	const words = bare(requestedName);
-	const matches = fields.filter(({ name, label }) => [bare(name), bare(shortName(name)), wordsOf(label)].includes(words));
-	const onlyMatch = matches.length === 1 ? matches[0] : undefined;
-	const field = fields.find(({ name }) => name === requestedName) ?? matches.find(({ name }) => bare(name) === words) ?? onlyMatch;
-	return field?.name ?? words;
-}
-
 /** The records with names in place of linked ids and without blank values, which saves tokens. */
 export async function forReading(api: Connection, fields: Field[], records: IDataObject[]): Promise<IDataObject[]> {
 	const named = await linkedKeys(api, fields, 'names')(records);
@@ -108,37 +60,6 @@ function withoutBlankMembers(record: IDataObject): IDataObject {
 		return Object.keys(inner).length > 0 ? [[name, inner]] : [];
 	});
 	return Object.fromEntries(filled) as IDataObject;
-}
-
-/**
- * Refuses values for fields that records have and that only the service sets.
- *
- * @throws Error in the model's words
- */
-export async function refuseSetByService(run: ToolRun, args: ModelArguments): Promise<void> {
-	// An id is refused later, when the values are read, with a hint about where to send it.
-	const names = Object.keys(args.object('values')).filter((name) => wordsOf(name) !== 'id');
-	if (names.length === 0) return;
-	const recordType = args.recordType();
-	const fields = await fieldsOfRecordType(run, recordType);
-	const words = new Set(fields.flatMap(({ name, label, path }) => [
-		name,
-		label,
-		shortName(name),
-		path[0] ?? '',
-		path.slice(1).join('.'),
-	].map(wordsOf)));
-	const { fields: recordFields } = await toolDescription(run, recordType);
-	const custom = await customFieldsIfAny(run.api, toolCollection(recordType), recordFields);
-	const knownNames = [...recordFields.map(({ name }) => name), ...(custom?.unwritableNames ?? [])];
-	const readOnlyNames = names.filter((name) => !words.has(wordsOf(name)) && knownNames.some((knownName) => knownName === name || knownName === customFieldPrefix + name));
-	if (readOnlyNames.length === 0) return;
-	const { prefix, verbs } = run.settings;
-	const actions = actionsOf(recordType, verbs).map(({ option }) => option.value).join(', ');
-	const instead = actions === '' ? '' : ` The actions of ${prefix}_act change some of these: ${actions}.`;
-	throw new Error(
-		`${readOnlyNames.join(', ')}: read-only, because the CRM sets it.${instead} ${prefix}_describe lists the fields that can be written.`,
-	);
 }
 
 /** The fields that a list can be filtered by, including custom fields. */

@@ -8,7 +8,7 @@ import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { customKeyOf, labelFor, type Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
-import { sameValue } from '../fields/same';
+import { comparison, type Change } from '../changes/merge';
 import type { Write } from '../model';
 import { isPlainObject, memberAtPath, setAtPath } from '../base/ownMembers';
 import { quoted } from '../toolCalls/toolAnswer';
@@ -80,7 +80,7 @@ export async function describeRepeatedWrite(run: ToolRun, write: PlannedWrite, i
 	if (now === undefined) return `${summary} The record has been deleted since.`;
 	if (now === null) return summary;
 	const body: IDataObject = {};
-	for (const [names] of leavesOf(writtenBody(write.write))) setAtPath(body, names, memberAtPath(now, names) ?? null);
+	for (const { field } of changesOf([], writtenBody(write.write))) setAtPath(body, field.split('.'), memberAtPath(now, field.split('.')) ?? null);
 	// An action has no values, so the fields that it may have changed are shown.
 	const values = Object.keys(body).length > 0 ? body : valuesSetByActions(now);
 	const text = await describeChanges(run, write.recordType, values, undefined, maxShown);
@@ -97,13 +97,17 @@ const isUpdate = ({ writes: { description } }: PlannedWrite): boolean => descrip
 export async function changesNothing(run: ToolRun, write: PlannedWrite): Promise<boolean> {
 	const { recordType, target } = write;
 	if (!target || !isUpdate(write)) return false;
-	const isSame = sameFields(await fieldsOfRecordType(run, recordType));
-	return leavesOf(writtenBody(write.write)).every(([path, value]) => isSame(path, memberAtPath(target.record, path), value));
+	return changesOf(await fieldsOfRecordType(run, recordType), writtenBody(write.write), target.record).length === 0;
 }
 
-/** Whether two values of the field at a path are the same for the service. */
-const sameFields = (fields: Field[]) => (path: string[], a: unknown, b: unknown): boolean =>
-	sameValue(fields.find((field) => field.path.join('.') === path.join('.')), a, b);
+/** What values change in a record; without a record, all values, since the record may have any. */
+const changesOf = (fields: Field[], values: IDataObject, record?: IDataObject): Change[] =>
+	(record ? comparison(fields).difference(record, values).changes : leavesOf(values, ''));
+
+/** The values in an object that are not objects themselves. */
+const leavesOf = (values: IDataObject, prefix: string): Change[] =>
+	Object.entries(values).flatMap(([name, to]) =>
+		(isPlainObject(to) ? leavesOf(to as IDataObject, `${prefix}${name}.`) : [{ field: prefix + name, from: null, to }]));
 
 async function describeChanges(
 	run: ToolRun,
@@ -117,39 +121,25 @@ async function describeChanges(
 	const fields = await fieldsOfRecordType(run, recordType);
 	const before = Object.fromEntries(names.map((name) => [name, record?.[name] ?? null])) as IDataObject;
 	const [old = {}, next = {}] = await forReading(run.api, fields, [before, body]);
-	const fieldAt = (path: string[]) => fields.find((field) => field.name === path.join('.'));
-	const isSame = sameFields(fields);
 	const zone = run.n8n.getTimezone();
-	const orderAt = (path: string[]) => fieldKinds[fieldAt(path)?.kind ?? 'any'].order;
-	const valueAt = (values: unknown, path: string[]) => {
-		const value = memberAtPath(values, path);
-		return orderAt(path) === 'instant' ? momentIn(zone, value) : value;
-	};
-	return leavesOf(body)
-		.flatMap(([path, value]) => {
-			const label = plainLabel(fieldAt(path)?.label ?? labelFor(customKeyOf(path.join('.')) ?? path.join('.')));
-			const [from, to] = [valueAt(old, path), valueAt(next, path)];
-			const shown = (shownValue: unknown, length: number) => displayText(shownValue, length, orderAt(path) === undefined);
-			if (!record) return [`${label}: ${shown(to, maxLength)}`];
-			// Two records may have the same name, and two numbers may look alike, so the values as sent decide.
-			if (isSame(path, memberAtPath(before, path), value)) return [];
-			const [rawFrom, rawTo] = [memberAtPath(before, path), value].map((rawValue) => JSON.stringify(rawValue ?? null));
+	return changesOf(fields, body, record)
+		.map(({ field: name, from: rawFrom, to: rawTo }) => {
+			const field = fields.find((other) => other.name === name);
+			const label = unmistakable(field?.label ?? labelFor(customKeyOf(name) ?? name));
+			const { order } = fieldKinds[field?.kind ?? 'any'];
+			const [from, to] = [old, next].map((values) => memberAtPath(values, name.split('.'))).map((value) => (order === 'instant' ? momentIn(zone, value) : value));
+			const shown = (value: unknown, length: number) => displayText(value, length, order === undefined);
+			if (!record) return `${label}: ${shown(to, maxLength)}`;
 			const [left, right] = differingParts(from, to);
 			const [a, b] = [shown(left, maxShown), shown(right, maxLength)];
-			return [a === b ? `${label}: ${a} (${bare(rawFrom!)}) → ${b} (${bare(rawTo!)})` : `${label}: ${a} → ${b}`];
+			// Two records may have the same name, and two numbers may look alike.
+			return a === b ? `${label}: ${a} (${bare(rawFrom)}) → ${b} (${bare(rawTo)})` : `${label}: ${a} → ${b}`;
 		})
 		.join('; ');
 }
 
 /** A label that could be read as a change is quoted like a text. */
-const plainLabel = (label: string): string => (/[“”→;:]/.test(label) ? quoted(label) : label);
-
-/** The values in an object that are not objects themselves, each with its path. */
-const leavesOf = (values: IDataObject, before: string[] = []): Array<[string[], unknown]> =>
-	Object.entries(values).flatMap(([name, value]) => {
-		const path = [...before, name];
-		return isPlainObject(value) ? leavesOf(value as IDataObject, path) : [[path, value] as [string[], unknown]];
-	});
+const unmistakable = (label: string): string => (/[“”→;:]/.test(label) ? quoted(label) : label);
 
 /** Formats an instant in the workflow's time zone: in UTC, it may be another day. */
 function momentIn(zone: string, value: unknown): unknown {
@@ -157,7 +147,7 @@ function momentIn(zone: string, value: unknown): unknown {
 	return !moment?.isValid || moment.offset === 0 ? value : `${moment.toFormat('yyyy-MM-dd HH:mm:ss')} (${zone})`;
 }
 
-const bare = (json: string): string => json.replace(/^"|"$/g, '');
+const bare = (value: unknown): string => JSON.stringify(value ?? null).replace(/^"|"$/g, '');
 
 /** Finds the parts in which two long texts differ, with some context. */
 function differingParts(from: unknown, to: unknown): [unknown, unknown] {

@@ -24,11 +24,8 @@ export class NoSuchRecord extends Error {
 	}
 }
 
-/** Maximum number of candidates for an ambiguous name in an answer. */
-const maxCandidates = 5;
-
-/** Maximum number of records of one name in an answer. */
-const maxListed = 2 * maxCandidates;
+/** Maximum number of records in an answer about an unclear name. */
+const maxListed = 10;
 
 /**
  * Finds the record with an id or a name. The node never guesses between several records of one name.
@@ -90,31 +87,21 @@ async function recordNamed(run: ToolRun, recordType: RecordType, name: string): 
 }
 
 async function findByName(run: ToolRun, recordType: RecordType, name: string): Promise<IDataObject> {
-	const named = await recordNamed(run, recordType, name);
-	if (named) return named;
-	const { results, match } = await candidates(run, recordType, name);
-	if (match) return match;
-	const near = results.length > 0
-		? ` Similar: ${results.join('; ')}. Send the id of the right one.`
-		: ` Find it with ${run.settings.prefix}_search.`;
-	throw new Error(`No ${recordType.name} is called ${name}.${near}`);
+	const found = (await recordNamed(run, recordType, name)) ?? (await recordTitled(run, recordType, name));
+	if (found) return found;
+	const near = await candidateText(run, toolCollection(recordType), name, []);
+	const advice = near === '' ? `Find it with ${run.settings.prefix}_search.` : `Similar: ${near}. Send the id of the right one.`;
+	throw new Error(`No ${recordType.name} is called ${name}. ${advice}`);
 }
 
-/** The records that a search finds, as text, and the only one with exactly this title, if there is one. */
-async function candidates(
-	run: ToolRun,
-	recordType: RecordType,
-	title: string,
-): Promise<{ results: string[]; match: IDataObject | undefined }> {
-	const { api } = run;
-	const { results } = await nearest(api, { path: recordType.resource.path, collection: toolCollection(recordType) }, title);
-	const first = results.slice(0, maxCandidates);
-	const reading = first.map(async ({ value }) => await findRecord(api, toolCollection(recordType) + path`/${String(value)}`));
-	const records = (await Promise.all(reading)).filter((record) => record !== undefined);
-	// Tickets and messages have a subject, which is not unique: it only counts if a single record has it.
-	const matches = records.filter((record) => recordName(record)?.toLowerCase() === title.toLowerCase());
-	const match = matches.length === 1 && records.length < maxCandidates ? matches[0] : undefined;
-	return { results: first.map(({ name, value }) => `${name} (${value})`), match };
+/** The record with exactly this title. The subject of a ticket or a message is not unique: it only counts if one record has it. */
+async function recordTitled({ api }: ToolRun, recordType: RecordType, title: string): Promise<IDataObject | undefined> {
+	const collection = toolCollection(recordType);
+	const { results } = await nearest(api, { path: recordType.resource.path, collection }, title);
+	if (results.length >= maxListed) return undefined;
+	const records = await Promise.all(results.map(async ({ value }) => await findRecord(api, collection + path`/${String(value)}`)));
+	const matches = records.filter((record) => record && recordName(record)?.toLowerCase() === title.toLowerCase());
+	return matches.length === 1 ? matches[0] : undefined;
 }
 
 async function searchIn(api: Connection, records: ListedRecords, filter: string | undefined): Promise<INodeListSearchResult> {

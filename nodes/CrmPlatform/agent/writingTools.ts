@@ -1,14 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { idField } from '../fields/field';
-import { matchesNoRecord, UnclearName } from '../mapping/linkedIds';
 import type { Operation } from '../model';
 import { wordsOf } from '../mapping/fieldNames';
-import { isName, lookUpNames } from '../lookUp/names';
 import { resourceNamed } from '../resources';
 import { isBlank } from '../values/blank';
 import type { ModelArguments } from './modelArguments';
-import { refuseSetByService, fieldsOfRecordType, matchByName, refuseRepeatedNames, withServiceNames } from './toolFields';
+import { matchByName } from './toolFields';
 import { namedRecord, NoSuchRecord } from './toolRecords';
 import { toolDescription, operationOfRecordType, type NamedRecord, type RequestedWrite, type ToolRun } from './toolRun';
 import type { ToolAnswer } from './readingTools';
@@ -40,7 +37,6 @@ const acceptedArgs: Record<ToolChange, string[]> = {
 };
 
 export async function changeTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
-	await refuseSetByService(run, args);
 	const recordType = args.recordType();
 	const change = args.choice('action', allowedChanges(run.settings.verbs));
 	if (!run.settings.verbs.has('send') && changeMaySend(change, recordType)) throw needsSend(recordType, change);
@@ -54,13 +50,14 @@ export async function changeTool(run: ToolRun, args: ModelArguments): Promise<To
 		throw new Error(`values is missing. Send an object of fields and values; ${run.settings.prefix}_describe lists the fields.`);
 	}
 	const operation = changingOperation(recordType, change);
-	const fields = withServiceNames(values, await fieldsOfRecordType(run, recordType));
+	const id = Object.keys(values).find((name) => wordsOf(name) === 'id');
+	if (id !== undefined) throw new Error(`values must not contain ${id}: the CRM assigns the id of a new record, and record names the one to change.`);
 	if (change === 'update') {
 		const target = await namedRecord(run, recordType, args.text('record'), token);
-		return await doWrites(run, [{ recordType, operation, parameters: pickedRecord(target), fields, target }], token);
+		return await doWrites(run, [{ recordType, operation, parameters: pickedRecord(target), fields: values, target }], token);
 	}
 	const parameters = change === 'upsert' ? { fieldsMatchOn: await chosenMatch(run, recordType, args) } : {};
-	return await doWrites(run, [{ recordType, operation, parameters, fields }], token);
+	return await doWrites(run, [{ recordType, operation, parameters, fields: values }], token);
 }
 
 const needsSend = ({ name }: RecordType, action: string): Error =>
@@ -130,17 +127,8 @@ async function tagging(
 	const tag = args.text('tag');
 	if (tag === undefined) throw new Error('tag is missing. Send the name or the id of a tag.');
 	const target = await namedRecord(run, recordType, args.text('record'), token);
-	const { id, title } = await namedTag(run, tag);
+	const { id, title } = await namedRecord(run, { name: 'tag', resource: resourceNamed('tag')! }, tag);
 	return { recordType, operation, parameters: { ...pickedRecord(target), tagId: picked(id, 'id') }, target, detail: `Tag: ${title}` };
-}
-
-/** @throws Error in the model's words, with the candidates */
-async function namedTag(run: ToolRun, tag: string): Promise<NamedRecord> {
-	const recordType: RecordType = { name: 'tag', resource: resourceNamed('tag')! };
-	const outcome = (await lookUpNames(run.api, 'tags', [tag], false)).get(tag);
-	const isKnown = outcome !== undefined && ('found' in outcome || 'several' in outcome);
-	if (!isKnown && isName(idField, tag)) throw new UnclearName({ name: 'tag', label: 'Tag' }, matchesNoRecord('tags'), { collection: 'tags', name: tag, ids: [] });
-	return await namedRecord(run, recordType, tag);
 }
 
 export async function actTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
@@ -164,9 +152,9 @@ export async function actTool(run: ToolRun, args: ModelArguments): Promise<ToolA
 		picks.find((pick) => [pick.name, pick.displayName].some((label) => [wordsOf(label), `${wordsOf(label)}id`].includes(wordsOf(name))));
 	const isAsked = properties.some(({ name }) => name === 'fieldsMode');
 	const parameters: Record<string, unknown> = target ? pickedRecord(target) : {};
-	refuseRepeatedNames(values.map(([name]) => name), (name) => pickFor(name)?.name ?? `.${name}`);
 	for (const [name, value] of values) {
 		const pick = pickFor(name);
+		if (pick && parameters[pick.name] !== undefined) throw new Error(`${name} and another name mean the ${pick.displayName}. Send it once.`);
 		if (pick && !isBlank(value)) parameters[pick.name] = picked(String(value), 'name');
 		else if (!pick && !isAsked) {
 			throw new Error(
@@ -175,8 +163,7 @@ export async function actTool(run: ToolRun, args: ModelArguments): Promise<ToolA
 		}
 	}
 	addDealPipeline(parameters, target);
-	const fieldValues: IDataObject = Object.fromEntries(values.filter(([name]) => !pickFor(name)));
-	const fields = isAsked ? withServiceNames(fieldValues, await fieldsOfRecordType(run, recordType)) : {};
+	const fields: IDataObject = Object.fromEntries(values.filter(([name]) => !pickFor(name)));
 	return await doWrites(run, [{ recordType, operation, parameters, fields, ...(target && { target }) }], token);
 }
 

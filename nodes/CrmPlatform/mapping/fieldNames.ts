@@ -66,9 +66,12 @@ export function wordsOf(name: string): string {
 	return name.normalize('NFKC').toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/** The label of a field and, for a custom field, its name without the prefix. */
-const labelsOf = ({ label, path }: Field): string[] =>
-	(path[0] === allCustomFields ? [label, path.slice(1).join('.')] : [label]).map((name) => name.trim());
+/** A link's name without the word for its value: `company` for `company_id`. */
+export const shortName = (name: string): string => name.replace(/_ids?$/, '');
+
+/** The label of a field, the short name of a link and, for a custom field, its name without the prefix. */
+const labelsOf = ({ label, name, path, collection }: Field): string[] =>
+	[label, ...(collection === undefined ? [] : [shortName(name)]), ...(path[0] === allCustomFields ? [path.slice(1).join('.')] : [])].map((text) => text.trim());
 
 /** `a.b.c` is part of `a` and of `a.b`. */
 function groupsOf(name: string): string[] {

@@ -17,9 +17,12 @@ import type { Execution } from '../model';
 
 /**
  * How links are used. If no record has the name, but the value may be an ID, a write sends it and lets the service
- * refuse it. A filter would silently find nothing, so it is refused here. A preview looks up IDs, too.
+ * refuse it. A filter would silently find nothing, and a person would be asked to approve a checked write, so both are
+ * refused here. A preview looks up IDs, too.
  */
-export type LinkUse = 'written' | 'previewed' | 'filter';
+export type LinkUse = 'written' | 'checked' | 'previewed' | 'filter';
+
+const refusesUnknownNames = (use: LinkUse): boolean => use === 'filter' || use === 'checked';
 
 /** Caches the records found by name in an execution: the rows of a file are looked up some hundred at a time. */
 const foundNames = oncePerConnection<[collection: string], Map<string, NamedId>>(async () => await Promise.resolve(new Map()));
@@ -118,7 +121,7 @@ export async function missingIds(api: Connection, collection: string, ids: strin
 async function lookUpRecords(api: Connection, collection: string, names: string[], use: LinkUse): Promise<Map<string, NamedId>> {
 	const cache = await foundNames(api, collection);
 	const uncachedNames = names.filter((name) => !cache.has(name));
-	const looking = uncachedNames.length > 0 ? lookUpNames(api, collection, uncachedNames, use === 'filter') : new Map<string, NamedId>();
+	const looking = uncachedNames.length > 0 ? lookUpNames(api, collection, uncachedNames, refusesUnknownNames(use)) : new Map<string, NamedId>();
 	const outcomes = await Promise.resolve(looking).catch(
 		(error: Error) => new Map(uncachedNames.map((name): [string, NamedId] => [name, { failed: error }])),
 	);
@@ -192,7 +195,7 @@ export class LinkedIds {
 		if (outcome === undefined) return hasNumbers(field) ? numericId(field, text, this.use) : idOrName;
 		if ('found' in outcome) return outcome.found;
 		const isCertain = 'several' in outcome || (field.part !== undefined && 'failed' in outcome);
-		if (this.use !== 'filter' && !isCertain && mayBeId(text) && !hasNumbers(field)) return text;
+		if (!refusesUnknownNames(this.use) && !isCertain && mayBeId(text) && !hasNumbers(field)) return text;
 		if (field.part !== undefined) throw new FieldError(field, `“${text}” ${this.partProblem(field, outcome, owners)}`);
 		const problem = recordProblem(collection, text, outcome, this.use);
 		throw new UnclearName(field, problem, { collection, name: text, ids: 'several' in outcome ? outcome.several : [] });
@@ -270,4 +273,4 @@ function recordProblem(collection: string, name: string, outcome: NamedId, use: 
 	return `${matchesNoRecord(collection)} Correct it, ${otherwise}.`;
 }
 
-export const matchesNoRecord = (collection: string): string => `does not match any record of ${collection}.`;
+const matchesNoRecord = (collection: string): string => `does not match any record of ${collection}.`;

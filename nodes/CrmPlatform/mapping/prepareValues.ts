@@ -79,7 +79,8 @@ export async function prepareValues(
 	});
 	const mayBeNames = (item: number) =>
 		readerOf(item).mayNameRecords(item) ? evaluated.peek(item).values.filter(({ problem }) => !problem) : [];
-	const linkedIds = await lookUpLinks(execution, mayBeNames, rows?.use ?? 'written', notations?.source);
+	const linkedIds = await lookUpLinks(execution, mayBeNames, rows?.use ?? (execution.isChecked ? 'checked' : 'written'), notations?.source);
+	const { isChecked } = rows ?? execution;
 	const isForm = stored.mode === 'each';
 	const writesErrors = notations?.errorTexts === 'written';
 
@@ -98,7 +99,7 @@ export async function prepareValues(
 		for (const value of converted) {
 			const { field } = value;
 			const sent = fieldErrorOr(() => linkedIds.replaceNames(value, converted));
-			const refusal = sent instanceof FieldError ? sent : rows?.isChecked && !(rows.use === 'previewed' && isRecordLink(field)) ? refusalOf(field, sent) : undefined;
+			const refusal = sent instanceof FieldError ? sent : isChecked && !(rows?.use === 'previewed' && isRecordLink(field)) ? refusalOf(field, sent) : undefined;
 			if (refusal) refuse(field, refusal);
 			else setAtPath(body, field.path, sent);
 		}
