@@ -109,6 +109,8 @@ export interface Write {
 	body?: IDataObject;
 	/** Id of the deletion that it undoes, which its key names. */
 	deletion?: string;
+	/** The values that the record has afterwards, as far as the body does not say them. */
+	sets?: (record: IDataObject) => IDataObject;
 	/** The version that was read: a newer version is not overwritten. */
 	version?: string | number;
 	/** The record as read: without versions, changes are detected by comparing its values. */

@@ -129,6 +129,17 @@ test.each([undefined, 'made-up.1.x'])('a record that has the values already need
 	expect(answer[0]).not.toHaveProperty('token');
 });
 
+test('neither does a deal that is won already, or a record that has the tag already', async () => {
+	const { id: tag } = await sandbox.create('tags', { name: `Tag ${randomUUID()}` });
+	await sandbox.call('PUT', `/v1/deals/${deal.id}/tags/${tag}`);
+	await sandbox.call('POST', `/v1/deals/${deal.id}/win`, {});
+	const tagging = { kind: 'deal', action: 'tag', record: deal.id, tag };
+	for (const [tool, write] of [['change', tagging], ['act', { kind: 'deal', action: 'win', record: deal.id }]] as const) {
+		expect(JSON.stringify(await call(tool, write))).toMatch(/has these values already/);
+	}
+	isPreview(await call('change', { ...tagging, action: 'untag' }));
+});
+
 describe('a service without versions', () => {
 	const service = alteredService(sandbox, true);
 	const without = callerOfNewNodes(service, options);

@@ -96,8 +96,10 @@ const isUpdate = ({ writes: { description } }: PlannedWrite): boolean => descrip
 /** Whether the record has these values already. */
 export async function changesNothing(run: ToolRun, write: PlannedWrite): Promise<boolean> {
 	const { recordType, target } = write;
-	if (!target || !isUpdate(write)) return false;
-	return changesOf(await fieldsOfRecordType(run, recordType), writtenBody(write.write), target.record).length === 0;
+	const { sets } = write.write;
+	if (!target || !(isUpdate(write) || sets)) return false;
+	const values = { ...writtenBody(write.write), ...sets?.(target.record) };
+	return changesOf(await fieldsOfRecordType(run, recordType), values, target.record).length === 0;
 }
 
 /** What values change in a record; without a record, all values, since the record may have any. */

@@ -178,7 +178,7 @@ function previewWrite({ operation }: Execution, { description }: Writes, write: 
 	const isUnknown = write.mayExist === true && (!match || !holders);
 	const id = write.id ?? holders?.[0]?.id;
 	const record = id === undefined ? undefined : byId.get(id);
-	const { changes, patch } = comparison(fields).difference(record ?? {}, values);
+	const { changes, patch } = comparison(fields).difference(record ?? {}, { ...values, ...(record && write.sets?.(record)) });
 	const preview = { ...(record && !id?.startsWith(newId) ? { record } : { values }), changes };
 	const refusal = refusalOf(write, holders?.length ?? 0, record, changes, current)
 		?? (id === undefined && !isUnknown ? missingValue(description.fields, values) : undefined);

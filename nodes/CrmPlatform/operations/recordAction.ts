@@ -15,15 +15,16 @@ import { requireWrite } from '../writing/requireWrite';
  *
  * @param action the entry in n8n's list of actions, such as `Win deal`
  * @param segment the last segment of its path: `win` of `POST /deals/{id}/win`
- * @param offer its entry in the menu, whether it leaves the CRM, its output unless that is the record, and whether it takes values
+ * @param offer its entry in the menu, whether it leaves the CRM, its output unless that is the record, whether it takes values,
+ * and the values that it sets
  */
 export function recordAction(
 	action: string,
 	segment: string,
 	offer: Pick<Operation['option'], 'name' | 'value' | 'description'> &
-		Pick<Operation, 'output'> & { leavesTheCrm: boolean; takesValues?: true },
+		Pick<Operation, 'output'> & { leavesTheCrm: boolean; takesValues?: true; sets?: IDataObject },
 ): Operation {
-	const { leavesTheCrm, output, takesValues, ...option } = offer;
+	const { leavesTheCrm, output, takesValues, sets, ...option } = offer;
 	const answersRecord = output === undefined;
 	return {
 		option: { ...option, action },
@@ -46,7 +47,7 @@ export function recordAction(
 			const writeOf = (item: number) => {
 				const record = recordAt(execution, item);
 				const path = `${record.path}/${segment}`;
-				return { ...record, path, ...(bodyOf && { body: bodyOf(item) }) };
+				return { ...record, path, ...(sets && { sets: () => sets }), ...(bodyOf && { body: bodyOf(item) }) };
 			};
 			const resultFrom = answersRecord ? await simplifyWritten(execution) : (answer: IDataObject) => answer;
 			return writeRecords(execution, description, writeOf, resultFrom);

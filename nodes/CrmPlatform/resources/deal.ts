@@ -8,6 +8,7 @@ export const deal = everydayType({ name: 'Deal', value: 'deal', path: '/deals' }
 		value: 'lose',
 		description: 'Close a deal as lost, with the reason',
 		leavesTheCrm: false,
+		sets: { status: 'lost' },
 		takesValues: true,
 	}),
 	namedUpdate('Move deal to stage', {
@@ -38,11 +39,13 @@ export const deal = everydayType({ name: 'Deal', value: 'deal', path: '/deals' }
 		value: 'reopen',
 		description: 'Reopen a closed deal or ticket, or a completed task',
 		leavesTheCrm: false,
+		sets: { status: 'open' },
 	}),
 	recordAction('Win deal', 'win', {
 		name: 'Win',
 		value: 'win',
 		description: 'Close a deal as won',
 		leavesTheCrm: false,
+		sets: { status: 'won' },
 	}),
 ]);
