@@ -25,6 +25,19 @@ test('a page of the guide is read in five minutes', () => {
 	expect(long).toEqual([]);
 });
 
+test('all pages are read in two hours', () => {
+	const words = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md', { cwd: root })].map(wordsIn);
+	expect(words.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(27_000);
+});
+
+test('a page has one table of what may happen, of 30 rows at most', () => {
+	const long = globSync('docs/reference/*.md', { cwd: root }).filter((page) => {
+		const faults = read(page).split('\n\n').filter((part) => /^\|.*\| What (happens|the node does)\b/.test(part));
+		return faults.length > 1 || faults.some((table) => table.split('\n').length > 2 + 30);
+	});
+	expect(long).toEqual([]);
+});
+
 test('links lead to pages and pictures that exist', () => {
 	const linksIn = (page: string) =>
 		[...read(page).matchAll(/\]\(([^)\s]+)\)|src="([^"]+)"/g)].map(([, link, source]) => link ?? source ?? '');
