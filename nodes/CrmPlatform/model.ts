@@ -174,6 +174,8 @@ export interface Execution {
 	isChecked?: true;
 	/** What a call of CRM Platform Tools would write, in words, if a person decides about it. */
 	reviewedCall?: string;
+	/** Whether the writes are shown in place of being sent. */
+	isPreview?: boolean;
 	/** Whether this is the first attempt at a run of the node: none of its writes can have been done before. */
 	isFirst?: boolean;
 }

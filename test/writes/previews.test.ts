@@ -84,6 +84,18 @@ test('what would be refused is shown with the reason, and the other items too', 
 	expect(missing).toMatchObject([{ action: 'refused', reason: expect.stringMatching(/no record with this ID/) }]);
 });
 
+test('a link to no record, an empty required field and a missing one are refused', async () => {
+	const { id } = await sandbox.create('deals', { title: 'Renewal' });
+	const fields = ['owner_id', 'company_id', 'tag_ids', 'stage_id', 'title', 'source'];
+	const values = ['usr_gone', true, 'vip', 101, '', {}];
+	for (const [i, field] of fields.entries()) {
+		const { previews } = await preview(update('deal', id, { [field]: '={{ $json.value }}' }), [{ value: values[i] }] as IDataObject[]);
+		expect(previews).toMatchObject([{ action: 'refused' }]);
+	}
+	const { previews } = await preview(upsert('deal', 'external_id', { external_id: email }));
+	expect(previews).toMatchObject([{ action: 'refused', reason: expect.stringContaining('Title is empty') }]);
+});
+
 test('Delete and actions show the record that they concern', async () => {
 	const { id } = await sandbox.create('deals', { title: 'Renewal' });
 	expect((await preview(deleteRecord('deal', id))).previews).toMatchObject([{ action: 'delete', changes: [] }]);

@@ -81,6 +81,8 @@ type CreatedRecords = Map<string, IdentifiedRecord>;
 /** The records of a collection that the writes of a slice concern. */
 interface RecordsOfSlice {
 	fields: Field[];
+	/** The fields that no record can be without. */
+	required: Field[];
 	/** The records by id, as earlier items would leave them. */
 	byId: Map<string, IDataObject>;
 	/** Adds a record that a write would create, so that later items with its values find it. */
@@ -146,6 +148,7 @@ async function readCurrent(
 	}
 	return {
 		fields,
+		required: described?.create?.fields.filter(({ required }) => required) ?? [],
 		byId,
 		addCreated(record) {
 			const added = { ...record, id: `${newId}${created.size}` };
@@ -181,7 +184,7 @@ function previewWrite({ operation }: Execution, { description }: Writes, write: 
 	const { changes, patch } = comparison(fields).difference(record ?? {}, { ...values, ...(record && write.sets?.(record)) });
 	const preview = { ...(record && !id?.startsWith(newId) ? { record } : { values }), changes };
 	const refusal = refusalOf(write, holders?.length ?? 0, record, changes, current)
-		?? (id === undefined && !isUnknown ? missingValue(description.fields, values) : undefined);
+		?? (id === undefined && !isUnknown ? missingValue([...description.fields, ...current.required], values) : undefined);
 	if (refusal !== undefined) return { action: 'refused', ...preview, reason: refusal };
 	if (isUnknown) return { action: 'create or update', ...preview, reason: 'It is not known whether the record exists.' };
 	if (!record) {
@@ -197,12 +200,13 @@ function previewWrite({ operation }: Execution, { description }: Writes, write: 
 }
 
 /** Why the service would refuse a write, as far as its description and its records say. */
-function refusalOf({ id }: Write, matches: number, record: IDataObject | undefined, changes: Change[], { fields, holdersOf }: RecordsOfSlice): string | undefined {
+function refusalOf({ id }: Write, matches: number, record: IDataObject | undefined, changes: Change[], { fields, required, holdersOf }: RecordsOfSlice): string | undefined {
 	if (id !== undefined && !record) return 'There is no record with this ID, or the credential cannot read it.';
 	if (matches > 1) return 'Several records have the value to match on.';
 	for (const { field: name, to } of changes) {
 		const field = fields.find(({ path }) => path.join('.') === name);
-		const refusal = field && whyRefused(field, to);
+		const isCleared = isBlank(to) && required.some(({ name: needed }) => needed === name);
+		const refusal = field && (isCleared ? missingValue([{ ...field, required: true }], {}) : whyRefused(field, to));
 		if (refusal !== undefined) return refusal;
 		const holder = field && !isBlank(to) ? holdersOf(field, to)?.find((other) => other.id !== record?.id) : undefined;
 		if (holder?.id.startsWith(newId)) return `${field!.label}: an earlier item creates a record with the value “${String(to)}”.`;

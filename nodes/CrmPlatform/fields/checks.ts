@@ -69,12 +69,16 @@ const descriptionOf = ({ description }: Field): string => (description === '' ? 
 const address = { isValid: (value: string) => /^("[^"]*"|[^\s@"]+)@[^\s@]+$/.test(value), description: 'an email address' };
 const link = { isValid: (value: string) => URL.canParse(value), description: 'a web address such as https://example.com' };
 
+const hostname = { isValid: (value: string) => /^[^\s/@:.]+(\.[^\s/@:.]+)*$/.test(value), description: 'a domain such as example.com' };
+
 const formats: Record<string, { isValid(value: string): boolean; description: string } | undefined> = {
 	email: address,
 	'idn-email': address,
 	uri: link,
 	url: link,
 	iri: link,
+	hostname,
+	'idn-hostname': hostname,
 };
 
 /**

@@ -6,6 +6,7 @@ import { safeRegExp } from '../base/pattern';
 import { isBlank, listIn, withoutBlanks } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { foldedText, trimmed } from '../values/foldedText';
+import { listed } from '../values/listed';
 import { booleanIn } from '../values/readers';
 import type { Field } from './field';
 import { FieldError } from './fieldError';
@@ -110,8 +111,9 @@ export function toBoolean(field: Field, value: unknown): boolean {
 /** Finds a choice by its value or, failing that, by its label, if only one has it. */
 export function toChoice(field: Field, rawValue: unknown): unknown {
 	checkNumber(field, rawValue);
-	const value = phoneNumber(field, rawValue);
 	const { choices = [] } = field;
+	if (typeof rawValue === 'object' && choices.length > 0) throw refusal(field, rawValue, `one of: ${listed(choices.map(({ label }) => label))}`);
+	const value = phoneNumber(field, rawValue);
 	// n8n's dropdown returns text; the service may expect a number.
 	const exact = choices.find((choice) => String(choice.value) === String(value));
 	if (exact) return exact.value;

@@ -54,7 +54,7 @@ export async function lookUpLinks(
 	for (const item of (rows ?? n8n.getInputData()).keys()) {
 		// Expressions of many items would block n8n.
 		if (item % 1_000 === 999) await sleep(0);
-		for (const { field, value } of valuesOrNone(() => valuesOf(item))) if (isLink(field)) addNames(toFind, field, value, willExist);
+		for (const { field, value } of valuesOrNone(() => valuesOf(item))) if (isLink(field)) addNames(toFind, field, value, use, willExist);
 	}
 	const sources: FoundLinks['sources'] = new Map();
 	for (const [collection, ids] of toFind.ids) {
@@ -88,18 +88,18 @@ export async function lookUpLinks(
 	return new LinkedIds({ sources, records, missing, parts }, use, willExist);
 }
 
-function addNames({ names, ids, parts }: NamesToFind, field: Field, value: unknown, willExist: Execution['willExist']): void {
+function addNames({ names, ids, parts }: NamesToFind, field: Field, value: unknown, use: LinkUse, willExist: Execution['willExist']): void {
 	const add = (found: Map<string, Set<string>>, collection: string, text: string) => getOrCreate(found, collection, () => new Set<string>()).add(text);
 	withReplacedIds(field, idsOrNames(field, value), (collection, id) => {
 		if (field.part !== undefined) {
-			if (isName(field, id) && parseName(id).field !== 'id') parts.add(partsKey(field));
+			if (use === 'previewed' || (isName(field, id) && parseName(id).field !== 'id')) parts.add(partsKey(field));
 			return id;
 		}
 		if (willExist?.(collection, String(id))) return id;
 		const isId = !isName(field, id) || parseName(id).field === 'id';
 		if (!isId) add(names, collection, id.trim());
 		getOrCreate(ids, collection, () => new Set<string>());
-		if (isId && (typeof id === 'string' || typeof id === 'number')) add(ids, collection, parseName(String(id)).name);
+		if (isId && id !== null && typeof id !== 'object') add(ids, collection, parseName(String(id)).name);
 		return id;
 	});
 }
@@ -182,7 +182,8 @@ export class LinkedIds {
 			const ofSource = field.part === undefined ? this.found.sources.get(collection)?.(String(text)) : undefined;
 			if (ofSource !== undefined) return hasNumbers(field) ? numericId(field, ofSource, this.use) : ofSource;
 			const id = isName(field, idOrName) ? this.idOf(field, collection, idOrName, owners) : text;
-			if (field.part !== undefined || !this.found.missing.get(collection)?.get(String(id))) return id;
+			if (!this.isMissing(field, collection, String(id))) return id;
+			if (field.part !== undefined) throw new FieldError(field, `“${String(id)}” ${this.partProblem(field, { notFound: true }, owners)}`);
 			throw new FieldError(field, `no record of ${collection} has the ID “${String(id)}”${this.found.sources.has(collection) ? ', here or in the other system' : ''}.`);
 		});
 	}
@@ -205,6 +206,14 @@ export class LinkedIds {
 		if (field.part === undefined) return this.found.records.get(collection)?.get(text);
 		const parts = this.found.parts.get(partsKey(field));
 		return parts instanceof Error ? { failed: parts } : parts && partNamed(parts, text, owners);
+	}
+
+	/** Whether no record has an ID, or a part of one; only in a preview. */
+	private isMissing(field: Field, collection: string, id: string): boolean {
+		if (this.use !== 'previewed') return false;
+		if (field.part === undefined) return this.found.missing.get(collection)?.get(id) === true;
+		const parts = this.found.parts.get(partsKey(field));
+		return Array.isArray(parts) && !parts.some((part) => String(part.id) === id);
 	}
 
 	private partProblem(field: Field, outcome: NamedId, owners: unknown[]): string {

@@ -79,7 +79,8 @@ export async function prepareValues(
 	});
 	const mayBeNames = (item: number) =>
 		readerOf(item).mayNameRecords(item) ? evaluated.peek(item).values.filter(({ problem }) => !problem) : [];
-	const linkedIds = await lookUpLinks(execution, mayBeNames, rows?.use ?? (execution.isChecked ? 'checked' : 'written'), notations?.source);
+	const use = rows?.use ?? (execution.isPreview ? 'previewed' : execution.isChecked ? 'checked' : 'written');
+	const linkedIds = await lookUpLinks(execution, mayBeNames, use, notations?.source);
 	const { isChecked } = rows ?? execution;
 	const isForm = stored.mode === 'each';
 	const writesErrors = notations?.errorTexts === 'written';

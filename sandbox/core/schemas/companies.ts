@@ -10,7 +10,7 @@ const domainName = z.string().max(253).toLowerCase()
 	.regex(/^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/, {
 		message: 'Write a domain without a protocol and a path, such as altamira.example.',
 	})
-	.meta({ 'x-lower-case': true });
+	.meta({ format: 'hostname', 'x-lower-case': true });
 
 export const companies = defineResource({
 	name: 'companies',
