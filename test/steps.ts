@@ -60,7 +60,8 @@ export const unitSandboxAndIntegration: Step = {
 export const conformance: Step = {
 	name: 'contract',
 	async run() {
-		const isValid = await runNode([bin('@redocly', 'cli', 'bin', 'cli.js'), 'lint', 'contract/openapi.json']);
+		const redocly = bin('@redocly', 'cli', 'bin', 'cli.js');
+		const isValid = await runNode([redocly, 'lint', 'contract/openapi.json', '--config', 'test/redocly.yaml']);
 		const { ok, tests } = await runJest('conformance', ['--config', conformanceConfig]);
 		return { ok: isValid && ok, ...(tests && { tests }) };
 	},
