@@ -10,15 +10,6 @@ if (process.send) {
 }
 
 /**
- * A timer that does not keep its process alive.
- * @template {(...timer: any[]) => NodeJS.Timeout} Start
- * @param {Start} start
- */
-function leftBehind(start) {
-	return Object.assign((/** @type {Parameters<Start>} */ ...timer) => start(...timer).unref(), start);
-}
-
-/**
  * Gives tests the sandbox as Node.js loads it, once for all test files of a process: jest would load it
  * again for each file. Only for tests that call the sandbox over HTTP, as its classes are not those that a
  * test imports.
@@ -27,10 +18,27 @@ module.exports = class extends TestEnvironment {
 	/** @param {ConstructorParameters<typeof TestEnvironment>} settings */
 	constructor(...settings) {
 		super(...settings);
-		// Old versions of n8n leave timers behind, which would keep a worker alive: n8n-core looks after SSH
-		// connections, and `sleep` continues after what it limits has ended (up to 2.30).
 		const { setTimeout, setInterval } = this.global;
-		if (process.send) Object.assign(this.global, { setTimeout: leftBehind(setTimeout), setInterval: leftBehind(setInterval) });
+		/** @type {NodeJS.Timeout[]} */
+		this.intervals = [];
+		// n8n-core looks after SSH connections for ever, which would keep the modules of every test file in memory.
+		/** @type {(...timer: Parameters<typeof setInterval>) => NodeJS.Timeout} */
+		const endingInterval = (...timer) => {
+			const interval = setInterval(...timer);
+			this.intervals.push(interval);
+			return interval;
+		};
+		this.global.setInterval = Object.assign(endingInterval, setInterval);
+		// Up to n8n 2.30, `sleep` continues after what it limits has ended, which would keep a worker alive.
+		/** @type {(...timer: Parameters<typeof setTimeout>) => NodeJS.Timeout} */
+		const leftBehind = (...timer) => setTimeout(...timer).unref();
+		if (process.send) this.global.setTimeout = Object.assign(leftBehind, setTimeout);
 		this.global.loadSandbox = () => require('../sandbox/serve.ts');
+	}
+
+	/** @override */
+	async teardown() {
+		this.intervals.forEach(clearInterval);
+		await super.teardown();
 	}
 };
