@@ -10,6 +10,7 @@ import { searchLinked } from './pickers/linkPickers';
 import { getStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
 import { authentication, credentials } from './actionProperties';
+import { addNamesOption } from './parameters/outputParameters';
 import { eventProperties } from './trigger/eventProperties';
 import { receive } from './trigger/webhook/receive';
 import { subscriptionLifecycle } from './trigger/webhook/lifecycle';
@@ -104,6 +105,7 @@ export const webhookProperties: INodeProperties[] = [
 		placeholder: 'Add option',
 		default: {},
 		options: [
+			addNamesOption,
 			{
 				displayName: 'Test Events',
 				name: 'testEvents',

@@ -13,13 +13,12 @@ import { failureSummary, nodeFailure, reasonLines, withLines, type ItemFailure }
 import type { Execution, MayContinue, Operation, Resource, SlicedRun } from './model';
 import { previewOf } from './changes/preview';
 import { withLinkedNames } from './lookUp/linkedNames';
-import { storedParameter } from './mapping/storedParameter';
-import { isBlank } from './values/blank';
 import { allItems, summaryItem } from './output';
-import { readBoolean, readPreview } from './values/readers';
+import { readPreview } from './values/readers';
 import { dependsOnItem, refuseDiffering } from './mapping/sameForAll';
 import { valuesInOption } from './parameters/fieldParameters';
-import { addNamesOption, outputOption, isSummary, previewOption, simplifyProperty } from './parameters/outputParameters';
+import { addNamesOption, outputOption, isSummary, previewOption } from './parameters/outputParameters';
+import { namesToAdd, type NamesToAdd } from './reading/simplify';
 import { chosenResource } from './resources';
 import { eachItem, runAll, type ItemResult } from './schedule';
 import { asAnswer, type NodeOutput } from './toolCalls/toolAnswer';
@@ -92,7 +91,7 @@ async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewe
 }
 
 /** The items with the names of linked records; a page is one item with many records. */
-async function withNames({ api, resource }: Execution, items: INodeExecutionData[], names: 'free' | 'all'): Promise<INodeExecutionData[]> {
+async function withNames({ api, resource }: Execution, items: INodeExecutionData[], names: NamesToAdd): Promise<INodeExecutionData[]> {
 	const fields = (await api.describe(resource.path))?.fields ?? [];
 	const recordsOf = ({ json }: INodeExecutionData): IDataObject[] => (Array.isArray(json.records) ? (json.records as IDataObject[]) : [json]);
 	const named = (await withLinkedNames(api, fields, items.flatMap(recordsOf), names === 'all')).values();
@@ -111,15 +110,12 @@ const reportInterval = 30_000;
  *
  * @throws NodeOperationError for an invalid option, and for one that differs between items
  */
-function outputChoice(n8n: IExecuteFunctions, { options = [] }: Operation): { isSummarized: boolean; names: 'none' | 'free' | 'all' } {
+function outputChoice(n8n: IExecuteFunctions, { options = [] }: Operation): { isSummarized: boolean; names: NamesToAdd } {
 	try {
 		refuseDiffering(n8n, options.filter(({ name }) => optionsForAll.includes(name)));
 		const isSummarized = options.includes(outputOption) && isSummary(n8n);
 		if (isSummarized || !options.includes(addNamesOption)) return { isSummarized, names: 'none' };
-		const isSimple = storedParameter(n8n, simplifyProperty.name, false) !== false && isBlank(storedParameter(n8n, 'options.outputFields', []));
-		if (storedParameter(n8n, 'options.addNames', '') === '') return { isSummarized, names: isSimple ? 'free' : 'none' };
-		const isChosen = readBoolean(addNamesOption.displayName, n8n.getNodeParameter('options.addNames', 0));
-		return { isSummarized, names: isChosen ? 'all' : 'none' };
+		return { isSummarized, names: namesToAdd(n8n) };
 	} catch (error) {
 		throw nodeFailure(n8n, error as Error, 0);
 	}

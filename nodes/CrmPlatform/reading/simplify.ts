@@ -1,4 +1,4 @@
-import { isExpression, type IDataObject } from 'n8n-workflow';
+import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
 import { allCustomFields } from '../fields/field';
 import { isObject } from '../base/json';
@@ -9,6 +9,7 @@ import { isBlank } from '../values/blank';
 import { Evaluation } from '../mapping/expressions/evaluation';
 import { storedParameter } from '../mapping/storedParameter';
 import type { Execution } from '../model';
+import { addNamesOption, simplifyProperty } from '../parameters/outputParameters';
 import { readBoolean } from '../values/readers';
 
 /** A value to output: its name, and its path in the record. */
@@ -109,6 +110,16 @@ function chosenOutput(read: () => OutputField[] | undefined): OutputField[] | un
 	} catch {
 		return undefined;
 	}
+}
+
+/** Which names of linked records are added beside their ids: `free` are those that cost at most one request per record type. */
+export type NamesToAdd = 'none' | 'free' | 'all';
+
+/** A user who chooses whole records, or their fields, gets these alone unless the option says otherwise. @throws Error in the user's words */
+export function namesToAdd(n8n: IExecuteFunctions): NamesToAdd {
+	const isSimple = storedParameter(n8n, simplifyProperty.name, false) !== false && isBlank(storedParameter(n8n, 'options.outputFields', []));
+	if (storedParameter(n8n, 'options.addNames', '') === '') return isSimple ? 'free' : 'none';
+	return readBoolean(addNamesOption.displayName, n8n.getNodeParameter('options.addNames', 0)) ? 'all' : 'none';
 }
 
 /** The value of an output field; most are a field of the record. */

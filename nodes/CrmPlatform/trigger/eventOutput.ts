@@ -9,6 +9,9 @@ import { path } from '../api/http/path';
 import type { EventCatalog } from '../api/openapi/eventTypes';
 import { idText } from '../base/json';
 import { madeBy } from '../log/cause';
+import { withLinkedNames } from '../lookUp/linkedNames';
+import type { NamesToAdd } from '../reading/simplify';
+import { resourceAt } from '../resources';
 import { type OnlyIf, verdictOfEvent } from './onlyIf';
 
 export const outputShapes = ['record', 'current', 'event'] as const;
@@ -19,6 +22,8 @@ export interface EventOutput {
 	shape: (typeof outputShapes)[number];
 	/** The origin of the workflow that receives the event. */
 	origin: KeyOrigin;
+	/** The names of linked records in records; none in events. */
+	names: NamesToAdd;
 	/** The conditions of the trigger: the item says if they could not be decided. */
 	onlyIf?: OnlyIf | undefined;
 }
@@ -45,6 +50,27 @@ export async function eventOutput(
 	if (shape === 'record') return { ...object, event: eventSummary };
 	const now = await currentRecord(event, await api());
 	return { ...(now ?? object), event: { ...eventSummary, fetched_at: now ? new Date().toISOString() : null } };
+}
+
+/**
+ * Adds the names of linked records to the records that start an execution, which are looked up together.
+ *
+ * @param path of the record type, without version prefix; absent for records with their events
+ */
+export async function namedRecords(api: Connection, records: IDataObject[], names: NamesToAdd, path?: string): Promise<IDataObject[]> {
+	if (names === 'none' || records.length === 0) return records;
+	const meaningOf = meaningOfTypes(await api.describeEvents());
+	const pathOf = ({ event }: IDataObject) =>
+		path ?? resourceAt(meaningOf(String((event as IDataObject | undefined)?.type))?.template ?? '')?.path;
+	const named = [...records];
+	for (const recordPath of new Set(records.map(pathOf))) {
+		if (recordPath === undefined) continue;
+		const places = [...records.keys()].filter((i) => pathOf(records[i]!) === recordPath);
+		const { fields = [] } = (await api.describe(recordPath)) ?? {};
+		const found = await withLinkedNames(api, fields, places.map((i) => records[i]!), names === 'all');
+		for (const [k, i] of places.entries()) named[i] = found[k]!;
+	}
+	return named;
 }
 
 /** Reads the record; undefined if it no longer exists. */

@@ -7,7 +7,8 @@ import { listedChoice } from '../parameters/optionText';
 import { isIgnored, ownOrigin, ownOriginChoices, type IgnoredOrigins } from '../log/cause';
 import { type CrmEvent, isErased } from '../log/crmEvent';
 import { outputShapes, type EventOutput } from './eventOutput';
-import { type OnlyIf, onlyIfProperties, verdictOfEvent } from './onlyIf';
+import { asExecution, type OnlyIf, type TriggerContext, onlyIfProperties, verdictOfEvent } from './onlyIf';
+import { namesToAdd } from '../reading/simplify';
 
 /** The originators whose changes do not start the workflow. */
 export const ignoreProperties: INodeProperties[] = [
@@ -42,19 +43,19 @@ export const ignoreProperties: INodeProperties[] = [
 export const eventProperties: INodeProperties[] = [
 	listedChoice({ displayName: 'Event Names or IDs', name: 'events', required: true }, 'getEvents'),
 	{
-		displayName: 'Output',
+		displayName: 'Return',
 		name: 'output',
 		type: 'options',
 		options: [
 			{
 				name: 'Record',
 				value: 'record',
-				description: 'The record as it was at the time of the event, with the event in its field "event"',
+				description: 'The record as it was at the time of the event, with the event in "event"',
 			},
 			{
 				name: 'Record as It Is Now',
 				value: 'current',
-				description: 'The current version of the record, read from the CRM, with the event in its field "event"',
+				description: 'The record, read from the CRM when the workflow starts, with the event in "event"',
 			},
 			{
 				name: 'Full Event',
@@ -76,7 +77,7 @@ export const eventProperties: INodeProperties[] = [
 				{
 					displayName: 'Changed Field Names or IDs',
 					name: 'changedFields',
-					description: 'Only include changes to at least one of these fields. Events that are not changes, such as new records, are always included.',
+					description: 'Only include changes to at least one of these fields, and events that are not changes, such as new records.',
 				},
 				'getChangedFields',
 				['events'],
@@ -109,24 +110,15 @@ export interface EventChoice {
 	output: EventOutput;
 }
 
-/** The methods that n8n's contexts for triggers share. */
-interface ParameterReader {
-	getInstanceId(): string;
-	getWorkflow(): { id?: string | undefined };
-	getNodeParameter(name: string, fallback: unknown): unknown;
-}
-
 /** @throws Error in the user's words if no event is chosen, or a parameter has a value that it does not offer */
-export function readEventChoice(n8n: ParameterReader): EventChoice {
+export function readEventChoice(n8n: TriggerContext): EventChoice {
 	const events = texts(n8n.getNodeParameter('events', []));
 	if (events.length === 0) throw new Error('Choose at least one event that starts the workflow.');
 	const filters = n8n.getNodeParameter('filters', {}) as IDataObject;
+	const shape = readOption('Return', n8n.getNodeParameter('output', 'record'), outputShapes);
 	return {
 		events: [...new Set(events)].sort(),
-		output: {
-			shape: readOption('Output', n8n.getNodeParameter('output', 'record'), outputShapes),
-			origin: readOrigin(n8n),
-		},
+		output: { shape, origin: readOrigin(n8n), names: shape === 'event' ? 'none' : namesToAdd(asExecution(n8n)) },
 		filter: {
 			changedFields: texts(filters.changedFields),
 			equal: {
@@ -140,11 +132,11 @@ export function readEventChoice(n8n: ParameterReader): EventChoice {
 }
 
 /** The origin that the writes of this workflow carry. */
-export const readOrigin = (n8n: ParameterReader): KeyOrigin =>
+export const readOrigin = (n8n: TriggerContext): KeyOrigin =>
 	originOf(n8n.getInstanceId(), String(n8n.getWorkflow().id));
 
 /** @param filters the values of `ignoreProperties` */
-export function ignoredOrigins(n8n: ParameterReader, { ignore, ignoreUsers }: IDataObject): IgnoredOrigins | undefined {
+export function ignoredOrigins(n8n: TriggerContext, { ignore, ignoreUsers }: IDataObject): IgnoredOrigins | undefined {
 	const workflowOrigin = readOrigin(n8n);
 	const origins = texts(ignore).map((origin) => readOption('Ignore Changes Made By', origin, ownOriginChoices));
 	const ignored = { keys: origins.map((origin) => ownOrigin(origin, workflowOrigin)), users: texts(ignoreUsers) };

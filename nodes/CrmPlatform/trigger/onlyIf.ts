@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, IHookFunctions, INodeProperties, ITriggerFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions, IHookFunctions, INodeProperties, ITriggerFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Connection } from '../api/connection';
@@ -40,10 +40,13 @@ export const onlyIfSchema = z.object({
 
 export type OnlyIf = z.infer<typeof onlyIfSchema>;
 
-type TriggerContext = ITriggerFunctions | IHookFunctions;
+/** The contexts in which n8n runs a trigger. */
+export type TriggerContext = ITriggerFunctions | IHookFunctions | IWebhookFunctions;
+
+type PublishContext = ITriggerFunctions | IHookFunctions;
 
 /** The conditions as entered, with the events; undefined without conditions. */
-export function enteredOnlyIf(n8n: TriggerContext): string | undefined {
+export function enteredOnlyIf(n8n: PublishContext): string | undefined {
 	const raw = (name: string) => n8n.getNodeParameter(name, null, { rawExpressions: true });
 	const rows = raw('filters.onlyIf.rows');
 	return Array.isArray(rows) && rows.length > 0 ? JSON.stringify([raw('events'), rows, raw('filters.becomesTrue')]) : undefined;
@@ -55,7 +58,7 @@ export function enteredOnlyIf(n8n: TriggerContext): string | undefined {
  *
  * @throws Error in the user's words if the events are not about records of one type, and as readFilters does
  */
-export async function readOnlyIf(n8n: TriggerContext, api: Connection, events: string[], stored?: OnlyIf): Promise<OnlyIf | undefined> {
+export async function readOnlyIf(n8n: PublishContext, api: Connection, events: string[], stored?: OnlyIf): Promise<OnlyIf | undefined> {
 	const entered = enteredOnlyIf(n8n);
 	if (entered === undefined) return undefined;
 	if (isStartedByN8n(n8n) && stored?.entered === entered) return stored;

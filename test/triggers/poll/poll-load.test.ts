@@ -21,7 +21,7 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 		await loadGroup(group, {
 			api: { send, describeEvents } as unknown as Connection,
 			log: service.log,
-			output: { shape: 'current', origin: { instance: 'i', workflow: 'w' } },
+			output: { shape: 'current', origin: { instance: 'i', workflow: 'w' }, names: 'none' },
 			tries: 0,
 			cache: { events: new Map(), pages: new Map() },
 		});

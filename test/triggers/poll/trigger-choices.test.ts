@@ -28,7 +28,7 @@ describe('A trigger is not published with a value that its parameter does not of
 		['Executions at Once: enter a whole number of at least 1 instead of “2.5”.', changeChoice, { options: { atOnce: 2.5 } }],
 		['Interval (Seconds): enter a number of seconds up to 86400 instead of “5 min”.', changeChoice, { options: { interval: '5 min' } }],
 		['After a Crash: enter one of startAgain, setAside instead of “skip”.', changeChoice, { options: { afterCrash: 'skip' } }],
-		['Output: enter one of record, current, event instead of “raw”.', eventChoice, { output: 'raw' }],
+		['Return: enter one of record, current, event instead of “raw”.', eventChoice, { output: 'raw' }],
 		['Ignore Changes Made By: enter one of workflow, instance, undo instead of “me”.', eventChoice, { filters: { ignore: ['me'] } }],
 		['Recover Missed Events: enter true or false instead of “sometimes”.', hours, { recover: 'sometimes' }],
 		['Maximum Age (Hours): enter a number of hours up to 720 instead of “a day”.', hours, { recoverHours: 'a day' }],

@@ -2,7 +2,7 @@ import type { IDataObject, INodeProperties, ITriggerFunctions } from 'n8n-workfl
 import { DateTime } from 'luxon';
 
 import { filtersProperty } from '../../parameters/filterParameters';
-import { outputFieldsOption, simplifyProperty } from '../../parameters/outputParameters';
+import { addNamesOption, outputFieldsOption, simplifyProperty } from '../../parameters/outputParameters';
 import type { Resource } from '../../model';
 import { resources } from '../../resources';
 import { eventProperties, ignoreProperties } from '../eventProperties';
@@ -73,7 +73,7 @@ export const changeProperties: INodeProperties[] = [
 			},
 		],
 		default: 'now',
-		description: 'Where to start. If you change this later, the trigger starts over from there, but skips events for which this node already has an execution.',
+		description: 'Where to start. If you change this later, the trigger starts over from there, but skips events that already have an execution.',
 		displayOptions: forEvents,
 	},
 	{
@@ -190,6 +190,7 @@ export const changeProperties: INodeProperties[] = [
 				default: 15,
 				description: 'How often to poll the CRM',
 			},
+			addNamesOption,
 			{ ...outputFieldsOption, displayOptions: { show: { '/source': ['records'] } } },
 		],
 	},

@@ -14,6 +14,7 @@ import { loadGroup } from './loadGroup';
 import type { Beginning } from './openPosition';
 import { type Group, maxLag } from './position';
 import type { RecordReader } from './records';
+import { namedRecords } from '../eventOutput';
 import { asNodeError, reportFailure } from '../reportFailure';
 
 /** The user's choices, read at a publish: n8n evaluates no expressions later. */
@@ -31,6 +32,9 @@ export interface ReadingDependencies {
 
 /** Milliseconds between two looks at the credential: n8n does not report that it was changed. */
 const credentialInterval = 60_000;
+
+/** Milliseconds for which the names of linked records are remembered. */
+const maxNameAge = 60_000;
 
 /** Milliseconds between two readings while the service fails. */
 const maxPause = 5 * 60_000;
@@ -69,6 +73,8 @@ class ReadingLoop {
 	/** Aborted when an execution has ended, or when `signal` is aborted. */
 	private awake = new AbortController();
 	private isReading = false;
+	/** The connection by which names are read, and when it was first used (Unix epoch ms). */
+	private names: { api: Connection; since: number };
 	/** When to read next (Unix epoch ms). */
 	private nextRead = -Infinity;
 	private failures = 0;
@@ -91,6 +97,7 @@ class ReadingLoop {
 			report: (message) => reportFailure(n8n, new NodeOperationError(n8n.getNode(), message)),
 		});
 		this.lookedAtCredential = clock.now();
+		this.names = { api, since: -Infinity };
 		// At the end of the activation n8n stores its own copy, which may overwrite the state of another trigger.
 		this.storedAt = clock.now() - maxTimeUnstored + maxLag;
 		dispatcher.onSettled = () => {
@@ -174,9 +181,13 @@ class ReadingLoop {
 	}
 
 	private readonly load = async (group: Group, tries: number) => {
-		const { api, log } = this.service;
-		const { records, events } = this.choice;
-		return await loadGroup(group, { api, log, records, output: events.output, tries, cache: this.source });
+		const { api, log, clock } = this.service;
+		const { records, events: { output } } = this.choice;
+		const { items, failures } = await loadGroup(group, { api, log, records, output, tries, cache: this.source });
+		// A connection remembers names, which may change.
+		if (clock.now() - this.names.since > maxNameAge) this.names = { api: { ...api }, since: clock.now() };
+		const named = await namedRecords(this.names.api, items.map(({ json }) => json), output.names, records?.recordType);
+		return { items: named.map((json) => ({ json })), failures };
 	};
 
 	private storeOutcomes(): void {

@@ -15,6 +15,8 @@ import type { Backfill, Position } from './position';
 export interface RecordScope {
 	/** Collection path with version prefix. */
 	path: string;
+	/** Path of the record type, without version prefix. */
+	recordType: string;
 	list: ListDescription;
 	/** The filters as the user entered them. */
 	entered: string;
@@ -43,6 +45,7 @@ interface ListParameters {
 export class RecordReader {
 	/** Collection path with version prefix. */
 	readonly path: string;
+	readonly recordType: string;
 	/** The name of the scope: each scope has its own records. */
 	readonly scope: string;
 	/** The filters to store with the position. */
@@ -57,6 +60,7 @@ export class RecordReader {
 		this.api = api;
 		this.options = options;
 		this.path = options.path;
+		this.recordType = options.recordType;
 		this.scope = JSON.stringify([options.path, options.filters]);
 		this.filters = { entered: options.entered, queries: options.filters };
 		this.parameters = parametersOf(options);

@@ -4,7 +4,7 @@ import { connect, type Connection } from '../../api/connection';
 import { RecentMap } from '../../base/maps';
 import { systemClock } from '../../base/clock';
 import { type EventLog, openEventLog } from '../../log/eventLog';
-import { eventOutput } from '../eventOutput';
+import { eventOutput, namedRecords } from '../eventOutput';
 import { triggerKey } from '../storedState';
 import { type EventChoice, ignoredOrigins, passesFilter, readEventChoice, readOrigin } from '../eventProperties';
 import { asExecution, readOnlyIf } from '../onlyIf';
@@ -18,7 +18,7 @@ import { withFields } from '../../lookUp/lookUp';
 import { readFilters } from '../../mapping/filterValues';
 import { collectionPath, pickedId } from '../../mapping/locator';
 import type { Execution } from '../../model';
-import { chosenFields, simplify, summaryFields } from '../../reading/simplify';
+import { chosenFields, namesToAdd, simplify, summaryFields, type NamesToAdd } from '../../reading/simplify';
 import { resourceNamed } from '../../resources';
 
 /** Triggers whose failed start was reported. */
@@ -83,10 +83,10 @@ async function readChoice(n8n: ITriggerFunctions, api: Connection): Promise<Omit
 		const onlyIf = await readOnlyIf(n8n, api, events.events, storedPosition(n8n)?.choice.filter.onlyIf);
 		return { ...choice, events: { ...events, filter: { ...events.filter, onlyIf }, output: { ...events.output, onlyIf } } };
 	}
-	const { scope, eventTypes } = await readRecordChoice(n8n, api);
+	const { scope, eventTypes, names } = await readRecordChoice(n8n, api);
 	const options = n8n.getNodeParameter('options', {}) as IDataObject;
 	const filter = { changedFields: [], equal: {}, ignored: ignoredOrigins(n8n, options) };
-	const events: EventChoice = { events: eventTypes.sort(), filter, output: { shape: 'event', origin: readOrigin(n8n) } };
+	const events: EventChoice = { events: eventTypes.sort(), filter, output: { shape: 'event', origin: readOrigin(n8n), names } };
 	return { ...choice, events, scope };
 }
 
@@ -109,20 +109,20 @@ async function testItems(
 	records: RecordReader | undefined,
 ): Promise<INodeExecutionData[]> {
 	if (records) {
-		const found = await records.latest(maxShown);
+		const found = await namedRecords(api, await records.latest(maxShown), output.names, records.recordType);
 		if (found.length > 0) return found.map((json) => ({ json }));
 		throw new NodeOperationError(n8n.getNode(), 'No record matches');
 	}
-	const items: INodeExecutionData[] = [];
+	const items: IDataObject[] = [];
 	let searched = 0;
 	for await (const event of log.newestFirst(events)) {
 		if (passesFilter(event, filter)) {
-			items.unshift({ json: await eventOutput(event, output, async () => api) });
+			items.unshift(await eventOutput(event, output, async () => api));
 		}
 		searched += 1;
 		if (items.length === maxShown || searched === maxSearched) break;
 	}
-	if (items.length > 0) return items;
+	if (items.length > 0) return (await namedRecords(api, items, output.names)).map((json) => ({ json }));
 	throw new NodeOperationError(n8n.getNode(), 'None of the latest events matches', {
 		description:
 			'The trigger will still work once the workflow is published. To see an event here, make a matching change in the CRM, then test again.',
@@ -133,6 +133,7 @@ async function testItems(
 interface RecordChoice {
 	scope: RecordScope;
 	eventTypes: string[];
+	names: NamesToAdd;
 }
 
 /**
@@ -172,8 +173,10 @@ async function readRecordChoice(n8n: ITriggerFunctions, api: Connection): Promis
 	const needed = output && [...times, ...output.map(({ path: [name] }) => name)];
 	return {
 		eventTypes: matchingTypes.map(({ type }) => type.replace(/\{\w+\}/g, key)),
+		names: namesToAdd(execution.n8n),
 		scope: {
 			path,
+			recordType: resource.path,
 			list,
 			entered,
 			filters,

@@ -5,7 +5,8 @@ import { path } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
 import { newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
 import { readBoolean, readPositiveNumber } from '../../values/readers';
-import { type FoundSubscription, isAddress, isTest, type Subscription, type SubscriptionState, type TriggerFunctions } from './subscription';
+import type { TriggerContext } from '../onlyIf';
+import { type FoundSubscription, isAddress, isTest, type Subscription, type SubscriptionState } from './subscription';
 
 /**
  * Overlap (ms) of a recovery: a service may show events late, or answer from a replica that is some seconds
@@ -21,7 +22,7 @@ const maxRead = 10;
  *
  * @throws Error in the user's words if a parameter has a value that it does not offer
  */
-export function recoverHours(n8n: TriggerFunctions): number | undefined {
+export function recoverHours(n8n: TriggerContext): number | undefined {
 	if (isTest(n8n) || !readBoolean('Recover Missed Events', n8n.getNodeParameter('recover', true))) return undefined;
 	return readPositiveNumber('Maximum Age (Hours)', n8n.getNodeParameter('recoverHours', 24), { max: 720, unit: 'hours' });
 }

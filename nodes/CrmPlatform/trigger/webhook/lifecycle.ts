@@ -3,11 +3,11 @@ import { type IHookFunctions, NodeOperationError } from 'n8n-workflow';
 import { connect } from '../../api/connection';
 import { deleteSubscription } from '../../api/webhookSubscriptions';
 import { readEventChoice } from '../eventProperties';
-import { enteredOnlyIf, readOnlyIf } from '../onlyIf';
+import { enteredOnlyIf, readOnlyIf, type TriggerContext } from '../onlyIf';
 import { isStartedByN8n } from '../reportFailure';
 import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './backlog';
 import {
-	findOwnSubscription, isTest, matchesRequest, openSubscription, readSubscription, serialized, storeSubscription, type Subscription, type SubscriptionRequest, type SubscriptionState, type TriggerFunctions,
+	findOwnSubscription, isTest, matchesRequest, openSubscription, readSubscription, serialized, storeSubscription, type Subscription, type SubscriptionRequest, type SubscriptionState,
 } from './subscription';
 
 /**
@@ -75,7 +75,7 @@ export const subscriptionLifecycle = {
 
 const forgotten = 'because n8n has lost what this trigger had stored';
 
-export function inactive(n8n: TriggerFunctions, { id, status }: Subscription): NodeOperationError {
+export function inactive(n8n: TriggerContext, { id, status }: Subscription): NodeOperationError {
 	return new NodeOperationError(
 		n8n.getNode(),
 		`The webhook of this trigger is ${status} in the CRM, so no event would start the workflow`,

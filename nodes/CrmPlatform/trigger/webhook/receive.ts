@@ -1,14 +1,14 @@
-import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
-import { connect } from '../../api/connection';
+import { connect, type Connection } from '../../api/connection';
 import { RecentMap } from '../../base/maps';
 import { deliveredEvent, matchesEventPattern, type CrmEvent } from '../../log/crmEvent';
 import { readBoolean } from '../../values/readers';
-import { passesFilter, readEventChoice } from '../eventProperties';
+import { type EventChoice, passesFilter, readEventChoice } from '../eventProperties';
 import { causeOf, noOrigin } from '../../log/cause';
 import { triggerKey } from '../storedState';
 import { isTest, readSubscription } from './subscription';
-import { eventOutput } from '../eventOutput';
+import { eventOutput, type EventOutput, namedRecords } from '../eventOutput';
 import { explainForged } from './signature';
 
 /** The part of Node.js's response that shows how a delivery was answered. */
@@ -88,7 +88,9 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	const event = deliveredEvent(body);
 	if (!event) return answer(n8n, 400, 'The body is not an event');
 
-	const ignoredBecause = reasonToIgnore(n8n, event);
+	const { onlyIf } = readSubscription(n8n);
+	const { filter, output, ...choice } = readEventChoice(n8n);
+	const ignoredBecause = reasonToIgnore(n8n, event, { ...choice, filter: { ...filter, onlyIf } });
 	if (ignoredBecause !== undefined) return answer(n8n, 200, ignoredBecause);
 	// A test run ends with one event; the next test run may get the same one.
 	if (!isTest(n8n)) {
@@ -96,34 +98,31 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 		if (deliveryState === 'known') return answer(n8n, 200, 'This event has already started the workflow');
 		if (deliveryState === 'under way') return answer(n8n, 503, 'This event is being processed');
 	}
-	return await start(n8n, event);
+	return await start(n8n, event, { ...output, onlyIf });
 }
 
 /** Reason to ignore the event, if any. */
-function reasonToIgnore(n8n: IWebhookFunctions, event: CrmEvent): string | undefined {
+function reasonToIgnore(n8n: IWebhookFunctions, event: CrmEvent, { events, filter }: Pick<EventChoice, 'events' | 'filter'>): string | undefined {
 	if (event.type === testEvent) {
 		const startsOnTests = readBoolean('Test Events', n8n.getNodeParameter('options.testEvents', false));
 		return startsOnTests ? undefined : 'Test event received';
 	}
-	const { filter } = readEventChoice(n8n);
-	if (!isChosen(n8n, event.type)) return 'This trigger does not listen to this event';
+	if (!events.some((pattern) => matchesEventPattern(pattern, event.type))) return 'This trigger does not listen to this event';
 	if (!causeOf(event).isReported && filter.ignored?.keys.length) n8n.logger.warn(`${n8n.getNode().name}: ${noOrigin}`);
-	return passesFilter(event, { ...filter, onlyIf: readSubscription(n8n).onlyIf }) ? undefined : 'This event does not pass the filters';
+	return passesFilter(event, filter) ? undefined : 'This event does not pass the filters';
 }
 
-const isChosen = (n8n: IWebhookFunctions, type: string): boolean =>
-	readEventChoice(n8n).events.some((pattern) => matchesEventPattern(pattern, type));
-
-async function start(n8n: IWebhookFunctions, event: CrmEvent): Promise<IWebhookResponseData> {
-	const { output } = readEventChoice(n8n);
-	let json: IDataObject;
+async function start(n8n: IWebhookFunctions, event: CrmEvent, output: EventOutput): Promise<IWebhookResponseData> {
+	let api: Promise<Connection> | undefined;
+	const connected = async () => await (api ??= connect(n8n));
 	try {
-		json = await eventOutput(event, { ...output, onlyIf: readSubscription(n8n).onlyIf }, async () => await connect(n8n));
+		const item = await eventOutput(event, output, connected);
+		const [json = item] = output.names === 'none' ? [] : await namedRecords(await connected(), [item], output.names);
+		return { workflowData: [[{ json }]] };
 	} catch (error) {
 		n8n.logger.error(`${n8n.getNode().name}: ${(error as Error).message}`);
 		return answer(n8n, 503, 'The record could not be read. Try again later');
 	}
-	return { workflowData: [[{ json }]] };
 }
 
 function answer(n8n: IWebhookFunctions, status: number, message: string): IWebhookResponseData {

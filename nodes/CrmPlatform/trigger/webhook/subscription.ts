@@ -1,5 +1,5 @@
 import {
-	type IDataObject, type IHookFunctions, type ITriggerFunctions, type IWebhookFunctions, NodeApiError, NodeOperationError,
+	type IDataObject, type IHookFunctions, type ITriggerFunctions, NodeApiError, NodeOperationError,
 } from 'n8n-workflow';
 import { z } from 'zod';
 
@@ -8,7 +8,7 @@ import type { Connection } from '../../api/connection';
 import { undefinedIfGone } from '../../api/record';
 import { createSubscription, deleteSubscription, listSubscriptions, newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
 import { isSecret } from './signature';
-import { onlyIfSchema } from '../onlyIf';
+import { onlyIfSchema, type TriggerContext } from '../onlyIf';
 import { readState, storeState, triggerKey } from '../storedState';
 
 const subscription = z.object({
@@ -229,12 +229,10 @@ const schema = z.object({
 /** The static data of a webhook trigger. */
 export type SubscriptionState = z.infer<typeof schema>;
 
-export type TriggerFunctions = IHookFunctions | IWebhookFunctions | ITriggerFunctions;
-
 /** Whether this is a test run, which has a temporary address of its own. */
-export const isTest = (n8n: TriggerFunctions): boolean => !n8n.getWorkflow().active;
+export const isTest = (n8n: TriggerContext): boolean => !n8n.getWorkflow().active;
 
-export function readSubscription(n8n: TriggerFunctions): SubscriptionState {
+export function readSubscription(n8n: TriggerContext): SubscriptionState {
 	if (!isTest(n8n)) return readState(n8n, schema) ?? {};
 	const stored: unknown = n8n.getWorkflowStaticData('global')[testName(n8n)];
 	return schema.safeParse(JSON.parse(JSON.stringify(stored ?? {}))).data ?? {};
@@ -245,13 +243,13 @@ export function storeSubscription(n8n: IHookFunctions | ITriggerFunctions, state
 	else storeState(n8n, state);
 }
 
-const testName = (n8n: TriggerFunctions): string => `crmPlatformTest/${n8n.getNode().id}`;
+const testName = (n8n: TriggerContext): string => `crmPlatformTest/${n8n.getNode().id}`;
 
 /** The running work of this process, by trigger. */
 const underWay = new Map<string, Promise<unknown>>();
 
 /** Serializes the work of each trigger, so that a check never undoes an unpublish. */
-export async function serialized<Result>(n8n: TriggerFunctions, work: () => Promise<Result>): Promise<Result> {
+export async function serialized<Result>(n8n: TriggerContext, work: () => Promise<Result>): Promise<Result> {
 	const name = `${triggerKey(n8n)} ${String(isTest(n8n))}`;
 	const turn = (underWay.get(name) ?? Promise.resolve()).catch(() => undefined).then(work);
 	underWay.set(name, turn);

@@ -142,7 +142,9 @@ export function choiceOf(
 		groupSize,
 		interval: 15_000,
 		events: {
-			events: isCopy ? recordTypes : events, filter: { changedFields: [], equal: { stage: [] } }, output: { shape: 'event', origin },
+			events: isCopy ? recordTypes : events,
+			filter: { changedFields: [], equal: { stage: [] } },
+			output: { shape: 'event', origin, names: 'none' },
 		},
 		...(isCopy && { records: readerOf(stage, page) }),
 	};

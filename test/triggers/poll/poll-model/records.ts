@@ -30,7 +30,8 @@ export function readerOf(stage: string, answer: (query: Query) => object): Recor
 		send: async ({ query }: { query: Query }) => ({ status: 200, headers: {}, body: answer(query) }),
 	} as unknown as Connection;
 	const filters = [stage === '' ? {} : { stage }];
-	return new RecordReader(api, { path: '/v1/people', list, entered: stage, filters, queries: filters, output: (record) => record });
+	const scope = { path: '/v1/people', recordType: '/people', list, entered: stage, filters, queries: filters };
+	return new RecordReader(api, { ...scope, output: (record) => record });
 }
 
 /** A page of the list of records, as the service answers. The cursor names a record that may have been deleted. */
