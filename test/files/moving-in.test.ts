@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { IDataObject } from 'n8n-workflow';
 
 import { useBinaryStore } from '../support/binary-store.ts';
+import { fileRuns } from '../support/file-runs.ts';
 import { run } from '../support/node-runs.ts';
 import { useSandbox } from '../support/sandbox.ts';
 import { undoing } from '../support/undo-node.ts';
@@ -10,6 +11,7 @@ import { undoing } from '../support/undo-node.ts';
 /** A user who has nothing but the exports of a system, its name and the page on moving in. */
 const sandbox = useSandbox({ contacts: 0 });
 const store = useBinaryStore();
+const { importOf } = fileRuns(sandbox, store);
 const folder = `${__dirname}/../support/exports`;
 
 const everything = async () =>
@@ -65,4 +67,42 @@ test.each<[source: string, unmatched: string[], links: number]>([
 	expect(await everything()).toEqual(after);
 	await undoing(sandbox).undo(`${source}-1`);
 	expect(await everything()).toEqual(before);
+});
+
+test.each<[kind: string, columns: Record<string, string | null>]>([
+	['contact', {
+		'(Do Not Modify) Contact': 'external_id',
+		Name: 'last_name',
+		'First Name': 'first_name',
+		Emails: 'email',
+		'Phone numbers': 'phone',
+		Title: null,
+		'Position - Work': 'job_title',
+		Accounts: 'company_id',
+		// Of two addresses.
+		'Address 1: Street 1': null,
+		'Primary location > City': null,
+		'Lead owner': 'owner_id',
+	}],
+	['company', {
+		'hubspot ID': 'external_id',
+		'Company name': 'name',
+		'Billing Address': 'address.street',
+		BillingCity: 'address.city',
+		'Parent Organisation Id': 'parent_company_id',
+		'Propietario de la empresa': 'owner_id',
+	}],
+	['deal', {
+		id: 'external_id',
+		deal_id: null,
+		'Opportunity Name': 'title',
+		'Current stage name': 'stage_id',
+		'Primary Contact Name': 'contact_id',
+		'Lead Source': 'source',
+		'Est. Close Date': 'expected_close_date',
+	}],
+])('the columns of a %s are recognized with what exports add to them, and never two of one field', async (kind, columns) => {
+	const csv = `${Object.keys(columns).join(',')}\n${Object.keys(columns).map((_, i) => `v${i}`).join(',')}\n`;
+	const { json } = await importOf(csv, { kind, sourceName: 'hubspot', importAs: 'upsert', matchOn: 'external_id', preview: true });
+	expect(Object.fromEntries((json.columns as IDataObject[]).map(({ column, field }) => [column, field]))).toEqual(columns);
 });

@@ -103,13 +103,13 @@ describe('related files', () => {
 	});
 
 	test('whose record type is unclear are shown in the preview, stop a run, and are chosen by the user', async () => {
-		const files = { 'export.csv': 'Record ID,Naam,Handy\n31,Clear,+49170555011\n' };
+		const files = { 'export.csv': 'Record ID,Alias,Handy\n31,Clear,+49170555011\n' };
 		const why = expect.stringContaining('Choose its record type') as string;
 		expect((await moveIn(files, { preview: true })).items).toMatchObject([{ json: { record_type: null, why } }]);
 		await sandbox.clear();
 		expect((await failure(await setupOf(files))).message).toMatch(/export\.csv: .*Choose its record type under Files\. Nothing was written/);
 		expect(await sandbox.writes()).toEqual([]);
-		const choice = { file: 'export.csv', kind: 'contact', columns: 'Naam → last_name\nHandy →' };
+		const choice = { file: 'export.csv', kind: 'contact', columns: 'Alias → last_name\nHandy →' };
 		const { of } = await moveIn(files, { files: { files: [choice] } });
 		expect(of('export.csv').json).toMatchObject({ created: 1, why: 'Chosen' });
 		expect(await sandbox.list('contacts?external_id=hubspot:31')).toMatchObject([{ last_name: 'Clear', phone: null }]);

@@ -5,7 +5,7 @@ import { valueShape } from '../fields/fieldKinds';
 import { isPhone } from '../fields/notations';
 import { externalId } from '../lookUp/sourceIds';
 import { FieldNames, meaningText, wordsOf, type Meaning } from './fieldNames';
-import { recordWords, foreignNamesOf } from './foreignNames';
+import { isPartOfAddress, kindOfAddress, UsualNames, withoutSuffix } from './foreignNames';
 
 /** A column of a table, or a name that its records have. */
 export interface Column {
@@ -43,8 +43,10 @@ export interface MatchedFields {
 	recordFieldNames: ReadonlySet<string>;
 	/** The words of their names and labels. */
 	recordFieldWords: ReadonlySet<string>;
-	/** The names of the links that the IDs of the other system lead to, if the columns come from one. */
-	sourceLinks?: ReadonlySet<string>;
+	/** The system that the columns come from, if its IDs are kept. */
+	source?: string;
+	/** The names of the links that IDs of that system can lead to, and whether it has records there. */
+	sourceLinks?: ReadonlyMap<string, boolean>;
 }
 
 /** What the user has chosen for a column: the field’s name or label, or nothing to leave the column out. */
@@ -58,13 +60,14 @@ export type ChosenColumns = ReadonlyMap<string, string | undefined>;
  */
 export function matchColumns(columns: Column[], target: MatchedFields, chosen: ChosenColumns = new Map()): ColumnMatch[] {
 	const names = new FieldNames(target.fields, target.recordFieldNames);
+	const usual = new UsualNames(names, target);
 	const matches = columns.map((column): ColumnMatch => {
 		const match = chosen.has(column.name) ? chosenMatch(names, column.name, chosen.get(column.name)) : namedMatch(names, column, target);
 		return { name: column.name, filled: column.filled, samples: column.samples, ...match };
 	});
 	for (const match of matches.filter(({ isChosen }) => isChosen)) yieldTo(match, matches);
-	for (const [field, fitting] of columnsOfIds(columns, matches, names, target)) settle(field, fitting, matches, 'IDs of the other system');
-	for (const [field, fitting] of columnsByUsualName(columns, matches, names, target)) settle(field, fitting, matches, 'Usual name of this field');
+	for (const [field, fitting] of columnsOfIds(columns, matches, usual, target)) settle(field, fitting, matches, 'IDs of the other system');
+	for (const [field, fitting] of columnsByUsualName(columns, matches, usual)) settle(field, fitting, matches, 'Usual name of this field');
 	for (const match of matches) {
 		const suggested = match.why === unknownName ? suggestion(match, target.fields) : undefined;
 		if (suggested && !isTaken(matches, suggested)) match.why += `. Its values look like those of “${suggested.label}”`;
@@ -126,9 +129,10 @@ function namedMatch(names: FieldNames, { name, samples }: Column, { recordFieldN
 		const fields = [meaning!, ...others].map((other) => `“${meaningText(other)}”`);
 		return { meaning: meaning!, why: `Could mean any of ${fields.join(', ')}: choose one under Exceptions` };
 	}
-	if (typeof meaning === 'string' && samples.some((value) => typeof value === 'string' && !/^\s*[{[]/.test(value))) {
-		return { why: `“${name}” has several parts, each of which needs a column of its own` };
-	}
+	const isText = samples.some((value) => typeof value === 'string' && !/^\s*[{[]/.test(value));
+	if (typeof meaning === 'string' && isText) return { why: `“${name}” has several parts, each of which needs a column of its own` };
+	// Such as all emails of a contact, each with its purpose.
+	if (typeof meaning === 'object' && meaning.kind === 'json' && isText) return { why: unknownName };
 	if (meaning !== undefined) return { meaning, why: 'Name of this field' };
 	const isReadOnly = recordFieldNames.has(name) || recordFieldWords.has(wordsOf(name));
 	return isReadOnly ? { isReadOnly, why: 'Only the CRM fills this field' } : { why: unknownName };
@@ -136,31 +140,30 @@ function namedMatch(names: FieldNames, { name, samples }: Column, { recordFieldN
 
 /**
  * The filled columns with IDs of the other system, by the field of these: the record's own (`Id`), and links (`Company ID`,
- * `AccountId`, `Associated Contact IDs`), which names of the linked records give way to.
+ * `AccountId`, `Associated Contact IDs`). Names of the linked records give way to them if the CRM has records of the system.
  */
-function columnsOfIds(columns: Column[], matches: ColumnMatch[], names: FieldNames, { collection, fields, sourceLinks }: MatchedFields): Map<Field, Column[]> {
+function columnsOfIds(columns: Column[], matches: ColumnMatch[], usual: UsualNames, { fields, source = '', sourceLinks }: MatchedFields): Map<Field, Column[]> {
 	const byField = new Map<Field, Column[]>();
 	if (!sourceLinks) return byField;
-	const usual = foreignNamesOf(collection, wordsOf);
-	const named = (name: string): Field[] => {
-		const meanings = names.meaningsOf(name).filter((meaning) => typeof meaning === 'object');
-		return meanings.length > 0 ? meanings : fields.filter((field) => usual.get(wordsOf(name))?.has(field.name));
-	};
+	const hasPlainId = columns.some(({ name, filled }) => filled > 0 && /^id$/i.test(name));
 	for (const [i, column] of columns.entries()) {
 		const match = matches[i]!;
-		const [, of, plural] = /^(.*?)[\s_.-]*id(s?)$/i.exec(withoutSuffix(column.name)) ?? [];
+		const name = withoutSuffix(column.name).replace(new RegExp(`^${source}[\\s_-]+`, 'i'), '');
+		const [, of, plural] = /^(.*?)(?:[\s_.:>-]*record)?[\s_.:>-]*id(s?)$/i.exec(name) ?? [];
 		if (of === undefined || match.isChosen || column.filled === 0) continue;
-		if (of === '' && match.meaning === undefined) {
-			const ownId = fields.find(({ name }) => name === externalId.name);
+		const field = usual.fieldOf(name);
+		if ((of === '' || (field?.name === externalId.name && !hasPlainId)) && match.meaning === undefined) {
+			const ownId = fields.find((other) => other.name === externalId.name);
 			if (ownId) getOrCreate(byField, ownId, () => []).push(column);
 			continue;
 		}
-		const [link] = [column.name, ...variantsOf(of, recordWords[collection] ?? [])].flatMap(named).filter((field) => isRecordLink(field));
+		const link = [field, usual.fieldOf(of)].find((other) => other && isRecordLink(other));
 		if (!link) continue;
-		const list = plural === '' ? undefined : fields.find((field) => field.collection === link.collection && valueShape(field) === 'list' && field.part === undefined);
-		const field = list ?? link;
-		if (sourceLinks.has(field.name)) getOrCreate(byField, field, () => []).push(column);
-		else if (match.name !== field.name) Object.assign(match, { meaning: undefined, why: `The CRM does not know the other system’s IDs of “${field.label}”` });
+		const links = plural === '' ? undefined : fields.find((other) => other.collection === link.collection && valueShape(other) === 'list' && other.part === undefined);
+		const target = links ?? link;
+		const isNamed = columns.some((other) => other !== column && other.filled > 0 && !/id$/i.test(other.name) && usual.fieldOf(other.name) === target);
+		if (sourceLinks.get(target.name) || (sourceLinks.has(target.name) && !isNamed)) getOrCreate(byField, target, () => []).push(column);
+		else if (match.name !== target.name) Object.assign(match, { meaning: undefined, why: `The CRM does not know the other system’s IDs of “${target.label}”` });
 	}
 	for (const [field, ids] of byField) {
 		for (const match of matches) if (goesInto(match, field) && !match.isChosen) Object.assign(match, { meaning: undefined, why: `“${ids[0]!.name}” goes into this field` });
@@ -169,40 +172,25 @@ function columnsOfIds(columns: Column[], matches: ColumnMatch[], names: FieldNam
 }
 
 /** The filled columns that have no field yet, by the field that a usual name stands for. */
-function columnsByUsualName(
-	columns: Column[],
-	matches: ColumnMatch[],
-	names: FieldNames,
-	{ collection, fields }: MatchedFields,
-): Map<Field, Column[]> {
-	const usual = foreignNamesOf(collection, wordsOf);
+function columnsByUsualName(columns: Column[], matches: ColumnMatch[], usual: UsualNames): Map<Field, Column[]> {
+	const found = usual.fieldsOf(columns);
+	const fitting = columns.flatMap((column, i): Array<{ column: Column; match: ColumnMatch; field: Field }> => {
+		const match = matches[i]!;
+		const { field, isByOthers } = found[i]!;
+		const isOpen = match.why === unknownName || (isByOthers && match.meaning === undefined && !match.isChosen);
+		return isOpen && column.filled > 0 && field ? [{ column, match, field }] : [];
+	});
+	const placed = matches.filter(({ meaning, filled }) => filled > 0 && typeof meaning === 'object' && isPartOfAddress(meaning));
+	const addresses = [...placed, ...fitting.filter(({ field }) => isPartOfAddress(field)).map(({ match }) => match)].map(({ name }) => kindOfAddress(name));
+	const chosen = placed.find(({ isChosen }) => isChosen);
 	const byField = new Map<Field, Column[]>();
-	for (const [i, column] of columns.entries()) {
-		if (matches[i]!.why !== unknownName || column.filled === 0) continue;
-		for (const variant of variantsOf(column.name, recordWords[collection] ?? [])) {
-			const named = variant === column.name ? [] : names.meaningsOf(variant);
-			const found = named.length > 0 ? named : [...(usual.get(wordsOf(variant)) ?? [])].flatMap((name) => fields.find((field) => field.name === name) ?? []);
-			const [field, ...others] = found;
-			// An ID without a name is the other system's.
-			if (typeof field !== 'object' || others.length > 0 || field.name === 'id') continue;
-			getOrCreate(byField, field, () => []).push(column);
-			break;
-		}
+	for (const { column, match, field } of fitting) {
+		// Parts of two addresses would be mixed.
+		const isMixed = isPartOfAddress(field) && new Set(addresses).size > 1 && !(chosen && kindOfAddress(chosen.name) === kindOfAddress(column.name));
+		if (isMixed) match.why = 'Another address is filled, too: choose a column of the right one under Exceptions';
+		else getOrCreate(byField, field, () => []).push(column);
 	}
 	return byField;
-}
-
-/** A name without a note in parentheses, and without what Salesforce adds to custom fields. */
-const withoutSuffix = (name: string): string => name.replace(/\s*\([^()]*\)\s*$/, '').replace(/__c$/i, '');
-
-/** A name without what exports add: `Person - Email`, `Tier__c`, `Last Change (GMT+1)`, `Address 1 - City`, `Phone 1 - Value`. */
-function variantsOf(name: string, prefixes: string[]): string[] {
-	const plain = withoutSuffix(name)
-		.replace(/ 1 - Value$/i, '')
-		.replace(/^(\w+) 1 - /, '$1 ')
-		.replace(/ - (Work|Main|Primary)$/i, '');
-	const prefix = new RegExp(`^(?:${prefixes.join('|')})(?:\\s*[-:._]\\s*|\\s+)(?=\\S)`, 'i');
-	return [...new Set([name, plain, ...(prefixes.length > 0 ? [plain.replace(prefix, '')] : [])])];
 }
 
 /** Kinds of values that can be recognized, by the format of their field. */

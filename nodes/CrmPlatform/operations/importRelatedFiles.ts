@@ -81,11 +81,15 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 	const chosen = chosenFiles(n8n);
 	const others: Array<InputFile & { json: IDataObject }> = [];
 	const typed: RelatedFile[] = [];
+	const found: Array<InputFile & { type: Resource; why: string; survey: FileSurvey }> = [];
 	for (const file of inputFiles(n8n)) {
-		const related = await typedFile({ ...execution, willExist }, recordTypes, file, chosen.get(file.name));
-		if (typeof related === 'string') others.push({ ...file, json: { file: file.name, record_type: null, why: related } });
-		else typed.push(related);
+		const survey = await readThenClose(await opened(n8n, file), async (records) => await surveyed(n8n, records));
+		const { type, why } = await typeOf(execution, recordTypes, file.name, survey, chosen.get(file.name)?.kind);
+		if (type) found.push({ ...file, type, why, survey });
+		else others.push({ ...file, json: { file: file.name, record_type: null, why } });
 	}
+	const collections = new Set(found.map(({ type }) => type.path.slice(1)));
+	for (const file of found) typed.push(await plannedFile({ ...execution, willExist, resource: file.type }, file, collections, chosen.get(file.name)));
 	const unclear = others.find(({ json }) => json.why !== leftOut);
 	const isPreview = readPreview(n8n.getNodeParameter('preview', 0, true));
 	if (unclear && !isPreview) throw new Error(`${unclear.name}: ${String(unclear.json.why)} Nothing was written.`);
@@ -183,48 +187,61 @@ function inputFiles(n8n: IExecuteFunctions): InputFile[] {
 
 const leftOut = 'Left out by choice.';
 
-/** @returns the file with its plan, or why it is not imported */
-async function typedFile(execution: Execution, recordTypes: Resource[], file: InputFile, chosen: ChosenFile | undefined): Promise<RelatedFile | string> {
-	const { n8n, api } = execution;
-	const survey = await readThenClose(await opened(n8n, file), async (records) => await surveyed(n8n, records));
-	if (chosen?.kind === 'none') return leftOut;
-	const found = chosen?.kind ? { type: recordTypes.find(({ value }) => value === chosen.kind), why: 'Chosen' } : await typeOf(execution, recordTypes, file.name, survey);
-	const { type, why } = found;
-	if (!type) return `${why} Choose its record type under Files.`;
-	const ofType = { ...execution, resource: type };
-	const description = await api.describe(type.path);
+/** @param related the collections that have files */
+async function plannedFile(
+	execution: Execution,
+	{ survey, why, ...file }: InputFile & { why: string; survey: FileSurvey },
+	related: ReadonlySet<string>,
+	chosen: ChosenFile | undefined,
+): Promise<RelatedFile> {
+	const { n8n, api, resource } = execution;
+	const description = await api.describe(resource.path);
 	const match = description?.upsert?.job?.match?.values ?? [];
-	const target = { ...(await planOf(ofType, file.item, { operation: 'upsert', ...(match[0] !== undefined && { matchOn: match[0] }) })), name: file.name };
+	const target = { ...(await planOf(execution, file.item, { operation: 'upsert', ...(match[0] !== undefined && { matchOn: match[0] }) })), name: file.name, related };
 	const plan = await readThenClose(await opened(n8n, file), async (records): Promise<ImportPlan> => {
 		const exceptions = chosen?.columns ?? new Map<string, string>();
-		return { ...target, columns: await planColumns(ofType, target, { exceptions, only: undefined }, records, survey) };
+		return { ...target, columns: await planColumns(execution, target, { exceptions, only: undefined }, records, survey) };
 	});
 	const filled = (name: string) => Number(plan.columns.table.find(({ field }) => field === name)?.filled ?? 0);
 	const key = [externalId.name, ...match].find((name) => match.includes(name) && (name === externalId.name ? filled(name) > 0 : filled(name) === survey.rows));
 	const { missing } = plan;
-	Object.assign(plan, await planOf(ofType, file.item, key === undefined ? { operation: 'create', missing } : { operation: 'upsert', matchOn: key, missing }));
+	Object.assign(plan, await planOf(execution, file.item, key === undefined ? { operation: 'create', missing } : { operation: 'upsert', matchOn: key, missing }));
 	if (key === undefined) delete plan.matchOn;
-	return { ...file, execution: ofType, plan, fields: description?.create?.fields ?? [], why, lateLinks: [], ids: new Map(), check: () => undefined, json: {}, files: {} };
+	return { ...file, execution, plan, fields: description?.create?.fields ?? [], why, lateLinks: [], ids: new Map(), check: () => undefined, json: {}, files: {} };
 }
 
-/** The record type that the name of a file says; otherwise, the one with the most of its columns. */
-async function typeOf(execution: Execution, recordTypes: Resource[], name: string, { columns }: FileSurvey): Promise<{ type?: Resource; why: string }> {
-	const words = new Set(name.toLowerCase().replace(/\.\w+$/, '').split(/[^\p{L}]+/u).map((word) => (word === 'people' ? 'person' : word.replace(/ies$/, 'y').replace(/s$/, ''))));
+/** The record type that the user has chosen, or the name of the file says; otherwise, the one with the most of its columns. */
+async function typeOf(
+	execution: Execution,
+	recordTypes: Resource[],
+	name: string,
+	{ columns }: FileSurvey,
+	chosen: string | undefined,
+): Promise<{ type?: Resource; why: string }> {
+	if (chosen === 'none') return { why: leftOut };
+	const chosenType = chosen === '' ? undefined : recordTypes.find(({ value }) => value === chosen);
+	if (chosenType) return { type: chosenType, why: 'Chosen' };
+	const words = new Set(name.normalize('NFC').toLowerCase().replace(/\.\w+$/, '').split(/[^\p{L}]+/u).map((word) => (word === 'people' ? 'person' : word.replace(/ies$/, 'y').replace(/s$/, ''))));
 	const namesOf = ({ path, name: typeName }: Resource) => [...(recordWords[path.slice(1)] ?? []), typeName.toLowerCase()];
-	const [named, ...more] = recordTypes.filter((type) => namesOf(type).some((word) => words.has(word)));
-	if (named && more.length === 0) return { type: named, why: 'By the name of the file' };
-	const candidates = more.length > 0 ? [named!, ...more] : recordTypes.filter(({ path }) => recordWords[path.slice(1)]);
+	// A lead is a person, a company or a deal, each in some systems.
+	words.delete('lead');
+	const named = recordTypes.filter((type) => namesOf(type).some((word) => words.has(word)));
 	const filled = columns.filter((column) => column.filled > 0);
+	const candidates = [...new Set([...named, ...recordTypes.filter(({ path }) => recordWords[path.slice(1)])])];
 	const counted = await Promise.all(
-		candidates.map(async (type) => {
-			const fields = (await execution.api.describe(type.path))?.create?.fields ?? [];
-			const target = { path: type.path, fields: fields.filter((field) => field.name !== allCustomFields) };
-			const matches = matchColumns(filled, await matchedFields({ ...execution, resource: type }, target, true));
-			return { type, count: matches.filter(({ meaning }) => meaning !== undefined).length };
+		candidates.map(async (candidate) => {
+			const fields = (await execution.api.describe(candidate.path))?.create?.fields ?? [];
+			const target = { path: candidate.path, fields: fields.filter((field) => field.name !== allCustomFields) };
+			const matches = matchColumns(filled, await matchedFields({ ...execution, resource: candidate }, target, chosenSource(execution.n8n)));
+			return { type: candidate, count: matches.filter(({ meaning }) => meaning !== undefined).length };
 		}),
 	);
-	const [best, second] = counted.sort((a, b) => b.count - a.count);
-	if (!best || best.count < 2 || best.count === second?.count) return { why: 'Neither its name nor its columns say what it has.' };
+	counted.sort((a, b) => b.count - a.count);
+	const ofName = counted.filter(({ type }) => named.includes(type));
+	const [best, second] = ofName.length > 1 ? ofName : counted;
+	if (ofName.length === 1 && ofName[0]!.count * 2 >= best!.count) return { type: ofName[0]!.type, why: 'By the name of the file' };
+	if (ofName.length === 1) return { why: `Its name says ${ofName[0]!.type.name}, but its columns say ${best!.type.name}. Choose its record type under Files.` };
+	if (!best || best.count < 2 || best.count === second?.count) return { why: 'Neither its name nor its columns say what it has. Choose its record type under Files.' };
 	return { type: best.type, why: `${best.count} of ${filled.length} filled columns are fields of this record type` };
 }
 

@@ -1,11 +1,12 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
+import { oncePerConnection } from '../api/oncePerConnection';
 import { getOrCreate } from '../base/maps';
 import { allCustomFields, type Field } from '../fields/field';
 import type { FileRecords } from '../files/rows';
 import { UnreadableFile } from '../files/unreadableFile';
 import { customFieldsIfAny } from '../mapping/acceptedFields';
-import { externalId } from '../lookUp/sourceIds';
+import { externalId, pagesOfSource } from '../lookUp/sourceIds';
 import { chosenNotations, chosenSource } from '../mapping/chosenNotations';
 import { matchColumns, type Column, type ColumnMatch, type MatchedFields } from '../mapping/columnMatch';
 import { meaningText, wordsOf } from '../mapping/fieldNames';
@@ -27,6 +28,8 @@ export interface ImportTarget {
 	isPreview: boolean;
 	/** The name of the file, if several are imported: hints begin with it. */
 	name?: string;
+	/** The collections whose records are imported with these. */
+	related?: ReadonlySet<string>;
 }
 
 /** Where the columns of a file go. */
@@ -65,7 +68,7 @@ export async function planColumns(
 				const [meaning] = [...only].find(([, column]) => column === name) ?? [];
 				return { name, filled, samples, why: meaning === undefined ? 'Not mapped' : 'Chosen', ...(meaning !== undefined && { meaning }) };
 			})
-		: matchColumns(columns, await matchedFields(execution, plan, chosenSource(execution.n8n) !== undefined), exceptions);
+		: matchColumns(columns, await matchedFields(execution, plan, chosenSource(execution.n8n)), exceptions);
 	await addMissingFields(execution, plan, columns, matches);
 	const twice = matches.find(({ name, meaning, filled }) => repeated.has(name) && meaning !== undefined && filled > 0)?.name;
 	if (twice !== undefined) throw new Error(`The header has the column “${twice}” twice. Rename or remove one of them; nothing was written.`);
@@ -86,7 +89,7 @@ export async function planColumns(
 		renamed: only
 			? [...only]
 			: matches.flatMap(({ name, meaning, isRenamed }) => (isRenamed && meaning !== undefined ? [[meaningText(meaning), name]] : [])),
-		leftOut: only ? undefined : new Set(matches.filter(({ meaning, isReadOnly }) => meaning === undefined && !isReadOnly).map(({ name }) => name)),
+		leftOut: only ? undefined : new Set(matches.filter(({ meaning }) => meaning === undefined).map(({ name }) => name)),
 		table: tableOf(matches),
 	};
 }
@@ -157,21 +160,36 @@ function digested(digest: number, text: string): number {
 	return hash;
 }
 
-export async function matchedFields({ api, resource }: Execution, { fields, path }: Pick<ImportTarget, 'fields' | 'path'>, hasSource: boolean): Promise<MatchedFields> {
+/** @param source the system that the columns come from */
+export async function matchedFields(
+	{ api, resource }: Execution,
+	{ fields, path, related }: Pick<ImportTarget, 'fields' | 'path' | 'related'>,
+	source: string | undefined,
+): Promise<MatchedFields> {
 	const described = (await api.describe(resource.path))?.fields ?? [];
 	const custom = await customFieldsIfAny(api, `/v1${path}`, fields);
 	const standard = custom ? fields.filter(({ name }) => name !== allCustomFields) : fields;
-	const linked = [...new Set(hasSource ? fields.flatMap(({ collection, part }) => (part === undefined ? (collection ?? []) : [])) : [])];
-	const areFound = await Promise.all(linked.map(async (collection) => ((await api.describe(`/${collection}`))?.list?.filters ?? []).some(({ name }) => name === externalId.name)));
-	const sourceLinks = hasSource && new Set(fields.flatMap(({ name, collection = '' }) => (areFound[linked.indexOf(collection)] ? [name] : [])));
+	const sourceLinks = new Map<string, boolean>();
+	for (const { name, collection, part } of source === undefined ? [] : fields) {
+		const isFound = collection === undefined || part !== undefined ? undefined : await hasRecordsOf(api, collection, source!);
+		if (isFound !== undefined) sourceLinks.set(name, isFound || related?.has(collection!) === true);
+	}
 	return {
-		...(sourceLinks && { sourceLinks }),
+		...(source !== undefined && { source, sourceLinks }),
 		collection: path.slice(1),
 		fields: [...standard, ...(custom?.fields ?? [])],
 		recordFieldNames: new Set([...described.map(({ name }) => name), ...(custom?.unwritableNames ?? [])]),
 		recordFieldWords: new Set(described.flatMap(({ name, label }) => [wordsOf(name), wordsOf(label)])),
 	};
 }
+
+/** Whether records came from another system; undefined if the CRM does not find records by their external IDs. */
+const hasRecordsOf = oncePerConnection(async (api, collection, source): Promise<boolean | undefined> => {
+	const list = (await api.describe(`/${collection}`))?.list;
+	if (!list?.filters.some(({ name }) => name === externalId.name)) return undefined;
+	for await (const { records } of pagesOfSource({ api, path: `/v1/${collection}`, list, fields: [externalId.name] }, source, 1) ?? []) return records.length > 0;
+	return true;
+});
 
 const columnsNoted = 20;
 
