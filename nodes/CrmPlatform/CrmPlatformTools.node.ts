@@ -16,7 +16,7 @@ import { getRecordTypes } from './pickers/getRecordTypes';
 
 export class CrmPlatformTools implements INodeType {
 	description: INodeTypeDescription = {
-		displayName: 'CRM Platform Tools',
+		displayName: 'CRM Platform AI Toolkit',
 		name: 'crmPlatformTools',
 		icon: {
 			light: 'file:../../icons/crm-platform.svg',
@@ -26,7 +26,7 @@ export class CrmPlatformTools implements INodeType {
 		version: 1,
 		subtitle: '={{ $parameter["writes"].length ? "read and write" + ($parameter["askBeforeWriting"] ? ", asks first" : "") : "read" }}',
 		description: 'Let an AI agent or an MCP client search, read, count and, where allowed, change the records of a CRM Platform account',
-		defaults: { name: 'CRM Platform Tools' },
+		defaults: { name: 'CRM Platform AI Toolkit' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.AiTool],
 		outputNames: ['Tools'],

@@ -53,7 +53,7 @@ export interface Operation {
 	/** Finds the description of the operation's write, which names the fields to fill in. */
 	write?(description: ResourceDescription): WriteDescription | undefined;
 	/**
-	 * For an action that crm_act of CRM Platform Tools offers, such as rescheduling a message: whether it sends something
+	 * For an action that crm_act of CRM Platform AI Toolkit offers, such as rescheduling a message: whether it sends something
 	 * to people outside the CRM. Absent for all other operations.
 	 */
 	action?: { leavesTheCrm: boolean };
@@ -172,7 +172,7 @@ export interface Execution {
 	identity: Omit<WriteIdentity, 'items'>;
 	/** Whether values are checked against the description, and links by name, before anything is sent: a person would be asked first. */
 	isChecked?: true;
-	/** What a call of CRM Platform Tools would write, in words, if a person decides about it. */
+	/** What a call of CRM Platform AI Toolkit would write, in words, if a person decides about it. */
 	reviewedCall?: string;
 	/** Whether the writes are shown in place of being sent. */
 	isPreview?: boolean;

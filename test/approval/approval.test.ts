@@ -139,7 +139,7 @@ describe('Send and Wait for Approval', () => {
 		expect(review.output()![0]).not.toHaveProperty('approved');
 	});
 
-	describe('as the human review of CRM Platform Tools', () => {
+	describe('as the human review of CRM Platform AI Toolkit', () => {
 		const crmSays = 'According to the CRM, the call would make this change:\n';
 		const workflowSays = 'The workflow says:\nPlease look.';
 		const review = async (tool: string, toolParameters: IDataObject, reviewed: IDataObject = {}) => {

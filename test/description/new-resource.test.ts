@@ -27,7 +27,7 @@ test('the Poll Trigger offers the resources that declare it, each of which can b
 	expect(valuesWhere(offers('getMany'))).toEqual(expect.arrayContaining(offered));
 });
 
-test('each action declares whether it sends something out of the CRM; the other operations are not actions of CRM Platform Tools', () => {
+test('each action declares whether it sends something out of the CRM; the others are not actions of CRM Platform AI Toolkit', () => {
 	// `send` is the operation of API Request: the one of messages declares that it leaves the CRM.
 	const general = [
 		'create', 'update', 'upsert', 'delete', 'get', 'getMany', 'getCurrent', 'getTimeline', 'count', 'addTag', 'removeTag', 'exportFile',

@@ -12,7 +12,7 @@ import type { ToolRun } from './toolRun';
 import { settingsIn, toolNames, toolVerbs, type ToolSettings } from './toolSettings';
 import { actTool, changeTool } from './writingTools';
 
-/** A call of CRM Platform Tools that waits for a person. */
+/** A call of CRM Platform AI Toolkit that waits for a person. */
 interface ReviewedCall {
 	name: 'change' | 'act';
 	rawArgs: IDataObject;

@@ -221,7 +221,7 @@ const namesOf = (recordTypes: RecordType[]): [string, ...string[]] => recordType
 /** Seconds: people wait for an answer, and n8n's MCP trigger for 120 (n8n 2.41). */
 export const maxToolWait = 60;
 
-/** The parameters of CRM Platform Tools: what the author lets a model do. */
+/** The parameters of CRM Platform AI Toolkit: what the author lets a model do. */
 export const toolProperties: INodeProperties[] = [
 	authentication,
 	listedChoice(

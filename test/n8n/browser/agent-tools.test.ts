@@ -16,7 +16,7 @@ const writes = { writes: ['create', 'update', 'delete', 'act'] };
 
 const call = (tool: string, input: object): Move => ({ tool: `crm_${tool}`, input });
 
-describe.each([2.2, 3.1])('In a real n8n, CRM Platform Tools with an AI agent of version %s', (version) => {
+describe.each([2.2, 3.1])('In a real n8n, CRM Platform AI Toolkit with an AI agent of version %s', (version) => {
 	let model: ScriptedModel | undefined;
 
 	afterEach(async () => await model?.close());

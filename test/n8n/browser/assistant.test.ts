@@ -44,7 +44,8 @@ inBrowser.describe('From an empty canvas, in a browser,', () => {
 		// The scripted model supports what most OpenAI-compatible servers do.
 		await editor.parameter('responsesApiEnabled').locator('.el-switch').click();
 		await closeNode(editor);
-		await addBelowAgent(editor, 'ai_tool', 'CRM Platform Tools', { search: 'CRM Platform', seen: async () => await editor.picture('tools') });
+		const seen = async () => await editor.picture('tools');
+		await addBelowAgent(editor, 'ai_tool', 'CRM Platform AI Toolkit', { search: 'CRM Platform', seen });
 		await editor.chooseCredential(credential.name);
 		await editor.choose('writes', 'Update');
 		expect(await editor.complaints()).toEqual([]);
