@@ -33,8 +33,6 @@ describe('any other text is refused with the parameter’s name, before anything
 		[{ returnAll: false, limit: '={{ "ten" }}' }, 'Limit: enter a whole number of at least 1 instead of “ten”.'],
 		[{ returnAll: false, limit: '={{ null }}' }, 'Limit: enter a whole number of at least 1 instead of nothing'],
 		[{ returnAll: false, limit: 2.5 }, 'Limit: enter a whole number of at least 1 instead of “2.5”.'],
-		[{ simplify: '={{ "maybe" }}' }, 'Simplify: enter true or false instead of “maybe”.'],
-		[{ simplify: '={{ $json.gone }}' }, 'Simplify: enter true or false instead of nothing (the expression returned undefined).'],
 		[{ changedSince: 'moment', moment: '2025-01-01', includeDeleted: '={{ "x" }}' }, 'Include Deleted: enter true or false'],
 		[{ changedSince: 'moment', moment: '={{ "soon" }}' }, 'Date and Time: enter a date such as 2026-03-31'],
 		[{ options: { maxWait: '={{ "a minute" }}' } }, 'Maximum Wait: enter a whole number of at least 0 instead of “a minute”.'],

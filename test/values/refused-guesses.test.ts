@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { useBinaryStore } from '../support/binary-store.ts';
 import { fileRuns } from '../support/file-runs.ts';
 import { nodeRuns } from '../support/node-runs.ts';
-import { automatic, create, mapped, update } from '../support/parameters.ts';
+import { mapped, update } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
@@ -34,14 +34,6 @@ test.each(['undefined', "''", 'null'])('a column whose expression gives %s is re
 	const columns = mapped({ last_name: 'last', first_name: `={{ ${expression} }}` });
 	const importing = importOf('last,first\nA,B\n', { columnsMode: 'each', columns, importAs: 'create' });
 	await expect(importing).rejects.toThrow(/the expression of “first_name” returned no column/);
-	expect(await contacts()).toEqual(before);
-});
-
-test('Simplify that an expression gives wrongly for one item is refused before anything is written', async () => {
-	const before = await contacts();
-	const parameters = { ...create('contact', automatic), simplify: '={{ $json.simple }}' };
-	const items = [{ last_name: 'A', simple: true }, { last_name: 'B', simple: 'x' }];
-	expect((await failure(parameters, items)).message).toContain('Simplify');
 	expect(await contacts()).toEqual(before);
 });
 

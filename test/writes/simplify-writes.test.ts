@@ -39,13 +39,6 @@ test('each record of a batch stays linked to its item', async () => {
 	]);
 });
 
-test('an expression decides for each item, within a batch as well', async () => {
-	const parameters = { ...create('contact', automatic), simplify: '={{ $json.last_name === "Lean" }}' };
-	const inputItems = [{ last_name: 'Lean' }, { last_name: 'Whole' }, { last_name: 'Lean' }];
-	const { items } = await run(parameters, inputItems);
-	expect(items.map(({ json }) => 'created_at' in json)).toEqual([false, true, false]);
-});
-
 test('a secret that is only shown once is kept, and a response that is not a record is returned whole', async () => {
 	const [hook] = await simplified(create('webhook', { url: 'https://hooks.example.com/x', events: 'contact.created' }));
 	expect(hook!.json).toMatchObject({ id: expect.any(String), secret: expect.stringMatching(/^whsec_/) });

@@ -9,7 +9,7 @@ import { failureText, inSentences } from '../toolCalls/toolAnswer';
 import { ModelArguments } from './modelArguments';
 import { withCandidates } from './toolRecords';
 import type { ToolRun } from './toolRun';
-import { settingsIn, toolNames, toolVerbs, type ToolSettings } from './toolSettings';
+import { settingsIn, type ToolSettings } from './toolSettings';
 import { actTool, changeTool } from './writingTools';
 
 /** A call of CRM Platform AI Toolkit that waits for a person. */
@@ -65,12 +65,9 @@ async function describeCall(
 ): Promise<{ words: string; refusal?: undefined } | { words?: undefined; refusal: string }> {
 	let run: ToolRun | undefined;
 	const previewing = async () => {
-		// Only n8n evaluates an expression of the reviewed node, which itself refuses what it does not allow.
-		const possible: Record<string, unknown> = { kinds: [rawArgs.kind], writes: toolVerbs, tools: toolNames };
-		const read = (parameter: string): unknown => {
-			const stored = memberAtPath(parameters, parameter.split('.'));
-			return isExpression(stored) ? possible[parameter] : stored;
-		};
+		// Only n8n evaluates an expression of the reviewed node, which itself refuses a record type that it does not have.
+		const stored = isExpression(parameters.kinds) ? { ...parameters, kinds: rawArgs.kind } : parameters;
+		const read = (parameter: string): unknown => memberAtPath(stored, parameter.split('.'));
 		const settings: ToolSettings = { ...settingsIn(read, maxReviewLength), asksFirst: true };
 		if (!settings.tools.includes(name)) throw new Error(`There is no tool ${settings.prefix}_${name}.`);
 		const args = new ModelArguments(name, rawArgs, settings);

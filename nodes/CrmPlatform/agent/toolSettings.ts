@@ -10,11 +10,11 @@ import { isBlank } from '../values/blank';
 import { readBoolean, readOption } from '../values/readers';
 
 /** What the workflow’s author lets a model do beyond reading. */
-export const toolVerbs = ['create', 'update', 'upsert', 'delete', 'tag', 'act', 'send'] as const;
+const toolVerbs = ['create', 'update', 'upsert', 'delete', 'tag', 'act', 'send'] as const;
 type ToolVerb = (typeof toolVerbs)[number];
 
 /** The tools, by their names without the prefix. */
-export const toolNames = ['search', 'get', 'describe', 'count', 'change', 'act'] as const;
+const toolNames = ['search', 'get', 'describe', 'count', 'change', 'act'] as const;
 export type ToolName = (typeof toolNames)[number];
 
 /** A type of record: a resource, or one custom object. Models call it `kind`. */
@@ -237,6 +237,8 @@ export const toolProperties: INodeProperties[] = [
 		displayName: 'May Write',
 		name: 'writes',
 		type: 'multiOptions',
+		// Otherwise, n8n would offer to let the model decide.
+		noDataExpression: true,
 		options: [
 			{ name: 'Create', value: 'create', description: 'New records' },
 			{
@@ -257,6 +259,7 @@ export const toolProperties: INodeProperties[] = [
 		displayName: 'Ask Before Writing',
 		name: 'askBeforeWriting',
 		type: 'boolean',
+		noDataExpression: true,
 		default: true,
 		description: 'Whether the model must preview each write, and then confirm it with the token from the preview',
 	},
@@ -264,6 +267,7 @@ export const toolProperties: INodeProperties[] = [
 		displayName: 'Tools',
 		name: 'tools',
 		type: 'multiOptions',
+		noDataExpression: true,
 		options: [
 			{ name: 'Change', value: 'change' },
 			{ name: 'Count', value: 'count' },

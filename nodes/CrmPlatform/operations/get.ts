@@ -20,13 +20,13 @@ export function get(action: string): Operation {
 		async prepare(execution) {
 			const fields = await requireDescribed(execution, 'fields');
 			const summary = await requireDescribed(execution, 'summary');
-			const summaryOf = summaryFields(execution, { summary });
+			const simplified = summaryFields(execution, { summary });
 			const read = async (item: number): Promise<Result> => {
 				const { id, path } = recordAt(execution, item);
 				const record = await readRecord(execution.api, path);
 				const other = otherId(record, id);
 				if (other !== undefined) execution.api.notices.add(otherRecord(id, other));
-				const output = chosenFields(execution, item, fields) ?? summaryOf(item);
+				const output = chosenFields(execution, item, fields) ?? simplified;
 				return output ? simplify(record, output) : record;
 			};
 			// They do not wait for each other.

@@ -10,6 +10,7 @@ export const maxAnswerLength: INodeProperties = {
 	displayName: 'Maximum Answer Length',
 	name: 'maxAnswerLength',
 	type: 'number',
+	noDataExpression: true,
 	typeOptions: { minValue: minAnswerLength },
 	displayOptions: { show: { '@tool': [true], operation: ['getMany'] } },
 	default: defaultLength,

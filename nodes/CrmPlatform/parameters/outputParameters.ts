@@ -6,6 +6,8 @@ export const simplifyProperty: INodeProperties = {
 	displayName: 'Simplify',
 	name: 'simplify',
 	type: 'boolean',
+	// Nor does n8n then offer to let a model decide.
+	noDataExpression: true,
 	default: true,
 	description: 'Whether to return a simplified version of the response instead of the raw data',
 };

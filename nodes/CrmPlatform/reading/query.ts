@@ -86,7 +86,7 @@ export function listQueryOf(
 	if (options.cursor) reading.cursor = options.cursor;
 	const limit = limitOf(n8n, item);
 	if (limit !== undefined) reading.limit = limit;
-	const output = chosenFields(execution, item, fields) ?? summaryFields(execution, { summary })(item);
+	const output = chosenFields(execution, item, fields) ?? summaryFields(execution, { summary });
 	if (!output) return reading;
 	// deletedField distinguishes deleted records from others.
 	const marked = deletedField === undefined ? [] : [outputField(deletedField)];

@@ -1,4 +1,4 @@
-import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { allCustomFields } from '../fields/field';
 import { isObject } from '../base/json';
@@ -6,7 +6,6 @@ import { memberAtPath, ownMember, setMember } from '../base/ownMembers';
 import type { RecordField } from '../api/openapi/listing';
 import type { ResourceDescription } from '../api/openapi/description';
 import { isBlank } from '../values/blank';
-import { Evaluation } from '../mapping/expressions/evaluation';
 import { storedParameter } from '../mapping/storedParameter';
 import type { Execution } from '../model';
 import { addNamesOption, simplifyProperty } from '../parameters/outputParameters';
@@ -57,26 +56,10 @@ function placeOf(name: string, fields: RecordField[]): OutputField | undefined {
 const missingFieldsText = (names: string[]) =>
 	`The records do not have ${names.join(', ')}. Open the node and choose the output fields again.`;
 
-/**
- * The fields of a simplified record.
- *
- * @param isWritten whether the records are written: if so, the choice of each item is checked beforehand
- * @returns a function that returns the fields for an item; undefined if the user wants the whole record, or if its fields
- * are unknown
- */
-export function summaryFields(
-	{ n8n }: Pick<Execution, 'n8n'>,
-	{ summary }: Pick<ResourceDescription, 'summary'>,
-	isWritten = false,
-): (item: number) => OutputField[] | undefined {
-	const value: unknown = storedParameter(n8n, 'simplify', false);
-	const evaluation = new Evaluation(n8n, [{ label: 'Simplify', value }]);
-	const isSimple = (value: unknown) => readBoolean('Simplify', value);
-	const fields = summary.length > 0 ? summary.map(summaryField) : undefined;
-	// A wrong choice is refused before anything is written.
-	if (!isExpression(value)) isSimple(value);
-	else if (isWritten) for (const item of n8n.getInputData().keys()) isSimple(evaluation.valuesOf(item)[0]);
-	return (item) => (isSimple(evaluation.valuesOf(item)[0]) ? fields : undefined);
+/** The fields of a simplified record; undefined if the user wants the whole record, or if its fields are unknown. */
+export function summaryFields({ n8n }: Pick<Execution, 'n8n'>, { summary }: Pick<ResourceDescription, 'summary'>): OutputField[] | undefined {
+	const isSimple = readBoolean(simplifyProperty.displayName, storedParameter(n8n, simplifyProperty.name, false));
+	return isSimple && summary.length > 0 ? summary.map(summaryField) : undefined;
 }
 
 /** An account may have dozens of custom fields, of which a record uses few. */
@@ -92,24 +75,14 @@ export async function simplifyWritten(
 ): Promise<(record: IDataObject, item: number, request: { body: IDataObject | undefined }) => IDataObject> {
 	const { fields = [], summary = [] } = (await execution.api.describe(execution.resource.path)) ?? {};
 	const read = new Set(fields.map(({ name }) => name));
-	const outputFor = summaryFields(execution, { summary }, true);
-	return (record, item, { body = {} }) => {
-		const output = chosenOutput(() => outputFor(item));
+	const output = summaryFields(execution, { summary });
+	return (record, _, { body = {} }) => {
 		if (!output) return record;
 		const simple = simplify(record, output);
 		const isAdded = (name: string) => !read.has(name) || (name !== allCustomFields && Object.hasOwn(body, name));
 		for (const name of Object.keys(record)) if (isAdded(name)) setMember(simple, name, ownMember(record, name));
 		return simple;
 	};
-}
-
-/** A written record is always returned, even if the choice of its output is wrong. */
-function chosenOutput(read: () => OutputField[] | undefined): OutputField[] | undefined {
-	try {
-		return read();
-	} catch {
-		return undefined;
-	}
 }
 
 /** Which names of linked records are added beside their ids: `free` are those that cost at most one request per record type. */

@@ -168,7 +168,7 @@ async function readRecordChoice(n8n: ITriggerFunctions, api: Connection): Promis
 	const stored = isStartedByN8n(n8n) ? storedPosition(n8n)?.filters : undefined;
 	const isUnchanged = stored?.entered === entered;
 	const filters = isUnchanged ? (stored.queries as Query[]) : (await readFilters(execution, 'recordFilters', list)).queries(0);
-	const output = chosenFields(execution, 0, fields ?? []) ?? summaryFields({ n8n: execution.n8n }, description)(0);
+	const output = chosenFields(execution, 0, fields ?? []) ?? summaryFields(execution, description);
 	const times = [list.created, list.changed].flatMap((time) => time?.field ?? []);
 	const needed = output && [...times, ...output.map(({ path: [name] }) => name)];
 	return {
