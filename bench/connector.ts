@@ -8,7 +8,7 @@ import type {
 	INodeParameters,
 	Workflow,
 } from 'n8n-workflow';
-import { buildPackage } from '../tools/build.ts';
+import { withBuiltPackage } from '../tools/build.ts';
 import { contextIn, type Parts, runIn } from '../test/support/node-context.ts';
 
 /** The connector as n8n runs it: the built package in n8n-core's own execution context. */
@@ -97,8 +97,8 @@ export function connectorTo(baseUrl: string): Connector {
 	};
 }
 
-/** Compiles the package once, before it is measured. */
-export const buildConnector = buildPackage;
+/** Compiles the package before it is measured, unless it was compiled from the same sources. */
+export const buildConnector = async () => await withBuiltPackage(async () => {}, true);
 
 async function useEngine(engine: ExpressionEngine): Promise<void> {
 	const { Expression } = createRequire(resolve('package.json'))('n8n-workflow') as {

@@ -47,7 +47,6 @@ export async function benchFiles(rows = 100_000): Promise<Row[]> {
 
 /** Import File beside n8n's alternative: Extract from File, then batches of Create. */
 export async function benchFilesBesideN8n(rows = 100_000): Promise<Row[]> {
-	await buildConnector();
 	const n8n = await installN8n();
 	return await withSandbox(0, async (server, folder) => {
 		const growths: Record<'ours' | 'bare', number[]> = { ours: [], bare: [] };

@@ -27,7 +27,7 @@ export async function startRealN8n(settings: Record<string, string> = {}): Promi
 	const folder = mkdtempSync(join(tmpdir(), 'n8n-bench-'));
 	const remove = () => rmSync(folder, { recursive: true, force: true });
 	try {
-		const tarball = await withBuiltPackage(() => packPackage(join(folder, 'package')));
+		const tarball = await withBuiltPackage(() => packPackage(join(folder, 'package')), true);
 		await installCommunityPackage(folder, 'n8n-nodes-crm-platform', tarball);
 		const ports = { port: await freePort(), brokerPort: await freePort() };
 		const place = { userFolder: folder, encryptionKey: 'for one run', settings, ...ports };

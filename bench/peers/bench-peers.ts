@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { buildPackage } from '../../tools/build.ts';
 import { fillSection } from '../../tools/marked-section.ts';
+import { buildConnector } from '../connector.ts';
 import { machine } from '../report.ts';
 import { plot } from './bar-plot.ts';
 import { measureFresh, measureWork, type Work } from './measure-peers.ts';
@@ -9,19 +9,19 @@ import { openLaboratory, type Worker } from './processes.ts';
 import { peers, type PeerTask, type Subject, subjects } from './subjects.ts';
 import { figuresPage, type PeerResults } from './tables.ts';
 
-/** Round-trip milliseconds: a service in the same region, and one far away. */
-const distances = [5, 50];
 const markers = ['<!-- figures, written by npm run bench peers -->', '<!-- end of figures -->'] as const;
 
 /**
  * Measures the node beside other nodes of n8n, on one engine and one server; writes bench/results and bench/peers.md.
  *
- * @param size records of each piece of work; the long list has ten times as many
+ * @param size records of each piece of work; the long list has ten times as many. With a size, one distance and one round
  */
 export async function benchPeers(size?: number): Promise<void> {
-	await buildPackage();
+	await buildConnector();
 	const many = size ?? 10_000;
 	const rounds = size === undefined ? 3 : 1;
+	// Round-trip milliseconds: a service in the same region, and one far away.
+	const distances = size === undefined ? [5, 50] : [5];
 	const laboratory = await openLaboratory(distances);
 	try {
 		const workers = new Map<Subject, Worker>();

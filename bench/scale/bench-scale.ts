@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { buildPackage } from '../../tools/build.ts';
+import { buildConnector } from '../connector.ts';
 import { modulesFolder } from '../../tools/link.ts';
 import { markdownTable } from '../peers/markdown.ts';
 import { eachByItself, fullJitter, queued, type SimulatedConnector } from './clients.ts';
@@ -14,7 +14,7 @@ import { type ClientMaker, type Figures, promised, simulate } from './simulate.t
  * @param executions that always have another request to send
  */
 export async function benchScale(executions?: number): Promise<void> {
-	await buildPackage();
+	await buildConnector();
 	const http = (file: string): object =>
 		createRequire(import.meta.url)(join(modulesFolder, 'nodes/CrmPlatform/api/http', `${file}.js`)) as object;
 	const connector = { ...http('request'), ...http('retry'), ...http('rateLimitHeaders') } as SimulatedConnector;

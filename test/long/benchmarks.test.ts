@@ -10,7 +10,8 @@ const benchmarks = {
 	...{ files: '# files-beside-n8n', peers: '### In a new process' },
 };
 
-test.each(Object.entries(benchmarks))('The benchmark %s measures with the smallest work', async (name, heading) => {
+// Side by side, as they often wait: for distances, or for n8n to start.
+test.concurrent.each(Object.entries(benchmarks))('The benchmark %s measures with the smallest work', async (name, heading) => {
 	const { stdout } = await run(process.execPath, [resolve('bench', 'main.ts'), name, '20'], { maxBuffer: 10_000_000 });
 	expect(stdout).toContain(heading);
 }, 600_000);

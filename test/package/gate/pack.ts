@@ -7,4 +7,4 @@ import { packPackage } from '../../../tools/pack.ts';
  */
 const [folder] = process.argv.slice(2);
 if (!folder) throw new Error('Usage: node pack.ts <folder>');
-await withBuiltPackage(() => packPackage(folder));
+await withBuiltPackage(() => packPackage(folder), true);
