@@ -1,14 +1,29 @@
-import { reportFailure } from '../tools/failure.mjs';
-import { runSteps } from './support/run-steps.ts';
-import { build, conformance, endToEnd, large, lintAndTypes, queueMode, unitSandboxAndIntegration } from './steps.ts';
+import { Failure, reportFailure } from '../tools/failure.mjs';
+import { mutate } from './mutation/run.ts';
 import { runMatrix } from './n8n/versions/run.ts';
+import { build, conformance, endToEnd, large, lintAndTypes, pictures, queueMode, unitSandboxAndIntegration } from './steps.ts';
+import { runJest } from './support/run-jest.ts';
+import { runSteps, type Step } from './support/run-steps.ts';
 
-/**
- * npm test: the tests of a release. Those that run by hand are in test/README.md.
- * `npm test -- --matrix`: the tests of the nodes in other versions of n8n.
- */
-if (process.argv[2] === '--matrix') await runMatrix(process.argv.slice(3)).catch(reportFailure);
-else {
-	const steps = [lintAndTypes, build, unitSandboxAndIntegration, conformance, large, endToEnd, queueMode];
-	process.exitCode = (await runSteps(steps, process.env['CI'] !== 'true')) ? 0 : 1;
+const run = async (steps: Step[], maySkip = process.env['CI'] !== 'true') => await runSteps(steps, maySkip);
+
+/** npm test: the tests of a release. With one of these options, what takes longer or is needed rarely: test/README.md. */
+const others: Record<string, (args: string[]) => Promise<boolean>> = {
+	'--matrix': runMatrix,
+	'--mutate': mutate,
+	'--pictures': async () => await run([build, pictures], false),
+	/** Of one test, 20,000 histories of an undo or as many times as many as in `npm test`. */
+	async '--histories'([test = 'test/undo/histories', times = '200']) {
+		return (await runJest('histories', [test], { ...process.env, HISTORIES: times })).ok;
+	},
+};
+
+const [option, ...args] = process.argv.slice(2);
+const all = [lintAndTypes, build, unitSandboxAndIntegration, conformance, large, endToEnd, queueMode];
+try {
+	const chosen = option === undefined ? () => run(all) : others[option];
+	if (!chosen) throw new Failure(`There is no ${option}, only ${Object.keys(others).join(', ')}.`);
+	process.exitCode = (await chosen(args)) ? 0 : 1;
+} catch (error) {
+	reportFailure(error);
 }

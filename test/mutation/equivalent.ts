@@ -1,4 +1,4 @@
-/** Mutations without a visible effect, by file, as `npm run mutate` prints them after the line number. */
+/** Mutations without a visible effect, by file, as `npm test -- --mutate` prints them after the line number. */
 export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {
 	'matching.ts': new Set([
 		// For the compiler: records without a key are neither indexed nor looked up, and each of these checks is enough.

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod/v4';
 import { cacheFolder, installOnce } from '../../tools/cache.mjs';
+import { Failure } from '../../tools/failure.mjs';
 import { npm } from '../../tools/npm.mjs';
 import { showProgress } from '../../tools/progress.mjs';
 import { runNode } from '../../tools/run-node.ts';
@@ -10,8 +11,8 @@ import { equivalent } from './equivalent.ts';
 import { groups, type Group } from './modules.ts';
 
 /*
- * npm run mutate [group or part of a module's path ...]: changes the modules that decide, one decision at a
- * time, and looks for changes that no test notices. Ends with 1 if less than this share is noticed.
+ * npm test -- --mutate [group or part of a module's path ...]: changes the modules that decide, one decision at a
+ * time, and looks for changes that no test notices. Fails if less than this share is noticed.
  *
  * `.tmp/mutation` stores which changes were noticed: they run again only once the module or its tests have changed.
  * Delete that folder to run everything.
@@ -41,7 +42,7 @@ async function installStryker(): Promise<string> {
 	return join(folder, 'node_modules', '@stryker-mutator');
 }
 
-async function mutate(stryker: string, { name, modules, tests }: Group): Promise<boolean> {
+async function mutateGroup(stryker: string, { name, modules, tests }: Group): Promise<boolean> {
 	const folder = resolve('.tmp', 'mutation', name);
 	mkdirSync(folder, { recursive: true });
 	const reportFile = join(folder, 'report.json');
@@ -119,16 +120,18 @@ function report(name: string, { files }: z.infer<typeof Report>): boolean {
 	return share >= leastShare;
 }
 
-const requestedNames = process.argv.slice(2);
-const chosen = groups.flatMap((group) => {
-	if (requestedNames.length === 0 || requestedNames.includes(group.name)) return [group];
-	const modules = group.modules.filter((path) => requestedNames.some((part) => path.includes(part)));
-	return modules.length > 0 ? [{ ...group, modules }] : [];
-});
-if (chosen.length === 0) {
-	console.error(`There is no group or module ${requestedNames.join(', ')}. The groups: ${groups.map(({ name }) => name).join(', ')}.`);
-	process.exitCode = 1;
-} else {
+/** @returns whether enough changes were noticed in each group */
+export async function mutate(requestedNames: string[]): Promise<boolean> {
+	const chosen = groups.flatMap((group) => {
+		if (requestedNames.length === 0 || requestedNames.includes(group.name)) return [group];
+		const modules = group.modules.filter((path) => requestedNames.some((part) => path.includes(part)));
+		return modules.length > 0 ? [{ ...group, modules }] : [];
+	});
+	if (chosen.length === 0) {
+		throw new Failure(`There is no group or module ${requestedNames.join(', ')}. The groups: ${groups.map(({ name }) => name).join(', ')}.`);
+	}
 	const stryker = await installStryker();
-	for (const group of chosen) if (!(await mutate(stryker, group))) process.exitCode = 1;
+	const results: boolean[] = [];
+	for (const group of chosen) results.push(await mutateGroup(stryker, group));
+	return results.every(Boolean);
 }

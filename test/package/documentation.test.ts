@@ -137,7 +137,7 @@ test('the architecture says where names of a CRM are hard-coded', () => {
 	expect(extensions.filter((name) => !section.includes(`\`${name}\``))).toEqual([]);
 });
 
-test('every picture is shown, and npm run pictures takes it', () => {
+test('every picture is shown, and npm test -- --pictures takes it', () => {
 	const pageTexts = pages.map(read).join('\n');
 	const testSources = globSync('test/n8n/**/*.ts', { cwd: root }).map(read).join('\n');
 	const pictures = globSync('docs/**/*.png', { cwd: root }).map((file) => file.split('/').at(-1)!);

@@ -10,7 +10,7 @@ selectors.setTestIdAttribute('data-test-id');
 
 export const outputFolder = resolve('.tmp', 'e2e');
 
-/** `npm run pictures` puts the pictures of the documentation into docs/pictures. */
+/** `npm test -- --pictures` puts the pictures of the documentation into docs/pictures. */
 const picturesFolder = process.env['PICTURES'] ?? join(outputFolder, 'pictures');
 
 export const pictureFile = (name: string): string => join(picturesFolder, `${name}.png`);
