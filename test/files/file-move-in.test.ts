@@ -372,7 +372,7 @@ describe('rows of one key', () => {
 
 	test('are refused after the first if the user chooses so', async () => {
 		const { json } = await importOf(csv.replaceAll('key.', 'first.'), { ...upsert, options: { repeatedRows: 'refuse' } });
-		expect(json).toMatchObject({ created: 2, failed: 1, reasons: [{ row: 4, message: expect.stringContaining('the key of row 2') }] });
+		expect(json).toMatchObject({ created: 2, failed: 1, reasons: [{ row: 4, message: expect.stringContaining('row 2 has') }] });
 	});
 });
 

@@ -24,6 +24,23 @@ describe('an import', () => {
 		expect(await sandbox.writes()).toEqual([]);
 	});
 
+	test('in a preview refuses what the CRM would: unique values of an earlier row, new records without a name', async () => {
+		await sandbox.create('companies', { name: 'Here', external_id: 'here' });
+		const twice = await importOf('Last Name,Email\nA,twice@trial.example\nB,Twice@trial.example\n', { preview: true });
+		expect(twice.json).toMatchObject({ ready: 1, reasons: [{ row: 3, message: 'Email: row 2 has “Twice@trial.example”, too.' }] });
+		const csv = 'External ID,Company Name,Industry\nhere,,software\nnew,,software\nlater,Later,\nlater,,retail\n';
+		const choices = { kind: 'company', importAs: 'upsert', matchOn: 'external_id' };
+		const { json } = await importOf(csv, { ...choices, preview: true });
+		expect(json).toMatchObject({ ready: 3, reasons: [{ row: 3, field: 'name', message: 'Name is empty, but a new record needs it.' }] });
+		expect((await importOf(csv, choices)).json).toMatchObject({ created: 1, updated: 2, failed: 1 });
+	});
+
+	test('leaves out a value of one word that no record has as its name or ID', async () => {
+		const csv = 'Last Name,Email,Company\nL,left@trial.example,nobody\n';
+		const { json } = await importOf(csv, { options: { refusedValues: 'leaveOut' } });
+		expect(json).toMatchObject({ done: 1, failed: 0, left_out: 1 });
+	});
+
 	test.each([true, false])('counts in the item the reasons for which rows are refused (preview: %p)', async (preview) => {
 		const csv = `last_name,email,Company\n${['A,not mail,', 'B,,', 'C,,Nobody & Sons', 'D,"no quote', 'E,,Nobody & Sons'].join('\n')}\n`;
 		const { json } = await importOf(csv, { preview });

@@ -18,9 +18,10 @@ import type { Execution } from '../model';
 /**
  * How links are used. If no record has the name, but the value may be an ID, a write sends it and lets the service
  * refuse it. A filter would silently find nothing, and a person would be asked to approve a checked write, so both are
- * refused here. A preview looks up IDs, too.
+ * refused here. IDs are
+ * verified, that is, looked up too, in a preview, and where a value that is refused is left out.
  */
-export type LinkUse = 'written' | 'checked' | 'previewed' | 'filter';
+export type LinkUse = 'written' | 'checked' | 'verified' | 'filter';
 
 const refusesUnknownNames = (use: LinkUse): boolean => use === 'filter' || use === 'checked';
 
@@ -80,7 +81,7 @@ export async function lookUpLinks(
 	const parts = new Map<string, Part[] | Error>();
 	for (const key of toFind.parts) parts.set(key, await lookUpParts(api, key).catch((error: Error) => error));
 	const missing = new Map<string, Map<string, boolean>>();
-	for (const [collection, ids] of use === 'previewed' ? toFind.ids : []) {
+	for (const [collection, ids] of use === 'verified' ? toFind.ids : []) {
 		// A name that no record has may be an ID in any form.
 		const mayBeIds = [...(records.get(collection) ?? [])].flatMap(([name, outcome]) => ('notFound' in outcome && mayBeId(name) ? [name] : []));
 		missing.set(collection, await missingIds(api, collection, [...ids, ...mayBeIds]));
@@ -92,7 +93,7 @@ function addNames({ names, ids, parts }: NamesToFind, field: Field, value: unkno
 	const add = (found: Map<string, Set<string>>, collection: string, text: string) => getOrCreate(found, collection, () => new Set<string>()).add(text);
 	withReplacedIds(field, idsOrNames(field, value), (collection, id) => {
 		if (field.part !== undefined) {
-			if (use === 'previewed' || (isName(field, id) && parseName(id).field !== 'id')) parts.add(partsKey(field));
+			if (use === 'verified' || (isName(field, id) && parseName(id).field !== 'id')) parts.add(partsKey(field));
 			return id;
 		}
 		if (willExist?.(collection, String(id))) return id;
@@ -144,7 +145,7 @@ interface FoundLinks {
 	/** Finds records by their ID in the system that the items come from. */
 	sources: Map<string, (id: string) => string | undefined>;
 	records: Map<string, Map<string, NamedId>>;
-	/** Whether no record has an ID; only in a preview. */
+	/** Whether no record has an ID, if IDs are verified. */
 	missing: Map<string, Map<string, boolean>>;
 	parts: Map<string, Part[] | Error>;
 }
@@ -208,9 +209,9 @@ export class LinkedIds {
 		return parts instanceof Error ? { failed: parts } : parts && partNamed(parts, text, owners);
 	}
 
-	/** Whether no record has an ID, or a part of one; only in a preview. */
+	/** Whether no record has an ID, or a part of one, if IDs are verified. */
 	private isMissing(field: Field, collection: string, id: string): boolean {
-		if (this.use !== 'previewed') return false;
+		if (this.use !== 'verified') return false;
 		if (field.part === undefined) return this.found.missing.get(collection)?.get(id) === true;
 		const parts = this.found.parts.get(partsKey(field));
 		return Array.isArray(parts) && !parts.some((part) => String(part.id) === id);

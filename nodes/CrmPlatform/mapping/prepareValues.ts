@@ -79,7 +79,7 @@ export async function prepareValues(
 	});
 	const mayBeNames = (item: number) =>
 		readerOf(item).mayNameRecords(item) ? evaluated.peek(item).values.filter(({ problem }) => !problem) : [];
-	const use = rows?.use ?? (execution.isPreview ? 'previewed' : execution.isChecked ? 'checked' : 'written');
+	const use = rows?.use ?? (execution.isPreview ? 'verified' : execution.isChecked ? 'checked' : 'written');
 	const linkedIds = await lookUpLinks(execution, mayBeNames, use, notations?.source);
 	const { isChecked } = rows ?? execution;
 	const isForm = stored.mode === 'each';
@@ -100,7 +100,7 @@ export async function prepareValues(
 		for (const value of converted) {
 			const { field } = value;
 			const sent = fieldErrorOr(() => linkedIds.replaceNames(value, converted));
-			const refusal = sent instanceof FieldError ? sent : isChecked && !(rows?.use === 'previewed' && isRecordLink(field)) ? refusalOf(field, sent) : undefined;
+			const refusal = sent instanceof FieldError ? sent : isChecked && !(rows?.use === 'verified' && isRecordLink(field)) ? refusalOf(field, sent) : undefined;
 			if (refusal) refuse(field, refusal);
 			else setAtPath(body, field.path, sent);
 		}

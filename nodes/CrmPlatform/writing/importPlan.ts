@@ -6,13 +6,14 @@ import { jsonText } from '../base/numbers';
 import { withoutMembers } from '../base/ownMembers';
 import { exactBody } from '../fields/exactBody';
 import { uniqueValue } from '../fields/checks';
-import { idField, type Field } from '../fields/field';
+import { fieldNamed, idField, type Field } from '../fields/field';
 import type { JobDescription } from '../api/openapi/writing';
 import type { FileRow } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
 import { UnreadableFile } from '../files/unreadableFile';
 import { isBlank } from '../values/blank';
 import { valueIn } from '../fields/keys';
+import { lookUp } from '../lookUp/lookUp';
 import { customFieldsIfAny, fieldsOfNumbers } from '../mapping/acceptedFields';
 import { NotationAdvice } from '../mapping/chosenNotations';
 import { missingIds } from '../mapping/linkedIds';
@@ -136,7 +137,7 @@ async function planRows(
 	const isChecked = plan.isPreview || plan.leavesOut || execution.api.isSelfDescribed();
 	let refused: RefusedValue[] = [];
 	const valuesOf = await rowReader(execution, plan, rows, {
-		use: plan.isPreview ? 'previewed' : 'written',
+		use: plan.isPreview || plan.leavesOut ? 'verified' : 'written',
 		isChecked,
 		saw: (field, value) => advice?.add(field, value),
 		refused(value) {
@@ -149,6 +150,7 @@ async function planRows(
 	const fields = await fieldsOfNumbers(execution.api, `/v1${plan.path}`, plan.fields, rows);
 	let readable = 0;
 	const ids = new Map<PlannedRow, string>();
+	const incomplete = new Map<PlannedRow, { key: unknown; problems: RowProblem[] }>();
 	const allPlanned = rows.map(({ row, content, problem, text }): PlannedRow => {
 		const planned: PlannedRow = { row, text: textOf(content), line: undefined, done: undefined, refusal: undefined };
 		if (problem !== undefined) return { ...planned, refusal: { code: 'unreadable_row', message: problem, text } };
@@ -156,17 +158,22 @@ async function planRows(
 		const values = errorOr(() => valuesOf(readable++));
 		const problems = [
 			...(plan.leavesOut ? [] : refused.map(({ field, message }) => ({ field: field.name, message }))),
-			...(values instanceof Error ? [{ message: values.message }] : missingValues(values, plan, required, refused)),
+			...(values instanceof Error ? [{ message: values.message }] : missingValues(values, plan, plan.operation === 'create' ? required : [], refused)),
 		];
 		if (problems.length > 0 || values instanceof Error) return { ...planned, refusal: invalid(problems) };
 		const line = jsonText(exactBody(fields, values));
+		const hasEarlier = keys.hasEarlier(values);
 		const refusal = lineTooLarge(line) ?? keys.refusalOf(row, values);
 		if (refusal) return { ...planned, refusal };
 		plan.planned?.(row, values);
 		const ready = { ...planned, line, ...(refused.length > 0 && { leftOut: refused }) };
 		if (needsRecord) ids.set(ready, String(values.id));
+		const needed = plan.matchOn === undefined || hasEarlier ? [] : missingValues(values, plan, required, refused);
+		if (needed.length > 0) incomplete.set(ready, { key: matchValue(plan.matchOn!, values), problems: needed });
 		return ready;
 	});
+	const isNew = await newKeys(execution, plan, [...incomplete.values()].map(({ key }) => key));
+	for (const [ready, { key, problems }] of incomplete) if (isNew(key)) Object.assign(ready, { line: undefined, refusal: invalid(problems) });
 	const isMissing = await missingIds(execution.api, plan.path.slice(1), [...ids.values()]);
 	for (const [ready, id] of ids) {
 		if (isMissing.get(id)) Object.assign(ready, { line: undefined, refusal: invalid([{ field: 'id', message: noRecord(id) }]) });
@@ -221,11 +228,25 @@ function invalid(problems: RowProblem[]): Refusal {
 	};
 }
 
-/** The fields that need a value in each new record. */
-async function requiredFields({ api }: Execution, { operation, fields, path }: ImportPlan, hasCustom: boolean): Promise<Field[]> {
-	if (operation !== 'create') return [];
+/** Looks up the values to match on of some rows. @returns whether certainly no record has one */
+async function newKeys({ api }: Execution, { path, fields, matchOn = '' }: ImportPlan, keys: unknown[]): Promise<(key: unknown) => boolean> {
+	const list = keys.length > 0 ? (await api.describe(path))?.list : undefined;
+	if (!list) return () => false;
+	const field = fields.find(({ name }) => name === matchOn) ?? fieldNamed(matchOn);
+	const target = { api, path: `/v1${path}`, list, filters: list.filters, fields: [] };
+	const outcomeOf = await lookUp(target, field, keys).catch(() => undefined);
+	return (key) => {
+		const outcome = outcomeOf?.(key);
+		return outcome !== undefined && 'notFound' in outcome;
+	};
+}
+
+/** The fields that need a value in each new record; of rows that may find one, only in a preview. */
+async function requiredFields({ api }: Execution, { operation, fields, path, isPreview }: ImportPlan, hasCustom: boolean): Promise<Field[]> {
+	if (operation !== 'create' && !(operation === 'upsert' && isPreview)) return [];
 	const custom = hasCustom ? await customFieldsIfAny(api, `/v1${path}`, fields) : undefined;
-	return [...fields, ...(custom?.fields ?? [])].filter((field) => field.required && (field.path.length === 1 || field.type !== undefined));
+	const ofNew = operation === 'create' ? fields : ((await api.describe(path))?.create?.fields ?? []);
+	return [...ofNew, ...(custom?.fields ?? [])].filter((field) => field.required && (field.path.length === 1 || field.type !== undefined));
 }
 
 /** The required values that a row lacks, and the value to match on, unless they were refused. */
