@@ -12,9 +12,6 @@ export interface TaskClicks extends Clicks {
 const page = 'docs/guide/start.md';
 const row = /^(\| ([^|]+) \|) (\d+) \| (\d+) \| (\d+) \|/gm;
 
-/** Up to the figures in the last column; a note may follow. */
-const comparedRow = /^(\| ([^|]+) \|(?: \d+ \|){3} )\d+, \d+(?:, \d+)?/gm;
-
 /** The documented efforts by task. */
 export function documentedTasks(): Map<string, Clicks> {
 	const rows = [...readFileSync(page, 'utf8').matchAll(row)];
@@ -38,20 +35,10 @@ export async function doTask(
 
 /** Writes the efforts: into the documentation if its pictures are being taken, otherwise under .tmp. */
 export function writeTasks(tasks: TaskClicks[]): void {
-	const text = withEfforts(tasks, row, ({ task, clicks, boxes, seconds }) => `| ${task} | ${clicks} | ${boxes} | ${seconds} |`);
-	writeFileSync(process.env['PICTURES'] ? page : join(outputFolder, 'first-workflow.md'), text);
-}
-
-/** Writes the efforts of the same tasks with the compared node into the documentation. */
-export function writeComparedTasks(tasks: TaskClicks[]): void {
-	writeFileSync(page, withEfforts(tasks, comparedRow, ({ clicks, boxes, seconds }, before) => `${before}${clicks}, ${boxes}, ${seconds}`));
-}
-
-/** The documentation with new rows for these tasks. */
-function withEfforts(tasks: TaskClicks[], pattern: RegExp, rowOf: (effort: TaskClicks, before: string) => string): string {
 	const efforts = new Map(tasks.map((effort) => [effort.task, effort]));
-	return readFileSync(page, 'utf8').replace(pattern, (line, before: string, task: string) => {
+	const text = readFileSync(page, 'utf8').replace(row, (line, _: string, task: string) => {
 		const effort = efforts.get(task);
-		return effort ? rowOf(effort, before) : line;
+		return effort ? `| ${task} | ${effort.clicks} | ${effort.boxes} | ${effort.seconds} |` : line;
 	});
+	writeFileSync(process.env['PICTURES'] ? page : join(outputFolder, 'first-workflow.md'), text);
 }

@@ -48,10 +48,9 @@ export async function stopWorlds(): Promise<void> {
 	await closers.disposeAsync();
 }
 
-/** @param settings further settings of n8n */
-export async function startWorld(closers: AsyncDisposableStack, number = 1, settings: Record<string, string> = {}): Promise<World> {
+async function startWorld(closers: AsyncDisposableStack, number: number): Promise<World> {
 	const setup = await prepareN8n(closers, contactCount);
-	const startProcess = await singleProcess(setup, settings);
+	const startProcess = await singleProcess(setup, {});
 	const log = join(outputFolder, `n8n-${number}.log`);
 	const n8n = startProcess(log);
 	closers.defer(() => n8n.stop());
