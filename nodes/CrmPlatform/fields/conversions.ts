@@ -94,8 +94,11 @@ export function toNumber(field: Field, value: unknown): unknown {
 	if (field.collection !== undefined && typeof value === 'string' && !isDigits(value)) return value;
 	const text = typeof value === 'string' ? trimmed(value) : undefined;
 	const parsed = text === undefined ? value : exactNumber(text);
-	if (typeof parsed === 'number' && Number.isFinite(parsed)) return parsed;
-	if (isLongNumber(text)) return text;
+	const number = typeof parsed === 'number' && Number.isFinite(parsed) ? parsed : isLongNumber(text) ? text : undefined;
+	const { minimum = -Infinity, maximum = Infinity } = field;
+	if (Number(number) < minimum) throw refusal(field, value, `a number of at least ${minimum}`);
+	if (Number(number) > maximum) throw refusal(field, value, `a number of at most ${maximum}`);
+	if (number !== undefined) return number;
 	if (typeof value === 'string' && isDecimal(value)) throw refusal(field, value, tooLong);
 	throw refusal(field, value, 'a number such as 12.5');
 }

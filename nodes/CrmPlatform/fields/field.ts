@@ -56,6 +56,9 @@ export interface Field {
 	format?: string;
 	/** Maximum characters of a text. */
 	maxLength?: number;
+	/** Bounds of a number. */
+	minimum?: number;
+	maximum?: number;
 	/** For a list of objects: the members with plain values. */
 	members?: Field[];
 	/** Whether the order of a list of plain values counts (`x-ordered`): otherwise, it is compared as a set. */

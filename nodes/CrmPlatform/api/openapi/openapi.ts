@@ -15,6 +15,7 @@ export interface Schema {
 	pattern?: string | undefined;
 	enum?: unknown[] | undefined;
 	const?: unknown;
+	minimum?: number | undefined;
 	maximum?: number | undefined;
 	minLength?: number | undefined;
 	maxLength?: number | undefined;
@@ -105,6 +106,7 @@ const schemaObject = object({
 	pattern: text,
 	enum: anyList,
 	const: anything,
+	minimum: number,
 	maximum: number,
 	minLength: number,
 	maxLength: number,

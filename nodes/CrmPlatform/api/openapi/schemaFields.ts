@@ -83,7 +83,7 @@ export function field(
 		if (chosen.enum === undefined && chosen.const === undefined) result.isOpen = true;
 	}
 	if (chosen.format !== undefined) result.format = chosen.format;
-	if (chosen.maxLength !== undefined) result.maxLength = chosen.maxLength;
+	for (const bound of ['maxLength', 'minimum', 'maximum'] as const) if (chosen[bound] !== undefined) result[bound] = chosen[bound];
 	if (/^(uri|url|iri)$/.test(flatSchema.format ?? '')) result.isUrl = true;
 	if (flatSchema['x-important']) result.important = true;
 	if (flatSchema['x-ordered']) result.isOrdered = true;
