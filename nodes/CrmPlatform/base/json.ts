@@ -16,8 +16,34 @@ export function parseJson(text: string): unknown {
 	}
 }
 
-/** What a value is if its text may be JSON, as from a database or a file: undefined for a text that is not JSON. */
-export const parsedValue = (value: unknown): unknown => (typeof value === 'string' ? parseJson(value) : value);
+/**
+ * What a value is if its text may be JSON, as from a user, a model or a file: undefined for a text that is not JSON.
+ *
+ * @throws Error in the user's words if an object has a name twice: JavaScript would take the last value
+ */
+export function parsedValue(value: unknown): unknown {
+	if (typeof value !== 'string') return value;
+	const parsed = parseJson(value);
+	const name = parsed === undefined ? undefined : repeatedName(value);
+	if (name !== undefined) throw new Error(`The JSON has the name “${name}” twice in one object. Remove the wrong one.`);
+	return parsed;
+}
+
+/** @param json well-formed */
+function repeatedName(json: string): string | undefined {
+	const open: Array<Set<string>> = [];
+	for (const [token, text = '', colon] of json.matchAll(/[{[\]}]|("(?:[^"\\]|\\.)*")(\s*:)?/g)) {
+		if (token === '{' || token === '[') open.push(new Set());
+		else if (token === '}' || token === ']') open.pop();
+		else if (colon !== undefined) {
+			const name = JSON.parse(text) as string;
+			const names = open.at(-1)!;
+			if (names.has(name)) return name;
+			names.add(name);
+		}
+	}
+	return undefined;
+}
 
 /** The values of newline-delimited JSON; undefined if a line is not JSON. */
 export function parseLines(text: string): unknown[] | undefined {
