@@ -89,6 +89,13 @@ test('items of one value overwrite each other, in their order, and a hint names 
 	expect(await nameOf(id)).toBe('Item 2');
 });
 
+test('so do items of one email address in a custom field, whose case does not count', async () => {
+	await sandbox.create('custom-fields', { resource: 'contacts', key: 'second_email', label: 'Second', type: 'email', unique: true });
+	const items = ['A@match.example', 'a@match.example'].map((second_email, i) => ({ second_email, last_name: `Item ${i}` }));
+	const parameters = { resource: 'contact', operation: 'upsert', fieldsMode: 'automatic', fieldsMatchOn: 'custom_fields.second_email' };
+	expect((await run(parameters, items)).hints).toEqual([expect.stringContaining('the last one wins: 0 and 1')]);
+});
+
 test('items whose values differ by case are two records if the CRM says so', async () => {
 	const key = randomUUID();
 	const people = ['a', 'A'].map((end) => ({ on: 'external_id', record: { external_id: key + end, last_name: 'N' } }));

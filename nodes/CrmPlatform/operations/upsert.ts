@@ -1,8 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { outcomeField } from '../api/record';
-import { fieldNamed } from '../fields/field';
+import { customKeyOf, fieldNamed } from '../fields/field';
 import { matchKey } from '../fields/keys';
+import { customFieldsOnce } from '../mapping/acceptedFields';
 import { collectionPath } from '../mapping/locator';
 import { OncePerItem } from '../mapping/itemReaders';
 import { prepareValues } from '../mapping/prepareValues';
@@ -51,6 +52,7 @@ export function upsert(action: string): Operation {
 			}
 			const matchFor = fieldToMatchOn(execution, column, matching);
 			const repeated = new RepeatedMatches(execution.api.notices);
+			const custom = customKeyOf(name) === undefined ? undefined : await customFieldsOnce(execution.api, collectionPath(execution, 0));
 			const writeOf = (item: number): Write => {
 				const path = collectionPath(execution, item);
 				const body = requireAnyValue(bodyOf(item));
@@ -62,7 +64,7 @@ export function upsert(action: string): Operation {
 				}
 				const query = { [matching.name]: field };
 				const value = matchValue(field, body) ?? refuse(field);
-				const described = fields.find(({ name }) => name === field) ?? fieldNamed(field);
+				const described = [...fields, ...(custom?.fields ?? [])].find(({ name }) => name === field) ?? fieldNamed(field);
 				repeated.add(item, `${path} ${field} ${matchKey(described, value)}`, value);
 				// Keeps writes in order, also in a service that ignores case without saying so.
 				const match = `${field}=${foldedText(value)}`;
