@@ -85,7 +85,7 @@ describe('a list', () => {
 				{
 					scores: '1, 2.5',
 					flags: 'true, False',
-					days: ['2026-03-31', '2026-03-31T00:00:00Z'],
+					days: ['2026-03-31', '2026-04-01T00:00:00Z'],
 					times: '["2026-03-31T14:30:00Z"]',
 					words: ['a', 7, null, ''],
 					sizes: 'Small, large',
@@ -96,7 +96,7 @@ describe('a list', () => {
 			{
 				scores: [1, 2.5],
 				flags: [true, false],
-				days: ['2026-03-31', '2026-03-31'],
+				days: ['2026-03-31', '2026-04-01'],
 				times: ['2026-03-31T14:30:00.000Z'],
 				words: ['a', '7'],
 				sizes: ['small', 'large'],

@@ -37,6 +37,23 @@ test.each(['undefined', "''", 'null'])('a column whose expression gives %s is re
 	expect(await contacts()).toEqual(before);
 });
 
+test.each<[fieldsJson: string, message: string]>([
+	['{"title":"A","probability":101}', 'Probability: “101” is not a number of at most 100'],
+	['{"title":"A","probability":"-1"}', 'Probability: “-1” is not a number of at least 0'],
+	['{"title":"A","custom_fields":{},"title":"B"}', 'The JSON has the name “title” twice in one object. Remove the wrong one.'],
+	[String.raw`{"title":"A","custom_fields":"{\"a\":1,\"\\u0061\":2}"}`, 'The JSON has the name “a” twice in one object.'],
+])('%s is refused before anything is sent', async (fieldsJson, message) => {
+	const parameters = { resource: 'deal', operation: 'create', fieldsMode: 'json', fieldsJson };
+	expect((await failure(parameters)).message).toContain(message);
+});
+
+test('a value that a set has twice is written once, also under another name of it', async () => {
+	const tag = await sandbox.create('tags', { name: 'Twice' });
+	const id = await contact({ last_name: 'Set' });
+	await run(update('contact', id, mapped({ tag_ids: `Twice, ${tag.id}, twice` })));
+	expect(await stored(id)).toMatchObject({ tag_ids: [tag.id] });
+});
+
 test('a number from 2^53 on in the text of an expression for JSON is refused, and as text it is written', async () => {
 	const id = await contact({ last_name: 'Big' });
 	const json = (fieldsJson: string) => update('contact', id, { fieldsMode: 'json', fieldsJson });

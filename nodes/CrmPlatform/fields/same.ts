@@ -26,7 +26,7 @@ export function coversValue(field: ComparedField | undefined, value: unknown, re
 	if (Array.isArray(required)) {
 		if (!Array.isArray(value)) return false;
 		const place = within === '' ? '*' : `${within}.*`;
-		if (isSet(field, within) && ![value, required].flat().some((element) => typeof element === 'object')) {
+		if (within === '' && isSet(field) && ![value, required].flat().some((element) => typeof element === 'object')) {
 			const [has, needs] = [value, required].map((list) => new Set((list as unknown[]).map((element) => plainKey(field, element, place))));
 			return has!.size === needs!.size && [...needs!].every((key) => has!.has(key));
 		}
@@ -42,7 +42,7 @@ export function coversValue(field: ComparedField | undefined, value: unknown, re
 }
 
 /** Whether the order of a field's values has no meaning: JSON may be coordinates. */
-const isSet = (field: ComparedField | undefined, within: string): boolean => field?.kind === 'list' && !field.isOrdered && within === '';
+export const isSet = (field: ComparedField | undefined): boolean => field?.kind === 'list' && !field.isOrdered;
 
 /** What equal values that are neither lists nor objects have in common. */
 function plainKey(field: ComparedField | undefined, value: unknown, within: string): unknown {

@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { setAtPath } from '../base/ownMembers';
 import { isRecordLink } from '../api/openapi/linkFields';
+import { isSet } from '../fields/same';
 import { refuseErrorText, uniqueValue, valueProblem } from '../fields/checks';
 import { decideValue, type EvaluatedValue, type WhenCleared, writtenValue } from '../fields/decideValue';
 import type { ConvertedValue, Field } from '../fields/field';
@@ -102,7 +103,7 @@ export async function prepareValues(
 			const sent = fieldErrorOr(() => linkedIds.replaceNames(value, converted));
 			const refusal = sent instanceof FieldError ? sent : isChecked && !(rows?.use === 'verified' && isRecordLink(field)) ? refusalOf(field, sent) : undefined;
 			if (refusal) refuse(field, refusal);
-			else setAtPath(body, field.path, sent);
+			else setAtPath(body, field.path, isSet(field) && Array.isArray(sent) ? [...new Set(sent)] : sent);
 		}
 		const [first, ...others] = errors;
 		if (first && !rows) throw others.length === 0 ? first : new FieldErrors([first, ...others]);
