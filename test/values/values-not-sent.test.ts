@@ -59,8 +59,8 @@ describe('an item without anything to send is an error and causes no request', (
 	test.each([automatic, asJson])('if its names differ from the CRM’s', async (how) => {
 		const { id } = await created();
 		await sandbox.clear();
-		const message = await refused({ ...on('contact', 'update', id), ...how }, [{ Surname: 'Y' }]);
-		expect(message).toMatch(/^None of the item’s values match a field.* has Surname; .* first_name, last_name/);
+		const message = await refused({ ...on('contact', 'update', id), ...how }, [{ Alias: 'Y' }]);
+		expect(message).toMatch(/^None of the item’s values match a field.* has Alias; .* first_name, last_name/);
 		expect(await sandbox.writes()).toEqual([]);
 	});
 

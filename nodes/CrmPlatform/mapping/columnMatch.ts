@@ -1,9 +1,12 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import { isRecordLink } from '../api/openapi/linkFields';
 import { getOrCreate } from '../base/maps';
 import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { isPhone } from '../fields/notations';
 import { externalId } from '../lookUp/sourceIds';
+import { isBlank } from '../values/blank';
 import { FieldNames, meaningText, wordsOf, type Meaning } from './fieldNames';
 import { isPartOfAddress, kindOfAddress, UsualNames, withoutSuffix } from './foreignNames';
 
@@ -21,6 +24,32 @@ export interface Column {
 	digest: number;
 }
 
+const maxSamples = 20;
+/** Maximum characters of a sample. */
+const maxSampleLength = 100;
+
+/** Adds the values of a row to the columns. @param also takes each value that is not blank */
+export function addToColumns(columns: Map<string, Column>, row: number, content: IDataObject, also?: (column: Column, value: unknown) => void): void {
+	for (const [name, value] of Object.entries(content)) {
+		const column = columnNamed(columns, name);
+		if (isBlank(value)) continue;
+		const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+		column.filled += 1;
+		if (column.samples.length < maxSamples) column.samples.push(typeof value === 'string' && text.length > maxSampleLength ? `${text.slice(0, maxSampleLength)}…` : value);
+		column.digest = digested(Math.imul(column.digest ^ row, 0x01000193), text);
+		also?.(column, value);
+	}
+}
+
+export const columnNamed = (columns: Map<string, Column>, name: string): Column => getOrCreate(columns, name, () => ({ name, filled: 0, samples: [], digest: 0 }));
+
+/** FNV-1a (RFC 9923). */
+function digested(digest: number, text: string): number {
+	let hash = digest ^ 0x811c9dc5;
+	for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+	return hash;
+}
+
 /** Where the values of a column go. */
 export interface ColumnMatch extends Pick<Column, 'name' | 'filled' | 'samples'> {
 	/** The field; absent if the values go nowhere. An object of fields has its name instead. */
@@ -32,6 +61,8 @@ export interface ColumnMatch extends Pick<Column, 'name' | 'filled' | 'samples'>
 	isChosen?: true;
 	/** Whether only the service fills the field. */
 	isReadOnly?: true;
+	/** Whether another column goes into the field of this name. */
+	isReplaced?: true;
 }
 
 /** The fields that columns can go into. */
@@ -42,7 +73,7 @@ export interface MatchedFields {
 	/** The names of all fields of a record, read-only fields included. */
 	recordFieldNames: ReadonlySet<string>;
 	/** The words of their names and labels. */
-	recordFieldWords: ReadonlySet<string>;
+	recordFieldWords?: ReadonlySet<string>;
 	/** The system that the columns come from, if its IDs are kept. */
 	source?: string;
 	/** The names of the links that IDs of that system can lead to, and whether it has records there. */
@@ -73,6 +104,29 @@ export function matchColumns(columns: Column[], target: MatchedFields, chosen: C
 		if (suggested && !isTaken(matches, suggested)) match.why += `. Its values look like those of “${suggested.label}”`;
 	}
 	return matches;
+}
+
+/**
+ * The fields of names in items that only usual names mean: name → field. Names that they replace have none.
+ *
+ * @param objects the items
+ * @param otherNames names with other purposes
+ */
+export function usualNamesIn(objects: IDataObject[], target: MatchedFields, otherNames: string[]): Map<string, Field | undefined> {
+	const fieldNames = new FieldNames(target.fields, target.recordFieldNames);
+	const usual = new UsualNames(fieldNames, target);
+	const names = new Set<string>();
+	for (const object of objects) for (const name of Object.keys(object)) names.add(name);
+	if (![...names].some((name) => usual.fieldOf(name) !== fieldNames.meaningsOf(name)[0])) return new Map();
+	const columns = new Map<string, Column>();
+	for (const [i, object] of objects.entries()) addToColumns(columns, i, object);
+	const matches = matchColumns([...columns.values()], target, new Map(otherNames.map((name) => [name, undefined])));
+	return new Map(
+		matches.flatMap(({ name, meaning, isRenamed, isReplaced }): Array<[string, Field | undefined]> => {
+			if (isReplaced) return [[name, undefined]];
+			return isRenamed && typeof meaning === 'object' ? [[name, meaning]] : [];
+		}),
+	);
 }
 
 const goesInto = ({ meaning }: ColumnMatch, field: Field): boolean => typeof meaning === 'object' && meaning.name === field.name;
@@ -107,7 +161,7 @@ function yieldTo(match: ColumnMatch, matches: ColumnMatch[]): void {
 		if (other === match || meaning === undefined || other.meaning === undefined || meaningText(other.meaning) !== meaningText(meaning)) continue;
 		if (other.isChosen) throw new Error(`Exceptions: two columns go into “${meaningText(meaning)}”. Remove one of them.`);
 		delete other.meaning;
-		other.why = `“${name}” goes into this field`;
+		Object.assign(other, { isReplaced: true, why: `“${name}” goes into this field` });
 	}
 }
 
@@ -134,8 +188,8 @@ function namedMatch(names: FieldNames, { name, samples }: Column, { recordFieldN
 	// Such as all emails of a contact, each with its purpose.
 	if (typeof meaning === 'object' && meaning.kind === 'json' && isText) return { why: unknownName };
 	if (meaning !== undefined) return { meaning, why: 'Name of this field' };
-	const isReadOnly = recordFieldNames.has(name) || recordFieldWords.has(wordsOf(name));
-	return isReadOnly ? { isReadOnly, why: 'Only the CRM fills this field' } : { why: unknownName };
+	const isReadOnly = recordFieldNames.has(name) || recordFieldWords?.has(wordsOf(name));
+	return isReadOnly === true ? { isReadOnly, why: 'Only the CRM fills this field' } : { why: unknownName };
 }
 
 /**

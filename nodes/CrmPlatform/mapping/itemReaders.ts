@@ -1,6 +1,7 @@
 import { isExpression, type IDataObject, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 
 import { outcomeField } from '../api/record';
+import type { Connection } from '../api/connection';
 import { parsedValue } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { isLink } from '../api/openapi/linkFields';
@@ -8,8 +9,10 @@ import { isToolCall } from '../api/toolNode';
 import { decideValue, type EvaluatedValue, type ValueOrigin, type WhenCleared } from '../fields/decideValue';
 import type { Field, InputValue } from '../fields/field';
 import type { Execution } from '../model';
+import { listed } from '../values/listed';
 import { readOption } from '../values/readers';
 import { customNamesake, type AcceptedFields } from './acceptedFields';
+import { usualNamesIn, type MatchedFields } from './columnMatch';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
 import { wordsOf } from './fieldNames';
@@ -47,9 +50,10 @@ interface ItemReaders {
 
 /** @param whenCleared what clearing a field does: two values for one field conflict if each would change it */
 export function itemReaders(
-	{ n8n, rows }: Pick<Execution, 'n8n' | 'rows'>,
+	{ n8n, api, resource, rows }: Pick<Execution, 'n8n' | 'api' | 'resource' | 'rows'>,
 	stored: StoredFields,
 	whenCleared: WhenCleared,
+	otherNames: string[] = [],
 ): ItemReaders {
 	const linked = linkedRecords(n8n, stored.linked);
 	const linkNames = linked.map(({ linkName }) => linkName);
@@ -65,11 +69,22 @@ export function itemReaders(
 	const originOf = originsOf(n8n, stored);
 	// A model would take a success to cover everything it has sent.
 	const refusesUnknown = stored.mode === 'json' && isFilledByModel(stored.json);
+	// The columns of a file have the names of their fields already, and the description of another service has other names.
+	const usualNames = (accepted: AcceptedFields) =>
+		stored.mode === 'json' || rows || !api.isSelfDescribed() ? new Map<string, Field>() : usualNamesOf(n8n, api, { collection: resource.path.slice(1), ...accepted }, otherNames);
 	return {
 		names: (item) => [...namesIn(objects, item), ...linkNames],
 		readerFor: (accepted) =>
-			new ObjectsReader({ objects, originOf, refusesUnknown, whenCleared, accepted, linkedValues: linkedValues(accepted) }),
+			new ObjectsReader({ objects, originOf, refusesUnknown, whenCleared, accepted, linkedValues: linkedValues(accepted), usualNames: usualNames(accepted) }),
 	};
+}
+
+/** The fields that the names of all items mean as usual names in other systems, which the user is told. */
+function usualNamesOf(n8n: IExecuteFunctions, api: Connection, target: MatchedFields, otherNames: string[]): Map<string, Field | undefined> {
+	const usual = usualNamesIn(n8n.getInputData().map(({ json }) => json), target, otherNames);
+	const renamed = [...usual].flatMap(([name, field]) => (field ? [`“${name}” into “${field.label}”`] : []));
+	if (renamed.length > 0) api.notices.add(`By usual names in other systems: ${listed(renamed, 10)}. To change that, map each field.`);
+	return usual;
 }
 
 function namesIn(objects: OncePerItem<IDataObject>, item: number): string[] {
@@ -134,6 +149,8 @@ interface ObjectSource {
 	whenCleared: WhenCleared;
 	accepted: AcceptedFields;
 	linkedValues: LinkedRecordValues;
+	/** The fields of names that are no names of fields; names without one are left out. */
+	usualNames: ReadonlyMap<string, Field | undefined>;
 }
 
 /** The members of an object for each item. */
@@ -156,9 +173,16 @@ class ObjectsReader implements ItemReader {
 		return linkedValues.hasNames || !Object.keys(objects.peek(item)).every((name) => this.plainNames.has(name));
 	}
 
+	private withFieldNames(object: IDataObject): IDataObject {
+		const { usualNames } = this.source;
+		if (usualNames.size === 0) return object;
+		const isKept = ([name]: [string, unknown]) => !usualNames.has(name) || usualNames.get(name) !== undefined;
+		return Object.fromEntries(Object.entries(object).filter(isKept).map(([name, value]) => [usualNames.get(name)?.name ?? name, value]));
+	}
+
 	read(item: number): ReadItem {
 		const { objects, originOf, refusesUnknown, whenCleared, accepted, linkedValues } = this.source;
-		const object = objects.take(item);
+		const object = this.withFieldNames(objects.take(item));
 		const origin = originOf(item);
 		const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, origin }, whenCleared).action === 'skip';
 		const { values, unknown, notObjects } = this.fieldReader.read(object, isSkipped);

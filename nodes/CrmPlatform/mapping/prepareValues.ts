@@ -69,7 +69,7 @@ export async function prepareValues(
 	const { n8n, api } = execution;
 	const zone = n8n.getTimezone();
 	const unsent = new UnsentValueLog(api, new Set(otherNames));
-	const readers = itemReaders(execution, stored, whenCleared);
+	const readers = itemReaders(execution, stored, whenCleared, otherNames);
 	const fieldsOfItems = await acceptedFields(execution, stored.mode, (item) => readers.names(item), fields);
 	const readerOf = fieldsOfItems.oncePerFields((accepted) => readers.readerFor(accepted));
 	const notations = chosenNotations(n8n);

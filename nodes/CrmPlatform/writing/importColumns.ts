@@ -1,18 +1,16 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { oncePerConnection } from '../api/oncePerConnection';
-import { getOrCreate } from '../base/maps';
 import { allCustomFields, type Field } from '../fields/field';
 import type { FileRecords } from '../files/rows';
 import { UnreadableFile } from '../files/unreadableFile';
 import { customFieldsIfAny } from '../mapping/acceptedFields';
 import { externalId, pagesOfSource } from '../lookUp/sourceIds';
 import { chosenNotations, chosenSource } from '../mapping/chosenNotations';
-import { matchColumns, type Column, type ColumnMatch, type MatchedFields } from '../mapping/columnMatch';
+import { addToColumns, columnNamed, matchColumns, type Column, type ColumnMatch, type MatchedFields } from '../mapping/columnMatch';
 import { meaningText, wordsOf } from '../mapping/fieldNames';
 import type { Execution } from '../model';
 import type { MappedColumns } from '../parameters/columns';
-import { isBlank } from '../values/blank';
 import { listed } from '../values/listed';
 import { addMissingFields, fittingTypes } from './missingFields';
 import { chosenToCreate, type MissingRecords } from './missingRecords';
@@ -104,11 +102,8 @@ export function withFieldNames(content: IDataObject, { renamed, leftOut }: Colum
 	return Object.fromEntries([...Object.entries(content).filter(isKept), ...fields]) as IDataObject;
 }
 
-const maxSamples = 20;
 /** Maximum number of values that become choices. */
 const maxValues = 500;
-/** Maximum characters of a sample. */
-const maxSampleLength = 100;
 
 /** The number of rows of a file, and its columns with some of their values. */
 export interface FileSurvey {
@@ -122,26 +117,17 @@ export async function surveyed(n8n: IExecuteFunctions, { columns: header, rows }
 	const notations = chosenNotations(n8n) ?? {};
 	let count = 0;
 	const columns = new Map<string, Column>();
-	const columnOf = (name: string): Column => getOrCreate(columns, name, () => ({ name, filled: 0, samples: [], digest: 0 }));
-	header?.forEach(columnOf);
+	header?.forEach((name) => columnNamed(columns, name));
+	const addTypes = (column: Column, value: unknown): void => {
+		const fitting = fittingTypes(value, notations);
+		column.types = new Set(column.types ? fitting.filter((type) => column.types?.has(type)) : fitting);
+		column.values ??= new Set();
+		if (column.values.size < maxValues) column.values.add(typeof value === 'string' ? value : JSON.stringify(value));
+	};
 	try {
 		for await (const read of rows) {
 			count += read.length;
-			for (const { row, content = {} } of read) {
-				for (const [name, value] of Object.entries(content)) {
-					const column = columnOf(name);
-					if (isBlank(value)) continue;
-					column.filled += 1;
-					if (column.samples.length < maxSamples) column.samples.push(shortSample(value));
-					if (makesFields) {
-						const fitting = fittingTypes(value, notations);
-						column.types = new Set(column.types ? fitting.filter((type) => column.types?.has(type)) : fitting);
-						column.values ??= new Set();
-						if (column.values.size < maxValues) column.values.add(typeof value === 'string' ? value : JSON.stringify(value));
-					}
-					column.digest = digested(column.digest, `${row} ${typeof value === 'string' ? value : JSON.stringify(value)}`);
-				}
-			}
+			for (const { row, content = {} } of read) addToColumns(columns, row, content, makesFields ? addTypes : undefined);
 		}
 	} catch (error) {
 		if (!(error instanceof UnreadableFile)) throw passedOn(error);
@@ -150,15 +136,6 @@ export async function surveyed(n8n: IExecuteFunctions, { columns: header, rows }
 }
 
 const passedOn = (error: unknown): Error => error as Error;
-
-const shortSample = (value: unknown): unknown => (typeof value === 'string' && value.length > maxSampleLength ? `${value.slice(0, maxSampleLength)}…` : value);
-
-/** FNV-1a (RFC 9923). */
-function digested(digest: number, text: string): number {
-	let hash = digest ^ 0x811c9dc5;
-	for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-	return hash;
-}
 
 /** @param source the system that the columns come from */
 export async function matchedFields(
