@@ -116,8 +116,8 @@ describe('Send and Wait for Approval', () => {
 	test.each<[string, IDataObject, IDataObject[] | undefined, RegExp]>([
 		['several items', {}, [{}, {}], /2 items/],
 		['no approver and no record', { aboutKind: 'none' }, undefined, /choose an approver/],
-		['an unknown approver', { approverId: { __rl: true, mode: 'name', value: 'Nobody N.' } }, undefined, /Approver: no record in users/],
-		['a record that does not exist', { aboutRecord: 'No such deal' }, undefined, /Record: no record in deals/],
+		['an unknown approver', { approverId: { __rl: true, mode: 'name', value: 'Nobody N.' } }, undefined, /^Approver: .* any record of users/],
+		['a record that does not exist', { aboutRecord: 'No such deal' }, undefined, /Record: .* does not match any record of deals/],
 		['an empty message', { message: ' ' }, undefined, /Message/],
 		['an invalid limit', { options: { limitWaitHours: -1 } }, undefined, /Limit Wait Time/],
 	])('%s: nobody is asked', async (_what, parameters, items, reason) => {

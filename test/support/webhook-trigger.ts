@@ -90,10 +90,6 @@ export class TestTrigger {
 		}
 	}
 
-	async checkExists(isTest = false): Promise<boolean> {
-		return await this.hook('checkExists', isTest);
-	}
-
 	/** Activates the trigger as n8n does: creates the subscription if it does not exist. */
 	async activate(isTest = false): Promise<void> {
 		if (!(await this.hook('checkExists', isTest))) await this.hook('create', isTest);

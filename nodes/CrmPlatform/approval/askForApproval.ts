@@ -7,8 +7,6 @@ import { idempotencyKey } from '../api/http/idempotency';
 import { path } from '../api/http/path';
 import { refusedSubscription } from '../api/http/statuses';
 import type { WriteDescription } from '../api/openapi/writing';
-import { idField } from '../fields/field';
-import { isName, lookUpNames, parseName } from '../lookUp/names';
 import type { Execution } from '../model';
 import { nodeContext } from '../writing/runState';
 import { answerInCrm, completedEvent, decisionItem, endSubscription, tasksPath, textDigest, waitingItem, type ApprovalRequest } from './receiveAnswer';
@@ -19,11 +17,11 @@ interface ApprovalQuestion {
 	message: string;
 	/** What the call under review would write, according to the CRM; empty if the node reviews no call. */
 	reviewedCall: string;
-	/** ID or name of the approver; the record's owner if empty. */
+	/** ID of the approver; the record's owner if empty. */
 	approver: string;
-	/** Collection of the record that the task is about, such as `deals`; empty if there is no record. */
+	/** Collection of the record that the task is about, such as `deals`. */
 	collection: string;
-	/** ID or name of that record. */
+	/** ID of that record; empty if there is none. */
 	record: string;
 	/** Milliseconds within which an answer counts. */
 	limit: number;
@@ -40,7 +38,7 @@ const grace = 5 * 60_000;
  */
 export async function askForApproval(execution: Execution, question: ApprovalQuestion, now = Date.now()): Promise<IDataObject> {
 	const { n8n, api } = execution;
-	const about = question.collection === '' ? undefined : await recordNamed(execution, 'Record', question.collection, question.record);
+	const about = question.record === '' ? undefined : await readRecord(api, path`/v1/${question.collection}/${question.record}`);
 	const approver = await approverOf(execution, question, about);
 	const until = deadline(execution, question.limit, now);
 	const end = new Date(until.getTime() + grace);
@@ -165,26 +163,21 @@ function taskBody(
 }
 
 async function approverOf(execution: Execution, { approver }: ApprovalQuestion, about: IDataObject | undefined): Promise<string> {
-	if (approver !== '') {
-		const user = await recordNamed(execution, 'Approver', 'users', approver);
-		refuseInactive(user);
-		return String(user.id);
-	}
-	const owner = idText(about?.owner_id ?? about?.assignee_id);
-	if (owner !== undefined) {
-		const user = await findRecord(execution.api, `/v1/users${path`/${owner}`}`).catch((error: unknown) => {
-			if (isAnsweredWith(error, 403)) return undefined;
+	const id = approver || idText(about?.owner_id ?? about?.assignee_id);
+	if (id !== undefined) {
+		const user = await readRecord(execution.api, path`/v1/users/${id}`).catch((error: unknown) => {
+			if (isAnsweredWith(error, 403)) return {};
 			throw error;
 		});
 		refuseInactive(user);
-		return owner;
+		return id;
 	}
 	throw new Error(about ? 'Approver: the record has no owner. Choose an approver.' : 'Approver: choose an approver, or choose a record under About; its owner then approves.');
 }
 
-/** @param user undefined if the credential may not read users */
-function refuseInactive(user: IDataObject | undefined): void {
-	if (typeof user?.status !== 'string' || user.status === 'active') return;
+/** @param user empty if the credential may not read users */
+function refuseInactive(user: IDataObject): void {
+	if (typeof user.status !== 'string' || user.status === 'active') return;
 	throw new Error(`Approver: ${String(user.name ?? user.id)} is ${user.status}. Choose an active user.`);
 }
 
@@ -195,19 +188,6 @@ function deadline({ n8n, identity: { run } }: Execution, limit: number, now: num
 	const until = previous?.run === run && previous.until > now ? previous.until : now + limit;
 	context.approval = { run, until };
 	return new Date(until);
-}
-
-/** @throws Error in the user's words unless exactly one record has this ID or name */
-async function recordNamed({ api }: Execution, label: string, collection: string, nameOrId: string): Promise<IDataObject> {
-	if (nameOrId === '') throw new Error(`${label}: enter an ID or a name.`);
-	const { field, name } = parseName(nameOrId);
-	const isId = field === 'id' || (field === undefined && !isName(idField, nameOrId));
-	const byId = isId ? await findRecord(api, `/v1/${collection}${path`/${name}`}`) : undefined;
-	if (byId) return byId;
-	const outcome = (await lookUpNames(api, collection, [nameOrId], false)).get(nameOrId);
-	if (outcome && 'found' in outcome) return await readRecord(api, `/v1/${collection}${path`/${String(outcome.found)}`}`);
-	if (outcome && 'several' in outcome) throw new Error(`${label}: several of ${collection} are called ${nameOrId}: ${outcome.several.slice(0, 5).map(String).join(', ')}. Use the ID.`);
-	throw new Error(`${label}: no record in ${collection} has the ID or name ${nameOrId}. Correct it.`);
 }
 
 /** @throws NodeOperationError if one answer would apply to several items */

@@ -1,7 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { askForApproval, refuseSeveralItems } from '../approval/askForApproval';
-import { pickedId } from '../mapping/locator';
+import { fieldNamed } from '../fields/field';
+import { preparePickedIds, type PickedField } from '../mapping/pickedFields';
 import type { Operation } from '../model';
 import { pickerProperty, userByNameOrId } from '../parameters/recordParameters';
 import { refuseAsTool } from '../toolCalls/toolCall';
@@ -9,6 +10,9 @@ import { readOption, readPositiveNumber } from '../values/readers';
 import { eachItem } from '../schedule';
 
 const collections: Record<string, string> = { none: '', company: 'companies', contact: 'contacts', deal: 'deals', ticket: 'tickets' };
+
+const approver: PickedField = { field: 'approver', name: 'approverId', displayName: 'Approver', method: 'searchUsers', isOptional: true };
+const aboutRecord: PickedField = { field: 'record', name: 'aboutRecord', displayName: 'Record', method: '' };
 
 const properties: INodeProperties[] = [
 	{
@@ -52,7 +56,7 @@ const properties: INodeProperties[] = [
 		description: 'The record the task is linked to',
 	},
 	{
-		...pickerProperty('Approver', 'approverId', 'searchUsers', { isOptional: true, by: userByNameOrId }),
+		...pickerProperty(approver.displayName, approver.name, approver.method, { isOptional: true, by: userByNameOrId }),
 		description: 'The user who gets the task. If empty, the owner of the record gets it.',
 	},
 ];
@@ -103,13 +107,19 @@ export function sendAndWait(): Operation {
 				const message = read('message');
 				const { reviewedCall = '' } = execution;
 				if (message + reviewedCall === '') throw new Error('Message: enter what to approve.');
+				const collection = collections[about] ?? '';
+				const picked = await preparePickedIds({ ...execution, isChecked: true }, about === 'none' ? [approver] : [approver, aboutRecord], [
+					fieldNamed(approver.field, { label: approver.displayName, collection: 'users' }),
+					fieldNamed(aboutRecord.field, { label: aboutRecord.displayName, collection }),
+				]);
+				const ids = picked(item);
 				return await askForApproval(execution, {
 					title: read('approvalTitle') || 'Approval required',
 					message,
 					reviewedCall,
-					approver: pickedId(n8n, 'approverId', item),
-					collection: collections[about] ?? '',
-					record: about === 'none' ? '' : read('aboutRecord'),
+					approver: String(ids.approver ?? ''),
+					collection,
+					record: String(ids.record ?? ''),
 					limit: hours * 60 * 60 * 1000,
 				});
 			});

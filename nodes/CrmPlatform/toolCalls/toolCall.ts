@@ -66,7 +66,9 @@ export function toolCallOf(n8n: IExecuteFunctions): ToolCall | undefined {
 export function namedCall(n8n: IExecuteFunctions, name: string): ToolCall {
 	const counts = countsOf(n8n);
 	const before = counts.succeeded[name] ?? 0;
-	const identity = failedCalls.get(name, Date.now()) ?? {
+	const failed = failedCalls.get(name);
+	const isRemembered = failed !== undefined && Date.now() - failed.at < remembered;
+	const identity = isRemembered ? failed.identity : {
 		// Calls without an execution, and in it a node, are those of n8n's MCP trigger and its own agents.
 		...originalExecution(n8n, n8n.getExecutionId() ?? randomUUID()),
 		node: n8n.getNode().id,
@@ -79,7 +81,9 @@ export function namedCall(n8n: IExecuteFunctions, name: string): ToolCall {
 			delete counts.failed[name];
 			failedCalls.delete(name);
 		},
-		failed: () => failedCalls.add(name, identity, Date.now()),
+		failed() {
+			if (!isRemembered) failedCalls.set(name, { identity, at: Date.now() });
+		},
 	};
 }
 
@@ -119,23 +123,8 @@ const remembered = 24 * 60 * 60 * 1000;
 const maxRemembered = 1_000;
 
 /**
- * The calls that have failed in this process, with the time. A chat makes each call in an execution of its own,
- * and n8n's MCP trigger in none, so what n8n keeps with an execution does not reach the next attempt.
+ * The calls that have failed in this process, with the time of their first failure, as old as their idempotency key. A chat
+ * makes each call in an execution of its own, and n8n's MCP trigger in none, so what n8n keeps with an execution does not
+ * reach the next attempt.
  */
-const failedCalls = {
-	calls: new RecentMap<string, { identity: CallIdentity; at: number }>(maxRemembered),
-
-	get(name: string, now: number): CallIdentity | undefined {
-		const call = this.calls.get(name);
-		return call && now - call.at < remembered ? call.identity : undefined;
-	},
-
-	/** Stores the time of the first failure: the idempotency key is as old as that. */
-	add(name: string, identity: CallIdentity, now: number): void {
-		if (!this.get(name, now)) this.calls.set(name, { identity, at: now });
-	},
-
-	delete(name: string): void {
-		this.calls.delete(name);
-	},
-};
+const failedCalls = new RecentMap<string, { identity: CallIdentity; at: number }>(maxRemembered);

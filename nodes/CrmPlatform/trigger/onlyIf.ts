@@ -7,7 +7,7 @@ import { isObject } from '../base/json';
 import { conditionOf, verdictOf, type Condition, type Verdict } from '../fields/condition';
 import { type CrmEvent, isErased, recordTypeOf, statesOf } from '../log/crmEvent';
 import { readFilters } from '../mapping/filterValues';
-import type { Execution } from '../model';
+import type { Execution, Resource } from '../model';
 import { filtersProperty } from '../parameters/filterParameters';
 import { resourceAt } from '../resources';
 import { readBoolean } from '../values/readers';
@@ -46,7 +46,7 @@ export type TriggerContext = ITriggerFunctions | IHookFunctions | IWebhookFuncti
 type PublishContext = ITriggerFunctions | IHookFunctions;
 
 /** The conditions as entered, with the events; undefined without conditions. */
-export function enteredOnlyIf(n8n: PublishContext): string | undefined {
+function enteredOnlyIf(n8n: PublishContext): string | undefined {
 	const raw = (name: string) => n8n.getNodeParameter(name, null, { rawExpressions: true });
 	const rows = raw('filters.onlyIf.rows');
 	return Array.isArray(rows) && rows.length > 0 ? JSON.stringify([raw('events'), rows, raw('filters.becomesTrue')]) : undefined;
@@ -67,14 +67,7 @@ export async function readOnlyIf(n8n: PublishContext, api: Connection, events: s
 	const description = resource && (await api.describe(resource.path));
 	if (!resource || !description?.list) throw new Error('Only If needs events of one record type. Choose such events, or remove Only If.');
 	const { list, fields } = description;
-	const execution: Execution = {
-		n8n: asExecution(n8n, { objectKey: meaning.recordType.replace(/^[^.]*\./, '') }),
-		api,
-		resource,
-		operation: resource.operations[0]!,
-		// A trigger writes nothing, so it needs no idempotency keys.
-		identity: {} as Execution['identity'],
-	};
+	const execution = readingOf(n8n, api, resource, { objectKey: meaning.recordType.replace(/^[^.]*\./, '') });
 	const names = new Set(fields.map(({ name }) => name));
 	const groups = (await readFilters(execution, 'filters.onlyIf', list)).queries(0).map((query) =>
 		Object.entries(query).map(([parameter, value]): Condition => {
@@ -107,3 +100,7 @@ export function verdictOfEvent(event: CrmEvent, { groups, becomesTrue }: OnlyIf)
  */
 export const asExecution = (n8n: TriggerContext, parameters: Record<string, string> = {}): IExecuteFunctions =>
 	executionOfOne(n8n, (name, _, ...otherwise) => parameters[name] ?? n8n.getNodeParameter(name, ...otherwise), { isToolExecution: () => false });
+
+/** What reads records for a trigger. It writes nothing, so it needs no idempotency keys. */
+export const readingOf = (n8n: TriggerContext, api: Connection, resource: Resource, parameters?: Record<string, string>): Execution =>
+	({ n8n: asExecution(n8n, parameters), api, resource, operation: resource.operations[0]!, identity: {} as Execution['identity'] });

@@ -186,7 +186,7 @@ class ReadingLoop {
 		const { items, failures } = await loadGroup(group, { api, log, records, output, tries, cache: this.source });
 		// A connection remembers names, which may change.
 		if (clock.now() - this.names.since > maxNameAge) this.names = { api: { ...api }, since: clock.now() };
-		const named = await namedRecords(this.names.api, items.map(({ json }) => json), output.names, records?.recordType);
+		const named = await namedRecords(this.names.api, items.map(({ json }) => json), output.names, records?.options.recordType);
 		return { items: named.map((json) => ({ json })), failures };
 	};
 
@@ -198,6 +198,7 @@ class ReadingLoop {
 function beginningOf({ events: { events, filter, output }, records, start, since }: TriggerChoice): Beginning {
 	const choice = { events, filter, shape: output.shape };
 	// Switching to other records, or to events, starts over.
-	if (records) return { choice, start: `records ${records.path}`, since: '', scope: records.scope, filters: records.filters };
-	return { choice, start, since };
+	if (!records) return { choice, start, since };
+	const { path, entered, filters: queries } = records.options;
+	return { choice, start: `records ${path}`, since: '', scope: JSON.stringify([path, queries]), filters: { entered, queries } };
 }

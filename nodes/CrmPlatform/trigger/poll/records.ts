@@ -9,7 +9,7 @@ import { readPage, readPages, type Page } from '../../api/lists/pages';
 import type { ListDescription } from '../../api/openapi/listing';
 import { conditionOf, verdictOf, type Condition } from '../../fields/condition';
 import { maxIds } from '../../lookUp/lookUp';
-import type { Backfill, Position } from './position';
+import type { Backfill } from './position';
 
 /** The chosen records, and their output. */
 export interface RecordScope {
@@ -43,15 +43,8 @@ interface ListParameters {
 
 /** Reads the records in scope as they are now. */
 export class RecordReader {
-	/** Collection path with version prefix. */
-	readonly path: string;
-	readonly recordType: string;
-	/** The name of the scope: each scope has its own records. */
-	readonly scope: string;
-	/** The filters to store with the position. */
-	readonly filters: Position['filters'];
+	readonly options: RecordScope;
 	private readonly api: Connection;
-	private readonly options: RecordScope;
 	private readonly parameters: ListParameters;
 	private readonly conditions: Condition[][];
 
@@ -59,10 +52,6 @@ export class RecordReader {
 	constructor(api: Connection, options: RecordScope) {
 		this.api = api;
 		this.options = options;
-		this.path = options.path;
-		this.recordType = options.recordType;
-		this.scope = JSON.stringify([options.path, options.filters]);
-		this.filters = { entered: options.entered, queries: options.filters };
 		this.parameters = parametersOf(options);
 		this.conditions = options.filters.map((query) => Object.entries(query).map(([parameter, value]) =>
 			conditionOf(parameter, value, options.list.filters.find(({ name }) => name === parameter)),

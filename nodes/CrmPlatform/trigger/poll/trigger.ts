@@ -7,7 +7,7 @@ import { type EventLog, openEventLog } from '../../log/eventLog';
 import { eventOutput, namedRecords } from '../eventOutput';
 import { triggerKey } from '../storedState';
 import { type EventChoice, ignoredOrigins, passesFilter, readEventChoice, readOrigin } from '../eventProperties';
-import { asExecution, readOnlyIf } from '../onlyIf';
+import { readingOf, readOnlyIf } from '../onlyIf';
 import { readChangeChoice } from './pollProperties';
 import { storedPosition } from './position';
 import { type ReadingDependencies, startReading, type TriggerChoice } from './readingLoop';
@@ -17,7 +17,6 @@ import { type Query, withoutParameterNames } from '../../api/http/path';
 import { withFields } from '../../lookUp/lookUp';
 import { readFilters } from '../../mapping/filterValues';
 import { collectionPath, pickedId } from '../../mapping/locator';
-import type { Execution } from '../../model';
 import { chosenFields, namesToAdd, simplify, summaryFields, type NamesToAdd } from '../../reading/simplify';
 import { resourceNamed } from '../../resources';
 
@@ -109,7 +108,7 @@ async function testItems(
 	records: RecordReader | undefined,
 ): Promise<INodeExecutionData[]> {
 	if (records) {
-		const found = await namedRecords(api, await records.latest(maxShown), output.names, records.recordType);
+		const found = await namedRecords(api, await records.latest(maxShown), output.names, records.options.recordType);
 		if (found.length > 0) return found.map((json) => ({ json }));
 		throw new NodeOperationError(n8n.getNode(), 'No record matches');
 	}
@@ -151,15 +150,7 @@ async function readRecordChoice(n8n: ITriggerFunctions, api: Connection): Promis
 		throw new Error('The CRM cannot list these records or their changes. Choose Events.');
 	}
 	const { list, fields } = description;
-	const [operation] = resource.operations;
-	const execution: Execution = {
-		n8n: asExecution(n8n),
-		api,
-		resource,
-		operation: operation!,
-		// A trigger writes nothing, so it needs no idempotency keys.
-		identity: {} as Execution['identity'],
-	};
+	const execution = readingOf(n8n, api, resource);
 	const path = collectionPath(execution, 0);
 	// Records of a custom object have events of their own: `custom.{key}.created`.
 	const [object] = resource.parents ?? [];

@@ -3,11 +3,11 @@ import { type IHookFunctions, NodeOperationError } from 'n8n-workflow';
 import { connect } from '../../api/connection';
 import { deleteSubscription } from '../../api/webhookSubscriptions';
 import { readEventChoice } from '../eventProperties';
-import { enteredOnlyIf, readOnlyIf, type TriggerContext } from '../onlyIf';
+import { readOnlyIf, type TriggerContext } from '../onlyIf';
 import { isStartedByN8n } from '../reportFailure';
 import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './backlog';
 import {
-	findOwnSubscription, isTest, matchesRequest, openSubscription, readSubscription, serialized, storeSubscription, type Subscription, type SubscriptionRequest, type SubscriptionState,
+	findOwnSubscription, isTest, openSubscription, readSubscription, serialized, storeSubscription, type Subscription, type SubscriptionRequest, type SubscriptionState,
 } from './subscription';
 
 /**
@@ -20,18 +20,11 @@ import {
 export const subscriptionLifecycle = {
 	/** Whether there is nothing left to do for `create`. */
 	async checkExists(this: IHookFunctions): Promise<boolean> {
-		const request = requestOf(this);
 		const state = readSubscription(this);
-		if (isStartedByN8n(this) && state.id !== undefined && state.secret !== undefined) {
-			// The trigger starts even if the service does not answer; `watchSubscription` does the rest.
-			storeSubscription(this, { ...state, ...request });
-			return true;
-		}
-		// `create` recovers missed events, so it has to run.
-		if (recoverHours(this) !== undefined) return false;
-		const found = await findOwnSubscription(await connect(this), state.id, request.url);
-		const isSame = state.onlyIf?.entered === enteredOnlyIf(this);
-		return isSame && found !== undefined && matchesRequest(found.subscription, request, state);
+		if (!isStartedByN8n(this) || state.id === undefined || state.secret === undefined) return false;
+		// The trigger starts even if the service does not answer; `watchSubscription` does the rest.
+		storeSubscription(this, { ...state, ...requestOf(this) });
+		return true;
 	},
 
 	/** @throws NodeApiError or NodeOperationError if the trigger would end up without an active subscription */
