@@ -1,7 +1,10 @@
 import * as fc from 'fast-check';
 
+import { idempotencyKey, originOf } from '../../nodes/CrmPlatform/api/http/idempotency';
+import { type IgnoredOrigins, madeBy, ownOrigin } from '../../nodes/CrmPlatform/log/cause';
 import type { CrmEvent } from '../../nodes/CrmPlatform/log/crmEvent';
 import { readInRanges } from '../../nodes/CrmPlatform/log/eventLog';
+import { passesFilter } from '../../nodes/CrmPlatform/trigger/eventProperties';
 import { randomRuns } from '../support/random-runs.ts';
 
 const pageSize = 5;
@@ -78,4 +81,58 @@ test('a dense log needs one request per page, and two more', async () => {
 	const log = logOf(Array.from({ length: 50 }, (_, i) => i + 1));
 	expect(await read(log)).toHaveLength(50);
 	expect(log.requests).toEqual([0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50]);
+});
+
+const event = (idempotency_key: string | null, actor: string | number = 'usr_1'): CrmEvent => ({
+	id: 'evt_1',
+	type: 'contact.created',
+	timestamp: '2026-01-01T00:00:00Z',
+	sequence: 1,
+	actor: { type: 'user', id: actor },
+	request: { id: 'req_1', idempotency_key },
+	data: { object: {}, previous: null, changed: [] },
+});
+
+const passes = (candidate: CrmEvent, keys: IgnoredOrigins['keys'], users: string[] = []) =>
+	passesFilter(candidate, { changedFields: [], equal: {}, ignored: { keys, users } });
+
+const origin = originOf('instance-1', 'wf1');
+
+const workflowKey = idempotencyKey({
+	instance: 'instance-1',
+	workflow: 'wf1',
+	execution: '1',
+	node: 'node-1',
+	run: 0,
+	items: [0],
+});
+
+test('changes of this workflow are ignored; those of others and of longer ids are not', () => {
+	const workflow = [ownOrigin('workflow', origin)];
+	expect(passes(event(workflowKey), workflow)).toBe(false);
+	expect(passes(event(workflowKey.replace('/wf1/', '/wf12/')), workflow)).toBe(true);
+	expect(passes(event('order-4711'), workflow)).toBe(true);
+	expect(passes(event(null), workflow)).toBe(true);
+});
+
+test('changes of any workflow of this n8n are ignored, those of another n8n are not', () => {
+	expect(passes(event(workflowKey), [ownOrigin('instance', origin)])).toBe(false);
+	expect(passes(event(workflowKey), [ownOrigin('instance', originOf('instance-2', 'wf1'))])).toBe(true);
+});
+
+test('changes of chosen users are ignored, whatever the CRM reports about requests', () => {
+	const { request: _, ...plain } = event(null, 'usr_2');
+	expect(passes(plain, [], ['usr_2'])).toBe(false);
+	expect(passes(plain, [], ['usr_3'])).toBe(true);
+	expect(passes(event(null, 7), [], ['7'])).toBe(false);
+});
+
+test('an event tells whether this workflow caused it, another one of this n8n, or somebody else', () => {
+	expect(madeBy(event(workflowKey), origin)).toBe('this_workflow');
+	expect(madeBy(event(workflowKey), originOf('instance-1', 'wf2'))).toBe('this_n8n');
+	expect(madeBy(event(workflowKey), originOf('instance-2', 'wf1'))).toBe('other');
+	expect(madeBy(event('order-4711'), origin)).toBe('other');
+	expect(madeBy(event(null), origin)).toBe('other');
+	const { request: _, ...plain } = event(null);
+	expect(madeBy(plain, origin)).toBeUndefined();
 });

@@ -1,6 +1,11 @@
-import { NodeHelpers, type INodeParameters } from 'n8n-workflow';
+import { type INodeParameters, NodeHelpers } from 'n8n-workflow';
 
 import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
+import { getFieldsToSet, getSyncFields, getSyncMatchFields, getSyncOtherMatchFields } from '../../nodes/CrmPlatform/pickers/syncFields';
+import { picker } from '../support/node-runs.ts';
+import { mapped } from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
+import { runSync, syncOf } from '../support/sync-node.ts';
 
 const { description } = new CrmPlatformSync();
 
@@ -33,4 +38,45 @@ test('a new node previews, and its form says so first', () => {
 
 test('outputs that need attention come before Unchanged', () => {
 	expect(description.outputNames).toEqual(['Created', 'Updated', 'Deleted', 'Conflict', 'Unchanged']);
+});
+
+const sandbox = useSandbox();
+
+const opened = (resource: string, more = {}) => ({
+	credential: sandbox.credential,
+	parameters: syncOf(resource, more),
+	node: new CrmPlatformSync(),
+});
+
+test('a sync offers the unique fields to match on, and the id', async () => {
+	const offered = await picker(getSyncMatchFields, opened('contact'));
+	expect(offered.map(({ value }) => value)).toEqual(expect.arrayContaining(['email', 'external_id', 'id']));
+	expect(offered.map(({ value }) => value)).not.toContain('last_name');
+});
+
+test('a sync reports that no field is chosen yet, and names none', async () => {
+	const [first] = await picker(getSyncMatchFields, opened('contact'));
+	const [second] = await picker(getSyncOtherMatchFields, opened('contact'));
+	expect([first, second]).toEqual([{ name: 'Choose a Field', value: '' }, { name: 'None', value: '' }]);
+});
+
+test('the id can always be mapped, and is shown if records are found by it', async () => {
+	const id = async (more: object) =>
+		(await picker(getSyncFields, opened('contact', more))).fields.find((field) => field.id === 'id');
+	expect(await id({ matchOn: 'id' })).toMatchObject({ removed: false, required: true });
+	expect(await id({ alsoMatchOn: 'id' })).toMatchObject({ removed: false });
+	expect(await id({})).toMatchObject({ removed: true });
+});
+
+test('an id that records are not matched on is refused', async () => {
+	const fields = mapped({ id: '={{ $json.id }}', external_id: '={{ $json.key }}', last_name: 'A' });
+	const setup = { credential: sandbox.credential, items: [{ id: 7, key: 'one' }] };
+	const parameters = syncOf('contact', { fieldsMode: 'each', fields });
+	await expect(runSync({ ...setup, parameters })).rejects.toThrow('ID is mapped');
+});
+
+test('no field to set is required', async () => {
+	const { fields } = await picker(getFieldsToSet, opened('company'));
+	expect(fields.length).toBeGreaterThan(5);
+	expect(fields.filter(({ required }) => required)).toEqual([]);
 });

@@ -1,11 +1,15 @@
+import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
-import { matchKey, valueIn, type ComparedField } from '../../nodes/CrmPlatform/fields/keys';
+
 import { comparison } from '../../nodes/CrmPlatform/changes/merge';
-import { indexRecords, type CrmRecord, type SourceRecord } from '../../nodes/CrmPlatform/sync/matching';
 import type { PlannedChange } from '../../nodes/CrmPlatform/changes/plan';
-import { planChanges, type Context, type SyncRules } from '../../nodes/CrmPlatform/sync/syncPlan';
-import { listed } from '../../nodes/CrmPlatform/values/listed';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
+import { type ComparedField, matchKey, valueIn } from '../../nodes/CrmPlatform/fields/keys';
+import { type CrmRecord, indexRecords, type SourceRecord, uniqueValueIn } from '../../nodes/CrmPlatform/sync/matching';
+import { conditionsOfScope, scopeCheck } from '../../nodes/CrmPlatform/sync/readRecords';
+import { claimsOf, type Context, guardDeletions, planChanges, type Readings, type SyncRules } from '../../nodes/CrmPlatform/sync/syncPlan';
+import { listed } from '../../nodes/CrmPlatform/values/listed';
+import { randomRuns } from '../support/random-runs.ts';
 
 const [email, code, name] = [fieldNamed('email'), fieldNamed('code'), fieldNamed('name')];
 
@@ -46,7 +50,6 @@ function plan(items: Item[], records: CrmRecord[], { rules, match = [email], uni
 
 const ada = { id: 'con_1', email: 'ada@x.example', name: 'Ada' };
 const bob = { id: 'con_2', email: 'bob@x.example', name: 'Bob' };
-
 const reasonOf = ([change]: PlannedChange[]) => change!.reason;
 
 test('a record that only the source has is created with all its values', () => {
@@ -233,4 +236,94 @@ test('a message lists ten values, and says if there are more', () => {
 	const values = Array.from({ length: 11 }, (_, i) => i);
 	expect(listed(values.slice(0, 10))).toBe('0, 1, 2, 3, 4, 5, 6, 7, 8, 9');
 	expect(listed(values)).toBe('0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …');
+});
+
+const byName = (recordFields: string[]) =>
+	conditionsOfScope([{ field: fieldNamed('name'), converted: 'x' }], [fieldNamed('name')], new Set(recordFields));
+
+test.each<[string, Array<{ id: string; name?: string }>, string[], boolean]>([
+	['described', [{ id: '1' }], ['name'], true],
+	['returned in another record', [{ id: '1' }, { id: '2', name: 'x' }], [], true],
+	['neither described nor returned', [{ id: '1' }], [], false],
+])('a record without the field of a filter is outside the scope if the field is %s: %#', (_, records, described, isOutside) => {
+	expect(scopeCheck(records, byName(described))(records[0]!) !== undefined).toBe(isOutside);
+});
+
+test('a record that may be in scope is not refused', () => {
+	expect(scopeCheck([], byName(['name']))({ id: '1', name: { first: 'x' } })).toBeUndefined();
+});
+
+test.each([
+	['texts', ['a@x.example', 'b@x.example'], 'a@x.example'],
+	['objects', [{ value: 'a@x.example' }, { value: 'b@x.example', primary: true }], 'b@x.example'],
+	['objects without a main one', [{ value: 'a@x.example' }, { value: 'b@x.example' }], 'a@x.example'],
+	['nothing', [], undefined],
+])('the unique value in a list of %s is claimed, so that a preview shows who has it', (_, emails, expected) => {
+	expect(uniqueValueIn({ emails }, email)).toBe(expected);
+	const create = { action: 'create', item: 0, patch: { emails }, changes: [] } as unknown as PlannedChange;
+	expect(claimsOf([create], [email]).map(({ key }) => key)).toEqual(expected === undefined ? [] : [expected]);
+});
+
+const record = (id: number) => ({ id: `con_${id}` }) as PlannedChange['record'] & object;
+
+const missing = (howMany: number, action: PlannedChange['action'] = 'delete'): PlannedChange[] =>
+	Array.from({ length: howMany }, (_, i) => ({ action, record: record(i), changes: [] }));
+
+const guarded = (planned: PlannedChange[], limits: { share?: number; number?: number }, readings: Partial<Readings> = {}) =>
+	guardDeletions(
+		planned,
+		{ share: 100, number: Infinity, ...limits },
+		{ comparable: planned.length, inSource: 1, unknown: 0, ...readings },
+	);
+
+test.each([
+	['one more than the number', 101, { number: 100 }, 1000, /allows 100\./],
+	['one more than the share', 11, { share: 10 }, 100, /allows 10 %/],
+	['two of three, as fewer would remain', 2, { share: 10 }, 3, /allows 10 %/],
+	['all of one', 1, { share: 10 }, 1, /allows 10 %/],
+	['four of thirty-nine, if a tenth is allowed', 4, { share: 10 }, 39, /allows 10 %/],
+	['one of three, if no share is allowed', 1, { share: 0 }, 3, /allows 0 %/],
+	['one of three, if no number is allowed', 1, { number: 0 }, 3, /allows 0\./],
+	['anything if the number is not a number', 1, { number: NaN }, 1000, /allows NaN/],
+	['anything if the share is not a number', 1, { share: NaN }, 1000, /allows NaN/],
+])('%s is not deleted, nor are the others', (_, count, limits, comparable, reason) => {
+	const result = guarded(missing(count), limits, { comparable });
+	expect(result.reason).toMatch(reason);
+	expect(result.reason).toContain(`${count} of ${comparable} records`);
+	expect(result.planned).toHaveLength(count);
+	for (const change of result.planned) expect(change).toMatchObject({ action: 'conflict', reason: result.reason });
+});
+
+test('setting records as missing counts like deleting them', () => {
+	const planned = [...missing(1, 'update'), ...missing(1)];
+	expect(guarded(planned, { number: 1 }).reason).toMatch(/^2 of 2/);
+});
+
+test('changes of records that the source has are neither counted nor held back', () => {
+	const update: PlannedChange = { action: 'update', item: 0, record: record(9), patch: { last_name: 'x' }, changes: [] };
+	const unchanged: PlannedChange = { action: 'unchanged', record: record(8), changes: [] };
+	const { planned, reason } = guarded([update, unchanged, ...missing(2)], { number: 1 });
+	expect(reason).toMatch(/^2 of 4/);
+	expect(planned.slice(0, 2)).toEqual([update, unchanged]);
+	// No record is missing here, so an empty source is not a reason to refuse.
+	expect(guarded([update], { number: 0 }, { inSource: 0 })).toEqual({ planned: [update] });
+});
+
+describe('whatever the limits and the size of the account,', () => {
+	const limits = fc.record({
+		share: fc.oneof(fc.nat(100), fc.constantFrom(0, 0.5, 10, NaN)), number: fc.oneof(fc.nat(50), fc.constantFrom(0, 100, NaN)),
+	});
+	const sizes = fc.tuple(fc.integer({ min: 1, max: 60 }), fc.nat(60)).map(([count, stay]) => ({ count, comparable: count + stay }));
+	const isAllowed = (count: number, comparable: number, allowed: { share: number; number: number }) =>
+		guarded(missing(count), allowed, { comparable }).reason === undefined;
+
+	test('no more are deleted than both limits allow, or three of a list of which half stays', () => {
+		fc.assert(
+			fc.property(limits, sizes, ({ share, number }, { count, comparable }) => {
+				const few = [1, 2, 3].includes(count) && comparable - count >= count && share > 0;
+				expect(isAllowed(count, comparable, { share, number })).toBe(count <= number && (few || (count / comparable) * 100 <= share + 1e-9));
+			}),
+			randomRuns(100),
+		);
+	});
 });

@@ -1,13 +1,15 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { alteredService, withoutVersions } from '../support/altered-service.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 import { shortenWaits } from '../support/short-waits.ts';
-import { undoing } from '../support/undo-node.ts';
+import { stopLog, undoing } from '../support/undo-node.ts';
 
 shortenWaits();
+
 const sandbox = useSandbox({ contacts: 0 });
-const { as, createAs, undo, results, add, living, logShows } = undoing(sandbox);
+const { as, createAs, undo, results, add, living, logShows, record } = undoing(sandbox);
 
 describe('after several undos, no change is reported that did not happen', () => {
 	test('a created record, whose deletion was undone, exists: conflict', async () => {
@@ -70,4 +72,44 @@ test('a link to a record that only a later undo could create again is restored b
 	const [{ id } = {}] = await sandbox.list('companies?domain=taken.example');
 	expect(await living('Waits')).toMatchObject([{ company_id: id }]);
 	expect(results(await undo('later-1'))).toEqual(['already_so', 'already_so', 'already_so']);
+});
+
+const behindService = alteredService(sandbox, true);
+const { undo: undoBehind, results: resultsBehind } = undoing(behindService);
+
+/** A contact that an execution has changed from a to b. */
+const changed = async (execution: string): Promise<string> => {
+	const { id } = await add('contacts', { last_name: 'Behind', job_title: 'a' });
+	await as(execution, op.update('contact', id, { job_title: 'b' }));
+	return id;
+};
+
+describe('an event that the log does not have yet', () => {
+	test('an earlier undo: conflict, and “already so” once the log has it', async () => {
+		const id = await changed('u5');
+		await stopLog(sandbox, behindService);
+		expect(resultsBehind(await undoBehind('u5'))).toEqual(['undone']);
+		expect(resultsBehind(await undoBehind('u5'))).toEqual(['conflict']);
+		behindService.alter({});
+		expect(resultsBehind(await undoBehind('u5'))).toEqual(['already_so']);
+		expect(await record('contacts', id)).toMatchObject({ job_title: 'a' });
+	});
+});
+
+test('without versions, a created record that somebody changes while others are deleted stays', async () => {
+	const companyIds = await Promise.all(Array.from({ length: 3 }, async (_, i) => await createAs('u7', 'company', { name: `Made ${i}` })));
+	let changedId: string | undefined;
+	behindService.alter({
+		answer: (text) => (text.startsWith('{') ? withoutVersions(text) : text),
+		request: async ({ method, url }) => {
+			if (method !== 'DELETE' || changedId !== undefined) return;
+			changedId = companyIds.find((id) => !url.pathname.endsWith(id));
+			await sandbox.call('PATCH', `/v1/companies/${String(changedId)}`, { description: 'Mine' });
+		},
+	});
+	const undone = await undoBehind('u7');
+	expect(undone.items.filter(({ result }) => result !== 'undone')).toMatchObject([
+		{ id: changedId, result: 'conflict', reason: expect.stringContaining('someone else has changed it since') as string },
+	]);
+	expect(await record('companies', String(changedId))).toMatchObject({ description: 'Mine' });
 });

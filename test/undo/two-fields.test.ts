@@ -1,12 +1,13 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { until } from '../support/until.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 import { shortenWaits } from '../support/short-waits.ts';
 import { newIdOf, undoing } from '../support/undo-node.ts';
+import { until } from '../support/until.ts';
 
 shortenWaits();
+
 const sandbox = useSandbox({ contacts: 0 });
 const { as, undo, results, add, record } = undoing(sandbox);
 
@@ -88,5 +89,31 @@ describe('a value in two fields of a record, if the workflow changed both and so
 		await sandbox.call('PATCH', `/v1/deals/${deal.id}`, { stage_id: stage(secondPipeline, 1) });
 		for (const preview of [true, false]) expect((await undo('f3', { preview })).items).toMatchObject([{ result: 'conflict', action: null }]);
 		expect(await record('deals', deal.id)).toMatchObject({ pipeline_id: secondPipeline.id, stage_id: stage(secondPipeline, 1) });
+	});
+});
+
+shortenWaits();
+
+describe('a custom field that was cleared before its record was deleted, which the deleted record does not have', () => {
+	const tierOf = async (items: IDataObject[], id: string) =>
+		((await record('contacts', newIdOf({ items }, id)))!.custom_fields as IDataObject).contract_tier;
+
+	test('is restored', async () => {
+		const { id } = await add('contacts', { last_name: 'Cleared', custom_fields: { contract_tier: 'gold' } });
+		await as('c1', op.update('contact', id, { custom_fields: { contract_tier: null } }));
+		await as('c1', op.deleteRecord('contact', id));
+		const { items } = await undo('c1');
+		expect(items).toMatchObject([{ result: 'undone', action: 'create' }]);
+		expect(await tierOf(items, id)).toBe('gold');
+	});
+
+	test('stays cleared where someone else has cleared it', async () => {
+		const { id } = await add('contacts', { last_name: 'Cleared', custom_fields: { contract_tier: 'gold' } });
+		await as('c2', op.update('contact', id, { custom_fields: { contract_tier: 'silver' } }));
+		await sandbox.call('PATCH', `/v1/contacts/${id}`, { custom_fields: { contract_tier: null } });
+		await as('c2', op.deleteRecord('contact', id));
+		const { items } = await undo('c2');
+		expect(items).toMatchObject([{ action: 'create' }]);
+		expect(await tierOf(items, id)).toBeUndefined();
 	});
 });

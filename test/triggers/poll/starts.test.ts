@@ -118,3 +118,101 @@ test('after a repetition that n8n refused, only the attempt before it counts', a
 	await n8n.succeed(2);
 	expect(n8n.outcomes['lost']).toBe('succeeded');
 });
+
+/** n8n does not report the very first start, and was asked for its execution. */
+async function silentAtFirst(node?: object) {
+	const n8n = startInQueueMode(node);
+	n8n.begin('silent');
+	await n8n.after(minute);
+	return n8n;
+}
+
+/** No execution has begun, so the trigger starts one without items. */
+async function probed() {
+	const n8n = await silentAtFirst();
+	expect(n8n.keys()).toEqual(['silent', 'silent']);
+	await n8n.refuse(1);
+	expect(n8n.keys()).toEqual(['silent', 'silent', 'no key']);
+	expect(n8n.emitted[2]!.items).toEqual([]);
+	return n8n;
+}
+
+test('an execution without items shows where executions run, and a start that it overtakes is repeated', async () => {
+	const n8n = await probed();
+	await n8n.succeed(2);
+	await n8n.after(minute);
+	expect(n8n.keys().slice(3)).toEqual(['silent']);
+});
+
+test('the response of a worker also shows where executions run', async () => {
+	const n8n = await probed();
+	n8n.emitted[2]!.response!.resolve({});
+	await n8n.after(minute);
+	await n8n.after(minute);
+	expect(n8n.keys().slice(3)).toEqual(['silent']);
+});
+
+test('the execution without items is started once, and again if it could not be started', async () => {
+	const n8n = await probed();
+	await n8n.after(minute);
+	expect(n8n.keys()).toHaveLength(3);
+	await n8n.disconnect(2);
+	await n8n.after(minute);
+	await n8n.refuse(3);
+	expect(n8n.keys().slice(3)).toEqual(['silent', 'no key']);
+});
+
+test('a trigger that always returns items starts none without items, so the user is warned after an hour', async () => {
+	const n8n = await silentAtFirst({ alwaysOutputData: true });
+	await n8n.after(61 * minute);
+	expect(n8n.keys()).toEqual(['silent']);
+	expect(n8n.reported).toEqual([expect.stringContaining('For an hour, n8n has not reported')]);
+});
+
+test('all triggers of a process share what one has found out about n8n', async () => {
+	const other = startInQueueMode();
+	other.begin('first');
+	await other.succeed(0);
+	other.begin('refused');
+	await other.disconnect(1);
+	const n8n = await silentAtFirst();
+	expect(n8n.keys()).toEqual(['silent', 'silent']);
+	expect(n8n.emitted[1]!.items).toEqual(n8n.emitted[0]!.items);
+});
+
+test('the run of a worker that was presumed dead does not show that executions run elsewhere', async () => {
+	const n8n = startInQueueMode();
+	for (const [i, jobId] of ['1', undefined].entries()) {
+		n8n.begin(`before ${i}`);
+		await n8n.end(i, runWith('success', { jobId }));
+	}
+	n8n.begin('lost');
+	await n8n.after(10 * minute);
+	expect(n8n.emitted[3]!.items).toEqual(n8n.emitted[2]!.items);
+});
+
+test('if the first job is one that n8n gives up, n8n is asked about it, too', async () => {
+	const n8n = startInQueueMode();
+	n8n.begin('given up');
+	await n8n.giveUp(0);
+	await n8n.refuse(1);
+	expect(n8n.outcomes['given up']).toBe('rejected by n8n');
+});
+
+test.each([
+	['Driver not Connected', 'tells', 'ended before its first node'],
+	['the database system is starting up', 'tells', 'ended before its first node'],
+	// A worker of n8n before 2.35 asks PostgreSQL for the end of an execution.
+	['Driver not Connected', 'does not tell', 'failed'],
+	['job stalled more than maxStalledCount', 'tells', 'failed'],
+	['Missing lock for job 7 finished', 'tells', 'failed'],
+])('if a job failed (%s), an n8n that %s what it could not start: %s', async (message, tells, outcome) => {
+	const n8n = startInQueueMode();
+	n8n.begin('given up');
+	await n8n.giveUp(0, { message });
+	// Its key is known.
+	await n8n.recognize(1);
+	if (n8n.emitted[2] && tells === 'tells') await n8n.refuse(2);
+	await n8n.after(minute);
+	expect(n8n.outcomes['given up']).toBe(outcome);
+});

@@ -1,7 +1,7 @@
 import type { Outcome } from './outcome';
 
 /** An execution that n8n was asked to start, and whose outcome is unknown. */
-export interface Start {
+interface Start {
 	/** The number of its last emission: each start and each repetition of this trigger has a higher one. */
 	lastEmission: number;
 	/** Emissions before, which count again if n8n has not accepted the last one. */
@@ -212,7 +212,7 @@ function check(ledger: StartLedger, { seen, timeout, mayProbe }: Extract<StartEv
  * @returns the names of the starts to repeat, of those to report to the user, of those that n8n has stopped without
  * reporting it (a worker's timeout; workflow-runner, processError), and of one that may be lost
  */
-export function checkStarts(
+function checkStarts(
 	{ starts, lastOutcomeAt }: Pick<StartLedger, 'starts' | 'lastOutcomeAt'>,
 	{ onWorkers, failedAt, timeout }: SeenOfN8n & { timeout?: number | undefined },
 	now: number,
