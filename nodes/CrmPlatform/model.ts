@@ -168,6 +168,8 @@ export interface Execution {
 	 * @param collection such as `companies`
 	 */
 	missingId?: (collection: string, name: string) => Promise<unknown>;
+	/** Adds a part with this name, such as a stage, to a record. @returns undefined if the name is to be refused */
+	missingPart?: (collection: string, name: string, owner: { id: unknown; name: string }) => Promise<{ id: unknown; name: string } | undefined>;
 	/** The parts of an idempotency key that all writes of this execution share. */
 	identity: Omit<WriteIdentity, 'items'>;
 	/** Whether values are checked against the description, and links by name, before anything is sent: a person would be asked first. */

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { IDataObject } from 'n8n-workflow';
 
 import { useBinaryStore } from '../support/binary-store.ts';
-import { fileRuns } from '../support/file-runs.ts';
+import { fileRuns, rowsOf } from '../support/file-runs.ts';
 import { run } from '../support/node-runs.ts';
 import { useSandbox } from '../support/sandbox.ts';
 import { undoing } from '../support/undo-node.ts';
@@ -105,4 +105,26 @@ test.each<[kind: string, columns: Record<string, string | null>]>([
 	const csv = `${Object.keys(columns).join(',')}\n${Object.keys(columns).map((_, i) => `v${i}`).join(',')}\n`;
 	const { json } = await importOf(csv, { kind, sourceName: 'hubspot', importAs: 'upsert', matchOn: 'external_id', preview: true });
 	expect(Object.fromEntries((json.columns as IDataObject[]).map(({ column, field }) => [column, field]))).toEqual(columns);
+});
+
+test('pipelines and stages that deals name are created once if the user chooses so, and the preview lists them', async () => {
+	const csv = 'Deal Name,Pipeline,Stage\nA,Partners,Qualified\nB,partners,Closed Won\nC,Partners,qualified\nD,Sales,Trial\nE,,Trial\n';
+	const choice = { kind: 'deal', options: { createMissing: ['pipelines'] } };
+	const pipelines = async () => await sandbox.list<IDataObject>('pipelines?limit=100');
+	const before = await pipelines();
+	const preview = await importOf(csv, { ...choice, preview: true });
+	const created = [
+		{ records: 'pipelines', count: 1, names: ['Partners'] },
+		{ records: 'stages', count: 3, names: ['Partners: Qualified (open)', 'Partners: Closed Won (won)', 'Sales: Trial (open)'] },
+	];
+	expect(preview.json).toMatchObject({ ready: 5, failed: 0, created_besides: created });
+	expect(await pipelines()).toEqual(before);
+	const { json, done } = await importOf(csv, choice);
+	expect(json).toMatchObject({ created: 5, failed: 0, created_besides: created });
+	expect(await pipelines()).toHaveLength(before.length + 1);
+	const deals = await Promise.all(rowsOf(done).map(async ({ import_id: id }) => await sandbox.read(`deals/${id}`)));
+	expect(deals.map(({ status }) => status)).toEqual(['open', 'won', 'open', 'open', 'open']);
+	expect(deals[0]).toMatchObject({ pipeline_id: deals[1]!.pipeline_id, stage_id: deals[2]!.stage_id });
+	expect(deals[4]!.stage_id).toBe(deals[3]!.stage_id);
+	expect((await importOf(csv, choice)).json).toMatchObject({ created: 5, created_besides: [] });
 });

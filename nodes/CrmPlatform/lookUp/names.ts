@@ -5,6 +5,7 @@ import { findRecord } from '../api/record';
 import { path } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
 import { readPages } from '../api/lists/pages';
+import { oncePerConnection } from '../api/oncePerConnection';
 import { isLink } from '../api/openapi/linkFields';
 import { isObject } from '../base/json';
 import { getOrCreate, occurrences } from '../base/maps';
@@ -288,7 +289,10 @@ export async function readParts(api: Connection, collection: string, part: strin
 	return parts;
 }
 
-function partsIn(record: IDataObject, part: string): Part[] {
+/** The parts that an execution has read; those that it adds are added here. */
+export const readPartsOnce = oncePerConnection(readParts);
+
+export function partsIn(record: IDataObject, part: string): Part[] {
 	const value = record[part];
 	const partObjects = (Array.isArray(value) ? (value as unknown[]) : []).filter(isObject);
 	const nameOf = (object: IDataObject): string => identifyingFields.map((name) => object[name]).find(hasText)?.trim() ?? '';

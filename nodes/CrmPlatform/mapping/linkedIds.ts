@@ -12,8 +12,9 @@ import { FieldError } from '../fields/fieldError';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';
 import { lookUp } from '../lookUp/lookUp';
 import { recordsOfSource } from '../lookUp/sourceIds';
-import { choiceOf, hasNumbers, hasText, isName, lookUpNames, mayBeId, type NamedId, parseName, type Part, partNamed, partsWithIds, readParts } from '../lookUp/names';
+import { choiceOf, hasNumbers, hasText, isName, lookUpNames, mayBeId, type NamedId, parseName, type Part, partNamed, partsWithIds, readPartsOnce } from '../lookUp/names';
 import type { Execution } from '../model';
+import { isBlank } from '../values/blank';
 
 /**
  * How links are used. If no record has the name, but the value may be an ID, a write sends it and lets the service
@@ -27,7 +28,6 @@ const refusesUnknownNames = (use: LinkUse): boolean => use === 'filter' || use =
 
 /** Caches the records found by name in an execution: the rows of a file are looked up some hundred at a time. */
 const foundNames = oncePerConnection<[collection: string], Map<string, NamedId>>(async () => await Promise.resolve(new Map()));
-const readPartsOnce = oncePerConnection(readParts);
 /** Whether the IDs of a collection, as far as they were looked up, belong to no record. */
 const knownIds = oncePerConnection<[collection: string], Map<string, boolean>>(async () => await Promise.resolve(new Map()));
 
@@ -46,7 +46,7 @@ interface NamesToFind {
  * @param source the system that the items come from: values are its IDs first, as recordsOfSource finds them
  */
 export async function lookUpLinks(
-	{ n8n, api, rows, willExist, missingId }: Pick<Execution, 'n8n' | 'api' | 'rows' | 'willExist' | 'missingId'>,
+	{ n8n, api, rows, willExist, missingId, missingPart }: Pick<Execution, 'n8n' | 'api' | 'rows' | 'willExist' | 'missingId' | 'missingPart'>,
 	valuesOf: (item: number) => InputValue[],
 	use: LinkUse,
 	source?: string,
@@ -86,7 +86,16 @@ export async function lookUpLinks(
 		const mayBeIds = [...(records.get(collection) ?? [])].flatMap(([name, outcome]) => ('notFound' in outcome && mayBeId(name) ? [name] : []));
 		missing.set(collection, await missingIds(api, collection, [...ids, ...mayBeIds]));
 	}
-	return new LinkedIds({ sources, records, missing, parts }, use, willExist);
+	const linkedIds = new LinkedIds({ sources, records, missing, parts }, use, willExist);
+	for (const item of missingPart && parts.size > 0 ? (rows ?? n8n.getInputData()).keys() : []) {
+		const unknown = linkedIds.unknownPart(valuesOrNone(() => valuesOf(item)));
+		if (!unknown) continue;
+		const { collection, name, owner: { ownerId, ownerName } } = unknown;
+		const refuse = (error: Error): undefined => void api.notices.add(`“${name}” was not created: ${error.message}`);
+		const part = await missingPart?.(collection, name, { id: ownerId, name: ownerName }).catch(refuse);
+		if (part) unknown.parts.push({ ...part, ownerId, ownerName, isUnique: true });
+	}
+	return linkedIds;
 }
 
 function addNames({ names, ids, parts }: NamesToFind, field: Field, value: unknown, use: LinkUse, willExist: Execution['willExist']): void {
@@ -173,6 +182,20 @@ export class LinkedIds {
 		const owner = values.findLast(({ field: other }) => other.collection === field.collection && other.part === undefined);
 		const owners = owner ? [this.withIds(owner.field, owner.converted, [])].flat().filter((id) => id !== undefined && id !== null) : [];
 		return this.withIds(field, converted, owners);
+	}
+
+	/** The part that an item names and its record lacks. Undefined if it is not certain which record that is. */
+	unknownPart(values: InputValue[]): { collection: string; name: string; owner: Part; parts: Part[] } | undefined {
+		for (const { field, value } of values) {
+			const parts = this.found.parts.get(partsKey(field));
+			if (!Array.isArray(parts) || !isName(field, value)) continue;
+			const picked = values.findLast(({ field: other }) => other.collection === field.collection && other.part === undefined);
+			const [owner, ...others] = picked && !isBlank(picked.value) ? valuesOrNone(() => [this.withIds(picked.field, picked.value, [])].flat()) : new Set(parts.map(({ ownerId }) => ownerId));
+			const ofOwner = parts.find(({ ownerId }) => ownerId === owner);
+			if (!ofOwner || others.length > 0 || !('notFound' in partNamed(parts, value, [owner]))) continue;
+			return { collection: field.collection!, name: parseName(value).name, owner: ofOwner, parts };
+		}
+		return undefined;
 	}
 
 	/** @param owners ids of the records to which a part may belong; empty if unknown */

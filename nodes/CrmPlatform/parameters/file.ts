@@ -210,6 +210,7 @@ const createMissingOption: INodeProperties = {
 		{ name: 'Choices of Custom Fields', value: 'choices' },
 		{ name: 'Companies', value: 'companies' },
 		{ name: 'Custom Fields', value: 'customFields' },
+		{ name: 'Pipelines and Stages', value: 'pipelines' },
 		{ name: 'Tags', value: 'tags' },
 	],
 	default: [],

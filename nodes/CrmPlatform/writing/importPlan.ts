@@ -194,7 +194,7 @@ async function rowReader(execution: Execution, plan: ImportPlan, rows: Array<Fil
 	const resource = withoutMembers({ ...execution.resource, path }, 'parents');
 	const stored: StoredFields = { mode: 'automatic', emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };
 	const whenCleared = operation === 'create' ? 'skip' : 'clear';
-	const valuesOf = await prepareValues({ ...execution, resource, rows: items, missingId: plan.missing.idFor }, stored, fields, whenCleared, [], reading);
+	const valuesOf = await prepareValues({ ...execution, resource, rows: items, missingId: plan.missing.idFor, missingPart: plan.missing.stageFor }, stored, fields, whenCleared, [], reading);
 	return operation === 'update' ? (item) => withId(valuesOf(item)) : valuesOf;
 }
 

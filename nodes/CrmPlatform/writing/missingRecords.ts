@@ -1,14 +1,16 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { linksOf } from '../api/openapi/linkFields';
+import { findRecord } from '../api/record';
 import { getOrCreate } from '../base/maps';
-import { lookUpNames, parseName } from '../lookUp/names';
+import { lookUpNames, parseName, partsIn, readPartsOnce } from '../lookUp/names';
 import { isCreated } from '../mapping/locator';
 import { storedParameter } from '../mapping/storedParameter';
 import type { Execution } from '../model';
 import { readText } from '../values/readers';
 import { foldedText, normalizedName } from '../values/foldedText';
 import { keyDigest } from '../base/digest';
+import { versionOf, writeAsRead } from './replace';
 import { writeOne } from './writeOne';
 
 /** Creates the records that links name and that do not exist, each once; a preview only counts them. */
@@ -53,8 +55,32 @@ export class MissingRecords {
 		if (!values) return undefined;
 		const records = getOrCreate(this.byName, collection, () => new Map<string, { name: unknown; id: Promise<unknown> }>());
 		const key = normalizedName(values.name);
-		const create = async () => (this.isPreview ? text : await createNamed(this.execution, collection, values, key));
+		const create = async () => {
+			const stages = (values.stages as IDataObject[] | undefined)?.map((stage) => ({ ...stage, id: stage.name }));
+			const record = this.isPreview ? { ...values, id: text, ...(stages && { stages }) } : await createNamed(this.execution, collection, values, key);
+			if (record && values.stages) (await readPartsOnce(this.execution.api, collection, 'stages')).push(...partsIn(record, 'stages'));
+			return record?.id;
+		};
 		return await getOrCreate(records, key, () => ({ name: values.name, id: create() })).id;
+	};
+
+	/** Adds a stage to a pipeline. */
+	stageFor: NonNullable<Execution['missingPart']> = async (collection, name, pipeline) => {
+		if (collection !== 'pipelines' || !this.creates(collection)) return undefined;
+		const { execution, isPreview } = this;
+		const { kind } = stageNamed(name);
+		this.note('stages', `${pipeline.name}: ${name} (${kind})`);
+		if (isPreview) return { name, id: name };
+		const id = String(pipeline.id);
+		const path = `/v1/${collection}/${encodeURIComponent(id)}`;
+		const update = (await execution.api.describe(`/${collection}`))?.update;
+		const record = await findRecord(execution.api, path);
+		if (!update || !Array.isArray(record?.stages)) return undefined;
+		const body = { stages: [...(record.stages as IDataObject[]), stageNamed(name)] };
+		const version = versionOf(record);
+		const write = { collection: `/v1/${collection}`, id, path, body, ...(version !== undefined && { version }) };
+		const written = await writeAsRead(execution, update, write, [0, -3, keyDigest(`${id} ${foldedText(name)}`)]);
+		return partsIn(written.record, 'stages').find((part) => foldedText(part.name) === foldedText(name));
 	};
 
 	creates = (kind: string): boolean => this.collections.includes(kind);
@@ -87,15 +113,22 @@ function valuesNamed(collection: string, text: string): NamedValues | undefined 
 	const { field = 'name', name } = parseName(text);
 	if (!['name', 'domain'].includes(field) || /[;|@]|:\/\//.test(name)) return undefined;
 	const isDomain = collection === 'companies' && (field === 'domain' || /^[a-z\d-]+(\.[a-z\d-]+)*\.[a-z]{2,}$/.test(name));
-	return { name, ...(isDomain && { domain: name.toLowerCase() }) };
+	return { name, ...(isDomain && { domain: name.toLowerCase() }), ...(collection === 'pipelines' && { stages: ['New', 'Won', 'Lost'].map(stageNamed) }) };
+}
+
+/** A new stage, whose name says whether its deals are won or lost; otherwise, they are open. */
+function stageNamed(name: string): { name: string; kind: string } {
+	const isWon = /\bwon\b|gewonnen|ganad[oa]|gagn[ée]|vint[oa]/i.test(name);
+	const isLost = /\blost\b|verloren|perdid[oa]|perdu|pers[oa]/i.test(name);
+	return { name, kind: isWon === isLost ? 'open' : isWon ? 'won' : 'lost' };
 }
 
 /** Creates a record that has only a name. @param key of the name, under which a repeated attempt does not create it again */
-async function createNamed(execution: Execution, collection: string, values: NamedValues, key: string): Promise<unknown> {
+async function createNamed(execution: Execution, collection: string, values: NamedValues, key: string): Promise<IDataObject | undefined> {
 	const description = (await execution.api.describe(`/${collection}`))?.create;
 	if (!description?.fields.some(({ name }) => name === 'name')) return undefined;
 	const path = `/v1/${collection}`;
-	return (await writeOne(execution, description, { collection: path, path, body: values }, [0, -1, keyDigest(`${collection} ${key}`)])).record.id;
+	return (await writeOne(execution, description, { collection: path, path, body: values }, [0, -1, keyDigest(`${collection} ${key}`)])).record;
 }
 
 /** The user in *Owner for the Others*. @throws Error in the user's words if there is none or several */
