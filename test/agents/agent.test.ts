@@ -23,33 +23,7 @@ const agentAdding = (settings = {}) =>
 
 const found = async (name: string) => (await sandbox.read(`contacts?q=${name}`)).total;
 
-const contacts = { path: '/v1/contacts', method: 'POST' };
 const anyName = () => `tool-${randomUUID()}`;
-
-test('simultaneous calls are all carried out', async () => {
-	const add = agentAdding()();
-	const names = [anyName(), anyName(), anyName()];
-	const added = await Promise.all(names.map(async (name) => await add({ Name: name })));
-	expect(added.map(({ last_name: name }) => name)).toEqual(names);
-});
-
-test('a call that Retry On Fail repeats writes once', async () => {
-	const name = anyName();
-	await sandbox.faults({ ...contacts, drop: 'after', times: 1 });
-	const add = agentAdding({ retryOnFail: true, maxTries: 2, waitBetweenTries: 0 })();
-	expect(await add({ Name: name })).toMatchObject({ last_name: name });
-	expect(await found(name)).toBe(1);
-});
-
-test('a call that fails at each attempt of Retry On Fail reports the failure each time', async () => {
-	const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
-	const email = "={{ $fromAI('Email', '', 'string') }}";
-	const parameters = create('contact', { last_name: 'A', email });
-	const add = agentWith({ credential: sandbox.credential, parameters }, settings)();
-	for (let i = 0; i < 2; i++) {
-		expect(await add({ Email: 'nobody' })).toEqual({ error: expect.stringMatching(/email: /i) as string });
-	}
-});
 
 test('a change that is made, undone and made again is carried out again', async () => {
 	const { body } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Back' });

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 import { until } from '../../support/until.ts';
 import { ofSandbox, sandboxCredential, theN8n } from '../harness/access.ts';
 import { inBrowser, useEditor } from '../harness/browser.ts';
 import { actionNode, workflowWith } from '../harness/run-n8n-node.ts';
-import { callSandbox, createRecord } from '../harness/sandbox-calls.ts';
+import { callSandbox } from '../harness/sandbox-calls.ts';
 
 inBrowser.describe('In n8n in a browser,', () => {
 	const n8n = theN8n();
@@ -36,38 +35,6 @@ inBrowser.describe('In n8n in a browser,', () => {
 		await editor.parameter('owner_id').locator('[role="combobox"]').waitFor();
 		expect(await editor.execute()).toContain(String(id));
 		expect(await editor.complaints()).toEqual([]);
-	});
-
-	test('the customers of a company are read with a node that was just added behind another', async () => {
-		const name = `Altamira ${randomUUID()}`;
-		const { id: company_id } = await createRecord('/v1/companies', { name });
-		const person = { last_name: 'Moreno', job_title: 'Head of Sales', lifecycle_stage: 'customer', company_id };
-		const { id } = await createRecord('/v1/contacts', person);
-		await createRecord('/v1/contacts', { ...person, lifecycle_stage: 'lead' });
-		await createRecord('/v1/contacts', { ...person, job_title: 'Driver' });
-		const credential = sandboxCredential();
-		await n8n.createCredential(credential);
-
-		await editor.addBehindTrigger('CRM Platform', 'Create contact', credential.name);
-		await editor.parameter('email').waitFor();
-		await editor.choose('operation', 'Get Many');
-		await editor.page.getByText('Add filter').click();
-		await editor.choose('field', 'Job Title');
-		await editor.choose('operator', 'Contains');
-		await editor.fill('value', 'sales');
-		await editor.page.getByText('Add filter').click();
-		await editor.choose('field', 'Lifecycle Stage', 1);
-		await editor.choose('operator', 'Is One Of', 1);
-		await editor.choose('choices', 'Customer');
-		// A list that allows several choices stays open.
-		await editor.page.getByTestId('output-panel').click();
-		await editor.page.getByText('Add filter').click();
-		await editor.choose('field', 'Company', 2);
-		await editor.choose('operator', 'Is (From List)', 2);
-		await editor.pickRecord('record', name);
-		const output = await editor.execute();
-
-		expect(output.match(/con_\w+/g)).toEqual([id]);
 	});
 
 	test('the fields of the account are loaded into a form that n8n opened before it knew the credential', async () => {

@@ -21,23 +21,12 @@ test.each([
 	[{ redirect_uri: undefined }],
 	[{ redirect_uri: 'https://evil.example/' }],
 	[{ redirect_uri: `${redirectUri}/` }],
-	[{ redirect_uri: `${redirectUri}?next=https://evil.example` }],
-	[{ redirect_uri: redirectUri.toUpperCase() }],
-	[{ redirect_uri: redirectUri.replace('localhost', 'localhost@evil.example') }],
-	[{ redirect_uri: 'javascript:alert(1)' }],
 ])('a request with %j is refused without a redirect', async (changes) => {
 	const query = await changedQuery(changes);
 	for (const suffix of ['', '&prompt=none']) {
 		const { status, location } = await sandbox.browse().open(`/oauth/authorize?${query}${suffix}`);
 		expect([status, location]).toEqual([400, '']);
 	}
-});
-
-test('a redirect address given twice is refused without a redirect', async () => {
-	const query = await changedQuery({});
-	const twice = `${query}&redirect_uri=${encodeURIComponent('https://evil.example/')}`;
-	const { status, location } = await sandbox.browse().open(`/oauth/authorize?${twice}`);
-	expect([status, location]).toEqual([400, '']);
 });
 
 test.each([
@@ -59,12 +48,6 @@ test.each([
 	const { error_description, ...rest } = Object.fromEntries(answer.searchParams);
 	expect(rest).toEqual({ error, state, iss: sandbox.url });
 	expect(error_description).not.toBe('');
-});
-
-test('a parameter given twice is refused by a redirect to the client', async () => {
-	const query = `${await changedQuery({})}&scope=contacts:read&scope=contacts:write`;
-	const { location } = await sandbox.browse().open(`/oauth/authorize?${query}`);
-	expect(new URL(location).searchParams.get('error')).toBe('invalid_request');
 });
 
 test('a user who denies access is redirected to the client', async () => {
@@ -139,16 +122,6 @@ test('a client that does not prove its identity gets nothing', async () => {
 	}
 });
 
-test('a token cannot be revoked by another client', async () => {
-	const [client, other] = [await sandbox.register(), await sandbox.register()];
-	const { accessToken, refreshToken } = await sandbox.connect(client, 'admin');
-	for (const token of [accessToken, refreshToken]) {
-		const { status, body } = await sandbox.post('/oauth/revoke', other, { token });
-		expect([status, body.error]).toEqual([400, 'invalid_grant']);
-	}
-	expect((await sandbox.call(accessToken, 'GET', '/v1/contacts')).status).toBe(200);
-});
-
 test.each([
 	[{ grant_type: 'password' }, 'unsupported_grant_type'],
 	[{}, 'invalid_request'],
@@ -157,16 +130,4 @@ test.each([
 ])('the token endpoint responds to %j with %s', async (parameters, error) => {
 	const { status, body } = await sandbox.post('/oauth/token', await sandbox.register(), parameters);
 	expect([status, body]).toEqual([400, { error, error_description: expect.any(String) }]);
-});
-
-test('the token endpoint accepts forms by POST only, with errors as in RFC 6749', async () => {
-	const send = (init: RequestInit) => fetch(`${sandbox.url}/oauth/token`, init);
-	const json = { method: 'POST', body: '{}', headers: { 'Content-Type': 'application/json' } };
-	const twice = { method: 'POST', body: new URLSearchParams('grant_type=a&grant_type=b') };
-	const cases = [[json, 400], [twice, 400], [{}, 405]] as const;
-	for (const [init, status] of cases) {
-		const response = await send(init);
-		expect(response.status).toBe(status);
-		expect(await response.json()).toMatchObject({ error: 'invalid_request' });
-	}
 });

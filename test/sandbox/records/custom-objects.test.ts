@@ -1,5 +1,3 @@
-import { Store } from '../../../sandbox/core/store/store.ts';
-import { newDatabase } from '../harness/databases.ts';
 import { errorsOf, inProcess } from '../harness/in-process.ts';
 
 const cars = { key: 'cars', label_singular: 'Car', label_plural: 'Cars', primary_field: 'plate' };
@@ -93,17 +91,6 @@ test('key and primary field cannot be changed, and a key is unique', async () =>
 		'/primary_field': 'immutable',
 	});
 	expect((await post('/v1/custom-objects', cars)).body.existing_id).toBe(object.body.id);
-});
-
-test('objects and their records still exist after a restart', async () => {
-	const file = newDatabase();
-	const before = inProcess({ contacts: 50, store: new Store(file) });
-	const machines = await before.all('/v1/custom-objects/machines/records');
-	before.store.close();
-	const after = inProcess({ store: new Store(file) });
-	expect(machines).toHaveLength(10);
-	expect(await after.all('/v1/custom-objects/machines/records')).toEqual(machines);
-	after.store.close();
 });
 
 test('an object that reuses the key of a deleted one begins without its fields and records', async () => {

@@ -1,6 +1,4 @@
 import { startSandbox } from '../../../sandbox/serve.ts';
-import { Store } from '../../../sandbox/core/store/store.ts';
-import { newDatabase } from '../harness/databases.ts';
 import { errorsOf, inProcess } from '../harness/in-process.ts';
 
 const key = { 'Idempotency-Key': 'k1' };
@@ -97,16 +95,6 @@ test.each(['before', 'after'])('a retry after a connection dropped %s writes onc
 	const list = await fetch(`${url}/v1/contacts`, { headers });
 	expect(await list.json()).toMatchObject({ total: 1 });
 	await close();
-});
-
-test('a key outlives a restart', async () => {
-	const path = newDatabase();
-	const before = inProcess({ store: new Store(path) });
-	const { body } = await before.post('/v1/contacts', ana, key);
-	before.store.close();
-	const after = inProcess({ store: new Store(path) });
-	expect((await after.post('/v1/contacts', ana, key)).body).toEqual(body);
-	after.store.close();
 });
 
 test('without valid credentials no key is reserved', async () => {
