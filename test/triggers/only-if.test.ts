@@ -24,7 +24,8 @@ const triggers: Record<string, (parameters: IDataObject) => Promise<() => IDataO
 		return () => trigger.started;
 	},
 	'Poll Trigger': async (parameters) => {
-		const published = await publish({ events: ['deal.created', 'deal.updated', 'deal.erased'], output: 'record', ...parameters });
+		const events = ['deal.created', 'deal.updated', 'deal.deleted', 'deal.erased'];
+		const published = await publish({ events, output: 'record', ...parameters });
 		return () => published.executions.flatMap(({ items }) => items);
 	},
 };
@@ -45,6 +46,7 @@ describe.each(Object.keys(triggers))('Only If of the %s', (name) => {
 		const id = await deal({ amount: 5_000 });
 		await change(id, { amount: 20_000 });
 		await change(id, { amount: 30_000 });
+		await sandbox.call('DELETE', `/v1/deals/${id}`);
 		await deal({ amount: 40_000 });
 		await until(() => started().some(({ amount }) => amount === 40_000));
 		expect(started().map(({ amount }) => amount).sort()).toEqual([20_000, 40_000]);

@@ -88,7 +88,8 @@ export function verdictOfEvent(event: CrmEvent, { groups, becomesTrue }: OnlyIf)
 	const { object, previous } = event.data;
 	const now = verdictOf(object, groups);
 	if (!becomesTrue || now === 'no' || event.type.endsWith('.created')) return now;
-	const before = previous === null ? 'maybe' : verdictOf(statesOf(event)[0]!, groups);
+	const isUnknown = previous === null && !event.type.endsWith('.deleted');
+	const before = isUnknown ? 'maybe' : verdictOf(statesOf(event)[0]!, groups);
 	if (before === 'no') return now;
 	return before === 'yes' ? 'no' : 'maybe';
 }
