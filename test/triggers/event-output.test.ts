@@ -30,6 +30,12 @@ test('custom fields are chosen individually, or all of them', () => {
 	expect(passesFilter(change('custom_fields.tier2'), fields('custom_fields.tier'))).toBe(false);
 });
 
+test('a part of an object is chosen by its name, though the CRM reports the object', () => {
+	const address = (city: string) => ({ address: { city, street: 'A' } });
+	const moved = event({ object: address('Bern'), previous: address('Basel'), changed: ['address'] });
+	expect(['address.city', 'address.street', 'address'].map((name) => passesFilter(moved, fields(name)))).toEqual([true, false, true]);
+});
+
 test('an event that is not a change passes a filter by changed fields', () => {
 	expect(passesFilter(created, fields('amount'))).toBe(true);
 });

@@ -4,6 +4,8 @@ import { originOf, type KeyOrigin } from '../api/http/idempotency';
 import { listIn } from '../values/blank';
 import { readOption } from '../values/readers';
 import { listedChoice } from '../parameters/optionText';
+import { memberAtPath } from '../base/ownMembers';
+import { sameValue } from '../fields/same';
 import { isIgnored, ownOrigin, ownOriginChoices, type IgnoredOrigins } from '../log/cause';
 import { type CrmEvent, isErased } from '../log/crmEvent';
 import { outputShapes, type EventOutput } from './eventOutput';
@@ -159,7 +161,9 @@ export function passesFilter(event: CrmEvent, { changedFields, equal, ignored, o
 	);
 	if (isOther) return false;
 	if (changedFields.length === 0 || previous === null) return true;
-	return changed.some((name) => changedFields.some((field) => covers(field, name)));
+	const isOtherNow = (part: string) =>
+		!sameValue(undefined, memberAtPath(previous, part.split('.')), memberAtPath(object, part.split('.')));
+	return changed.some((name) => changedFields.some((field) => covers(field, name) || (covers(name, field) && isOtherNow(field))));
 }
 
 /** Whether a field contains the changed one: `custom_fields` contains each custom field. */
