@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { alteredService } from '../support/altered-service.ts';
 import { duplicatesOf } from '../support/duplicates-node.ts';
 import { useSandbox } from '../support/sandbox.ts';
 import { undoing } from '../support/undo-node.ts';
@@ -7,6 +8,7 @@ import { undoing } from '../support/undo-node.ts';
 const sandbox = useSandbox({ contacts: 0 });
 const { add, record, undo, results } = undoing(sandbox);
 const { find, merge } = duplicatesOf(sandbox);
+const service = alteredService(sandbox);
 const links = (id: string) => [{ resource: 'contacts', id }];
 
 describe('a merge of two contacts', () => {
@@ -108,4 +110,70 @@ test('companies are found by any of their domains, and merged with what belongs 
 	expect(items).toMatchObject([{ result: 'merged', id: second.id, name: 'ACME Inc.', deleted: [first.id] }]);
 	expect(await record('contacts', contact.id)).toMatchObject({ company_id: second.id });
 	expect(await record('companies', second.id)).toMatchObject({ parent_company_id: null, domain: 'acme.test' });
+});
+
+describe('nothing is lost', () => {
+	const saying = (text: string) => expect.stringContaining(text) as string;
+	const contact = async (more: IDataObject = {}) => (await add('contacts', { last_name: 'Kept', ...more })).id;
+
+	test('in fields that cannot be written: the group is left alone', async () => {
+		const of = (resource: string, key: string, label: string, more: IDataObject) => ({ resource, key, label, ...more });
+		const value = await add('custom-fields', of('contacts', 'origin', 'Origin', { type: 'text' }));
+		const reference = { type: 'reference', reference_resource: 'contacts' };
+		const link = await add('custom-fields', of('deals', 'buyer', 'Buyer', reference));
+		const groups = [[await contact(), await contact({ custom_fields: { origin: 'Rome' } })], [await contact(), await contact()]] as const;
+		const [, linked] = groups[1];
+		const deal = await add('deals', { title: 'Kept', custom_fields: { buyer: linked } });
+		for (const { id } of [value, link]) await sandbox.call('PATCH', `/v1/custom-fields/${id}`, { read_only: true });
+		for (const preview of [true, false]) {
+			expect((await merge([...groups], { preview })).items).toMatchObject([
+				{ result: 'refused', reason: saying('has a value in custom_fields.origin') },
+				{ result: 'conflict', deleted: preview ? [linked] : [], reason: saying(`deals/${deal.id} links to a duplicate in Buyer`) },
+			]);
+		}
+		for (const id of groups.flat()) expect(await record('contacts', id)).toBeDefined();
+	});
+
+	/** Merges two contacts while somebody changes the survivor, just before the first deletion. */
+	async function meanwhile(act: (survivor: string) => Promise<unknown>) {
+		const survivor = await add('contacts', { last_name: 'Late' });
+		const loser = await add('contacts', { last_name: 'Late', email: 'late@x.example' });
+		let isDone = false;
+		service.alter({
+			async request({ method, url }) {
+				if (isDone || method !== 'GET' || url.pathname !== '/v1/notes') return;
+				isDone = true;
+				await act(survivor.id);
+			},
+		});
+		const { items } = await duplicatesOf(service).merge([[survivor.id, loser.id]]);
+		return { item: items[0]!, survivor: await record('contacts', survivor.id), loser: await record('contacts', loser.id) };
+	}
+
+	test('if the survivor is deleted meanwhile: its duplicates stay', async () => {
+		const { item, loser } = await meanwhile(async (id) => await sandbox.call('DELETE', `/v1/contacts/${id}`));
+		expect(item).toMatchObject({ result: 'conflict', deleted: [], reason: saying('The survivor was deleted') });
+		expect(loser).toMatchObject({ email: 'late@x.example' });
+		await sandbox.call('DELETE', `/v1/contacts/${String(loser!.id)}`);
+	});
+
+	test('if the survivor is edited meanwhile: it gets the unique values nevertheless, and keeps the edit', async () => {
+		const { item, survivor } = await meanwhile(async (id) => await sandbox.call('PATCH', `/v1/contacts/${id}`, { job_title: 'New' }));
+		expect(item).toMatchObject({ result: 'merged', reason: null });
+		expect(survivor).toMatchObject({ email: 'late@x.example', job_title: 'New' });
+	});
+});
+
+test('names that differ in letters, and numbers that are no phone numbers, are not the same', async () => {
+	await add('custom-fields', { resource: 'contacts', key: 'order', label: 'Order', type: 'text' });
+	for (const [i, name] of ['राम', 'रमा', 'ハナ', 'バナ', 'Май', 'Маи'].entries()) {
+		await add('contacts', { last_name: name, custom_fields: { order: ['2026-1-11', '2026-11-1', '00123', '123', '12/3456', '1/23456'][i] } });
+	}
+	expect((await find(['custom_fields.order'])).items).toEqual([]);
+	const groups = [['Müller', 'MULLER'], ['Ωμέγα', 'ωμεγα']];
+	for (const name of groups.flat()) await add('contacts', { last_name: name, first_name: 'Same' });
+	expect((await find(['last_name', 'name'])).items.map(({ why }) => why)).toEqual(
+		expect.arrayContaining([['Last Name: muller', 'Name: same muller'], ['Last Name: ωμεγα', 'Name: same ωμεγα']]),
+	);
+	expect((await find(['last_name'])).items.flatMap(({ why }) => why).join()).not.toMatch(/[रハМ]/);
 });

@@ -13,7 +13,7 @@ import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation } from '../model';
 import { eachItem } from '../schedule';
 import { isBlank, listIn } from '../values/blank';
-import { foldedText, unaccentedText } from '../values/foldedText';
+import { normalizedName } from '../values/foldedText';
 import { requireDescribed } from '../writing/requireWrite';
 import { findProperties, sharedFields } from './duplicatesForm';
 
@@ -29,6 +29,9 @@ export const findDuplicates: Operation = {
 	},
 };
 
+/** A field by which records are compared. */
+type RuleField = Pick<Field, 'name' | 'path' | 'label' | 'type'>;
+
 async function find(execution: Execution, item: number, queries: Query[]): Promise<IDataObject[]> {
 	const { api, n8n } = execution;
 	const [list, summary, described] = [await requireDescribed(execution, 'list'), await requireDescribed(execution, 'summary'), await requireDescribed(execution, 'fields')];
@@ -36,7 +39,7 @@ async function find(execution: Execution, item: number, queries: Query[]): Promi
 	const names = listIn(n8n.getNodeParameter(sharedFields.name, item)).map(String);
 	if (names.length === 0) throw new Error('Same Field Names or IDs: choose at least one field that duplicates have in common.');
 	const custom = names.some((name) => name.includes(allCustomFields)) ? currentFields(await readCustomFieldsIfAllowed(api, path)) : [];
-	const comparableFields: Array<Pick<Field, 'name' | 'path' | 'label'>> = [...described.map(({ name, label }) => fieldNamed(name, { label })), ...custom];
+	const comparableFields: RuleField[] = [...described.map(({ name, label }) => fieldNamed(name, { label })), ...custom];
 	const rules = names.map((name) => name.split('+').map((part) => {
 		const field = comparableFields.find((candidate) => candidate.name === part.trim());
 		if (field) return field;
@@ -58,7 +61,7 @@ async function find(execution: Execution, item: number, queries: Query[]): Promi
 }
 
 /** Groups the records that have a value in common, directly or through others. */
-function groupsOf(records: Map<string, IdentifiedRecord>, rules: Array<Array<Pick<Field, 'name' | 'path' | 'label'>>>) {
+function groupsOf(records: Map<string, IdentifiedRecord>, rules: RuleField[][]) {
 	const groups = new Map<string, { members: IdentifiedRecord[]; why: string[] }>();
 	for (const rule of rules) {
 		const byKey = new Map<string, IdentifiedRecord[]>();
@@ -83,13 +86,13 @@ function groupsOf(records: Map<string, IdentifiedRecord>, rules: Array<Array<Pic
 }
 
 /** The values of a record by which a rule compares it, in a form without case, accents, and the notation of numbers. */
-function keysOf(record: IdentifiedRecord, rule: Array<Pick<Field, 'name' | 'path'>>): string[] {
-	const [first, ...others] = rule.map((field) => (rule.length === 1 ? allValuesIn(record, field) : [valueIn(record, field)]).filter((value) => !isBlank(value) && typeof value !== 'object').map(comparable));
+function keysOf(record: IdentifiedRecord, rule: RuleField[]): string[] {
+	const [first, ...others] = rule.map((field) => (rule.length === 1 ? allValuesIn(record, field) : [valueIn(record, field)]).filter((value) => !isBlank(value) && typeof value !== 'object').map((value) => comparable(field, value)));
 	const rest = others.map(([value]) => value);
 	return rest.includes(undefined) ? [] : first!.map((value) => JSON.stringify([value, ...rest]));
 }
 
-function comparable(value: unknown): string {
-	const text = unaccentedText(foldedText(String(value)));
-	return /^\+?[\d\s()./-]{5,}$/.test(text) ? looseText(text) : text;
+function comparable({ name, type }: RuleField, value: unknown): string {
+	const isPhone = type === 'phone' || /phone/i.test(name);
+	return isPhone ? looseText(value) : normalizedName(String(value));
 }

@@ -23,8 +23,8 @@ import { withNewId } from '../undo/links';
 export interface LinkingCollection {
 	resource: Resource;
 	collection: Collection;
-	/** The fields with such links, and the filters that find records by them. */
-	links: Array<{ field: Field; filter: Field }>;
+	/** The fields with such links, the filters that find records by them, and whether they can be written. */
+	links: Array<{ field: Field; filter: Field; isWritable: boolean }>;
 }
 
 /** Maximum ids in one request, which limits the length of the URL. */
@@ -47,15 +47,18 @@ export async function collectionPathsOf(api: Connection, { path }: Resource): Pr
 export async function linkingCollections(api: Connection, types: Resource[], target: string): Promise<LinkingCollection[]> {
 	const found: LinkingCollection[] = [];
 	for (const resource of types) {
-		const { list, update } = (await api.describe(resource.path)) ?? {};
+		const { list, update, fields: described = [] } = (await api.describe(resource.path)) ?? {};
+		if (list && !update && described.some(({ linkTarget }) => linkTarget === target)) {
+			throw new Error(`The CRM cannot update the records of /v1${resource.path}, so their links would be lost. Nothing was written.`);
+		}
 		for (const path of list && update ? await collectionPathsOf(api, resource) : []) {
 			const custom = update!.fields.some(({ name }) => name === allCustomFields) ? await readCustomFieldsIfAllowed(api, path) : { fields: [], readOnly: [], unwritableNames: [] };
 			if (!custom) throw new Error('The credential may not read the definitions of custom fields, so links in them would be lost. Nothing was written. Use a credential that may read custom fields.');
 			const filters = [...list!.filters, ...customFilters(list!, currentFields(custom))];
 			const linksTo = (field: Field) => isRecordLink(field) && (field.collection === target || field.linksTo?.includes(target));
-			const links = [...update!.fields, ...custom.fields].filter(linksTo).map((field) => {
+			const links = [...update!.fields, ...currentFields(custom)].filter(linksTo).map((field) => {
 				const filter = filters.find(({ name, linksTo: kinds }) => (field.linksTo ? kinds?.includes(target) : name === field.name));
-				if (filter) return { field, filter };
+				if (filter) return { field, filter, isWritable: !custom.readOnly.includes(field) };
 				throw new Error(`The CRM cannot find records of ${path} by ${field.label}, so links in it would be lost. Nothing was written.`);
 			});
 			const fields = ['version', ...links.map(({ field: { path: [name = ''] } }) => name)];
@@ -96,22 +99,25 @@ export async function recordsLinkingTo({ collection, links }: LinkingCollection,
  * Replaces links of a record by links to other records, each once.
  *
  * @param newIdOf the id in place of another; undefined if it stays
+ * @returns the changes, and a field that cannot be written, if it has such a link
  */
 export function withLinksMoved(
 	record: IDataObject,
 	{ links }: Pick<LinkingCollection, 'links'>,
 	target: string,
 	newIdOf: (id: string) => string | undefined,
-): { changes: Change[]; patch: IDataObject } {
+): { changes: Change[]; patch: IDataObject; unwritable?: Field } {
 	const changes: Change[] = [];
 	const patch: IDataObject = {};
-	for (const { field } of links) {
+	let unwritable: Field | undefined;
+	for (const { field, isWritable } of links) {
 		const from = valueIn(record, field);
 		const moved = withReplacedIds(field, from, (collection, id) => (collection === target ? withNewId(id, newIdOf(String(id))) : id));
 		const to = Array.isArray(moved) ? [...new Map(moved.map((entry) => [canonicalText(entry), entry as unknown])).values()] : moved;
 		if (canonicalText(from) === canonicalText(moved)) continue;
+		if (!isWritable) unwritable = field;
 		changes.push({ field: field.name, from, to });
 		setAtPath(patch, field.path, to);
 	}
-	return { changes, patch };
+	return { changes, patch, ...(unwritable && { unwritable }) };
 }

@@ -9,11 +9,13 @@ import { applyPlan, describedWrites } from '../changes/apply';
 import { comparison, type Change, type RecordComparison } from '../changes/merge';
 import type { PlannedChange } from '../changes/plan';
 import { allCustomFields, type Field } from '../fields/field';
-import type { Collection, IdentifiedRecord } from '../lookUp/lookUp';
+import { recordsById, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
 import { collectionPath } from '../mapping/locator';
 import { refuseDiffering } from '../mapping/sameForAll';
 import type { Execution, MayContinue, Operation, Resource, Result, Results } from '../model';
 import { chosenOption } from '../parameters/optionText';
+import { canonicalText, fieldValue } from '../undo/fieldValues';
+import { isUnset } from '../values/blank';
 import { readOption, readPreview, readWholeNumber } from '../values/readers';
 import { requireDescribed } from '../writing/requireWrite';
 import { fieldRules, maxMerged, mergePreview, mergeProperties, survivorRule } from './duplicatesForm';
@@ -43,14 +45,14 @@ export function mergeDuplicates(linkingTypes: Resource[]): Operation {
 
 /** What is known about the merge of one group. */
 interface Merging extends DuplicateGroup {
-	/** The values that the survivor gets at once, and those that must be unique: they are free when their holder is gone. */
+	/** The values that the survivor gets at once: those that must be unique are free when their holder is gone. */
 	values: IDataObject;
-	uniqueValues: IDataObject;
 	changes: Change[];
 	links: Array<{ collection: string; id: string; field: string }>;
 	/** Why the rest of it was not done. */
 	stopped?: string | Error;
-	hasWritten?: true;
+	/** The fields that the survivor got; undefined before anything was written. */
+	writtenFields?: Set<string>;
 }
 
 async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayContinue: MayContinue): Promise<Results> {
@@ -60,6 +62,7 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 	const isPreview = readPreview(n8n.getNodeParameter(mergePreview.name, 0));
 	const list = await requireDescribed(execution, 'list');
 	const { fields: described, upsert, update } = (await api.describe(resource.path))!;
+	for (const action of ['update', 'delete'] as const) await requireDescribed(execution, action);
 	const path = collectionPath(execution, 0);
 	const target = decodeURIComponent(path.replace(/^\/v1\//, ''));
 	const linking = await linkingCollections(api, linkingTypes, target);
@@ -68,17 +71,16 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 	const fields = [...(update?.fields ?? []).map((field): Field => (unique.has(field.name) ? { ...field, unique: true } : field)), ...(custom?.fields ?? [])];
 	const written = mergedFields(fields, readRules(execution));
 	const collection: Collection = { api, path, list, filters: list.filters, fields: described.map(({ name }) => name) };
-	const groups = await readGroups(execution, collection, chosenOption<SurvivorRule>(n8n, 0, survivorRule), fields.filter(({ name }) => name !== allCustomFields));
-
 	const compare = comparison(fields.filter(({ name }) => name !== allCustomFields), true);
+	const ranked = (records: IdentifiedRecord[]) => records.map((record) => ({ record, changedAt: changedAt(collection, record) }));
+	const uniqueOf = ({ survivor, losers, deleted }: DuplicateGroup) => mergedValues(written.filter(({ isUnique }) => isUnique), ranked([survivor, ...losers, ...deleted]), target);
+	const groups = (await readGroups(execution, collection, chosenOption<SurvivorRule>(n8n, 0, survivorRule), fields.filter(({ name }) => name !== allCustomFields)))
+		.map((group) => ('refusal' in group ? group : withUnwritableRefused(group, custom?.unwritableNames ?? [])));
 	const mergings = groups.flatMap((group): Merging[] => {
 		if ('refusal' in group) return [];
-		const ranked = (records: IdentifiedRecord[]) => records.map((record) => ({ record, changedAt: changedAt(collection, record) }));
-		const living = ranked([group.survivor, ...group.losers]);
-		const values = mergedValues(written.filter(({ isUnique }) => !isUnique), living, target);
-		const uniqueValues = mergedValues(written.filter(({ isUnique }) => isUnique), [...living, ...ranked(group.deleted)], target);
-		const changes = [values, uniqueValues].flatMap((merged) => compare.difference(group.survivor, merged).changes);
-		return [{ ...group, values, uniqueValues, changes, links: [] }];
+		const values = mergedValues(written.filter(({ isUnique }) => !isUnique), ranked([group.survivor, ...group.losers]), target);
+		const changes = [values, uniqueOf(group)].flatMap((merged) => compare.difference(group.survivor, merged).changes);
+		return [{ ...group, values, changes, links: [] }];
 	});
 	const count = mergings.reduce((sum, { losers }) => sum + losers.length, 0);
 	checkDeletions(execution, count, isPreview);
@@ -87,7 +89,7 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 	if (isPreview) {
 		await merger.findLinks();
 		api.notices.add('Preview: nothing was written. Turn off Preview to merge these records.');
-	} else await merger.run(compare);
+	} else await merger.run(compare, uniqueOf, [...unique, ...(custom?.fields ?? []).flatMap((field) => (field.unique ? [field.name] : []))]);
 	const byItem = new Map(mergings.map((merging) => [merging.item, merging]));
 	const results = groups.map((group): Result | Error => ('refusal' in group ? refused(group) : outcomeOf(byItem.get(group.item)!, isPreview)));
 	const counts = [...occurrences(results.flatMap((result) => (result instanceof Error ? [] : String((result as IDataObject).result))))];
@@ -143,12 +145,45 @@ class Merger {
 		}
 	}
 
-	async run(compare: RecordComparison): Promise<void> {
-		await this.updateSurvivors('values', compare, ({ values }) => values);
+	/** @param uniqueOf the values that must be unique, of which each of the fields `uniqueNames` has one */
+	async run(compare: RecordComparison, uniqueOf: (group: DuplicateGroup) => IDataObject, uniqueNames: string[]): Promise<void> {
+		await this.updateSurvivors('values', this.active(), ({ survivor, values }) => compare.difference(survivor, values));
 		await this.moveLinks('links', this.active().flatMap(({ losers }) => losers));
+		await this.readSurvivors(this.active(), survivorGone);
 		await this.write('deletions', this.type, this.active().flatMap((merging) => merging.losers.map((record): Step => ({ mergings: [merging], change: { action: 'delete', record, changes: [] } }))));
+		const emptied = this.mergings.filter(({ losers, deleted }) => deleted.length > 0 && losers.every((loser) => deleted.includes(loser)));
+		for (const name of uniqueNames) {
+			const isOfField = (field: string) => field === name || field === `${name}s`;
+			await this.retried(emptied, async (left, attempt) => {
+				await this.readSurvivors(left, allGone);
+				await this.updateSurvivors(`${name}/${attempt}`, left.filter(({ stopped }) => stopped !== allGone), (merging) => compare.difference(merging.survivor, uniqueOf(merging), isOfField));
+			});
+		}
 		await this.moveLinks('late', this.mergings.flatMap(({ deleted }) => deleted));
-		await this.updateSurvivors('unique', compare, ({ uniqueValues }) => uniqueValues);
+	}
+
+	/** Tries again what others have prevented by changing a survivor: the values of deleted records are nowhere else. */
+	private async retried(mergings: Merging[], attempt: (left: Merging[], count: number) => Promise<void>): Promise<void> {
+		const before = new Map(mergings.map((merging) => [merging, merging.stopped]));
+		let left = mergings.filter(({ stopped }) => stopped !== allGone);
+		for (let count = 1; left.length > 0 && count <= maxAttempts; count++) {
+			for (const merging of left) delete merging.stopped;
+			await attempt(left, count);
+			const failed = left.filter(({ stopped }) => stopped !== undefined && stopped !== allGone);
+			for (const merging of left) if (!failed.includes(merging)) merging.stopped ??= before.get(merging)!;
+			left = failed;
+		}
+	}
+
+	/** Reads the survivors as they are now. A merge whose survivor is gone goes no further. */
+	private async readSurvivors(mergings: Merging[], reason: string): Promise<void> {
+		const { api, path, list, fields } = this.type.collection;
+		const read = await recordsById(api, { collection: path.replace(/^\/v1/, ''), list, fields }, mergings.map(({ survivor }) => survivor.id));
+		for (const merging of mergings) {
+			const record = read.get(merging.survivor.id);
+			if (record) merging.survivor = { ...record, id: merging.survivor.id };
+			else merging.stopped = reason;
+		}
 	}
 
 	/** Finds the links to records that do not stay, except for those of records that do not stay either. */
@@ -161,14 +196,15 @@ class Merger {
 			const steps = (await recordsLinkingTo(linking, this.target, [...ids])).flatMap((record): Step[] => {
 				if (isSameType && ids.has(record.id)) return [];
 				const mergings = new Set<Merging>();
-				const { changes, patch } = withLinksMoved(record, linking, this.target, (id) => {
+				const { changes, patch, unwritable } = withLinksMoved(record, linking, this.target, (id) => {
 					const merging = ids.has(id) ? this.byRemoved.get(id) : undefined;
 					if (!merging || (isSameType && merging.survivor.id === record.id)) return undefined;
 					mergings.add(merging);
 					return merging.survivor.id;
 				});
+				if (unwritable) for (const merging of mergings) merging.stopped ??= `${path.replace(/^\/v1\//, '')}/${record.id} links to a duplicate in ${unwritable.label}, which cannot be written, so the link would be lost. Nothing more was done.`;
 				for (const { links } of mergings) links.push(...changes.map(({ field }) => ({ collection: path.replace(/^\/v1\//, ''), id: record.id, field })));
-				return changes.length === 0 ? [] : [{ mergings: [...mergings], change: { action: 'update', record, patch, changes } }];
+				return changes.length === 0 || unwritable ? [] : [{ mergings: [...mergings], change: { action: 'update', record, patch, changes } }];
 			});
 			found.push([linking, steps]);
 		}
@@ -179,10 +215,10 @@ class Merger {
 		return this.mergings.filter(({ stopped }) => stopped === undefined);
 	}
 
-	private async updateSurvivors(step: string, compare: RecordComparison, targetOf: (merging: Merging) => IDataObject): Promise<void> {
-		await this.write(step, this.type, this.active().flatMap((merging): Step[] => {
-			const { changes, patch } = compare.difference(merging.survivor, targetOf(merging));
-			return changes.length === 0 ? [] : [{ mergings: [merging], change: { action: 'update', record: merging.survivor, patch, changes } }];
+	private async updateSurvivors(step: string, mergings: Merging[], differenceOf: (merging: Merging) => Pick<PlannedChange, 'changes' | 'patch'>): Promise<void> {
+		await this.write(step, this.type, mergings.flatMap((merging): Step[] => {
+			const { changes, patch } = differenceOf(merging);
+			return changes.length === 0 ? [] : [{ mergings: [merging], change: { action: 'update', record: merging.survivor, ...(patch && { patch }), changes } }];
 		}));
 	}
 
@@ -212,12 +248,14 @@ class Merger {
 		for (const item of steps.keys()) if (!tried.has(item)) stop(item, new Error(untried));
 	}
 
-	private noteWrite({ mergings, change: { action } }: Step, { path }: Collection, record: IdentifiedRecord): void {
-		for (const merging of mergings) merging.hasWritten = true;
+	private noteWrite({ mergings, change: { action, changes } }: Step, { path }: Collection, record: IdentifiedRecord): void {
+		for (const merging of mergings) merging.writtenFields ??= new Set();
 		if (action === 'delete') for (const merging of mergings) merging.deleted.push(record);
 		// The survivor of one group may link to the records of another one.
 		const merging = path === this.type.collection.path ? this.bySurvivor.get(record.id) : undefined;
-		if (merging) merging.survivor = { ...merging.survivor, ...record };
+		if (!merging) return;
+		merging.survivor = { ...merging.survivor, ...record };
+		for (const { field } of changes) merging.writtenFields?.add(field);
 	}
 }
 
@@ -225,20 +263,33 @@ const isRefusal = (error: Error): boolean => isAnsweredWith(error, 400, 403, 422
 
 const refused = ({ ids, refusal }: RefusedGroup): IDataObject => ({ result: 'refused', id: null, name: null, deleted: [], changes: [], links: [], reason: refusal, ids });
 
-function outcomeOf({ survivor, losers, deleted, changes, links, stopped, hasWritten }: Merging, isPreview: boolean): IDataObject | Error {
+function outcomeOf({ survivor, losers, deleted, changes, links, stopped, writtenFields }: Merging, isPreview: boolean): IDataObject | Error {
 	if (stopped instanceof Error) return stopped;
-	const isDone = losers.length === 0 && (isPreview ? changes.length + links.length === 0 : !hasWritten);
+	const isDone = losers.length === 0 && (isPreview ? changes.length + links.length === 0 : writtenFields === undefined);
 	const result = stopped !== undefined ? 'conflict' : isDone ? 'already_merged' : isPreview ? 'to_be_merged' : 'merged';
 	return {
 		result,
 		id: survivor.id,
 		name: recordName(survivor) ?? null,
 		deleted: [...new Set([...deleted, ...(isPreview ? losers : [])].map(({ id }) => id))],
-		changes: changes as unknown as IDataObject[],
+		changes: changes.map((change) => (isPreview || writtenFields?.has(change.field) ? change : { ...change, kept: true })) as unknown as IDataObject[],
 		links,
 		reason: stopped ?? null,
 	};
 }
 
+/** A group with a value that would be lost, since no field of the survivor can take it, is refused. */
+function withUnwritableRefused(group: DuplicateGroup, unwritableNames: string[]): DuplicateGroup | RefusedGroup {
+	const { item, ids, survivor, losers } = group;
+	for (const name of unwritableNames) {
+		const lost = losers.find((loser) => !isUnset(fieldValue(loser, name)) && canonicalText(fieldValue(loser, name)) !== canonicalText(fieldValue(survivor, name)));
+		if (lost) return { item, ids, refusal: `${lost.id} has a value in ${name}, which cannot be written, so it would be lost. Make the field writable, or leave the record out.` };
+	}
+	return group;
+}
+
+const maxAttempts = 3;
+const survivorGone = 'The survivor was deleted after this run read it. Nothing was deleted.';
+const allGone = 'The survivor was deleted while its duplicates were: no record of the group is left. Undo this execution to restore them.';
 const untried = 'It was not tried, because another group failed. Run it again.';
 const limitedSight = 'Links from records that this credential cannot see stay with the deleted records. An API key sees all.';

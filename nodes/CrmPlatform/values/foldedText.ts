@@ -24,5 +24,9 @@ export const foldedText = (text: string): string => visibleText(text).toLowerCas
 /** A text without case and accents, which services may ignore in filters. */
 export const unaccentedText = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 
-/** A name for comparisons that ignore case and accents: people leave accents out. */
-export const normalizedName = (name: string): string => unaccentedText(visibleText(name));
+/**
+ * A name for comparisons that ignore case, and the accents of Latin and Greek letters, which people leave out. In other
+ * scripts, marks are letters of their own: й is not и, and half of a Hindi name are marks.
+ */
+export const normalizedName = (name: string): string =>
+	visibleText(name).normalize('NFD').replace(/(?<=[\p{Script=Latin}\p{Script=Greek}])\p{M}+/gu, '').normalize('NFC').toLowerCase();
