@@ -143,8 +143,9 @@ describe('results that cannot belong to the rows', () => {
 
 	test.each(['canceled', 'cancelled'])('a job that is %s has ended', async (status) => {
 		service.alter(ofJob({ status, processed: 1 }, [at(0)]));
-		const { json } = await importOf(fileOf(2, 'own.example'), { options: { maxWait: 5 } });
+		const { json, failed } = await importOf(fileOf(2, 'own.example'), { options: { maxWait: 5 } });
 		expect(json).toMatchObject({ done: 1, failed: 1, unknown: 0 });
+		expect(rowsOf(failed)).toMatchObject([{ import_error_code: 'not_done' }]);
 	});
 });
 

@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { resources } from '../../../sandbox/core/schemas/index.ts';
 import { type Sandbox, startSandbox } from '../../../sandbox/serve.ts';
 import type { Json } from '../../sandbox/harness/in-process.ts';
-import { inBrowser, launchBrowser, openPage, pictureFile } from '../harness/browser.ts';
+import { inBrowser, launchBrowser, openPage, writePicture } from '../harness/browser.ts';
 import { signInToPages } from '../harness/sign-in.ts';
 
 let sandbox: Sandbox;
@@ -88,7 +88,7 @@ inBrowser.test('the documentation shows a contact and what happened to it', asyn
 	await api(`contacts/${id}`, 'PATCH', { job_title: 'Head of Purchasing', lifecycle_stage: 'customer' });
 	await page.goto(`${sandbox.url}/records/contacts/${id}`);
 	await page.getByText('contact.updated', { exact: true }).waitFor();
-	await page.screenshot({ path: pictureFile('sandbox') });
+	await writePicture('sandbox', await page.screenshot());
 });
 
 inBrowser.test('the API’s documentation sends a request with a key, calls no other address, and has no errors', async () => {

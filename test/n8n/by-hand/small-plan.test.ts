@@ -49,10 +49,10 @@ describe.each(modes)('%s', (mode, startMode, maxRefusalsPerWrite) => {
 		const items = Array.from({ length: executions / workflows.length }, (_, i) => ({ last_name: `Event ${i}` }));
 		for (let i = 0; i < items.length; i += 100) await n8n.call('POST', '/v1/contacts/batch/create', { items: items.slice(i, i + 100) });
 
-			const done = () =>
-				n8n.rows().filter(({ deduplicationKey, status }) => deduplicationKey !== null && !['new', 'running', 'waiting'].includes(status));
-			await until(() => done().length >= executions, 20 * 60_000);
-			const minutes = (Date.now() - begun) / 60_000;
+		const done = () =>
+			n8n.rows().filter(({ deduplicationKey, status }) => deduplicationKey !== null && !['new', 'running', 'waiting'].includes(status));
+		await until(() => done().length >= executions, 20 * 60_000);
+		const minutes = (Date.now() - begun) / 60_000;
 
 		const requests = await requestsTo(baseUrl);
 		const refused = requests.filter(({ status }) => status === 429).length;

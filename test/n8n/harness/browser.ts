@@ -13,11 +13,9 @@ export const outputFolder = resolve('.tmp', 'e2e');
 /** `npm test -- --pictures` puts the pictures of the documentation into docs/pictures. */
 const picturesFolder = process.env['PICTURES'] ?? join(outputFolder, 'pictures');
 
-export const pictureFile = (name: string): string => join(picturesFolder, `${name}.png`);
-
 export async function writePicture(name: string, png: Buffer): Promise<void> {
 	await mkdir(picturesFolder, { recursive: true });
-	await writeFile(pictureFile(name), png);
+	await writeFile(join(picturesFolder, `${name}.png`), png);
 }
 
 const chromiumFlags = [
