@@ -21,6 +21,8 @@ interface Connector {
 	undo(execution: string, since: string): Promise<INodeExecutionData[]>;
 	/** Syncs contacts with the items. @returns the number of items of each output */
 	sync(items: IDataObject[], more: IDataObject): Promise<number[]>;
+	/** Runs a node, by default the action node. */
+	run(parameters: IDataObject, items?: IDataObject[], node?: string): Promise<INodeExecutionData[]>;
 }
 
 /** The engine with which n8n evaluates expressions: by default `vm`, in an isolate. */
@@ -54,22 +56,22 @@ export const mapped = (value: Record<string, string>) => ({
 
 /** @param baseUrl of the service, as in the credential */
 export function connectorTo(baseUrl: string): Connector {
-	const run = async (parameters: INodeParameters, items?: IDataObject[]) => {
-		const credential = { baseUrl, apiKey: 'KEY' };
-		return (await runIn(connectorParts(), { credential, parameters, ...(items && { items }) })).items;
-	};
+	const credential = { baseUrl, apiKey: 'KEY' };
+	const run: Connector['run'] = async (parameters, items, name = 'CrmPlatform') =>
+		(await runIn({ ...connectorParts(), node: nodeNamed(name) }, { credential, parameters: parameters as INodeParameters, ...(items && { items }) })).items;
 	return {
+		run,
 		contacts: ({ simplify = true, options = {} } = {}) =>
 			run({
 				resource: 'contact',
 				operation: 'getMany',
 				returnAll: true,
 				simplify,
-				options: options as INodeParameters,
+				options,
 			}),
 		async create(items, fields, engine = 'legacy') {
 			const parameters = { resource: 'contact', operation: 'create', fields: fields as INodeParameters };
-			const setup = { credential: { baseUrl, apiKey: 'KEY' }, parameters, items };
+			const setup = { credential, parameters, items };
 			await useEngine(engine);
 			const { context } = contextIn(connectorParts(), setup);
 			const { workflow } = context as unknown as { workflow: Workflow };
@@ -89,9 +91,10 @@ export function connectorTo(baseUrl: string): Connector {
 				...{ resource: 'contact', operation: 'upsert', matchOn: 'external_id', fields: automatic },
 				...{ options: {}, ...more },
 			} as INodeParameters;
-			const setup = { credential: { baseUrl, apiKey: 'KEY' }, parameters, items };
-			const { context } = contextIn({ ...connectorParts(), node: sync() }, setup);
-			const outputs = await sync().execute!.call(context as unknown as IExecuteFunctions);
+			const setup = { credential, parameters, items };
+			const node = nodeNamed('CrmPlatformSync');
+			const { context } = contextIn({ ...connectorParts(), node }, setup);
+			const outputs = await node.execute!.call(context as unknown as IExecuteFunctions);
 			return (outputs as INodeExecutionData[][]).map(({ length }) => length);
 		},
 	};
@@ -121,27 +124,23 @@ export function connectorParts(): Parts {
 	process.env['N8N_LOG_LEVEL'] ??= 'silent';
 	const load = createRequire(resolve('package.json')) as (name: string) => unknown;
 	const built = (...path: string[]) => load(resolve('dist', ...path));
-	const { CrmPlatform } = built('nodes', 'CrmPlatform', 'CrmPlatform.node.js') as {
-		CrmPlatform: new () => Parts['node'];
-	};
 	const { CrmPlatformApi } = built('credentials', 'CrmPlatformApi.credentials.js') as {
 		CrmPlatformApi: new () => Parts['apiKeyCredential'];
 	};
 	loaded = {
 		...(load('n8n-core') as Pick<Parts, 'ExecuteContext'>),
 		...(load('n8n-workflow') as Pick<Parts, 'Workflow' | 'createRunExecutionData'>),
-		node: new CrmPlatform(),
+		node: nodeNamed('CrmPlatform'),
 		apiKeyCredential: new CrmPlatformApi(),
 	};
 	return loaded;
 }
 
-let syncNode: Parts['node'] | undefined;
+const nodes = new Map<string, Parts['node']>();
 
-function sync(): Parts['node'] {
-	const load = createRequire(resolve('package.json')) as (name: string) => unknown;
-	const built = load(resolve('dist', 'nodes', 'CrmPlatform', 'CrmPlatformSync.node.js')) as {
-		CrmPlatformSync: new () => Parts['node'];
-	};
-	return (syncNode ??= new built.CrmPlatformSync());
+function nodeNamed(name: string): Parts['node'] {
+	const load = createRequire(resolve('package.json')) as (file: string) => Record<string, new () => Parts['node']>;
+	const node = nodes.get(name) ?? new (load(resolve('dist', 'nodes', 'CrmPlatform', `${name}.node.js`))[name]!)();
+	nodes.set(name, node);
+	return node;
 }

@@ -3,10 +3,9 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Connection } from '../api/connection';
 import { currentFields, customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import { path as pathOf } from '../api/http/path';
-import { inParallel, parallelReads } from '../api/inParallel';
+import { inParallel } from '../api/inParallel';
 import { filterQuery } from '../api/lists/filterQuery';
-import { readPage, readPages } from '../api/lists/pages';
-import { readAll } from '../api/lists/parallel';
+import { readPages } from '../api/lists/pages';
 import { isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
 import { chunks } from '../base/lists';
 import { setAtPath } from '../base/ownMembers';
@@ -14,7 +13,7 @@ import type { Change } from '../changes/merge';
 import { allCustomFields, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { valueIn } from '../fields/keys';
-import { firstRecords, identified, withFields, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
+import { firstRecords, identified, wholeListIfShort, withFields, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
 import type { Resource } from '../model';
 import { canonicalText } from '../undo/fieldValues';
 import { withNewId } from '../undo/links';
@@ -80,13 +79,9 @@ export async function recordsLinkingTo({ collection, links }: LinkingCollection,
 		const values = ids.map((id) => (filter.linksTo ? `${target}:${id}` : id));
 		return valueShape(filter) === 'list' ? chunks(values, maxValues).map((some) => filterQuery(filter, some)) : values.map((value) => filterQuery(filter, value));
 	});
+	const allRecords = await wholeListIfShort(api, { path, list, fields }, queries.length);
+	if (allRecords) return allRecords;
 	const found = new Map<string, IdentifiedRecord>();
-	const { name = '', maximum = 1 } = list.pageSize ?? {};
-	const { total = Infinity } = queries.length > links.length ? await readPage(api.send, path, { list, query: { [name]: 1 } }) : {};
-	if (total / maximum < queries.length) {
-		const query = withFields(list, {}, [...fields, ...(list.created ? [list.created.field] : [])]);
-		return identified(await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record));
-	}
 	await inParallel(queries, async (query) => {
 		for await (const { records } of readPages(api.send, { path, list, query: withFields(list, query as never, fields) })) {
 			for (const record of identified(records)) found.set(record.id, record);

@@ -59,7 +59,14 @@ export async function withLinkedNames(
 	const idsByPlace = new Map<string, Set<string>>();
 	for (const { name, place } of links) {
 		const ids = getOrCreate(idsByPlace, place, () => new Set<string>());
-		for (const record of records) for (const id of [record[name]].flat()) if (idText(id) !== undefined) ids.add(idText(id)!);
+		const add = (id: unknown): void => {
+			const text = idText(id);
+			if (text !== undefined) ids.add(text);
+		};
+		for (const { [name]: value } of records) {
+			if (Array.isArray(value)) value.forEach(add);
+			else add(value);
+		}
 	}
 	const remember = async ([place, ids]: [string, Set<string>]): Promise<void> => {
 		const names = rememberedNames(api, place);
@@ -81,14 +88,15 @@ export async function withLinkedNames(
 	const byField = new Map(links.map((link) => [link.name, { ...link, names: rememberedNames(api, link.place) }]));
 	return records.map((record) => {
 		const named: IDataObject = {};
-		for (const [name, value] of Object.entries(record)) {
+		// A loop, because it runs for 100,000 records.
+		for (const name of Object.keys(record)) {
+			const value = record[name];
 			setMember(named, name, value);
 			const link = byField.get(name);
 			if (!link) continue;
-			const names = [value].flat().map((id) => link.names.get(String(id)));
-			if (names.length > 0 && names.every((linkedName) => linkedName !== undefined)) {
-				setMember(named, link.nameField, Array.isArray(value) ? names : names[0]);
-			}
+			const names = Array.isArray(value) ? value.map((id) => link.names.get(String(id))) : link.names.get(String(value));
+			const areKnown = Array.isArray(names) ? names.length > 0 && !names.includes(undefined) : names !== undefined;
+			if (areKnown) setMember(named, link.nameField, names);
 		}
 		return named;
 	});

@@ -5,10 +5,11 @@ import type { Connection } from '../api/connection';
 import { findRecord, isAnsweredWith } from '../api/record';
 import { idText } from '../base/json';
 import { chunks } from '../base/lists';
-import { inParallel } from '../api/inParallel';
+import { inParallel, parallelReads } from '../api/inParallel';
 import { path as pathOf, type Query } from '../api/http/path';
 import { DividedValue, filterQuery } from '../api/lists/filterQuery';
-import { readPages } from '../api/lists/pages';
+import { readPage, readPages } from '../api/lists/pages';
+import { readAll } from '../api/lists/parallel';
 import type { ListDescription } from '../api/openapi/listing';
 import { refusedFilterValue } from '../api/http/statuses';
 import { isWellFormed, notWellFormed } from '../fields/conversions';
@@ -106,7 +107,10 @@ export async function recordsById(
 		await inParallel(ids, readAlone);
 		return found;
 	}
-	for (const chunk of chunks(ids, maxIds * 10)) {
+	const idSet = new Set(ids);
+	const allRecords = await wholeListIfShort(api, { path, list, fields }, Math.ceil(idSet.size / maxIds), scope);
+	for (const record of allRecords ?? []) if (idSet.has(record.id)) found.set(record.id, record);
+	for (const chunk of allRecords ? [] : chunks(ids, maxIds * 10)) {
 		const outcomeOf = await lookUp({ api, path, list, filters: list.filters, fields }, idField, chunk, scope);
 		const unclear: string[] = [];
 		for (const id of chunk) {
@@ -117,6 +121,24 @@ export async function recordsById(
 		await inParallel(unclear, readAlone);
 	}
 	return found;
+}
+
+/** The minimum number of requests for which the length of the list is asked. */
+const fewRequests = 5;
+
+/** All records of a list if reading it takes fewer requests than looking up some of its records; undefined otherwise. */
+export async function wholeListIfShort(
+	api: Connection,
+	{ path, list, fields }: Pick<Collection, 'path' | 'list' | 'fields'>,
+	requests: number,
+	scope: Query = {},
+): Promise<IdentifiedRecord[] | undefined> {
+	if (!list.pageSize || requests < fewRequests) return undefined;
+	const { name, maximum } = list.pageSize;
+	const { total = Infinity } = await readPage(api.send, path, { list, query: withFields(list, { ...scope, [name]: 1 }, []) });
+	if (total / maximum >= requests) return undefined;
+	const query = withFields(list, scope, [...fields, ...(list.created ? [list.created.field] : [])]);
+	return identified(await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record));
 }
 
 class LookUpRun {
