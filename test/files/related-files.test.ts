@@ -117,6 +117,27 @@ describe('related files', () => {
 		expect(left.of('export.csv').json).toMatchObject({ record_type: null, why: 'Left out by choice.' });
 	});
 
+	test('may be sheets that items have as lists, and records of the custom object with the name of the file', async () => {
+		const labels = { label_singular: 'Forklift', label_plural: 'Forklifts' };
+		await sandbox.create('custom-objects', { key: 'forklift', primary_field: 'serial', ...labels });
+		const resource = 'custom-objects/forklift/records';
+		await sandbox.create('custom-fields', { resource, key: 'serial', label: 'Serial', type: 'text' });
+		const reference = { key: 'customer', label: 'Customer', type: 'reference', reference_resource: 'companies' };
+		await sandbox.create('custom-fields', { resource, ...reference });
+		const forklifts = 'Id,Serial,Customer ID\n1,A-1,71\n2,A-2,Sheet Two\n';
+		const companies = [{ Id: '71', Company: 'Sheet One' }, { Id: '72', Company: 'Sheet Two' }];
+		const setup = await setupOf({ 'Forklifts.csv': forklifts });
+		const { items } = await run({ ...setup, items: [{ companies }] });
+		expect(items).toMatchObject([
+			{ json: { file: 'companies', record_type: 'Company', created: 2 } },
+			{ json: { file: 'Forklifts.csv', record_type: 'Forklifts', created: 2, failed: 0 } },
+			{ json: { comparison: [{ in_crm: 2 }, { record_type: 'Forklifts', in_crm: 2, missing: 0 }] } },
+		]);
+		const ids = (await sandbox.list('companies?external_id[starts_with]=hubspot:7')).map(({ id }) => id);
+		const written = await sandbox.list<{ custom_fields: IDataObject }>(resource);
+		expect(written.map(({ custom_fields: fields }) => fields.customer).sort()).toEqual(ids.sort());
+	});
+
 	test('need the name of their system, and at least one file', async () => {
 		expect((await failure(await setupOf(related, { sourceName: '' }))).message).toContain('Source Name is empty');
 		expect((await failure(await setupOf({}))).message).toContain('The input has no files');

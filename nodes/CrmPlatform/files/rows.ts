@@ -56,10 +56,7 @@ export async function readFileRecords(
 	{ format, encoding, delimiter }: FileSettings,
 ): Promise<FileRecords> {
 	const text = decodeText(bytes, encoding);
-	if (format !== 'csv') {
-		const rows = format === 'json' ? readJsonArray(text) : readNdjson(text);
-		return { columns: undefined, title: undefined, repeated: new Set(), unnamed: new Set(), rows: withoutReports(rows), close: () => closed(rows) };
-	}
+	if (format !== 'csv') return withoutHeader(format === 'json' ? readJsonArray(text) : readNdjson(text));
 	const rows = readCsv(text, delimiter);
 	const close = () => closed(rows);
 	const beginning: Array<FileRow<string[]>> = [];
@@ -81,6 +78,23 @@ export async function readFileRecords(
 	const columns = uniqueNames.filter(isNamed);
 	const unnamed = new Set<number>();
 	return { columns, title, repeated, unnamed, rows: namedCells(others, rows, { header, uniqueNames }, unnamed), close };
+}
+
+const withoutHeader = (rows: AsyncGenerator<Array<FileRow<IDataObject>>, void>): FileRecords => ({
+	columns: undefined,
+	title: undefined,
+	repeated: new Set(),
+	unnamed: new Set(),
+	rows: withoutReports(rows),
+	close: () => closed(rows),
+});
+
+/** The rows of a table that an item has as a list. */
+export function recordsOfList(list: IDataObject[]): FileRecords {
+	async function* rows(): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
+		for (let i = 0; i < list.length; i += 500) yield await Promise.resolve(list.slice(i, i + 500).map((content, j) => ({ row: i + j + 1, content })));
+	}
+	return withoutHeader(rows());
 }
 
 const isNamed = (name: string): boolean => name !== '' && !reportNames.has(name);

@@ -1,15 +1,23 @@
 import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { isRecordLink } from '../api/openapi/linkFields';
+import { notReadable } from '../api/http/statuses';
+import { readPages } from '../api/lists/pages';
+import { isAnsweredWith, recordName } from '../api/record';
+import { errorOf } from '../base/errorOf';
+import { isObject } from '../base/json';
 import { getOrCreate } from '../base/maps';
+import { withoutMembers } from '../base/ownMembers';
 import { allCustomFields, type Field } from '../fields/field';
 import { readBinary } from '../files/binary';
 import { ItemWithFiles } from '../files/itemWithFiles';
-import { readFileRecords, type FileRecords } from '../files/rows';
+import { readFileRecords, recordsOfList, type FileRecords } from '../files/rows';
 import { identifyingFields, parseName } from '../lookUp/names';
 import { externalId } from '../lookUp/sourceIds';
 import { chosenSource } from '../mapping/chosenNotations';
 import { matchColumns } from '../mapping/columnMatch';
+import { customFieldsIfAny } from '../mapping/acceptedFields';
+import { wordsOf } from '../mapping/fieldNames';
 import { recordWords } from '../mapping/foreignNames';
 import type { Execution, Operation, OutputItem, Resource, Results } from '../model';
 import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, type ChosenFile } from '../parameters/file';
@@ -52,6 +60,8 @@ interface InputFile {
 	item: number;
 	field: string;
 	name: string;
+	/** Its rows, if the item has them as a list. */
+	list?: IDataObject[];
 }
 
 /** A file whose record type is known. */
@@ -82,9 +92,10 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 	const others: Array<InputFile & { json: IDataObject }> = [];
 	const typed: RelatedFile[] = [];
 	const found: Array<InputFile & { type: Resource; why: string; survey: FileSurvey }> = [];
+	const ofObjects = await customObjectTypes(execution, recordTypes);
 	for (const file of inputFiles(n8n)) {
 		const survey = await readThenClose(await opened(n8n, file), async (records) => await surveyed(n8n, records));
-		const { type, why } = await typeOf(execution, recordTypes, file.name, survey, chosen.get(file.name)?.kind);
+		const { type, why } = await typeOf(execution, recordTypes, ofObjects, { ...file, survey, chosen: chosen.get(file.name)?.kind });
 		if (type) found.push({ ...file, type, why, survey });
 		else others.push({ ...file, json: { file: file.name, record_type: null, why } });
 	}
@@ -98,7 +109,7 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 	for (const [place, related] of ordered.entries()) {
 		const collection = collectionOf(related);
 		const names = getOrCreate(expected, collection, () => new Set<number>());
-		const links = related.fields.filter((field) => isRecordLink(field)).map(({ name }) => name);
+		const links = related.fields.filter((linked) => isRecordLink(linked) && linked.path.length === 1).map(({ name }) => name);
 		const check = getOrCreate(checks, collection, () => new ExpectedRecords(links));
 		related.check = (row, values) => check.add(place, row, values);
 		const plan: ImportPlan = {
@@ -170,7 +181,8 @@ async function link(related: RelatedFile, place: number): Promise<void> {
 const reading = async <Result>({ execution: { n8n }, ...file }: InputFile & { execution: Execution }, read: (file: FileRecords) => Promise<Result>) =>
 	await readThenClose(await opened(n8n, file), read);
 
-async function opened(n8n: IExecuteFunctions, { item, field, name }: InputFile): Promise<FileRecords> {
+async function opened(n8n: IExecuteFunctions, { item, field, name, list }: InputFile): Promise<FileRecords> {
+	if (list) return recordsOfList(list);
 	const settings = fileSettingsOf(n8n, item);
 	const format = /\.(?:ndjson|jsonl)(?:\.gz)?$/i.test(name) ? 'ndjson' : /\.json(?:\.gz)?$/i.test(name) ? 'json' : settings.format;
 	return await readFileRecords(readBinary(n8n, item, field), { ...settings, format });
@@ -178,9 +190,10 @@ async function opened(n8n: IExecuteFunctions, { item, field, name }: InputFile):
 
 /** @throws Error in the user's words if the input has no file */
 function inputFiles(n8n: IExecuteFunctions): InputFile[] {
-	const files = n8n.getInputData().flatMap(({ binary = {} }, item) =>
-		Object.entries(binary).map(([field, { fileName }]): InputFile => ({ item, field, name: fileName ?? field })),
-	);
+	const files = n8n.getInputData().flatMap(({ binary = {}, json }, item): InputFile[] => [
+		...Object.entries(binary).map(([field, { fileName }]) => ({ item, field, name: fileName ?? field })),
+		...Object.entries(json).flatMap(([name, list]) => (Array.isArray(list) && list.length > 0 && list.every(isObject) ? [{ item, field: name, name, list }] : [])),
+	]);
 	if (files.length > 0) return files;
 	throw new Error('The input has no files, so nothing was written. Connect a node that outputs them, such as Read/Write Files from Disk or a form.');
 }
@@ -207,20 +220,46 @@ async function plannedFile(
 	const { missing } = plan;
 	Object.assign(plan, await planOf(execution, file.item, key === undefined ? { operation: 'create', missing } : { operation: 'upsert', matchOn: key, missing }));
 	if (key === undefined) delete plan.matchOn;
-	return { ...file, execution, plan, fields: description?.create?.fields ?? [], why, lateLinks: [], ids: new Map(), check: () => undefined, json: {}, files: {} };
+	const fields = [...(description?.create?.fields ?? []), ...((await customFieldsIfAny(api, `/v1${plan.path}`, plan.fields))?.fields ?? [])];
+	return { ...file, execution, plan, fields, why, lateLinks: [], ids: new Map(), check: () => undefined, json: {}, files: {} };
 }
 
-/** The record type that the user has chosen, or the name of the file says; otherwise, the one with the most of its columns. */
+/** The custom objects of the account, as record types. */
+async function customObjectTypes({ api }: Execution, recordTypes: Resource[]): Promise<Resource[]> {
+	const type = recordTypes.find(({ parents }) => parents);
+	const list = type && (await api.describe('/custom-objects'))?.list;
+	if (!list) return [];
+	const types: Resource[] = [];
+	const read = async () => {
+		for await (const { records } of readPages(api.send, { path: '/v1/custom-objects', list, query: {} })) {
+			for (const record of records) {
+				const value = String(record.key);
+				types.push({ ...withoutMembers(type, 'parents'), name: recordName(record) ?? value, value, path: type.path.replace(/\{\w+\}/, encodeURIComponent(value)) as `/${string}` });
+			}
+		}
+	};
+	const reading = read();
+	if (!isAnsweredWith(await errorOf(reading), ...notReadable)) await reading;
+	return types;
+}
+
+/**
+ * The record type that the user has chosen, or the name of the file says; otherwise, the one with the most of its columns.
+ *
+ * @param ofObjects the types of the account's custom objects, which files have the name of
+ */
 async function typeOf(
 	execution: Execution,
 	recordTypes: Resource[],
-	name: string,
-	{ columns }: FileSurvey,
-	chosen: string | undefined,
+	ofObjects: Resource[],
+	{ name, survey: { columns }, chosen }: { name: string; survey: FileSurvey; chosen: string | undefined },
 ): Promise<{ type?: Resource; why: string }> {
 	if (chosen === 'none') return { why: leftOut };
 	const chosenType = chosen === '' ? undefined : recordTypes.find(({ value }) => value === chosen);
 	if (chosenType) return { type: chosenType, why: 'Chosen' };
+	const nameWords = wordsOf(name.replace(/(\.\w+)+$/, ''));
+	const [ofObject, ...more] = ofObjects.filter((type) => [type.name, type.value].some((text) => wordsOf(text) === nameWords));
+	if (ofObject && more.length === 0) return { type: ofObject, why: 'By the name of the file' };
 	const words = new Set(name.normalize('NFC').toLowerCase().replace(/\.\w+$/, '').split(/[^\p{L}]+/u).map((word) => (word === 'people' ? 'person' : word.replace(/ies$/, 'y').replace(/s$/, ''))));
 	const namesOf = ({ path, name: typeName }: Resource) => [...(recordWords[path.slice(1)] ?? []), typeName.toLowerCase()];
 	// A lead is a person, a company or a deal, each in some systems.

@@ -89,7 +89,7 @@ export const relatedFilesProperties = (recordTypes: Resource[]): INodeProperties
 						options: [
 							{ name: 'By Its Name and Columns', value: '' },
 							{ name: 'Do Not Import', value: 'none' },
-							...recordTypes.map(({ name, value }) => ({ name, value })),
+							...recordTypes.filter(({ parents }) => !parents).map(({ name, value }) => ({ name, value })),
 						].sort((a, b) => (a.name < b.name ? -1 : 1)),
 						default: '',
 					},

@@ -142,9 +142,9 @@ const gathered = (name: string, value: string, operationValues: string[]): MenuE
 
 const fileMenu = gathered('File', 'file', ['exportFile', 'importFile']);
 
-/** Files of the record types that other systems have, too. Records of custom objects need the key of their object. */
+/** Files of the record types that other systems have, too. */
 const relatedFiles = service({ name: 'File', value: 'file', path: '/jobs' }, [
-	importRelatedFiles(resources.filter(({ value, parents }) => !parents && (everydayRecords.some((type) => type.value === value) || value === 'tag' || value === 'user'))),
+	importRelatedFiles(resources.filter(({ value }) => everydayRecords.some((type) => type.value === value) || value === 'tag' || value === 'user')),
 ]);
 
 const single = (resource: Resource): MenuEntry => ({

@@ -147,7 +147,7 @@ export async function matchedFields(
 	const custom = await customFieldsIfAny(api, `/v1${path}`, fields);
 	const standard = custom ? fields.filter(({ name }) => name !== allCustomFields) : fields;
 	const sourceLinks = new Map<string, boolean>();
-	for (const { name, collection, part } of source === undefined ? [] : fields) {
+	for (const { name, collection, part } of source === undefined ? [] : [...fields, ...(custom?.fields ?? [])]) {
 		const isFound = collection === undefined || part !== undefined ? undefined : await hasRecordsOf(api, collection, source!);
 		if (isFound !== undefined) sourceLinks.set(name, isFound || related?.has(collection!) === true);
 	}
