@@ -67,6 +67,20 @@ describe.each(Object.keys(triggers))('Only If of the %s', (name) => {
 	});
 });
 
+test('links and custom fields are decided as Get Many decides them, and values that the CRM would refuse are refused', async () => {
+	const start = triggers['Poll Trigger']!;
+	await sandbox.create('custom-fields', { resource: 'deals', key: 'mail', label: 'Mail', type: 'email' });
+	const [main, other] = (await sandbox.list('contacts?limit=2')).map(({ id }) => String(id));
+	const is = (field: string, value: string) => ({ field, operator: 'is', value });
+	const started = await start(onlyIf([is('contact_id', main!), { ...is('custom_fields.mail', 'A@X.example'), join: 'or' }]));
+	const of = (values: IDataObject) => ({ contact_id: other, custom_fields: { mail: 'b@x.example' }, ...values });
+	for (const values of [{ contact_ids: [main] }, { contact_id: main }, { custom_fields: { mail: 'a@x.example' } }]) await deal(of(values));
+	await until(() => started().length === 2);
+	expect(started().map(({ contact_id }) => contact_id)).toEqual([main, other]);
+	for (const { event } of started()) expect(event).not.toHaveProperty('only_if');
+	await expect(start(onlyIf([is('currency', 'eur')]))).rejects.toThrow('Only If: Currency: “eur” is not in the format');
+});
+
 test('the form offers the fields of the records that the events are about', async () => {
 	const opened = (events: string[]) => ({
 		credential: sandbox.credential,

@@ -46,16 +46,16 @@ export const valueIn = (record: IDataObject, { path }: Pick<Field, 'path'>): unk
 /** The name of the list whose main value a field has: `emails` for `email`. */
 export const listNameOf = ({ name }: Pick<Field, 'name'>): string => `${name}s`;
 
-/** The entries of that list: texts, or objects with a value. */
-export function entriesIn(values: IDataObject, field: Pick<Field, 'name'>): unknown[] {
-	const list = ownMember(values, listNameOf(field));
+/** The entries of that list: texts, or objects with a value. A link has no such list: `contact_ids` are others than `contact_id`. */
+export function entriesIn(values: IDataObject, field: Pick<Field, 'name' | 'collection'>): unknown[] {
+	const list = field.collection === undefined ? ownMember(values, listNameOf(field)) : undefined;
 	return Array.isArray(list) ? (list as unknown[]) : [];
 }
 
 export const entryValue = (entry: unknown): unknown => (isObject(entry) ? entry.value : entry);
 
 /** The values of a field: its own, and those of its list. */
-export const allValuesIn = (values: IDataObject, field: Pick<Field, 'name' | 'path'>): unknown[] =>
+export const allValuesIn = (values: IDataObject, field: Pick<Field, 'name' | 'path' | 'collection'>): unknown[] =>
 	[valueIn(values, field), ...entriesIn(values, field).map(entryValue)];
 
 /**

@@ -2,11 +2,15 @@ import type { IExecuteFunctions, IHookFunctions, INodeProperties, ITriggerFuncti
 import { z } from 'zod';
 
 import type { Connection } from '../api/connection';
+import { currentFields, customFilters } from '../api/customFields';
 import { executionOfOne } from '../base/contexts';
 import { isObject } from '../base/json';
-import { conditionOf, verdictOf, type Condition, type Verdict } from '../fields/condition';
+import { whyRefused } from '../fields/checks';
+import { comparedBy, conditionOf, verdictOf, type Condition, type Verdict } from '../fields/condition';
 import { type CrmEvent, isErased, recordTypeOf, statesOf } from '../log/crmEvent';
+import { customFieldsIfAny } from '../mapping/acceptedFields';
 import { readFilters } from '../mapping/filterValues';
+import { collectionPath } from '../mapping/locator';
 import type { Execution, Resource } from '../model';
 import { filtersProperty } from '../parameters/filterParameters';
 import { resourceAt } from '../resources';
@@ -68,13 +72,18 @@ export async function readOnlyIf(n8n: PublishContext, api: Connection, events: s
 	if (!resource || !description?.list) throw new Error('Only If needs events of one record type. Choose such events, or remove Only If.');
 	const { list, fields } = description;
 	const execution = readingOf(n8n, api, resource, { objectKey: meaning.recordType.replace(/^[^.]*\./, '') });
+	const custom = currentFields(await customFieldsIfAny(api, collectionPath(execution, 0), fields));
+	const [filters, all] = [[...list.filters, ...customFilters(list, custom)], [...fields, ...custom]];
 	const names = new Set(fields.map(({ name }) => name));
 	const groups = (await readFilters(execution, 'filters.onlyIf', list)).queries(0).map((query) =>
 		Object.entries(query).map(([parameter, value]): Condition => {
-			const filter = list.filters.find(({ name }) => name === parameter);
-			const { field: { name, label, path, kind, lowerCase, isUrl, linksTo }, ...condition } = conditionOf(parameter, value, filter, fields);
+			const filter = filters.find(({ name }) => name === parameter);
+			// Get Many would report what the service refuses; here, the workflow would never start.
+			const problem = filter && comparedBy(parameter).comparison === 'is' ? whyRefused(filter, value) : undefined;
+			if (problem !== undefined) throw new Error(`Only If: ${problem}`);
+			const { field: { name, label, path, kind, lowerCase, isUrl, linksTo, collection }, ...condition } = conditionOf(parameter, value, filter, all);
 			// Without choices and descriptions, which the stored state need not have.
-			const field = { name, label, path, kind, ...(lowerCase && { lowerCase }), ...(isUrl && { isUrl }), ...(linksTo && { linksTo }) };
+			const field = { name, label, path, kind, ...(lowerCase && { lowerCase }), ...(isUrl && { isUrl }), ...(linksTo && { linksTo }), ...(collection !== undefined && { collection }) };
 			return { ...condition, field, isAlwaysListed: names.has(path[0] ?? '') };
 		}),
 	);
