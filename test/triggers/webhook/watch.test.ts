@@ -101,6 +101,8 @@ test('if n8n’s clock is wrong by more than five minutes, an execution says so 
 	expect(trigger.reported).toEqual([expect.stringMatching(/^The clock of n8n is 7 minutes ahead of the CRM’s/)]);
 	clock.mockRestore();
 	await trigger.look();
+	// The service retries after five seconds.
+	await sandbox.advance(6);
 	await came('refused', 'refused, too');
 	expect((await onlySubscription()).secret_hint).toBe(hint);
 });
