@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import type { IDataObject } from 'n8n-workflow';
 
+import { alteredService } from '../support/altered-service.ts';
 import { nodeRuns } from '../support/node-runs.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -14,6 +15,7 @@ const sandbox = useSandbox({ contacts: 0, db: join(folder, 'crm.db') });
 afterAll(() => rmSync(folder, { recursive: true }));
 const { run, output } = nodeRuns(sandbox);
 const { add, record, undo } = undoing(sandbox);
+const service = alteredService(sandbox);
 const links = (...ids: string[]) => ids.map((id) => ({ resource: 'contacts', id }));
 const erase = (id: string, more: IDataObject = {}) =>
 	op.on('person', 'erase', id, { preview: false, confirmation: id, maxErased: 1000, ...more });
@@ -115,4 +117,52 @@ test('an erasure is previewed, confirmed, certified, and cannot be undone', asyn
 	expect(await record('notes', created.shared!)).toMatchObject({ body: '[erased] and Byron met' });
 	await expect(undo('erasure')).rejects.toThrow('permanently, which cannot be undone');
 	await expect(run(op.on('person', 'export', created.person))).rejects.toThrow('There is no contact');
+});
+
+const addSomebody = async (last_name: string) => await add('contacts', {
+	first_name: 'Eva', last_name, email: `eva@${last_name.toLowerCase()}.example`, phone: '+34915550142',
+});
+
+test('a note that a colleague makes one about somebody else meanwhile is not erased', async () => {
+	const [person, other] = [await addSomebody('Moreno'), await add('contacts', { last_name: 'Byron' })];
+	const note = await add('notes', { body: 'Met', links: links(person.id) });
+	let isDone = false;
+	service.alter({
+		async request({ method, url }) {
+			if (isDone || method !== 'DELETE' || !url.pathname.includes(note.id)) return;
+			isDone = true;
+			await sandbox.call('PATCH', `/v1/notes/${note.id}`, { body: 'Contract signed', links: links(person.id, other.id) });
+		},
+	});
+	const throughService = nodeRuns(service);
+	await expect(throughService.run(erase(person.id))).rejects.toThrow(`notes/${note.id}: The CRM’s record was changed`);
+	await throughService.run(erase(person.id));
+	expect(await record('notes', note.id)).toMatchObject({ body: 'Contract signed' });
+	expect(await record('contacts', person.id)).toBeUndefined();
+});
+
+test('an erasure ends where “[erased]” does not fit, and finds a phone number in any notation', async () => {
+	const [person, other] = [await addSomebody('Duarte'), await add('contacts', { last_name: 'Byron' })];
+	const meeting = await add('activities', {
+		type: 'meeting', occurred_at: '2026-01-01T00:00:00Z', links: links(person.id, other.id),
+		participants: [{ name: 'Eva Duarte', email: 'eva@duarte.example' }],
+	});
+	const company = await add('companies', { name: 'Engines', phone: '+34915550142' });
+	const phones = ['0034 915 550 142', '+34 (0)915 550142', '+34–915‑550‑142', '＋３４９１５５５０１４２'];
+	const note = await add('notes', { body: [...phones, 'Eva&nbsp;<b>Duarte'].join('; '), links: links(other.id) });
+	const [certificate] = await output(erase(person.id));
+	expect(certificate).toMatchObject({ result: 'erased', keep: [] });
+	expect(await record('activities', meeting.id)).toMatchObject({ participants: [{ name: '[erased]', email: null }] });
+	expect(await record('companies', company.id)).toMatchObject({ phone: null });
+	expect(await record('notes', note.id)).toMatchObject({ body: Array.from({ length: 5 }, () => '[erased]').join('; ') });
+	// A run that was interrupted before its certificate is continued by the next.
+	expect(await output(erase(person.id))).toMatchObject([{ result: 'already_erased', contact: certificate!.contact }]);
+});
+
+test('nobody is erased before all confirmations are right', async () => {
+	const people = [await addSomebody('Vidal'), await addSomebody('Soler')];
+	const items = [{ id: people[0]!.id, confirmed: people[0]!.id }, { id: people[1]!.id, confirmed: 'typo' }];
+	const parameters = { ...erase('={{ $json.id }}'), confirmation: '={{ $json.confirmed }}' };
+	await expect(run(parameters, items)).rejects.toThrow('Nothing was written');
+	for (const { id } of people) expect(await record('contacts', id)).toBeDefined();
 });

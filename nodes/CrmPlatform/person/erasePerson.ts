@@ -2,21 +2,32 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
+import { setAtPath } from '../base/ownMembers';
+import { isObject } from '../base/json';
 import { systemClock } from '../base/clock';
 import { sha256 } from '../base/digest';
 import { path as pathOf } from '../api/http/path';
 import { findRecord, isAnsweredWith } from '../api/record';
-import { applyPlan, describedWrites } from '../changes/apply';
+import { applyPlan, changedSinceRead, describedWrites } from '../changes/apply';
 import { comparison } from '../changes/merge';
 import type { PlannedChange } from '../changes/plan';
-import type { Execution, MayContinue, Operation, Resource } from '../model';
+import { valueProblem } from '../fields/checks';
+import { allCustomFields, fieldNamed, type Field } from '../fields/field';
+import { valueIn } from '../fields/keys';
+import { causeOf } from '../log/cause';
+import { openEventLog } from '../log/eventLog';
+import type { IdentifiedRecord } from '../lookUp/lookUp';
+import { customFieldsIfAny } from '../mapping/acceptedFields';
+import type { Execution, MayContinue, Operation, Resource, Write } from '../model';
 import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
 import { eachItem, runAll } from '../schedule';
 import { possibleIdsIn } from '../undo/links';
 import { readPreview, readText, readWholeNumber } from '../values/readers';
 import { writeRecords } from '../writing/batches';
+import { protectionOf, versionOf } from '../writing/replace';
 import { requireDescribed } from '../writing/requireWrite';
-import { readPersonData, readTraces, type PersonData, type PersonRecord } from './personData';
+import type { Identifiers } from './identifiers';
+import { noContact, readPersonData, readTraces, type PersonData, type PersonRecord } from './personData';
 
 const erasurePreview: INodeProperties = {
 	displayName: 'Preview',
@@ -56,6 +67,7 @@ export function erasePerson(types: Resource[]): Operation {
 		prepare: async (execution) => {
 			const deletion = await requireDescribed(execution, 'delete');
 			if (!deletion.takesPermanent) throw new Error('This CRM has no permanent deletion: its API description does not offer DELETE with permanent. Nothing was written. Ask its provider to erase the person.');
+			await checkConfirmations(execution);
 			return eachItem(async (item) => await erase(execution, item, types));
 		},
 	};
@@ -72,28 +84,26 @@ interface ErasurePlan {
 async function erase(execution: Execution, item: number, types: Resource[]): Promise<IDataObject> {
 	const { n8n, api } = execution;
 	const isPreview = readPreview(n8n.getNodeParameter(erasurePreview.name, item, ''));
-	const data = await readPersonData(api, types, recordAt(execution, item).id);
+	const { id } = recordAt(execution, item);
+	const data = await readPersonData(api, types, id);
+	if (!data) return await earlierErasure(execution, id);
 	const { contact, identifiers } = data;
 	const plan = await planErasure(execution, data);
 	const count = plan.erased.length + plan.anonymized.length;
 	const limit = readWholeNumber(maximum.displayName, n8n.getNodeParameter(maximum.name, item, maximum.default));
-	const lists = listsOf(plan);
 	if (isPreview) {
 		api.notices.add('Preview: nothing was written. To erase the person, turn off Preview, and confirm with the email address or the ID.');
 		if (count > limit) api.notices.add(`${count} records would change, and Maximum Records allows ${limit}.`);
-		return { result: 'to_be_erased', contact: contact.id, ...lists };
+		return { result: 'to_be_erased', contact: contact.id, ...listsOf(plan) };
 	}
-	const confirmed = readText(confirmation.displayName, n8n.getNodeParameter(confirmation.name, item, ''), { otherwise: '' }).toLowerCase();
-	if (confirmed !== contact.id.toLowerCase() && (confirmed === '' || !emailsOf(contact).includes(confirmed))) {
-		throw new Error('Confirm with Email or ID: this is neither an email address nor the ID of the chosen person. Nothing was written. Enter one of them.');
-	}
-	if (count > limit) throw new Error(`${count} records would change, and Maximum Records allows ${limit}. Nothing was written. To erase the person, set Maximum Records to ${count}.`);
+	if (!isConfirmed(execution, item, contact)) throw new Error(unconfirmed);
+	if (count > limit) throw new Error(`${count} records would change, and Maximum Records allows ${limit}. The person was not erased. To erase the person, set Maximum Records to ${count}.`);
 
 	const runId = randomUUID();
 	const mayContinue: MayContinue = (results) => !n8n.getExecutionCancelSignal()?.aborted && !results.some(isFailure);
 	const others = plan.erased.filter(({ record }) => record.id !== contact.id);
 	await eraseRecords(execution, others, `${runId}/others`, mayContinue);
-	await anonymize(execution, plan.anonymized, runId);
+	await anonymize(execution, plan, runId);
 	await eraseRecords(execution, plan.erased.filter(({ record }) => record.id === contact.id), `${runId}/contact`, mayContinue);
 
 	const remaining = await readTraces(api, types, contact, identifiers);
@@ -109,13 +119,42 @@ async function erase(execution: Execution, item: number, types: Resource[]): Pro
 		by,
 		execution: n8n.getExecutionId() ?? null,
 		erase: plan.erased.map(({ path, record }) => ({ collection: path.replace(/^\/v1\//, ''), id_sha256: sha256(record.id) })),
-		make_anonymous: lists.make_anonymous,
-		keep: lists.keep,
+		make_anonymous: listsOf(plan).make_anonymous,
+		keep: listsOf(plan).keep,
 		remains: [
 			...named.map(({ path, record, places }) => ({ collection: path.replace(/^\/v1\//, ''), id: record.id, fields: places.map(({ field }) => field), reason: plan.kept.find((other) => other.record.id === record.id)?.reason ?? 'It was written meanwhile. Run it again.' })),
 			...events.map(({ type, id, at }) => ({ collection: 'events', id, type, at, reason: 'The log keeps earlier values of records that were not erased until it forgets them.' })),
 		],
 	};
+}
+
+/** @throws Error in the user's words before anything is written, unless the node goes on after a failed item */
+async function checkConfirmations(execution: Execution): Promise<void> {
+	const { n8n, api } = execution;
+	for (const item of n8n.continueOnFail() ? [] : n8n.getInputData().keys()) {
+		if (readPreview(n8n.getNodeParameter(erasurePreview.name, item, ''))) continue;
+		const { id } = recordAt(execution, item);
+		const contact = await findRecord(api, pathOf`/v1/contacts/${id}`);
+		if (contact && !isConfirmed(execution, item, { ...contact, id })) throw new Error(`${unconfirmed} Nothing was written.`);
+	}
+}
+
+function isConfirmed({ n8n }: Execution, item: number, contact: IdentifiedRecord): boolean {
+	const text = readText(confirmation.displayName, n8n.getNodeParameter(confirmation.name, item, ''), { otherwise: '' }).toLowerCase();
+	return text === contact.id.toLowerCase() || (text !== '' && emailsOf(contact).includes(text));
+}
+
+const unconfirmed = 'Confirm with Email or ID: this is neither an email address nor the ID of the chosen person. Enter one of them. The person was not erased.';
+
+/** What the log says about an erasure that went as far as the contact, but not to its certificate. @throws Error in the user's words if there was none */
+async function earlierErasure({ api }: Execution, id: string): Promise<IDataObject> {
+	const log = await openEventLog(api);
+	for await (const event of log.newestFirst(['contact.erased'])) {
+		if (String(event.data.object.id) !== id) continue;
+		api.notices.add('The person was erased before this run. What else names the person cannot be searched, since the CRM has forgotten the names and addresses.');
+		return { result: 'already_erased', contact: sha256(id), at: event.timestamp, by: causeOf(event).actor ?? 'an API key', erase: [], make_anonymous: [], keep: [], remains: null };
+	}
+	throw new Error(noContact(id));
 }
 
 const emailsOf = (contact: IDataObject): string[] =>
@@ -137,7 +176,9 @@ async function planErasure({ api }: Execution, { contact, identifiers, records }
 			if (linksToPerson && !isDeleted) plan.kept.push({ ...found, reason: 'It links to the person by an ID, which says nothing any more.' });
 			continue;
 		}
-		const { patch } = comparison(described?.update?.fields ?? [], true).difference(record, writable(identifiers.without(record) as IDataObject, described?.update?.fields ?? []));
+		const standard = (described?.update?.fields ?? []).filter(({ name }) => name !== allCustomFields);
+		const custom = await customFieldsIfAny(api, found.path, described?.update?.fields ?? []);
+		const { patch } = comparison(standard, true).difference(record, withoutPerson([...standard, ...(custom?.fields ?? [])], record, identifiers));
 		if (resource.value === 'contact') plan.kept.push({ ...found, reason: 'It is another contact. If it is the same person, merge or erase it.' });
 		else if (resource.value === 'message') plan.kept.push({ ...found, reason: 'Messages cannot be changed once they were sent, and this one belongs to others.' });
 		else if (Object.keys(patch).length === 0) plan.kept.push({ ...found, reason: 'The CRM does not let these fields be changed.' });
@@ -154,11 +195,28 @@ function isOnlyOfPerson({ resource, record }: PersonRecord, contact: IDataObject
 	return Array.isArray(links) && links.length > 0 && links.every((link) => possibleIdsIn(link).includes(String(contact.id)));
 }
 
-/** The members that an update can write. */
-const writable = (record: IDataObject, fields: Array<{ path: string[] }>): IDataObject => {
-	const names = new Set(fields.map(({ path: [name] }) => name));
-	return Object.fromEntries(Object.entries(record).filter(([name]) => names.has(name)));
-};
+/** The values of a record that name the person, without that. */
+function withoutPerson(fields: Field[], record: IDataObject, identifiers: Identifiers): IDataObject {
+	const values: IDataObject = {};
+	for (const field of fields) {
+		const value = valueIn(record, field);
+		if (identifiers.placesIn(value).length > 0) setAtPath(values, field.path, valueWithout(field, value, identifiers));
+	}
+	return values;
+}
+
+/** A value in which no text names the person. Where “[erased]” does not fit, as in an email address, it becomes null. */
+function valueWithout(field: Field, value: unknown, identifiers: Identifiers): unknown {
+	if (Array.isArray(value)) return value.map((entry) => valueWithout(field, entry, identifiers)).filter((entry) => entry !== null);
+	if (isObject(value) && field.members) {
+		const memberOf = (name: string) => field.members!.find((member) => member.name === name) ?? fieldNamed(name);
+		return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, valueWithout(memberOf(name), member, identifiers)]));
+	}
+	if (identifiers.placesIn(value).length === 0) return value;
+	const erased = identifiers.without(value);
+	const text = typeof erased === 'string' ? [...erased].slice(0, field.maxLength).join('') : erased;
+	return valueProblem(field, text) === undefined ? text : null;
+}
 
 const listsOf = ({ erased, anonymized, kept }: ErasurePlan) => {
 	const entry = ({ path, record, places }: PersonRecord) => ({ collection: path.replace(/^\/v1\//, ''), id: record.id, fields: places.map(({ field }) => field) });
@@ -178,26 +236,45 @@ async function eraseRecords(execution: Execution, records: PersonRecord[], runId
 		const group = records.filter((found) => found.path === path);
 		const typeExecution = forType(execution, group[0]!, `${runId}/${path}`);
 		const description = await requireDescribed(typeExecution, 'delete');
-		const writeOf = (i: number) => ({ collection: path, id: group[i]!.record.id, path: path + pathOf`/${group[i]!.record.id}`, query: { permanent: true } });
-		const work = writeRecords(typeExecution, description, writeOf, () => ({}), { areAlone: true });
+		// A record may be about somebody else by now.
+		const writeOf = (i: number): Write => {
+			const { record } = group[i]!;
+			const version = versionOf(record);
+			return { collection: path, id: record.id, path: path + pathOf`/${record.id}`, query: { permanent: true }, before: record, ...(version !== undefined && { version }) };
+		};
+		const protection = protectionOf(typeExecution, description, group.map(({ record }) => record));
+		const work = writeRecords(typeExecution, description, writeOf, () => ({}), { areAlone: true, ...protection });
 		for await (const results of runAll(work, group.length, mayContinue)) {
-			for (const { result } of results) if (isFailure(result)) throw result;
+			for (const { item, result } of results) {
+				if (!isFailure(result)) continue;
+				const reason = changedSinceRead(result);
+				throw reason === undefined ? result : notErased(path, group[item]!.record.id, reason);
+			}
 		}
 	}
 }
 
-async function anonymize(execution: Execution, records: ErasurePlan['anonymized'], runId: string): Promise<void> {
-	for (const path of new Set(records.map((found) => found.path))) {
-		const group = records.filter((found) => found.path === path);
+/** Takes the person out of the texts of other records. What the CRM refuses is kept. */
+async function anonymize(execution: Execution, plan: ErasurePlan, runId: string): Promise<void> {
+	for (const path of new Set(plan.anonymized.map((found) => found.path))) {
+		const group = plan.anonymized.filter((found) => found.path === path);
 		const typeExecution = forType(execution, group[0]!, `${runId}/anonymous/${path}`);
 		const list = await requireDescribed(typeExecution, 'list');
 		const planned = group.map(({ record, patch }, item): PlannedChange => ({ action: 'update', item, record, patch, changes: [] }));
-		const { done, failures: [failure] } = await applyPlan(typeExecution, { path, list }, planned, await describedWrites(typeExecution, planned));
-		if (failure) throw failure.error;
+		const isRefusal = (error: Error) => isAnsweredWith(error, 400, 403, 422);
+		const { done, failures } = await applyPlan(typeExecution, { path, list }, planned, await describedWrites(typeExecution, planned), (error) => !isRefusal(error));
+		for (const { item = 0, error } of failures) {
+			if (!isRefusal(error)) throw error;
+			plan.kept.push({ ...group[item]!, reason: `The CRM refused to change it: ${error.message}` });
+			plan.anonymized.splice(plan.anonymized.indexOf(group[item]!), 1);
+		}
 		const conflict = done.find(({ action }) => action === 'conflict');
-		if (conflict) throw new Error(`${path.replace(/^\/v1\//, '')}/${conflict.record!.id}: ${conflict.reason} The person was not erased. Run it again.`);
+		if (conflict) throw notErased(path, conflict.record!.id, conflict.reason ?? '');
 	}
 }
+
+const notErased = (path: string, id: string, reason: string): Error =>
+	new Error(`${path.replace(/^\/v1\//, '')}/${id}: ${reason} The person was not erased. Run it again.`);
 
 const forType = (execution: Execution, { resource }: PersonRecord, run: string): Execution => ({
 	...execution, resource, operation: { ...execution.operation, options: [] }, identity: { ...execution.identity, run },

@@ -8,7 +8,7 @@ import type { Operation, Resource } from '../model';
 import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
 import { eachItem } from '../schedule';
 import { isUnset } from '../values/blank';
-import { readPersonData, type PersonData, type PersonRecord } from './personData';
+import { noContact, readPersonData, type PersonData, type PersonRecord } from './personData';
 
 /** @param types the record types that may concern a person */
 export function exportPerson(types: Resource[]): Operation {
@@ -18,7 +18,9 @@ export function exportPerson(types: Resource[]): Operation {
 		options: [ifEmptyOption],
 		output: { type: 'object', properties: { id: { type: 'string' }, name: { type: 'string' }, records: { type: 'object' }, events: { type: 'number' }, places: { type: 'number' } } },
 		prepare: (execution) => eachItem(async (item) => {
-			const data = await readPersonData(execution.api, types, recordAt(execution, item).id);
+			const { id } = recordAt(execution, item);
+			const data = await readPersonData(execution.api, types, id);
+			if (!data) throw new Error(noContact(id));
 			const { contact, records, events } = data;
 			const { helpers } = execution.n8n;
 			const json = JSON.stringify(exportOf(data), undefined, '\t');

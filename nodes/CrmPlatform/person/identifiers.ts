@@ -31,8 +31,8 @@ export class Identifiers {
 		this.values = [...new Set([...emails, ...phones, ...names.slice(0, 1)])];
 		this.patterns = [
 			...emails.map((email) => pattern(escaped(email), '[\\w.+-]', '[\\w-]|\\.\\w')),
-			...phones.map((phone) => pattern(`\\+?${phone.replace(/\D/g, '').split('').join('[\\s().\\/-]*')}`, '\\d', '\\d')),
-			...names.map((name) => pattern(visibleText(name).split(' ').map(escaped).join('[\\s,]+'), '\\p{L}', '\\p{L}')),
+			...phones.map((phone) => pattern(`(?:(?:[+\uff0b]|00)${separators}*)?${[...phone.replace(/\D/g, '')].map(anyDigit).join(`${separators}*`)}`, '\\d', '\\d')),
+			...names.map((name) => pattern(visibleText(name).split(' ').map(escaped).join(`(?:[\\s,]|${markup})+`), '\\p{L}', '\\p{L}')),
 		];
 	}
 
@@ -53,6 +53,13 @@ export class Identifiers {
 		return isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.without(member)])) : value;
 	}
 }
+
+/** White space and emphasis in HTML. */
+const markup = '&nbsp;|<[^<>]{0,200}>';
+/** What people and programs write between the digits of a phone number; `(0)` is dialed only within a country. */
+const separators = `(?:\\(0\\)|[\\s().\\/\u00ad\u2010-\u2015\u2060\u200b\u2212-]|${markup})`;
+/** A digit, also as wide as a Chinese character. */
+const anyDigit = (digit: string): string => `[${digit}${String.fromCodePoint(0xff10 + Number(digit))}]`;
 
 const escaped = (text: string): string => text.normalize('NFC').replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 

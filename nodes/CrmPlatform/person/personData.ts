@@ -48,16 +48,19 @@ export interface PersonData {
  * Reads all records and the log, and keeps what concerns a person. Nothing less finds every text.
  *
  * @param types the record types to read
- * @throws Error in the user's words if there is no such contact
+ * @returns undefined if there is no such contact
  */
-export async function readPersonData(api: Connection, types: Resource[], id: string): Promise<PersonData> {
+export async function readPersonData(api: Connection, types: Resource[], id: string): Promise<PersonData | undefined> {
 	api.requireDescription('Person');
 	const found = await findRecord(api, pathOf`/v1/contacts/${id}`);
-	if (!found) throw new Error(`There is no contact ${id}, or the credential cannot see it. If it was erased, nothing of it is left.`);
+	if (!found) return undefined;
 	const contact = identified([found])[0]!;
 	const identifiers = new Identifiers(contact);
 	return { contact, identifiers, ...(await readTraces(api, types, contact, identifiers)) };
 }
+
+/** The error of a contact that does not exist. */
+export const noContact = (id: string): string => `There is no contact ${id}, or the credential cannot see it. If it was erased, nothing of it is left.`;
 
 /** Reads what links to a contact or names it. @param contact the contact as it is, or as it was before it was erased */
 export async function readTraces(api: Connection, types: Resource[], contact: IdentifiedRecord, identifiers: Identifiers): Promise<Pick<PersonData, 'records' | 'events'>> {
