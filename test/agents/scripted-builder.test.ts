@@ -39,7 +39,7 @@ const examples: Example[] = listExamples().flatMap((example) =>
 
 /** Whether a node depends on nothing but its own items. */
 const standsAlone = ({ type, wish }: Example) =>
-	type === `${prefix}crmPlatform` && !/\$\(|\$fromAI|"importFile"|"get"/.test(JSON.stringify(wish));
+	type === `${prefix}crmPlatform` && !/\$\(|\$fromAI|"importFile"|"moveIn"|"get"/.test(JSON.stringify(wish));
 
 const sandbox = useSandbox({ contacts: 5 });
 const { run } = nodeRuns(sandbox);
