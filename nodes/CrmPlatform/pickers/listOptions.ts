@@ -3,16 +3,21 @@ import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 import { currentFields } from '../api/customFields';
 import { customFieldsOf } from './customFieldsOf';
 import { allCustomFields, labelFor, type Field } from '../fields/field';
+import { valueShape } from '../fields/fieldKinds';
 import { countableFields, isNumeric, isTimeField, periods } from '../reading/counting';
 import { editorContext } from './editorContext';
 
 /** The fields of a record that can be output, with each custom field as one of them. */
 export async function getOutputFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const { api, description, collection } = await editorContext(this);
-	const options = description.fields.map(({ name, label }) => ({ name: label, value: name }));
-	if (!options.some(({ value }) => value === allCustomFields)) return options;
-	const custom = currentFields(await customFieldsOf(api, collection));
-	return [...options, ...custom.map(({ name, label }) => ({ name: label, value: name }))];
+	return optionsOf(await recordFields(this));
+}
+
+const optionsOf = (fields: Array<Pick<Field, 'name' | 'label'>>): INodePropertyOptions[] => fields.map(({ name, label }) => ({ name: label, value: name }));
+
+async function recordFields(n8n: ILoadOptionsFunctions): Promise<Field[]> {
+	const { api, description: { fields }, collection } = await editorContext(n8n);
+	const hasCustom = fields.some(({ name }) => name === allCustomFields);
+	return hasCustom ? [...fields, ...currentFields(await customFieldsOf(api, collection))] : fields;
 }
 
 /** The fields by which records can be counted; a time by each period. */
@@ -34,9 +39,9 @@ async function countable(n8n: ILoadOptionsFunctions): Promise<Field[]> {
 	return countableFields(description, hasCustom ? await customFieldsOf(api, collection) : undefined);
 }
 
-/** The fields that duplicates may have in common; a name alone is seldom enough. */
+/** The fields that duplicates may have in common, each with one value; a name alone is seldom enough. */
 export async function getDuplicateFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const options = await getOutputFields.call(this);
+	const options = optionsOf((await recordFields(this)).filter((field) => valueShape(field) === 'single'));
 	const has = (name: string) => options.some(({ value }) => value === name);
 	const joined = has('name') && has('company_id') ? [{ name: 'Name and Company', value: 'name+company_id' }] : [];
 	return [...joined, ...options];
