@@ -1,10 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 
 import type { INodeProperties, INodePropertyCollection, INodePropertyOptions, INodeType } from 'n8n-workflow';
 
-import { CrmPlatformApi } from '../../credentials/CrmPlatformApi.credentials';
-import { CrmPlatformOAuth2Api } from '../../credentials/CrmPlatformOAuth2Api.credentials';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { CrmPlatformAdmin } from '../../nodes/CrmPlatform/CrmPlatformAdmin.node';
 import { CrmPlatformDuplicates } from '../../nodes/CrmPlatform/CrmPlatformDuplicates.node';
@@ -28,7 +25,6 @@ const nodes: INodeType[] = [
 	new CrmPlatformTrigger(),
 	new CrmPlatformPollTrigger(),
 ];
-const credentials = [new CrmPlatformApi(), new CrmPlatformOAuth2Api()];
 
 const parametersOf = (parameters: INodeProperties[]): INodeProperties[] =>
 	parameters.flatMap((parameter) => {
@@ -79,49 +75,6 @@ test('no-logic-or-flow-nodes, valid-codex-categories, no-ai-codex-category, no-c
 	expect(found).toEqual(expect.arrayContaining([tools, ...others]));
 	expect(found.filter(({ subcategories }) => subcategories)).toEqual([tools]);
 });
-
-test('no-monorepo: the package is the whole repository', () => {
-	expect(JSON.parse(readFileSync('package.json', 'utf8')).repository).not.toHaveProperty('directory');
-});
-
-test('node-filename-against-convention, node-class-description-name-camelcase, non-core-color: names follow the class', () => {
-	const files = unique(globSync('nodes/**/*.node.ts').map((file) => basename(file, '.node.ts')));
-	expect(files).toEqual(unique(nodes.map(({ constructor }) => constructor.name)));
-	for (const { constructor, description } of nodes) {
-		expect(description.name).toBe(constructor.name[0]!.toLowerCase() + constructor.name.slice(1));
-		expect(description.defaults).not.toHaveProperty('color');
-	}
-});
-
-test('cred-class-name-suffix, cred-class-name-field-conventions, cred-filename-against-convention: names follow the class', () => {
-	for (const { constructor, name } of credentials) {
-		expect(constructor.name).toMatch(/Api$/);
-		expect(name).toBe(constructor.name[0]!.toLowerCase() + constructor.name.slice(1));
-		expect(globSync(`credentials/${constructor.name}.credentials.ts`)).toHaveLength(1);
-	}
-});
-
-test('icon-contrast: the icons stand out, three to one, on the background of their theme', () => {
-	for (const [file, background] of [['crm-platform.svg', '#ffffff'], ['crm-platform.dark.svg', '#2b2b2b']] as const) {
-		const drawing = readFileSync(`icons/${file}`, 'utf8').replace(/<defs>[^]*<\/defs>/, '');
-		const colors = [...drawing.matchAll(/(?:fill|stroke)="(#[0-9a-f]{6})"/gi)].map(([, color]) => color!);
-		expect(Math.max(...colors.map((color) => contrast(color, background)))).toBeGreaterThan(file.includes('dark') ? 3 : 1.5);
-	}
-});
-
-/** WCAG's ratio of two colors. */
-function contrast(firstColor: string, secondColor: string): number {
-	const [dark, light] = [luminance(firstColor), luminance(secondColor)].sort((a, b) => a - b);
-	return (light! + 0.05) / (dark! + 0.05);
-}
-
-function luminance(color: string): number {
-	const [red, green, blue] = [1, 3, 5].map((at) => {
-		const share = parseInt(color.slice(at, at + 2), 16) / 255;
-		return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-	});
-	return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
-}
 
 describe('rules that are broken on purpose', () => {
 	test('open-ended-node-fields: values can also be entered as JSON', () => {

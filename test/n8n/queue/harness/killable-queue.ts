@@ -16,12 +16,6 @@ import { findQueuePrograms, startQueueN8n } from './queue-n8n.ts';
 export interface KillableQueue extends KillableN8n {
 	/** Stops a database for a time. Redis loses its jobs. */
 	outage(service: 'PostgreSQL' | 'Redis', ms: number): Promise<void>;
-	/** Ends a process as a crash does: `main`, `worker-1` and so on. */
-	kill(name: string): Promise<void>;
-	/** Starts a killed process again. */
-	replace(name: string): Promise<void>;
-	/** Removes all jobs from Redis. */
-	flush(): void;
 }
 
 /** The processes that are killed in turn. */
@@ -59,8 +53,5 @@ export async function startKillableQueue(): Promise<KillableQueue> {
 			await n8n.replace(victim);
 		},
 		outage: async (service, ms) => await (service === 'Redis' ? queue : database).outage(ms),
-		kill: n8n.kill,
-		replace: n8n.replace,
-		flush: () => void execFileSync('redis-cli', ['-p', String(queue.port), 'flushall']),
 	};
 }
