@@ -129,7 +129,7 @@ describe('operations that the author does not allow', () => {
 			/Send in May Write/,
 		);
 		expect(JSON.stringify(await call('change', { kind: 'message', action: 'create', values: { to: ['a@b.example'], text: 'Hi' } }))).toMatch(
-			/create cannot write a message/,
+			/create is not available for a message. Use one of its actions/,
 		);
 		expect(await writes()).toEqual([]);
 	});

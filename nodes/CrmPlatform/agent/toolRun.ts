@@ -94,5 +94,5 @@ export async function toolDescription({ api }: ToolRun, { resource, name }: Reco
 export function operationOfRecordType({ resource, name }: RecordType, value: string): Operation {
 	const operation = resource.operations.find(({ option }) => option.value === value);
 	if (operation) return operation;
-	throw new Error(`This action is not available for a ${name} (${value}). Use another action or kind.`);
+	throw new Error(`${value} is not available for a ${name}. Use one of its actions, or another kind.`);
 }

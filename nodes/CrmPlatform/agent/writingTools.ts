@@ -1,6 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { Operation } from '../model';
 import { wordsOf } from '../mapping/fieldNames';
 import { resourceNamed } from '../resources';
 import { isBlank } from '../values/blank';
@@ -49,7 +48,7 @@ export async function changeTool(run: ToolRun, args: ModelArguments): Promise<To
 	if (Object.keys(values).length === 0) {
 		throw new Error(`values is missing. Send an object of fields and values; ${run.settings.prefix}_describe lists the fields.`);
 	}
-	const operation = changingOperation(recordType, change);
+	const operation = operationOfRecordType(recordType, change);
 	const id = Object.keys(values).find((name) => wordsOf(name) === 'id');
 	if (id !== undefined) throw new Error(`values must not contain ${id}: the CRM assigns the id of a new record, and record names the one to change.`);
 	if (change === 'update') {
@@ -62,13 +61,6 @@ export async function changeTool(run: ToolRun, args: ModelArguments): Promise<To
 
 const needsSend = ({ name }: RecordType, action: string): Error =>
 	new Error(`A ${name} leaves the CRM, so ${action} is not allowed. The workflow’s author can allow it with Send in May Write.`);
-
-/** @throws Error in the model's words */
-function changingOperation(recordType: RecordType, change: 'create' | 'update' | 'upsert'): Operation {
-	const has = recordType.resource.operations.some(({ option }) => option.value === change);
-	if (has) return operationOfRecordType(recordType, change);
-	throw new Error(`${change} cannot write a ${recordType.name}. Use one of its actions, such as send.`);
-}
 
 async function chosenMatch(run: ToolRun, recordType: RecordType, args: ModelArguments): Promise<string> {
 	const { upsert } = await toolDescription(run, recordType);

@@ -1,12 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import type { CrmEvent } from '../log/crmEvent';
-import { meaningOfTypes } from '../log/crmEvent';
+import { type CrmEvent, meaningOfTypes } from '../log/crmEvent';
 import { findRecord } from '../api/record';
 import type { KeyOrigin } from '../api/http/idempotency';
 import { path } from '../api/http/path';
-import type { EventCatalog } from '../api/openapi/eventTypes';
 import { idText } from '../base/json';
 import { madeBy } from '../log/cause';
 import { withLinkedNames } from '../lookUp/linkedNames';
@@ -73,15 +71,9 @@ export async function namedRecords(api: Connection, records: IDataObject[], name
 	return named;
 }
 
-/** Reads the record; undefined if it no longer exists. */
-async function currentRecord(event: CrmEvent, api: Connection): Promise<IDataObject | undefined> {
-	const pathOfRecord = recordPath(event, await api.describeEvents());
-	return pathOfRecord === undefined ? undefined : await findRecord(api, pathOfRecord);
-}
-
-/** The path of the record of an event; undefined if the service does not state it. */
-function recordPath({ type, data }: CrmEvent, catalog: EventCatalog): string | undefined {
-	const { collection } = meaningOfTypes(catalog)(type) ?? {};
+/** Reads the record; undefined if it no longer exists, or if the service does not describe where it is. */
+async function currentRecord({ type, data }: CrmEvent, api: Connection): Promise<IDataObject | undefined> {
+	const { collection } = meaningOfTypes(await api.describeEvents())(type) ?? {};
 	const id = idText(data.object.id);
-	return collection === undefined || id === undefined ? undefined : `/v1${collection}${path`/${id}`}`;
+	return collection === undefined || id === undefined ? undefined : await findRecord(api, `/v1${collection}${path`/${id}`}`);
 }
