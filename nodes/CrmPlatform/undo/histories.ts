@@ -23,8 +23,6 @@ export class Histories {
 	private readonly byRecreation = new Map<string, { history: RecordHistory; recreation: Recreation }>();
 	private readonly byDeletion = new Map<string, RecordHistory>();
 	readonly links = new LinksToCreated();
-	/** Sequence of the last event from before the undo. */
-	sequenceBeforeUndo = 0;
 
 	/**
 	 * @param meaningOf returns the meaning of an event type
@@ -38,7 +36,7 @@ export class Histories {
 	/** Adds an event that happened before the undo. */
 	addEvent(event: CrmEvent, isToBeUndone: boolean): void {
 		const { meaning, id, key } = this.subjectOf(event);
-		this.sequenceBeforeUndo = event.sequence;
+		this.links.sequenceBeforeUndo = event.sequence;
 		const history = this.byRecord.get(key);
 		if (isToBeUndone) this.addEventToUndo(event, meaning, id, history);
 		else {
@@ -78,19 +76,6 @@ export class Histories {
 		const histories = [...this.byRecord.values()].sort((a, b) => b.sequence - a.sequence);
 		for (const history of histories) history.fields = new Map([...history.changes].map(([name, changes]) => [name, replay(changes)]));
 		return histories;
-	}
-
-	/**
-	 * Returns the ids of the created records that other records link to when these undos are done.
-	 *
-	 * @param isWritten whether the previous values of a record are written, or will be before anything is deleted
-	 */
-	linkedAfterUndo(
-		undos: RecordUndo[],
-		takesPrecedence: boolean,
-		isWritten: (undo: RecordUndo) => boolean = () => true,
-	): ReadonlySet<string> {
-		return this.links.linkedAfterUndo(undos, { isWritten, sequenceBeforeUndo: this.sequenceBeforeUndo, isWrittenOnly: takesPrecedence });
 	}
 
 	/** The record that an event is about, and what happened to it. */
@@ -170,18 +155,10 @@ const maybeCreated = 'The CRM reports it as created, but not whether it was new.
 const erasedSince = 'The record was deleted permanently, and its values with it.';
 const notUnderstood = (type: string) => `The CRM reports ${type}, which the node does not understand.`;
 
-/** Decides which links count. */
-interface LinkRules {
-	/** Whether the previous values of a record are written, or will be before anything is deleted. */
-	isWritten(undo: RecordUndo): boolean;
-	/** The sequence of the last event that was read before the undo began. Later events contain the values that the undo writes. */
-	sequenceBeforeUndo: number;
-	/** Whether only the links count that the undo itself writes. */
-	isWrittenOnly: boolean;
-}
-
 /** The links to created records. Deleting a record would break the links that remain when the undo is done. */
 class LinksToCreated {
+	/** The last event that was read before the undo began. Later events contain the values that the undo writes. */
+	sequenceBeforeUndo = 0;
 	private readonly createdIds = new Set<string>();
 	/** The created records that each record links to after its last event, by field. */
 	private readonly linksByRecord = new Map<string, { sequence: number; byField: Map<string, string[]> }>();
@@ -213,8 +190,13 @@ class LinksToCreated {
 		return byField.size > 0;
 	}
 
-	/** The ids of the created records that other records link to when the undo is done. */
-	linkedAfterUndo(undos: RecordUndo[], { isWritten, sequenceBeforeUndo, isWrittenOnly }: LinkRules): Set<string> {
+	/**
+	 * The ids of the created records that other records link to when the undo is done.
+	 *
+	 * @param isWrittenOnly whether only the links count that the undo itself writes
+	 * @param isWritten whether the previous values of a record are written, or will be before anything is deleted
+	 */
+	linkedAfterUndo(undos: RecordUndo[], isWrittenOnly: boolean, isWritten: (undo: RecordUndo) => boolean = () => true): ReadonlySet<string> {
 		const linkedIds = new Set<string>();
 		if (this.createdIds.size === 0) return linkedIds;
 		const addLinks = (value: unknown) => {
@@ -224,7 +206,7 @@ class LinksToCreated {
 		for (const [record, { sequence, byField }] of isWrittenOnly ? [] : this.linksByRecord) {
 			const undo = undoByRecord.get(record);
 			if (undo?.action === 'delete') continue;
-			const isRestored = undo?.action === 'update' && sequence <= sequenceBeforeUndo && isWritten(undo);
+			const isRestored = undo?.action === 'update' && sequence <= this.sequenceBeforeUndo && isWritten(undo);
 			for (const [name, ids] of byField) if (!isRestored || !isRestoredField(undo, name)) addLinks(ids);
 		}
 		for (const { action, changes, history } of undos) {

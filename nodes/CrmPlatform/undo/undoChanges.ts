@@ -12,7 +12,7 @@ import { LiveLinks } from './links';
 import { LoggedChanges } from './loggedChanges';
 import { readUndoFields } from './undoFields';
 import { readUndoChoices, type UndoChoices } from './undoForm';
-import { UndoOrder, UndoWriter, warnIfUnprotected } from './undoOrder';
+import { carryOut, warnIfUnprotected } from './undoOrder';
 import { checkMaximum, planUndo, withLinkedRecordsKept } from './undoPlan';
 
 /**
@@ -36,7 +36,7 @@ export async function undoChanges(running: Execution, item: number, undoableType
 
 	const current = await readCurrentRecords(api, chosenHistories);
 	const fields = await readUndoFields(execution, chosenHistories);
-	const linkedAfterUndo = (undos: RecordUndo[]) => histories.linkedAfterUndo(undos, choices.takesPrecedence);
+	const linkedAfterUndo = (undos: RecordUndo[]) => histories.links.linkedAfterUndo(undos, choices.takesPrecedence);
 	const planned = planUndo(chosenHistories, { ...choices, current, writableFields: fields }, linkedAfterUndo);
 	const links = new LiveLinks(fields, planned);
 	await links.lookUp(api, planned);
@@ -52,8 +52,7 @@ export async function undoChanges(running: Execution, item: number, undoableType
 		return outputItems(logged.withLateChanges(resolvedPlan), links, api.notices, true);
 	}
 	logged.refuseIfGrowing();
-	const writer = new UndoWriter(execution, fields, links, planned);
-	const undone = await new UndoOrder(choices, logged, writer).run();
+	const undone = await carryOut({ execution, choices, logged, fields, links, planned });
 	addEvents(api.notices, 'has caused', logged.causedTypes);
 	return outputItems(logged.withLateChanges(undone), links, api.notices, false);
 }
