@@ -166,3 +166,20 @@ test('nobody is erased before all confirmations are right', async () => {
 	await expect(run(parameters, items)).rejects.toThrow('Nothing was written');
 	for (const { id } of people) expect(await record('contacts', id)).toBeDefined();
 });
+
+test('an undo brings back no name that an erasure removed, not even one that was interrupted', async () => {
+	const [person, other] = [await addSomebody('Ibarra'), await add('contacts', { last_name: 'Byron' })];
+	const note = await add('notes', { body: 'Met', links: links(person.id, other.id) });
+	await run(op.update('note', note.id, { body: 'Eva Ibarra' }), [{}], { executionId: 'named' });
+	await run(op.update('note', note.id, { body: 'Eva Ibarra and Byron' }), [{}], { executionId: 'renamed' });
+	const refusal = { status: 400, body: '{}' };
+	service.alter({ request: ({ method, url }) => (method === 'DELETE' && url.pathname.includes(person.id) ? refusal : undefined) });
+	await expect(nodeRuns(service).run(erase(person.id), [{}], { executionId: 'interrupted' })).rejects.toThrow();
+	await run(erase(person.id));
+	const options = { undoTakesPrecedence: true };
+	for (const execution of ['interrupted', 'renamed']) {
+		const reason = expect.stringContaining('made this record anonymous') as string;
+		expect((await undo(execution, { options })).items).toMatchObject([{ id: note.id, result: 'cannot_be_undone', action: null, reason }]);
+	}
+	expect(await record('notes', note.id)).toMatchObject({ body: '[erased] and Byron' });
+});

@@ -230,7 +230,7 @@ class Merger {
 	private async write(step: string, { resource, collection }: Pick<LinkingCollection, 'resource' | 'collection'>, steps: Step[]): Promise<void> {
 		if (steps.length === 0) return;
 		const { identity } = this.execution;
-		const execution: Execution = { ...this.execution, resource, identity: { ...identity, run: `${this.runId}/${step}/${collection.path}` } };
+		const execution: Execution = { ...this.execution, resource, identity: { ...identity, run: `${this.runId}/${step}/${collection.path}`, purpose: 'merge' } };
 		const planned = steps.map(({ change }, item): PlannedChange => ({ ...change, item }));
 		const { done, failures } = await applyPlan(execution, collection, planned, await describedWrites(execution, planned), (error) => !isRefusal(error));
 		const tried = new Set<number>();

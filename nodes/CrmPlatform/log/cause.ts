@@ -41,7 +41,7 @@ export function ownOrigin(origin: (typeof ownOriginChoices)[number], workflowOri
 export function isIgnored(event: CrmEvent, { keys, users }: IgnoredOrigins): boolean {
 	const { origin, actor } = causeOf(event);
 	const isOwn = ({ instance, workflow = origin?.workflow, isUndo = false }: IgnoredOrigins['keys'][number]) =>
-		instance === origin?.instance && workflow === origin.workflow && (!isUndo || origin.isUndo === true);
+		instance === origin?.instance && workflow === origin.workflow && (!isUndo || origin.purpose === 'undo');
 	if (origin && keys.some(isOwn)) return true;
 	return actor !== undefined && users.includes(actor);
 }

@@ -277,5 +277,5 @@ const notErased = (path: string, id: string, reason: string): Error =>
 	new Error(`${path.replace(/^\/v1\//, '')}/${id}: ${reason} The person was not erased. Run it again.`);
 
 const forType = (execution: Execution, { resource }: PersonRecord, run: string): Execution => ({
-	...execution, resource, operation: { ...execution.operation, options: [] }, identity: { ...execution.identity, run },
+	...execution, resource, operation: { ...execution.operation, options: [] }, identity: { ...execution.identity, run, purpose: 'erase' },
 });

@@ -46,6 +46,8 @@ export class Histories {
 		}
 		const currentHistory = this.byRecord.get(key);
 		if (currentHistory) currentHistory.newest = recordStateOf(event.data.object);
+		const changedHistory = currentHistory ?? this.byRecreation.get(key)?.history;
+		if (changedHistory && causeOf(event).origin?.purpose === 'erase') changedHistory.problem ??= madeAnonymous;
 		this.addLaterEvent(event, !isToBeUndone);
 	}
 
@@ -153,6 +155,7 @@ const notCreated =
 	'The CRM reports it as created, but it existed before, and only became visible to this credential. Undo it with a credential that sees all records.';
 const maybeCreated = 'The CRM reports it as created, but not whether it was new. Delete it by hand.';
 const erasedSince = 'The record was deleted permanently, and its values with it.';
+const madeAnonymous = 'An erasure of a person has made this record anonymous. Its earlier texts may name the person.';
 const notUnderstood = (type: string) => `The CRM reports ${type}, which the node does not understand.`;
 
 /** The links to created records. Deleting a record would break the links that remain when the undo is done. */

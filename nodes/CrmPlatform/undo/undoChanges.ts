@@ -24,7 +24,7 @@ import { checkMaximum, planUndo, withLinkedRecordsKept } from './undoPlan';
  * @throws NodeApiError if the service stops answering; the next undo continues
  */
 export async function undoChanges(running: Execution, item: number, undoableTypes: Resource[]): Promise<IDataObject[]> {
-	const execution: Execution = { ...running, identity: { ...running.identity, isUndo: true } };
+	const execution: Execution = { ...running, identity: { ...running.identity, purpose: 'undo' } };
 	const { api } = execution;
 	const choices = readUndoChoices(execution, item, undoableTypes);
 	const log = await openEventLog(api);

@@ -25,9 +25,11 @@ export interface WriteIdentity {
 	items: readonly number[];
 	/** Id of the deletion that the write undoes, if any. It identifies the write across executions. */
 	deletion?: string;
-	/** Whether it is a write of Undo. */
-	isUndo?: true;
+	purpose?: Purpose;
 }
+
+/** What a write is a part of, if others need to know: Undo does not restore what an erasure removed. */
+type Purpose = 'undo' | 'erase' | 'merge';
 
 /** The format of keys that a service's description requires (rule 6). */
 export interface KeyFormat {
@@ -47,8 +49,8 @@ export interface KeyOrigin {
 	execution?: string;
 	/** When the execution began, in milliseconds, if n8n said so: executions of one number that began at different times differ. */
 	started?: number;
-	/** Whether it is a write of Undo, if the key had room to say so. */
-	isUndo?: true;
+	/** Absent if the key had no room for it. */
+	purpose?: Purpose;
 }
 
 /**
@@ -60,9 +62,9 @@ export interface KeyOrigin {
  * @returns at most 255 characters, beginning with the origin if the format has room for it
  */
 export function idempotencyKey(identity: WriteIdentity, format: KeyFormat = {}): string {
-	const { instance, workflow, execution, started, node, run, items, deletion, isUndo } = identity;
+	const { instance, workflow, execution, started, node, run, items, deletion, purpose } = identity;
 	const hash = hashOf(deletion === undefined ? [instance, workflow, execution, started, node, run, items] : ['undo', deletion]);
-	return keyOf({ instance, workflow, execution, ...(started !== undefined && { started }), ...(isUndo && { isUndo }) }, hash, format);
+	return keyOf({ instance, workflow, execution, ...(started !== undefined && { started }), ...(purpose && { purpose }) }, hash, format);
 }
 
 /** The `hash` of all keys that re-create a deleted record: see `originOfKey`. */
@@ -91,15 +93,15 @@ export const freshKey = (): string => randomUUID();
  * @returns undefined for a key of another program, and for a key without room for the origin
  */
 export function originOfKey(key: string): (KeyOrigin & { hash: string }) | undefined {
-	const parts = /^n8n\/([0-9a-f]{8})\/([\w-]*)\/(?:([\w-]+)(?:\.([0-9a-z]{1,9}))?\/(undo\/)?)?([0-9a-f]{32,64})$/.exec(key);
+	const parts = /^n8n\/([0-9a-f]{8})\/([\w-]*)\/(?:([\w-]+)(?:\.([0-9a-z]{1,9}))?\/(?:(undo|erase|merge)\/)?)?([0-9a-f]{32,64})$/.exec(key);
 	if (!parts) return undefined;
-	const [, instance = '', workflow = '', execution, started, undo, hash = ''] = parts;
+	const [, instance = '', workflow = '', execution, started, purpose, hash = ''] = parts;
 	return {
 		instance,
 		workflow,
 		...(execution !== undefined && { execution }),
 		...(started !== undefined && { started: parseInt(started, 36) }),
-		...(undo !== undefined && { isUndo: true }),
+		...(purpose !== undefined && { purpose: purpose as Purpose }),
 		hash: hash.slice(0, minHashLength),
 	};
 }
@@ -118,7 +120,7 @@ export function originOf(instance: string, workflow: string, execution = ''): Ke
 const plainId = (id: string): string => (/^[\w-]{0,64}$/.test(id) ? id : sha256(id).slice(0, 16));
 
 /** Who creates a key, with the ids of n8n. */
-type KeyAuthor = Pick<WriteIdentity, 'instance' | 'workflow' | 'started' | 'isUndo'> & { execution?: string };
+type KeyAuthor = Pick<WriteIdentity, 'instance' | 'workflow' | 'started' | 'purpose'> & { execution?: string };
 
 const hashOf = (parts: unknown[]): string => sha256(JSON.stringify(parts));
 
@@ -128,7 +130,7 @@ function keyOf(author: KeyAuthor, hash: string, { maxLength = 255, isUuid }: Key
 	const workflowPrefix = `n8n/${instance}/${workflow}/`;
 	const began = author.started === undefined ? '' : `.${author.started.toString(36)}`;
 	const executionPrefix = `${workflowPrefix}${execution}${began}/`;
-	const prefixes = [...(author.isUndo ? [`${executionPrefix}undo/`] : []), ...(execution === undefined ? [] : [executionPrefix]), workflowPrefix];
+	const prefixes = [...(author.purpose ? [`${executionPrefix}${author.purpose}/`] : []), ...(execution === undefined ? [] : [executionPrefix]), workflowPrefix];
 	const roomAfter = (prefix: string) => Math.min(maxLength, 255) - prefix.length;
 	const prefix = prefixes.find((candidate) => roomAfter(candidate) >= minHashLength) ?? '';
 	return prefix + hash.slice(0, roomAfter(prefix));
