@@ -12,8 +12,8 @@ export interface Names {
 }
 
 export function namesOf({ name: path, object }: Resource): Names {
-	// `custom-objects/{key}/records` are custom object records.
-	const name = path.replace(/s\/\{\w+\}\//, '-');
+	// `custom-objects/{key}/records`, of whichever object, are custom object records.
+	const name = path.replace(/s\/[^/]+\//, '-');
 	const singular = object.replaceAll('_', ' ');
 	return {
 		Plural: pascal(name),
