@@ -164,9 +164,9 @@ const causeCondition = (cause: string): Condition => ({
 	values: [cause, cause],
 });
 
-/** Links for the parts of n8n's idempotency keys: `n8n/<installation>/<workflow>/<execution>/`. */
+/** Links for the parts of n8n's idempotency keys: `n8n/<installation>/<workflow>/<execution>.<when it began>/`, and `undo/`. */
 function causeLinks(origin: RequestOrigin | null): Html {
-	const parts = /^(n8n\/[0-9a-f]{8}\/([\w-]+)\/)(?:(([\w-]+)\/))?[0-9a-f]{32,64}$/.exec(origin?.idempotency_key ?? '');
+	const parts = /^(n8n\/[0-9a-f]{8}\/([\w-]+)\/)(?:(([\w-]+)(?:\.\w+)?\/)(?:undo\/)?)?[0-9a-f]{32,64}$/.exec(origin?.idempotency_key ?? '');
 	if (!parts) return html``;
 	const [, ofWorkflow = '', workflow = '', segment, execution] = parts;
 	const executionLink = execution === undefined ? '' : html`, ${link(`${ofWorkflow}${segment}`, `execution ${execution}`)}`;

@@ -155,8 +155,8 @@ test('events show the n8n workflow and execution that caused them, with links to
 		await fetch(`${crm.url}/v1/contacts/${id}`, { method: 'PATCH', headers, body: JSON.stringify({ job_title: title }) });
 	};
 	const { id } = await crm.newContact();
-	await change('leads/4711', 'First');
-	await change('leads/47110', 'Second');
+	await change('leads/4711.mf3k2a', 'First');
+	await change('leads/47110.mf3k2b/undo', 'Second');
 	await change('leads', 'Third');
 	await change('leads2/4711', 'Fourth');
 	const { html } = await crm.admin.open(`/records/contacts/${id}`);
@@ -165,9 +165,9 @@ test('events show the n8n workflow and execution that caused them, with links to
 	const titles = async (path: string) =>
 		[...(await crm.admin.open(path.replaceAll('&amp;', '&'))).html.matchAll(/<ins>(\w+)<\/ins>/g)].map(([, title]) => title);
 	expect(await titles(ofWorkflow)).toEqual(['Third', 'Second', 'First']);
-	expect(await titles('/events?cause=n8n%2Fa1b2c3d4%2Fleads%2F4711%2F')).toEqual(['First']);
-	expect(await titles('/events?type=contact.updated&cause=n8n%2Fa1b2c3d4%2Fleads%2F4711%2F')).toEqual(['First']);
-	expect(await titles('/events?type=contact.deleted&cause=n8n%2Fa1b2c3d4%2Fleads%2F4711%2F')).toEqual([]);
+	expect(await titles('/events?cause=n8n%2Fa1b2c3d4%2Fleads%2F4711.mf3k2a%2F')).toEqual(['First']);
+	expect(await titles('/events?type=contact.updated&cause=n8n%2Fa1b2c3d4%2Fleads%2F4711.mf3k2a%2F')).toEqual(['First']);
+	expect(await titles('/events?type=contact.deleted&cause=n8n%2Fa1b2c3d4%2Fleads%2F4711.mf3k2a%2F')).toEqual([]);
 });
 
 test('a member is led to pages that they may open, and sees only names that they may know', async () => {
