@@ -145,7 +145,7 @@ describe('fields given as JSON', () => {
 	test.each<[name: string, value: unknown]>([
 		...[
 			'#N/A', ' #DIV/0! ', '#BEZUG!', '#VÄRDEFEL!', '#¡NULO!', '#NUL!', '#Н/Д', '#YOK', 'Err:502', '########', 'undefined', 'NaN',
-			...['Invalid DateTime', 'Invalid date', String({})],
+			...['Invalid DateTime', 'Invalid date', String({}), 'Acme GmbH }}'],
 		].map((text): [string, string] => ['job_title', text]),
 		['custom_fields.interests', ['events', '#REF!']],
 		['emails', [{ value: 'undefined' }]],

@@ -120,8 +120,8 @@ const simplified = async (parameters: INodeParameters, items: IDataObject[] = [{
 };
 
 const lean = [
-	'id', 'first_name', 'last_name', 'name', 'email', 'phone', 'job_title', 'company_id', 'lifecycle_stage', 'external_id', 'owner_id',
-	'tag_ids', 'updated_at',
+	'id', 'first_name', 'last_name', 'name', 'email', 'phone', 'job_title', 'company_id', 'company_name', 'lifecycle_stage', 'external_id',
+	'owner_id', 'owner_name', 'tag_ids', 'updated_at',
 ];
 
 test('created, updated and upserted records are simplified, with filled custom fields and the outcome', async () => {

@@ -83,10 +83,11 @@ const formats: Record<string, { isValid(value: string): boolean; description: st
 
 /**
  * What spreadsheets in any language, and JavaScript, put in place of a value that they could not calculate or show:
- * capitals that end in an exclamation or question mark, translations of `#N/A`, or a cell full of `#`.
+ * capitals that end in an exclamation or question mark, translations of `#N/A`, or a cell full of `#`. A text that ends in
+ * ` }}` was typed behind an expression, which n8n closes by itself.
  */
 const errorText =
-	/^\s*(#[¡¿]?\p{Lu}[\p{Lu}\d/_ ]*[!?]|#\p{Lu}[/.]\p{Lu}\.?|#(NV|YOK|SAKNAS|HIÁNYZIK|GETTING_DATA)|##+|(Err|Fehler|Erreur|Errore) ?: ?5\d\d|\[object \w+\]|undefined|NaN|Invalid [Dd]ate(Time)?)\s*$/u;
+	/^\s*(#[¡¿]?\p{Lu}[\p{Lu}\d/_ ]*[!?]|#\p{Lu}[/.]\p{Lu}\.?|#(NV|YOK|SAKNAS|HIÁNYZIK|GETTING_DATA)|##+|(Err|Fehler|Erreur|Errore) ?: ?5\d\d|\[object \w+\]|[^{}]+\s\}\}|undefined|NaN|Invalid [Dd]ate(Time)?)\s*$/u;
 
 /** Texts that stand for booleans, failed calculations and broken exports. */
 const noKey = /^(true|false|null|undefined|nan|-?infinity|\[object \w+\])$/i;

@@ -94,6 +94,8 @@ export async function withLinkedNames(
 			setMember(named, name, value);
 			const link = byField.get(name);
 			if (!link) continue;
+			// A table has the columns of its first record.
+			if (value === null) setMember(named, link.nameField, null);
 			const names = Array.isArray(value) ? value.map((id) => link.names.get(String(id))) : link.names.get(String(value));
 			const areKnown = Array.isArray(names) ? names.length > 0 && !names.includes(undefined) : names !== undefined;
 			if (areKnown) setMember(named, link.nameField, names);

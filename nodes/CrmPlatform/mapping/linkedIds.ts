@@ -232,10 +232,9 @@ export class LinkedIds {
 		return parts instanceof Error ? { failed: parts } : parts && partNamed(parts, text, owners);
 	}
 
-	/** Whether no record has an ID, or a part of one, if IDs are verified. */
+	/** Whether no record has an ID, if IDs are verified; or no part of one, if the parts were read. */
 	private isMissing(field: Field, collection: string, id: string): boolean {
-		if (this.use !== 'verified') return false;
-		if (field.part === undefined) return this.found.missing.get(collection)?.get(id) === true;
+		if (field.part === undefined) return this.use === 'verified' && this.found.missing.get(collection)?.get(id) === true;
 		const parts = this.found.parts.get(partsKey(field));
 		return Array.isArray(parts) && !parts.some((part) => String(part.id) === id);
 	}

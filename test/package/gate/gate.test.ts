@@ -61,7 +61,7 @@ describe("n8n's verification gate", () => {
 		const { nodes, credentials } = load();
 		const loaded = [...nodes.map(({ file, description }) => ({ ...description, file })), ...credentials];
 		expect(contentFaults(packed.files, manifest, loaded)).toEqual([]);
-		expect(packed.bytes).toBeLessThan(350_000);
+		expect(packed.bytes).toBeLessThan(360_000);
 	});
 
 	test('loads every node and credential with only the modules that n8n provides', () => {
