@@ -93,10 +93,9 @@ export async function applyPlan(
 		const description = described.get(action);
 		if (!description || places.length === 0) continue;
 		const changes = places.map((place) => planned[place]!);
-		const writes = changes.map(({ record, patch }): ChangeWrite => ({ ...(record && { record }), ...(patch && { body: patch }) }));
 		// Each step has its own keys.
 		const run = `${execution.identity.run}/${step}`;
-		for await (const { index, outcome } of writeChanges(execution, description, { collection, writes, run }, mayContinue)) {
+		for await (const { index, outcome } of writeChanges(execution, description, { collection, writes: changes, run }, mayContinue)) {
 			const change = changes[index]!;
 			const reason = outcome instanceof Error ? conflictIn(outcome) : doubts.addAnswer(change, outcome);
 			if (outcome instanceof Error) doubts.add(change, outcome);
@@ -114,7 +113,7 @@ export interface ChangeWrite {
 	/** The record to change or delete; absent for one to create. */
 	record?: IDataObject;
 	/** The body that creates the record, or a merge patch (RFC 7396). */
-	body?: IDataObject;
+	patch?: IDataObject;
 	/** Id of the event of the deletion that it undoes. */
 	deletion?: string;
 }
@@ -134,14 +133,14 @@ export async function* writeChanges(
 ): AsyncGenerator<{ index: number; outcome: IDataObject | Error }, void> {
 	const { identity, operation } = execution;
 	const writeAt = (index: number): Write => {
-		const { record, body, deletion } = writes[index]!;
+		const { record, patch, deletion } = writes[index]!;
 		const [id, version] = [record && String(record.id), versionOf(record)];
 		return {
 			collection,
 			path: id === undefined ? collection : collection + pathOf`/${id}`,
 			...(id !== undefined && { id, before: record! }),
 			...(version !== undefined && { version }),
-			...(body && { body }),
+			...(patch && { body: patch }),
 			...(deletion !== undefined && { deletion }),
 		};
 	};

@@ -7,7 +7,7 @@ import { isAnsweredWith, recordName } from '../api/record';
 import { occurrences } from '../base/maps';
 import { applyPlan, describedWrites } from '../changes/apply';
 import { comparison, type Change, type RecordComparison } from '../changes/merge';
-import type { PlannedChange } from '../changes/plan';
+import { checkMaximum, type PlannedChange } from '../changes/plan';
 import { allCustomFields, type Field } from '../fields/field';
 import { recordsById, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
 import { collectionPath } from '../mapping/locator';
@@ -83,7 +83,8 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 		return [{ ...group, values, changes, links: [] }];
 	});
 	const count = mergings.reduce((sum, { losers }) => sum + losers.length, 0);
-	checkDeletions(execution, count, isPreview);
+	const maximum = readWholeNumber(maxMerged.displayName, n8n.getNodeParameter(maxMerged.name, 0, maxMerged.default));
+	checkMaximum(count, { maximum, label: maxMerged.displayName, effect: 'be deleted', purpose: 'merge them', isPreview }, api.notices);
 	if (n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey') api.notices.add(limitedSight);
 	const merger = new Merger(execution, collection, linking, target, mergings);
 	if (isPreview) {
@@ -101,15 +102,6 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 function readRules({ n8n }: Execution): Map<string, Rule> {
 	const rows = n8n.getNodeParameter(`${fieldRules.name}.rows`, 0, []) as Array<{ field?: unknown; rule?: unknown }>;
 	return new Map(rows.map(({ field, rule }) => [String(field ?? ''), readOption<Rule>('Field Rules', rule, ruleNames)]));
-}
-
-/** @throws Error in the user's words, except in a preview */
-function checkDeletions({ n8n, api }: Execution, count: number, isPreview: boolean): void {
-	const maximum = readWholeNumber(maxMerged.displayName, n8n.getNodeParameter(maxMerged.name, 0, maxMerged.default));
-	if (count <= maximum) return;
-	const message = `${count} records would be deleted, and Maximum Deletions allows ${maximum}. To merge them, set Maximum Deletions to ${count}.`;
-	if (!isPreview) throw new Error(`${message} Nothing was written.`);
-	api.notices.add(message);
 }
 
 /** A change of a record, and the merges that need it. */

@@ -12,10 +12,12 @@ import type { UndoChoices } from './undoForm';
 /** The log from the chosen time on, and the histories of the records to undo. */
 export class LoggedChanges {
 	readonly histories: Histories;
+	/** The changes to undo that were made after the log was read. */
+	private readonly late: Histories;
+	private lateChanges = 0;
 	private readonly execution: Execution;
 	private readonly log: EventLog;
 	private readonly choices: UndoChoices;
-	private readonly undoableTypes: Resource[];
 	/** Sequence of the last event that was read. */
 	private lastSequence = 0;
 	/** How many changes to undo there are, of all record types. */
@@ -24,16 +26,13 @@ export class LoggedChanges {
 	private unseen = 0;
 	/** How many numbers are missing in all. */
 	private hidden = 0;
-	/** The changes to undo that were made after the log was read. */
-	private readonly late: Histories;
-	private lateChanges = 0;
 	/** The types of the events that this undo has caused, as far as the log shows them. */
 	readonly causedTypes: string[] = [];
 
 	/** @throws Error in the user's words if the log does not reach back to the chosen time, or is not in sequence */
 	static async read(execution: Execution, log: EventLog, choices: UndoChoices, undoableTypes: Resource[]): Promise<LoggedChanges> {
 		const meaningOf = meaningOfTypes(await execution.api.describeEvents());
-		const changes = new LoggedChanges(execution, log, choices, undoableTypes, meaningOf);
+		const changes = new LoggedChanges(execution, log, choices, () => new Histories(meaningOf, refusalOf(undoableTypes, choices)));
 		const since = choices.since === undefined ? undefined : new Date(choices.since).toISOString();
 		const [oldest, firstSince] = await Promise.all([log.oldest(), since === undefined ? undefined : log.firstSince(since)]);
 		if (!oldest && since !== undefined && !choices.allowsPartialUndo) throw new Error(emptyLog);
@@ -42,19 +41,11 @@ export class LoggedChanges {
 		return changes;
 	}
 
-	private constructor(
-		execution: Execution,
-		log: EventLog,
-		choices: UndoChoices,
-		undoableTypes: Resource[],
-		meaningOf: (type: string) => EventMeaning | undefined,
-	) {
+	private constructor(execution: Execution, log: EventLog, choices: UndoChoices, newHistories: () => Histories) {
 		this.execution = execution;
 		this.log = log;
 		this.choices = choices;
-		this.undoableTypes = undoableTypes;
-		this.histories = new Histories(meaningOf, refusalOf(undoableTypes, choices));
-		this.late = new Histories(meaningOf, refusalOf(undoableTypes, choices));
+		[this.histories, this.late] = [newHistories(), newHistories()];
 	}
 
 	private async readFrom(first: CrmEvent | undefined): Promise<void> {
@@ -117,21 +108,20 @@ export class LoggedChanges {
 	}
 
 	/** Why there is nothing to undo, in the user's words. */
-	async whyNothing(): Promise<string> {
+	async whyNothing([resource]: Resource[]): Promise<string> {
 		const { causer, onlyIds, since, isSightLimited } = this.choices;
 		const label = causer.label;
 		if (this.found > 0) return `${label} made ${changesOf(this.found)}, but none to ${onlyIds ? 'the records in Only These Records' : 'the chosen Record Types'}.`;
 		if (this.lastSequence === 0) return since === undefined ? 'The log of the CRM is empty.' : 'The log of the CRM has nothing since then.';
 		if (causer.instead !== undefined) return causer.instead;
-		if (causer.type !== 'actor' && !(await this.canKeysName(causer.type))) return keysTooShort;
+		if (causer.type !== 'actor' && !(await this.canKeysName(causer.type, resource))) return keysTooShort;
 		if (this.hidden > 0 || isSightLimited) return invisible(this.hidden, label);
 		return [`No changes by ${label} are in the log.`, causer.type === 'execution' && checkNumber, causer.hasSharedWrites && sharedWrites].filter(Boolean).join(' ');
 	}
 
 	/** Whether the service's keys have room for the workflow, and for the execution. */
-	private async canKeysName(type: CauserType): Promise<boolean> {
+	private async canKeysName(type: CauserType, resource: Resource | undefined): Promise<boolean> {
 		const { api, identity } = this.execution;
-		const [resource] = this.undoableTypes;
 		const format = (resource && (await api.describe(resource.path)))?.create?.idempotencyKey ?? {};
 		const origin = originOfKey(idempotencyKey({ ...identity, items: [0] }, format));
 		return type === 'execution' ? origin?.execution !== undefined : origin !== undefined;

@@ -5,15 +5,16 @@ import { countedReasons } from '../failure';
 import { openEventLog } from '../log/eventLog';
 import type { EventCatalog } from '../api/openapi/eventTypes';
 import type { Execution, Resource } from '../model';
+import { checkMaximum } from '../changes/plan';
 import { isBlank } from '../values/blank';
 import { readCurrentRecords } from './currentRecords';
 import type { RecordHistory, RecordUndo } from './history';
 import { LiveLinks } from './links';
 import { LoggedChanges } from './loggedChanges';
 import { readUndoFields } from './undoFields';
-import { readUndoChoices, type UndoChoices } from './undoForm';
+import { maxUndone, readUndoChoices, type UndoChoices } from './undoForm';
 import { carryOut, warnIfUnprotected } from './undoOrder';
-import { checkMaximum, planUndo, withLinkedRecordsKept } from './undoPlan';
+import { planUndo, withLinkedRecordsKept } from './undoPlan';
 
 /**
  * Undoes what an execution, a workflow or a user has written: reads the log, compares it with the current records,
@@ -30,20 +31,20 @@ export async function undoChanges(running: Execution, item: number, undoableType
 	const log = await openEventLog(api);
 	api.requireDescription('Undo');
 	const logged = await LoggedChanges.read(execution, log, choices, undoableTypes);
-	const { histories } = logged;
-	const chosenHistories = await chooseHistories(logged, choices, api.notices);
+	const chosenHistories = await chooseHistories(logged, undoableTypes, choices, api.notices);
 	if (chosenHistories.length === 0) return [];
 
 	const current = await readCurrentRecords(api, chosenHistories);
 	const fields = await readUndoFields(execution, chosenHistories);
-	const linkedAfterUndo = (undos: RecordUndo[]) => histories.links.linkedAfterUndo(undos, choices.takesPrecedence);
+	const linkedAfterUndo = (undos: RecordUndo[]) => logged.histories.links.linkedAfterUndo(undos, choices.takesPrecedence);
 	const planned = planUndo(chosenHistories, { ...choices, current, writableFields: fields }, linkedAfterUndo);
 	const links = new LiveLinks(fields, planned);
 	await links.lookUp(api, planned);
 
 	const resolved = planned.map((undo) => (links.waitsForCreation(undo) ? undo : links.resolve(undo)));
 	const resolvedPlan = withLinkedRecordsKept(resolved, linkedAfterUndo);
-	checkMaximum(resolvedPlan, choices, api.notices);
+	const limit = { ...choices, label: maxUndone.displayName, effect: 'change', purpose: 'undo them' };
+	checkMaximum(resolvedPlan.filter(({ action }) => action).length, limit, api.notices);
 	await logged.catchUp();
 	if (choices.isPreview) {
 		warnIfUnprotected(execution, fields, resolvedPlan);
@@ -81,10 +82,10 @@ function reports(verb: string, field: string, from: unknown, to: unknown, verbs:
 }
 
 /** The histories of the records to undo. Tells the user about records for which no changes were found. */
-async function chooseHistories(logged: LoggedChanges, { onlyIds }: UndoChoices, notices: Set<string>): Promise<RecordHistory[]> {
+async function chooseHistories(logged: LoggedChanges, undoableTypes: Resource[], { onlyIds }: UndoChoices, notices: Set<string>): Promise<RecordHistory[]> {
 	const chosen = logged.histories.newestFirst().filter(({ id }) => onlyIds?.has(id) ?? true);
 	if (chosen.length === 0) {
-		notices.add(`Nothing to undo: ${await logged.whyNothing()}`);
+		notices.add(`Nothing to undo: ${await logged.whyNothing(undoableTypes)}`);
 		return [];
 	}
 	const foundIds = new Set(chosen.map(({ id }) => id));

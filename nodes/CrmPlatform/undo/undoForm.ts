@@ -67,7 +67,7 @@ const takesPrecedence: INodeProperties = {
 	description: 'Whether to also undo what others have changed since. Their changes are lost.',
 };
 
-const maxUndone: INodeProperties = {
+export const maxUndone: INodeProperties = {
 	displayName: 'Maximum Records',
 	name: 'maxUndone',
 	type: 'number',

@@ -241,8 +241,8 @@ function writeFor({ action, current, changes, history: { deletion } }: RecordUnd
 	const body: IDataObject = {};
 	for (const { field, to, kept } of changes) if (!kept) setField(body, field, to ?? null);
 	// Numbers that the log has as text, as they would lose digits otherwise, are sent as numbers again.
-	const exact = exactBody(fields.writtenFields(action!), body);
-	return action === 'create' ? { body: exact, deletion: deletion!.event } : { body: exact, record: current! };
+	const patch = exactBody(fields.writtenFields(action!), body);
+	return action === 'create' ? { patch, deletion: deletion!.event } : { patch, record: current! };
 }
 
 /** Whether an error concerns just one record, so that the next write may succeed. */

@@ -111,19 +111,6 @@ function unlessNewerThanLog(undo: RecordUndo, takesPrecedence: boolean): RecordU
 	return { ...rest, result: 'conflict', reason: state === 'older' ? outdated : logBehind, changes: allKept(rest.changes) };
 }
 
-/**
- * Reports a plan that changes more records than *Maximum Records* allows.
- *
- * @throws Error in the user's words, except in a preview
- */
-export function checkMaximum(undos: RecordUndo[], { maximum, isPreview }: UndoChoices, notices: Set<string>): void {
-	const count = undos.filter(({ action }) => action).length;
-	if (count <= maximum) return;
-	const message = `${count} records would change, and Maximum Records allows ${maximum}. To undo them, set Maximum Records to ${count}.`;
-	if (!isPreview) throw new Error(`${message} Nothing was written.`);
-	notices.add(message);
-}
-
 const alreadyGone = 'The record is already gone.';
 const recreationKept = (id: string) => `The workflow created this record. It was deleted, and created again as ${id}, which was not deleted.`;
 const deletedWithChanges =
@@ -138,7 +125,7 @@ const invisible = 'The CRM does not return this record: it is not visible to the
 const outdated = 'The CRM returned an earlier version of the record than the one in its log. Run the undo again.';
 const logBehind = 'The CRM’s log is behind: the record was changed after the last change in the log. Run the undo again.';
 
-export interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimited'> {
+interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimited'> {
 	current: CurrentRecords;
 	/** The writable fields, by collection. */
 	writableFields: FieldsByCollection;
@@ -192,16 +179,17 @@ function planRecreationUpdate(history: RecordHistory, rules: UndoRules, recreati
 		isToBeUndone || !writable.canUpdate(change.field) ? { ...change, kept: true } : change,
 	);
 	const all = [...changes, ...missingLinks(history, writable, rules, recreation)];
-	const isKept = all.some(({ kept }) => kept);
-	const isWritten = all.some(({ kept }) => !kept);
 	const copies = history.recreations.flatMap((other) => (other.id !== id && rules.current.livingRecord(history.collection, other.id) ? [other.id] : []));
-	const reason = [isKept ? recreationDiffers(id) : createdAgain(id), ...copies.map(createdTwice)].join(' ');
-	return {
-		...withoutWrite(history, isKept ? 'conflict' : isWritten ? 'undone' : 'already_so', reason),
-		changes: all,
-		newId: id,
-		...(isWritten && { action: 'update' as const, current: record }),
-	};
+	const reasonOf = (isKept: boolean) => [isKept ? recreationDiffers(id) : createdAgain(id), ...copies.map(createdTwice)].join(' ');
+	return { ...withChanges(history, all, record, reasonOf), newId: id };
+}
+
+/** The undo that makes these changes in a record, unless they are kept. */
+function withChanges(history: RecordHistory, changes: Change[], current: IDataObject, reasonOf: (isKept: boolean) => string | undefined): RecordUndo {
+	const isKept = changes.some(({ kept }) => kept);
+	const isWritten = changes.some(({ kept }) => !kept);
+	const result = isKept ? 'conflict' : isWritten ? 'undone' : 'already_so';
+	return { ...withoutWrite(history, result, reasonOf(isKept)), changes, ...(isWritten && { action: 'update', current }) };
 }
 
 /** Finds the links of a record to records that were created again after it. */
@@ -240,15 +228,8 @@ function planUpdate(history: RecordHistory, rules: UndoRules, record: IDataObjec
 	if (names.length === 0) return withoutWrite(history, 'already_so', hasValues);
 	if (!names.some(writable.canUpdate)) return withoutWrite(history, 'cannot_be_undone', setByService(names));
 	const changes = restoringChanges(history, rules, names.filter(writable.canUpdate), record, true);
-	const isConflict = changes.some(({ kept }) => kept);
-	const isWritten = changes.some(({ kept }) => !kept);
 	if (changes.length === 0) return { ...withoutWrite(history, 'already_so', hasValues), current: record };
-	return {
-		...withoutWrite(history, isConflict ? 'conflict' : 'undone', isConflict ? fieldsChangedSince : undefined),
-		changes,
-		current: record,
-		...(isWritten && { action: 'update' as const }),
-	};
+	return withChanges(history, changes, record, (isKept) => (isKept ? fieldsChangedSince : undefined));
 }
 
 /**
