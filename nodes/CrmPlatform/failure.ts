@@ -3,7 +3,7 @@ import { NodeApiError, NodeOperationError, type IDataObject, type IExecuteFuncti
 import { readableError } from './api/connection';
 import { refusedCaller } from './api/http/statuses';
 import { occurrences } from './base/maps';
-import { listed } from './values/listed';
+import { listed } from './base/lists';
 
 /** An error as n8n shows it. */
 export type NodeFailure = NodeApiError | NodeOperationError;

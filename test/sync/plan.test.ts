@@ -8,7 +8,7 @@ import { type ComparedField, matchKey, valueIn } from '../../nodes/CrmPlatform/f
 import { type CrmRecord, indexRecords, type SourceRecord, uniqueValueIn } from '../../nodes/CrmPlatform/sync/matching';
 import { conditionsOfScope, scopeCheck } from '../../nodes/CrmPlatform/sync/readRecords';
 import { claimsOf, type Context, guardDeletions, planChanges, type Readings, type SyncRules } from '../../nodes/CrmPlatform/sync/syncPlan';
-import { listed } from '../../nodes/CrmPlatform/values/listed';
+import { listed } from '../../nodes/CrmPlatform/base/lists';
 import { randomRuns } from '../support/random-runs.ts';
 
 const [email, code, name] = [fieldNamed('email'), fieldNamed('code'), fieldNamed('name')];

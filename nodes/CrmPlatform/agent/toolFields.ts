@@ -12,7 +12,7 @@ import { shortName, wordsOf } from '../mapping/fieldNames';
 import type { FilterRow } from '../mapping/filterRows';
 import { linkedKeys } from '../reading/linkedKeys';
 import { isBlank } from '../values/blank';
-import { listed } from '../values/listed';
+import { listed } from '../base/lists';
 import type { ModelArguments } from './modelArguments';
 import { toolCollection, toolDescription, type ToolRun } from './toolRun';
 import { maxQuery, type RecordType } from './toolSettings';

@@ -2,7 +2,7 @@ import { isObject, scalarsIn } from '../base/json';
 import { ownMember } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { trimmed } from '../values/foldedText';
-import { listed } from '../values/listed';
+import { listed } from '../base/lists';
 import { matchesPattern } from './conversions';
 import type { Field } from './field';
 import { FieldError } from './fieldError';

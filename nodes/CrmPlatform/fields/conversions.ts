@@ -6,7 +6,7 @@ import { safeRegExp } from '../base/pattern';
 import { isBlank, listIn, withoutBlanks } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { foldedText, trimmed } from '../values/foldedText';
-import { listed } from '../values/listed';
+import { listed } from '../base/lists';
 import { booleanIn } from '../values/readers';
 import type { Field } from './field';
 import { FieldError } from './fieldError';

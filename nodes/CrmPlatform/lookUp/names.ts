@@ -16,7 +16,7 @@ import { fieldKinds } from '../fields/fieldKinds';
 import type { ComparedField } from '../fields/keys';
 import { isBlank } from '../values/blank';
 import { foldedText, normalizedName, visibleText } from '../values/foldedText';
-import { listed } from '../values/listed';
+import { listed } from '../base/lists';
 import { failureOfValue, lookUp, outcomeOfIds, valuesPerRequest, type Collection, type LookedUp, type LookUpOutcome } from './lookUp';
 
 /** Fields that identify a record. All are tried, since a record may have any of them. */

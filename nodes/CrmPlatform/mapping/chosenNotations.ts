@@ -7,7 +7,7 @@ import type { Field } from '../fields/field';
 import { fieldErrorOr, FieldError } from '../fields/fieldError';
 import { inApiNotation, isCountry, isPhone, phoneCountries, type Notations } from '../fields/notations';
 import { foldedText } from '../values/foldedText';
-import { listed } from '../values/listed';
+import { listed } from '../base/lists';
 import { readOption } from '../values/readers';
 
 /** Reads the option *Values In*, and *Source Name*. @throws Error in the user's words for an unknown choice */

@@ -9,7 +9,7 @@ import { isToolCall } from '../api/toolNode';
 import { decideValue, type EvaluatedValue, type ValueOrigin, type WhenCleared } from '../fields/decideValue';
 import type { Field, InputValue } from '../fields/field';
 import type { Execution } from '../model';
-import { listed } from '../values/listed';
+import { listed } from '../base/lists';
 import { readOption } from '../values/readers';
 import { customNamesake, type AcceptedFields } from './acceptedFields';
 import { usualNamesIn, type MatchedFields } from './columnMatch';

@@ -1,6 +1,6 @@
 import type { Connection } from '../api/connection';
 import { getOrCreate } from '../base/maps';
-import { listed } from '../values/listed';
+import { listed } from '../base/lists';
 import type { Field } from '../fields/field';
 
 type UnsentReason =

@@ -22,7 +22,7 @@ import { readParts } from '../lookUp/names';
 import { defaultCursors } from '../parameters/listParameters';
 import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
-import { listed } from '../values/listed';
+import { listed } from '../base/lists';
 import { writtenFields } from './exportColumns';
 import { outputValue, type OutputField } from './simplify';
 

@@ -5,7 +5,7 @@ import { getOrCreate } from '../base/maps';
 import { allValuesIn, entriesIn, entryValue, looseText, matchKey, valueIn, type ComparedField } from '../fields/keys';
 import type { IdentifiedRecord } from '../lookUp/lookUp';
 import type { TimeSpan } from '../values/dates';
-import { listed } from '../values/listed';
+import { listed } from '../base/lists';
 
 /** A record of the other system. */
 export interface SourceRecord {

@@ -4,7 +4,7 @@ import { merge, type RecordComparison, type Side } from '../changes/merge';
 import { asConflict, isInferred, type PlannedChange } from '../changes/plan';
 import { isBlank } from '../values/blank';
 import type { TimeSpan } from '../values/dates';
-import { listed } from '../values/listed';
+import { listed } from '../base/lists';
 import {
 	type CrmIndex, type CrmRecord, duplicateKeys, matchesOf, ownersOf, type PossibleOwner, possibleOwnersOf, type SourceRecord, type UniqueField, uniqueValueIn,
 } from './matching';

@@ -9,7 +9,7 @@ import { pointerSteps } from '../base/ownMembers';
 import type { Field } from '../fields/field';
 import { collectionPath } from '../mapping/locator';
 import type { Execution } from '../model';
-import { listed } from '../values/listed';
+import { listed } from '../base/lists';
 
 /** Maximum number of existing records that are read per execution: each costs a request. */
 const maxRead = 10;

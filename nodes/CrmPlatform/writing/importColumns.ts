@@ -11,7 +11,7 @@ import { addToColumns, columnNamed, matchColumns, type Column, type ColumnMatch,
 import { meaningText, wordsOf } from '../mapping/fieldNames';
 import type { Execution } from '../model';
 import type { MappedColumns } from '../parameters/columns';
-import { listed } from '../values/listed';
+import { listed } from '../base/lists';
 import { addMissingFields, fittingTypes } from './missingFields';
 import { chosenToCreate, type MissingRecords } from './missingRecords';
 
