@@ -13,7 +13,7 @@ import type { Change } from '../changes/merge';
 import { allCustomFields, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { valueIn } from '../fields/keys';
-import { firstRecords, identified, wholeListIfShort, withFields, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
+import { firstRecords, identified, maxIds, wholeListIfShort, withFields, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
 import type { Resource } from '../model';
 import { canonicalText } from '../undo/fieldValues';
 import { withNewId } from '../undo/links';
@@ -25,9 +25,6 @@ export interface LinkingCollection {
 	/** The fields with such links, the filters that find records by them, and whether they can be written. */
 	links: Array<{ field: Field; filter: Field; isWritable: boolean }>;
 }
-
-/** Maximum ids in one request, which limits the length of the URL. */
-const maxValues = 50;
 
 /** The paths of the collections of a record type: records of each custom object are one. */
 export async function collectionPathsOf(api: Connection, { path }: Resource): Promise<string[]> {
@@ -77,7 +74,7 @@ export async function recordsLinkingTo({ collection, links }: LinkingCollection,
 	const { api, path, list, fields } = collection;
 	const queries = links.flatMap(({ filter }) => {
 		const values = ids.map((id) => (filter.linksTo ? `${target}:${id}` : id));
-		return valueShape(filter) === 'list' ? chunks(values, maxValues).map((some) => filterQuery(filter, some)) : values.map((value) => filterQuery(filter, value));
+		return valueShape(filter) === 'list' ? chunks(values, maxIds).map((some) => filterQuery(filter, some)) : values.map((value) => filterQuery(filter, value));
 	});
 	const allRecords = await wholeListIfShort(api, { path, list, fields }, queries.length);
 	if (allRecords) return allRecords;

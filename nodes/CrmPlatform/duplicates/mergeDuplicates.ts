@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 
 import { readCustomFieldsIfAllowed } from '../api/customFields';
+import { inParallel } from '../api/inParallel';
 import { isAnsweredWith, recordName } from '../api/record';
 import { occurrences } from '../base/maps';
 import { applyPlan, describedWrites } from '../changes/apply';
@@ -145,10 +146,11 @@ class Merger {
 		await this.write('deletions', this.type, this.active().flatMap((merging) => merging.losers.map((record): Step => ({ mergings: [merging], change: { action: 'delete', record, changes: [] } }))));
 		const emptied = this.mergings.filter(({ losers, deleted }) => deleted.length > 0 && losers.every((loser) => deleted.includes(loser)));
 		for (const name of uniqueNames) {
-			const isOfField = (field: string) => field === name || field === `${name}s`;
-			await this.retried(emptied, async (left, attempt) => {
+			const differenceOf = (merging: Merging) => compare.difference(merging.survivor, uniqueOf(merging), (field) => field === name || field === `${name}s`);
+			// Few duplicates have such a value, and only their survivors are read again.
+			await this.retried(emptied.filter((merging) => differenceOf(merging).changes.length > 0), async (left, attempt) => {
 				await this.readSurvivors(left, allGone);
-				await this.updateSurvivors(`${name}/${attempt}`, left.filter(({ stopped }) => stopped !== allGone), (merging) => compare.difference(merging.survivor, uniqueOf(merging), isOfField));
+				await this.updateSurvivors(`${name}/${attempt}`, left.filter(({ stopped }) => stopped !== allGone), differenceOf);
 			});
 		}
 		await this.moveLinks('late', this.mergings.flatMap(({ deleted }) => deleted));
@@ -179,13 +181,15 @@ class Merger {
 	}
 
 	/** Finds the links to records that do not stay, except for those of records that do not stay either. */
-	async findLinks(records: IdentifiedRecord[] = [...this.mergings.flatMap(({ losers, deleted }) => [...losers, ...deleted])]): Promise<Array<[LinkingCollection, Step[]]>> {
-		const ids = new Set(records.map(({ id }) => id));
+	async findLinks(removed: IdentifiedRecord[] = [...this.mergings.flatMap(({ losers, deleted }) => [...losers, ...deleted])]): Promise<Array<[LinkingCollection, Step[]]>> {
+		const ids = new Set(removed.map(({ id }) => id));
 		const found: Array<[LinkingCollection, Step[]]> = [];
-		for (const linking of ids.size === 0 ? [] : this.linking) {
+		const records = await inParallel(ids.size === 0 ? [] : this.linking, async (linking) => await recordsLinkingTo(linking, this.target, [...ids]));
+		for (const [i, linkingRecords] of records.entries()) {
+			const linking = this.linking[i]!;
 			const { path } = linking.collection;
 			const isSameType = path === this.type.collection.path;
-			const steps = (await recordsLinkingTo(linking, this.target, [...ids])).flatMap((record): Step[] => {
+			const steps = linkingRecords.flatMap((record): Step[] => {
 				if (isSameType && ids.has(record.id)) return [];
 				const mergings = new Set<Merging>();
 				const { changes, patch, unwritable } = withLinksMoved(record, linking, this.target, (id) => {
