@@ -9,6 +9,7 @@ const sandbox = useSandbox({ contacts: 0 });
 const { add, record, undo, results } = undoing(sandbox);
 const { find, merge } = duplicatesOf(sandbox);
 const service = alteredService(sandbox);
+type Row = Awaited<ReturnType<typeof add>>;
 const links = (id: string) => [{ resource: 'contacts', id }];
 
 describe('a merge of two contacts', () => {
@@ -68,6 +69,19 @@ describe('a merge of two contacts', () => {
 		});
 		expect(await record('messages', ids.messages!)).toMatchObject({ contact_id: newId });
 	});
+});
+
+test('of two merges in a row, undone one after the other, the first undo is whole, and the second says what it left', async () => {
+	const [a, b, c] = await Promise.all(['A', 'B', 'C'].map(async (name) => await add('contacts', { last_name: name }))) as [Row, Row, Row];
+	const note = await add('notes', { body: 'Met', links: links(b.id) });
+	await merge([[a.id, b.id]], { survivor: 'id', survivorId: a.id }, { executionId: 'row1' });
+	await merge([[a.id, c.id]], { survivor: 'id', survivorId: c.id }, { executionId: 'row2' });
+	const { items } = await undo('row2');
+	const newId = items.find(({ id }) => id === a.id)!.new_id;
+	const now = { links: [{ id: newId }] };
+	expect(await record('notes', note.id)).toMatchObject(now);
+	expect((await undo('row1')).items).toMatchObject([{ id: b.id, result: 'undone' }, { id: note.id, result: 'conflict' }]);
+	expect(await record('notes', note.id)).toMatchObject(now);
 });
 
 describe('groups that cannot be merged', () => {

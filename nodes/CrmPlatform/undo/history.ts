@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { idText, isObject, scalarsIn } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { allCustomFields, customKeyOf } from '../fields/field';
+import { causeOf } from '../log/cause';
 import type { CrmEvent, EventMeaning } from '../log/crmEvent';
 import { compareInstants } from '../values/dates';
 import { canonicalText, fieldValue, hasField, hasSameValue } from './fieldValues';
@@ -80,15 +81,16 @@ export function addUpdateToUndo(history: RecordHistory, { sequence, data: { obje
 }
 
 /** Adds a change that someone else made. */
-export function addChangeByOthers(history: RecordHistory, { sequence, data }: CrmEvent, { change }: EventMeaning): void {
-	const { object, previous, changed } = data;
+export function addChangeByOthers(history: RecordHistory, event: CrmEvent, { change }: EventMeaning): void {
+	const { sequence, data: { object, previous, changed } } = event;
+	const isUndo = causeOf(event).origin?.purpose === 'undo';
 	history.isChangedByOthers = true;
 	// A record that is created again gets the values that it had when it was deleted.
 	if (change === 'deleted') return;
 	for (const [name, changes] of history.changes) {
 		if (changed.length > 0 && !changed.includes(name)) continue;
 		const values = previous && hasField(previous, name) ? { before: fieldValue(previous, name), after: fieldValue(object, name) } : undefined;
-		changes.push({ sequence, isOwn: false, ...(values && { values }), isOmitted: values !== undefined && isOmitted(object, name) });
+		changes.push({ sequence, isOwn: false, isUndo, ...(values && { values }), isOmitted: values !== undefined && isOmitted(object, name) });
 	}
 }
 
@@ -105,6 +107,8 @@ interface FieldChange {
 	sequence: number;
 	/** Whether it is to be undone. */
 	isOwn: boolean;
+	/** Whether an undo of other changes has made it. */
+	isUndo?: boolean;
 	/** Absent if the log does not have them, which only happens for others' changes. */
 	values?: { before: unknown; after: unknown };
 	/** Whether it cleared a custom field, and the service leaves out empty ones. */
@@ -119,6 +123,8 @@ export interface FieldHistory {
 	after: unknown;
 	/** Whether someone else has changed it since. */
 	isChangedByOthers: boolean;
+	/** Whether the last change by someone else was an undo. */
+	isUndoneByOthers?: boolean;
 	/** Sequence of the change that replaced `before`. */
 	firstSequence: number;
 	/** Sequence of the last change by someone else, if there is one; for one that the log lacks, of the change after it. */
@@ -140,9 +146,9 @@ interface EntryHistory {
 /** Replays the changes of a field, as if those to undo had not been made. */
 export function replay(changes: FieldChange[]): FieldHistory {
 	let history: FieldHistory | undefined;
-	for (const { sequence, isOwn, values: { before, after } = { before: null, after: null } } of changes) {
+	for (const { sequence, isOwn, isUndo = false, values: { before, after } = { before: null, after: null } } of changes) {
 		if (!isOwn) {
-			if (history) Object.assign(history, { isChangedByOthers: true, othersSequence: sequence });
+			if (history) Object.assign(history, { isChangedByOthers: true, isUndoneByOthers: isUndo, othersSequence: sequence });
 		} else if (history && !history.isChangedByOthers && hasSameValue(history.after, before)) history.after = after;
 		else {
 			const othersSequence = history && (history.isChangedByOthers ? history.othersSequence : sequence);

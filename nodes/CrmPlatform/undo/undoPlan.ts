@@ -260,8 +260,9 @@ function restoringChanges(
 		if (areEntriesUndone && isShared && linkField && Array.isArray(from)) {
 			const { list, hasKeptEntries } = withEntriesUndone(from, values, replaceIds, takesPrecedence);
 			undoneLists.set(name, list);
-			// Others have since decided about all entries that the workflow has changed.
-			const isKept = hasKeptEntries && writable.isSame(name, from, list);
+			// Others have since decided about all entries that the workflow has changed. After an undo of later changes, an entry
+			// may be there under the new ID of its record.
+			const isKept = values.isUndoneByOthers ? values.entries.some(({ isChangedByOthers }) => isChangedByOthers) : hasKeptEntries && writable.isSame(name, from, list);
 			setField(target!, name, isKept ? withEntriesUndone(from, values, replaceIds, true).list : list);
 			setField(left!, name, from);
 			if (!isKept) setField(base!, name, from);
