@@ -44,12 +44,6 @@ test('a description is read once for all executions that start at once', async (
 	expect([new Set(documents).size, loadCount()]).toEqual([1, 1]);
 });
 
-test('accounts with the same description share it', async () => {
-	const { load, loadCount } = service('https://shared.example', () => 'Same');
-	expect(await load('one')).toBe(await load('two'));
-	expect(loadCount()).toBe(2);
-});
-
 test('accounts never see another account’s description', async () => {
 	const { load } = service('https://apart.example', (account) => account);
 	const [first, second] = [await load('one'), await load('two')];

@@ -3,8 +3,6 @@ import { resolve } from 'node:path';
 import { DateTime, Settings } from 'luxon';
 import type { IDataObject } from 'n8n-workflow';
 
-import { newBrowser } from '../sandbox/harness/scripted-browser.ts';
-import { fillIn } from '../sandbox/harness/console.ts';
 import { nodeRuns } from '../support/node-runs.ts';
 import { byId, create, getMany, mapped, on } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -120,16 +118,4 @@ test('a custom object is defined, given a field, and has a record', async () => 
 	await run(create('customField', { resource: 'custom-objects/cars/records', key: 'name', label: 'Name', type: 'text' }));
 	const record = { ...create('customObjectRecord', {}), fields: mapped({ 'custom_fields.name': 'M-AB 1' }), objectKey: byId('cars') };
 	expect(await run(record)).toMatchObject([{ title: 'M-AB 1' }]);
-});
-
-test('a custom object that was made in the console has a record by the node', async () => {
-	const admin = newBrowser((path, init) => fetch(sandbox.url + path, init));
-	await admin.signIn('admin');
-	const object = { key: 'boats', label_singular: 'Boat', label_plural: 'Boats', primary_field: 'name' };
-	await fillIn(admin, '/records/custom-objects/new', '/records/custom-objects', object);
-	const field = { resource: 'custom-objects/boats/records', key: 'name', label: 'Name', type: 'text' };
-	await fillIn(admin, '/records/custom-fields/new', '/records/custom-fields', field);
-	const record = { ...create('customObjectRecord', {}), fields: mapped({ 'custom_fields.name': 'Nordstern' }), objectKey: byId('boats') };
-	expect(await run(record)).toMatchObject([{ title: 'Nordstern' }]);
-	expect((await admin.open('/records/custom-objects.boats.records')).html).toContain('Nordstern');
 });

@@ -55,18 +55,6 @@ test('a user’s subscription gets only events of records that they may see', as
 	await asSales('DELETE', `/v1/webhooks/${next.id}`);
 });
 
-test('an API key’s subscription gets a change of owner like any other change', async () => {
-	const { id } = await subscribe(asAccount, ['contact.*']);
-	const contact = await contactOf(sales, 'handed over');
-	await asAccount('PATCH', `/v1/contacts/${contact.id}`, { owner_id: admin });
-	await asAccount('PATCH', `/v1/contacts/${contact.id}`, { owner_id: null });
-	await asAccount('DELETE', `/v1/contacts/${contact.id}`);
-	const events = await receiver.events(4);
-	expect(events.map(({ type }) => type)).toEqual(['contact.created', 'contact.updated', 'contact.updated', 'contact.deleted']);
-	expect(events.map(({ data }) => data.object.owner_id)).toEqual([sales, admin, null, null]);
-	await asAccount('DELETE', `/v1/webhooks/${id}`);
-});
-
 test('an event of a record that a user may not see does not exist', async () => {
 	const { id } = await contactOf(admin, 'foreign');
 	const { body } = await asAccount('GET', '/v1/events?type=contact.created&limit=500');

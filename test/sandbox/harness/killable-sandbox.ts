@@ -62,7 +62,7 @@ export function startKillable(db: string, options: { port?: number; flags?: stri
  * @param options.signal kills the process
  * @throws Error if the process ends before it listens
  */
-export async function startSandboxProcess(
+async function startSandboxProcess(
 	db: string,
 	{ port = 0, flags = '', signal }: { port?: number; flags?: string; signal?: AbortSignal } = {},
 ): Promise<{ child: ChildProcess; url: string }> {
