@@ -114,7 +114,7 @@ export class NotationAdvice {
 			if (refused === 0) return [];
 			const fitting = candidates.filter((_, i) => read[i] === values && split[i] === refused);
 			if (fitting.length > 0) return [`${values} of ${values} values of “${field.label}” are ${fitting.map((candidate) => candidate.words).join(', and could be ')}: choose Values In → ${fitting.map((candidate) => candidate.advice).join(', or ')}.`];
-			if (unknown.size > 0) return [`“${field.label}” does not have the choices ${listed([...unknown].map((text) => `“${text}”`))}: say what they mean in Values In → Value Map, such as ${[...unknown][0]} → ${String(field.choices?.[0]?.value)}.`];
+			if (unknown.size > 0) return [`“${field.label}” does not have the choices ${listed([...unknown].map((text) => `“${text}”`))}: say what each means in Values In → Value Map. The choices are ${listed((field.choices ?? []).map(({ label }) => label), maxChoices)}.`];
 			if (isPhone(field)) return [`${refused} of ${values} values of “${field.label}” have no country code: choose Values In → Default Country for Phones if they are of one country.`];
 			return [];
 		});
@@ -127,3 +127,4 @@ export class NotationAdvice {
 }
 
 const maxUnknown = 10;
+const maxChoices = 20;

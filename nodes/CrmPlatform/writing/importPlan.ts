@@ -56,6 +56,9 @@ export interface ImportPlan extends ImportTarget {
 	refusesRepeated: boolean;
 }
 
+/** A sentence about one of several files. */
+export const inFile = ({ name }: Pick<ImportPlan, 'name'>, text: string): string => (name === undefined ? text : `${name}: ${text}`);
+
 /** Maximum rows of one job, which limits the rows in memory and the rows that an interrupted service has to repeat. */
 const rowsPerJob = 5_000;
 /**
@@ -113,7 +116,7 @@ export async function* plannedSlices(
 		}
 	}
 	if (slice.length > 0) yield slice;
-	for (const sentence of advice?.all() ?? []) execution.api.notices.add(sentence);
+	for (const sentence of advice?.all() ?? []) execution.api.notices.add(inFile(plan, sentence));
 	if (failure) throw failure;
 }
 

@@ -2,7 +2,7 @@ import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
 
 import type { FileRecords } from '../files/rows';
 import type { Execution } from '../model';
-import type { ImportPlan, PlannedRow } from './importPlan';
+import { inFile, type ImportPlan, type PlannedRow } from './importPlan';
 import type { RowKeys } from './importKeys';
 import { hasWriteOncePer } from './writeOne';
 import { reportFiles, type ReportFiles } from './importReport';
@@ -89,10 +89,15 @@ export class ImportProgress {
 		const problem = fileProblem === undefined ? undefined : `The file was read up to row ${this.lastRow} only. ${fileProblem}`;
 		const files = (await this.report?.end()) ?? {};
 		if (plan.isPreview) {
-			execution.api.notices.add('Preview: nothing was written. Turn off Preview to import the file.');
+			const advice = plan.isLinking ? [] : plan.missing.advice.map((text) => inFile(plan, text));
+			const { notices } = execution.api;
+			const earlier = [...notices];
+			notices.clear();
+			// What n8n shows first has to say what has happened.
+			for (const text of ['Preview: nothing was written. Turn off Preview to import.', ...refusedRows(plan, counts), ...earlier, ...advice]) notices.add(text);
 			delete files.done;
 			if (counts.failed === 0) delete files.failed;
-		}
+		} else if (!plan.isLinking) for (const text of refusedRows(plan, counts)) execution.api.notices.add(text);
 		if (!plan.isLinking) noteOutcome(execution, counts, { file: this.file, problem, plan });
 		if (notice !== undefined) execution.api.notices.add(inFile(plan, notice));
 		return { json: { ...this.result(problem), repeated, created_besides: plan.missing.summary }, files };
@@ -125,23 +130,19 @@ export class ImportProgress {
 const undoOf = (execution: Execution): string =>
 	hasWriteOncePer(execution) ? 'Change → Undo → A Workflow, Since the import' : `Change → Undo → An Execution → ${execution.identity.execution}`;
 
-/** A sentence about one of several files. */
-const inFile = ({ name }: ImportPlan, text: string): string => (name === undefined ? text : `${name}: ${text}`);
+function refusedRows(plan: ImportPlan, { rows, failed }: Counts): string[] {
+	if (failed === 0 || plan.isLinking) return [];
+	const are = plan.isPreview ? 'would be refused. The file “failed” has them with the reasons.' : 'were refused. The file “failed” has them with the reasons: correct it and import it again.';
+	return [inFile(plan, `${failed} of ${rows} rows ${are}`)];
+}
 
 function noteOutcome(
 	{ api }: Execution,
-	{ rows, failed, unknown, left_out: leftOut }: Counts,
+	{ rows, unknown, left_out: leftOut }: Counts,
 	{ file: { title, unnamed }, problem, plan }: { file: FileRecords; problem: string | undefined; plan: ImportPlan },
 ): void {
 	const { isPreview } = plan;
 	const note = (text: string) => api.notices.add(inFile(plan, text));
-	if (failed > 0) {
-		note(
-			isPreview
-				? `${failed} of ${rows} rows would be refused. The file “failed” has them with the reasons.`
-				: `${failed} of ${rows} rows were refused. The file “failed” has them with the reasons: correct it and import it again.`,
-		);
-	}
 	if (leftOut > 0) {
 		note(`${leftOut} values ${isPreview ? 'would be' : 'were'} left out because their fields cannot take them. The file “left_out” has them with the reasons.`);
 	}

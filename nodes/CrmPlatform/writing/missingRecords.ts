@@ -8,6 +8,7 @@ import { isCreated } from '../mapping/locator';
 import { storedParameter } from '../mapping/storedParameter';
 import type { Execution } from '../model';
 import { readText } from '../values/readers';
+import { listed } from '../base/lists';
 import { foldedText, normalizedName } from '../values/foldedText';
 import { keyDigest } from '../base/digest';
 import { versionOf, writeAsRead } from './replace';
@@ -17,6 +18,8 @@ import { writeOne } from './writeOne';
 export class MissingRecords {
 	/** By collection, or kind of something else, and by name. */
 	private readonly byName = new Map<string, Map<string, { name: unknown; id: Promise<unknown> }>>();
+	/** The collections of records that rows name, and that are not created. */
+	private readonly unknown = new Set<string>();
 	private readonly execution: Execution;
 	private readonly collections: readonly string[];
 	private readonly isPreview: boolean;
@@ -50,6 +53,7 @@ export class MissingRecords {
 
 	/** @returns the ID of the new record, or of the user who stands for unknown ones; undefined refuses the name */
 	idFor: NonNullable<Execution['missingId']> = async (collection, text) => {
+		if (!this.creates(collection)) this.unknown.add(collection);
 		if (collection === 'users') return this.ownerId;
 		const values = this.collections.includes(collection) ? valuesNamed(collection, text) : undefined;
 		if (!values) return undefined;
@@ -90,6 +94,15 @@ export class MissingRecords {
 		getOrCreate(this.byName, kind, () => new Map()).set(foldedText(name), { name, id: Promise.resolve() });
 	}
 
+	/** Which options would create the records that do not exist, or replace them. */
+	get advice(): string[] {
+		const chosen = [...this.unknown].flatMap((collection) => creatable[collection] ?? []);
+		return [
+			...(chosen.length > 0 ? [`Some of the named ${listed(chosen).toLowerCase()} do not exist: to create them, choose Create What Is Missing → ${listed(chosen)}.`] : []),
+			...(this.unknown.has('users') && this.ownerId === undefined ? ['Some owners are no users: enter the email of one in Owner for the Others.'] : []),
+		];
+	}
+
 	/** For the output: what was created, or would be. */
 	get summary(): IDataObject[] {
 		return [...this.byName].map(([records, names]) => ({
@@ -101,6 +114,9 @@ export class MissingRecords {
 }
 
 export const chosenToCreate = (n8n: IExecuteFunctions): string[] => n8n.getNodeParameter('options.createMissing', 0, []) as string[];
+
+/** The choices of *Create What Is Missing* for records, by collection. */
+const creatable: Record<string, string | undefined> = { companies: 'Companies', pipelines: 'Pipelines and Stages', tags: 'Tags' };
 
 const namesShown = 50;
 
