@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { currentFields, customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
+import { currentFields, customFilters } from '../api/customFields';
 import { path as pathOf } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
 import { filterQuery } from '../api/lists/filterQuery';
@@ -14,6 +14,7 @@ import { allCustomFields, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { valueIn } from '../fields/keys';
 import { firstRecords, identified, maxIds, wholeListIfShort, withFields, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
+import { customFieldsIfAny } from '../mapping/acceptedFields';
 import type { Resource } from '../model';
 import { canonicalText } from '../undo/fieldValues';
 import { withNewId } from '../undo/links';
@@ -48,13 +49,13 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 			throw new Error(`The CRM cannot update the records of /v1${resource.path}, so their links would be lost. Nothing was written.`);
 		}
 		for (const path of list && update ? await collectionPathsOf(api, resource) : []) {
-			const custom = update!.fields.some(({ name }) => name === allCustomFields) ? await readCustomFieldsIfAllowed(api, path) : { fields: [], readOnly: [], unwritableNames: [] };
-			if (!custom) throw new Error('The credential may not read the definitions of custom fields, so links in them would be lost. Nothing was written. Use a credential that may read custom fields.');
+			const custom = await customFieldsIfAny(api, path, update!.fields);
+			if (!custom && update!.fields.some(({ name }) => name === allCustomFields)) throw new Error('The credential may not read the definitions of custom fields, so links in them would be lost. Nothing was written. Use a credential that may read custom fields.');
 			const filters = [...list!.filters, ...customFilters(list!, currentFields(custom))];
 			const linksTo = (field: Field) => isRecordLink(field) && (field.collection === target || field.linksTo?.includes(target));
 			const links = [...update!.fields, ...currentFields(custom)].filter(linksTo).map((field) => {
 				const filter = filters.find(({ name, linksTo: kinds }) => (field.linksTo ? kinds?.includes(target) : name === field.name));
-				if (filter) return { field, filter, isWritable: !custom.readOnly.includes(field) };
+				if (filter) return { field, filter, isWritable: custom?.readOnly.includes(field) !== true };
 				throw new Error(`The CRM cannot find records of ${path} by ${field.label}, so links in it would be lost. Nothing was written.`);
 			});
 			const fields = ['version', ...links.map(({ field: { path: [name = ''] } }) => name)];

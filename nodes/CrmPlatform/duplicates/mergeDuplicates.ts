@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { inParallel } from '../api/inParallel';
 import { isAnsweredWith, recordName } from '../api/record';
 import { occurrences } from '../base/maps';
@@ -11,6 +10,7 @@ import { comparison, type Change, type RecordComparison } from '../changes/merge
 import { checkMaximum, type PlannedChange } from '../changes/plan';
 import { allCustomFields, type Field } from '../fields/field';
 import { recordsById, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
+import { customFieldsIfAny } from '../mapping/acceptedFields';
 import { collectionPath } from '../mapping/locator';
 import { refuseDiffering } from '../mapping/sameForAll';
 import type { Execution, MayContinue, Operation, Resource, Result, Results } from '../model';
@@ -67,7 +67,7 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 	const path = collectionPath(execution, 0);
 	const target = decodeURIComponent(path.replace(/^\/v1\//, ''));
 	const linking = await linkingCollections(api, linkingTypes, target);
-	const custom = await readCustomFieldsIfAllowed(api, path);
+	const custom = await customFieldsIfAny(api, path, update?.fields ?? []);
 	const unique = new Set(upsert?.match?.values);
 	const fields = [...(update?.fields ?? []).map((field): Field => (unique.has(field.name) ? { ...field, unique: true } : field)), ...(custom?.fields ?? [])];
 	const written = mergedFields(fields, readRules(execution));

@@ -48,7 +48,6 @@ export class UndoFields {
 
 	canUpdate = (name: string): boolean => this.members.update.has(topLevelName(name));
 	canCreate = (name: string): boolean => this.members.create.has(topLevelName(name));
-	canWrite = (name: string): boolean => this.canUpdate(name) || this.canCreate(name);
 
 	/** Whether a custom field still exists and is writable; true if the custom fields cannot be read. */
 	hasCustomField = (name: string): boolean => this.custom?.fields.some((field) => field.name === eventName(name)) ?? true;
