@@ -118,8 +118,7 @@ test('records whose position is lost do not arrive again', async () => {
 	const { clock, n8n, service, choose, publish, started } = await pollWorld();
 	const records = ['r0', 'r1', 'r2'].map((id) => ({ id }));
 	const reader = {
-		path: '/v1/as',
-		scope: 's',
+		options: { path: '/v1/as', entered: '', filters: [] },
 		page: async () => ({ records }),
 		lastOf: () => undefined,
 		isNewerThan: () => false,
