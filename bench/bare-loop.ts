@@ -23,21 +23,26 @@ export async function bareContacts(server: Server, query: string): Promise<unkno
 	return records;
 }
 
-/** Creates contacts in batches, a few at a time, and returns the records. */
-export async function bareCreates(server: Server, items: unknown[]): Promise<unknown[]> {
-	const records: unknown[] = [];
+interface BatchResult {
+	status: number;
+	/** The record, except after a deletion. */
+	data: { id: string; contact_id?: string };
+}
+
+/** Writes records in batches, a few at a time, and returns the results. */
+export async function sendBatches(server: Server, path: string, items: object[]): Promise<BatchResult[]> {
+	const allResults: BatchResult[] = [];
 	await inBatches(items, async (batch) => {
-		const body = JSON.stringify({ items: batch });
-		const key = { 'Idempotency-Key': randomUUID() };
-		const text = await server.call('POST', '/v1/contacts/batch/create', body, key);
-		const { results } = JSON.parse(text) as { results: Array<{ data?: unknown }> };
-		for (const { data } of results) if (data) records.push(data);
+		const text = await server.call('POST', path, JSON.stringify({ items: batch }), { 'Idempotency-Key': randomUUID() });
+		const { results } = JSON.parse(text) as { results: BatchResult[] };
+		if (results.some(({ status }) => status >= 400)) throw new Error(text);
+		allResults.push(...results);
 	});
-	return records;
+	return allResults;
 }
 
 /** Sends items in batches, a few at a time. */
-export async function inBatches<Item>(items: Item[], send: (batch: Item[]) => Promise<void>): Promise<void> {
+async function inBatches<Item>(items: Item[], send: (batch: Item[]) => Promise<void>): Promise<void> {
 	let next = 0;
 	const lane = async () => {
 		while (next < items.length) {

@@ -21,8 +21,8 @@ interface Connector {
 	undo(execution: string, since: string): Promise<INodeExecutionData[]>;
 	/** Syncs contacts with the items. @returns the number of items of each output */
 	sync(items: IDataObject[], more: IDataObject): Promise<number[]>;
-	/** Runs a node, by default the action node. */
-	run(parameters: IDataObject, items?: IDataObject[], node?: string): Promise<INodeExecutionData[]>;
+	/** Runs a node of the package by its name, by default the action node, or another one. */
+	run(parameters: IDataObject, items?: IDataObject[], node?: string | Parts['node']): Promise<INodeExecutionData[]>;
 }
 
 /** The engine with which n8n evaluates expressions: by default `vm`, in an isolate. */
@@ -57,8 +57,8 @@ export const mapped = (value: Record<string, string>) => ({
 /** @param baseUrl of the service, as in the credential */
 export function connectorTo(baseUrl: string): Connector {
 	const credential = { baseUrl, apiKey: 'KEY' };
-	const run: Connector['run'] = async (parameters, items, name = 'CrmPlatform') =>
-		(await runIn({ ...connectorParts(), node: nodeNamed(name) }, { credential, parameters: parameters as INodeParameters, ...(items && { items }) })).items;
+	const run: Connector['run'] = async (parameters, items, node = 'CrmPlatform') =>
+		(await runIn({ ...connectorParts(), node: typeof node === 'string' ? nodeNamed(node) : node }, { credential, parameters: parameters as INodeParameters, ...(items && { items }) })).items;
 	return {
 		run,
 		contacts: ({ simplify = true, options = {} } = {}) =>

@@ -1,3 +1,4 @@
+import { benchCount, benchMerge, benchNames } from './daily.ts';
 import { benchFiles, benchFilesBesideN8n } from './files.ts';
 import { benchNode } from './node.ts';
 import { benchPeers } from './peers/bench-peers.ts';
@@ -13,6 +14,9 @@ const benchmarks: Record<string, (size?: number) => Promise<void>> = {
 		publish({ name: 'files', ours: 'node', bare: 'bare jobs', rows: await benchFiles(size) }, size === undefined);
 		publish({ name: 'files-beside-n8n', ours: 'Import File', bare: 'Extract from File, Create', rows: await benchFilesBesideN8n(size) }, size === undefined);
 	},
+	names: async (size) => publish({ name: 'names', ours: 'with names', bare: 'without', rows: await benchNames(size) }, size === undefined),
+	count: async (size) => publish({ name: 'count', ours: 'Count', bare: 'Get Many, Summarize', rows: await benchCount(size) }, size === undefined),
+	merge: async (size) => publish({ name: 'merge', ours: 'node', bare: 'bare loop', rows: await benchMerge(size) }, size === undefined),
 	peers: benchPeers,
 	scale: benchScale,
 	sync: async (size) => publish({ name: 'sync', ours: 'node', bare: 'bare loop', rows: await benchSync(size) }, size === undefined),

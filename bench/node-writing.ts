@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { bareCreates } from './bare-loop.ts';
+import { sendBatches } from './bare-loop.ts';
 import type { IDataObject } from 'n8n-workflow';
 import { automatic, connectorTo, type ExpressionEngine, mapped } from './connector.ts';
 import { type Pair, type Row, rowOf, sideBySide, time } from './measure.ts';
@@ -57,7 +57,7 @@ const create = (server: Server, creates: number, fields: IDataObject, engine?: E
 			const creating =
 				which === 'ours'
 					? connectorTo(server.url).create(items, fields, engine)
-					: bareCreates(server, items);
+					: sendBatches(server, '/v1/contacts/batch/create', items);
 			const { length } = await creating;
 			if (length !== creates) throw new Error(`${length} of ${creates} were created.`);
 		});

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import type { Row } from './measure.ts';
+import { markdownTable } from './peers/markdown.ts';
 
 export interface Report {
 	/** Also the file's name: bench/results/<name>.md */
@@ -24,29 +25,9 @@ export function publish(report: Report, isWhole: boolean): void {
 	writeFileSync(resolve(folder, `${report.name}.json`), `${json}\n`);
 }
 
-/** As Markdown that is readable as plain text. */
 function table({ ours, bare, rows }: Omit<Report, 'name'>): string {
-	const cells = [
-		['', 'unit', ours, bare, 'ratio'],
-		...rows.map((row) => [
-			row.label,
-			row.unit,
-			rounded(row.ours),
-			rounded(row.bare),
-			(row.ours / row.bare).toFixed(2),
-		]),
-	];
-	const widths = cells[0]!.map((_, column) =>
-		Math.max(...cells.map((line) => line[column]!.length)),
-	);
-	const lines = cells.map((line) => {
-		const padded = line.map((cell, column) =>
-			column < 2 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!),
-		);
-		return `| ${padded.join(' | ')} |`;
-	});
-	const rule = widths.map((width, column) => `${'-'.repeat(width + 1)}${column < 2 ? '-' : ':'}`);
-	return [lines[0], `|${rule.join('|')}|`, ...lines.slice(1)].join('\n');
+	const lines = rows.map((row) => [row.label, row.unit, rounded(row.ours), rounded(row.bare), (row.ours / row.bare).toFixed(2)]);
+	return markdownTable([['', 'unit', ours, bare, 'ratio'], ...lines], 2);
 }
 
 /** Three digits are enough: more would be smaller than the machine's noise. */

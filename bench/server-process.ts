@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { Agent, request } from 'node:http';
+import http from 'node:http';
 import { resolve } from 'node:path';
 import { residentMemory } from './peak-memory.ts';
 
@@ -41,8 +41,8 @@ export async function startServer(args: string[]): Promise<ServerProcess> {
 export const startDistance = async (url: string, roundTripMs: number): Promise<ServerProcess> =>
 	await startServer([resolve('bench', 'distance.ts'), url, `${roundTripMs}`]);
 
-/** A server that is already running. */
-export function serverAt(url: string): Server {
+/** A server that is already running. @param protocol with https, the module `node:https` */
+export function serverAt(url: string, { Agent, request }: Pick<typeof http, 'Agent' | 'request'> = http): Server {
 	const agent = new Agent({ keepAlive: true });
 	return {
 		url,

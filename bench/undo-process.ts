@@ -1,5 +1,6 @@
 import { json } from 'node:stream/consumers';
-import { bareUpdates, type FormerValues } from './bare-undo.ts';
+import { sendBatches } from './bare-loop.ts';
+import type { FormerValues } from './bare-undo.ts';
 import { connectorTo } from './connector.ts';
 import { peakGrowth } from './peak-memory.ts';
 import { serverAt } from './server-process.ts';
@@ -20,6 +21,6 @@ const before = which === 'bare' ? task.before : [];
 task.before = [];
 // The memory of what the first request loads is not the records'.
 await connectorTo(url).contacts({ options: { onePage: true } });
-const work = async () => (which === 'ours' ? await connectorTo(url).undo(execution, since) : await bareUpdates(serverAt(url), before));
+const work = async () => (which === 'ours' ? await connectorTo(url).undo(execution, since) : await sendBatches(serverAt(url), '/v1/contacts/batch/update', before));
 console.log(await peakGrowth(work));
 process.exit();

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
-import { bareUpdates, readFormerValues, type FormerValues } from './bare-undo.ts';
+import { sendBatches } from './bare-loop.ts';
+import { readFormerValues, type FormerValues } from './bare-undo.ts';
 import { buildConnector, connectorTo, instanceId } from './connector.ts';
 import { type Row, time } from './measure.ts';
 import { runJob } from './run-job.ts';
@@ -62,7 +63,7 @@ async function all(near: Server, far: Server, before: FormerValues[]): Promise<R
 		const { execution, since } = await wrongImport(near, before);
 		const milliseconds = await time(async () => {
 			if (which === 'ours') await connectorTo(far.url).undo(execution, since);
-			else await bareUpdates(far, before);
+			else await sendBatches(far, '/v1/contacts/batch/update', before);
 		});
 		await expectUndone(near, before);
 		return milliseconds;

@@ -7,6 +7,7 @@ const run = promisify(execFile);
 /** The heading of the results that each benchmark prints. */
 const benchmarks = {
 	...{ node: '# node', sync: '# sync', undo: '# undo', scale: '# scale' },
+	...{ names: '# names', count: '# count', merge: '# merge' },
 	...{ files: '# files-beside-n8n', peers: '### In a new process' },
 };
 
