@@ -29,11 +29,12 @@ test('headers of a spreadsheet are matched by name or label, choices by label', 
 });
 
 test('usual names of other systems are matched if the values of one name alone fit, and the user is told', async () => {
-	const row = { Surname: 'A', 'E-mail Address': 'a@names.example', Mobile: '+34915550142', phone: '', 'Work City': 'A', 'Home City': 'B' };
+	const others = { phone: '', 'Work City': 'A', 'Home City': 'B', state: 'active', url: 'x' };
+	const row = { Surname: 'A', 'E-mail Address': 'a@names.example', Mobile: '+34915550142', ...others };
 	const { items, hints } = await run(create('contact', automatic), [row]);
 	expect(items[0]!.json).toMatchObject({ last_name: 'A', email: 'a@names.example', phone: '+34915550142', address: null });
 	expect(hints.join()).toContain('“Surname” into “Last Name”, “E-mail Address” into “Email”, “Mobile” into “Phone”.');
-	expect(hints.join()).toContain('no such field: Work City, Home City.');
+	expect(hints.join()).toContain('no such field: Work City, Home City, state, url.');
 });
 
 describe('an empty cell', () => {

@@ -8,7 +8,7 @@ import { isPhone } from '../fields/notations';
 import { externalId } from '../lookUp/sourceIds';
 import { isBlank } from '../values/blank';
 import { FieldNames, meaningText, wordsOf, type Meaning } from './fieldNames';
-import { isPartOfAddress, kindOfAddress, UsualNames, withoutSuffix } from './foreignNames';
+import { isAmbiguousInItems, isPartOfAddress, kindOfAddress, UsualNames, withoutSuffix } from './foreignNames';
 
 /** A column of a table, or a name that its records have. */
 export interface Column {
@@ -120,7 +120,8 @@ export function usualNamesIn(objects: IDataObject[], target: MatchedFields, othe
 	if (![...names].some((name) => usual.fieldOf(name) !== fieldNames.meaningsOf(name)[0])) return new Map();
 	const columns = new Map<string, Column>();
 	for (const [i, object] of objects.entries()) addToColumns(columns, i, object);
-	const matches = matchColumns([...columns.values()], target, new Map(otherNames.map((name) => [name, undefined])));
+	const left = [...names].filter((name) => isAmbiguousInItems(name) && fieldNames.meaningsOf(name).length === 0);
+	const matches = matchColumns([...columns.values()], target, new Map([...otherNames, ...left].map((name) => [name, undefined])));
 	return new Map(
 		matches.flatMap(({ name, meaning, isRenamed, isReplaced }): Array<[string, Field | undefined]> => {
 			if (isReplaced) return [[name, undefined]];

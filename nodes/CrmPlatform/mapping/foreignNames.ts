@@ -58,6 +58,17 @@ const foreignNames: Record<string, string> = {
 	tag_ids: 'tag, tag list, labels, label, categories, category, groups, group membership, etiquetas, schlagwörter',
 };
 
+/**
+ * Words that other programs also use for something else: the state of a job, the URL of a request. A file is previewed;
+ * in items, which are not, they are names of fields only where the CRM uses them.
+ */
+const ambiguousInItems = new Set(
+	'about, cap, categories, category, code, deal, details, first, group, groups, item id, job, label, labels, land, last, lead, locale, parent, person, phase, position, role, source, source id, state, tag, title, topic, url, value, via, wert'
+		.split(', ').map(wordsOf),
+);
+
+export const isAmbiguousInItems = (name: string): boolean => ambiguousInItems.has(wordsOf(name));
+
 /** What a record of a collection is called in names of files, and of columns such as `Person - Phone`, `Deal Stage` or `Account ID`. */
 export const recordWords: Record<string, string[]> = {
 	contacts: ['contact', 'person', 'lead', 'kontakt', 'kontakte', 'contacto', 'contatto'],
