@@ -9,7 +9,7 @@ import {
 import { credentials, propertiesOf } from './actionProperties';
 import { execute } from './execute';
 import { withReasons } from './pickers/editorContext';
-import { getDuplicateFields } from './pickers/listOptions';
+import { getDuplicateFields, getMergedFields } from './pickers/listOptions';
 import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
 import { searchLinked } from './pickers/linkPickers';
 import { searchCustomObjects } from './pickers/searchRecords';
@@ -40,7 +40,7 @@ export class CrmPlatformDuplicates implements INodeType {
 	methods = {
 		credentialTest: { testCredential },
 		listSearch: { searchCustomObjects, searchLinked },
-		loadOptions: withReasons({ getDuplicateFields, getFilterChoices, getFilterFields, getFilterOperators }),
+		loadOptions: withReasons({ getDuplicateFields, getFilterChoices, getFilterFields, getFilterOperators, getMergedFields }),
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {

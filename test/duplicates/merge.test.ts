@@ -1,12 +1,15 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { CrmPlatformDuplicates } from '../../nodes/CrmPlatform/CrmPlatformDuplicates.node';
 import { alteredService } from '../support/altered-service.ts';
 import { duplicatesOf } from '../support/duplicates-node.ts';
+import { picker } from '../support/node-runs.ts';
+import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 import { undoing } from '../support/undo-node.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
-const { add, record, undo, results } = undoing(sandbox);
+const { add, as, record, undo, results } = undoing(sandbox);
 const { find, merge } = duplicatesOf(sandbox);
 const service = alteredService(sandbox);
 type Row = Awaited<ReturnType<typeof add>>;
@@ -87,7 +90,7 @@ test('of two merges in a row, undone one after the other, the first undo is whol
 describe('groups that cannot be merged', () => {
 	test('get a sentence each, and the others are merged', async () => {
 		const people = await Promise.all(Array.from({ length: 6 }, async (_, i) => (await add('contacts', { last_name: `Bad ${i}` })).id));
-		await sandbox.call('DELETE', `/v1/contacts/${people[5]}`);
+		await as('merge-of-workflow', op.deleteRecord('contact', people[5]!));
 		const pair = (first: number) => [people[first], people[first + 1]];
 		const groups = [[people[0]], pair(0), pair(1), [people[2], people[5]], 'con_none, con_other', pair(3)];
 		const { items } = await merge(groups);
@@ -176,6 +179,19 @@ describe('nothing is lost', () => {
 		expect(item).toMatchObject({ result: 'merged', reason: null });
 		expect(survivor).toMatchObject({ email: 'late@x.example', job_title: 'New' });
 	});
+});
+
+test('fields with one value are offered as common ones, and those that can be written for rules', async () => {
+	const node = new CrmPlatformDuplicates();
+	const { getDuplicateFields, getMergedFields } = node.methods.loadOptions;
+	const setup = { credential: sandbox.credential, parameters: { authentication: 'apiKey', resource: 'contact' }, node };
+	const offered = async (load: NonNullable<typeof getMergedFields>) => (await picker(load, setup)).map(({ value }) => value);
+	const [common, written] = [await offered(getDuplicateFields!), await offered(getMergedFields!)];
+	expect(common).toEqual(expect.arrayContaining(['name+company_id', 'name', 'email', 'external_id']));
+	expect(common).toEqual(expect.not.arrayContaining(['tag_ids']));
+	expect(written).toEqual(expect.arrayContaining(['tag_ids', 'address', 'email']));
+	expect(written).toEqual(expect.not.arrayContaining(['name+company_id']));
+	await expect(find(['tag_ids'])).rejects.toThrow('no field tag_ids with one value');
 });
 
 test('names that differ in letters, and numbers that are no phone numbers, are not the same', async () => {

@@ -57,7 +57,7 @@ export const survivorId: INodeProperties = {
 	description: 'The ID of the record that stays, one of Records',
 };
 
-const ruleField = listedChoice({ displayName: 'Field Name or ID', name: 'field', description: 'The field.' }, 'getDuplicateFields', fieldsDependOn);
+const ruleField = listedChoice({ displayName: 'Field Name or ID', name: 'field', description: 'The field.' }, 'getMergedFields', fieldsDependOn);
 
 const fieldRule: INodeProperties = {
 	displayName: 'Value',

@@ -5,7 +5,8 @@ import type { Query } from '../api/http/path';
 import { parallelReads } from '../api/inParallel';
 import { readAll } from '../api/lists/parallel';
 import { getOrCreate } from '../base/maps';
-import { allCustomFields, fieldNamed, labelFor, type Field } from '../fields/field';
+import { allCustomFields, labelFor, type Field } from '../fields/field';
+import { valueShape } from '../fields/fieldKinds';
 import { allValuesIn, listNameOf, looseText, valueIn } from '../fields/keys';
 import { identified, withFields, type IdentifiedRecord } from '../lookUp/lookUp';
 import { readFilters } from '../mapping/filterValues';
@@ -30,7 +31,7 @@ export const findDuplicates: Operation = {
 };
 
 /** A field by which records are compared. */
-type RuleField = Pick<Field, 'name' | 'path' | 'label' | 'type'>;
+type RuleField = Pick<Field, 'name' | 'path' | 'label' | 'type' | 'collection'>;
 
 async function find(execution: Execution, item: number, queries: Query[]): Promise<IDataObject[]> {
 	const { api, n8n } = execution;
@@ -39,11 +40,11 @@ async function find(execution: Execution, item: number, queries: Query[]): Promi
 	const names = listIn(n8n.getNodeParameter(sharedFields.name, item)).map(String);
 	if (names.length === 0) throw new Error('Same Field Names or IDs: choose at least one field that duplicates have in common.');
 	const custom = names.some((name) => name.includes(allCustomFields)) ? currentFields(await readCustomFieldsIfAllowed(api, path)) : [];
-	const comparableFields: RuleField[] = [...described.map(({ name, label }) => fieldNamed(name, { label })), ...custom];
+	const comparableFields: RuleField[] = [...described, ...custom].filter((field) => valueShape(field) === 'single');
 	const rules = names.map((name) => name.split('+').map((part) => {
 		const field = comparableFields.find((candidate) => candidate.name === part.trim());
 		if (field) return field;
-		throw new Error(`Same Field Names or IDs: the CRM has no field ${part.trim()}. Choose another one.`);
+		throw new Error(`Same Field Names or IDs: the CRM has no field ${part.trim()} with one value. Choose another one.`);
 	}));
 	const top = rules.flat().flatMap((field) => [field.path[0]!, listNameOf(field)]).filter((name) => described.some((field) => field.name === name));
 	const times = list.created ? [list.created.field] : [];

@@ -4,7 +4,7 @@ import { originOf } from '../api/http/idempotency';
 import { idText } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import type { Field } from '../fields/field';
-import { madeBy } from '../log/cause';
+import { causeOf, madeBy } from '../log/cause';
 import { meaningOfTypes } from '../log/crmEvent';
 import { NoEventLog, openEventLog } from '../log/eventLog';
 import { recordsById, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
@@ -26,7 +26,7 @@ export interface DuplicateGroup {
 	survivor: IdentifiedRecord;
 	/** The others, in order of precedence. */
 	losers: IdentifiedRecord[];
-	/** Those that an earlier run of this workflow has deleted already. */
+	/** Those that an earlier merge of this workflow has deleted already. */
 	deleted: IdentifiedRecord[];
 }
 
@@ -58,7 +58,7 @@ export async function readGroups(execution: Execution, collection: Collection, r
 	const scope = list.deleted ? { [list.deleted.parameter]: true } : {};
 	const records = await recordsById(api, { collection: path.replace(/^\/v1/, ''), list, fields: collection.fields }, [...itemsOf.keys()].filter((id) => id !== ''), scope);
 	const isDeleted = ({ [list.deleted?.field ?? '']: time }: IDataObject) => (time ?? null) !== null;
-	const resumable = await deletedByWorkflow(execution, path, new Set([...records.values()].filter(isDeleted).map(({ id }) => String(id))));
+	const resumable = await deletedByMerge(execution, path, new Set([...records.values()].filter(isDeleted).map(({ id }) => String(id))));
 	const names = [...new Set(fields.map(({ name }) => eventName(name)))];
 	const before = order(rule === 'complete' ? (record) => names.filter((name) => !isUnset(fieldValue(record, name))).length : undefined, collection);
 
@@ -98,8 +98,8 @@ const newestFirst = (collection: Collection): Order => (a, b) => compareInstants
 
 export const changedAt = ({ list }: Collection, record: IDataObject): string => String(record[list.changed?.field ?? 'updated_at'] ?? '');
 
-/** Which of these records this workflow has deleted, according to the log: an interrupted merge goes on. */
-async function deletedByWorkflow({ api, identity }: Execution, path: string, ids: Set<string>): Promise<ReadonlySet<string>> {
+/** Which of these records a merge of this workflow has deleted, according to the log: an interrupted one goes on. */
+async function deletedByMerge({ api, identity }: Execution, path: string, ids: Set<string>): Promise<ReadonlySet<string>> {
 	const found = new Set<string>();
 	if (ids.size === 0) return found;
 	const log = await openEventLog(api).catch((error: unknown) => {
@@ -113,7 +113,8 @@ async function deletedByWorkflow({ api, identity }: Execution, path: string, ids
 	const origin = originOf(identity.instance, identity.workflow);
 	for await (const event of log?.newestFirst(types) ?? []) {
 		const id = String(event.data.object.id);
-		if (isDeletion(event.type) && ids.delete(id) && madeBy(event, origin) === 'this_workflow') found.add(id);
+		const isMerge = causeOf(event).origin?.purpose === 'merge' && madeBy(event, origin) === 'this_workflow';
+		if (isDeletion(event.type) && ids.delete(id) && isMerge) found.add(id);
 		if (ids.size === 0) break;
 	}
 	return found;

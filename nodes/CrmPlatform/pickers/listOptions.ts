@@ -47,6 +47,12 @@ export async function getDuplicateFields(this: ILoadOptionsFunctions): Promise<I
 	return [...joined, ...options];
 }
 
+/** The fields that a merge writes. */
+export async function getMergedFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const isWritten = (field: Field & { isReadOnly?: boolean }) => field.isReadOnly !== true && field.name !== allCustomFields;
+	return optionsOf((await recordFields(this)).filter(isWritten));
+}
+
 /** The orders of a list, the default first: n8n marks a value that is not listed as wrong. */
 export async function getSortOrders(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const { description } = await editorContext(this);
