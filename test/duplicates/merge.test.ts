@@ -129,6 +129,18 @@ test('companies are found by any of their domains, and merged with what belongs 
 	expect(await record('companies', second.id)).toMatchObject({ parent_company_id: null, domain: 'acme.test' });
 });
 
+test('a company does not get a parent that is below itself', async () => {
+	const [top, middle] = [await add('companies', { name: 'Round' }), await add('companies', { name: 'Middle' })];
+	await sandbox.call('PATCH', `/v1/companies/${middle.id}`, { parent_company_id: top.id });
+	const below = await add('companies', { name: 'Below', parent_company_id: middle.id });
+	const loser = await add('companies', { name: 'Round', parent_company_id: below.id });
+	const reason = expect.stringContaining(`Parent Company: ${middle.id} is below ${top.id}`) as string;
+	const { items } = await duplicatesOf(sandbox, 'company').merge([[top.id, loser.id]]);
+	expect(items).toMatchObject([{ result: 'conflict', deleted: [], reason }]);
+	expect(await record('companies', top.id)).toMatchObject({ parent_company_id: null });
+	expect(await record('companies', loser.id)).toBeDefined();
+});
+
 describe('nothing is lost', () => {
 	const saying = (text: string) => expect.stringContaining(text) as string;
 	const contact = async (more: IDataObject = {}) => (await add('contacts', { last_name: 'Kept', ...more })).id;

@@ -4,11 +4,13 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { inParallel } from '../api/inParallel';
 import { isAnsweredWith, recordName } from '../api/record';
+import { idText } from '../base/json';
 import { occurrences } from '../base/maps';
 import { applyPlan, describedWrites } from '../changes/apply';
 import { comparison, type Change, type RecordComparison } from '../changes/merge';
 import { checkMaximum, type PlannedChange } from '../changes/plan';
 import { allCustomFields, type Field } from '../fields/field';
+import { valueIn } from '../fields/keys';
 import { recordsById, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
 import { customFieldsIfAny } from '../mapping/acceptedFields';
 import { collectionPath } from '../mapping/locator';
@@ -83,6 +85,7 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 		const changes = [values, uniqueOf(group)].flatMap((merged) => compare.difference(group.survivor, merged).changes);
 		return [{ ...group, values, changes, links: [] }];
 	});
+	await stopCircles(collection, mergings, fields.filter(({ name, collection: linked }) => linked === target && name.startsWith('parent')));
 	const count = mergings.reduce((sum, { losers }) => sum + losers.length, 0);
 	const maximum = readWholeNumber(maxMerged.displayName, n8n.getNodeParameter(maxMerged.name, 0, maxMerged.default));
 	checkMaximum(count, { maximum, label: maxMerged.displayName, effect: 'be deleted', purpose: 'merge them', isPreview }, api.notices);
@@ -98,6 +101,26 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 	if (results.length > 1) api.notices.add(counts.map(([result, times]) => `${times} ${result}`).join(', '));
 	mayContinue(results);
 	return results;
+}
+
+/** Leaves a group alone if its survivor would get a parent that is below itself. Other links may form circles. */
+async function stopCircles({ api, path, list }: Collection, mergings: Merging[], parents: Field[]): Promise<void> {
+	for (const parent of parents) {
+		let open = mergings.flatMap((merging) => merging.changes.flatMap(({ field, to }) => {
+			const id = field === parent.name ? idText(to) : undefined;
+			return id === undefined ? [] : [{ merging, id, above: new Set<string>() }];
+		}));
+		while (open.length > 0) {
+			const read = await recordsById(api, { collection: path.replace(/^\/v1/, ''), list, fields: [parent.path[0]!] }, open.map(({ id }) => id));
+			open = open.flatMap(({ merging, id, above }) => {
+				const next = idText(valueIn(read.get(id) ?? {}, parent));
+				if (next === undefined || above.has(next)) return [];
+				if (!merging.ids.includes(next)) return [{ merging, id: next, above: above.add(next) }];
+				merging.stopped = `${parent.label}: ${id} is below ${next}, so the survivor would be above itself. Correct one of them first. Nothing was written.`;
+				return [];
+			});
+		}
+	}
 }
 
 function readRules({ n8n }: Execution): Map<string, Rule> {
