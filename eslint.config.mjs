@@ -95,6 +95,7 @@ export default defineConfig(
 	},
 	{
 		files: ['{test,sandbox}/**/*.{ts,mjs}'],
+		ignores: ['test/mutation/**'],
 		// A tab is one character. A text or a pattern that is alone on its line cannot be broken.
 		rules: { 'max-len': ['error', { code: 140, tabWidth: 1, ignoreUrls: true, ignorePattern: '^\\s*([\'`"]|/(?![/*])).*[\'`"/],?$' }] },
 	},

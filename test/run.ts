@@ -1,4 +1,5 @@
 import { Failure, reportFailure } from '../tools/failure.mjs';
+import { mutate } from './mutation/run.ts';
 import { runMatrix } from './n8n/versions/run.ts';
 import { build, conformance, endToEnd, large, lintAndTypes, pictures, queueMode, unitSandboxAndIntegration } from './steps.ts';
 import { runJest } from './support/run-jest.ts';
@@ -9,6 +10,7 @@ const run = async (steps: Step[], maySkip = process.env['CI'] !== 'true') => awa
 /** npm test: the tests of a release. With one of these options, what takes longer or is needed rarely: test/README.md. */
 const others: Record<string, (args: string[]) => Promise<boolean>> = {
 	'--matrix': runMatrix,
+	'--mutate': mutate,
 	'--pictures': async () => await run([build, pictures], false),
 	/** Of one test, 20,000 histories of an undo or as many times as many as in `npm test`. */
 	async '--histories'([test = 'test/undo/histories', times = '200']) {

@@ -1,0 +1,42 @@
+/**
+ * The modules that decide what is written, sent or reported, and the tests that must notice when a decision
+ * changes. Each group can be run by itself, within minutes.
+ */
+export interface Group {
+	name: string;
+	/** Files whose every decision is changed, one after the other; globs from the root. */
+	modules: string[];
+	/** The beginnings of the names of test files, quick ones first. */
+	tests: string[];
+}
+
+const api = 'nodes/CrmPlatform/api';
+const poll = 'nodes/CrmPlatform/trigger/poll';
+
+export const groups: Group[] = [
+	{
+		name: 'requests',
+		modules: ['rateLimitHeaders', 'rateLimitTracker', 'fairQueue', 'requestQueue', 'retry', 'idempotency'].map((name) => `${api}/http/${name}.ts`),
+		tests: ['rate-limit-', 'request-queue', 'waits', 'leave-room', 'retry', 'idempotency', 'sender'].map((name) => `http/${name}`),
+	},
+	{
+		name: 'signature',
+		modules: ['nodes/CrmPlatform/trigger/webhook/signature.ts'],
+		tests: ['triggers/webhook/signature'],
+	},
+	{
+		name: 'changes',
+		modules: ['changes/merge', 'sync/syncPlan', 'sync/matching'].map((name) => `nodes/CrmPlatform/${name}.ts`),
+		tests: ['sync/plan', 'sync/changes-merge', 'values/same', 'sync/guards', 'sync/conflicts'],
+	},
+	{
+		name: 'condition',
+		modules: ['nodes/CrmPlatform/fields/condition.ts'],
+		tests: ['values/same'],
+	},
+	{
+		name: 'trigger',
+		modules: ['position', 'groupLedger', 'startLedger', 'dispatcher'].map((name) => `${poll}/${name}.ts`),
+		tests: ['choice', 'dispatcher', 'starts', 'poll-', 'stored-state'].map((name) => `triggers/poll/${name}`),
+	},
+];
