@@ -163,14 +163,14 @@ describe('nothing is lost', () => {
 		for (const id of groups.flat()) expect(await record('contacts', id)).toBeDefined();
 	});
 
-	/** Merges two contacts while somebody changes the survivor, just before the first deletion. */
-	async function meanwhile(act: (survivor: string) => Promise<unknown>) {
+	/** Merges two contacts while somebody changes the survivor, before links are looked for or just before the deletion. */
+	async function meanwhile(act: (survivor: string) => Promise<unknown>, more = {}, moment = /^GET .*notes/) {
 		const survivor = await add('contacts', { last_name: 'Late' });
-		const loser = await add('contacts', { last_name: 'Late', email: 'late@x.example' });
+		const loser = await add('contacts', { last_name: 'Late', email: 'late@x.example', ...more });
 		let isDone = false;
 		service.alter({
 			async request({ method, url }) {
-				if (isDone || method !== 'GET' || url.pathname !== '/v1/notes') return;
+				if (isDone || !moment.test(`${method} ${url.pathname}`)) return;
 				isDone = true;
 				await act(survivor.id);
 			},
@@ -184,6 +184,11 @@ describe('nothing is lost', () => {
 		expect(item).toMatchObject({ result: 'conflict', deleted: [], reason: saying('The survivor was deleted') });
 		expect(loser).toMatchObject({ email: 'late@x.example' });
 		await sandbox.call('DELETE', `/v1/contacts/${String(loser!.id)}`);
+	});
+
+	test('untold if the survivor is deleted with its duplicates: an undo restores them', async () => {
+		const { item } = await meanwhile(async (id) => await sandbox.call('DELETE', `/v1/contacts/${id}`), { email: null }, /^DELETE|delete$/);
+		expect(item).toMatchObject({ result: 'conflict', reason: saying('no record of the group is left. Undo') });
 	});
 
 	test('if the survivor is edited meanwhile: it gets the unique values nevertheless, and keeps the edit', async () => {

@@ -168,11 +168,11 @@ class Merger {
 		await this.readSurvivors(this.active(), survivorGone);
 		await this.write('deletions', this.type, this.active().flatMap((merging) => merging.losers.map((record): Step => ({ mergings: [merging], change: { action: 'delete', record, changes: [] } }))));
 		const emptied = this.mergings.filter(({ losers, deleted }) => deleted.length > 0 && losers.every((loser) => deleted.includes(loser)));
+		await this.readSurvivors(emptied, allGone);
 		for (const name of uniqueNames) {
 			const differenceOf = (merging: Merging) => compare.difference(merging.survivor, uniqueOf(merging), (field) => field === name || field === `${name}s`);
-			// Few duplicates have such a value, and only their survivors are read again.
 			await this.retried(emptied.filter((merging) => differenceOf(merging).changes.length > 0), async (left, attempt) => {
-				await this.readSurvivors(left, allGone);
+				if (attempt > 1) await this.readSurvivors(left, allGone);
 				await this.updateSurvivors(`${name}/${attempt}`, left.filter(({ stopped }) => stopped !== allGone), differenceOf);
 			});
 		}
