@@ -86,10 +86,10 @@ function operationProperties({ value, operations }: OfferedResource): INodePrope
 	];
 }
 
-/** The choice of an operation, at first the usual one. */
+/** The choice of an operation, at first the usual one: nobody should begin with *Erase*. */
 function propertyFor(options: INodePropertyOptions[]) {
-	const lists = options.some((option) => option.value === operationProperty.default);
-	return { ...operationProperty, options, ...(!lists && { default: options[0]?.value ?? '' }) };
+	const usual = [operationProperty.default, 'export'].find((value) => options.some((option) => option.value === value));
+	return { ...operationProperty, options, default: usual ?? options[0]?.value ?? '' };
 }
 
 const inOrder = <Option extends { name: string }>(options: Option[]): Option[] =>

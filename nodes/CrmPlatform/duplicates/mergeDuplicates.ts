@@ -93,12 +93,13 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 	const merger = new Merger(execution, collection, linking, target, mergings);
 	if (isPreview) {
 		await merger.findLinks();
-		api.notices.add('Preview: nothing was written. Turn off Preview to merge these records.');
+		api.notices.add(`Preview: nothing was written.${count > 0 && count <= maximum ? ' Turn off Preview to merge these records.' : ''}`);
 	} else await merger.run(compare, uniqueOf, [...unique, ...(custom?.fields ?? []).flatMap((field) => (field.unique ? [field.name] : []))]);
 	const byItem = new Map(mergings.map((merging) => [merging.item, merging]));
 	const results = groups.map((group): Result | Error => ('refusal' in group ? refused(group) : outcomeOf(byItem.get(group.item)!, isPreview)));
 	const counts = [...occurrences(results.flatMap((result) => (result instanceof Error ? [] : String((result as IDataObject).result))))];
-	if (results.length > 1) api.notices.add(counts.map(([result, times]) => `${times} ${result}`).join(', '));
+	const undo = counts.some(([result]) => result === 'merged') ? `. To take it back: Change → Undo → An Execution → ${execution.identity.execution}.` : '';
+	if (counts.length > 0) api.notices.add(counts.map(([result, times]) => `${times} ${result}`).join(', ') + undo);
 	mayContinue(results);
 	return results;
 }

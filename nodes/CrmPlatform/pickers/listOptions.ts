@@ -3,7 +3,6 @@ import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 import { currentFields } from '../api/customFields';
 import { customFieldsOf } from './customFieldsOf';
 import { allCustomFields, labelFor, type Field } from '../fields/field';
-import { valueShape } from '../fields/fieldKinds';
 import { countableFields, isNumeric, isTimeField, periods } from '../reading/counting';
 import { editorContext } from './editorContext';
 
@@ -39,11 +38,17 @@ async function countable(n8n: ILoadOptionsFunctions): Promise<Field[]> {
 	return countableFields(description, hasCustom ? await customFieldsOf(api, collection) : undefined);
 }
 
-/** The fields that duplicates may have in common, each with one value; a name alone is seldom enough. */
+/**
+ * The fields that duplicates may have in common: texts and numbers of the account's own, since many records share a choice, a
+ * day or an owner. A name alone is seldom enough.
+ */
 export async function getDuplicateFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const options = optionsOf((await recordFields(this)).filter((field) => valueShape(field) === 'single'));
+	const mayIdentify = ({ name, kind, type, collection }: Field) =>
+		collection === undefined && !['id', 'object'].includes(name) && (kind === 'text' || (kind === 'number' && type !== undefined));
+	const fields = await recordFields(this);
+	const options = optionsOf(fields.filter(mayIdentify));
 	const has = (name: string) => options.some(({ value }) => value === name);
-	const joined = has('name') && has('company_id') ? [{ name: 'Name and Company', value: 'name+company_id' }] : [];
+	const joined = has('name') && fields.some(({ name }) => name === 'company_id') ? [{ name: 'Name and Company', value: 'name+company_id' }] : [];
 	return [...joined, ...options];
 }
 
