@@ -1,7 +1,4 @@
-/**
- * The modules that decide what is written, sent or reported, and the tests that must notice when a decision
- * changes. Each group can be run by itself, within minutes.
- */
+/** The modules that decide what is written, sent or reported, and the tests that must notice when a decision changes. */
 export interface Group {
 	name: string;
 	/** Files whose every decision is changed, one after the other; globs from the root. */

@@ -170,6 +170,16 @@ test('events show the n8n workflow and execution that caused them, with links to
 	expect(await titles('/events?type=contact.deleted&cause=n8n%2Fa1b2c3d4%2Fleads%2F4711.mf3k2a%2F')).toEqual([]);
 });
 
+test('an event names the stage and the company that changed', async () => {
+	const { id: company_id } = await crm.api('POST', '/v1/companies', { name: 'Tundra Tools' });
+	const { id } = await crm.api('POST', '/v1/deals', { title: 'Named', company_id });
+	const { stage_id } = await crm.api('POST', `/v1/deals/${id}/win`, {});
+	const { html } = await crm.admin.open(`/records/deals/${id}`);
+	const [changes = ''] = /<ul class="changes">[^]*?<\/ul>/.exec(html) ?? [];
+	expect(changes).toMatch(/stage_id<\/code>:[^]*<ins>[^<]*: Won<\/ins>/);
+	expect(changes).not.toContain(String(stage_id));
+});
+
 test('a member is led to pages that they may open, and sees only names that they may know', async () => {
 	await crm.newContact({ last_name: 'Made By Key', owner_id: memberId });
 	const member = crm.browse({ Accept: 'text/html' });
