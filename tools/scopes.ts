@@ -22,11 +22,7 @@ export const scopesFile = 'docs/reference/scopes.md';
 
 const markers = ['<!-- operations, written by npm run contract -->', '<!-- end of operations -->'] as const;
 
-/**
- * Fills docs/reference/scopes.md with the scopes that the contract requires for each operation.
- *
- * @throws Error if the page lacks the markers of the table
- */
+/** Fills docs/reference/scopes.md with the scopes of each operation. @throws Error if the page lacks the markers of the table */
 export function pageWithScopes(page: string, contract: SecuredContract, resources: SecuredMenu[]): string {
 	return fillSection(page, markers, scopesTable(contract, resources));
 }
@@ -52,8 +48,7 @@ function scopesTable(contract: SecuredContract, resources: SecuredMenu[]): strin
 		rows.push(`| ${name} | ${cell(read)} | ${cell(write)} |`);
 		for (const { name: operation, scopes } of needs) {
 			if (scopes.length === 1 && (scopes[0] === read || scopes[0] === write)) continue;
-			const words = scopes.map((scope) => (scope === read ? 'read' : scope === write ? 'write' : cell(scope)));
-			const text = words.join(', ') || 'none';
+			const text = scopes.map((scope) => (scope === read ? 'read' : scope === write ? 'write' : cell(scope))).join(', ') || 'none';
 			// A resource without any scope says so in its row.
 			if (read) others.set((others.get(operation) ?? text) === text ? operation : `${operation} (${name})`, text);
 		}
@@ -101,17 +96,11 @@ function writesOf(write: (description: never) => unknown): Request[] {
 	const found: Request[] = [];
 	const nothing = { fields: [] };
 	const actions = new Proxy({}, { get: (_, step) => (found.push(['post', `/{}/${String(step)}`]), nothing) });
-	const description = new Proxy(
-		{},
-		{
-			get: (_, name) => {
-				if (name === 'actions') return actions;
-				const request = writes[String(name)];
-				if (request) found.push(request);
-				return nothing;
-			},
-		},
-	);
-	write(description as never);
+	const get = (_: object, name: string | symbol) => {
+		const request = writes[String(name)];
+		if (request) found.push(request);
+		return name === 'actions' ? actions : nothing;
+	};
+	write(new Proxy({}, { get }) as never);
 	return found;
 }
