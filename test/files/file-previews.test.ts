@@ -35,6 +35,11 @@ describe('an import', () => {
 		expect((await importOf(csv, choices)).json).toMatchObject({ created: 1, updated: 2, failed: 1 });
 	});
 
+	test('refuses a row of JSON that has one name twice', async () => {
+		const { json } = await importOf('{"last_name":"A","last_name":"B"}\n{"last_name":"C"}\n', { fileFormat: 'ndjson', preview: true });
+		expect(json).toMatchObject({ ready: 1, reasons: [{ row: 1, message: expect.stringContaining('“last_name” twice') }] });
+	});
+
 	test('leaves out a value of one word that no record has as its name or ID', async () => {
 		const csv = 'Last Name,Email,Company\nL,left@trial.example,nobody\n';
 		const { json } = await importOf(csv, { options: { refusedValues: 'leaveOut' } });

@@ -125,11 +125,13 @@ describe('related files', () => {
 		const reference = { key: 'customer', label: 'Customer', type: 'reference', reference_resource: 'companies' };
 		await sandbox.create('custom-fields', { resource, ...reference });
 		const forklifts = 'Id,Serial,Customer ID\n1,A-1,71\n2,A-2,Sheet Two\n';
-		const companies = [{ Id: '71', Company: 'Sheet One' }, { Id: '72', Company: 'Sheet Two' }];
+		const rounded = { Id: 2 ** 53 + 2, Company: 'Sheet Three' };
+		const companies = [{ Id: '71', Company: 'Sheet One' }, { Id: '72', Company: 'Sheet Two' }, rounded];
 		const setup = await setupOf({ 'Forklifts.csv': forklifts });
 		const { items } = await run({ ...setup, items: [{ companies }] });
+		const lost = { message: expect.stringContaining('its last digits may already be lost') };
 		expect(items).toMatchObject([
-			{ json: { file: 'companies', record_type: 'Company', created: 2 } },
+			{ json: { file: 'companies', record_type: 'Company', created: 2, failed: 1, reasons: [lost] } },
 			{ json: { file: 'Forklifts.csv', record_type: 'Forklifts', created: 2, failed: 0 } },
 			{ json: { comparison: [{ in_crm: 2 }, { record_type: 'Forklifts', in_crm: 2, missing: 0 }] } },
 		]);

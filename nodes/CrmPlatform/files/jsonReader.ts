@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject, parseJson } from '../base/json';
+import { isObject, parsedValue } from '../base/json';
 import { depthProblem, maxLevels } from '../base/numbers';
 import { shortened, type FileRow } from './fileRow';
 import { UnreadableFile } from './unreadableFile';
@@ -156,7 +156,12 @@ class JsonArrayParser {
 }
 
 function rowOf(text: string, row: number): FileRow<IDataObject> {
-	const content = parseJson(text);
+	let content: unknown;
+	try {
+		content = parsedValue(text);
+	} catch (error) {
+		return { row, text, problem: (error as Error).message };
+	}
 	if (!isObject(content)) {
 		const excerpt = text.trim().slice(0, 60);
 		return { row, text, problem: `“${excerpt}” is not a JSON object such as { "name": "value" }.` };

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { exactnessProblem } from '../base/numbers';
 import { setAtPath } from '../base/ownMembers';
 import { isRecordLink } from '../api/openapi/linkFields';
 import { isSet } from '../fields/same';
@@ -152,6 +153,8 @@ function inNotation(value: EvaluatedValue, notations: Notations): EvaluatedValue
 
 /** The external ID of a record of another system. */
 function idInSource({ field, value }: EvaluatedValue, source = ''): string {
+	const problem = exactnessProblem(value);
+	if (problem !== undefined) throw new FieldError(field, problem);
 	const id = String(uniqueValue(field, String(value)));
 	return id.startsWith(`${source}:`) ? id : sourceId(source, id);
 }

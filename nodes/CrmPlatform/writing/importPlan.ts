@@ -165,7 +165,7 @@ async function planRows(
 		];
 		if (problems.length > 0 || values instanceof Error) return { ...planned, refusal: invalid(problems) };
 		const line = jsonText(exactBody(fields, values));
-		const hasEarlier = keys.hasEarlier(values);
+		const hasEarlier = plan.isPreview && keys.hasEarlier(values);
 		const refusal = lineTooLarge(line) ?? keys.refusalOf(row, values);
 		if (refusal) return { ...planned, refusal };
 		plan.planned?.(row, values);
