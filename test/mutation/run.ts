@@ -10,11 +10,7 @@ import { runNode } from '../../tools/run-node.ts';
 import { equivalent } from './equivalent.ts';
 import { groups, type Group } from './modules.ts';
 
-/*
- * npm test -- --mutate [group or part of a module's path ...]: changes the modules that decide, one decision at a
- * time, and looks for changes that no test notices. Fails if less than this share is noticed. `.tmp/mutation` stores which changes were noticed: they run again only once the module or its tests have changed.
- * Delete that folder to run everything.
- */
+/** The share of changed decisions that tests must notice. Delete `.tmp/mutation` to run again what was noticed before. */
 const leastShare = 0.9;
 
 const Mutant = z.looseObject({
