@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { Connection } from './connection';
-import { isAnsweredWith } from './record';
+import { collectionName, isAnsweredWith } from './record';
 import { allCustomFields, customFieldPrefix, fieldNamed, labelFor, type Field } from '../fields/field';
 import { fieldKinds, kindOfCustomType } from '../fields/fieldKinds';
 import { comparisons } from '../fields/condition';
@@ -53,7 +53,7 @@ export async function readCustomFields(api: Connection, collection: string): Pro
 	const list = (await api.describe(definitionsPath))?.list;
 	const custom: CustomFields = { fields: [], readOnly: [], unwritableNames: [] };
 	if (!list) return custom;
-	const resource = decodeURIComponent(collection.replace(/^\/v1\//, ''));
+	const resource = decodeURIComponent(collectionName(collection));
 	for await (const { records } of readPages(api.send, { path: `/v1${definitionsPath}`, list, query: { resource } })) {
 		for (const record of records) {
 			const parsed = definition.safeParse(record);

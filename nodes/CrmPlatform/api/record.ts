@@ -46,6 +46,12 @@ export const isWebPage = (error: NodeApiError): boolean => isUnreadable(error.co
 export const isAnsweredWith = (error: unknown, ...statuses: number[]): error is NodeApiError =>
 	error instanceof NodeApiError && statuses.includes(Number(error.httpCode));
 
+/** Whether the service refused a write for what it is, so that writes of other records may go on. */
+export const isRefused = (error: unknown): error is NodeApiError => isAnsweredWith(error, 400, 403, 422);
+
+/** The name of a collection, as people and links write it: `contacts` for `/v1/contacts`. */
+export const collectionName = (path: string): string => path.replace(/^\/v1\//, '');
+
 /**
  * The record in a response.
  *

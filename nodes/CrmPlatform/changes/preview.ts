@@ -132,7 +132,7 @@ async function readCurrent(
 	const names = described?.fields.map(({ name }) => name) ?? [];
 	const { list } = described ?? {};
 	const ids = [...new Set(group.flatMap(({ id }) => id ?? []))];
-	const byId = ids.length === 0 ? new Map<string, IDataObject>() : await recordsById(api, { collection: path.replace(/^\/v1/, ''), list, fields: names }, ids);
+	const byId = ids.length === 0 ? new Map<string, IDataObject>() : await recordsById(api, { path, list, fields: names }, ids);
 	const uniqueNames = new Set([...(described?.upsert?.match?.values ?? []), ...group.map((write) => matchedName(description, write))]);
 	const uniqueFields = fields.filter(({ name, unique }) => unique || uniqueNames.has(name));
 	const placeOf = (field: Field, value: unknown) => {

@@ -56,7 +56,7 @@ export async function readGroups(execution: Execution, collection: Collection, r
 
 	const { list, path } = collection;
 	const scope = list.deleted ? { [list.deleted.parameter]: true } : {};
-	const records = await recordsById(api, { collection: path.replace(/^\/v1/, ''), list, fields: collection.fields }, [...itemsOf.keys()].filter((id) => id !== ''), scope);
+	const records = await recordsById(api, collection, [...itemsOf.keys()].filter((id) => id !== ''), scope);
 	const isDeleted = ({ [list.deleted?.field ?? '']: time }: IDataObject) => (time ?? null) !== null;
 	const resumable = await deletedByMerge(execution, path, new Set([...records.values()].filter(isDeleted).map(({ id }) => String(id))));
 	const names = [...new Set(fields.map(({ name }) => eventName(name)))];

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 
 import { inParallel } from '../api/inParallel';
-import { isAnsweredWith, recordName } from '../api/record';
+import { collectionName, isRefused, recordName } from '../api/record';
 import { idText } from '../base/json';
 import { occurrences } from '../base/maps';
 import { applyPlan, describedWrites } from '../changes/apply';
@@ -67,7 +67,7 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 	const { fields: described, upsert, update } = (await api.describe(resource.path))!;
 	for (const action of ['update', 'delete'] as const) await requireDescribed(execution, action);
 	const path = collectionPath(execution, 0);
-	const target = decodeURIComponent(path.replace(/^\/v1\//, ''));
+	const target = decodeURIComponent(collectionName(path));
 	const linking = await linkingCollections(api, linkingTypes, target);
 	const custom = await customFieldsIfAny(api, path, update?.fields ?? []);
 	const unique = new Set(upsert?.match?.values);
@@ -112,7 +112,7 @@ async function stopCircles({ api, path, list }: Collection, mergings: Merging[],
 			return id === undefined ? [] : [{ merging, id, above: new Set<string>() }];
 		}));
 		while (open.length > 0) {
-			const read = await recordsById(api, { collection: path.replace(/^\/v1/, ''), list, fields: [parent.path[0]!] }, open.map(({ id }) => id));
+			const read = await recordsById(api, { path, list, fields: [parent.path[0]!] }, open.map(({ id }) => id));
 			open = open.flatMap(({ merging, id, above }) => {
 				const next = idText(valueIn(read.get(id) ?? {}, parent));
 				if (next === undefined || above.has(next)) return [];
@@ -195,8 +195,8 @@ class Merger {
 
 	/** Reads the survivors as they are now. A merge whose survivor is gone goes no further. */
 	private async readSurvivors(mergings: Merging[], reason: string): Promise<void> {
-		const { api, path, list, fields } = this.type.collection;
-		const read = await recordsById(api, { collection: path.replace(/^\/v1/, ''), list, fields }, mergings.map(({ survivor }) => survivor.id));
+		const { collection } = this.type;
+		const read = await recordsById(collection.api, collection, mergings.map(({ survivor }) => survivor.id));
 		for (const merging of mergings) {
 			const record = read.get(merging.survivor.id);
 			if (record) merging.survivor = { ...record, id: merging.survivor.id };
@@ -222,8 +222,8 @@ class Merger {
 					mergings.add(merging);
 					return merging.survivor.id;
 				});
-				if (unwritable) for (const merging of mergings) merging.stopped ??= `${path.replace(/^\/v1\//, '')}/${record.id} links to a duplicate in ${unwritable.label}, which cannot be written, so the link would be lost. Nothing more was done.`;
-				for (const { links } of mergings) links.push(...changes.map(({ field }) => ({ collection: path.replace(/^\/v1\//, ''), id: record.id, field })));
+				if (unwritable) for (const merging of mergings) merging.stopped ??= `${collectionName(path)}/${record.id} links to a duplicate in ${unwritable.label}, which cannot be written, so the link would be lost. Nothing more was done.`;
+				for (const { links } of mergings) links.push(...changes.map(({ field }) => ({ collection: collectionName(path), id: record.id, field })));
 				return changes.length === 0 || unwritable ? [] : [{ mergings: [...mergings], change: { action: 'update', record, patch, changes } }];
 			});
 			found.push([linking, steps]);
@@ -252,19 +252,19 @@ class Merger {
 		const { identity } = this.execution;
 		const execution: Execution = { ...this.execution, resource, identity: { ...identity, run: `${this.runId}/${step}/${collection.path}`, purpose: 'merge' } };
 		const planned = steps.map(({ change }, item): PlannedChange => ({ ...change, item }));
-		const { done, failures } = await applyPlan(execution, collection, planned, await describedWrites(execution, planned), (error) => !isRefusal(error));
+		const { done, failures } = await applyPlan(execution, collection, planned, await describedWrites(execution, planned), (error) => !isRefused(error));
 		const tried = new Set<number>();
 		const stop = (item: number, reason: string | Error) => {
 			tried.add(item);
 			for (const merging of steps[item]!.mergings) merging.stopped ??= reason;
 		};
-		const about = (item: number, reason: string) => `${collection.path.replace(/^\/v1\//, '')}/${String(steps[item]!.change.record!.id)}: ${reason}`;
+		const about = (item: number, reason: string) => `${collectionName(collection.path)}/${String(steps[item]!.change.record!.id)}: ${reason}`;
 		for (const { action, item = 0, record, reason = '' } of done) {
 			if (action === 'conflict') stop(item, about(item, reason));
 			else this.noteWrite(steps[item]!, collection, record!);
 			tried.add(item);
 		}
-		for (const { item = 0, error } of failures) stop(item, isRefusal(error) ? about(item, `The CRM refused it: ${error.message}`) : error);
+		for (const { item = 0, error } of failures) stop(item, isRefused(error) ? about(item, `The CRM refused it: ${error.message}`) : error);
 		for (const item of steps.keys()) if (!tried.has(item)) stop(item, new Error(untried));
 	}
 
@@ -278,8 +278,6 @@ class Merger {
 		for (const { field } of changes) merging.writtenFields?.add(field);
 	}
 }
-
-const isRefusal = (error: Error): boolean => isAnsweredWith(error, 400, 403, 422);
 
 const refused = ({ ids, refusal }: RefusedGroup): IDataObject => ({ result: 'refused', id: null, name: null, deleted: [], changes: [], links: [], reason: refusal, ids });
 

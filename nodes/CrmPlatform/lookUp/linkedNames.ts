@@ -23,7 +23,7 @@ export async function namesAt(api: Connection, place: string, ids: string[]): Pr
 	if (!description?.list) return undefined;
 	if (part !== undefined) return new Map((await readParts(api, collection, part)).map(({ id, name }) => [String(id), name]));
 	const fields = nameFields.filter((name) => description.fields.some((field) => field.name === name));
-	const records = await recordsById(api, { collection: `/${collection}`, list: description.list, fields }, ids);
+	const records = await recordsById(api, { path: `/v1/${collection}`, list: description.list, fields }, ids);
 	return new Map([...records].map(([id, record]) => [id, recordName(record)]));
 }
 

@@ -90,14 +90,17 @@ export async function lookUp(
 	return (value) => run.outcomeOf(value);
 }
 
-/** Reads records by their ids: with one request for each if the service cannot filter by id. */
+/**
+ * Reads records by their ids: with one request for each if the service cannot filter by id.
+ *
+ * @param path collection path with version prefix
+ */
 export async function recordsById(
 	api: Connection,
-	{ collection, list, fields }: { collection: string; list: ListDescription | undefined; fields: string[] },
+	{ path, list, fields }: { path: string; list: ListDescription | undefined; fields: string[] },
 	ids: string[],
 	scope: Query = {},
 ): Promise<Map<string, IDataObject>> {
-	const path = `/v1${collection}`;
 	const found = new Map<string, IDataObject>();
 	const readAlone = async (id: string) => {
 		const record = await findRecord(api, path + pathOf`/${id}`);

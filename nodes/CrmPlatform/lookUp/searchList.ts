@@ -95,7 +95,7 @@ async function companyNames(api: Connection, { filters }: ListDescription, recor
 	try {
 		const list = (await api.describe(`/${companyCollection}`))?.list;
 		if (!list?.filters.some(({ name }) => name === 'ids')) return new Map();
-		const companies = await recordsById(api, { collection: `/${companyCollection}`, list, fields: ['name'] }, ids);
+		const companies = await recordsById(api, { path: `/v1/${companyCollection}`, list, fields: ['name'] }, ids);
 		return new Map([...companies].map(([id, { name }]) => [id, String(name ?? '')]));
 	} catch {
 		return new Map();

@@ -7,7 +7,7 @@ import { isObject } from '../base/json';
 import { systemClock } from '../base/clock';
 import { sha256 } from '../base/digest';
 import { path as pathOf } from '../api/http/path';
-import { findRecord, isAnsweredWith } from '../api/record';
+import { collectionName, findRecord, isAnsweredWith, isRefused } from '../api/record';
 import { applyPlan, changedSinceRead, describedWrites } from '../changes/apply';
 import { comparison } from '../changes/merge';
 import type { PlannedChange } from '../changes/plan';
@@ -112,17 +112,18 @@ async function erase(execution: Execution, item: number, types: Resource[]): Pro
 	const by = (await findRecord(api, '/v1/users/me').catch(() => undefined))?.id ?? 'an API key';
 	const named = remaining.records.filter(({ places }) => places.length > 0);
 	const events = remaining.events.filter(({ places }) => places.length > 0);
+	const { make_anonymous, keep } = listsOf(plan);
 	return {
 		result: 'erased',
 		contact: sha256(contact.id),
 		at: new Date(systemClock.now()).toISOString(),
 		by,
 		execution: n8n.getExecutionId() ?? null,
-		erase: plan.erased.map(({ path, record }) => ({ collection: path.replace(/^\/v1\//, ''), id_sha256: sha256(record.id) })),
-		make_anonymous: listsOf(plan).make_anonymous,
-		keep: listsOf(plan).keep,
+		erase: plan.erased.map(({ path, record }) => ({ collection: collectionName(path), id_sha256: sha256(record.id) })),
+		make_anonymous,
+		keep,
 		remains: [
-			...named.map(({ path, record, places }) => ({ collection: path.replace(/^\/v1\//, ''), id: record.id, fields: places.map(({ field }) => field), reason: plan.kept.find((other) => other.record.id === record.id)?.reason ?? 'It was written meanwhile. Run it again.' })),
+			...named.map((found) => ({ ...entryOf(found), reason: plan.kept.find(({ record }) => record.id === found.record.id)?.reason ?? 'It was written meanwhile. Run it again.' })),
 			...events.map(({ type, id, at }) => ({ collection: 'events', id, type, at, reason: 'The log keeps earlier values of records that were not erased until it forgets them.' })),
 		],
 	};
@@ -176,9 +177,11 @@ async function planErasure({ api }: Execution, { contact, identifiers, records }
 			if (linksToPerson && !isDeleted) plan.kept.push({ ...found, reason: 'It links to the person by an ID, which says nothing any more.' });
 			continue;
 		}
-		const standard = (described?.update?.fields ?? []).filter(({ name }) => name !== allCustomFields);
-		const custom = await customFieldsIfAny(api, found.path, described?.update?.fields ?? []);
-		const { patch } = comparison(standard, true).difference(record, withoutPerson([...standard, ...(custom?.fields ?? [])], record, identifiers));
+		const written = described?.update?.fields ?? [];
+		const custom = await customFieldsIfAny(api, found.path, written);
+		// Without their definitions, custom fields are one value.
+		const fields = custom ? [...written.filter(({ name }) => name !== allCustomFields), ...custom.fields] : written;
+		const { patch } = comparison(written.filter(({ name }) => name !== allCustomFields), true).difference(record, withoutPerson(fields, record, identifiers));
 		if (resource.value === 'contact') plan.kept.push({ ...found, reason: 'It is another contact. If it is the same person, merge or erase it.' });
 		else if (resource.value === 'message') plan.kept.push({ ...found, reason: 'Messages cannot be changed once they were sent, and this one belongs to others.' });
 		else if (Object.keys(patch).length === 0) plan.kept.push({ ...found, reason: 'The CRM does not let these fields be changed.' });
@@ -218,14 +221,14 @@ function valueWithout(field: Field, value: unknown, identifiers: Identifiers): u
 	return valueProblem(field, text) === undefined ? text : null;
 }
 
-const listsOf = ({ erased, anonymized, kept }: ErasurePlan) => {
-	const entry = ({ path, record, places }: PersonRecord) => ({ collection: path.replace(/^\/v1\//, ''), id: record.id, fields: places.map(({ field }) => field) });
-	return {
-		erase: erased.map(entry),
-		make_anonymous: anonymized.map(entry),
-		keep: kept.map((found) => ({ ...entry(found), reason: found.reason })),
-	};
-};
+/** A record as the lists have it. */
+const entryOf = ({ path, record, places }: PersonRecord) => ({ collection: collectionName(path), id: record.id, fields: places.map(({ field }) => field) });
+
+const listsOf = ({ erased, anonymized, kept }: ErasurePlan) => ({
+	erase: erased.map(entryOf),
+	make_anonymous: anonymized.map(entryOf),
+	keep: kept.map((found) => ({ ...entryOf(found), reason: found.reason })),
+});
 
 /** A record that is gone was erased by an earlier attempt. */
 const isFailure = (result: unknown): result is Error => result instanceof Error && !isAnsweredWith(result, 404);
@@ -261,10 +264,9 @@ async function anonymize(execution: Execution, plan: ErasurePlan, runId: string)
 		const typeExecution = forType(execution, group[0]!, `${runId}/anonymous/${path}`);
 		const list = await requireDescribed(typeExecution, 'list');
 		const planned = group.map(({ record, patch }, item): PlannedChange => ({ action: 'update', item, record, patch, changes: [] }));
-		const isRefusal = (error: Error) => isAnsweredWith(error, 400, 403, 422);
-		const { done, failures } = await applyPlan(typeExecution, { path, list }, planned, await describedWrites(typeExecution, planned), (error) => !isRefusal(error));
+		const { done, failures } = await applyPlan(typeExecution, { path, list }, planned, await describedWrites(typeExecution, planned), (error) => !isRefused(error));
 		for (const { item = 0, error } of failures) {
-			if (!isRefusal(error)) throw error;
+			if (!isRefused(error)) throw error;
 			plan.kept.push({ ...group[item]!, reason: `The CRM refused to change it: ${error.message}` });
 			plan.anonymized.splice(plan.anonymized.indexOf(group[item]!), 1);
 		}
@@ -274,7 +276,7 @@ async function anonymize(execution: Execution, plan: ErasurePlan, runId: string)
 }
 
 const notErased = (path: string, id: string, reason: string): Error =>
-	new Error(`${path.replace(/^\/v1\//, '')}/${id}: ${reason} The person was not erased. Run it again.`);
+	new Error(`${collectionName(path)}/${id}: ${reason} The person was not erased. Run it again.`);
 
 const forType = (execution: Execution, { resource }: PersonRecord, run: string): Execution => ({
 	...execution, resource, operation: { ...execution.operation, options: [] }, identity: { ...execution.identity, run, purpose: 'erase' },

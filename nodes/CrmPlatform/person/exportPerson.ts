@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { recordName } from '../api/record';
+import { collectionName, recordName } from '../api/record';
 import { occurrences } from '../base/maps';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import { labelFor } from '../fields/field';
@@ -33,7 +33,7 @@ export function exportPerson(types: Resource[]): Operation {
 	};
 }
 
-const collectionOf = ({ path }: PersonRecord): string => path.replace(/^\/v1\//, '');
+const collectionOf = ({ path }: PersonRecord): string => collectionName(path);
 
 const exportOf = ({ contact, identifiers, records, events }: PersonData): IDataObject => ({
 	contact: contact.id,

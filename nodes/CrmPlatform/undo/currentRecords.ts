@@ -70,7 +70,7 @@ export async function readCurrentRecords(api: Connection, histories: RecordHisto
 		const { deleted } = list ?? {};
 		if (deleted) names.add(deleted.field);
 		const scope: Query = deleted ? { [deleted.parameter]: true } : {};
-		byCollection.set(collection, { deleted, records: await recordsById(api, { collection, list, fields: [...names] }, [...ids], scope) });
+		byCollection.set(collection, { deleted, records: await recordsById(api, { path: `/v1${collection}`, list, fields: [...names] }, [...ids], scope) });
 	}
 	return new CurrentRecords(byCollection);
 }
