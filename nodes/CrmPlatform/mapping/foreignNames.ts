@@ -92,6 +92,7 @@ export class UsualNames {
 	private readonly fields: Field[];
 	private readonly words: string[];
 	private readonly usual = new Map<string, Set<string>>();
+	private readonly found = new Map<string, Field | undefined>();
 
 	constructor(names: FieldNames, { collection, fields }: { collection: string; fields: Field[] }) {
 		this.names = names;
@@ -108,6 +109,10 @@ export class UsualNames {
 
 	/** The field of a name: the surest way to read it counts. */
 	fieldOf(name: string): Field | undefined {
+		return getOrCreate(this.found, name, () => this.readName(name));
+	}
+
+	private readName(name: string): Field | undefined {
 		const variants = variantsOf(name, this.words);
 		const found = (names: string[]) => names.flatMap((variant) => this.exactly(variant) ?? []);
 		const part = found([wordsOf(name).replace(kindsOfAddress, '')]).find(isPartOfAddress);

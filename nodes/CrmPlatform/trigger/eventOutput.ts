@@ -57,9 +57,9 @@ export async function eventOutput(
  */
 export async function namedRecords(api: Connection, records: IDataObject[], names: NamesToAdd, path?: string): Promise<IDataObject[]> {
 	if (names === 'none' || records.length === 0) return records;
-	const meaningOf = meaningOfTypes(await api.describeEvents());
+	const meaningOf = path === undefined ? meaningOfTypes(await api.describeEvents()) : undefined;
 	const pathOf = ({ event }: IDataObject) =>
-		path ?? resourceAt(meaningOf(String((event as IDataObject | undefined)?.type))?.template ?? '')?.path;
+		meaningOf ? resourceAt(meaningOf(String((event as IDataObject | undefined)?.type))?.template ?? '')?.path : path;
 	const named = [...records];
 	for (const recordPath of new Set(records.map(pathOf))) {
 		if (recordPath === undefined) continue;

@@ -31,16 +31,17 @@ export class RowKeys {
 
 	/** Whether an earlier row has the key of this one. */
 	hasEarlier(line: IDataObject): boolean {
-		return this.fields.some((field) => this.earlier(field, line) !== undefined);
+		return this.fields.some((field) => this.rows.has(digestOf(field, line) ?? NaN));
 	}
 
 	/** Adds a row. @returns why it is refused, if rows with the key of an earlier one are */
 	refusalOf(row: number, line: IDataObject): Refusal | undefined {
 		const { fields, rows, examples } = this;
 		for (const field of fields) {
-			const earlier = this.earlier(field, line);
 			const digest = digestOf(field, line);
-			if (digest !== undefined && (earlier === undefined || !this.isRefused)) rows.set(digest, row);
+			if (digest === undefined) continue;
+			const earlier = rows.get(digest);
+			if (earlier === undefined || !this.isRefused) rows.set(digest, row);
 			if (earlier === undefined) continue;
 			const value = matchValue(field.name, line);
 			this.repeated += 1;
@@ -48,10 +49,6 @@ export class RowKeys {
 			if (this.isRefused) return { field: field.name, code: 'repeated_key', message: `${field.label}: row ${earlier} has “${value}”, too.` };
 		}
 		return undefined;
-	}
-
-	private earlier(field: Field, line: IDataObject): number | undefined {
-		return this.rows.get(digestOf(field, line) ?? NaN);
 	}
 
 	/** What the user should know of rows that overwrite each other. */
