@@ -10,7 +10,7 @@ import {
 import { loadDocument, type DocumentSource, type LoadedDocument } from './openapi/document';
 import { describeResource, type ResourceDescription } from './openapi/description';
 import { readEventCatalog, type EventCatalog } from './openapi/eventTypes';
-import { leftOutOf, type OpenApiDocument } from './openapi/openapi';
+import type { OpenApiDocument } from './openapi/openapi';
 import { wrongBaseUrl } from './openapi/paths';
 import { idempotencyHeaderAt, type IdempotencyHeader } from './openapi/writing';
 import type { Problem } from './http/problem';
@@ -39,7 +39,7 @@ interface ServiceDescription {
 	isSelfDescribed(): boolean;
 	/** @throws Error in the user's words if `feature` needs the service's own description, which could not be read */
 	requireDescription(feature: string): void;
-	/** Notice for the user if the description could not be read, or only in part. */
+	/** Notice for the user if the description could not be read. */
 	descriptionNotice(): string | undefined;
 }
 
@@ -98,11 +98,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 		anonymous: anonymousTransport(n8n),
 	};
 	const secrets = [secret, ...secretsIn(source.url), ...secretsIn(credential.baseUrl.trim())];
-	const addDescriptionNotice = () => {
-		const notice = description.descriptionNotice();
-		if (notice !== undefined) notices.add(notice);
-	};
-	const description = openDescription(n8n, source, { clock, secrets, onLoaded: addDescriptionNotice });
+	const description = openDescription(n8n, source, { clock, secrets, notices });
 	const failure = (problem: Problem) => nodeError(n8n, withoutSecrets(problem, secrets));
 
 	return {
@@ -111,10 +107,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 		view: `${address} ${view}`,
 		secretDigest: sha256(secret),
 		sign: (text) => createHmac('sha256', signingKey).update(text).digest('hex').slice(0, 20),
-		get notices() {
-			addDescriptionNotice();
-			return notices;
-		},
+		notices,
 		failure,
 		async send(request) {
 			const answering = sender(description.isSelfDescribed() ? request : withUnhonoredKey(request));
@@ -195,18 +188,19 @@ export function readableError(error: unknown): Error {
 	);
 }
 
-/** @param onLoaded called each time the document is used */
 function openDescription(
 	n8n: IAllExecuteFunctions,
 	source: DocumentSource,
-	{ clock, secrets, onLoaded }: { clock: Clock; secrets: string[]; onLoaded(): void },
+	{ clock, secrets, notices }: { clock: Clock; secrets: string[]; notices: Set<string> },
 ): ServiceDescription {
 	let loading: Promise<LoadedDocument> | undefined;
 	let loaded: LoadedDocument | undefined;
+	const descriptionNotice = () => loaded?.notice && withoutSecrets(loaded.notice, secrets);
 	const readDocument = async (): Promise<OpenApiDocument> => {
 		loading ??= loadDocument(source, clock);
 		loaded = await loading;
-		onLoaded();
+		const notice = descriptionNotice();
+		if (notice !== undefined) notices.add(notice);
 		return loaded.document;
 	};
 	return {
@@ -222,10 +216,6 @@ function openDescription(
 		requireDescription(feature) {
 			if (loaded?.whyUnread !== undefined) throw new Error(`${feature}: ${withoutSecrets(loaded.whyUnread, secrets)}`);
 		},
-		descriptionNotice() {
-			// Parts of a description are read on demand, so a later call may report more omissions.
-			const notice = loaded && (loaded.notice ?? leftOutOf(loaded.document));
-			return notice && withoutSecrets(notice, secrets);
-		},
+		descriptionNotice,
 	};
 }

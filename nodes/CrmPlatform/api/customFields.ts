@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Connection } from './connection';
 import { collectionName, isAnsweredWith } from './record';
 import { allCustomFields, customFieldPrefix, fieldNamed, labelFor, type Field } from '../fields/field';
-import { fieldKinds, kindOfCustomType } from '../fields/fieldKinds';
+import { kindOfCustomType } from '../fields/fieldKinds';
 import { comparisons } from '../fields/condition';
 import type { ListDescription } from './openapi/listing';
 import { readPages } from './lists/pages';
@@ -15,14 +15,7 @@ const definition = z.object({
 	label: z.string().nullish(),
 	description: z.string().nullish(),
 	type: z.string(),
-	options: z
-		.array(
-			z.union([
-				z.string(),
-				z.object({ value: z.string(), label: z.string().nullish() }),
-			]),
-		)
-		.nullish(),
+	options: z.array(z.object({ value: z.string(), label: z.string().nullish() })).nullish(),
 	reference_resource: z.string().nullish(),
 	required: z.boolean().nullish(),
 	unique: z.boolean().nullish(),
@@ -113,11 +106,7 @@ export function customFieldOf(fieldDefinition: Definition): Field {
 	const linkedCollection = type === 'user' ? 'users' : fieldDefinition.reference_resource;
 	if (linkedCollection) field.collection = linkedCollection;
 	if (options?.length) {
-		field.choices = options.map((option) =>
-			typeof option === 'string'
-				? { label: option, value: option }
-				: { label: option.label ?? option.value, value: option.value },
-		);
+		field.choices = options.map(({ value, label: optionLabel }) => ({ label: optionLabel ?? value, value }));
 	}
 	return field;
 }
@@ -126,18 +115,17 @@ const bounds = ['gte', 'gt', 'lte', 'lt'];
 
 /**
  * Filters by custom fields: by equality with one value or, if the service accepts it, several; and by the comparisons
- * that the service names for their type. If it names none for any type, ordered values can be bounded.
+ * that the service names for their type.
  */
 export function customFilters(
-	{ customComparisons: described, customLists = [] }: ListDescription,
+	{ customComparisons = {}, customLists = [] }: ListDescription,
 	fields: Field[],
 ): Field[] {
 	return fields.flatMap((field): Field[] => {
 		const { name, label, description, kind, type = '' } = field;
 		const filter: Field = { ...field, path: [name], required: false };
 		const equal: Field = customLists.includes(type) && kind !== 'list' ? { ...filter, kind: 'list', items: kind } : filter;
-		const supportedComparisons = described ? (described[type] ?? []) : fieldKinds[kind].order ? bounds : [];
-		const compared = comparisons.filter((comparison) => supportedComparisons.includes(comparison)).map((comparison): Field => {
+		const compared = comparisons.filter((comparison) => customComparisons[type]?.includes(comparison)).map((comparison): Field => {
 			const parameter = `${name}[${comparison}]`;
 			if (bounds.includes(comparison)) return { ...filter, name: parameter, path: [parameter] };
 			const valueKind = comparison === 'empty' ? 'boolean' : 'text';

@@ -125,7 +125,7 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		mayBeMember: false,
 	},
 	text: {
-		isDescribedBy: ({ type, isTextual }) => type === 'string' || isTextual,
+		isDescribedBy: ({ type }) => type === 'string',
 		customTypes: [],
 		control: 'string',
 		formatHint: undefined,

@@ -10,8 +10,6 @@ export interface ValueSchema {
 	/** Whether it lists its values (`enum`, `const`). */
 	isEnumerated: boolean;
 	hasMembers: boolean;
-	/** Whether it has keywords of text. */
-	isTextual: boolean;
 }
 
 type Conversion = (field: Field, value: unknown, zone: string) => unknown;

@@ -1,4 +1,4 @@
-import { isTooDeep, maxNesting, parseOpenApi, type OpenApiDocument } from './openapi';
+import { parseOpenApi, type OpenApiDocument, whyUnusable } from './openapi';
 import { sha256 } from '../../base/digest';
 import { isObject } from '../../base/json';
 import { getOrCreate, RecentMap } from '../../base/maps';
@@ -165,8 +165,7 @@ function whyNotOpenApi(body: unknown): string {
 	const { swagger, openapi, paths } = isObject(body) ? body : {};
 	if (swagger !== undefined) return `it is Swagger ${String(swagger).slice(0, 20)}, but the node reads only OpenAPI 3`;
 	if (typeof openapi !== 'string' || !openapi.startsWith('3.')) return 'the response is not an OpenAPI 3 document';
-	if (isTooDeep(body)) return `parts of it are nested more than ${maxNesting} levels deep`;
-	return isObject(paths) ? 'it declares OpenAPI 3, but parts of it are invalid' : 'it has no paths';
+	return isObject(paths) ? (whyUnusable(body) ?? '') : 'it has no paths';
 }
 
 let snapshot: OpenApiDocument | undefined;

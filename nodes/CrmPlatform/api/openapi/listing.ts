@@ -72,13 +72,14 @@ export function describeList(
 	return description;
 }
 
-/** Filters without a title have the labels of the records' fields; objects are no filters. */
+/** Filters without a title have the labels of the records' fields. Objects are no filters, nor are lists without commas (rule 11). */
 function describeFilters(document: OpenApiDocument, operation: OpenApiOperation, parameters: OpenApiParameter[]): Field[] {
 	const recordFields = recordFieldsOf(document, operation);
 	const labels = new Map(recordFields.map(({ name, label }) => [name, label]));
 	return parameters.flatMap((parameter) => {
 		const filter = parameterField(document, parameter);
-		if (fieldKinds[filter.kind].shape === 'object') return [];
+		const { shape } = fieldKinds[filter.kind];
+		if (shape === 'object' || (shape === 'list' && !takesSeveral(parameter))) return [];
 		if (filter.linksTo) {
 			// It is about the field that holds the links.
 			const { name } = recordFields.find(({ linksTo }) => linksTo) ?? filter;
@@ -94,18 +95,12 @@ function describeFilters(document: OpenApiDocument, operation: OpenApiOperation,
 function parameterField(document: OpenApiDocument, parameter: OpenApiParameter): Field {
 	const { name = '', description = '', required = false, schema = {} } = parameter;
 	// Names are not split: the dot and bracket of `created_at[gte]` belong to the parameter.
-	const baseField = field(document, [name], schema.title ?? filterLabel(name), schema, required);
-	const filter = takesSeveral(parameter) ? baseField : asSingle(baseField);
-	return { ...filter, name, description: description || baseField.description };
+	const filter = field(document, [name], schema.title ?? filterLabel(name), schema, required);
+	return { ...filter, name, description: description || filter.description };
 }
 
-/** Whether a parameter takes several values, separated by commas (rule 11). */
+/** Whether a list of values is separated by commas. */
 const takesSeveral = ({ style = 'form', explode = true }: OpenApiParameter): boolean => style === 'form' && !explode;
-
-/** A parameter that takes a list in another form takes one value. */
-function asSingle({ items, ...single }: Field): Field {
-	return fieldKinds[single.kind].shape === 'list' && items !== undefined ? { ...single, kind: items } : { ...single, ...(items && { items }) };
-}
 
 /** `created_at[gte]` → `Created At`; an unknown comparison is kept: `name[like]` → `Name (Like)`. */
 function filterLabel(parameter: string): string {

@@ -3,7 +3,6 @@ import { getOrCreate } from '../../base/maps';
 import { pointerSteps } from '../../base/ownMembers';
 import { customFieldPrefix } from '../../fields/field';
 import { percentDecoded } from '../http/path';
-import { ruleNumber } from '../http/rules';
 
 /** The part of a JSON Schema (OpenAPI 3.0 and 3.1) that the connector reads. */
 export interface Schema {
@@ -17,7 +16,6 @@ export interface Schema {
 	const?: unknown;
 	minimum?: number | undefined;
 	maximum?: number | undefined;
-	minLength?: number | undefined;
 	maxLength?: number | undefined;
 	maxItems?: number | undefined;
 	default?: unknown;
@@ -108,7 +106,6 @@ const schemaObject = object({
 	const: anything,
 	minimum: number,
 	maximum: number,
-	minLength: number,
 	maxLength: number,
 	maxItems: number,
 	default: anything,
@@ -204,27 +201,30 @@ export type OpenApiOperation = ReadBy<typeof operation>;
 export type OpenApiParameter = ReadBy<typeof parameter>;
 export type PathItem = ReadBy<typeof pathItem>;
 
-/** Reads an OpenAPI 3 document (rule 1); undefined if the JSON is not one, or nested too deeply. */
+/** Reads an OpenAPI 3 document; undefined if the JSON is not one, or breaks rule 1. */
 export function parseOpenApi(json: unknown): OpenApiDocument | undefined {
-	if (isTooDeep(json)) return undefined;
+	if (whyUnusable(json) !== undefined) return undefined;
 	const { openapi, paths, ...others } = document(json) ?? {};
 	return openapi !== undefined && paths ? { openapi, paths, ...others } : undefined;
 }
 
 /** Deeper than any real description, and far from a stack overflow. */
-export const maxNesting = 200;
+const maxNesting = 200;
 
-/** Whether JSON is nested too deeply for recursive readers. */
-export function isTooDeep(json: unknown): boolean {
+/** Why JSON cannot be used as a description: it is nested too deeply for recursive readers, or not in one piece. */
+export function whyUnusable(json: unknown): string | undefined {
 	let level = [json].filter(isObjectOrList);
 	for (let depth = 0; level.length > 0; depth++) {
-		if (depth > maxNesting) return true;
+		if (depth > maxNesting) return `parts of it are nested more than ${maxNesting} levels deep`;
 		// Loops, since a document has 100,000 parts.
 		const next: object[] = [];
-		for (const parent of level) for (const value of Object.values(parent)) if (isObjectOrList(value)) next.push(value);
+		for (const parent of level) {
+			for (const value of Object.values(parent)) if (isObjectOrList(value)) next.push(value);
+			if ('$ref' in parent && typeof parent.$ref === 'string' && !parent.$ref.startsWith('#')) return 'it refers to other documents';
+		}
 		level = next;
 	}
-	return false;
+	return undefined;
 }
 
 /** The readers of parts that are read on demand. */
@@ -292,25 +292,10 @@ export function resolve<PartType extends keyof Referable>(
 /** Maximum length of a chain of references. */
 const maxReferences = 20;
 
-const pointerCache = new WeakMap<OpenApiDocument, Map<string, unknown>>();
-
-/** The JSON at a reference such as `#/components/schemas/Contact/properties/address`, which may lead through others. */
-function pointedAt(document: OpenApiDocument, reference: string, depth = 0): unknown {
-	if (!reference.startsWith('#')) leaveOut(document, `what is in other documents (${ruleNumber(1)})`);
-	if (!reference.startsWith('#/') || depth > maxReferences) return undefined;
-	const cachedValues = getOrCreate(pointerCache, document, () => new Map<string, unknown>());
-	if (cachedValues.has(reference)) return cachedValues.get(reference);
-	// The reference leads nowhere until it is resolved, as it may refer to itself.
-	cachedValues.set(reference, undefined);
-	let value: unknown = document;
-	for (const key of pointerSteps(percentDecoded(reference.slice(1)))) {
-		const { $ref } = (isObjectOrList(value) ? value : {}) as { $ref?: unknown };
-		if (typeof $ref === 'string') value = pointedAt(document, $ref, depth + 1);
-		if (!isObjectOrList(value) || !Object.hasOwn(value, key)) return undefined;
-		value = (value as Record<string, unknown>)[key];
-	}
-	cachedValues.set(reference, value);
-	return value;
+/** The JSON at a reference such as `#/components/schemas/Contact/properties/address`. */
+function pointedAt(document: OpenApiDocument, reference: string): unknown {
+	const steps = pointerSteps(percentDecoded(reference.slice(1)));
+	return steps.reduce<unknown>((value, step) => (isObjectOrList(value) && Object.hasOwn(value, step) ? value[step as never] : undefined), document);
 }
 
 const isObjectOrList = (value: unknown): value is object => typeof value === 'object' && value !== null;
@@ -318,17 +303,4 @@ const isObjectOrList = (value: unknown): value is object => typeof value === 'ob
 /** An object without its undefined members. */
 export function defined<T extends object>(object: T): Partial<T> {
 	return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Partial<T>;
-}
-
-// What was left out of each document, in words that can follow *were not read:*.
-const leftOut = new WeakMap<OpenApiDocument, Set<string>>();
-
-export function leaveOut(document: OpenApiDocument, omission: string): void {
-	getOrCreate(leftOut, document, () => new Set<string>()).add(omission);
-}
-
-/** A notice about the parts that were not read; undefined if there are none. */
-export function leftOutOf(document: OpenApiDocument): string | undefined {
-	const omissions = leftOut.get(document);
-	return omissions && `Parts of the CRM’s API description were not read: ${[...omissions].join('; ')}. Fields may be missing from forms; enter them as JSON.`;
 }

@@ -1,9 +1,7 @@
+import { ruleBroken } from '../http/rules';
 import {
-	defined, leaveOut, readPart, resolve, type OpenApiDocument, type OpenApiOperation, type OpenApiParameter, type PathItem, type Schema,
+	defined, readPart, resolve, type OpenApiDocument, type OpenApiOperation, type OpenApiParameter, type PathItem, type Schema,
 } from './openapi';
-
-/** Maximum number of schemas within one schema: 30 schemas that contain each other can be nested in 30! ways. */
-const maxParts = 2_000;
 
 const flattenedCache = new WeakMap<Schema, Schema>();
 
@@ -15,7 +13,7 @@ const flattenedCache = new WeakMap<Schema, Schema>();
 export function flatten(document: OpenApiDocument, schema: Schema): Schema {
 	const cachedSchema = flattenedCache.get(schema);
 	if (cachedSchema) return cachedSchema;
-	const flat = inOnePiece(document, schema, { flat: new Map(), left: maxParts });
+	const flat = inOnePiece(document, schema, new Map());
 	for (const same of [schema, resolve(document, schema, 'schema'), flat]) flattenedCache.set(same, flat);
 	return flat;
 }
@@ -23,33 +21,20 @@ export function flatten(document: OpenApiDocument, schema: Schema): Schema {
 /** Maximum nesting of schemas, which are read recursively. */
 const maxDepth = 100;
 
-interface Parts {
-	flat: Map<Schema, Schema>;
-	/** How many more may be read. */
-	left: number;
-}
-
-function inOnePiece(document: OpenApiDocument, schema: Schema, parts: Parts, depth = 0): Schema {
+/** @param parts the parts that were read for the same schema: 30 that contain each other can be nested in 30! ways */
+function inOnePiece(document: OpenApiDocument, schema: Schema, parts: Map<Schema, Schema>, depth = 0): Schema {
 	const resolvedSchema = resolve(document, schema, 'schema');
-	const cachedSchema = flattenedCache.get(resolvedSchema) ?? parts.flat.get(resolvedSchema);
+	const cachedSchema = flattenedCache.get(resolvedSchema) ?? parts.get(resolvedSchema);
 	if (cachedSchema) return cachedSchema;
+	if (depth > maxDepth) throw ruleBroken(1, 'API description', `Its schemas are nested more than ${maxDepth} levels deep.`);
 	// Empty to the schemas it contains, which ends cycles.
-	parts.flat.set(resolvedSchema, {});
-	const flat = (schemas: Schema[] = []) =>
-		schemas.flatMap((part) => (countPart(document, parts, depth) ? [inOnePiece(document, part, parts, depth + 1)] : []));
+	parts.set(resolvedSchema, {});
+	const flat = (schemas: Schema[] = []) => schemas.map((part) => inOnePiece(document, part, parts, depth + 1));
 	const all = flat(resolvedSchema.allOf);
 	const alternatives = [...flat(resolvedSchema.anyOf), ...flat(resolvedSchema.oneOf)].filter(isNotNull);
 	const merged = mergedInto(resolvedSchema, [...all, ...commonOf(alternatives)]);
-	parts.flat.set(resolvedSchema, merged);
+	parts.set(resolvedSchema, merged);
 	return merged;
-}
-
-/** Counts a part towards the limits. @returns whether it is still within them */
-function countPart(document: OpenApiDocument, parts: Parts, depth: number): boolean {
-	parts.left -= 1;
-	const isWithin = parts.left >= 0 && depth < maxDepth;
-	if (!isWithin) leaveOut(document, `schemas with more than ${maxParts} parts, or nested more than ${maxDepth} levels deep`);
-	return isWithin;
 }
 
 /** The schema takes precedence over its parts, and a later part over an earlier one. */
@@ -76,7 +61,6 @@ function commonOf(alternatives: Schema[]): Schema[] {
 	const constantIn = (alternative: Schema) => (alternative.const === undefined ? undefined : [alternative.const]);
 	const values = alternatives.map((alternative) => alternative.enum ?? constantIn(alternative));
 	if (values.every(Boolean)) common.enum = [...new Set(values.flatMap((alternativeValues) => alternativeValues ?? []))];
-	if (others.every(({ format }) => format === first.format)) common.format = first.format;
 	return [common];
 }
 

@@ -1,32 +1,23 @@
 import { getOrCreate } from '../../base/maps';
 import { labelFor, type Field, type FieldKind } from '../../fields/field';
 import { fieldKinds, kindOfSchema } from '../../fields/fieldKinds';
-import { leaveOut, type OpenApiDocument, type Schema } from './openapi';
+import type { OpenApiDocument, Schema } from './openapi';
 import { isSafePattern } from '../../base/pattern';
 import { flatten, namedValues } from './schema';
-
-/** Maximum number of fields. An object with more members stays JSON, since no form could show them. */
-const maxFields = 5_000;
 
 /** The writable fields of an object schema, in the order of the document. */
 export function fieldsOf(document: OpenApiDocument, schema: Schema): Field[] {
 	const { properties = {}, required = [] } = flatten(document, schema);
 	const isRequired = new Set(required);
 	const fields: Field[] = [];
-	const writable = writableIn(document, properties);
-	for (const [name, property] of writable) {
+	for (const [name, property] of writableIn(document, properties)) {
 		const label = property.title ?? labelFor(name);
 		// Members of an object become fields; deeper nesting stays JSON.
 		const isObject = property.properties !== undefined && fieldKinds[kindOf(document, property)].shape === 'object';
-		const parts = isObject ? writableIn(document, property.properties ?? {}) : undefined;
-		if (parts && writable.length + fields.length + parts.length <= maxFields) {
-			for (const [part, inner] of parts) {
-				fields.push(field(document, [name, part], `${label}: ${inner.title ?? labelFor(part)}`, inner, false));
-			}
-			continue;
+		if (!isObject) fields.push(field(document, [name], label, property, isRequired.has(name)));
+		for (const [part, inner] of isObject ? writableIn(document, property.properties ?? {}) : []) {
+			fields.push(field(document, [name, part], `${label}: ${inner.title ?? labelFor(part)}`, inner, false));
 		}
-		if (parts) leaveOut(document, `the members of objects with more than ${maxFields} fields (such an object becomes one JSON field)`);
-		fields.push(field(document, [name], label, property, isRequired.has(name)));
 	}
 	return fields;
 }
@@ -119,21 +110,13 @@ function kindOf(document: OpenApiDocument, schema: Schema, depth = 0): FieldKind
 		items: type === 'array' ? itemsOf() : undefined,
 		isEnumerated: namedValues(document, schema).length > 0,
 		hasMembers: schema.properties !== undefined,
-		isTextual: isTextual(schema),
 	});
 }
 
 /** The types of a schema, except null; a whole number is a number. */
-function typesOf({ type = [], items }: Schema): string[] {
+function typesOf({ type = [] }: Schema): string[] {
 	const named = [type].flat().filter((typeName) => typeName !== 'null');
-	if (named.length === 0 && items) return ['array'];
 	return [...new Set(named.map((typeName) => (typeName === 'integer' ? 'number' : typeName)))];
-}
-
-/** Whether a schema without a type has keywords of text. */
-function isTextual({ format, pattern, minLength, maxLength }: Schema): boolean {
-	const isNumeric = /^(u?int|float|double|decimal)/.test(format ?? '');
-	return !isNumeric && [format, pattern, minLength, maxLength].some((keyword) => keyword !== undefined);
 }
 
 /** The collections to which links such as `{ resource: 'contacts', id }` can lead. */
