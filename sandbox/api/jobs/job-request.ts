@@ -42,7 +42,10 @@ export const exportParameter: Parameter = {
 };
 
 /** The job that the query of a request describes; the lines are in the body. */
-export type JobRequest = Pick<Job, 'resource' | 'operation' | 'match_on' | 'query'>;
+export type JobRequest = Pick<Job, 'resource' | 'operation' | 'match_on'> & { exported: ExportQuery };
+
+/** The query of an export, without what concerns the job. */
+export type ExportQuery = Record<string, string>;
 
 /**
  * @param queryTexts the whole query; parameters that `orderQuery` does not name belong to the list of an export
@@ -62,8 +65,7 @@ export function requestedJob({ store }: Service, query: z.output<typeof jobQuery
 		if (matchOn === null) throw invalidParameter('match_on', 'match_on is required: it names the field to match on.');
 		requireUniqueMatchOn(store, resource, matchOn);
 	}
-	const exportQuery = operation === 'export' ? Object.fromEntries(others) : null;
-	return { resource: resource.name, operation, match_on: matchOn, query: exportQuery };
+	return { resource: resource.name, operation, match_on: matchOn, exported: Object.fromEntries(others) };
 }
 
 /**

@@ -16,7 +16,7 @@ import { type Job, jobLimits, jobs } from '../../core/schemas/jobs.ts';
 import { firstVersion } from '../../core/schemas/record.ts';
 import { arrangeRecord } from '../../core/schemas/resource.ts';
 import type { Env, Service } from '../../core/service.ts';
-import { countExportedRecords } from './job-step.ts';
+import { countExportedRecords, exportLine } from './job-step.ts';
 import { exportParameter, type JobRequest, requestedJob, jobQuery, receiveLines } from './job-request.ts';
 import { JobQueue, jobWorker, hasEnded } from './job-queue.ts';
 import type { JsonObject } from '../../core/foundation/json.ts';
@@ -79,18 +79,20 @@ const createJob = (service: Service, wake: () => void): ApiRoute =>
 async function startJob(service: Service, c: Context<Env>, request: JobRequest, wake: () => void): Promise<Response> {
 	const { store } = service;
 	requireScope(c, scopeForRecordsOf(request));
-	const { bytes = new Uint8Array(), lines = [] } = request.operation === 'export' ? {} : await receiveLines(c);
-	const total = request.operation === 'export' ? countExportedRecords(c.get('store'), request) : lines.length;
+	const { exported, ...job } = request;
+	const isExport = job.operation === 'export';
+	const { bytes, lines } = isExport ? { bytes: new Uint8Array(), lines: [exportLine({ query: exported })] } : await receiveLines(c);
+	const total = isExport ? countExportedRecords(c.get('store'), job.resource, exported) : lines.length;
 	const response = runOnce(service, keyedRequest(c, bytes), () => {
 		const now = service.now();
 		store.jobResults.dropExpired(new Date(now).toISOString());
 		const id = service.newId(jobs.idPrefix, now);
-		const job = newJob(service, c, { ...request, id, total });
-		store.table(jobs.name)!.add(job);
+		const stored = newJob(service, c, { ...job, id, total });
+		store.table(jobs.name)!.add(stored);
 		for (const line of lines) store.jobLines.add(id, line);
 		const { grant } = c.get('authority')!;
 		if (grant) store.creationGrants.set(id, grant);
-		return recordResponse(202, job, { Location: `${path}/${id}` });
+		return recordResponse(202, stored, { Location: `${path}/${id}` });
 	});
 	wake();
 	return toResponse(redactResponse(c, jobs.name, response));
@@ -149,7 +151,7 @@ export function jobRoutes(service: Service): ApiRoute[] {
 
 const jobOf = (c: Context<Env>) => existingRecord(c.get('store'), jobs, c.req.param('id')!) as Job;
 
-function newJob(service: Service, c: Context<Env>, request: JobRequest & Pick<Job, 'id' | 'total'>): Job {
+function newJob(service: Service, c: Context<Env>, request: Omit<JobRequest, 'exported'> & Pick<Job, 'id' | 'total'>): Job {
 	const at = service.store.writeClock.stamp(service.now());
 	const actor = c.get('caller')!;
 	return arrangeRecord(jobs, {

@@ -1,5 +1,6 @@
 import { type Bulk, type ItemResult, resultJson, writeItem } from '../../domain/records/batch-items.ts';
 import { existingTable } from '../../domain/records/write.ts';
+import type { ExportQuery } from './job-request.ts';
 import { parseText } from '../http/body.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 import { Problem, unknownParameter } from '../../core/foundation/problem.ts';
@@ -68,40 +69,41 @@ function writeLine(context: WriteContext, bulk: Bulk, line: Line, requestId: str
 /** The number of records that are stored in one step. */
 const recordsPerStep = 100;
 
-/** The list that a job exports, with its filters and its order. */
-type ExportedList = Pick<Job, 'resource' | 'query'>;
+/** What is left of an export: its query, and where its next records begin. */
+interface ExportPosition {
+	query: ExportQuery;
+	after?: Cell[];
+}
+
+/** The only line of an export. It goes when the job ends: filters may name a person who is erased later. */
+export const exportLine = (left: ExportPosition): Line => ({ position: 0, text: JSON.stringify(left) });
 
 /**
  * Counts the records that an export would contain now.
  *
  * @throws Problem invalid_parameter, unknown_parameter, if a list would refuse the query
  */
-export function countExportedRecords(store: StoreView, list: ExportedList): number {
-	const { table, query } = exportedList(store, list);
+export function countExportedRecords(store: StoreView, resource: string, exported: ExportQuery): number {
+	const { table, query } = exportedList(store, resource, exported);
 	return table.count(query.conditions, query);
 }
 
-/**
- * Stores the next records of an export as its results, and where the following ones begin as its only line.
- *
- * @returns how many records were stored, and whether they were the last
- */
+/** Stores the next records of an export as its results. @returns how many, and whether they were the last */
 function exportSome(store: StoreView, job: Job): { count: number; isLast: boolean } {
 	const { jobLines, jobResults } = store.unrestricted;
-	const { table, query } = exportedList(store, job);
-	const [reached] = jobLines.page(job.id, -1, 1);
-	const after = reached && (JSON.parse(reached.text) as Cell[]);
-	const { documents, end } = table.list({ ...query, after, limit: recordsPerStep });
+	const left = JSON.parse(jobLines.page(job.id, -1, 1)[0]!.text) as ExportPosition;
+	const { table, query } = exportedList(store, job.resource, left.query);
+	const { documents, end } = table.list({ ...query, after: left.after, limit: recordsPerStep });
 	for (const [i, document] of documents.entries()) {
 		jobResults.add(job.id, { position: job.processed + i, text: listedRecord(document, query) });
 	}
 	jobLines.drop(job.id);
-	if (end) jobLines.add(job.id, { position: 0, text: JSON.stringify(end) });
+	if (end) jobLines.add(job.id, exportLine({ ...left, after: end }));
 	return { count: documents.length, isLast: !end };
 }
 
-function exportedList(store: StoreView, { resource: name, query: rawQuery }: ExportedList) {
-	const queryTexts = new Map(Object.entries(rawQuery ?? {}));
+function exportedList(store: StoreView, name: string, exported: ExportQuery) {
+	const queryTexts = new Map(Object.entries(exported));
 	const pagingParameter = ['cursor', 'limit'].find((parameter) => queryTexts.has(parameter));
 	if (pagingParameter !== undefined) throw unknownParameter(pagingParameter);
 	const table = existingTable(store, name);

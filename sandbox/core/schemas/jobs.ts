@@ -23,12 +23,6 @@ const fields = {
 		.meta(readOnly('The resource of the records.', 'contacts')),
 	operation: z.enum(jobOperations).meta(readOnly('The operation applied to each line; export reads records instead.')),
 	match_on: text(readOnly('For upsert: the unique field to match on.')),
-	query: z.object({}).catchall(z.string()).nullable().meta(
-		readOnly(
-			'For export: the query, with filters, sort and fields as in a list.',
-			{ lifecycle_stage: 'customer', sort: '-created_at' },
-		),
-	),
 	status: z.enum(jobStatuses).meta(readOnly('Status of the job.')),
 	total: count('Number of lines, or of records to export.'),
 	processed: count('Number of lines or records processed so far.'),

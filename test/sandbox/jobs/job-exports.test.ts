@@ -22,7 +22,7 @@ test('an export accepts filters, sort and fields as the list does', async () => 
 	// More records than one step of the job takes, but not all.
 	expect(listed.length).toBeGreaterThan(500);
 	expect(listed.length).toBeLessThan(1200);
-	expect(body).toMatchObject({ total: listed.length, query: { sort: '-last_name', fields: 'email' } });
+	expect(body).toMatchObject({ total: listed.length });
 	const job = await ended(sandbox, body.id);
 	expect(job).toMatchObject({ status: 'completed', processed: listed.length });
 	expect((await sandbox.get(`/v1/jobs/${job.id}/results`)).body).toEqual(listed);
