@@ -54,7 +54,9 @@ async function find(execution: Execution, item: number, queries: Query[]): Promi
 		records.push(...identified(await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record)));
 	}
 	const shown = new Set(['id', ...summary, ...top, ...times]);
-	return groupsOf(new Map(records.map((record) => [record.id, record])), rules).map(({ members, why }) => ({
+	const groups = groupsOf(new Map(records.map((record) => [record.id, record])), rules);
+	api.notices.add(`${records.length} records were compared, and ${groups.length === 0 ? 'no two of them have a value in common in these fields' : `${groups.length} groups of duplicates found`}.`);
+	return groups.map(({ members, why }) => ({
 		ids: members.map(({ id }) => id),
 		why,
 		records: members.map((record) => Object.fromEntries(Object.entries(record).filter(([name]) => shown.has(name)))),

@@ -7,6 +7,7 @@ import { inParallel } from '../api/inParallel';
 import { filterQuery } from '../api/lists/filterQuery';
 import { readPages } from '../api/lists/pages';
 import { isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
+import { nameFields } from '../api/record';
 import { chunks } from '../base/lists';
 import { setAtPath } from '../base/ownMembers';
 import type { Change } from '../changes/merge';
@@ -58,7 +59,8 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 				if (filter) return { field, filter, isWritable: custom?.readOnly.includes(field) !== true };
 				throw new Error(`The CRM cannot find records of ${path} by ${field.label}, so links in it would be lost. Nothing was written.`);
 			});
-			const fields = ['version', ...links.map(({ field: { path: [name = ''] } }) => name)];
+			const names = nameFields.filter((name) => described.some((field) => field.name === name));
+			const fields = ['version', ...names, ...links.map(({ field: { path: [name = ''] } }) => name)];
 			if (links.length > 0) found.push({ resource, collection: { api, path, list: list!, filters, fields }, links });
 		}
 	}

@@ -34,7 +34,7 @@ export function mergeDuplicates(linkingTypes: Resource[]): Operation {
 		output: {
 			type: 'object',
 			properties: {
-				result: { type: 'string' }, id: { type: 'string' }, name: { type: 'string' }, deleted: { type: 'array' },
+				result: { type: 'string' }, id: { type: 'string' }, name: { type: 'string' }, deleted: { type: 'array' }, deleted_names: { type: 'array' },
 				changes: { type: 'array' }, links: { type: 'array' }, reason: { type: 'string' },
 			},
 		},
@@ -51,7 +51,7 @@ interface Merging extends DuplicateGroup {
 	/** The values that the survivor gets at once: those that must be unique are free when their holder is gone. */
 	values: IDataObject;
 	changes: Change[];
-	links: Array<{ collection: string; id: string; field: string }>;
+	links: Array<{ collection: string; id: string; name: string | null; field: string }>;
 	/** Why the rest of it was not done. */
 	stopped?: string | Error;
 	/** The fields that the survivor got; undefined before anything was written. */
@@ -223,7 +223,7 @@ class Merger {
 					return merging.survivor.id;
 				});
 				if (unwritable) for (const merging of mergings) merging.stopped ??= `${collectionName(path)}/${record.id} links to a duplicate in ${unwritable.label}, which cannot be written, so the link would be lost. Nothing more was done.`;
-				for (const { links } of mergings) links.push(...changes.map(({ field }) => ({ collection: collectionName(path), id: record.id, field })));
+				for (const { links } of mergings) links.push(...changes.map(({ field }) => ({ collection: collectionName(path), id: record.id, name: recordName(record) ?? null, field })));
 				return changes.length === 0 || unwritable ? [] : [{ mergings: [...mergings], change: { action: 'update', record, patch, changes } }];
 			});
 			found.push([linking, steps]);
@@ -279,17 +279,19 @@ class Merger {
 	}
 }
 
-const refused = ({ ids, refusal }: RefusedGroup): IDataObject => ({ result: 'refused', id: null, name: null, deleted: [], changes: [], links: [], reason: refusal, ids });
+const refused = ({ ids, refusal }: RefusedGroup): IDataObject => ({ result: 'refused', id: null, name: null, deleted: [], deleted_names: [], changes: [], links: [], reason: refusal, ids });
 
 function outcomeOf({ survivor, losers, deleted, changes, links, stopped, writtenFields }: Merging, isPreview: boolean): IDataObject | Error {
 	if (stopped instanceof Error) return stopped;
 	const isDone = losers.length === 0 && (isPreview ? changes.length + links.length === 0 : writtenFields === undefined);
+	const gone = [...new Map([...deleted, ...(isPreview ? losers : [])].map((record) => [record.id, record])).values()];
 	const result = stopped !== undefined ? 'conflict' : isDone ? 'already_merged' : isPreview ? 'to_be_merged' : 'merged';
 	return {
 		result,
 		id: survivor.id,
 		name: recordName(survivor) ?? null,
-		deleted: [...new Set([...deleted, ...(isPreview ? losers : [])].map(({ id }) => id))],
+		deleted: gone.map(({ id }) => id),
+		deleted_names: gone.map((record) => recordName(record) ?? null),
 		changes: changes.map((change) => (isPreview || writtenFields?.has(change.field) ? change : { ...change, kept: true })) as unknown as IDataObject[],
 		links,
 		reason: stopped ?? null,

@@ -10,7 +10,7 @@ import { path as pathOf } from '../api/http/path';
 import { collectionName, findRecord, isAnsweredWith, isRefused } from '../api/record';
 import { applyPlan, changedSinceRead, describedWrites } from '../changes/apply';
 import { comparison } from '../changes/merge';
-import type { PlannedChange } from '../changes/plan';
+import { checkMaximum, type PlannedChange } from '../changes/plan';
 import { valueProblem } from '../fields/checks';
 import { allCustomFields, fieldNamed, type Field } from '../fields/field';
 import { valueIn } from '../fields/keys';
@@ -45,7 +45,7 @@ const confirmation: INodeProperties = {
 	description: 'The person’s email or ID',
 };
 
-const maximum: INodeProperties = {
+const maximumRecords: INodeProperties = {
 	displayName: 'Maximum Records',
 	name: 'maxErased',
 	type: 'number',
@@ -58,7 +58,7 @@ const maximum: INodeProperties = {
 export function erasePerson(types: Resource[]): Operation {
 	return {
 		option: { name: 'Erase', value: 'erase', action: 'Erase a person', description: 'Delete permanently' },
-		properties: (resource) => [erasurePreview, recordProperty(resource), confirmation, maximum],
+		properties: (resource) => [erasurePreview, recordProperty(resource), confirmation, maximumRecords],
 		options: [ifEmptyOption],
 		output: {
 			type: 'object',
@@ -90,14 +90,14 @@ async function erase(execution: Execution, item: number, types: Resource[]): Pro
 	const { contact, identifiers } = data;
 	const plan = await planErasure(execution, data);
 	const count = plan.erased.length + plan.anonymized.length;
-	const limit = readWholeNumber(maximum.displayName, n8n.getNodeParameter(maximum.name, item, maximum.default));
+	const { displayName: label, name, default: allowed } = maximumRecords;
+	const maximum = readWholeNumber(label, n8n.getNodeParameter(name, item, allowed));
+	if (!isPreview && !isConfirmed(execution, item, contact)) throw new Error(unconfirmed);
+	checkMaximum(count, { maximum, label, effect: 'change', purpose: 'erase the person', isPreview }, api.notices);
 	if (isPreview) {
 		api.notices.add('Preview: nothing was written. To erase the person, turn off Preview, and confirm with the email address or the ID.');
-		if (count > limit) api.notices.add(`${count} records would change, and Maximum Records allows ${limit}.`);
 		return { result: 'to_be_erased', contact: contact.id, ...listsOf(plan) };
 	}
-	if (!isConfirmed(execution, item, contact)) throw new Error(unconfirmed);
-	if (count > limit) throw new Error(`${count} records would change, and Maximum Records allows ${limit}. The person was not erased. To erase the person, set Maximum Records to ${count}.`);
 
 	const runId = randomUUID();
 	const mayContinue: MayContinue = (results) => !n8n.getExecutionCancelSignal()?.aborted && !results.some(isFailure);
