@@ -24,41 +24,25 @@ interface BatchWrite {
 /** The answer for one record: the returned record, if any, and the HTTP status; or why it was not written. */
 export type BatchAnswer = { record: IDataObject | undefined; status: number } | { problem: Problem };
 
-/** Maximum requests for one batch: under the same key, a repeated request returns the complete stored response. */
-const maxRequests = 3;
-
 /**
- * Sends a batch and returns the answer for each item, in their order. If the response omits items, the request is
- * repeated, provided that an idempotency key makes that safe; answers received before are kept.
+ * Sends a batch and returns the answer for each item, in their order.
  *
- * @returns the last error for items that no response mentions
- * @throws the error of `send` if no item has an answer
+ * @throws the error of `send`
  */
 export async function sendBatch(
 	send: (request: ApiRequest) => Promise<ApiResponse>,
 	{ description, path, query, items, areNew, idempotency }: BatchWrite,
-): Promise<Array<BatchAnswer | Error>> {
+): Promise<BatchAnswer[]> {
 	const request: ApiRequest = { method: 'POST', path, body: { [description.items]: items } };
 	if (query) request.query = query;
 	if (idempotency) request.idempotency = idempotency;
 
-	const answers = new Map<number, BatchAnswer>();
-	const answersOr = (otherwise: BatchAnswer | Error) =>
-		items.map((_, item) => answers.get(item) ?? otherwise);
-	const isSafe = idempotency !== undefined && idempotency.isGuaranteed !== false;
-	let headers: ApiResponse['headers'] = {};
-	for (let attempt = 0; attempt < (isSafe ? maxRequests : 1); attempt++) {
-		const response = send(request);
-		// An error must not discard the answers received before.
-		const responseOrError = await (answers.size === 0 ? response : response.catch((error: Error) => error));
-		if (responseOrError instanceof Error) return answersOr(responseOrError);
-		headers = responseOrError.headers;
-		for (const [item, answer] of answersByItem(responseOrError.body, items, areNew === true)) {
-			if (!answers.has(item)) answers.set(item, batchAnswer(answer, headers));
-		}
-		if (items.every((_, item) => answers.has(item))) break;
-	}
-	return answersOr({ problem: withRequestId(unmentioned, headers['x-request-id']) });
+	const { body, headers } = await send(request);
+	const answers = answersByItem(body, items, areNew === true);
+	return items.map((_, item) => {
+		const answer = answers.get(item);
+		return answer ? batchAnswer(answer, headers) : { problem: withRequestId(unmentioned, headers['x-request-id']) };
+	});
 }
 
 function batchAnswer({ id, status, data, error }: ItemAnswer, headers: ApiResponse['headers']): BatchAnswer {

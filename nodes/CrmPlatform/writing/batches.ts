@@ -1,8 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { sendBatch, type BatchAnswer } from '../api/batchRequest';
-import { asksToWait } from '../api/http/retry';
-import { rateLimited, tooLarge, unavailable } from '../api/http/statuses';
+import { tooLarge } from '../api/http/statuses';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import { isAnsweredWith } from '../api/record';
 import { exactBody } from '../fields/exactBody';
@@ -161,12 +160,6 @@ function groupByRequest(writes: Array<Write | Error>, indexes: number[]): number
 	return groups;
 }
 
-/** Whether another write of the group changes the same record, which this write would undo if it were sent later. */
-function sharesRecord(write: Write, group: Write[]): boolean {
-	const name = nameOf(write);
-	return name !== undefined && group.some((other) => other !== write && nameOf(other) === name);
-}
-
 /**
  * The records that other writes must not change at the same time. Without batches, additions to a collection keep their
  * order, which may be intended.
@@ -240,7 +233,7 @@ class RecordWriter {
 		if (usesBatches) this.requestLog.add(items);
 		try {
 			if (!batch || writes.length === 1) return [await this.writeAlone(first, items[0] ?? 0)];
-			return await this.resultsOf(await this.answersTo(batch, writes, items), writes, items, mayContinue);
+			return (await this.answersTo(batch, writes, items)).map((answer, i) => this.resultOf(answer, writes[i]!, items[i]!));
 		} catch (error) {
 			if (!isAnsweredWith(error, tooLarge) || writes.length === 1) return items.map(() => error as Error);
 			this.requestLog.remove(items);
@@ -255,7 +248,7 @@ class RecordWriter {
 		return [...results, ...(await this.writeTogether(writes.slice(half), items.slice(half), mayContinue))];
 	}
 
-	private async answersTo(batch: BatchDescription, writes: Write[], items: number[]): Promise<Array<BatchAnswer | Error>> {
+	private async answersTo(batch: BatchDescription, writes: Write[], items: number[]): Promise<BatchAnswer[]> {
 		const { execution, description } = this;
 		const [first] = writes;
 		const path = first!.collection + batch.path;
@@ -273,42 +266,8 @@ class RecordWriter {
 		});
 	}
 
-	/**
-	 * The result of each item of a batch. An item that the service deferred is sent alone and under its own key, because
-	 * the batch's key would always return the same response, unless that could write it twice. If the service defers that
-	 * request, too, the remaining items are not tried: each would wait as long.
-	 */
-	private async resultsOf(
-		answers: Array<BatchAnswer | Error>,
-		writes: Write[],
-		items: number[],
-		mayContinue: MayContinue,
-	): Promise<Results> {
-		let maySendAlone = keyHeaderOf(this.execution, this.description, 'single')?.isGuaranteed === true;
-		const results = answers.map((answer, index) =>
-			this.isDeferred(answer, writes[index]!, writes) ? undefined : this.resultOf(answer, writes[index]!, items[index]!),
-		);
-		for (const [index, write] of writes.entries()) {
-			if (results[index]) continue;
-			if (maySendAlone && mayContinue(results)) {
-				results[index] = await this.writeAlone(write, items[index]!);
-				maySendAlone = !isAnsweredWith(results[index], rateLimited, unavailable);
-			} else {
-				results[index] = this.resultOf(answers[index]!, write, items[index]!);
-			}
-		}
-		return results;
-	}
-
-	/** Whether the service deferred an item of a batch, which can be sent later without being written twice. */
-	private isDeferred(answer: BatchAnswer | Error, write: Write, writes: Write[]): boolean {
-		if (!('problem' in answer) || sharesRecord(write, writes)) return false;
-		return asksToWait(answer.problem) || (answer.problem.status === unavailable && isSafeToRepeat(this.description, write));
-	}
-
-	private resultOf(answer: BatchAnswer | Error, { id, body }: Write, item: number): Result | Error {
+	private resultOf(answer: BatchAnswer, { id, body }: Write, item: number): Result | Error {
 		const { batch, resultFrom } = this.options;
-		if (answer instanceof Error) return answer;
 		if ('problem' in answer) return this.execution.api.failure(answer.problem);
 		const record = writtenRecord(this.execution, { ...this.description, answersId: batch?.answersId }, id, answer);
 		return record instanceof Error ? record : resultFrom(record, item, { status: answer.status, body });
@@ -318,10 +277,3 @@ class RecordWriter {
 function batchItem({ id, version, body }: Write, { takesVersion }: BatchDescription): IDataObject {
 	return { ...body, ...(id !== undefined && { id }), ...(version !== undefined && takesVersion && { version }) };
 }
-
-/**
- * Whether a write that may have been done can be repeated with the same effect. A change of a specific version cannot,
- * since the version would have changed, nor a deletion, since the record would be missing.
- */
-const isSafeToRepeat = ({ method }: WriteDescription, { version }: Write): boolean =>
-	(method === 'PUT' || method === 'PATCH') && version === undefined;
