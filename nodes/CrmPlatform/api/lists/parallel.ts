@@ -22,12 +22,6 @@ const minPages = 4;
 /** How often a part can be divided again: its records are closer together each time. */
 const maxDepth = 20;
 
-/** A part of the list, in a linked list: parts divided from it are inserted after it. */
-interface Stretch {
-	records: IDataObject[];
-	next?: Stretch;
-}
-
 /** The order of a list in time, if several cursors can read it: the list is in order of creation and can be limited to a span. */
 export function timelineOf({ list, query }: Pick<WholeList, 'list' | 'query'>): Timeline | undefined {
 	const { created, sort } = list;
@@ -37,9 +31,8 @@ export function timelineOf({ list, query }: Pick<WholeList, 'list' | 'query'>): 
 
 	const order = String((sort && query[sort.name]) ?? sort?.default);
 	const [first] = order.split(',');
-	if (first === created.field) return { field: created.field, direction: 'ascending' };
-	if (first === `-${created.field}`) return { field: created.field, direction: 'descending' };
-	return undefined;
+	const isForward = first === created.field;
+	return isForward || first === `-${created.field}` ? { ...created, isForward } : undefined;
 }
 
 /**
@@ -77,7 +70,6 @@ class DividedReading {
 	private readonly wholeList: WholeList;
 	private readonly timeline: Timeline;
 	private readonly handle: (record: IDataObject) => IDataObject;
-	private readonly querySpan: Span;
 	private readonly now = Date.now();
 	private busy = 1;
 	private addsUp = true;
@@ -89,18 +81,15 @@ class DividedReading {
 		this.wholeList = wholeList;
 		this.timeline = timeline;
 		this.handle = handle;
-		this.querySpan = ownSpan(wholeList.list, wholeList.query);
 	}
 
 	/** @returns undefined if the parts did not add up to the whole list */
 	async records(): Promise<IDataObject[] | undefined> {
-		const first: Stretch = { records: [] };
-		try {
-			await this.read(first, this.querySpan, 0);
-			return this.addsUp ? joined(first) : undefined;
-		} finally {
-			this.isOver = true;
-		}
+		const { wholeList: { query }, timeline } = this;
+		const [from, before] = [query[timeline.from], query[timeline.before]].map((time) => time && Date.parse(String(time)));
+		const all = this.read({ from: Number(from ?? -Infinity), before: Number(before ?? Infinity) });
+		const records = await all.finally(() => (this.isOver = true));
+		return this.addsUp ? records : undefined;
 	}
 
 	private readonly refute = (): void => {
@@ -108,8 +97,9 @@ class DividedReading {
 		this.isOver = true;
 	};
 
-	private async read(stretch: Stretch, span: Span, depth: number, reportTotal?: ReportTotal): Promise<void> {
+	private async read(span: Span, depth = 0, reportTotal?: ReportTotal): Promise<IDataObject[]> {
 		const { path, list, query } = this.wholeList;
+		const { from, before } = this.timeline;
 		let division: Division | undefined;
 		let count = 0;
 		let rest = 0;
@@ -122,19 +112,23 @@ class DividedReading {
 		};
 
 		let isFirst = true;
-		const narrowed = { ...query, ...narrowing(list, span) };
+		const ownRecords: IDataObject[] = [];
+		const narrowed = { ...query, ...(span.from > -Infinity && { [from]: isoTime(span.from) }), ...(span.before < Infinity && { [before]: isoTime(span.before) }) };
 		for await (const { records, total } of readPages(this.send, { path, list, query: narrowed, endsWith, isFixed: true })) {
 			if (isFirst) reportTotal?.(total);
 			isFirst = false;
-			if (!isWithin(records, span, this.timeline.field)) {
-				if (span === this.querySpan) throw new Error(outside(path));
+			if (!isWithin(records, span, this.timeline)) {
+				if (depth === 0) throw new Error(outside(path));
 				this.refute();
 			}
-			for (const record of division?.keptRecords ?? records) stretch.records.push(this.handle(record));
+			for (const record of division?.keptRecords ?? records) ownRecords.push(this.handle(record));
 		}
-		if (this.isOver || !division) return void (this.busy -= 1);
+		if (this.isOver || !division) {
+			this.busy -= 1;
+			return ownRecords;
+		}
 		const report = addingUpTo(rest, division.spans.length, this.refute);
-		await Promise.all(linked(stretch, division.spans).map((part) => this.read(...part, depth + 1, report)));
+		return ownRecords.concat(...(await Promise.all(division.spans.map(async (part) => await this.read(part, depth + 1, report)))));
 	}
 
 	/** Divides the rest after a page among the free cursors, if that is worth it. */
@@ -148,6 +142,8 @@ class DividedReading {
 		return division;
 	}
 }
+
+const isoTime = (time: number): string => new Date(time).toISOString();
 
 /**
  * Compares the totals of the parts with the whole once every part has reported one. All are requested at the same
@@ -166,59 +162,17 @@ function addingUpTo(rest: number, parts: number, refute: () => void) {
 	};
 }
 
-/** The span that the user's filters allow. */
-function ownSpan({ created }: ListDescription, query: Query): Span {
-	const span: Span = {};
-	if (!created) return span;
-	const { [created.from]: from, [created.before]: before } = query;
-	if (from !== undefined) span.from = Date.parse(String(from));
-	if (before !== undefined) span.before = Date.parse(String(before));
-	return span;
-}
-
-function narrowing({ created }: ListDescription, { from, before }: Span): Query {
-	const query: Query = {};
-	if (created && from !== undefined) query[created.from] = new Date(from).toISOString();
-	if (created && before !== undefined) query[created.before] = new Date(before).toISOString();
-	return query;
-}
-
-/** A stretch for each span, linked in after the given one. */
-function linked(after: Stretch, spans: Span[]): Array<[Stretch, Span]> {
-	let last = after;
-	return spans.map((span) => {
-		const stretch: Stretch = { records: [] };
-		if (last.next) stretch.next = last.next;
-		last.next = stretch;
-		last = stretch;
-		return [stretch, span];
-	});
-}
-
-function joined(first: Stretch): IDataObject[] {
-	const { records } = first;
-	for (let next = first.next; next; next = next.next) {
-		for (const record of next.records) records.push(record);
-	}
-	return records;
-}
-
 const outside = (path: string) =>
 	`The CRM returned records of ${path} that do not match the filter on the creation time. ${breaksRule(11)} Remove that filter, and report this to the CRM’s support.`;
 
-/** A span of time, in Unix epoch milliseconds; open-ended if a bound is absent. */
+/** A span of time, in Unix epoch milliseconds, from the first instant to the one after the last; open ends are infinite. */
 interface Span {
-	from?: number;
-	/** The first millisecond after the span. */
-	before?: number;
+	from: number;
+	before: number;
 }
 
-/** The order of a list in time. */
-interface Timeline {
-	/** The field with a record's creation time. */
-	field: string;
-	direction: 'ascending' | 'descending';
-}
+/** The order of a list in time, by the field with a record's creation time, and the parameters for a span. */
+type Timeline = NonNullable<ListDescription['created']> & { isForward: boolean };
 
 /** The rest of a list after a page, as spans of time. */
 interface Division {
@@ -246,13 +200,12 @@ interface Division {
 function divide(
 	records: IDataObject[],
 	span: Span,
-	{ field, direction }: Timeline,
+	{ field, isForward }: Timeline,
 	{ left, parts, now }: { left: number; parts: number; now: number },
 ): Division | undefined {
 	const times = records.map((record) => timeOf(record, field));
 	const first = times[0] ?? 0;
 	const last = times.at(-1) ?? 0;
-	const isForward = direction === 'ascending';
 	// An unreadable time is NaN, which compares false.
 	const isOrdered = times.every((time, i) => {
 		const earlier = times[i - 1] ?? first;
@@ -261,31 +214,24 @@ function divide(
 	if (times.length === 0 || !isOrdered || first === last) return undefined;
 
 	const begin = isForward ? last : last + 1;
-	const room = isForward ? (span.before ?? now) - begin : begin - (span.from ?? 0);
+	const room = isForward ? (span.before < Infinity ? span.before : now) - begin : begin - Math.max(span.from, 0);
 	const reach = Math.min((Math.abs(last - first) / records.length) * left, room);
 	const step = Math.floor(reach / parts);
 	if (step <= 0) return undefined;
 
 	const edges = Array.from({ length: parts }, (_, i) => begin + i * (isForward ? step : -step));
 	const spans = edges.map((edge, i) =>
-		isForward ? spanOf(edge, edges[i + 1] ?? span.before) : spanOf(edges[i + 1] ?? span.from, edge),
+		isForward ? { from: edge, before: edges[i + 1] ?? span.before } : { from: edges[i + 1] ?? span.from, before: edge },
 	);
 	return { keptRecords: records.filter((_, i) => times[i] !== last), spans };
 }
 
 /** Whether the first and the last record are within the span, if they have a time. */
-function isWithin(records: IDataObject[], { from, before }: Span, field: string): boolean {
-	return [records[0], records.at(-1)].every((record) => {
+const isWithin = (records: IDataObject[], { from, before }: Span, { field }: Timeline): boolean =>
+	[records[0], records.at(-1)].every((record) => {
 		const time = timeOf(record, field);
-		return !(time < (from ?? -Infinity) || time >= (before ?? Infinity));
+		return !(time < from || time >= before);
 	});
-}
-
-function spanOf(from: number | undefined, before: number | undefined): Span {
-	return { ...(from !== undefined && { from }), ...(before !== undefined && { before }) };
-}
 
 /** Whole milliseconds, even if the service keeps finer times. */
-function timeOf(record: IDataObject | undefined, field: string): number {
-	return Date.parse(String(record?.[field]));
-}
+const timeOf = (record: IDataObject | undefined, field: string): number => Date.parse(String(record?.[field]));
