@@ -4,44 +4,6 @@ import { pointerSteps } from '../../base/ownMembers';
 import { customFieldPrefix } from '../../fields/field';
 import { percentDecoded } from '../http/path';
 
-/** The part of a JSON Schema (OpenAPI 3.0 and 3.1) that the connector reads. */
-export interface Schema {
-	$ref?: string | undefined;
-	type?: string | string[] | undefined;
-	title?: string | undefined;
-	description?: string | undefined;
-	format?: string | undefined;
-	pattern?: string | undefined;
-	enum?: unknown[] | undefined;
-	const?: unknown;
-	minimum?: number | undefined;
-	maximum?: number | undefined;
-	maxLength?: number | undefined;
-	maxItems?: number | undefined;
-	default?: unknown;
-	readOnly?: boolean | undefined;
-	/** False if an object may only have the named members. */
-	additionalProperties?: false | undefined;
-	required?: string[] | undefined;
-	properties?: Record<string, Schema> | undefined;
-	items?: Schema | undefined;
-	allOf?: Schema[] | undefined;
-	anyOf?: Schema[] | undefined;
-	oneOf?: Schema[] | undefined;
-	/** Ours: whether the service stores texts in lower case, so that values which differ in case are equal. */
-	'x-lower-case'?: boolean | undefined;
-	/** Ours: the labels of the values of an enumeration, by value. */
-	'x-enum-labels'?: Record<string, string> | undefined;
-	/** Ours: whether it is one of the fields people use most. */
-	'x-important'?: boolean | undefined;
-	/** Ours: whether the order of a list of plain values counts. */
-	'x-ordered'?: boolean | undefined;
-	/** Ours: the collection of the record that an id identifies, such as `companies`; several for `companies:com_…`. */
-	'x-resource'?: string | string[] | undefined;
-	/** Ours: the collection and member of the part that an id identifies, such as `pipelines.stages`. */
-	'x-item-of'?: string | undefined;
-}
-
 /** Reads a value; undefined if it is missing or unreadable. */
 type Reader<T> = (json: unknown) => T | undefined;
 type Readers = Record<string, Reader<unknown>>;
@@ -90,14 +52,12 @@ const object =
 		return members as Read<R>;
 	};
 
-// `true` allows any value (JSON Schema, section 4.3.2), as does an invalid schema; `false` allows none.
-const schema: Reader<Schema> = (json) => (json === false ? undefined : (schemaObject(json) ?? {}));
-const optionalSchema: Reader<Schema> = (json) => (json === null ? undefined : schema(json));
-const schemas = listOf(schema);
+const textOrTexts: Reader<string | string[]> = (json) => text(json) ?? texts(json);
 
-const schemaObject = object({
+/** The keywords of a JSON Schema (OpenAPI 3.0 and 3.1) that the connector reads, without those that contain schemas. */
+const plainKeywords = {
 	$ref: text,
-	type: (json) => text(json) ?? texts(json),
+	type: textOrTexts,
 	title: text,
 	description: text,
 	format: text,
@@ -110,20 +70,36 @@ const schemaObject = object({
 	maxItems: number,
 	default: anything,
 	readOnly: flag,
-	additionalProperties: (json) => (json === false ? json : undefined),
+	/** False if an object may only have the named members. */
+	additionalProperties: (json: unknown) => (json === false ? json : undefined),
 	required: listOf(text),
-	properties: recordOf(schema),
-	items: optionalSchema,
-	allOf: schemas,
-	anyOf: schemas,
-	oneOf: schemas,
-	'x-enum-labels': recordOf(text),
-	'x-important': flag,
-	'x-ordered': flag,
+	/** Ours: whether the service stores texts in lower case, so that values which differ in case are equal. */
 	'x-lower-case': flag,
-	'x-resource': (json) => text(json) ?? texts(json),
+	/** Ours: the labels of the values of an enumeration, by value. */
+	'x-enum-labels': recordOf(text),
+	/** Ours: whether it is one of the fields people use most. */
+	'x-important': flag,
+	/** Ours: whether the order of a list of plain values counts. */
+	'x-ordered': flag,
+	/** Ours: the collection of the record that an id identifies, such as `companies`; several for `companies:com_…`. */
+	'x-resource': textOrTexts,
+	/** Ours: the collection and member of the part that an id identifies, such as `pipelines.stages`. */
 	'x-item-of': text,
-});
+};
+
+export interface Schema extends Read<typeof plainKeywords> {
+	properties?: Record<string, Schema> | undefined;
+	items?: Schema | undefined;
+	allOf?: Schema[] | undefined;
+	anyOf?: Schema[] | undefined;
+	oneOf?: Schema[] | undefined;
+}
+
+// `true` allows any value (JSON Schema, section 4.3.2), as does an invalid schema; `false` allows none.
+const schema: Reader<Schema> = (json) => (json === false ? undefined : (schemaObject(json) ?? {}));
+const optionalSchema: Reader<Schema> = (json) => (json === null ? undefined : schema(json));
+const schemas = listOf(schema);
+const schemaObject = object({ ...plainKeywords, properties: recordOf(schema), items: optionalSchema, allOf: schemas, anyOf: schemas, oneOf: schemas });
 
 const reference = { $ref: text };
 const content = recordOf(object({ schema: optionalSchema }));
