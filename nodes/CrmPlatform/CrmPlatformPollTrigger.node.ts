@@ -7,14 +7,10 @@ import {
 } from 'n8n-workflow';
 
 import { withReasons } from './pickers/editorContext';
-import { getOwners, getPipelines } from './pickers/eventFilters';
-import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
-import { getChangedFields } from './pickers/getChangedFields';
-import { getEvents } from './pickers/getEvents';
+import { eventPickers } from './pickers/eventPickers';
 import { searchLinked } from './pickers/linkPickers';
 import { getOutputFields } from './pickers/listOptions';
 import { searchCustomObjects } from './pickers/searchRecords';
-import { getStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
 import { authentication, credentials } from './actionProperties';
 import { changeProperties } from './trigger/poll/pollProperties';
@@ -44,17 +40,7 @@ export class CrmPlatformPollTrigger implements INodeType {
 	methods = {
 		credentialTest: { testCredential },
 		listSearch: { searchCustomObjects, searchLinked },
-		loadOptions: withReasons({
-			getChangedFields,
-			getEvents,
-			getFilterChoices,
-			getFilterFields,
-			getFilterOperators,
-			getOutputFields,
-			getOwners,
-			getPipelines,
-			getStages,
-		}),
+		loadOptions: withReasons({ ...eventPickers, getOutputFields }),
 	};
 
 	async trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {

@@ -2,12 +2,8 @@ import {
 	type IExecuteFunctions, type INodeExecutionData, type INodeProperties, type INodeType, type INodeTypeDescription, type ITriggerFunctions, type ITriggerResponse, type IWebhookFunctions, type IWebhookResponseData, NodeConnectionTypes,
 } from 'n8n-workflow';
 
-import { getOwners, getPipelines } from './pickers/eventFilters';
-import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
-import { getChangedFields } from './pickers/getChangedFields';
-import { getEvents } from './pickers/getEvents';
+import { eventPickers } from './pickers/eventPickers';
 import { searchLinked } from './pickers/linkPickers';
-import { getStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
 import { authentication, credentials } from './actionProperties';
 import { addNamesOption } from './parameters/outputParameters';
@@ -50,16 +46,7 @@ export class CrmPlatformTrigger implements INodeType {
 	methods = {
 		credentialTest: { testCredential },
 		listSearch: { searchLinked },
-		loadOptions: {
-			getChangedFields,
-			getEvents,
-			getFilterChoices,
-			getFilterFields,
-			getFilterOperators,
-			getOwners,
-			getPipelines,
-			getStages,
-		},
+		loadOptions: eventPickers,
 	};
 
 	webhookMethods = { default: subscriptionLifecycle };

@@ -1,13 +1,11 @@
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
-import { getChangedFields } from '../../nodes/CrmPlatform/pickers/getChangedFields';
 import type { INodePropertyOptions } from 'n8n-workflow';
 
-import { getOwners, getPipelines } from '../../nodes/CrmPlatform/pickers/eventFilters';
-import { getStages } from '../../nodes/CrmPlatform/pickers/stages';
-import { getEvents } from '../../nodes/CrmPlatform/pickers/getEvents';
+import { eventPickers } from '../../nodes/CrmPlatform/pickers/eventPickers';
 import { picker } from '../support/node-runs.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
+const { getChangedFields, getEvents, getOwners, getPipelines, getStages } = eventPickers;
 const sandbox = useSandbox();
 const setup = () => ({ credential: sandbox.credential, parameters: {} });
 const values = (options: INodePropertyOptions[]) => options.map(({ value }) => String(value));

@@ -1,6 +1,7 @@
 import { NodeOperationError, type ILoadOptionsFunctions, type INodePropertyOptions } from 'n8n-workflow';
 
 import { connect, nodeError, type Connection } from '../api/connection';
+import { readCustomFieldsIfAllowed, type CustomFields } from '../api/customFields';
 import { describeResource, type ResourceDescription } from '../api/openapi/description';
 import { packagedDocument } from '../api/openapi/document';
 import { readEventCatalog } from '../api/openapi/eventTypes';
@@ -81,6 +82,14 @@ function collectionOf(n8n: ILoadOptionsFunctions, resource: Resource): string {
 		throw new NothingToOffer(`Choose the ${property?.displayName.toLowerCase() ?? parent} first.`);
 	});
 	return `/v1${filled}`;
+}
+
+/** Reads the custom fields. If they cannot be read, it adds a notice and returns undefined. */
+export async function customFieldsOf(api: Connection, collection: string): Promise<CustomFields | undefined> {
+	return await readCustomFieldsIfAllowed(api, collection).catch((error: Error) => {
+		api.notices.add(`Custom fields could not be loaded (${error.message})`);
+		return undefined;
+	});
 }
 
 /**

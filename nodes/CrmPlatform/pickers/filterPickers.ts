@@ -5,8 +5,7 @@ import { currentFields, customFilters } from '../api/customFields';
 import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { type FilteredField, filteredFields, type FilterOperator, filterOperators, hasTypedOperators, isFilteredLink, isInstant, operatorsOf } from '../api/openapi/filterOperators';
-import { customFieldsOf } from './customFieldsOf';
-import { editorContext, type EditorContext } from './editorContext';
+import { customFieldsOf, editorContext, type EditorContext } from './editorContext';
 import { choiceOptions } from './mapperField';
 import { linkOptionsOf } from './linkOptions';
 

@@ -1,10 +1,9 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
 import { currentFields } from '../api/customFields';
-import { customFieldsOf } from './customFieldsOf';
 import { allCustomFields, labelFor, type Field } from '../fields/field';
 import { countableFields, isNumeric, isTimeField, periods } from '../reading/counting';
-import { editorContext } from './editorContext';
+import { customFieldsOf, editorContext } from './editorContext';
 
 /** The fields of a record that can be output, with each custom field as one of them. */
 export async function getOutputFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {

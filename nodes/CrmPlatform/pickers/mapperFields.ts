@@ -10,9 +10,8 @@ import { isToolCall } from '../api/toolNode';
 import { allCustomFields, fieldNamed, labelFor, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import type { MatchDescription } from '../api/openapi/writing';
-import { customFieldsOf } from './customFieldsOf';
 import { acceptingStored, choiceOptions, mapperField } from './mapperField';
-import { NothingToOffer, beforeCredential, editorContext, type EditorContext } from './editorContext';
+import { customFieldsOf, NothingToOffer, beforeCredential, editorContext, type EditorContext } from './editorContext';
 import { linkOptionsOf } from './linkOptions';
 import { nameFieldsToMatchOn } from '../writing/upsertByName';
 

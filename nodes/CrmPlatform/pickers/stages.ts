@@ -1,20 +1,10 @@
-import type {
-	ILoadOptionsFunctions,
-	INodeListSearchResult,
-	INodePropertyOptions,
-} from 'n8n-workflow';
+import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { firstRecords } from '../lookUp/lookUp';
 import { matchingName } from '../lookUp/searchList';
 import { editorConnection } from './editorContext';
 import { recordOptions } from './linkOptions';
-
-/** The stages of all pipelines. */
-export async function getStages(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const pipelines = await firstRecords(await editorConnection(this), '/pipelines');
-	return pipelines.flatMap((pipeline) => recordOptions(pipeline, 'stages'));
-}
 
 /** The stages whose names contain `filter`, of the picked pipeline or of all pipelines. */
 export async function searchStages(

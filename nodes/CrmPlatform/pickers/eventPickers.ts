@@ -1,0 +1,125 @@
+import type { IDataObject, ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
+
+import type { Connection } from '../api/connection';
+import { currentFields, readCustomFieldsIfAllowed } from '../api/customFields';
+import type { EventCatalog, EventType } from '../api/openapi/eventTypes';
+import { getOrCreate } from '../base/maps';
+import { allCustomFields, labelFor } from '../fields/field';
+import { matchesEventPattern } from '../log/crmEvent';
+import { firstRecords } from '../lookUp/lookUp';
+import { listItem } from '../lookUp/searchList';
+import { editorConnection } from './editorContext';
+import { getFilterChoices, getFilterFields, getFilterOperators } from './filterPickers';
+import { recordOptions } from './linkOptions';
+
+/** The events to choose from: all events, then all of each resource and each by itself. */
+async function getEvents(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const api = await editorConnection(this);
+	const catalog = await api.describeEvents();
+	const hasTemplates = catalog.types.some(isTemplate);
+	// The other events can be chosen even if there are no custom objects, or the service does not answer.
+	const objects = hasTemplates ? await firstRecords(api, '/custom-objects').catch(() => []) : [];
+	return eventOptions(catalog, objects);
+}
+
+/** @param objects the account's custom objects, whose records have events of their own */
+function eventOptions({ types, patterns }: EventCatalog, objects: IDataObject[]): INodePropertyOptions[] {
+	const [templates, plain] = [types.filter(isTemplate), types.filter((type) => !isTemplate(type))];
+	const custom = objects.flatMap((object) => customOptions(object, templates));
+	const groups = [...new Set([...patterns.map(groupOf), ...plain.map(({ type }) => groupOf(type))])];
+	const options = groups.flatMap((group) => [
+		...patterns.filter((pattern) => groupOf(pattern) === group).map(patternOption),
+		...plain.filter(({ type }) => groupOf(type) === group).map(typeOption),
+	]);
+	return [...options, ...custom];
+}
+
+const isTemplate = ({ type }: EventType): boolean => type.includes('{');
+
+/** The resource of an event: `deal.won` and `deal.*` belong together. */
+const groupOf = (type: string): string => type.split('.').slice(0, -1).join('.');
+
+function patternOption(pattern: string): INodePropertyOptions {
+	const group = groupOf(pattern);
+	const about = group === '' ? 'Every Event' : `All ${labelFor(group)} Events`;
+	const scope = group === '' ? 'All events' : `All ${labelFor(group).toLowerCase()} events`;
+	return { name: about, value: pattern, description: `${scope}, including future ones` };
+}
+
+const typeOption = ({ type, summary }: EventType): INodePropertyOptions => ({
+	name: labelFor(type),
+	value: type,
+	description: summary,
+});
+
+function customOptions(object: IDataObject, templates: EventType[]): INodePropertyOptions[] {
+	const key = String(object.key);
+	const label = String(object.label_singular ?? labelFor(key));
+	const [first] = templates;
+	if (!first) return [];
+	const filled = (type: string) => type.replace(/\{\w+\}/, () => key);
+	const options = templates.map(({ type, summary }) => ({
+		name: `${label} ${labelFor(type.split('.').at(-1) ?? type)}`,
+		value: filled(type),
+		description: summary,
+	}));
+	const pattern = `${groupOf(filled(first.type))}.*`;
+	return [{ ...patternOption(pattern), name: `All ${label} Events` }, ...options];
+}
+
+/** Fields of the records that the chosen events are about, by the names that events use. */
+async function getChangedFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const api = await editorConnection(this);
+	const chosen = [this.getCurrentNodeParameter('events') ?? []].flat().map(String);
+	const { types } = await api.describeEvents();
+	const isChosen = (type: string) => chosen.some((pattern) => matchesEventPattern(pattern, type) || isOfTemplate(type, pattern));
+	const collections = types.flatMap(({ type, collection }) =>
+		collection !== undefined && isChosen(type) ? [collection] : [],
+	);
+	const options = new Map<string, Set<string>>();
+	for (const collection of new Set(collections)) {
+		for (const { name, label } of await fieldOptions(api, collection)) {
+			getOrCreate(options, name, () => new Set<string>()).add(label);
+		}
+	}
+	return [...options]
+		.map(([value, labels]) => ({ name: [...labels].join(' / '), value }))
+		.sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/** Fields that the service sets with every change, so filtering by them is useless. */
+const alwaysChanged = ['id', 'object', 'version', 'created_at', 'updated_at', 'deleted_at'];
+
+async function fieldOptions(api: Connection, collection: string): Promise<Array<{ name: string; label: string }>> {
+	const fields = (await api.describe(collection))?.fields ?? [];
+	const relevantFields = fields.filter(({ name }) => !alwaysChanged.includes(name));
+	// Custom fields of custom objects belong to one object each, which the collection does not name.
+	if (collection.includes('{')) return relevantFields;
+	const hasCustom = relevantFields.some(({ name }) => name === allCustomFields);
+	const custom = hasCustom ? currentFields(await readCustomFieldsIfAllowed(api, `/v1${collection}`)) : [];
+	const all = { name: allCustomFields, label: `All ${labelFor(allCustomFields)}` };
+	return [...relevantFields.filter(({ name }) => name !== allCustomFields), ...(hasCustom ? [all] : []), ...custom];
+}
+
+/** `custom.{key}.created` stands for `custom.machine.created`. */
+const isOfTemplate = (template: string, type: string): boolean =>
+	template.includes('{') && template.split('{')[0] === `${type.split('.')[0]}.` && template.endsWith(type.split('.').at(-1) ?? '');
+
+/** The users, who can own records. */
+async function getOwners(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	return (await firstRecords(await editorConnection(this), '/users')).map((user) => listItem(user));
+}
+
+/** The pipelines of the account. */
+async function getPipelines(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	return (await firstRecords(await editorConnection(this), '/pipelines')).map((pipeline) => listItem(pipeline));
+}
+
+/** The stages of all pipelines. */
+async function getStages(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const pipelines = await firstRecords(await editorConnection(this), '/pipelines');
+	return pipelines.flatMap((pipeline) => recordOptions(pipeline, 'stages'));
+}
+
+/** The lists of both triggers. */
+export const eventPickers = { getChangedFields, getEvents, getFilterChoices, getFilterFields, getFilterOperators, getOwners, getPipelines, getStages };
