@@ -200,5 +200,5 @@ test('merges of random records arrive whole after faults and edits, and are undo
 	const property = fc.asyncProperty(history, async (played) => {
 		expect(await brokenBy(played)).toEqual([]);
 	});
-	await fc.assert(property, { ...randomRuns(40, 3), endOnFailure: true });
+	await fc.assert(property, { ...randomRuns(300, 3), endOnFailure: true });
 }, isThorough ? 7_200_000 : 1_800_000);
