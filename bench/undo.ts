@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { sendBatches } from './bare-loop.ts';
 import { readFormerValues, type FormerValues } from './bare-undo.ts';
 import { buildConnector, connectorTo, instanceId } from './connector.ts';
-import { type Row, time } from './measure.ts';
+import { type Row, rowOf, sideBySide, time } from './measure.ts';
 import { runJob } from './run-job.ts';
 import { startSandbox } from './sandbox-server.ts';
 import { type Server, startDistance } from './server-process.ts';
@@ -68,9 +68,8 @@ async function all(near: Server, far: Server, before: FormerValues[]): Promise<R
 		await expectUndone(near, before);
 		return milliseconds;
 	};
-	// The import has warmed up the sandbox.
 	const label = `${(before.length * rounds).toLocaleString('en')} changes of ${before.length.toLocaleString('en')} contacts, at ${distance} ms`;
-	return { label, unit: 'ms', ours: await measureTime('ours'), bare: await measureTime('bare') };
+	return rowOf(label, 'ms', await sideBySide(3, measureTime));
 }
 
 /** The peak growth of a process with a small heap during the undo. */

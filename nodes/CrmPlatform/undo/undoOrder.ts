@@ -48,10 +48,8 @@ class UndoOrder {
 	/** The writes that are not yet done: not tried, or refused because another record still has a unique value. */
 	private open: RecordUndo[];
 	private readonly outcomes = new Map<RecordUndo, RecordUndo>();
-	/** The records as the service returned them when they were written. */
-	private readonly writtenRecords = new Map<RecordUndo, IDataObject>();
-	/** The records that were written without a value or a link. */
-	private readonly incomplete: RecordUndo[] = [];
+	/** The records that were written without a value or a link, as the service returned them; undefined if it has not. */
+	private readonly incomplete = new Map<RecordUndo, IDataObject | undefined>();
 
 	constructor(undoing: Undoing) {
 		this.undoing = undoing;
@@ -107,7 +105,7 @@ class UndoOrder {
 		const incomplete = [...circular, ...beside];
 		const undos = incomplete.length > 0 ? incomplete : this.openTo('update');
 		// The record that an update links to may only wait for the value that this update gives back.
-		this.incomplete.push(...(incomplete.length > 0 ? incomplete : undos.filter((undo) => links.waitsForCreation(undo))));
+		for (const undo of incomplete.length > 0 ? incomplete : undos.filter((other) => links.waitsForCreation(other))) this.incomplete.set(undo, undefined);
 		await this.write(undos, true);
 		return undos.length > 0;
 	}
@@ -161,7 +159,7 @@ class UndoOrder {
 				const { undo, attempt } = writes[index]!;
 				const outcome = afterWrite(attempt, answer, fields.get(attempt.history.collection)!);
 				this.outcomes.set(undo, outcome);
-				if (!(answer instanceof Error)) this.writtenRecords.set(undo, answer);
+				if (this.incomplete.has(undo) && !(answer instanceof Error)) this.incomplete.set(undo, answer);
 				if (outcome.newId !== undefined) links.replaceId(outcome.history, outcome.newId);
 			}
 			attempts = attempts.flatMap(({ undo }) => {
@@ -174,8 +172,8 @@ class UndoOrder {
 
 	/** Writes the values that are missing in written records: links to records that were created later, and values that have become free. */
 	private async complete(): Promise<void> {
-		for (const undo of this.incomplete) {
-			const [resolved, outcome, current] = [this.undoing.links.resolve(undo), this.outcomeOf(undo), this.writtenRecords.get(undo) ?? undo.current];
+		for (const [undo, written] of this.incomplete) {
+			const [resolved, outcome, current] = [this.undoing.links.resolve(undo), this.outcomeOf(undo), written ?? undo.current];
 			const writtenValue = (name: string) => outcome.changes.find(({ field, kept }) => field === name && !kept)?.to;
 			const missingChanges = resolved.changes.filter(({ field, to, kept }) => !kept && !hasSameValue(to, writtenValue(field)));
 			if (!current || missingChanges.length === 0) continue;
