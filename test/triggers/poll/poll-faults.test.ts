@@ -1,6 +1,7 @@
 import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/poll/dispatcher';
 import { choiceOf } from './poll-model/poll-histories.ts';
 import { isUnwritable, pollWorld } from './poll-model/poll-world.ts';
+import { readerOf } from './poll-model/records.ts';
 
 afterEach(forgetDispatchers);
 
@@ -119,7 +120,7 @@ test('records whose position is lost do not arrive again', async () => {
 	const records = ['r0', 'r1', 'r2'].map((id) => ({ id }));
 	const reader = {
 		options: { path: '/v1/as', entered: '', filters: [] },
-		page: async () => ({ records }),
+		page: async () => ({ records, isLast: true }),
 		lastOf: () => undefined,
 		isNewerThan: () => false,
 		existing: async (ids: string[]) => ids.map((id) => ({ id })),
@@ -136,6 +137,11 @@ test('records whose position is lost do not arrive again', async () => {
 	await clock.advance(120_000);
 	expect(before).toHaveLength(4);
 	expect(started()).toEqual(before);
+});
+
+test('a list that ignores the time of creation is refused: reading it would not end', async () => {
+	const reader = readerOf('', () => ({ data: [{ id: 'r1', created_at: '2026-01-01T00:00:00Z' }], next_cursor: null }));
+	await expect(reader.page({ created: '2026-01-02T00:00:00Z', ids: ['r2'] }, 3)).rejects.toThrow(/created before .* rule 11 /);
 });
 
 test('The Execution Ends keeps the sequence if n8n could not start one', async () => {

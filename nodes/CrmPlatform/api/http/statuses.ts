@@ -31,9 +31,6 @@ export const refusedRecord: Statuses = [400, ...notFound, 405, 409, outdatedVers
 /** The service refuses a value of a filter, and may accept another one. */
 export const refusedFilterValue: Statuses = [400, tooLarge, 414, 422, 431];
 
-/** The service refuses a cursor that has expired. */
-export const refusedCursor: Statuses = [400, ...notFound, 422];
-
 /** The service refuses a subscription to webhooks permanently, as opposed to an outage. */
 export const refusedSubscription: Statuses = [400, 403, ...notFound, ...unsupported, 409, 422];
 

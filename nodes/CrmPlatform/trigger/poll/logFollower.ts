@@ -9,8 +9,7 @@ import {
 	type Backfill, type Choice, choiceFor, type Group, groupOfEvents, groupOfRecords, identitiesOf, maxLag, type Position, typesToRead,
 } from './position';
 import { chunks } from '../../base/lists';
-import { isAnsweredWith } from '../../api/record';
-import { refusedCursor } from '../../api/http/statuses';
+import { ruleBroken } from '../../api/http/rules';
 import type { RecordReader } from './records';
 
 /** The newest event, when it was requested (Unix epoch ms), and the queries that follow, which triggers share. */
@@ -206,7 +205,7 @@ interface SourceOptions {
 	report(message: string): void;
 }
 
-/** Page size of a backfill; constant, since some services bind a cursor to the page size. */
+/** Page size of a backfill, at least. */
 const backfillPage = 100;
 
 /** Reads new groups from the service. */
@@ -264,23 +263,16 @@ export class GroupReader {
 		isCanceled: () => boolean,
 	): Promise<Group[]> {
 		const size = Math.max(this.options.size, backfillPage);
-		const { cursor, last, begun, until, reread = '' } = backfill;
-		let { from } = backfill;
-		const page = await records.page({ cursor, from }, size).catch(async (error: unknown) => {
-			if (!isAnsweredWith(error, ...refusedCursor) || cursor === '') throw error;
-			// The cursor has expired; the last record read shows its position.
-			from = last?.created;
-			return await records.page({ cursor: '', from }, size);
-		});
+		const { last, begun, until, reread = '' } = backfill;
+		const page = await records.page(last, size);
 		if (isCanceled()) return [];
-		const wasGiven = new Set(last?.ids);
-		const older = page.records.filter((record) => !records.isNewerThan(until, record));
-		const found = older.filter(({ id }) => !wasGiven.has(String(id)));
-		const reached = records.lastOf(older) ?? last;
+		const found = page.records.filter((record) => !records.isNewerThan(until, record));
+		const reached = records.lastOf(found);
 		// Records of one batch share an instant, over several pages.
-		if (reached && reached.created === last?.created) reached.ids = [...new Set([...last.ids, ...reached.ids])];
-		const isLastPage = page.next === undefined || older.length < page.records.length;
-		position.backfill = isLastPage ? undefined : { ...backfill, cursor: page.next!, last: reached, from };
+		if (reached && reached.created === last?.created) reached.ids.unshift(...last.ids);
+		const isLastPage = page.isLast || found.length < page.records.length;
+		if (!isLastPage && !reached) throw ruleBroken(11, 'List of the records', 'They have no time of creation.');
+		position.backfill = isLastPage ? undefined : { ...backfill, last: reached };
 		const isOpen = new Set(position.open.map(({ name }) => name));
 		const groups = chunks(found, this.options.size).flatMap((part) => {
 			const created = records.lastOf(part)?.created;

@@ -89,7 +89,7 @@ async function resume(
 		// which of them were started.
 		const reread = isRestart ? undefined : (backfill.last?.created ?? backfill.reread);
 		const { begun, until, ready } = backfill;
-		position.backfill = { cursor: '', scope, begun, until, ready, reread };
+		position.backfill = { scope, begun, until, ready, reread };
 	}
 	return { position, notice: await missingEvents(log, stored, newest, now) };
 }
@@ -123,7 +123,7 @@ async function begin(
 		reread: undefined,
 		...(newest && { newest: { identity: newest.identity, sequence: newest.sequence, timestamp: newest.timestamp } }),
 		at: new Date(now).toISOString(),
-		...(scope !== undefined && { backfill: { cursor: '', scope, begun: sequence, until: newest?.timestamp, ready: readyAfter(newest, now) } }),
+		...(scope !== undefined && { backfill: { scope, begun: sequence, until: newest?.timestamp, ready: readyAfter(newest, now) } }),
 		open: [],
 	};
 }

@@ -68,13 +68,11 @@ const groupSchema = z.object({
 export type Group = z.infer<typeof groupSchema>;
 
 const backfillSchema = z.object({
-	/** The cursor of the next page, empty for the first. */
-	cursor: z.string(),
 	/** The scope when the backfill began. */
 	scope: z.string(),
 	/** The newest event when the backfill began, which distinguishes it from an earlier backfill. */
 	begun: z.number().int(),
-	/** When the last record that was read was created, and the ids of the records that share that instant. */
+	/** When the last record that was read was created, and the ids of the records read that share that instant. */
 	last: z.object({ created: z.string(), ids: z.array(z.string()) }).optional(),
 	/** The time of that event: records created later have an event that is read. */
 	until: z.string().optional(),
@@ -82,8 +80,6 @@ const backfillSchema = z.object({
 	ready: z.number(),
 	/** Records created up to this instant were read with the earlier scope. */
 	reread: z.string().optional(),
-	/** The creation time at which the cursor's list begins, after another cursor had expired. */
-	from: z.string().optional(),
 });
 
 export type Backfill = z.infer<typeof backfillSchema>;

@@ -5,6 +5,7 @@ import { getOrCreate } from '../../base/maps';
 import type { Connection } from '../../api/connection';
 import { type CrmEvent, isErased, statesOf } from '../../log/crmEvent';
 import type { Query } from '../../api/http/path';
+import { ruleBroken } from '../../api/http/rules';
 import { readPage, readPages, type Page } from '../../api/lists/pages';
 import type { ListDescription } from '../../api/openapi/listing';
 import { conditionOf, verdictOf, type Condition } from '../../fields/condition';
@@ -59,27 +60,25 @@ export class RecordReader {
 	}
 
 	/**
-	 * Reads a page of the backfill: all records, or those created since an instant. An empty cursor means the first page. The
-	 * cursor of several lists is the instant up to which all of them were read.
+	 * Reads the records created next after those up to `last`: about a page, and of several lists up to the instant to which
+	 * all of them were read.
 	 */
-	async page({ cursor, from }: { cursor: string; from?: string | undefined }, size: number): Promise<Page> {
-		const { queries } = this.options;
-		if (queries.length === 1) return await this.sortedPage(queries[0]!, size, { cursor, from });
-		const since = cursor === '' ? from : cursor;
-		const pages = await Promise.all(queries.map(async (query) => await this.pageBeyond(query, since, size)));
-		const [next] = pages.filter((page) => page.next !== undefined).map(({ records }) => records.at(-1)!).sort(this.byCreation);
-		const records = joined(pages).filter((record) => !next || this.byCreation(record, next) <= 0).sort(this.byCreation);
-		return { records, ...(next && { next: String(next[this.parameters.order]) }) };
+	async page(last: Backfill['last'], size: number): Promise<{ records: IDataObject[]; isLast: boolean }> {
+		const pages = await Promise.all(this.options.queries.map(async (query) => await this.pageAfter(query, last, size)));
+		const [end] = pages.filter((page) => page.next !== undefined).map(({ records }) => records.at(-1)!).sort(this.byCreation);
+		const records = joined(pages).filter((record) => !end || this.byCreation(record, end) <= 0).sort(this.byCreation);
+		return { records, isLast: end === undefined };
 	}
 
-	/** At least a page: records of one instant may fill several. */
-	private async pageBeyond(query: Query, since: string | undefined, size: number): Promise<Page> {
-		const records: IDataObject[] = [];
+	/** The first page with other records than those of the last instant, which may fill several. */
+	private async pageAfter(query: Query, { created: from, ids = [] }: Partial<NonNullable<Backfill['last']>> = {}, size: number): Promise<Page> {
+		const wasRead = new Set(ids);
 		for (let cursor = ''; ;) {
-			const page = await this.sortedPage(query, size, { cursor, from: since });
-			records.push(...page.records);
-			const last = records.at(-1);
-			if (page.next === undefined || (last && (since === undefined || this.isNewerThan(since, last)))) return { ...page, records };
+			const page = await this.sortedPage(query, size + ids.length, { cursor, from });
+			const records = page.records.filter(({ id }) => !wasRead.has(String(id)));
+			const isBefore = (record: IDataObject) => this.byCreation(record, { [this.parameters.order]: from }) < 0;
+			if (records.some(isBefore)) throw ruleBroken(11, `List ${this.options.path}`, `It has records that were created before ${from}, which were not requested.`);
+			if (records.length > 0 || page.next === undefined) return { ...page, records };
 			cursor = page.next;
 		}
 	}
