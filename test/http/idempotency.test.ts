@@ -56,6 +56,13 @@ describe('the origin of a key', () => {
 		expect(first!.slice(-64)).not.toBe(second!.slice(-64));
 	});
 
+	test('names what the write is a part of, if there is room', () => {
+		const key = idempotencyKey({ ...identity, purpose: 'erase' });
+		expect(originOfKey(key)).toEqual({ ...originOf('i', 'w', '1'), purpose: 'erase', hash: key.slice(-64, -32) });
+		const maxLength = key.length - 33;
+		expect(originOfKey(idempotencyKey({ ...identity, purpose: 'erase' }, { maxLength }))).toEqual(originOfKey(idempotencyKey(identity)));
+	});
+
 	test('is only the workflow if several executions share the write', () => {
 		const origin = originOfKey(valueKey(identity, 'A-17'));
 		expect(origin).toMatchObject(originOf('i', 'w'));

@@ -62,9 +62,9 @@ export interface KeyOrigin {
  * @returns at most 255 characters, beginning with the origin if the format has room for it
  */
 export function idempotencyKey(identity: WriteIdentity, format: KeyFormat = {}): string {
-	const { instance, workflow, execution, started, node, run, items, deletion, purpose } = identity;
+	const { instance, workflow, execution, started, node, run, items, deletion } = identity;
 	const hash = hashOf(deletion === undefined ? [instance, workflow, execution, started, node, run, items] : ['undo', deletion]);
-	return keyOf({ instance, workflow, execution, ...(started !== undefined && { started }), ...(purpose && { purpose }) }, hash, format);
+	return keyOf(identity, hash, format);
 }
 
 /** The `hash` of all keys that re-create a deleted record: see `originOfKey`. */
