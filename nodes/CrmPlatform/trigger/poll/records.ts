@@ -149,11 +149,11 @@ export class RecordReader {
 
 	/** @returns undefined if there is nothing to report about the record */
 	private changedItem(record: IDataObject | undefined, recordEvents: CrmEvent[], last: CrmEvent): IDataObject | undefined {
-		const { filters, output } = this.options;
+		const { output } = this.options;
 		const isCreated = recordEvents.some((event) => event.type.endsWith('.created'));
 		if (record) return { ...output(record), change: isCreated ? 'created' : 'updated' };
-		// Without filters, a record that does not exist was deleted, and an event reports the deletion.
-		if (!isGone(last) && filters.some((query) => Object.keys(query).length === 0)) return undefined;
+		// A record that was in scope then and is not now has been deleted or changed since: a later event reports it.
+		if (!isGone(last) && verdictOf(last.data.object, this.conditions) === 'yes') return undefined;
 		// A record that was never in scope was never returned. Nothing but its id is left of an erased one.
 		if (!isErased(last) && recordEvents.flatMap(statesOf).every((state) => this.isOutside(state))) return undefined;
 		return { ...output(last.data.object), change: 'deleted' };
