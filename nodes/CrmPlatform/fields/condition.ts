@@ -101,10 +101,12 @@ function comparedWith(field: ComparedField, comparison: Exclude<Comparison, 'emp
 	const { order } = fieldKinds[field.kind];
 	const isOpen = field.kind === 'any';
 	// Times are compared below: the form in which they are compared elsewhere takes a day for its midnight in UTC.
-	const textOf = (side: unknown) => trimmed(String(order === 'instant' ? side : normalized(side, field, field.kind === 'list' ? '*' : '')));
-	const [text, sought] = [textOf(value), textOf(expected)];
-	if (comparison === 'contains') return unaccentedText(text).includes(unaccentedText(sought)) ? 'yes' : 'no';
-	if (comparison === 'starts_with') return unaccentedText(text).startsWith(unaccentedText(sought)) ? 'yes' : 'no';
+	const textOf = (side: unknown) => String(order === 'instant' ? side : normalized(side, field, field.kind === 'list' ? '*' : ''));
+	// The white space around a part counts.
+	const [fullText, part] = [unaccentedText(textOf(value)), unaccentedText(textOf(expected))];
+	if (comparison === 'contains') return fullText.includes(part) ? 'yes' : 'no';
+	if (comparison === 'starts_with') return fullText.startsWith(part) ? 'yes' : 'no';
+	const [text, sought] = [trimmed(textOf(value)), trimmed(textOf(expected))];
 	if (comparison === 'is' && text === sought) return 'yes';
 	// Texts have an order of their own: “10” comes before “9”.
 	if (order === undefined && !isOpen) return comparison === 'is' ? 'no' : 'maybe';
