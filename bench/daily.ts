@@ -9,14 +9,19 @@ import { buildConnector, connectorTo } from './connector.ts';
 import { type Pair, type Row, rowOf, sideBySide, time } from './measure.ts';
 import { runJob } from './run-job.ts';
 import { withSandbox } from './sandbox-server.ts';
-import type { Server } from './server-process.ts';
+import { type Server, startDistance } from './server-process.ts';
 
-/** Get Many of deals with the names of linked records, beside Get Many without them. */
+/** Get Many of deals with the names of linked records, beside Get Many without them, over a network of 50 ms. */
 export const benchNames = async (deals = 10_000): Promise<Row[]> =>
-	await withDeals(deals, async (server) => [
-		...(await bothOf('default names', 9, async (which) => await readDeals(server, which === 'ours' ? {} : { addNames: false }))),
-		...(await bothOf('all names', 9, async (which) => await readDeals(server, { addNames: which === 'ours' }))),
-	]);
+	await withDeals(deals, async (near) => {
+		const far = await startDistance(near.url, 50);
+		const rows = [
+			...(await bothOf('default names, at 50 ms', 9, async (which) => await readDeals(far, which === 'ours' ? {} : { addNames: false }))),
+			...(await bothOf('all names, at 50 ms', 9, async (which) => await readDeals(far, { addNames: which === 'ours' }))),
+		];
+		await far.stop();
+		return rows;
+	});
 
 /** Count, beside Get Many and n8n's Summarize. */
 export async function benchCount(deals = 100_000): Promise<Row[]> {

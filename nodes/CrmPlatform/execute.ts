@@ -10,7 +10,7 @@ import {
 import { connect } from './api/connection';
 import { systemClock } from './base/clock';
 import { failureSummary, nodeFailure, reasonLines, withLines, type ItemFailure } from './failure';
-import type { Execution, MayContinue, Operation, Resource, SlicedRun } from './model';
+import type { Execution, MayContinue, NamesToAdd, Operation, Resource, SlicedRun } from './model';
 import { previewOf } from './changes/preview';
 import { withLinkedNames } from './lookUp/linkedNames';
 import { allItems, summaryItem } from './output';
@@ -18,7 +18,7 @@ import { readPreview } from './values/readers';
 import { dependsOnItem, refuseDiffering } from './mapping/sameForAll';
 import { valuesInOption } from './parameters/fieldParameters';
 import { addNamesOption, outputOption, isSummary, previewOption } from './parameters/outputParameters';
-import { namesToAdd, type NamesToAdd } from './reading/simplify';
+import { namesToAdd } from './reading/simplify';
 import { chosenResource } from './resources';
 import { eachItem, runAll, type ItemResult } from './schedule';
 import { asAnswer, type NodeOutput } from './toolCalls/toolAnswer';
@@ -48,7 +48,8 @@ async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewe
 	const api = await connect(n8n);
 	const call = toolCallOf(n8n);
 	const identity = identityOf(n8n, call);
-	const execution: Execution = { n8n, api, resource, operation, identity, ...review, isFirst: !call && isFirstAttempt(n8n, identity.run) };
+	const { isSummarized, names } = outputChoice(n8n, operation);
+	const execution: Execution = { n8n, api, resource, operation, identity, names, ...review, isFirst: !call && isFirstAttempt(n8n, identity.run) };
 
 	const named = nameExisting(execution);
 	const failures: ItemFailure[] = [];
@@ -59,7 +60,6 @@ async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewe
 	let reportedAt = systemClock.now();
 	const isOnce = items.length > 1 && operation.isOnceForAll === true && !dependsOnItem(n8n.getNode().parameters);
 	const count = isOnce ? 1 : items.length;
-	const { isSummarized, names } = outputChoice(n8n, operation);
 	const output = isSummarized ? summaryItem(n8n, count, operation.option.value === 'upsert' ? { created: 0, updated: 0 } : {}) : allItems(n8n);
 	if (isOnce) api.notices.add(onceForAll(items.length));
 	for await (const slice of resultsOf(execution, count, mayContinue)) {

@@ -13,6 +13,9 @@ import type { Query } from './api/http/path';
 import type { WriteDescription } from './api/openapi/writing';
 import type { ItemWithFiles } from './files/itemWithFiles';
 
+/** Which names of linked records are added beside their ids: `free` are those that cost at most one request per record type. */
+export type NamesToAdd = 'none' | 'free' | 'all';
+
 /** A record type: its name, its path, and the operations it offers. */
 export interface Resource {
 	/** Display name: `Contact`. */
@@ -178,6 +181,8 @@ export interface Execution {
 	reviewedCall?: string;
 	/** Whether the writes are shown in place of being sent. */
 	isPreview?: boolean;
+	/** Which names of linked records are added to what is read. */
+	names?: NamesToAdd;
 	/** Whether this is the first attempt at a run of the node: none of its writes can have been done before. */
 	isFirst?: boolean;
 }

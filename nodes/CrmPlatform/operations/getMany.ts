@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { readAll, timelineOf } from '../api/lists/parallel';
 import { readPage, readPages, type Send } from '../api/lists/pages';
 import { sortKeysOf, unionOf } from '../api/lists/union';
+import { EarlyNames } from '../lookUp/linkedNames';
 import { readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
 import type { Operation } from '../model';
@@ -33,14 +34,18 @@ export function getMany(action: string, abilities: ListAbilities = {}): Operatio
 			const fields = await requireDescribed(execution, 'fields');
 			const summary = await requireDescribed(execution, 'summary');
 			const filters = await readFilters(execution, 'filters', list);
+			const names = new EarlyNames(execution.api, fields, execution.names);
 			return eachItem(async (item) => {
 				const path = collectionPath(execution, item);
-				const [reading, ...others] = filters.queries(item).map((query) =>
-					listQueryOf(execution, item, { path, list, filters: query, fields, summary })) as [ListQuery, ...ListQuery[]];
-				if (others.length > 0) return await readUnion(execution.api.send, [reading, ...others]);
-				if (reading.isOnePage) return await readOnePage(execution.api.send, reading);
+				const [reading, ...others] = filters.queries(item).map((query) => {
+					const queryOfGroup = listQueryOf(execution, item, { path, list, filters: query, fields, summary });
+					return { ...queryOfGroup, onRead: (record: IDataObject) => names.note(record) };
+				}) as [ListQuery, ...ListQuery[]];
 				const isWhole = reading.limit === undefined && reading.cursor === undefined;
-				return await (isWhole ? readCompleteList : readPartOfList)(execution.api.send, reading);
+				const read = reading.isOnePage ? readOnePage : isWhole ? readCompleteList : readPartOfList;
+				const records = await (others.length > 0 ? readUnion(execution.api.send, [reading, ...others]) : read(execution.api.send, reading));
+				await names.settled();
+				return records;
 			});
 		},
 	};

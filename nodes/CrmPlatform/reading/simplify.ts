@@ -7,7 +7,7 @@ import type { RecordField } from '../api/openapi/listing';
 import type { ResourceDescription } from '../api/openapi/description';
 import { isBlank } from '../values/blank';
 import { storedParameter } from '../mapping/storedParameter';
-import type { Execution } from '../model';
+import type { Execution, NamesToAdd } from '../model';
 import { addNamesOption, simplifyProperty } from '../parameters/outputParameters';
 import { readBoolean } from '../values/readers';
 
@@ -84,9 +84,6 @@ export async function simplifyWritten(
 		return simple;
 	};
 }
-
-/** Which names of linked records are added beside their ids: `free` are those that cost at most one request per record type. */
-export type NamesToAdd = 'none' | 'free' | 'all';
 
 /** A user who chooses whole records, or their fields, gets these alone unless the option says otherwise. @throws Error in the user's words */
 export function namesToAdd(n8n: IExecuteFunctions): NamesToAdd {

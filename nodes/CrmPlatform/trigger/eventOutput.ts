@@ -8,7 +8,7 @@ import { path } from '../api/http/path';
 import { idText } from '../base/json';
 import { madeBy } from '../log/cause';
 import { withLinkedNames } from '../lookUp/linkedNames';
-import type { NamesToAdd } from '../reading/simplify';
+import type { NamesToAdd } from '../model';
 import { resourceAt } from '../resources';
 import { type OnlyIf, verdictOfEvent } from './onlyIf';
 

@@ -17,7 +17,8 @@ import { type Query, withoutParameterNames } from '../../api/http/path';
 import { withFields } from '../../lookUp/lookUp';
 import { readFilters } from '../../mapping/filterValues';
 import { collectionPath, pickedId } from '../../mapping/locator';
-import { chosenFields, namesToAdd, simplify, summaryFields, type NamesToAdd } from '../../reading/simplify';
+import type { NamesToAdd } from '../../model';
+import { chosenFields, namesToAdd, simplify, summaryFields } from '../../reading/simplify';
 import { resourceNamed } from '../../resources';
 
 /** Triggers whose failed start was reported. */
