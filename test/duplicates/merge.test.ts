@@ -163,6 +163,16 @@ describe('nothing is lost', () => {
 		for (const id of groups.flat()) expect(await record('contacts', id)).toBeDefined();
 	});
 
+	test('of external IDs, if a text field takes those of the deleted records', async () => {
+		await add('custom-fields', { resource: 'contacts', key: 'earlier', label: 'Earlier', type: 'text' });
+		const first = await contact({ external_id: 'a', custom_fields: { earlier: 'z' } });
+		const group = [first, await contact({ external_id: 'b' }), await contact({ external_id: 'c' })];
+		const rules = (field: string) => ({ fieldRules: { rows: [{ field, rule: 'externalIds' }] } });
+		await expect(merge([group], rules('lifecycle_stage'))).rejects.toThrow('cannot take the external IDs');
+		await merge([group], rules('custom_fields.earlier'));
+		expect(await record('contacts', first)).toMatchObject({ external_id: 'a', custom_fields: { earlier: 'z, b, c' } });
+	});
+
 	/** Merges two contacts while somebody changes the survivor, before links are looked for or just before the deletion. */
 	async function meanwhile(act: (survivor: string) => Promise<unknown>, more = {}, moment = /^GET .*notes/) {
 		const survivor = await add('contacts', { last_name: 'Late' });

@@ -65,6 +65,7 @@ const fieldRule: INodeProperties = {
 	type: 'options',
 	options: [
 		{ name: 'All', value: 'all', description: 'The entries of all lists' },
+		{ name: 'External IDs', value: 'externalIds', description: 'The survivor’s text, and the external IDs of the deleted records' },
 		{ name: 'Longest', value: 'longest' },
 		{ name: 'Newest', value: 'newest', description: 'That of the record that was changed last' },
 		{ name: 'Not Empty', value: 'notEmpty', description: 'The survivor’s, or that of the oldest other record with one' },

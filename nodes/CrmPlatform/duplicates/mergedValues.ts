@@ -6,10 +6,11 @@ import { allCustomFields, type Field } from '../fields/field';
 import { entryValue, listNameOf } from '../fields/keys';
 import { valueShape } from '../fields/fieldKinds';
 import type { IdentifiedRecord } from '../lookUp/lookUp';
+import { externalId } from '../lookUp/sourceIds';
 import { canonicalText, eventName, fieldValue, setField } from '../undo/fieldValues';
 import { isUnset } from '../values/blank';
 
-export const ruleNames = ['all', 'longest', 'newest', 'notEmpty', 'survivor'] as const;
+export const ruleNames = ['all', 'externalIds', 'longest', 'newest', 'notEmpty', 'survivor'] as const;
 export type Rule = (typeof ruleNames)[number];
 
 /** A field, an object as a whole, and how the values of duplicates become one. */
@@ -41,6 +42,9 @@ export function mergedFields(fields: Field[], rules: ReadonlyMap<string, Rule>):
 			throw new Error(`Field Rules: ${label} must be unique, so the survivor keeps its value, and gets one only if it has none. Remove the rule.`);
 		}
 		if (rule === 'all' && field.kind && valueShape(field as Field) !== 'list' && !field.members) throw new Error(`Field Rules: ${label} has one value, so it cannot have all. Choose another rule.`);
+		if (rule === 'externalIds' && (!written.some((candidate) => candidate.name === externalId.name) || field.kind !== 'text')) {
+			throw new Error(`Field Rules: ${label} cannot take the external IDs of deleted records. Choose a text field of records that have an external ID.`);
+		}
 	}
 	return [...names].map((name): MergedField => {
 		const [rule, link] = [rules.get(name), written.find((field) => field.name === name && isRecordLink(field))];
@@ -72,9 +76,16 @@ export function mergedValues(fields: MergedField[], records: MergedRecord[], tar
 			const value = link ? withReplacedIds(link, stored, (collection, id) => (collection === target && within(id) ? undefined : id)) : stored;
 			return { value: Array.isArray(value) ? value.filter((entry) => entry !== undefined) : value, changedAt };
 		});
-		setField(values, name, chosenValue(rule, candidates) ?? null);
+		const value = rule === 'externalIds' ? withIds(candidates[0]!.value, others) : chosenValue(rule, candidates);
+		setField(values, name, value ?? null);
 	}
 	return values;
+}
+
+/** A text with the external IDs of records, each once. */
+function withIds(text: unknown, records: MergedRecord[]): string {
+	const ids = records.flatMap(({ record }) => (isUnset(record[externalId.name]) ? [] : [String(record[externalId.name])]));
+	return [...new Set([...String(text ?? '').split(',').map((id) => id.trim()), ...ids])].filter((id) => id !== '').join(', ');
 }
 
 interface Candidate {
