@@ -25,6 +25,7 @@ import { asAnswer, type NodeOutput } from './toolCalls/toolAnswer';
 import { refuseForeignArguments } from './toolCalls/toolArguments';
 import { toolCallOf, type ToolCall } from './toolCalls/toolCall';
 import { isToolCall } from './api/toolNode';
+import { writeRecords } from './writing/batches';
 import { nameExisting } from './writing/existingRecord';
 import { MissingRecords } from './writing/missingRecords';
 import { isFirstAttempt, originalExecution } from './writing/runState';
@@ -141,7 +142,8 @@ async function prepared(execution: Execution): Promise<SlicedRun> {
 	for (const { records, count } of missing?.summary ?? []) {
 		execution.api.notices.add(`Linked Records: ${String(count)} × ${String(records)} ${isPreview ? 'would be' : 'were'} created, because none had the name.`);
 	}
-	return isPreview && run.writes ? previewOf(execution, run.writes) : run;
+	if (!('of' in run)) return run;
+	return isPreview ? previewOf(execution, run) : writeRecords(execution, run);
 }
 
 function chosenOperation(n8n: IExecuteFunctions, offered: Resource[] | undefined): { resource: Resource; operation: Operation } {

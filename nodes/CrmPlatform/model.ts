@@ -64,8 +64,8 @@ export interface Operation {
 	isForAllTypes?: true;
 	/** Whether the operation runs once for all items if no parameter depends on the item: each run would return the same. */
 	isOnceForAll?: true;
-	/** Reads what all items share, and returns what runs the items. */
-	prepare(execution: Execution): SlicedRun | Promise<SlicedRun>;
+	/** Reads what all items share, and returns what runs the items, or what they write. */
+	prepare(execution: Execution): SlicedRun | Writes | Promise<SlicedRun | Writes>;
 }
 
 /** The part of JSON Schema that n8n shows of a node's output before it has run. */
@@ -82,15 +82,13 @@ export interface SlicedRun {
 	atOnce: number;
 	/** Reads the items; nothing is sent yet. An item that cannot be read fails when the slice is sent. */
 	read(items: number[]): Slice;
-	/** What it would write, if it writes records: previews show this in place of sending it. */
-	writes?: Writes;
 }
 
-/** The writes of an operation as data: a write for each item, and how it is sent. */
+/** The writes of an operation as data: a write for each item, and how it is sent, or shown in a preview. */
 export interface Writes {
 	description: WriteDescription;
 	/** Reads the write of an item. @throws Error in the user's words */
-	of(item: number): Write;
+	of: (item: number) => Write;
 	resultFrom: ResultFrom;
 }
 
@@ -103,6 +101,8 @@ export type ResultFrom = (
 
 /** The write of one item. */
 export interface Write {
+	/** How it is sent, if otherwise than the other writes. */
+	description?: WriteDescription;
 	/** Path of the collection, under which batches are sent. */
 	collection: string;
 	/** Path of a request for this record alone. */

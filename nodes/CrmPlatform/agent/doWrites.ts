@@ -108,8 +108,8 @@ async function planWrite(run: ToolRun, requested: RequestedWrite): Promise<Plann
 }
 
 async function plan(execution: Execution): Promise<Pick<PlannedWrite, 'write' | 'writes'>> {
-	const { writes } = await execution.operation.prepare(execution);
-	if (!writes) throw new Error(`${execution.operation.option.name} writes no record.`);
+	const writes = await execution.operation.prepare(execution);
+	if (!('of' in writes)) throw new Error(`${execution.operation.option.name} writes no record.`);
 	return { writes, write: writes.of(0) };
 }
 
@@ -164,9 +164,13 @@ async function sendOne(
 	const execution: Execution = { ...planned.execution, identity: writeIdentity(run, place) };
 	const conditional = byService ? { ...write, version } : write;
 	let isRepeated = false;
-	const sending = writeRecords(execution, description, () => conditional, (record, item, answer) => {
-		isRepeated = answer.isReplayed === true && planned.operation.option.value !== 'delete';
-		return resultFrom(record, item, answer);
+	const sending = writeRecords(execution, {
+		description,
+		of: () => conditional,
+		resultFrom(record, item, answer) {
+			isRepeated = answer.isReplayed === true && planned.operation.option.value !== 'delete';
+			return resultFrom(record, item, answer);
+		},
 	});
 	run.onWrite();
 	const [result] = await sending.read([0]).send(() => true);

@@ -147,10 +147,12 @@ export async function* writeChanges(
 	const work = writeRecords(
 		// Options of the operation do not apply to a plan.
 		{ ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run } },
-		description,
-		writeAt,
-		// A change that is only accepted is answered with a job (RFC 9110, section 15.3.3).
-		({ id, ...record }, _, { status }) => (status === 202 ? {} : { ...record, ...(idText(id) !== undefined && { id: idText(id) }) }),
+		{
+			description,
+			of: writeAt,
+			// A change that is only accepted is answered with a job (RFC 9110, section 15.3.3).
+			resultFrom: ({ id, ...record }, _, { status }) => (status === 202 ? {} : { ...record, ...(idText(id) !== undefined && { id: idText(id) }) }),
+		},
 		{ areAlone: writes[0]?.deletion !== undefined, ...protectionOf(execution, description, writes.map(({ record }) => record)) },
 	);
 	for await (const results of runAll(work, writes.length, mayContinue)) {

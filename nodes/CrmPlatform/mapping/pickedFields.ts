@@ -15,6 +15,8 @@ export interface PickedField {
 	displayName: string;
 	/** The method that searches the records. */
 	method: string;
+	/** The collection of the records, if no field of the service says it. */
+	collection?: string;
 	/** Whether the user may leave it empty. */
 	isOptional?: boolean;
 	description?: string;
@@ -23,7 +25,6 @@ export interface PickedField {
 /**
  * Reads the records that are picked or named for the items, as ids.
  *
- * @param fields the fields of the service that link to the records
  * @returns a function that returns the ids for an item, by field
  * @throws Error from the returned function, in the user's words, if a required record is not picked, or if a name
  * does not belong to exactly one record
@@ -31,13 +32,16 @@ export interface PickedField {
 export async function preparePickedIds(
 	execution: Execution,
 	picked: PickedField[],
-	fields: Field[],
 ): Promise<(item: number) => IDataObject> {
-	const { n8n } = execution;
+	if (picked.length === 0) return () => ({});
+	const { n8n, api, resource } = execution;
+	const fields = (await api.describe(resource.path))?.update?.fields ?? [];
+	const fieldFor = ({ field: name, displayName: label, collection }: PickedField): Field =>
+		(collection === undefined ? fields.find((field) => field.name === name) : undefined) ?? fieldNamed(name, { label, ...(collection !== undefined && { collection }) });
 	const pickedFields = picked.map((pickedField) => ({
 		...pickedField,
 		isFromList: isPickedFromList(n8n, pickedField.name),
-		field: fields.find(({ name }) => name === pickedField.field) ?? fieldNamed(pickedField.field, { label: pickedField.displayName }),
+		field: fieldFor(pickedField),
 	}));
 	const valuesOf = (item: number): InputValue[] =>
 		pickedFields.flatMap(({ field, name, displayName, isOptional, isFromList }): InputValue[] => {

@@ -1,15 +1,12 @@
 import type { Operation, Resource } from '../model';
 import { count } from './count';
-import { create } from './create';
-import { deleteRecord } from './delete';
 import { exportFile } from './exportFile';
 import { get } from './get';
 import { getMany } from './getMany';
 import { getTimeline, haveTimeline } from './getTimeline';
 import { importFile } from './importFile';
-import { tagOperation } from './tags';
-import { update } from './update';
 import { upsert } from './upsert';
+import { create, deleteRecord, tagOperation, update } from './writeRecord';
 
 /**
  * The operations of every record type.

@@ -1,7 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { askForApproval, refuseSeveralItems } from '../approval/askForApproval';
-import { fieldNamed } from '../fields/field';
 import { preparePickedIds, type PickedField } from '../mapping/pickedFields';
 import type { Operation } from '../model';
 import { pickerProperty, userByNameOrId } from '../parameters/recordParameters';
@@ -11,7 +10,7 @@ import { eachItem } from '../schedule';
 
 const collections: Record<string, string> = { none: '', company: 'companies', contact: 'contacts', deal: 'deals', ticket: 'tickets' };
 
-const approver: PickedField = { field: 'approver', name: 'approverId', displayName: 'Approver', method: 'searchUsers', isOptional: true };
+const approver: PickedField = { field: 'approver', name: 'approverId', displayName: 'Approver', method: 'searchUsers', collection: 'users', isOptional: true };
 const aboutRecord: PickedField = { field: 'record', name: 'aboutRecord', displayName: 'Record', method: '' };
 
 const properties: INodeProperties[] = [
@@ -108,10 +107,7 @@ export function sendAndWait(): Operation {
 				const { reviewedCall = '' } = execution;
 				if (message + reviewedCall === '') throw new Error('Message: enter what to approve.');
 				const collection = collections[about] ?? '';
-				const picked = await preparePickedIds({ ...execution, isChecked: true }, about === 'none' ? [approver] : [approver, aboutRecord], [
-					fieldNamed(approver.field, { label: approver.displayName, collection: 'users' }),
-					fieldNamed(aboutRecord.field, { label: aboutRecord.displayName, collection }),
-				]);
+				const picked = await preparePickedIds({ ...execution, isChecked: true }, [approver, ...(about === 'none' ? [] : [{ ...aboutRecord, collection }])]);
 				const ids = picked(item);
 				return await askForApproval(execution, {
 					title: read('approvalTitle') || 'Approval required',

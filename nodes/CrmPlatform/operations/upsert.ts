@@ -13,7 +13,6 @@ import { blankNotices, emptyCellsOption, valuesInOption, fieldsMatchOn, fieldsPr
 import { simplifyProperty, batchOptions } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { foldedText } from '../values/foldedText';
-import { writeRecords } from '../writing/batches';
 import { nameFieldsToMatchOn, upsertByName } from '../writing/upsertByName';
 import { requireWrite, requireAnyValue } from '../writing/requireWrite';
 import { fieldToMatchOn, matchValue, noMatchValue, MatchingColumn } from '../writing/matchOn';
@@ -71,9 +70,11 @@ export function upsert(action: string): Operation {
 				return { collection: path, path, body, query, mayExist: true, match, hasOtherNames: column.mayDiffer };
 			};
 			const simplified = await simplifyWritten(execution);
-			return writeRecords(execution, description, writeOf, (record, item, answered) =>
-				simplified(description.tellsCreated ? withOutcome(record, answered.status) : record, item, answered),
-			);
+			return {
+				description,
+				of: writeOf,
+				resultFrom: (record, item, answered) => simplified(description.tellsCreated ? withOutcome(record, answered.status) : record, item, answered),
+			};
 		},
 	};
 }

@@ -246,7 +246,7 @@ async function eraseRecords(execution: Execution, records: PersonRecord[], runId
 			return { collection: path, id: record.id, path: path + pathOf`/${record.id}`, query: { permanent: true }, before: record, ...(version !== undefined && { version }) };
 		};
 		const protection = protectionOf(typeExecution, description, group.map(({ record }) => record));
-		const work = writeRecords(typeExecution, description, writeOf, () => ({}), { areAlone: true, ...protection });
+		const work = writeRecords(typeExecution, { description, of: writeOf, resultFrom: () => ({}) }, { areAlone: true, ...protection });
 		for await (const results of runAll(work, group.length, mayContinue)) {
 			for (const { item, result } of results) {
 				if (!isFailure(result)) continue;

@@ -1,6 +1,5 @@
-import { recordAction } from '../operations/recordAction';
 import { everydayType } from '../operations/recordOperations';
-import { namedUpdate } from '../operations/update';
+import { namedUpdate, recordAction } from '../operations/writeRecord';
 
 export const deal = everydayType({ name: 'Deal', value: 'deal', path: '/deals' }, [
 	recordAction('Lose deal', 'lose', {

@@ -1,14 +1,11 @@
 import type { Resource } from '../model';
-import { recordAction } from '../operations/recordAction';
 import { count } from '../operations/count';
-import { create } from '../operations/create';
-import { deleteRecord } from '../operations/delete';
 import { exportFile } from '../operations/exportFile';
 import { get } from '../operations/get';
 import { getMany } from '../operations/getMany';
 import { importFile } from '../operations/importFile';
-import { update } from '../operations/update';
 import { upsert } from '../operations/upsert';
+import { create, deleteRecord, recordAction, update } from '../operations/writeRecord';
 
 export const message: Resource = {
 	name: 'Message',

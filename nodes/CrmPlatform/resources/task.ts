@@ -1,6 +1,6 @@
 import { everydayType } from '../operations/recordOperations';
 import { sendAndWait } from '../operations/sendAndWait';
-import { namedUpdate } from '../operations/update';
+import { namedUpdate } from '../operations/writeRecord';
 
 export const task = everydayType({ name: 'Task', value: 'task', path: '/tasks' }, [
 	namedUpdate('Complete task', {

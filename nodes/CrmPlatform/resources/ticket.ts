@@ -1,6 +1,6 @@
-import { everydayType } from '../operations/recordOperations';
 import type { PickedField } from '../mapping/pickedFields';
-import { namedUpdate } from '../operations/update';
+import { everydayType } from '../operations/recordOperations';
+import { namedUpdate } from '../operations/writeRecord';
 
 const assignee: PickedField = {
 	field: 'assignee_id',

@@ -1,10 +1,7 @@
 import type { Operation } from '../model';
-import { recordAction } from '../operations/recordAction';
-import { create } from '../operations/create';
-import { deleteRecord } from '../operations/delete';
 import { get } from '../operations/get';
 import { getMany } from '../operations/getMany';
-import { update } from '../operations/update';
+import { create, deleteRecord, recordAction, update } from '../operations/writeRecord';
 
 export const webhookOperations: Operation[] = [
 	create('Create webhook'),

@@ -6,7 +6,7 @@ import type { BatchDescription, WriteDescription } from '../api/openapi/writing'
 import { isAnsweredWith } from '../api/record';
 import { exactBody } from '../fields/exactBody';
 import { fieldsOfNumbers } from '../mapping/acceptedFields';
-import type { Execution, MayContinue, Result, ResultFrom, Results, Slice, SlicedRun, Write } from '../model';
+import type { Execution, MayContinue, Results, Slice, SlicedRun, Write, Writes } from '../model';
 import { slicesAtOnce } from '../schedule';
 import { readWholeNumber } from '../values/readers';
 import { etagOf, isReadFirst, writeAsRead } from './replace';
@@ -30,32 +30,24 @@ interface WriteOptions {
  *
  * The items are divided into slices of as many items as one batch may have. The items of a slice usually share one
  * request; those of another collection or query need a further one (`groupByRequest`).
- *
- * @param writeOf reads the write of an item; throws Error in the user's words
  */
-export function writeRecords(
-	execution: Execution,
-	description: WriteDescription,
-	writeOf: (item: number) => Write,
-	resultFrom: ResultFrom,
-	options: WriteOptions = {},
-): SlicedRun {
+export function writeRecords(execution: Execution, { description, of, resultFrom }: Writes, options: WriteOptions = {}): SlicedRun {
 	const isOncePer = hasWriteOncePer(execution);
 	const requestedSize = isOncePer ? 1 : requestedBatchSize(execution);
 	const { size, batch } = batchingOf(execution, mayShareRequest(description, options) ? description.batch : undefined, requestedSize);
 	const usesBatches = size > 1;
-	const writer = new RecordWriter(execution, description, { batch, usesBatches, resultFrom });
+	const requestLog = sentRequests(execution);
+	const writeTogether = writerOf(execution, { description, resultFrom, batch, requestLog: usesBatches ? requestLog : undefined });
 
 	return {
 		size,
 		atOnce: requestedSize === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
 		read(items): Slice {
-			const writes = items.map((item) => valueOrError(() => writeOf(item)));
+			const writes = items.map((item) => valueOrError(() => of(item)));
 			const records = writes.flatMap((write) => (write instanceof Error ? [] : affectedRecords(write, usesBatches)));
 			if (isOncePer) for (const item of items) records.push(`once per ${onceValue(execution, item)}`);
-			return { records: new Set(records), send: sendingOf(writer, items, writes) };
+			return { records: new Set(records), send: sendingOf(items, writes, requestLog, writeTogether) };
 		},
-		writes: { description, of: writeOf, resultFrom },
 	};
 }
 
@@ -64,13 +56,13 @@ const mayShareRequest = ({ batch, takesIfMatch }: WriteDescription, { isVersione
 	areReadFirst !== true && areAlone !== true && (isVersioned !== true || batch?.takesVersion === true || takesIfMatch !== true);
 
 /** Sends the items of a slice in as many requests as they need. */
-function sendingOf(writer: RecordWriter, items: number[], writes: Array<Write | Error>): Slice['send'] {
-	const { requests, unsendable } = requestsFor(items, writes, writer.requestLog);
+function sendingOf(items: number[], writes: Array<Write | Error>, requestLog: SentRequests, writeTogether: WriteTogether): Slice['send'] {
+	const { requests, unsendable } = requestsFor(items, writes, requestLog);
 	return async (mayContinue) => {
 		const results: Results = [];
 		for (const indexes of requests) {
 			if (!mayContinue(results)) break;
-			const requestResults = await writer.writeTogether(
+			const requestResults = await writeTogether(
 				indexes.map((index) => writes[index] as Write),
 				indexes.map((index) => items[index] ?? 0),
 				mayContinue,
@@ -138,8 +130,8 @@ function onceValue(execution: Execution, item: number): string {
 }
 
 /**
- * Groups the indexes of writes that can share a request, since they have the same collection and query. Writes to one
- * collection with different queries may concern one record, so they keep their order.
+ * Groups the indexes of writes that can share a request, since they have the same collection, description and query. Writes
+ * to one collection with different queries may concern one record, so they keep their order.
  */
 function groupByRequest(writes: Array<Write | Error>, indexes: number[]): number[][] {
 	const groups: number[][] = [];
@@ -148,14 +140,15 @@ function groupByRequest(writes: Array<Write | Error>, indexes: number[]): number
 		const write = writes[index];
 		if (!write || write instanceof Error) continue;
 		const query = JSON.stringify(write.query ?? {});
-		const open = latest.get(write.collection);
+		const kind = `${write.collection} ${write.description?.method ?? ''}`;
+		const open = latest.get(kind);
 		if (open?.query === query) {
 			open.group.push(index);
 			continue;
 		}
 		const group = [index];
 		groups.push(group);
-		latest.set(write.collection, { query, group });
+		latest.set(kind, { query, group });
 	}
 	return groups;
 }
@@ -176,102 +169,85 @@ function nameOf({ collection, id, match }: Write): string | undefined {
 	return name === undefined ? undefined : `${collection}/${name}`;
 }
 
-interface WriterOptions {
+/** Writes records that share collection, description and query, with one request if the service accepts batches. */
+type WriteTogether = (writes: Write[], items: number[], mayContinue: MayContinue) => Promise<Results>;
+
+interface WriterOptions extends Omit<Writes, 'of'> {
 	/** Undefined if each record is sent alone. */
 	batch: BatchDescription | undefined;
-	usesBatches: boolean;
-	resultFrom: ResultFrom;
+	/** Which items were sent together, by this attempt and earlier ones, if batches are used. */
+	requestLog: SentRequests | undefined;
 }
 
-/** Sends the writes of a run's items, alone or in batches. */
-class RecordWriter {
-	/** Which items were sent together, by this attempt and earlier ones. */
-	readonly requestLog: SentRequests;
-	private readonly execution: Execution;
-	private readonly description: WriteDescription;
-	private readonly options: WriterOptions;
+function writerOf(execution: Execution, { description: usual, resultFrom, batch: usualBatch, requestLog }: WriterOptions): WriteTogether {
+	const descriptionsOf = ({ description }: Write): [WriteDescription, BatchDescription | undefined] =>
+		description ? [description, description.batch] : [usual, usualBatch];
 
-	constructor(execution: Execution, description: WriteDescription, options: WriterOptions) {
-		this.execution = execution;
-		this.description = description;
-		this.options = options;
-		this.requestLog = sentRequests(execution);
-	}
+	const sendTogether = async (batch: BatchDescription, writes: Write[], items: number[]): Promise<Results> => {
+		const [description] = descriptionsOf(writes[0]!);
+		const answers = await answersTo(execution, description, batch, writes, items);
+		return answers.map((answer, i) => {
+			if ('problem' in answer) return execution.api.failure(answer.problem);
+			const { id, body } = writes[i]!;
+			const record = writtenRecord(execution, { ...description, answersId: batch.answersId }, id, answer);
+			return record instanceof Error ? record : resultFrom(record, items[i]!, { status: answer.status, body });
+		});
+	};
 
-	/** Writes a record alone. */
-	async writeAlone(write: Write, item: number): Promise<Result | Error> {
-		const { description } = this;
-		const { batch, resultFrom } = this.options;
+	const writeAlone = async (write: Write, item: number): Promise<Results[number]> => {
+		const [description, batch] = descriptionsOf(write);
 		const { version, body, deletion } = write;
-		const identity = { ...this.execution.identity, ...(deletion !== undefined && { deletion }) };
-		const execution: Execution = { ...this.execution, identity };
-		pinBatching(execution);
+		const identity = { ...execution.identity, ...(deletion !== undefined && { deletion }) };
+		const ofWrite: Execution = { ...execution, identity };
 		try {
-			if (isReadFirst(description, write)) {
-				const { record, ...answer } = await writeAsRead(execution, description, write, [item]);
-				return resultFrom(record, item, { ...answer, body });
-			}
 			const needsBatchForVersion = version !== undefined && !description.takesIfMatch && batch?.takesVersion;
-			if (needsBatchForVersion) {
-				const [answer] = await this.answersTo(batch, [write], [item]);
-				return this.resultOf(answer!, write, item);
-			}
+			if (needsBatchForVersion && !isReadFirst(description, write)) return (await sendTogether(batch, [write], [item]))[0];
 			const headers = version !== undefined && description.takesIfMatch ? { headers: { 'if-match': etagOf(version) } } : {};
-			const { record, ...answer } = await writeOne(execution, description, { ...write, ...headers }, [item]);
+			const { record, ...answer } = isReadFirst(description, write)
+				? await writeAsRead(ofWrite, description, write, [item])
+				: await writeOne(ofWrite, description, { ...write, ...headers }, [item]);
 			return resultFrom(record, item, { ...answer, body });
 		} catch (error) {
 			return error as Error;
 		}
-	}
+	};
 
-	/** Writes records that share path and query, with one request if the service accepts batches. */
-	async writeTogether(writes: Write[], items: number[], mayContinue: MayContinue): Promise<Results> {
-		const [first] = writes;
-		if (!first) return [];
-		const { batch, usesBatches } = this.options;
-		pinBatching(this.execution);
-		if (usesBatches) this.requestLog.add(items);
+	const writeTogether: WriteTogether = async (writes, items, mayContinue) => {
+		const batch = writes[0] && descriptionsOf(writes[0])[1];
+		pinBatching(execution);
+		requestLog?.add(items);
 		try {
-			if (!batch || writes.length === 1) return [await this.writeAlone(first, items[0] ?? 0)];
-			return (await this.answersTo(batch, writes, items)).map((answer, i) => this.resultOf(answer, writes[i]!, items[i]!));
+			if (batch && writes.length > 1) return await sendTogether(batch, writes, items);
+			const results: Results = [];
+			for (const [i, write] of writes.entries()) if (mayContinue(results)) results.push(await writeAlone(write, items[i]!));
+			return results;
 		} catch (error) {
-			if (!isAnsweredWith(error, tooLarge) || writes.length === 1) return items.map(() => error as Error);
-			this.requestLog.remove(items);
-			return await this.writeInHalves(writes, items, mayContinue);
+			if (!isAnsweredWith(error, tooLarge)) return items.map(() => error as Error);
+			requestLog?.remove(items);
+			const half = Math.ceil(writes.length / 2);
+			const results = await writeTogether(writes.slice(0, half), items.slice(0, half), mayContinue);
+			if (!mayContinue(results)) return results;
+			return [...results, ...(await writeTogether(writes.slice(half), items.slice(half), mayContinue))];
 		}
-	}
+	};
+	return writeTogether;
+}
 
-	private async writeInHalves(writes: Write[], items: number[], mayContinue: MayContinue): Promise<Results> {
-		const half = Math.ceil(writes.length / 2);
-		const results = await this.writeTogether(writes.slice(0, half), items.slice(0, half), mayContinue);
-		if (!mayContinue(results)) return results;
-		return [...results, ...(await this.writeTogether(writes.slice(half), items.slice(half), mayContinue))];
-	}
-
-	private async answersTo(batch: BatchDescription, writes: Write[], items: number[]): Promise<BatchAnswer[]> {
-		const { execution, description } = this;
-		const [first] = writes;
-		const path = first!.collection + batch.path;
-		const idempotency = idempotencyOf(execution, keyHeaderOf(execution, description, 'batch'), items);
-		const fields = await fieldsOfNumbers(execution.api, first!.collection, description.fields, writes.map(({ body }) => body));
-		const areNew = writes.every(({ id, mayExist }) => id === undefined && mayExist !== true);
-		warnOfRetries(execution, { method: areNew ? 'POST' : 'PUT', path, ...idempotency });
-		return await sendBatch(async (request) => reportReplay(execution, await execution.api.send(request)), {
-			description: batch,
-			path,
-			items: writes.map((write) => batchItem({ ...write, ...(write.body && { body: exactBody(fields, write.body) }) }, batch)),
-			areNew,
-			...(first!.query && { query: first!.query }),
-			...idempotency,
-		});
-	}
-
-	private resultOf(answer: BatchAnswer, { id, body }: Write, item: number): Result | Error {
-		const { batch, resultFrom } = this.options;
-		if ('problem' in answer) return this.execution.api.failure(answer.problem);
-		const record = writtenRecord(this.execution, { ...this.description, answersId: batch?.answersId }, id, answer);
-		return record instanceof Error ? record : resultFrom(record, item, { status: answer.status, body });
-	}
+async function answersTo(execution: Execution, description: WriteDescription, batch: BatchDescription, writes: Write[], items: number[]): Promise<BatchAnswer[]> {
+	const { collection, query } = writes[0]!;
+	const path = collection + batch.path;
+	const idempotency = idempotencyOf(execution, keyHeaderOf(execution, description, 'batch'), items);
+	const fields = await fieldsOfNumbers(execution.api, collection, description.fields, writes.map(({ body }) => body));
+	const areNew = writes.every(({ id, mayExist }) => id === undefined && mayExist !== true);
+	warnOfRetries(execution, { method: areNew ? 'POST' : 'PUT', path, ...idempotency });
+	return await sendBatch(async (request) => reportReplay(execution, await execution.api.send(request)), {
+		description: batch,
+		path,
+		items: writes.map((write) => batchItem({ ...write, ...(write.body && { body: exactBody(fields, write.body) }) }, batch)),
+		areNew,
+		...(query && { query }),
+		...idempotency,
+	});
 }
 
 function batchItem({ id, version, body }: Write, { takesVersion }: BatchDescription): IDataObject {

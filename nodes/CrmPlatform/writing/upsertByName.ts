@@ -7,9 +7,8 @@ import { fieldNamed, type Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { lookUpNames, textOfName, type NamedId } from '../lookUp/names';
 import { collectionPath } from '../mapping/locator';
-import type { Execution, ResultFrom, Slice, SlicedRun, Write } from '../model';
+import type { Execution, ResultFrom, Write, Writes } from '../model';
 import { normalizedName, visibleText } from '../values/foldedText';
-import { writeRecords } from './batches';
 import { requireDescribed } from './requireWrite';
 
 /** The fields by which people know records, and which need not be unique. */
@@ -27,7 +26,7 @@ interface NamedItems {
  * Creates or updates records by their names, which the service does not match on: the records are looked up first, without
  * regard to case and accents, and then updated or created.
  */
-export async function upsertByName(execution: Execution, { field, fields, bodyOf, resultFrom }: NamedItems): Promise<SlicedRun> {
+export async function upsertByName(execution: Execution, { field, fields, bodyOf, resultFrom }: NamedItems): Promise<Writes> {
 	const { n8n, api, resource } = execution;
 	const [create, update] = [await requireDescribed(execution, 'create'), await requireDescribed(execution, 'update')];
 	const { label } = fields.find(({ name }) => name === field) ?? fieldNamed(field);
@@ -55,39 +54,13 @@ export async function upsertByName(execution: Execution, { field, fields, bodyOf
 		if (!outcome || !('notFound' in outcome)) throw refuse(`“${name}” could not be looked up, so nothing was written.`);
 		const first = firstItems.get(normalizedName(text)) ?? item;
 		if (first !== item) throw refuse(`item ${first} creates “${name}”. Give each record in one item.`);
-		return { collection: path, path, body };
+		return { description: create, collection: path, path, body };
 	};
-	const isFound = (item: number): boolean => {
-		const outcome = outcomes.get(texts.get(item) ?? '');
-		return outcome !== undefined && 'found' in outcome;
-	};
-	const withOutcome = (outcome: string): ResultFrom => (record, item, answer) => ({ ...(resultFrom(record, item, answer) as IDataObject), [outcomeField]: outcome });
-	const created = writeRecords(execution, create, writeOf, withOutcome('created'));
-	const updated = writeRecords(execution, update, writeOf, withOutcome('updated'));
+	const isFound = (item: number): boolean => 'found' in (outcomes.get(texts.get(item) ?? '') ?? {});
 	return {
-		...created,
-		read: (slice) => together(slice, [
-			[slice.filter((item) => !isFound(item)), created],
-			[slice.filter(isFound), updated],
-		]),
-		writes: { description: update, of: writeOf, resultFrom },
-	};
-}
-
-/** One slice of several: each has some of the items. */
-function together(all: number[], parts: Array<[items: number[], run: SlicedRun]>): Slice {
-	const slices = parts.flatMap(([items, run]) => (items.length > 0 ? [{ items, slice: run.read(items) }] : []));
-	return {
-		records: new Set(slices.flatMap(({ slice }) => [...slice.records])),
-		async send(mayContinue) {
-			const results: Awaited<ReturnType<Slice['send']>> = all.map(() => undefined);
-			for (const { items, slice } of slices) {
-				if (!mayContinue(results)) break;
-				const sent = await slice.send(mayContinue);
-				for (const [i, item] of items.entries()) results[all.indexOf(item)] = sent[i];
-			}
-			return results;
-		},
+		description: update,
+		of: writeOf,
+		resultFrom: (record, item, answer) => ({ ...(resultFrom(record, item, answer) as IDataObject), [outcomeField]: isFound(item) ? 'updated' : 'created' }),
 	};
 }
 
