@@ -1,8 +1,6 @@
 import type { Transport } from '../../nodes/CrmPlatform/api/http/transport';
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
 import { loadDocument } from '../../nodes/CrmPlatform/api/openapi/document';
-import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
-import { wrongBaseUrl } from '../../nodes/CrmPlatform/api/openapi/paths';
 import type { Clock } from '../../nodes/CrmPlatform/base/clock';
 import { describeContacts, documentWith, query } from './described-document.ts';
 
@@ -130,35 +128,5 @@ describe('an operation', () => {
 		});
 		expect(writtenAs('application/json-patch+json', 'application/json; charset=utf-8').contentType).toBeUndefined();
 		expect(writtenAs('application/xml', 'application/json-patch+json').refusal).toContain('application/xml or application/json-patch+json');
-	});
-});
-
-describe('a base URL', () => {
-	const isWrong = (address: string, paths: string, ...servers: string[]) => {
-		const document = parseOpenApi({
-			openapi: '3.1.0',
-			paths: { [paths]: { get: {} } },
-			...(servers.length > 0 && { servers: servers.map((url) => ({ url })) }),
-		});
-		return document && wrongBaseUrl(document, '/contacts', address, 'https://crm.example/openapi.json');
-	};
-
-	test.each([
-		['https://crm.example', '/v1/contacts', []],
-		['https://crm.example', '/v1/contacts', ['/']],
-		['https://crm.example', '/contacts', ['/v1']],
-		['https://crm.example/api', '/v1/contacts', ['/api/']],
-		['https://crm.example/api', '/contacts', ['https://crm.example/api/v1']],
-		['https://gateway.example/crm', '/v1/contacts', ['https://crm.example/api']],
-		['https://crm.example', '/v1/contacts', ['https://{tenant}.example', '/other', '/']],
-	])('%s fits paths such as %s on the servers %p', (address, paths, servers) => {
-		expect(isWrong(address, paths, ...servers)).toBeUndefined();
-	});
-
-	test.each([
-		['/v1/contacts', '/api'],
-		['/contacts', 'https://crm.example/api/v1'],
-	])('without the folder of the API is reported, for paths such as %s on %s', (paths, server) => {
-		expect(isWrong('https://crm.example', paths, server)).toMatch(/the API is at https:\/\/crm\.example\/api,/);
 	});
 });

@@ -11,7 +11,6 @@ import { loadDocument, type DocumentSource, type LoadedDocument } from './openap
 import { describeResource, type ResourceDescription } from './openapi/description';
 import { readEventCatalog, type EventCatalog } from './openapi/eventTypes';
 import type { OpenApiDocument } from './openapi/openapi';
-import { wrongBaseUrl } from './openapi/paths';
 import { idempotencyHeaderAt, type IdempotencyHeader } from './openapi/writing';
 import type { Problem } from './http/problem';
 import { isUntrusted } from './http/errorWords';
@@ -98,7 +97,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 		anonymous: anonymousTransport(n8n),
 	};
 	const secrets = [secret, ...secretsIn(source.url), ...secretsIn(credential.baseUrl.trim())];
-	const description = openDescription(n8n, source, { clock, secrets, notices });
+	const description = openDescription(source, { clock, secrets, notices });
 	const failure = (problem: Problem) => nodeError(n8n, withoutSecrets(problem, secrets));
 
 	return {
@@ -188,11 +187,7 @@ export function readableError(error: unknown): Error {
 	);
 }
 
-function openDescription(
-	n8n: IAllExecuteFunctions,
-	source: DocumentSource,
-	{ clock, secrets, notices }: { clock: Clock; secrets: string[]; notices: Set<string> },
-): ServiceDescription {
+function openDescription(source: DocumentSource, { clock, secrets, notices }: { clock: Clock; secrets: string[]; notices: Set<string> }): ServiceDescription {
 	let loading: Promise<LoadedDocument> | undefined;
 	let loaded: LoadedDocument | undefined;
 	const descriptionNotice = () => loaded?.notice && withoutSecrets(loaded.notice, secrets);
@@ -204,12 +199,7 @@ function openDescription(
 		return loaded.document;
 	};
 	return {
-		async describe(path) {
-			const document = await readDocument();
-			const wrong = wrongBaseUrl(document, path, source.address, source.url);
-			if (wrong !== undefined) throw new NodeOperationError(n8n.getNode(), wrong);
-			return describeResource(document, path);
-		},
+		describe: async (path) => describeResource(await readDocument(), path),
 		idempotencyHeaderAt: async (method, path) => idempotencyHeaderAt(await readDocument(), method, path),
 		describeEvents: async () => readEventCatalog(await readDocument()),
 		isSelfDescribed: () => loaded?.isPackaged !== true,

@@ -154,17 +154,10 @@ const pathItem = object({
 	delete: anything,
 });
 
-/** A server of the document. */
-const server = (json: unknown) => {
-	const { url } = object({ url: text })(json) ?? {};
-	return url === undefined ? undefined : { url };
-};
-
 // A document has megabytes, and a node needs two operations of it. Only the outer structure is checked here;
 // pathItemAt(), operationOf() and readPart() read the parts on demand.
 const document = object({
 	openapi: (json) => (/^3\./.test(text(json) ?? '') ? text(json) : undefined),
-	servers: listOf(server),
 	paths: anyRecord,
 	webhooks: anyRecord,
 	components: anyRecord,

@@ -83,33 +83,3 @@ export function templatesFor(document: OpenApiDocument, path: string): DocumentP
 /** The path of the POST operation with this operationId. */
 export const pathOfPost = (document: OpenApiDocument, operationId: string): string | undefined =>
 	pathsOf(document).posts.get(operationId);
-
-/**
- * Why requests for the records at `path` would go to the wrong address. The document may name the folder of the
- * API in its servers (relative to the document's address, OpenAPI 3.1, section 4.8.5) or in its paths. Servers on other
- * hosts prove nothing: there may be a gateway in between.
- *
- * @param address the user's base URL, without version prefix
- * @param documentUrl address of the document
- * @returns the reason in the user's words; undefined if the address is right, or if that is unknown
- */
-export function wrongBaseUrl(
-	document: OpenApiDocument,
-	path: string,
-	address: string,
-	documentUrl: string,
-): string | undefined {
-	const key = collectionIn(document, path);
-	if (key === undefined || !URL.canParse(address)) return undefined;
-	const base = new URL(address);
-	const bases = (document.servers ?? [{ url: '/' }])
-		.filter(({ url }) => !url.includes('{') && URL.canParse(url, documentUrl))
-		.map(({ url }) => new URL(url, documentUrl))
-		.filter(({ origin }) => origin === base.origin)
-		.map(({ pathname }) => pathname.replace(/\/+$/, '').replace(/\/v1$/, ''));
-	const [expected] = bases;
-	if (expected === undefined || bases.some((basePath) => base.pathname.replace(/\/+$/, '').endsWith(basePath))) {
-		return undefined;
-	}
-	return `According to the API description, the API is at ${base.origin}${expected}, but the base URL in the credential is ${address}. Correct the base URL.`;
-}
