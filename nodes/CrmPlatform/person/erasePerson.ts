@@ -15,6 +15,7 @@ import { valueProblem } from '../fields/checks';
 import { allCustomFields, fieldNamed, type Field } from '../fields/field';
 import { valueIn } from '../fields/keys';
 import { causeOf } from '../log/cause';
+import type { CrmEvent } from '../log/crmEvent';
 import { openEventLog } from '../log/eventLog';
 import type { IdentifiedRecord } from '../lookUp/lookUp';
 import { customFieldsIfAny } from '../mapping/acceptedFields';
@@ -86,7 +87,12 @@ async function erase(execution: Execution, item: number, types: Resource[]): Pro
 	const isPreview = readPreview(n8n.getNodeParameter(erasurePreview.name, item, ''));
 	const { id } = recordAt(execution, item);
 	const data = await readPersonData(api, types, id);
-	if (!data) return await earlierErasure(execution, id);
+	if (!data) {
+		const event = await erasureOf(execution, id);
+		if (!event) throw new Error(noContact(id));
+		api.notices.add('The person was erased before this run. What else names the person cannot be searched, since the CRM has forgotten the names and addresses.');
+		return { result: 'already_erased', ...certified(id, event), erase: [], make_anonymous: [], keep: [], remains: null };
+	}
 	const { contact, identifiers } = data;
 	const plan = await planErasure(execution, data);
 	const count = plan.erased.length + plan.anonymized.length;
@@ -109,15 +115,13 @@ async function erase(execution: Execution, item: number, types: Resource[]): Pro
 	const remaining = await readTraces(api, types, contact, identifiers);
 	const isErased = (await findRecord(api, pathOf`/v1/contacts/${contact.id}`)) === undefined;
 	if (!isErased) throw new Error(`The CRM still returns contact ${contact.id}. Run it again; if the problem persists, report it to the CRM’s support.`);
-	const by = (await findRecord(api, '/v1/users/me').catch(() => undefined))?.id ?? 'an API key';
+	const event = await erasureOf(execution, contact.id);
 	const named = remaining.records.filter(({ places }) => places.length > 0);
 	const events = remaining.events.filter(({ places }) => places.length > 0);
 	const { make_anonymous, keep } = listsOf(plan);
 	return {
 		result: 'erased',
-		contact: sha256(contact.id),
-		at: new Date(systemClock.now()).toISOString(),
-		by,
+		...certified(contact.id, event),
 		execution: n8n.getExecutionId() ?? null,
 		erase: plan.erased.map(({ path, record }) => ({ collection: collectionName(path), id_sha256: sha256(record.id) })),
 		make_anonymous,
@@ -147,16 +151,18 @@ function isConfirmed({ n8n }: Execution, item: number, contact: IdentifiedRecord
 
 const unconfirmed = 'Confirm with Email or ID: this is neither an email address nor the ID of the chosen person. Enter one of them. The person was not erased.';
 
-/** What the log says about an erasure that went as far as the contact, but not to its certificate. @throws Error in the user's words if there was none */
-async function earlierErasure({ api }: Execution, id: string): Promise<IDataObject> {
+/** The event of the erasure of a contact; undefined if the log does not have it. */
+async function erasureOf({ api }: Execution, id: string): Promise<CrmEvent | undefined> {
 	const log = await openEventLog(api);
-	for await (const event of log.newestFirst(['contact.erased'])) {
-		if (String(event.data.object.id) !== id) continue;
-		api.notices.add('The person was erased before this run. What else names the person cannot be searched, since the CRM has forgotten the names and addresses.');
-		return { result: 'already_erased', contact: sha256(id), at: event.timestamp, by: causeOf(event).actor ?? 'an API key', erase: [], make_anonymous: [], keep: [], remains: null };
-	}
-	throw new Error(noContact(id));
+	for await (const event of log.newestFirst(['contact.erased'])) if (String(event.data.object.id) === id) return event;
+	return undefined;
 }
+
+const certified = (id: string, event?: CrmEvent) => ({
+	contact: sha256(id),
+	at: event?.timestamp ?? new Date(systemClock.now()).toISOString(),
+	by: (event && causeOf(event).actor) ?? 'an API key',
+});
 
 const emailsOf = (contact: IDataObject): string[] =>
 	[contact.email, ...((contact.emails ?? []) as IDataObject[]).map(({ value }) => value)].flatMap((email) => (typeof email === 'string' ? [email.toLowerCase()] : []));
