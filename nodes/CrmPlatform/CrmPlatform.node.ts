@@ -16,16 +16,8 @@ import { getColumnFields, getColumnOptions } from './pickers/columnFields';
 import { getFields, getMatchFields } from './pickers/mapperFields';
 import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
 import { getGroupFields, getOutputFields, getSortOrders, getSumFields } from './pickers/listOptions';
-import { getLinks, searchLinked } from './pickers/linkPickers';
+import { getLinks, searchCustomObjects, searchLinked, searchPipelines, searchRecords, searchStages, searchTags, searchUsers } from './pickers/searchPickers';
 import { searchCausers } from './pickers/searchCausers';
-import {
-	searchCustomObjects,
-	searchPipelines,
-	searchRecords,
-	searchTags,
-	searchUsers,
-} from './pickers/searchRecords';
-import { searchStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
 import { propertiesOf } from './actionProperties';
 import { maxAnswerLength } from './parameters/maxAnswerLength';

@@ -11,8 +11,7 @@ import { execute } from './execute';
 import { withReasons } from './pickers/editorContext';
 import { getDuplicateFields, getMergedFields } from './pickers/listOptions';
 import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
-import { searchLinked } from './pickers/linkPickers';
-import { searchCustomObjects } from './pickers/searchRecords';
+import { searchCustomObjects, searchLinked } from './pickers/searchPickers';
 import { testCredential } from './pickers/testCredential';
 import { duplicateTypes } from './resources';
 

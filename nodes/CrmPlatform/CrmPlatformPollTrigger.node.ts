@@ -8,9 +8,8 @@ import {
 
 import { withReasons } from './pickers/editorContext';
 import { eventPickers } from './pickers/eventPickers';
-import { searchLinked } from './pickers/linkPickers';
+import { searchCustomObjects, searchLinked } from './pickers/searchPickers';
 import { getOutputFields } from './pickers/listOptions';
-import { searchCustomObjects } from './pickers/searchRecords';
 import { testCredential } from './pickers/testCredential';
 import { authentication, credentials } from './actionProperties';
 import { changeProperties } from './trigger/poll/pollProperties';

@@ -9,8 +9,7 @@ import {
 import { credentials } from './actionProperties';
 import { withReasons } from './pickers/editorContext';
 import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
-import { getLinks, searchLinked } from './pickers/linkPickers';
-import { searchCustomObjects } from './pickers/searchRecords';
+import { getLinks, searchCustomObjects, searchLinked } from './pickers/searchPickers';
 import { getFieldsToSet, getSyncFields, getSyncMatchFields, getSyncOtherMatchFields } from './pickers/syncFields';
 import { testCredential } from './pickers/testCredential';
 import { resources } from './resources';

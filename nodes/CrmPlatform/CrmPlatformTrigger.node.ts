@@ -3,7 +3,7 @@ import {
 } from 'n8n-workflow';
 
 import { eventPickers } from './pickers/eventPickers';
-import { searchLinked } from './pickers/linkPickers';
+import { searchLinked } from './pickers/searchPickers';
 import { testCredential } from './pickers/testCredential';
 import { authentication, credentials } from './actionProperties';
 import { addNamesOption } from './parameters/outputParameters';

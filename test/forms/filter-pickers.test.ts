@@ -1,7 +1,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { getFilterChoices, getFilterFields, getFilterOperators } from '../../nodes/CrmPlatform/pickers/filterPickers';
-import { searchLinked } from '../../nodes/CrmPlatform/pickers/linkPickers';
+import { searchLinked } from '../../nodes/CrmPlatform/pickers/searchPickers';
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
 import { picker } from '../support/node-runs.ts';
 import { byId } from '../support/parameters.ts';

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { searchLinked } from '../../nodes/CrmPlatform/pickers/linkPickers';
+import { searchLinked } from '../../nodes/CrmPlatform/pickers/searchPickers';
 import { nodeRuns, picker } from '../support/node-runs.ts';
 import { byId, create, on } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';

@@ -2,8 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
 import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
-import { searchPipelines, searchRecords, searchUsers } from '../../nodes/CrmPlatform/pickers/searchRecords';
-import { searchStages } from '../../nodes/CrmPlatform/pickers/stages';
+import { searchPipelines, searchRecords, searchStages, searchUsers } from '../../nodes/CrmPlatform/pickers/searchPickers';
 import { picker } from '../support/node-runs.ts';
 import { fieldsById, openedNodes } from '../support/opened-nodes.ts';
 import { useSandbox } from '../support/sandbox.ts';

@@ -1,5 +1,5 @@
 import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
-import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchRecords';
+import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchPickers';
 import { until } from '../support/until.ts';
 import { picker, run, type StoredOAuth2 } from '../support/node-runs.ts';
 import { sinceN8n } from '../support/n8n-version.ts';

@@ -4,7 +4,7 @@ import { resources } from '../../nodes/CrmPlatform/resources';
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
 import { linksOf } from '../../nodes/CrmPlatform/api/openapi/linkFields';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
-import { getLinks, searchLinked } from '../../nodes/CrmPlatform/pickers/linkPickers';
+import { getLinks, searchLinked } from '../../nodes/CrmPlatform/pickers/searchPickers';
 import document from '../../contract/openapi.json';
 import { nodeRuns, picker } from '../support/node-runs.ts';
 import { automatic, byId, create, getMany, update } from '../support/parameters.ts';

@@ -6,13 +6,72 @@ import {
 } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import type { Field } from '../fields/field';
 import { linksOf } from '../api/openapi/linkFields';
-import { editorContext } from './editorContext';
-import { fieldsOfWrite } from './mapperFields';
+import type { Field } from '../fields/field';
+import { firstRecords } from '../lookUp/lookUp';
+import { matchingName, searchList } from '../lookUp/searchList';
+import { editorConnection, editorContext } from './editorContext';
 import { filtersOf } from './filterPickers';
-import { searchList } from '../lookUp/searchList';
-import { searchParts } from './stages';
+import { recordOptions } from './linkOptions';
+import { fieldsOfWrite } from './mapperFields';
+
+/**
+ * Finds the records of the chosen resource whose text matches `filter`, one page at a time.
+ *
+ * @param cursor the paginationToken of the previous page
+ */
+export async function searchRecords(
+	this: ILoadOptionsFunctions,
+	filter?: string,
+	cursor?: string,
+): Promise<INodeListSearchResult> {
+	const { api, resource, collection } = await editorContext(this);
+	return await searchList(api, { path: resource.path, collection }, { filter, cursor });
+}
+
+/** The picker of the records at `path` (`/tags`), whatever the node's own resource is. */
+function searchAt(path: string, value?: string) {
+	return async function (
+		this: ILoadOptionsFunctions,
+		filter?: string,
+		cursor?: string,
+	): Promise<INodeListSearchResult> {
+		const searchQuery = { filter, cursor, order: ['name', 'label_plural'], ...(value !== undefined && { value }) };
+		return await searchList(await editorConnection(this), { path }, searchQuery);
+	};
+}
+
+export const searchTags = searchAt('/tags');
+export const searchUsers = searchAt('/users');
+export const searchPipelines = searchAt('/pipelines');
+export const searchWebhooks = searchAt('/webhooks');
+/** Custom objects are named by key in paths. */
+export const searchCustomObjects = searchAt('/custom-objects', 'key');
+
+/** The stages whose names contain `filter`, of the picked pipeline or of all pipelines. */
+export async function searchStages(
+	this: ILoadOptionsFunctions,
+	filter?: string,
+): Promise<INodeListSearchResult> {
+	const picked = this.getCurrentNodeParameter('pipelineId', { extractValue: true });
+	const stages = { collection: '/pipelines', part: 'stages' };
+	return await searchParts(await editorConnection(this), stages, { picked, filter });
+}
+
+/**
+ * The parts of records, such as the stages of pipelines, whose names contain `filter`.
+ *
+ * @param picked the id of the record they are part of; any record if empty
+ */
+async function searchParts(
+	api: Connection,
+	{ collection, part }: { collection: string; part: string },
+	{ picked, filter }: { picked: unknown; filter: string | undefined },
+): Promise<INodeListSearchResult> {
+	const owners = await firstRecords(api, collection);
+	const selectedOwners = picked ? owners.filter(({ id }) => id === picked) : owners;
+	return { results: matchingName(selectedOwners.flatMap((owner) => recordOptions(owner, part)), filter) };
+}
 
 /** The links that the chosen operation writes. */
 export async function getLinks(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
