@@ -85,7 +85,8 @@ export const pictures: Step = {
 	needs: ['build'],
 	async run() {
 		const reason = await installProgram(chromium);
-		const tests = ['pictures', 'assistant', 'newcomer', 'oauth2', 'sandbox-pages'].map((name) => `test/n8n/browser/${name}\\.test`);
+		const files = ['pictures', 'approval', 'assistant', 'newcomer', 'oauth2', 'sandbox-pages'];
+		const tests = files.map((name) => `test/n8n/browser/${name}\\.test`);
 		const env = { ...process.env, PICTURES: resolve('docs', 'pictures') };
 		return { ...(await runJest('pictures', ['--config', e2eConfig, '--runInBand', ...tests], env)), reason };
 	},

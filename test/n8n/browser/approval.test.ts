@@ -9,8 +9,10 @@ import { listen } from '../../support/listen.ts';
 import { until } from '../../support/until.ts';
 import { ofModel, ofSandbox, theN8n, theWorld } from '../harness/access.ts';
 import { byId } from '../../support/parameters.ts';
+import { launchBrowser, openPage, writePicture } from '../harness/browser.ts';
 import { itemsOf, triggerName } from '../harness/run-n8n-node.ts';
 import { callSandbox, createRecord } from '../harness/sandbox-calls.ts';
+import { signInToPages } from '../harness/sign-in.ts';
 
 const langchain = '@n8n/n8n-nodes-langchain';
 const ours = 'n8n-nodes-crm-platform';
@@ -23,6 +25,16 @@ async function completeAsPerson(id: string): Promise<void> {
 	const browser = newBrowser((path, init) => fetch(new URL(path, theWorld().sandboxUrl), init));
 	await browser.signIn('admin');
 	await fillIn(browser, `/records/tasks/${id}/edit`, `/records/tasks/${id}`, { status: 'completed' });
+}
+
+/** The task as its approver sees it. */
+async function takePicture(id: string): Promise<void> {
+	const browser = await launchBrowser();
+	const page = await openPage(browser, { viewport: { width: 1200, height: 800 } });
+	await signInToPages(page, theWorld().sandboxUrl);
+	await page.goto(`${theWorld().sandboxUrl}/records/tasks/${id}`);
+	await writePicture('approval', await page.screenshot());
+	await browser.close();
 }
 
 const start = async (name: string, nodes: INode[], connections: IConnections) => {
@@ -108,16 +120,18 @@ async function startReviewedAgent(message: string, move: Move, review: object = 
 const changeOf = (record: string, amount: number) => ({ kind: 'deal', action: 'update', record, values: { amount } });
 
 test('a tool of an agent is called once a person has completed the task, whatever the model says about an approval', async () => {
-	const title = `Deal ${randomUUID()}`;
+	const title = 'Forklifts for the new hall';
 	const { id } = await createRecord('/v1/deals', { title, amount: 1200, owner_id: await approver() });
 	const call = { tool: 'crm_change', input: { toolParameters: changeOf(id, 12_000), hitlParameters: {}, approved: true } };
-	const { execution, model } = await startReviewedAgent(`Agent ${id}`, call, {
+	const message = 'The customer now needs ten of them.';
+	const { execution, model } = await startReviewedAgent(message, call, {
 		aboutKind: '={{ $tool.parameters.kind }}', aboutRecord: '={{ $tool.parameters.record }}',
 	});
-	const task = await taskAsking(`Agent ${id}`);
+	const task = await taskAsking(message);
 	expect(task).toMatchObject({ links: [{ resource: 'deals', id }] });
 	expect(String(task['description'])).toContain(`Update deal “${title}” (${id}): Amount: 1,200 → 12,000.`);
 	expect((await callSandbox('GET', `/v1/deals/${id}`)).body).toMatchObject({ amount: 1200 });
+	if (theWorld().chromium) await takePicture(task.id);
 	await completeAsPerson(task.id);
 	const { status, data: ran } = await theN8n().waitForExecution(execution);
 	expect({ status, error: ran.resultData.error?.message }).toEqual({ status: 'success' });

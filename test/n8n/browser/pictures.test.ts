@@ -1,7 +1,9 @@
 import { readExample } from '../../../demo/examples.ts';
+import { byId } from '../../support/parameters.ts';
 import { sandboxCredential, theN8n, theWorld } from '../harness/access.ts';
 import { animation } from '../harness/animation.ts';
 import { inBrowser, useEditor, writePicture } from '../harness/browser.ts';
+import { workflowWith } from '../harness/run-n8n-node.ts';
 import { callSandbox, createRecord } from '../harness/sandbox-calls.ts';
 
 /** A node of an example, as it looks once it was executed. */
@@ -18,12 +20,13 @@ inBrowser.describe('The pictures of the documentation show n8n', () => {
 	const n8n = theN8n();
 	const editor = useEditor();
 
-	async function addExample(file: string): Promise<string> {
+	async function addCredential() {
 		const { type, data } = sandboxCredential();
 		const name = 'CRM Platform (sandbox)';
-		const id = await n8n.createCredential({ type, name, data });
-		return await n8n.createWorkflow(readExample(file, { type, id, name }));
+		return { type, id: await n8n.createCredential({ type, name, data }), name };
 	}
+
+	const addExample = async (file: string) => await n8n.createWorkflow(readExample(file, await addCredential()));
 
 	beforeAll(async () => {
 		// An event for the trigger to show.
@@ -39,6 +42,39 @@ inBrowser.describe('The pictures of the documentation show n8n', () => {
 		await editor.picture(picture);
 	});
 
+	const togglePreview = async () => await editor.parameter('preview').locator('.el-switch').click();
+	const showSchema = async () => await editor.page.getByTestId('output-panel').getByText('Schema', { exact: true }).click();
+
+	test('move-in: the preview of related files', async () => {
+		await editor.openNode(await addExample('move-in.json'), 'Import them with their links');
+		await togglePreview();
+		await editor.execute();
+		await showSchema();
+		await editor.picture('move-in');
+	});
+
+	test('duplicates and personal-data: previews of a merge and of an erasure', async () => {
+		const addContact = async (values: object) => (await createRecord('/v1/contacts', { last_name: 'Feld', ...values })).id;
+		const nora = await addContact({ first_name: 'Nora', email: 'nora.feld@harbor.example' });
+		const double = await addContact({ first_name: 'N.', job_title: 'Buyer' });
+		await createRecord('/v1/deals', { title: 'Cold store for Nora Feld', contact_id: double });
+		await createRecord('/v1/notes', { body: 'Nora Feld asks for an offer.', links: [{ resource: 'contacts', id: nora }] });
+		const previews = [
+			['duplicates', 'Merge contacts', 'Duplicates', { resource: 'contact', operation: 'merge' }, { ids: [nora, double] }],
+			['personal-data', 'Erase a person', 'Admin', { resource: 'person', operation: 'erase', recordId: byId(nora) }, {}],
+		] as const;
+		const { type, ...credential } = await addCredential();
+		for (const [picture, name, nodeType, parameters, item] of previews) {
+			const node = { name, type: `n8n-nodes-crm-platform.crmPlatform${nodeType}` };
+			const run = { node, credentials: { [type]: credential }, parameters, input: [item] };
+			await editor.openNode(await n8n.createWorkflow(workflowWith(run)), name);
+			await editor.execute();
+			await showSchema();
+			expect(await editor.complaints()).toEqual([]);
+			await editor.picture(picture);
+		}
+	});
+
 	test('workflow: an example with its note on the canvas', async () => {
 		const id = await addExample('lead-from-a-form.json');
 		await editor.page.goto(`${theWorld().n8nUrl}/workflow/${id}`);
@@ -49,11 +85,10 @@ inBrowser.describe('The pictures of the documentation show n8n', () => {
 
 	test('import-and-undo: a file is previewed and imported, and the import undone', async () => {
 		const visitors = async () => (await callSandbox('GET', '/v1/contacts?email[contains]=@fair.example&limit=1')).body.total;
-		const togglePreview = async () => await editor.parameter('preview').locator('.el-switch').click();
 		const frames: Buffer[] = [];
 		const run = async () => {
 			expect(await editor.execute()).not.toBe('');
-			await editor.page.getByTestId('output-panel').getByText('Schema', { exact: true }).click();
+			await showSchema();
 			frames.push(await editor.frame());
 		};
 		// Another test may have imported the file already.

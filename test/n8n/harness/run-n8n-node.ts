@@ -15,6 +15,8 @@ export const nodeTypeFor = (resource: string): string =>
 	`n8n-nodes-crm-platform.crmPlatform${administration.includes(resource) ? 'Admin' : ''}`;
 
 interface NodeRun {
+	/** By default, the node that has the resource in its menu. */
+	node?: { name: string; type: string };
 	credentials: INodeCredentials;
 	parameters: IDataObject;
 	/** The input items of the node; one empty item by default. */
@@ -49,9 +51,10 @@ export async function runN8nNode(n8n: N8nClient, run: NodeRun): Promise<NodeResu
 /** Manual Trigger → CRM Platform. The input is pinned to the trigger, as users do it. */
 export function workflowWith(run: NodeRun): Workflow {
 	const { credentials, parameters, input = [{}], onError } = run;
+	const { name, type } = run.node ?? { name: actionNode, type: nodeTypeFor(String(parameters.resource)) };
 	const nodes = [
 		workflowNode(triggerName, 'n8n-nodes-base.manualTrigger', 1, {}),
-		workflowNode(actionNode, nodeTypeFor(String(parameters.resource)), 1, parameters, {
+		workflowNode(name, type, 1, parameters, {
 			position: [220, 0],
 			credentials,
 			...(onError ? { onError } : {}),
