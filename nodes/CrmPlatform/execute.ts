@@ -138,7 +138,7 @@ async function prepared(execution: Execution): Promise<SlicedRun> {
 	const { n8n, operation } = execution;
 	const isPreview = operation.options?.includes(previewOption) === true && readPreview(n8n.getNodeParameter('options.preview', 0, false));
 	const missing = await MissingRecords.linked(execution, isPreview);
-	const run = await operation.prepare({ ...execution, isPreview, ...(missing && { missingId: missing.idFor }) });
+	const run = await operation.prepare({ ...execution, ...(isPreview && { checking: 'verified' }), ...(missing && { missingId: missing.idFor }) });
 	for (const { records, count } of missing?.summary ?? []) {
 		execution.api.notices.add(`Linked Records: ${String(count)} × ${String(records)} ${isPreview ? 'would be' : 'were'} created, because none had the name.`);
 	}

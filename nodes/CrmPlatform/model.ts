@@ -175,12 +175,10 @@ export interface Execution {
 	missingPart?: (collection: string, name: string, owner: { id: unknown; name: string }) => Promise<{ id: unknown; name: string } | undefined>;
 	/** The parts of an idempotency key that all writes of this execution share. */
 	identity: Omit<WriteIdentity, 'items'>;
-	/** Whether values are checked against the description, and links by name, before anything is sent: a person would be asked first. */
-	isChecked?: true;
+	/** How values and links are checked before anything is sent: `checked` if a person would be asked first, `verified` in a preview. Otherwise the service refuses them. */
+	checking?: 'checked' | 'verified';
 	/** What a call of CRM Platform AI Toolkit would write, in words, if a person decides about it. */
 	reviewedCall?: string;
-	/** Whether the writes are shown in place of being sent. */
-	isPreview?: boolean;
 	/** Which names of linked records are added to what is read. */
 	names?: NamesToAdd;
 	/** Whether this is the first attempt at a run of the node: none of its writes can have been done before. */

@@ -68,7 +68,7 @@ export function executionFor(run: ToolRun, { recordType, operation, parameters, 
 		isToolExecution: () => true,
 		evaluateExpression: (expression) => (expression === modelsFields ? fields : `=${expression}`) as NodeParameterValueType,
 	});
-	return { n8n: context, api, resource: recordType.resource, operation, identity: writeIdentity(run), isChecked: true };
+	return { n8n: context, api, resource: recordType.resource, operation, identity: writeIdentity(run), checking: 'checked' };
 }
 
 /** @param place of the write among those of the call */

@@ -50,7 +50,7 @@ export async function preparePickedIds(
 			if (isOptional) return [];
 			throw new Error(`${displayName} is empty. Choose from the list, or enter a name or an ID.`);
 		});
-	const linkedIds = await lookUpLinks(execution, valuesOf, execution.isChecked ? 'checked' : 'written');
+	const linkedIds = await lookUpLinks(execution, valuesOf, execution.checking === 'checked' ? 'checked' : 'written');
 	return (item) => {
 		// A picked id or name is text, and needs no conversion.
 		const values = valuesOf(item).map(({ field, value }): ConvertedValue => ({ field, converted: value }));

@@ -81,9 +81,9 @@ export async function prepareValues(
 	});
 	const mayBeNames = (item: number) =>
 		readerOf(item).mayNameRecords(item) ? evaluated.peek(item).values.filter(({ problem }) => !problem) : [];
-	const use = rows?.use ?? (execution.isPreview ? 'verified' : execution.isChecked ? 'checked' : 'written');
+	const use = rows?.use ?? execution.checking ?? 'written';
 	const linkedIds = await lookUpLinks(execution, mayBeNames, use, notations?.source);
-	const { isChecked } = rows ?? execution;
+	const isChecked = rows ? rows.isChecked : use === 'checked';
 	const isForm = stored.mode === 'each';
 	const writesErrors = notations?.errorTexts === 'written';
 

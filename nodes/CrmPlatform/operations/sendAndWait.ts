@@ -107,7 +107,7 @@ export function sendAndWait(): Operation {
 				const { reviewedCall = '' } = execution;
 				if (message + reviewedCall === '') throw new Error('Message: enter what to approve.');
 				const collection = collections[about] ?? '';
-				const picked = await preparePickedIds({ ...execution, isChecked: true }, [approver, ...(about === 'none' ? [] : [{ ...aboutRecord, collection }])]);
+				const picked = await preparePickedIds({ ...execution, checking: 'checked' }, [approver, ...(about === 'none' ? [] : [{ ...aboutRecord, collection }])]);
 				const ids = picked(item);
 				return await askForApproval(execution, {
 					title: read('approvalTitle') || 'Approval required',
