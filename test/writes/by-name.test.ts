@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject, INodeParameters, NodeApiError } from 'n8n-workflow';
 
 import { nodeRuns } from '../support/node-runs.ts';
-import { automatic, create, mapped, on, update, upsert } from '../support/parameters.ts';
+import { automatic, create, getMany, mapped, on, update, upsert } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox();
@@ -174,7 +174,10 @@ describe('values that the next node needs', () => {
 		expect(deal!.json).toMatchObject({ company_id: company.id, stage_id: expect.any(String), pipeline_id: expect.any(String) });
 	});
 
-	test('values that were just written are returned, whatever else a summary has', async () => {
+	test('values that were filtered by or just written are returned, whatever else a summary has', async () => {
+		const filters = { 'source[empty]': false, 'created_at[gte]': '2000-01-01' };
+		const { items: [deal] } = await run(getMany('deal', { limit: 1, simplify: true }, filters));
+		expect(deal!.json).toMatchObject({ created_at: expect.any(String), source: expect.any(String) });
 		const values = { last_name: 'Written', lead_source: 'other', language: 'de', 'address.city': 'Bonn' };
 		const [createdItem] = await simplified(create('contact', values));
 		expect(createdItem!.json).toMatchObject({ lead_source: 'other', address: { city: 'Bonn' } });

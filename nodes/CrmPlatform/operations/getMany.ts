@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { readAll, timelineOf } from '../api/lists/parallel';
 import { readPage, readPages, type Send } from '../api/lists/pages';
 import { sortKeysOf, unionOf } from '../api/lists/union';
+import { comparedBy } from '../fields/condition';
 import { EarlyNames } from '../lookUp/linkedNames';
 import { readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
@@ -37,8 +38,11 @@ export function getMany(action: string, abilities: ListAbilities = {}): Operatio
 			const names = new EarlyNames(execution.api, fields, execution.names);
 			return eachItem(async (item) => {
 				const path = collectionPath(execution, item);
-				const [reading, ...others] = filters.queries(item).map((query) => {
-					const queryOfGroup = listQueryOf(execution, item, { path, list, filters: query, fields, summary });
+				const queries = filters.queries(item);
+				const filtered = queries.flatMap((query) => Object.keys(query)).map((parameter) => comparedBy(parameter).name);
+				const shown = summary.length > 0 ? new Set([...summary, ...filtered.filter((name) => fields.some((field) => field.name === name))]) : [];
+				const [reading, ...others] = queries.map((query) => {
+					const queryOfGroup = listQueryOf(execution, item, { path, list, filters: query, fields, summary: [...shown] });
 					return { ...queryOfGroup, onRead: (record: IDataObject) => names.note(record) };
 				}) as [ListQuery, ...ListQuery[]];
 				const isWhole = reading.limit === undefined && reading.cursor === undefined;
