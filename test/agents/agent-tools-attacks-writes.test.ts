@@ -73,6 +73,8 @@ describe('a preview shows', () => {
 		const company = await sandbox.create('companies', { name: `Hide ${randomUUID()}`, description: `${same}IBAN CH00 1111 in full` });
 		const values = { description: `${same}IBAN CH00 6666 in full` };
 		const preview = await previewText({ kind: 'company', action: 'update', record: company.id, values });
+		const wrongLinks = { body: 'Linked', links: '["contacts:Nobody"]' };
+		expect(await previewText({ kind: 'note', action: 'create', values: wrongLinks })).toContain('“contacts:Nobody” is not a link');
 		expect(preview).toMatch(/Description: .*CH00 1111.* → .*CH00 6666/);
 		expect(preview.length).toBeLessThan(800);
 	});

@@ -1,5 +1,6 @@
 import { sleep } from 'n8n-workflow';
 
+import { isObject } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import type { Connection } from '../api/connection';
 import { asSentence } from '../api/http/errorWords';
@@ -200,6 +201,8 @@ export class LinkedIds {
 
 	/** @param owners ids of the records to which a part may belong; empty if unknown */
 	private withIds(field: Field, value: unknown, owners: unknown[]): unknown {
+		const wrong = field.linksTo && field.collection === undefined ? [value ?? []].flat().find((link) => !isObject(link)) : undefined;
+		if (wrong !== undefined) throw new FieldError(field, `“${String(wrong)}” is not a link. Use { "resource": "${field.linksTo![0]}", "id": "…" }.`);
 		return withReplacedIds(field, value, (collection, idOrName) => {
 			const text = hasText(idOrName) ? idOrName.trim() : idOrName;
 			if (field.part === undefined && this.willExist?.(collection, String(text))) return text;
