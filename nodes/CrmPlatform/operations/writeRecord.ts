@@ -76,7 +76,7 @@ function writeRecord({ option, leavesTheCrm, output, write, options, isNew, valu
 				const chosen = isNew ? entered : { ...withoutMembers(entered, 'id'), ...ids };
 				const body = { ...chosen, ...preset };
 				// The preset alone is a change, such as the state of a ticket, but not a record.
-				requireAnyValue(isNew ? chosen : body);
+				requireAnyValue(isNew ? chosen : body, isNew ? description.fields : []);
 				return { ...target, body: requireValues(body, description, requiredNames) };
 			};
 			return { description, of, resultFrom: resultFrom ?? (await simplifyWritten(execution)) };

@@ -4,8 +4,9 @@ import { ruleNumber } from '../api/http/rules';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { WriteDescription } from '../api/openapi/writing';
 import type { Execution, Resource } from '../model';
+import { listed } from '../base/lists';
 import { ownMember } from '../base/ownMembers';
-import { labelFor } from '../fields/field';
+import { labelFor, type Field } from '../fields/field';
 import { isBlank } from '../values/blank';
 
 /** The parts of a description, in the user's words. */
@@ -102,11 +103,13 @@ export function requireValues(
 /**
  * Checks that an item has values: otherwise an empty record would be created, or a record written without a change.
  *
+ * @param fields those of a new record
  * @throws Error in the user's words if there is nothing to write
  */
-export function requireAnyValue(body: IDataObject): IDataObject {
+export function requireAnyValue(body: IDataObject, fields: Field[] = []): IDataObject {
 	if (Object.keys(body).length > 0) return body;
+	const needed = listed(fields.filter(({ required }) => required).map(({ label }) => label));
 	throw new Error(
-		'This item has no values to write, so nothing was sent. Set at least one field. Empty cells, and expressions that return undefined, do not count.',
+		`This item has no values to write, so nothing was sent. Set ${needed || 'at least one field'}. Empty cells, and expressions that return undefined, do not count.`,
 	);
 }
