@@ -34,7 +34,9 @@ test('the executions, workflows and users to pick from are those whose changes t
 		'4711 – 2 changes, last TIME UTC – this workflow', '4710 – 1 change, last TIME UTC – workflow other',
 	]);
 	expect(await names('execution', 'OTHER')).toEqual(['4710 – 1 change, last TIME UTC – workflow other']);
-	expect(await names('workflow')).toEqual(['workflow-1 – 2 changes, last TIME UTC – this workflow', 'other – 1 change, last TIME UTC']);
+	expect(await names('workflow')).toEqual([
+		'workflow-1 – 2 changes, last TIME UTC – this workflow', 'other – 1 change, last TIME UTC – another workflow of this n8n',
+	]);
 	expect(await names('actor')).toEqual([expect.stringContaining(' – 5 changes, last TIME UTC')]);
 
 	const [{ value = '' } = {}] = await listed('execution');

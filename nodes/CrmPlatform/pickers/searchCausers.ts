@@ -55,7 +55,7 @@ const actorNamed = (id: string | undefined): NamedCauser | undefined => (id === 
 
 function causerOf(causerType: string, { workflow, execution }: KeyOrigin, ownOrigin: KeyOrigin): NamedCauser | undefined {
 	const isOwn = workflow === ownOrigin.workflow;
-	if (causerType === 'workflow') return { value: workflow, ...(isOwn && { workflow: 'this workflow' }), url: `workflow/${workflow}` };
+	if (causerType === 'workflow') return { value: workflow, workflow: isOwn ? 'this workflow' : 'another workflow of this n8n', url: `workflow/${workflow}` };
 	// Without an execution, several executions share the write (Write Once Per).
 	if (execution === undefined) return undefined;
 	return { value: execution, workflow: isOwn ? 'this workflow' : `workflow ${workflow}`, url: `workflow/${workflow}/executions/${execution}` };
