@@ -65,6 +65,12 @@ describe.each(Object.keys(triggers))('Only If of the %s', (name) => {
 		const publishing = triggers[name]!({ ...onlyIf([above(1)]), events: ['deal.*', 'contact.created'] });
 		await expect(publishing).rejects.toThrow('Only If needs events of one record type');
 	});
+
+	test('is not published with changed fields that no record of the events has', async () => {
+		const filters = { changedFields: ['email', 'amuont', 'address.city'] };
+		const publishing = triggers[name]!({ events: ['deal.*', 'contact.updated'], filters });
+		await expect(publishing).rejects.toThrow('do not have amuont, so the workflow would never start');
+	});
 });
 
 test('links and custom fields are decided as Get Many decides them, and values that the CRM would refuse are refused', async () => {

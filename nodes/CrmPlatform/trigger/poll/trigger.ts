@@ -7,7 +7,7 @@ import { type EventLog, openEventLog } from '../../log/eventLog';
 import { eventOutput, namedRecords } from '../eventOutput';
 import { triggerKey } from '../storedState';
 import { type EventChoice, ignoredOrigins, passesFilter, readEventChoice, readOrigin } from '../eventProperties';
-import { readingOf, readOnlyIf } from '../onlyIf';
+import { readingOf, readOnlyIf, refuseUnknownFields } from '../onlyIf';
 import { readChangeChoice } from './pollProperties';
 import { storedPosition } from './position';
 import { type ReadingDependencies, startReading, type TriggerChoice } from './readingLoop';
@@ -80,6 +80,7 @@ async function readChoice(n8n: ITriggerFunctions, api: Connection): Promise<Omit
 	const choice = readChangeChoice(n8n);
 	if (choice.source === 'events') {
 		const events = readEventChoice(n8n);
+		if (!isStartedByN8n(n8n)) await refuseUnknownFields(api, events.events, events.filter.changedFields);
 		const onlyIf = await readOnlyIf(n8n, api, events.events, storedPosition(n8n)?.choice.filter.onlyIf);
 		return { ...choice, events: { ...events, filter: { ...events.filter, onlyIf }, output: { ...events.output, onlyIf } } };
 	}

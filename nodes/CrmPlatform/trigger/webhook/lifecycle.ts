@@ -3,7 +3,7 @@ import { type IHookFunctions, NodeOperationError } from 'n8n-workflow';
 import { connect } from '../../api/connection';
 import { deleteSubscription } from '../../api/webhookSubscriptions';
 import { readEventChoice } from '../eventProperties';
-import { readOnlyIf, type TriggerContext } from '../onlyIf';
+import { readOnlyIf, refuseUnknownFields, type TriggerContext } from '../onlyIf';
 import { isStartedByN8n } from '../reportFailure';
 import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './backlog';
 import {
@@ -33,6 +33,7 @@ export const subscriptionLifecycle = {
 			const api = await connect(this);
 			const request = requestOf(this);
 			const storedState = readSubscription(this);
+			if (!isStartedByN8n(this)) await refuseUnknownFields(api, request.events, readEventChoice(this).filter.changedFields);
 			const onlyIf = await readOnlyIf(this, api, request.events, storedState.onlyIf);
 			const { subscription, state, isFirst } = await openSubscription(this, api, request, storedState);
 			if (subscription.status !== 'active') throw inactive(this, subscription);
