@@ -57,6 +57,19 @@ describe('after several undos, no change is reported that did not happen', () =>
 	});
 });
 
+test('executions are undone one after the other, the last one first', async () => {
+	const tag = await add('tags', { name: 'Peel' });
+	const contact = await add('contacts', { last_name: 'Peel', first_name: 'a', phone: '+442071838750' });
+	await as('p1', op.update('contact', contact.id, { first_name: 'b', phone: '', tag_ids: JSON.stringify([tag.id]) }));
+	await as('p2', op.update('contact', contact.id, { first_name: 'c', phone: '+442071838751', tag_ids: '[]' }));
+	const created = await createAs('p1', 'contact', { last_name: 'Peeled' });
+	await as('p3', op.update('contact', created, { first_name: 'x' }));
+	for (const execution of ['p3', 'p2']) expect(results(await undo(execution))).toEqual(['undone']);
+	expect(results(await undo('p1'))).toEqual(['undone', 'undone']);
+	expect(await record('contacts', contact.id)).toMatchObject({ first_name: 'a', phone: '+442071838750', tag_ids: [] });
+	expect(await living('Peeled')).toEqual([]);
+});
+
 test('a link to a record that only a later undo could create again is restored by that undo', async () => {
 	const company = await add('companies', { name: 'Taken', domain: 'taken.example' });
 	const contact = await add('contacts', { last_name: 'Waits', company_id: company.id });

@@ -48,7 +48,7 @@ export class Histories {
 		if (currentHistory) currentHistory.newest = recordStateOf(event.data.object);
 		const changedHistory = currentHistory ?? this.byRecreation.get(key)?.history;
 		if (changedHistory && causeOf(event).origin?.purpose === 'erase') changedHistory.problem ??= madeAnonymous;
-		this.addLaterEvent(event, !isToBeUndone);
+		this.addLaterEvent(event, false);
 	}
 
 	/**

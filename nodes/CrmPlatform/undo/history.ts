@@ -44,6 +44,8 @@ export interface RecordHistory extends Pick<EventMeaning, 'recordType' | 'collec
 	sequence: number;
 	/** Whether someone else has changed it since its creation. */
 	isChangedByOthers: boolean;
+	/** The fields that others have changed, with their values before. */
+	othersFields: Map<string, unknown>;
 	/** Why it cannot be undone. */
 	problem?: string;
 }
@@ -61,6 +63,7 @@ export const newHistory = ({ recordType, collection, template }: EventMeaning, i
 	newest: {},
 	sequence: 0,
 	isChangedByOthers: false,
+	othersFields: new Map(),
 });
 
 /** Adds an update that is to be undone. */
@@ -84,13 +87,23 @@ export function addUpdateToUndo(history: RecordHistory, { sequence, data: { obje
 export function addChangeByOthers(history: RecordHistory, event: CrmEvent, { change }: EventMeaning): void {
 	const { sequence, data: { object, previous, changed } } = event;
 	const isUndo = causeOf(event).origin?.purpose === 'undo';
-	history.isChangedByOthers = true;
+	noteOthersFields(history.othersFields, isUndo, event);
+	history.isChangedByOthers = history.othersFields.size > 0;
 	// A record that is created again gets the values that it had when it was deleted.
 	if (change === 'deleted') return;
 	for (const [name, changes] of history.changes) {
 		if (changed.length > 0 && !changed.includes(name)) continue;
 		const values = previous && hasField(previous, name) ? { before: fieldValue(previous, name), after: fieldValue(object, name) } : undefined;
 		changes.push({ sequence, isOwn: false, isUndo, ...(values && { values }), isOmitted: values !== undefined && isOmitted(object, name) });
+	}
+}
+
+/** Notes the fields that others have changed, with their values before; without those to which an undo gave these values back. */
+function noteOthersFields(fields: RecordHistory['othersFields'], isUndo: boolean, { data: { object, previous, changed } }: CrmEvent): void {
+	for (const name of previous ? changed : ['']) {
+		const isTakenBack = isUndo && fields.has(name) && hasSameValue(fields.get(name), fieldValue(object, name) ?? null);
+		if (isTakenBack) fields.delete(name);
+		else if (!fields.has(name)) fields.set(name, previous ? (fieldValue(previous, name) ?? null) : undefined);
 	}
 }
 
@@ -146,10 +159,18 @@ interface EntryHistory {
 /** Replays the changes of a field, as if those to undo had not been made. */
 export function replay(changes: FieldChange[]): FieldHistory {
 	let history: FieldHistory | undefined;
-	for (const { sequence, isOwn, isUndo = false, values: { before, after } = { before: null, after: null } } of changes) {
+	/** As the last change to undo left it. */
+	let left: FieldHistory | undefined;
+	for (const { sequence, isOwn, isUndo = false, values } of changes) {
+		const { before, after } = values ?? { before: null, after: null };
 		if (!isOwn) {
-			if (history) Object.assign(history, { isChangedByOthers: true, isUndoneByOthers: isUndo, othersSequence: sequence });
-		} else if (history && !history.isChangedByOthers && hasSameValue(history.after, before)) history.after = after;
+			if (!history) continue;
+			// An undo of what others have changed since takes back that they have.
+			const isTakenBack = isUndo && values !== undefined && hasSameValue(after, history.after);
+			history = isTakenBack ? left : { ...history, isChangedByOthers: true, isUndoneByOthers: isUndo, othersSequence: sequence };
+			continue;
+		}
+		if (history && !history.isChangedByOthers && hasSameValue(history.after, before)) history = { ...history, after };
 		else {
 			const othersSequence = history && (history.isChangedByOthers ? history.othersSequence : sequence);
 			history = {
@@ -157,6 +178,7 @@ export function replay(changes: FieldChange[]): FieldHistory {
 				...(othersSequence !== undefined && { othersSequence }),
 			};
 		}
+		left = history;
 	}
 	return { ...history!, entries: replayedEntries(changes) };
 }

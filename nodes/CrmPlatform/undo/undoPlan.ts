@@ -83,7 +83,7 @@ function planDeletion(history: RecordHistory, { current, takesPrecedence, isSigh
 	}
 	if (deletion) return withoutWrite(history, 'conflict', existsAgain);
 	if (!takesPrecedence) {
-		const state = compareStates(recordStateOf(record), history.state);
+		const state = compareStates(recordStateOf(record), history.newest);
 		if (isChangedByOthers || (state !== 'same' && state !== 'unknown')) return withoutWrite(history, 'conflict', changedSince);
 		if (state === 'unknown') return withoutWrite(history, 'conflict', maybeChanged);
 		if (isSightLimited) return withoutWrite(history, 'conflict', maybeLinked);
