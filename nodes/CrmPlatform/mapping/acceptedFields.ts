@@ -19,30 +19,20 @@ export interface AcceptedFields {
 	recordFieldWords?: ReadonlySet<string>;
 }
 
-/** The fields of each item. Items may belong to different collections, as with records of custom objects. */
-export class FieldsOfItems {
-	private readonly standard: AcceptedFields;
-	private readonly byItem: Array<AcceptedFields | Error>;
+/**
+ * The fields of an item. Items may belong to different collections, as with records of custom objects.
+ *
+ * @throws Error in the user's words if they could not be read
+ */
+export type FieldsOf = (item: number) => AcceptedFields;
 
-	/** @param byItem the fields of each item, if they can differ, or the error of reading them */
-	constructor(standard: AcceptedFields, byItem: Array<AcceptedFields | Error> = []) {
-		this.standard = standard;
-		this.byItem = byItem;
-	}
-
-	/**
-	 * Prepares something for the fields of each item: once for all items with the same fields, as most have.
-	 *
-	 * @throws Error from the returned function, in the user's words, if the fields of the item could not be read
-	 */
-	oncePerFields<Prepared>(prepare: (accepted: AcceptedFields) => Prepared): (item: number) => Prepared {
-		const cache = new Map<AcceptedFields, Prepared>();
-		return (item) => {
-			const accepted = this.byItem[item] ?? this.standard;
-			if (accepted instanceof Error) throw accepted;
-			return getOrCreate(cache, accepted, () => prepare(accepted));
-		};
-	}
+/** Prepares something for the fields of each item: once for all items with the same fields, as most have. @throws as `fieldsOf` */
+export function oncePerFields<Prepared>(fieldsOf: FieldsOf, prepare: (accepted: AcceptedFields) => Prepared): (item: number) => Prepared {
+	const cache = new Map<AcceptedFields, Prepared>();
+	return (item) => {
+		const accepted = fieldsOf(item);
+		return getOrCreate(cache, accepted, () => prepare(accepted));
+	};
 }
 
 /**
@@ -58,7 +48,7 @@ export async function readFieldsOfItems(
 	read: (collection: string) => Promise<AcceptedFields>,
 	standard: AcceptedFields,
 	needs: (item: number) => boolean,
-): Promise<FieldsOfItems> {
+): Promise<FieldsOf> {
 	const reading = new Map<string, Promise<AcceptedFields>>();
 	const ofItem = async (item: number): Promise<AcceptedFields> => {
 		const path = collectionPath(execution, item);
@@ -69,7 +59,11 @@ export async function readFieldsOfItems(
 	for (const item of (execution.rows ?? execution.n8n.getInputData()).keys()) {
 		byItem.push(needs(item) ? await ofItem(item).catch((error: Error) => error) : standard);
 	}
-	return new FieldsOfItems(standard, byItem);
+	return (item) => {
+		const accepted = byItem[item] ?? standard;
+		if (accepted instanceof Error) throw accepted;
+		return accepted;
+	};
 }
 
 /** The custom field with the name of a read-only field. */
@@ -90,12 +84,12 @@ export async function acceptedFields(
 	mode: StoredFields['mode'],
 	namesOf: (item: number) => string[],
 	fields: Field[],
-): Promise<FieldsOfItems> {
+): Promise<FieldsOf> {
 	const description = await execution.api.describe(execution.resource.path);
 	const described = description?.fields.map(({ name }) => name) ?? [];
 	const recordFieldWords = new Set(description?.fields.flatMap(({ name, label }) => [wordsOf(name), wordsOf(label)]));
 	const standardFields: AcceptedFields = { fields, recordFieldNames: new Set(described), recordFieldWords };
-	if (!fields.some(({ name }) => name === allCustomFields)) return new FieldsOfItems(standardFields);
+	if (!fields.some(({ name }) => name === allCustomFields)) return () => standardFields;
 
 	let untyped: Field[] | undefined;
 	const read = async (collection: string): Promise<AcceptedFields> => {

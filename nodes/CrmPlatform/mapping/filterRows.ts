@@ -9,7 +9,7 @@ import { asId } from '../lookUp/names';
 import { isBlank } from '../values/blank';
 import { readOption } from '../values/readers';
 import { nextDay, parseMoment, startOfDay } from '../values/dates';
-import type { FieldsOfItems } from './acceptedFields';
+import { oncePerFields, type FieldsOf } from './acceptedFields';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
 import { locatorValue, isFromList } from './locator';
@@ -42,52 +42,28 @@ export type MayLeaveOut = 'model' | 'nobody';
 /**
  * Reads the rows as values of the service's filters. In a tool call, a value that the model leaves empty is
  * ignored, because a model has to fill in every parameter.
+ *
+ * @param fieldsOf the filters of each item's list
+ * @param before number of rows in earlier groups
+ * @returns a function that returns the filters of an item with their evaluated values
+ * @throws Error from that function, in the user's words, for a field or an operator that the service does not have, and for a
+ * row without a value
  */
-export class FilterRows {
-	private readonly n8n: IExecuteFunctions;
-	private readonly rows: FilterRow[];
-	private readonly mayLeaveOut: MayLeaveOut;
-	private readonly fieldsOf: (item: number) => Map<string, FilteredField>;
-	private readonly evaluation: Evaluation;
-
-	/**
-	 * @param fieldsOfItems the filters of each item's list
-	 * @param before number of rows in earlier groups
-	 */
-	constructor(n8n: IExecuteFunctions, rows: FilterRow[], mayLeaveOut: MayLeaveOut, fieldsOfItems: FieldsOfItems, before: number) {
-		this.n8n = n8n;
-		this.rows = rows;
-		this.mayLeaveOut = mayLeaveOut;
-		this.fieldsOf = fieldsOfItems.oncePerFields(({ fields }) => filteredFieldsByName(fields));
-		const cells = rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${before + i + 1}`, value: locatorValue(row[key]) })));
-		this.evaluation = new Evaluation(n8n, cells);
-	}
-
-	get hasRows(): boolean {
-		return this.rows.length > 0;
-	}
-
-	/**
-	 * The filters of an item with their evaluated values.
-	 *
-	 * @throws Error in the user's words for a field or an operator that the service does not have, and for a row without a
-	 * value
-	 */
-	valuesOf(item: number): InputValue[] {
-		const fields = this.fieldsOf(item);
-		const cells = this.evaluation.valuesOf(item);
-		const isLeftOut = (value: unknown) => this.isLeftOut(value);
-		return this.rows.flatMap((row, i) => {
-			const evaluatedRow = Object.fromEntries(rowKeys.map((key, k) => [key, cells[i * rowKeys.length + k]])) as FilterRow;
+export function filterRowsReader(n8n: IExecuteFunctions, rows: FilterRow[], mayLeaveOut: MayLeaveOut, fieldsOf: FieldsOf, before: number): (item: number) => InputValue[] {
+	const filtersOf = oncePerFields(fieldsOf, ({ fields }) => filteredFieldsByName(fields));
+	const cells = rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${before + i + 1}`, value: locatorValue(row[key]) })));
+	const evaluation = new Evaluation(n8n, cells);
+	// Only in tool calls: otherwise, n8n returns the default of $fromAI.
+	const isLeftOut = (value: unknown) => mayLeaveOut === 'model' && isToolCall(n8n) && isFilledByModel(locatorValue(value));
+	return (item) => {
+		const filters = filtersOf(item);
+		const results = evaluation.valuesOf(item);
+		return rows.flatMap((row, i) => {
+			const evaluatedRow = Object.fromEntries(rowKeys.map((key, k) => [key, results[i * rowKeys.length + k]])) as FilterRow;
 			evaluatedRow.record = locatorValue(evaluatedRow.record);
-			return rowValues(row, evaluatedRow, fields, this.n8n.getTimezone(), isLeftOut);
+			return rowValues(row, evaluatedRow, filters, n8n.getTimezone(), isLeftOut);
 		});
-	}
-
-	/** Only in tool calls: otherwise, n8n returns the default of $fromAI. */
-	private isLeftOut(value: unknown): boolean {
-		return this.mayLeaveOut === 'model' && isToolCall(this.n8n) && isFilledByModel(locatorValue(value));
-	}
+	};
 }
 
 function filteredFieldsByName(filters: Field[]): Map<string, FilteredField> {

@@ -7,12 +7,24 @@ import { filterQuery } from '../api/lists/filterQuery';
 import type { ListDescription } from '../api/openapi/listing';
 import { filterValue } from '../fields/decideValue';
 import { whyRefused } from '../fields/checks';
-import { customFieldPrefix, type ConvertedValue, type Field } from '../fields/field';
+import { customFieldPrefix, type ConvertedValue, type Field, type InputValue } from '../fields/field';
 import type { Execution } from '../model';
 import { isUnset } from '../values/blank';
-import { readFieldsOfItems, type AcceptedFields, type FieldsOfItems } from './acceptedFields';
-import { FilterRows, noFilterValue, storedGroups, type FilterRow, type MayLeaveOut } from './filterRows';
+import { readFieldsOfItems, type AcceptedFields, type FieldsOf } from './acceptedFields';
+import { filterRowsReader, noFilterValue, storedGroups, type FilterRow, type MayLeaveOut } from './filterRows';
 import { lookUpLinks, type LinkedIds } from './linkedIds';
+
+/** The filters of a list, for each item. */
+interface ListFilters {
+	/**
+	 * A query for each group: the records of any of them are meant.
+	 *
+	 * @throws Error in the user's words for a filter that the service does not have, and for one without a value
+	 */
+	queries(item: number): Query[];
+	/** The filters with their values, before they become query parameters. @throws as `queries`, and for several groups */
+	values(item: number): ConvertedValue[];
+}
 
 /**
  * Reads the filters of a list from the rows of `parameter`, including filters by custom fields. Names of records are
@@ -25,18 +37,31 @@ export async function readFilters(
 	list: ListDescription,
 	mayLeaveOut: MayLeaveOut = 'model',
 ): Promise<ListFilters> {
-	const stored = storedGroups(execution.n8n, parameter);
-	const fieldsOfItems = await readFilterFields(execution, stored.flat(), list);
-	const groups: FilterGroup[] = [];
+	const { n8n, api } = execution;
+	const stored = storedGroups(n8n, parameter);
+	const fieldsOf = await readFilterFields(execution, stored.flat(), list);
+	const groups: Array<(item: number) => ConvertedValue[]> = [];
 	for (const [i, group] of stored.entries()) {
-		const rows = new FilterRows(execution.n8n, group, mayLeaveOut, fieldsOfItems, stored.slice(0, i).flat().length);
-		groups.push({ rows, linkedIds: await lookUpLinks(execution, (item) => rows.valuesOf(item), 'filter') });
+		const rowsOf = filterRowsReader(n8n, group, mayLeaveOut, fieldsOf, stored.slice(0, i).flat().length);
+		const linkedIds = await lookUpLinks(execution, rowsOf, 'filter');
+		groups.push((item) => convertFilters(execution, rowsOf(item), linkedIds));
 	}
-	return new ListFilters(execution, groups);
+	return {
+		queries(item) {
+			// A group whose values a model has left out would list everything.
+			const filled = groups.map((valuesOf) => valuesOf(item)).filter((values) => values.length > 0);
+			if (filled.length === 0 && stored.flat().length > 0) api.notices.add(unfiltered);
+			return (filled.length > 0 ? filled : [[]]).map(queryOfFilters);
+		},
+		values(item) {
+			if (groups.length > 1) throw new Error('These filters cannot be joined by Or. Choose And in each row.');
+			return groups[0]!(item);
+		},
+	};
 }
 
 /** The filters of the items' lists. Custom fields are read only if a row may name one. */
-async function readFilterFields(execution: Execution, rows: FilterRow[], list: ListDescription): Promise<FieldsOfItems> {
+async function readFilterFields(execution: Execution, rows: FilterRow[], list: ListDescription): Promise<FieldsOf> {
 	const standardFields: AcceptedFields = { fields: list.filters, recordFieldNames: new Set() };
 	const withCustom = async (collection: string): Promise<AcceptedFields> => {
 		const custom = currentFields(await readCustomFields(execution.api, collection));
@@ -48,60 +73,23 @@ async function readFilterFields(execution: Execution, rows: FilterRow[], list: L
 	return await readFieldsOfItems(execution, withCustom, standardFields, () => isNeeded);
 }
 
-/** Rows that a record must all match. */
-interface FilterGroup {
-	rows: FilterRows;
-	linkedIds: LinkedIds;
-}
-
-/** The filters of a list, for each item. */
-class ListFilters {
-	private readonly execution: Execution;
-	private readonly groups: FilterGroup[];
-
-	constructor(execution: Execution, groups: FilterGroup[]) {
-		this.execution = execution;
-		this.groups = groups;
-	}
-
-	/**
-	 * A query for each group: the records of any of them are meant.
-	 *
-	 * @throws Error in the user's words for a filter that the service does not have, and for one without a value
-	 */
-	queries(item: number): Query[] {
-		const groups = this.groups.map((group) => this.valuesOf(group, item));
-		// A group whose values a model has left out would list everything.
-		const filled = groups.filter((values) => values.length > 0);
-		if (filled.length === 0 && this.groups.some(({ rows }) => rows.hasRows)) this.execution.api.notices.add(unfiltered);
-		return (filled.length > 0 ? filled : [[]]).map(queryOfFilters);
-	}
-
-	/** The filters with their values, before they become query parameters. @throws as `queries`, and for several groups */
-	values(item: number): ConvertedValue[] {
-		const [group, ...others] = this.groups;
-		if (others.length > 0) throw new Error('These filters cannot be joined by Or. Choose And in each row.');
-		return this.valuesOf(group!, item);
-	}
-
-	private valuesOf({ rows, linkedIds }: FilterGroup, item: number): ConvertedValue[] {
-		const { n8n, api } = this.execution;
-		const zone = n8n.getTimezone();
-		const values = rows.valuesOf(item).map(({ field, value }): ConvertedValue => ({ field, converted: filterValue(field, value, zone) }));
-		const twice = values.find(({ field: { name } }, i) => values.findIndex(({ field }) => field.name === name) < i);
-		if (twice) throw setTwice(twice.field, twice.field.name);
-		return values.map((value): ConvertedValue => {
-			const { field: filter, converted } = value;
-			api.requireDescription(`Filter ${filter.label}`);
-			// The packaged description may lack choices of this service.
-			const refusal = filter.choices && api.isSelfDescribed() ? whyRefused(filter, converted) : undefined;
-			if (refusal !== undefined) throw new Error(refusal);
-			const valueWithIds = linkedIds.replaceNames(value, values);
-			if (isUnset(valueWithIds)) throw noFilterValue(filter);
-			const isTyped = filter.linksTo !== undefined && filter.collection !== undefined;
-			return { field: filter, converted: isTyped ? [valueWithIds].flat().map((id) => `${filter.collection}:${String(id)}`) : valueWithIds };
-		});
-	}
+/** @throws as `ListFilters.queries` */
+function convertFilters({ n8n, api }: Execution, filters: InputValue[], linkedIds: LinkedIds): ConvertedValue[] {
+	const zone = n8n.getTimezone();
+	const values = filters.map(({ field, value }): ConvertedValue => ({ field, converted: filterValue(field, value, zone) }));
+	const twice = values.find(({ field: { name } }, i) => values.findIndex(({ field }) => field.name === name) < i);
+	if (twice) throw setTwice(twice.field, twice.field.name);
+	return values.map((value): ConvertedValue => {
+		const { field: filter, converted } = value;
+		api.requireDescription(`Filter ${filter.label}`);
+		// The packaged description may lack choices of this service.
+		const refusal = filter.choices && api.isSelfDescribed() ? whyRefused(filter, converted) : undefined;
+		if (refusal !== undefined) throw new Error(refusal);
+		const valueWithIds = linkedIds.replaceNames(value, values);
+		if (isUnset(valueWithIds)) throw noFilterValue(filter);
+		const isTyped = filter.linksTo !== undefined && filter.collection !== undefined;
+		return { field: filter, converted: isTyped ? [valueWithIds].flat().map((id) => `${filter.collection}:${String(id)}`) : valueWithIds };
+	});
 }
 
 /** @throws as `ListFilters.queries` */

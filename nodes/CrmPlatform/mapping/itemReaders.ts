@@ -1,12 +1,13 @@
-import { isExpression, type IDataObject, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
+import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
 import { outcomeField } from '../api/record';
 import type { Connection } from '../api/connection';
 import { parsedValue } from '../base/json';
+import { getOrCreate } from '../base/maps';
 import { checkExact } from '../base/numbers';
 import { isLink } from '../api/openapi/linkFields';
 import { isToolCall } from '../api/toolNode';
-import { decideValue, type EvaluatedValue, type ValueOrigin, type WhenCleared } from '../fields/decideValue';
+import { decideValue, type ValueOrigin, type WhenCleared } from '../fields/decideValue';
 import type { Field, InputValue } from '../fields/field';
 import type { Execution } from '../model';
 import { listed } from '../base/lists';
@@ -17,29 +18,9 @@ import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
 import { wordsOf } from './fieldNames';
 import { ObjectFieldReader } from './objectFields';
-import { linkedRecords, LinkedRecordValues, type EvaluatedItem } from './linkedRecords';
+import { linkedReader, linkedRecords, type ItemReader } from './linkedRecords';
 import type { StoredFields } from './storedFields';
 import { inventedFields, nothingToSend, type UnsentValue } from './unsentValues';
-
-/** An item, once it is read. */
-interface ReadItem extends EvaluatedItem {
-	/** Why none of its values can be sent. */
-	refusal?: Error;
-}
-
-/** Reads the values of items that accept the same fields: evaluates the stored fields. */
-interface ItemReader {
-	/** The values that no item can send, because their names belong to no field. */
-	neverSent: UnsentValue[];
-	/** Whether `read` can return names of other records. */
-	mayNameRecords(item: number): boolean;
-	/**
-	 * Reads an item; linked records come last.
-	 *
-	 * @throws Error in the user's words if an expression fails, or an item cannot be read
-	 */
-	read(item: number): ReadItem;
-}
 
 /** The readers of items, before it is known which fields the items accept. */
 interface ItemReaders {
@@ -48,34 +29,115 @@ interface ItemReaders {
 	readerFor(accepted: AcceptedFields): ItemReader;
 }
 
-/** @param whenCleared what clearing a field does: two values for one field conflict if each would change it */
+/**
+ * The readers of the values, and of the linked records, which come last.
+ *
+ * @param whenCleared what clearing a field does: two values for one field conflict if each would change it
+ */
 export function itemReaders(
-	{ n8n, api, resource, rows }: Pick<Execution, 'n8n' | 'api' | 'resource' | 'rows'>,
+	execution: Pick<Execution, 'n8n' | 'api' | 'resource' | 'rows'>,
 	stored: StoredFields,
 	whenCleared: WhenCleared,
 	otherNames: string[] = [],
 ): ItemReaders {
+	const { n8n } = execution;
 	const linked = linkedRecords(n8n, stored.linked);
 	const linkNames = linked.map(({ linkName }) => linkName);
-	const linkedValues = ({ fields }: AcceptedFields) => new LinkedRecordValues(n8n, linked, fields);
-	if (stored.mode === 'each') {
-		const names = [...stored.rows.map(([name]) => name), ...linkNames];
-		return {
-			names: () => names,
-			readerFor: (accepted) => new FormReader(n8n, stored, accepted, linkedValues(accepted)),
-		};
-	}
-	const objects = stored.mode === 'json' ? jsonObjects(n8n, stored.json) : inputObjects(rows ?? n8n.getInputData());
+	const { names, readerFor } = stored.mode === 'each' ? formReaders(n8n, stored) : objectReaders(execution, stored, whenCleared, otherNames);
+	return {
+		names: (item) => [...names(item), ...linkNames],
+		readerFor(accepted) {
+			const picked = linkedReader(n8n, linked, accepted.fields);
+			const mapped = readerFor(accepted);
+			return {
+				neverSent: [...mapped.neverSent, ...picked.neverSent],
+				mayNameRecords: (item) => picked.mayNameRecords(item) || mapped.mayNameRecords(item),
+				read(item) {
+					const { values, unsent, refusal } = mapped.read(item);
+					const records = picked.read(item);
+					const all = { values: [...values, ...records.values], unsent: [...unsent, ...records.unsent] };
+					return refusal && records.values.length === 0 ? { ...all, refusal } : all;
+				},
+			};
+		},
+	};
+}
+
+type Stored<Mode> = Extract<StoredFields, { mode: Mode }>;
+
+/** Reads the rows of a form. */
+function formReaders(n8n: IExecuteFunctions, stored: Stored<'each'>): ItemReaders {
+	const names = stored.rows.map(([name]) => name);
+	return {
+		names: () => names,
+		readerFor({ fields }) {
+			const byName = new Map(fields.map((field) => [field.name, field]));
+			const rows = stored.rows.flatMap(([name, value]) => {
+				const field = byName.get(name);
+				const origin: ValueOrigin = isFilledByModel(value) ? 'model' : 'chosen';
+				return field ? [{ field, label: field.label, value, origin }] : [];
+			});
+			const evaluation = new Evaluation(n8n, rows);
+			const hasLinks = rows.some(({ field }) => isLink(field));
+			return {
+				neverSent: names.flatMap((name): UnsentValue[] => (byName.has(name) ? [] : [{ reason: 'unknown', name }])),
+				mayNameRecords: () => hasLinks,
+				read(item) {
+					const results = evaluation.valuesOf(item);
+					return { values: rows.map(({ field, origin }, i) => ({ field, value: results[i], origin })), unsent: [] };
+				},
+			};
+		},
+	};
+}
+
+/** Reads the members of an object for each item: of the input item itself, or of what the parameter's JSON is for it. */
+function objectReaders(
+	{ n8n, api, resource, rows }: Pick<Execution, 'n8n' | 'api' | 'resource' | 'rows'>,
+	stored: Stored<'automatic' | 'json'>,
+	whenCleared: WhenCleared,
+	otherNames: string[],
+): ItemReaders {
+	const items = rows ?? n8n.getInputData();
+	const objects = new OncePerItem(stored.mode === 'json' ? jsonObjects(n8n, stored.json) : (item) => items[item]?.json ?? {});
 	const originOf = originsOf(n8n, stored);
 	// A model would take a success to cover everything it has sent.
 	const refusesUnknown = stored.mode === 'json' && isFilledByModel(stored.json);
 	// The columns of a file have the names of their fields already, and the description of another service has other names.
-	const usualNames = (accepted: AcceptedFields) =>
-		stored.mode === 'json' || rows || !api.isSelfDescribed() ? new Map<string, Field>() : usualNamesOf(n8n, api, { collection: resource.path.slice(1), ...accepted }, otherNames);
+	const mayHaveUsualNames = stored.mode !== 'json' && !rows && api.isSelfDescribed();
 	return {
-		names: (item) => [...namesIn(objects, item), ...linkNames],
-		readerFor: (accepted) =>
-			new ObjectsReader({ objects, originOf, refusesUnknown, whenCleared, accepted, linkedValues: linkedValues(accepted), usualNames: usualNames(accepted) }),
+		names(item) {
+			try {
+				return Object.keys(objects.peek(item));
+			} catch {
+				// The item fails with this error in its turn.
+				return [];
+			}
+		},
+		readerFor(accepted) {
+			const { fields, recordFieldNames } = accepted;
+			const usualNames = mayHaveUsualNames ? usualNamesOf(n8n, api, { collection: resource.path.slice(1), ...accepted }, otherNames) : new Map<string, Field>();
+			const fieldReader = new ObjectFieldReader(fields, recordFieldNames);
+			const plainNames = new Set(fields.filter((field) => !isLink(field)).map(({ name }) => name));
+			return {
+				neverSent: [],
+				mayNameRecords: (item) => !Object.keys(objects.peek(item)).every((name) => plainNames.has(name)),
+				read(item) {
+					const object = renamedToFields(objects.take(item), usualNames);
+					const origin = originOf(item);
+					const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, origin }, whenCleared).action === 'skip';
+					const { values, unknown, notObjects } = fieldReader.read(object, isSkipped);
+					const invented = refusesUnknown ? unknown.filter((name) => !recordFieldNames.has(name)) : [];
+					if (invented.length > 0 && fields.length > 0) throw inventedFields(invented, fields);
+					const names = Object.keys(object);
+					return {
+						values: values.map((fieldValue) => ({ ...fieldValue, origin })),
+						unsent: [...notObjects.map((name): UnsentValue => ({ reason: 'notObject', name })), ...unsentMembersOf(object, unknown, values, accepted)],
+						...(values.length === 0 && names.length > 0 && { refusal: nothingToSend(names, fields) }),
+					};
+				},
+			};
+		},
 	};
 }
 
@@ -87,118 +149,11 @@ function usualNamesOf(n8n: IExecuteFunctions, api: Connection, target: MatchedFi
 	return usual;
 }
 
-function namesIn(objects: OncePerItem<IDataObject>, item: number): string[] {
-	try {
-		return Object.keys(objects.peek(item));
-	} catch {
-		// The item fails with this error in its turn.
-		return [];
-	}
-}
-
-/** The rows of a form. */
-class FormReader implements ItemReader {
-	private readonly rows: FormRow[];
-	private readonly linkedValues: LinkedRecordValues;
-	private readonly evaluation: Evaluation;
-	private readonly hasNames: boolean;
-	readonly neverSent: UnsentValue[];
-
-	constructor(n8n: IExecuteFunctions, { rows }: Stored<'each'>, { fields }: AcceptedFields, linkedValues: LinkedRecordValues) {
-		const byName = new Map(fields.map((field) => [field.name, field]));
-		this.rows = rows.flatMap(([name, value]) => formRow(byName.get(name), value));
-		const unknownRows = rows.flatMap(([name]): UnsentValue[] => (byName.has(name) ? [] : [{ reason: 'unknown', name }]));
-		this.neverSent = [...unknownRows, ...linkedValues.unknownLinks];
-		this.linkedValues = linkedValues;
-		this.evaluation = new Evaluation(n8n, this.rows);
-		this.hasNames = linkedValues.hasNames || this.rows.some(({ field }) => isLink(field));
-	}
-
-	mayNameRecords(): boolean {
-		return this.hasNames;
-	}
-
-	read(item: number): EvaluatedItem {
-		const results = this.evaluation.valuesOf(item);
-		const values = this.rows.map(({ field, origin }, i): EvaluatedValue => ({ field, value: results[i], origin }));
-		const linked = this.linkedValues.read(item);
-		return { values: [...values, ...linked.values], unsent: linked.unsent };
-	}
-}
-
-type Stored<Mode> = Extract<StoredFields, { mode: Mode }>;
-
-interface FormRow {
-	field: Field;
-	label: string;
-	/** As stored in the workflow. */
-	value: unknown;
-	origin: ValueOrigin;
-}
-
-const formRow = (field: Field | undefined, value: unknown): FormRow[] =>
-	field ? [{ field, label: field.label, value, origin: isFilledByModel(value) ? 'model' : 'chosen' }] : [];
-
-/** The objects of the items, and how to read them. */
-interface ObjectSource {
-	/** The input items, or what the parameter's JSON is for each of them. */
-	objects: OncePerItem<IDataObject>;
-	originOf: (item: number) => ValueOrigin;
-	/** Whether a name that belongs to no field fails the item; otherwise, a notice names it. */
-	refusesUnknown: boolean;
-	whenCleared: WhenCleared;
-	accepted: AcceptedFields;
-	linkedValues: LinkedRecordValues;
-	/** The fields of names that are no names of fields; names without one are left out. */
-	usualNames: ReadonlyMap<string, Field | undefined>;
-}
-
-/** The members of an object for each item. */
-class ObjectsReader implements ItemReader {
-	readonly neverSent: UnsentValue[];
-	private readonly source: ObjectSource;
-	private readonly fieldReader: ObjectFieldReader;
-	private readonly plainNames: ReadonlySet<string>;
-
-	constructor(source: ObjectSource) {
-		const { fields, recordFieldNames } = source.accepted;
-		this.source = source;
-		this.neverSent = source.linkedValues.unknownLinks;
-		this.fieldReader = new ObjectFieldReader(fields, recordFieldNames);
-		this.plainNames = new Set(fields.filter((field) => !isLink(field)).map(({ name }) => name));
-	}
-
-	mayNameRecords(item: number): boolean {
-		const { objects, linkedValues } = this.source;
-		return linkedValues.hasNames || !Object.keys(objects.peek(item)).every((name) => this.plainNames.has(name));
-	}
-
-	private withFieldNames(object: IDataObject): IDataObject {
-		const { usualNames } = this.source;
-		if (usualNames.size === 0) return object;
-		const isKept = ([name]: [string, unknown]) => !usualNames.has(name) || usualNames.get(name) !== undefined;
-		return Object.fromEntries(Object.entries(object).filter(isKept).map(([name, value]) => [usualNames.get(name)?.name ?? name, value]));
-	}
-
-	read(item: number): ReadItem {
-		const { objects, originOf, refusesUnknown, whenCleared, accepted, linkedValues } = this.source;
-		const object = this.withFieldNames(objects.take(item));
-		const origin = originOf(item);
-		const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, origin }, whenCleared).action === 'skip';
-		const { values, unknown, notObjects } = this.fieldReader.read(object, isSkipped);
-		const invented = refusesUnknown ? unknown.filter((name) => !accepted.recordFieldNames.has(name)) : [];
-		if (invented.length > 0 && accepted.fields.length > 0) throw inventedFields(invented, accepted.fields);
-		const ofObject = values.map((fieldValue): EvaluatedValue => ({ ...fieldValue, origin }));
-		const linked = linkedValues.read(item);
-		const notSent = notObjects.map((name): UnsentValue => ({ reason: 'notObject', name }));
-		const all = [...ofObject, ...linked.values];
-		const names = Object.keys(object);
-		return {
-			values: all,
-			unsent: [...notSent, ...unsentMembersOf(object, unknown, values, accepted), ...linked.unsent],
-			...(all.length === 0 && names.length > 0 && { refusal: nothingToSend(names, accepted.fields) }),
-		};
-	}
+/** @param usualNames the fields of names that are no names of fields; names without one are left out */
+function renamedToFields(object: IDataObject, usualNames: ReadonlyMap<string, Field | undefined>): IDataObject {
+	if (usualNames.size === 0) return object;
+	const isKept = ([name]: [string, unknown]) => !usualNames.has(name) || usualNames.get(name) !== undefined;
+	return Object.fromEntries(Object.entries(object).filter(isKept).map(([name, value]) => [usualNames.get(name)?.name ?? name, value]));
 }
 
 /** What the blanks of an item do: a model's clear nothing, and those of other items what the option Empty Cells says. */
@@ -228,13 +183,11 @@ function unsentMembersOf(object: IDataObject, names: string[], values: InputValu
 	});
 }
 
-const inputObjects = (items: INodeExecutionData[]): OncePerItem<IDataObject> => new OncePerItem((item) => items[item]?.json ?? {});
-
 const jsonLabel = 'Fields (JSON)';
 
-function jsonObjects(n8n: IExecuteFunctions, value: unknown): OncePerItem<IDataObject> {
+function jsonObjects(n8n: IExecuteFunctions, value: unknown): (item: number) => IDataObject {
 	const evaluation = new Evaluation(n8n, [{ label: jsonLabel, value }]);
-	return new OncePerItem((item) => jsonObject(evaluation.valuesOf(item)[0], isExpression(value)));
+	return (item) => jsonObject(evaluation.valuesOf(item)[0], isExpression(value));
 }
 
 /**
@@ -258,7 +211,7 @@ function jsonObject(value: unknown, isEvaluated: boolean): IDataObject {
 export class OncePerItem<Value> {
 	private readonly read: (item: number) => Value;
 	/** Results that were read early, until the item's turn. */
-	private readonly early = new Map<number, { value: Value } | { error: unknown }>();
+	private readonly early = new Map<number, () => Value>();
 
 	constructor(read: (item: number) => Value) {
 		this.read = read;
@@ -266,26 +219,25 @@ export class OncePerItem<Value> {
 
 	/** Reads an item, and keeps the result until it is taken. @throws the error of reading, now and when it is taken */
 	peek(item: number): Value {
-		const result = this.early.get(item) ?? this.attempt(item);
-		this.early.set(item, result);
-		if ('error' in result) throw result.error;
-		return result.value;
+		return getOrCreate(this.early, item, () => resultOf(() => this.read(item)))();
 	}
 
 	/** Returns the result for an item, and forgets it. @throws the error of reading */
 	take(item: number): Value {
-		const result = this.early.get(item);
+		const early = this.early.get(item);
 		this.early.delete(item);
-		if (!result) return this.read(item);
-		if ('error' in result) throw result.error;
-		return result.value;
+		return early ? early() : this.read(item);
 	}
+}
 
-	private attempt(item: number): { value: Value } | { error: unknown } {
-		try {
-			return { value: this.read(item) };
-		} catch (error) {
-			return { error };
-		}
+/** Reads now. @returns what returns the result, or throws the error */
+function resultOf<Value>(read: () => Value): () => Value {
+	try {
+		const value = read();
+		return () => value;
+	} catch (error) {
+		return () => {
+			throw error as Error;
+		};
 	}
 }

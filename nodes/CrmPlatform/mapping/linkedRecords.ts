@@ -1,8 +1,8 @@
 import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
-import { isLink, linksOf, type Link } from '../api/openapi/linkFields';
+import { isLink, linksOf } from '../api/openapi/linkFields';
 import type { EvaluatedValue } from '../fields/decideValue';
-import type { Field, InputValue } from '../fields/field';
+import type { Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { asId, isName, parseName } from '../lookUp/names';
 import { isBlank } from '../values/blank';
@@ -12,7 +12,7 @@ import type { StoredLinkedRecord } from './storedFields';
 import type { UnsentValue } from './unsentValues';
 
 /** A stored linked record, with the evaluated name of its link. */
-export interface LinkedRecord extends StoredLinkedRecord {
+interface LinkedRecord extends StoredLinkedRecord {
 	linkName: string;
 }
 
@@ -29,77 +29,65 @@ function linkNameForAll(n8n: IExecuteFunctions, linkName: unknown): string {
 	throw new Error('Linked Records: the field must be the same for all items, but its expression returns several. Choose one field, or map the values instead.');
 }
 
-/** The values of an item, and those that are not sent. */
-export interface EvaluatedItem {
+/** An item, once it is read. */
+interface ReadItem {
 	values: EvaluatedValue[];
+	/** The values that are not sent. */
 	unsent: UnsentValue[];
+	/** Why none of its values can be sent. */
+	refusal?: Error;
 }
 
-/** The records picked beside the values, as values of the fields that link to them; records of one list become one value. */
-export class LinkedRecordValues {
-	/** Links that no field has. */
-	readonly unknownLinks: UnsentValue[];
-	private readonly prepared: PreparedRecord[];
-	private readonly evaluation: Evaluation;
-
-	/** @throws Error in the user's words if no field was chosen, or too many records */
-	constructor(n8n: IExecuteFunctions, records: LinkedRecord[], fields: Field[]) {
-		const links = new Map(linksOf(fields).map((link) => [link.name, link]));
-		this.unknownLinks = records.flatMap(({ linkName: name }) => (links.has(name) ? [] : [{ reason: 'unknown', name }]));
-		this.prepared = records.flatMap(({ linkName, record, mayBeName }) => {
-			if (linkName === '') throw new Error('Linked Records: choose a field for the selected record.');
-			const link = links.get(linkName);
-			return link ? [{ link, label: link.label, value: record, mayBeName }] : [];
-		});
-		refuseSeveral(this.prepared.map(({ link }) => link));
-		this.evaluation = new Evaluation(n8n, this.prepared);
-	}
-
-	/** Whether a record may be given by name. */
-	get hasNames(): boolean {
-		return this.prepared.some(({ mayBeName }) => mayBeName);
-	}
-
-	/** @throws FieldError if a record is named but cannot be looked up */
-	read(item: number): EvaluatedItem {
-		const results = this.evaluation.valuesOf(item);
-		const records = this.prepared.map((record, i): EvaluatedRecord => ({ ...record, result: results[i] }));
-		const withoutValue = records.filter(({ value, result }) => result === undefined && !isFilledByModel(value));
-		return {
-			values: byField(records).map((fieldValue) => ({ ...fieldValue, origin: 'chosen' })),
-			unsent: withoutValue.map(({ link }) => ({ reason: 'noValue', name: link.field.label })),
-		};
-	}
+/** Reads the values of items that accept the same fields. */
+export interface ItemReader {
+	/** The values that no item can send, because their names belong to no field. */
+	neverSent: UnsentValue[];
+	/** Whether `read` can return names of other records. */
+	mayNameRecords(item: number): boolean;
+	/** @throws Error in the user's words if an expression fails, or an item cannot be read */
+	read(item: number): ReadItem;
 }
 
-interface PreparedRecord {
-	link: Link;
-	label: string;
-	/** The ID or name as the workflow stores it. */
-	value: unknown;
-	mayBeName: boolean;
-}
-
-interface EvaluatedRecord extends PreparedRecord {
-	/** The evaluated value for an item. */
-	result: unknown;
-}
-
-function byField(records: EvaluatedRecord[]): InputValue[] {
-	const values = new Map<Field, unknown>();
-	for (const record of records) {
-		const { link, value, result } = record;
-		const picked = pickedValue(record);
-		const ids = idsIn(picked);
-		if (result === undefined || (isFilledByModel(value) && ids.length === 0)) continue;
-		const others = (values.get(link.field) ?? []) as unknown[];
-		values.set(link.field, link.isOneOfMany ? [...others, ...ids.map(link.valueFor)] : picked);
-	}
-	return [...values].map(([field, value]) => ({ field, value }));
+/**
+ * Reads the records picked beside the values, as values of the fields that link to them; records of one list become one value.
+ *
+ * @throws Error in the user's words if no field was chosen, or too many records
+ */
+export function linkedReader(n8n: IExecuteFunctions, records: LinkedRecord[], fields: Field[]): ItemReader {
+	const links = new Map(linksOf(fields).map((link) => [link.name, link]));
+	const prepared = records.flatMap(({ linkName, record, mayBeName }) => {
+		if (linkName === '') throw new Error('Linked Records: choose a field for the selected record.');
+		const link = links.get(linkName);
+		return link ? [{ link, label: link.label, value: record, mayBeName }] : [];
+	});
+	const twice = prepared.find(({ link }, i) => !link.isOneOfMany && prepared.findIndex((other) => other.link === link) !== i);
+	if (twice) throw new Error(`Linked Records: ${twice.label} accepts one record, but several are selected. Keep only one.`);
+	const evaluation = new Evaluation(n8n, prepared);
+	const hasNames = prepared.some(({ mayBeName }) => mayBeName);
+	return {
+		neverSent: records.flatMap(({ linkName: name }): UnsentValue[] => (links.has(name) ? [] : [{ reason: 'unknown', name }])),
+		mayNameRecords: () => hasNames,
+		read(item) {
+			const results = evaluation.valuesOf(item);
+			const values = new Map<Field, unknown>();
+			const unsent: UnsentValue[] = [];
+			for (const [i, { link, value, mayBeName }] of prepared.entries()) {
+				const { field } = link;
+				const picked = pickedValue(field, results[i], mayBeName);
+				const ids = idsIn(picked);
+				if (results[i] !== undefined && (ids.length > 0 || !isFilledByModel(value))) {
+					values.set(field, link.isOneOfMany ? [...idsIn(values.get(field)), ...ids.map(link.valueFor)] : picked);
+				} else if (!isFilledByModel(value)) {
+					unsent.push({ reason: 'noValue', name: field.label });
+				}
+			}
+			return { values: [...values].map(([field, value]) => ({ field, value, origin: 'chosen' })), unsent };
+		},
+	};
 }
 
 /** @throws FieldError if the record is named, and it is unknown to which records the field links */
-function pickedValue({ link: { field }, mayBeName, result }: EvaluatedRecord): unknown {
+function pickedValue(field: Field, result: unknown, mayBeName: boolean): unknown {
 	if (mayBeName && isLink(field)) return result;
 	const isNamed = mayBeName && idsIn(result).some((id) => isName(field, id) && parseName(id).field !== 'id');
 	if (isNamed) throw new FieldError(field, unknownCollection);
@@ -113,11 +101,4 @@ const unknownCollection =
 function idsIn(value: unknown): unknown[] {
 	if (Array.isArray(value)) return value;
 	return isBlank(value) ? [] : [value];
-}
-
-function refuseSeveral(links: Link[]): void {
-	const twice = links.find((link, i) => !link.isOneOfMany && links.indexOf(link) !== i);
-	if (twice) {
-		throw new Error(`Linked Records: ${twice.label} accepts one record, but several are selected. Keep only one.`);
-	}
 }

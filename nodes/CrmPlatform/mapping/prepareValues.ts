@@ -12,7 +12,7 @@ import { externalId, sourceId } from '../lookUp/sourceIds';
 import type { Execution } from '../model';
 import { inApiNotation, type Notations } from '../fields/notations';
 import { isBlank } from '../values/blank';
-import { acceptedFields } from './acceptedFields';
+import { acceptedFields, oncePerFields } from './acceptedFields';
 import { chosenNotations } from './chosenNotations';
 import { itemReaders, OncePerItem } from './itemReaders';
 import { lookUpLinks, type LinkUse } from './linkedIds';
@@ -71,8 +71,8 @@ export async function prepareValues(
 	const zone = n8n.getTimezone();
 	const unsent = new UnsentValueLog(api, new Set(otherNames));
 	const readers = itemReaders(execution, stored, whenCleared, otherNames);
-	const fieldsOfItems = await acceptedFields(execution, stored.mode, (item) => readers.names(item), fields);
-	const readerOf = fieldsOfItems.oncePerFields((accepted) => readers.readerFor(accepted));
+	const fieldsOf = await acceptedFields(execution, stored.mode, (item) => readers.names(item), fields);
+	const readerOf = oncePerFields(fieldsOf, (accepted) => readers.readerFor(accepted));
 	const notations = chosenNotations(n8n);
 	const evaluated = new OncePerItem((item) => {
 		const read = readerOf(item).read(item);

@@ -32,13 +32,18 @@ interface UnsentReport {
 const unsentByConnection = new WeakMap<Connection, UnsentValueLog[]>();
 
 /** The values that were not sent over this connection, by reason. */
-export const unsentReports = (api: Connection): UnsentReport[] => (unsentByConnection.get(api) ?? []).flatMap((unsent) => unsent.all());
+export const unsentReports = (api: Connection): UnsentReport[] => (unsentByConnection.get(api) ?? []).flatMap((unsent) => unsent.reports());
+
+interface NamesOfReason {
+	all: Set<string>;
+	report?: UnsentReport;
+}
 
 /** Tells the user which mapped values were not sent, with one notice per reason. */
 export class UnsentValueLog {
 	private readonly api: Connection;
 	private readonly otherNames: ReadonlySet<string>;
-	private readonly noticesByReason = new Map<UnsentReason, NamesNotice>();
+	private readonly byReason = new Map<UnsentReason, NamesOfReason>();
 
 	/** @param otherNames known names that belong to no field */
 	constructor(api: Connection, otherNames: ReadonlySet<string>) {
@@ -46,8 +51,8 @@ export class UnsentValueLog {
 		this.otherNames = otherNames;
 	}
 
-	all(): UnsentReport[] {
-		return [...this.noticesByReason].map(([reason, { names, notice }]) => ({ reason, names, notice }));
+	reports(): UnsentReport[] {
+		return [...this.byReason.values()].flatMap(({ report }) => report ?? []);
 	}
 
 	/** @throws Error if the name belongs to no field because the service's description could not be read */
@@ -56,8 +61,16 @@ export class UnsentValueLog {
 			if (this.otherNames.has(name)) return;
 			this.api.requireDescription(`The field ${name}`);
 		}
-		if (this.noticesByReason.size === 0) getOrCreate(unsentByConnection, this.api, () => []).push(this);
-		getOrCreate(this.noticesByReason, reason, () => new NamesNotice(this.api.notices, noticeTexts[reason])).add(name);
+		if (this.byReason.size === 0) getOrCreate(unsentByConnection, this.api, () => []).push(this);
+		const named = getOrCreate(this.byReason, reason, (): NamesOfReason => ({ all: new Set() }));
+		if (named.all.has(name)) return;
+		named.all.add(name);
+		const { notices } = this.api;
+		if (named.report) notices.delete(named.report.notice);
+		const more = named.all.size - maxNamed;
+		const names = [...named.all].slice(0, maxNamed).join(', ') + (more > 0 ? ` and ${more} more` : '');
+		named.report = { reason, names, notice: noticeTexts[reason](names) };
+		notices.add(named.report.notice);
 	}
 }
 
@@ -103,29 +116,3 @@ export function onlyBlanks(labels: string[], areModels: boolean): Error {
 
 /** Maximum number of names in one notice; the rest are counted. */
 const maxNamed = 10;
-
-/** One notice that lists names. */
-class NamesNotice {
-	private readonly notices: Set<string>;
-	private readonly textFor: (names: string) => string;
-	private readonly allNames = new Set<string>();
-	private readonly listedNames: string[] = [];
-	names = '';
-	notice = '';
-
-	constructor(notices: Set<string>, textFor: (names: string) => string) {
-		this.notices = notices;
-		this.textFor = textFor;
-	}
-
-	add(name: string): void {
-		if (this.allNames.has(name)) return;
-		this.allNames.add(name);
-		if (this.listedNames.length < maxNamed) this.listedNames.push(name);
-		this.notices.delete(this.notice);
-		const more = this.allNames.size - this.listedNames.length;
-		this.names = this.listedNames.join(', ') + (more > 0 ? ` and ${more} more` : '');
-		this.notice = this.textFor(this.names);
-		this.notices.add(this.notice);
-	}
-}
