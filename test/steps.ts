@@ -21,7 +21,7 @@ const lintAndTypesWith = (lintArguments: string[]): Step => ({
 		const knip = [bin('knip', 'bin', 'knip.js'), '--no-progress', '--config', 'test/knip.json'];
 		// In parallel; each prints its findings at the end.
 		const results = await Promise.all([
-			runNode([bin('typescript', 'bin', 'tsc'), ...types]),
+			runNode([bin('typescript-7', 'bin', 'tsc'), ...types]),
 			runNode(knip),
 			runNode([resolve('test', 'support', 'lint.ts'), ...lintArguments]),
 		]);
