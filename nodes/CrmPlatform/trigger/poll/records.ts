@@ -101,15 +101,11 @@ export class RecordReader {
 		return instant !== undefined && Date.parse(String(record[this.parameters.order])) > Date.parse(instant);
 	}
 
-	/** Reads the newest records, the oldest of them first; any records if the service cannot list the newest first. */
+	/** Reads the newest records, the oldest of them first. */
 	async latest(limit: number): Promise<IDataObject[]> {
-		const { order } = this.parameters;
-		const newestFirst = `-${order}`;
-		const isOffered = this.options.list.sort?.values.includes(newestFirst) === true;
-		const sort = isOffered ? newestFirst : order;
+		const sort = `-${this.parameters.order}`;
 		const pages = await Promise.all(this.options.queries.map(async (query) => await this.sortedPage(query, limit, { sort })));
-		const records = joined(pages).sort(this.byCreation);
-		return this.asExisting(isOffered ? records.slice(-limit) : records.slice(0, limit));
+		return this.asExisting(joined(pages).sort(this.byCreation).slice(-limit));
 	}
 
 	/** Makes one item for each of these records that exists and is in scope. */
@@ -206,7 +202,8 @@ const isGone = (event: CrmEvent): boolean => event.type.endsWith('.deleted') || 
 function parametersOf({ path, list }: RecordScope): ListParameters {
 	const ids = list.filters.find(({ name }) => name === 'ids')?.name;
 	const { field: order, from: createdSince } = list.created ?? {};
-	if (ids !== undefined && order !== undefined && createdSince !== undefined && list.sort?.values.includes(order)) {
+	const hasOrders = list.sort?.values.includes(order ?? '') && list.sort.values.includes(`-${order}`);
+	if (ids !== undefined && order !== undefined && createdSince !== undefined && list.sort && hasOrders) {
 		return { ids, sort: list.sort.name, order, createdSince };
 	}
 	throw new Error(`Records: the CRM cannot list ${path} by ID and in order of creation. Choose Events.`);
