@@ -68,7 +68,8 @@ export class LoggedChanges {
 			missing = 0;
 		}
 		this.unseen += missingAfter ?? 0;
-		if (this.unseen > 0) this.execution.api.notices.add(unseenChanges(this.unseen, this.choices.causer.label));
+		// An API key sees all records. Other numbers report to single users what they see no longer.
+		if (this.unseen > 0 && this.choices.isSightLimited) this.execution.api.notices.add(unseenChanges(this.unseen, this.choices.causer.label));
 	}
 
 	/**
@@ -115,7 +116,7 @@ export class LoggedChanges {
 		if (this.lastSequence === 0) return since === undefined ? 'The log of the CRM is empty.' : 'The log of the CRM has nothing since then.';
 		if (causer.instead !== undefined) return causer.instead;
 		if (causer.type !== 'actor' && !(await this.canKeysName(causer.type, resource))) return keysTooShort;
-		if (this.hidden > 0 || isSightLimited) return invisible(this.hidden, label);
+		if (isSightLimited) return invisible(this.hidden, label);
 		return [`No changes by ${label} are in the log.`, causer.type === 'execution' && checkNumber, causer.hasSharedWrites && sharedWrites].filter(Boolean).join(' ');
 	}
 
