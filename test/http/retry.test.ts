@@ -116,3 +116,10 @@ test('a 429 that names hours is retried after a minute, like all requests; if th
 	expect(decide({ status: 429, headers })).toEqual({ retry: true, delay: 60_000, countsAsAttempt: false });
 	expect(decide({ status: 429, headers }, { waited: 241_000 })).toEqual({ retry: false, retryAt: now + 3_600_000 });
 });
+
+test('only the end of an exhausted window is waited for, and a wait up to the cap is accepted', () => {
+	const left = (remaining: string) => ({ 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset': '3600', 'retry-after': '1' });
+	expect(decide({ status: 503, headers: { ...left('0'), 'retry-after': '' } })).toMatchObject({ delay: 500 });
+	expect([left('5'), left('0')].map((headers) => decide({ status: 429, headers }, { deferrals: 2 }).retry)).toEqual([true, false]);
+	expect(decide({ status: 429, headers: { 'retry-after': '60' } }, { waited: 240_000 }).retry).toBe(true);
+});
