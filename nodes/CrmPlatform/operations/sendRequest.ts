@@ -6,7 +6,7 @@ import { checkedPath, type Query } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
 import type { Execution, Operation, Result } from '../model';
 import { chosenOption } from '../parameters/optionText';
-import { requestKeyHeader } from '../writing/runState';
+import { keyHeaderOf } from '../writing/runState';
 import { sendWrite, writeOncePerOption } from '../writing/writeOne';
 import { eachItem } from '../schedule';
 
@@ -24,16 +24,15 @@ export function sendRequest(): Operation {
 		options: [writeOncePerOption],
 		output: null,
 
-		async prepare(execution) {
-			// The header of other requests: only the description of this very request promises that the service
-			// honors it.
-			const usual = (await execution.api.describe('/contacts'))?.create;
+		prepare(execution) {
 			return eachItem(async (item) => {
 				const request = requestOf(execution, item);
 				if (request.method === 'GET') return resultOf((await execution.api.send(request)).body);
 				const declared = await execution.api.idempotencyHeaderAt(request.method, request.path);
 				if (declared?.refusal !== undefined) throw new Error(declared.refusal);
-				const header = requestKeyHeader(execution, declared, usual);
+				// Without the service's own description, an earlier attempt may have sent a key.
+				const isKeyed = declared?.idempotencyHeader !== undefined || !execution.api.isSelfDescribed();
+				const header = isKeyed ? keyHeaderOf(execution, declared ?? {}, 'single') : undefined;
 				// The effect of a PATCH of an arbitrary path is unknown: it may add to a value.
 				if (request.method === 'PATCH') request.isRepeatable = false;
 				const { method } = request;

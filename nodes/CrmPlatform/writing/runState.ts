@@ -22,8 +22,6 @@ interface RunState {
 	/** The header of requests for single records, and of batches. */
 	single?: KeyHeader;
 	batch?: KeyHeader;
-	/** The header of requests to any path. */
-	request?: KeyHeader;
 	/** Number of items in a slice of the input. */
 	size?: number;
 	batchPath?: Pick<BatchDescription, 'path' | 'items'> & {
@@ -72,26 +70,9 @@ export function keyHeaderOf(
 	return pinned(execution, carrier, headerIn(execution, part) ?? notGuaranteed(headerIn(execution, description)));
 }
 
-/**
- * The header for a request to any path.
- *
- * @param declared the header in the description of this request
- * @param usual the header of other requests, which the service may honor here although it does not declare it
- */
-export function requestKeyHeader(
-	execution: Execution,
-	declared: IdempotencyHeader | undefined,
-	usual: IdempotencyHeader | undefined,
-): KeyHeader | undefined {
-	const header = declared && headerIn(execution, declared);
-	// If the service's own description declares no header for this path, none is sent.
-	if (!header && execution.api.isSelfDescribed()) return usual && notGuaranteed(headerIn(execution, usual));
-	return pinned(execution, 'request', header ?? (usual && notGuaranteed(headerIn(execution, usual))));
-}
-
 function pinned(
 	execution: Execution,
-	carrier: 'single' | 'batch' | 'request',
+	carrier: 'single' | 'batch',
 	described: KeyHeader | undefined,
 ): KeyHeader | undefined {
 	const state = runState(execution);
