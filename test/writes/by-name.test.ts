@@ -39,6 +39,15 @@ describe('Create or Update by a name', () => {
 		expect(await called('Twice')).toHaveLength(1);
 	});
 
+	test('repeats each request on its own path', async () => {
+		await sandbox.create('companies', { name: 'Repeated' });
+		const more = { context: {}, executionId: randomUUID(), continueOnFail: true };
+		const again = async () => (await run(byName(), ['Repeated', 'Repeatedly', 'Repeatable'].map((name) => ({ name })), more)).items;
+		await sandbox.faults({ path: '/v1/companies/batch/create', method: 'POST', times: 1, status: 422 });
+		expect((await again()).filter(({ json }) => json.error)).toHaveLength(2);
+		expect((await again()).map(({ json }) => json.upsert_outcome)).toEqual(['updated', 'created', 'created']);
+	});
+
 	test('previews what it would update and create, and writes nothing', async () => {
 		const { id } = await sandbox.create('companies', { name: 'Seen Before', industry: 'food' });
 		await sandbox.clear();
