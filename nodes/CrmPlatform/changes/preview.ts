@@ -16,6 +16,7 @@ import { SkippedItem, type Execution, type SlicedRun, type Write, type Writes } 
 import { writtenFields } from '../reading/exportColumns';
 import { linkedKeys } from '../reading/linkedKeys';
 import { isBlank } from '../values/blank';
+import { writeOrError } from '../writing/batches';
 import { comparison, type Change } from './merge';
 import { reportedRecord, type ReportedChange } from './plan';
 
@@ -65,14 +66,6 @@ export function previewOf(execution: Execution, writes: Writes): SlicedRun {
 			};
 		},
 	};
-}
-
-function writeOrError(writes: Writes, item: number): Write | Error {
-	try {
-		return writes.of(item);
-	} catch (error) {
-		return error as Error;
-	}
 }
 
 /** The records that earlier items would create, by collection, unique field and value. */

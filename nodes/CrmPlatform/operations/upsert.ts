@@ -50,7 +50,7 @@ export function upsert(action: string): Operation {
 				return await upsertByName(execution, { field: name, fields, bodyOf: (item) => evaluated.peek(item), resultFrom });
 			}
 			const matchFor = fieldToMatchOn(execution, column, matching);
-			const repeated = new RepeatedMatches(execution.api.notices);
+			const noteRepeated = repeatedMatches(execution.api.notices);
 			const custom = customKeyOf(name) === undefined ? undefined : await customFieldsOnce(execution.api, collectionPath(execution, 0));
 			const writeOf = (item: number): Write => {
 				const path = collectionPath(execution, item);
@@ -64,7 +64,7 @@ export function upsert(action: string): Operation {
 				const query = { [matching.name]: field };
 				const value = matchValue(field, body) ?? refuse(field);
 				const described = [...fields, ...(custom?.fields ?? [])].find(({ name }) => name === field) ?? fieldNamed(field);
-				repeated.add(item, `${path} ${field} ${matchKey(described, value)}`, value);
+				noteRepeated(item, `${path} ${field} ${matchKey(described, value)}`, value);
 				// Keeps writes in order, also in a service that ignores case without saying so.
 				const match = `${field}=${foldedText(value)}`;
 				return { collection: path, path, body, query, mayExist: true, match, hasOtherNames: column.mayDiffer };
@@ -79,30 +79,27 @@ export function upsert(action: string): Operation {
 	};
 }
 
-/** Tells the user of items that overwrite each other. */
-class RepeatedMatches {
-	private readonly notices: Set<string>;
-	private readonly items = new Map<string, number>();
-	private readonly examples: string[] = [];
-	private count = 0;
-	private notice = '';
-
-	constructor(notices: Set<string>) {
-		this.notices = notices;
-	}
-
-	/** @param match identifies the record */
-	add(item: number, match: string, value: string): void {
-		const earlier = this.items.get(match);
-		this.items.set(match, item);
+/**
+ * Tells the user of items that overwrite each other.
+ *
+ * @returns a function that takes an item, what identifies its record, and the value in it
+ */
+function repeatedMatches(notices: Set<string>): (item: number, match: string, value: string) => void {
+	const items = new Map<string, number>();
+	const examples: string[] = [];
+	let count = 0;
+	let notice = '';
+	return (item, match, value) => {
+		const earlier = items.get(match);
+		items.set(match, item);
 		if (earlier === undefined || earlier === item) return;
-		this.count += 1;
-		if (this.examples.length < maxExamples) this.examples.push(`${earlier} and ${item} (${value})`);
-		this.notices.delete(this.notice);
-		const more = this.count > this.examples.length ? `, and ${this.count - this.examples.length} more` : '';
-		this.notice = `Items with the same value to match on change one record, and the last one wins: ${this.examples.join(', ')}${more}.`;
-		this.notices.add(this.notice);
-	}
+		count += 1;
+		if (examples.length < maxExamples) examples.push(`${earlier} and ${item} (${value})`);
+		notices.delete(notice);
+		const more = count > examples.length ? `, and ${count - examples.length} more` : '';
+		notice = `Items with the same value to match on change one record, and the last one wins: ${examples.join(', ')}${more}.`;
+		notices.add(notice);
+	};
 }
 
 const maxExamples = 5;

@@ -7,20 +7,39 @@ import { getFixed } from '../operations/getFixed';
 import { getMany } from '../operations/getMany';
 import { importRelatedFiles } from '../operations/importRelatedFiles';
 import { everydayType, recordOperations } from '../operations/recordOperations';
+import { sendAndWait } from '../operations/sendAndWait';
 import { sendRequest } from '../operations/sendRequest';
 import { undo } from '../operations/undo';
-import { recordAction } from '../operations/writeRecord';
+import { create, deleteRecord, namedUpdate, recordAction, update } from '../operations/writeRecord';
 import { valuesInOption } from '../parameters/fieldParameters';
 import { pickerProperty } from '../parameters/recordParameters';
 import { erasePerson } from '../person/erasePerson';
 import { exportPerson } from '../person/exportPerson';
 import { deal } from './deal';
 import { message } from './message';
-import { task } from './task';
 import { ticket } from './ticket';
-import { webhookOperations } from './webhook';
 
 const company = everydayType({ name: 'Company', value: 'company', path: '/companies' });
+
+const task = everydayType({ name: 'Task', value: 'task', path: '/tasks' }, [
+	namedUpdate('Complete task', {
+		name: 'Complete',
+		value: 'complete',
+		description: 'Mark a task as completed',
+		leavesTheCrm: false,
+		preset: { status: 'completed' },
+		only: [],
+	}),
+	namedUpdate('Reopen task', {
+		name: 'Reopen',
+		value: 'reopen',
+		description: 'Reopen a closed deal or ticket, or a completed task',
+		leavesTheCrm: false,
+		preset: { status: 'not_started' },
+		only: [],
+	}),
+	sendAndWait(),
+]);
 
 /** In the order of their display names. */
 const everydayRecords: Resource[] = [
@@ -96,6 +115,35 @@ const deliveryOperations = [
 		description: 'Send the event again',
 		leavesTheCrm: false,
 	}),
+];
+
+const webhookOperations = [
+	create('Create webhook'),
+	deleteRecord('Delete webhook'),
+	get('Get webhook'),
+	getMany('Get many webhooks'),
+	recordAction('Recover events of webhook', 'recover', {
+		name: 'Recover Events',
+		value: 'recover',
+		description: 'Redeliver the events that could not be delivered',
+		leavesTheCrm: false,
+		output: null,
+		takesValues: true,
+	}),
+	recordAction('Rotate secret of webhook', 'rotate-secret', {
+		name: 'Rotate Secret',
+		value: 'rotateSecret',
+		description: 'Replace the secret that deliveries are signed with',
+		leavesTheCrm: false,
+	}),
+	recordAction('Send test event to webhook', 'test', {
+		name: 'Send Test Event',
+		value: 'test',
+		description: 'Send a test event to the webhook',
+		leavesTheCrm: false,
+		output: null,
+	}),
+	update('Update webhook'),
 ];
 
 const customFields = recordOperations('custom field');

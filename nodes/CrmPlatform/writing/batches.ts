@@ -43,7 +43,7 @@ export function writeRecords(execution: Execution, { description, of, resultFrom
 		size,
 		atOnce: requestedSize === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
 		read(items): Slice {
-			const writes = items.map((item) => valueOrError(() => of(item)));
+			const writes = items.map((item) => writeOrError({ of }, item));
 			const records = writes.flatMap((write) => (write instanceof Error ? [] : affectedRecords(write, usesBatches)));
 			if (isOncePer) for (const item of items) records.push(`once per ${onceValue(execution, item)}`);
 			return { records: new Set(records), send: sendingOf(items, writes, requestLog, writeTogether) };
@@ -112,9 +112,10 @@ function requestedBatchSize({ n8n }: Execution): number {
 	return readWholeNumber('Batch Size', n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 }) || Infinity;
 }
 
-function valueOrError(read: () => Write): Write | Error {
+/** The write of an item, or why it cannot be sent. */
+export function writeOrError({ of }: Pick<Writes, 'of'>, item: number): Write | Error {
 	try {
-		return read();
+		return of(item);
 	} catch (error) {
 		return error as Error;
 	}
