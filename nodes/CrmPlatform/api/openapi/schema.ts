@@ -26,7 +26,7 @@ function inOnePiece(document: OpenApiDocument, schema: Schema, parts: Map<Schema
 	const resolvedSchema = resolve(document, schema, 'schema');
 	const cachedSchema = flattenedCache.get(resolvedSchema) ?? parts.get(resolvedSchema);
 	if (cachedSchema) return cachedSchema;
-	if (depth > maxDepth) throw ruleBroken(1, 'API description', `Its schemas are nested more than ${maxDepth} levels deep.`);
+	if (depth > maxDepth) throw ruleBroken(18, 'API description', `Its schemas are nested more than ${maxDepth} levels deep.`);
 	// Empty to the schemas it contains, which ends cycles.
 	parts.set(resolvedSchema, {});
 	const flat = (schemas: Schema[] = []) => schemas.map((part) => inOnePiece(document, part, parts, depth + 1));
