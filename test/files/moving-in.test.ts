@@ -51,6 +51,8 @@ test.each<[source: string, unmatched: string[], links: number]>([
 	// A second column of a field, such as a second phone number, goes nowhere.
 	const lost = columns.filter(({ field, why, filled }) => field === null && filled > 0 && !/already$|^The same as/.test(why));
 	expect([...new Set(lost.map(({ column }) => column))].sort()).toEqual(unmatched);
+	const statusColumn = lost.find(({ column }) => column === 'Deal - Status');
+	if (source === 'pipedrive') expect(statusColumn?.why).toBe('Only the CRM fills this field');
 	expect(await everything()).toEqual(before);
 
 	const items = await moveIn(`${source}-1`);

@@ -100,6 +100,7 @@ export function matchColumns(columns: Column[], target: MatchedFields, chosen: C
 	for (const [field, fitting] of columnsOfIds(columns, matches, usual, target)) settle(field, fitting, matches, 'IDs of the other system');
 	for (const [field, fitting] of columnsByUsualName(columns, matches, usual)) settle(field, fitting, matches, 'Usual name of this field');
 	for (const match of matches) {
+		if (match.why === unknownName && target.recordFieldWords && usual.isAmong(match.name, target.recordFieldWords)) Object.assign(match, onlyByService);
 		const suggested = match.why === unknownName ? suggestion(match, target.fields) : undefined;
 		if (suggested && !isTaken(matches, suggested)) match.why += `. Its values look like those of “${suggested.label}”`;
 	}
@@ -176,6 +177,7 @@ function chosenMatch(names: FieldNames, column: string, field: string | undefine
 }
 
 export const unknownName = 'No field has this name';
+const onlyByService = { isReadOnly: true as const, why: 'Only the CRM fills this field' };
 
 /** By the name or label of a field alone. */
 function namedMatch(names: FieldNames, { name, samples }: Column, { recordFieldNames, recordFieldWords }: MatchedFields): Match {
@@ -190,7 +192,7 @@ function namedMatch(names: FieldNames, { name, samples }: Column, { recordFieldN
 	if (typeof meaning === 'object' && meaning.kind === 'json' && isText) return { why: unknownName };
 	if (meaning !== undefined) return { meaning, why: 'Name of this field' };
 	const isReadOnly = recordFieldNames.has(name) || recordFieldWords?.has(wordsOf(name));
-	return isReadOnly === true ? { isReadOnly, why: 'Only the CRM fills this field' } : { why: unknownName };
+	return isReadOnly === true ? onlyByService : { why: unknownName };
 }
 
 /**

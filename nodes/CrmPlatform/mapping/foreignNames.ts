@@ -112,6 +112,11 @@ export class UsualNames {
 		return getOrCreate(this.found, name, () => this.readName(name));
 	}
 
+	/** Whether a name, as exports write it, is among the words of fields. */
+	isAmong(name: string, words: ReadonlySet<string>): boolean {
+		return variantsOf(name, this.words).some((variant) => words.has(wordsOf(variant)));
+	}
+
 	private readName(name: string): Field | undefined {
 		const variants = variantsOf(name, this.words);
 		const found = (names: string[]) => names.flatMap((variant) => this.exactly(variant) ?? []);
