@@ -200,6 +200,10 @@ export const listedRecord = (document: string, { fields }: ListQuery): string =>
 /** Reduces a record to the requested fields, id and object. */
 export function pickFields(record: StoredRecord, fields: string[] | undefined) {
 	if (!fields) return record;
-	const names = new Set(['id', 'object', ...fields]);
-	return Object.fromEntries(Object.entries(record).filter(([name]) => names.has(name)));
+	const picked: Partial<StoredRecord> = {};
+	// A loop, because it runs for 100,000 records.
+	for (const name of Object.keys(record)) {
+		if (name === 'id' || name === 'object' || fields.includes(name)) picked[name] = record[name];
+	}
+	return picked;
 }
