@@ -1,9 +1,9 @@
 import { withoutParameterNames } from '../api/http/path';
 import { findDuplicates } from '../duplicates/findDuplicates';
 import { mergeDuplicates } from '../duplicates/mergeDuplicates';
+import type { PickedField } from '../mapping/pickedFields';
 import type { MenuEntry, Operation, Resource } from '../model';
-import { get } from '../operations/get';
-import { getFixed } from '../operations/getFixed';
+import { get, getFixed } from '../operations/get';
 import { getMany } from '../operations/getMany';
 import { importRelatedFiles } from '../operations/importRelatedFiles';
 import { everydayType, recordOperations } from '../operations/recordOperations';
@@ -15,11 +15,57 @@ import { valuesInOption } from '../parameters/fieldParameters';
 import { pickerProperty } from '../parameters/recordParameters';
 import { erasePerson } from '../person/erasePerson';
 import { exportPerson } from '../person/exportPerson';
-import { deal } from './deal';
 import { message } from './message';
-import { ticket } from './ticket';
 
 const company = everydayType({ name: 'Company', value: 'company', path: '/companies' });
+
+const deal = everydayType({ name: 'Deal', value: 'deal', path: '/deals' }, [
+	recordAction('Lose deal', 'lose', {
+		name: 'Lose',
+		value: 'lose',
+		description: 'Close a deal as lost, with the reason',
+		leavesTheCrm: false,
+		sets: { status: 'lost' },
+		takesValues: true,
+	}),
+	namedUpdate('Move deal to stage', {
+		name: 'Move to Stage',
+		value: 'moveToStage',
+		description: 'Move a deal to another stage, in its own or another pipeline',
+		leavesTheCrm: false,
+		only: [],
+		picked: [
+			{
+				field: 'pipeline_id',
+				name: 'pipelineId',
+				displayName: 'Pipeline',
+				method: 'searchPipelines',
+				isOptional: true,
+				description: 'Narrows the list of stages',
+			},
+			{
+				field: 'stage_id',
+				name: 'stageId',
+				displayName: 'Stage',
+				method: 'searchStages',
+			},
+		],
+	}),
+	recordAction('Reopen deal', 'reopen', {
+		name: 'Reopen',
+		value: 'reopen',
+		description: 'Reopen a closed deal or ticket, or a completed task',
+		leavesTheCrm: false,
+		sets: { status: 'open' },
+	}),
+	recordAction('Win deal', 'win', {
+		name: 'Win',
+		value: 'win',
+		description: 'Close a deal as won',
+		leavesTheCrm: false,
+		sets: { status: 'won' },
+	}),
+]);
 
 const task = everydayType({ name: 'Task', value: 'task', path: '/tasks' }, [
 	namedUpdate('Complete task', {
@@ -39,6 +85,57 @@ const task = everydayType({ name: 'Task', value: 'task', path: '/tasks' }, [
 		only: [],
 	}),
 	sendAndWait(),
+]);
+
+const assignee: PickedField = {
+	field: 'assignee_id',
+	name: 'assigneeId',
+	displayName: 'Assignee',
+	method: 'searchUsers',
+};
+
+const ticket = everydayType({ name: 'Ticket', value: 'ticket', path: '/tickets' }, [
+	namedUpdate('Assign ticket', {
+		name: 'Assign',
+		value: 'assign',
+		description: 'Assign a ticket to a user',
+		leavesTheCrm: false,
+		only: [],
+		picked: [assignee],
+	}),
+	namedUpdate('Change ticket status', {
+		name: 'Change Status',
+		value: 'changeStatus',
+		description: 'Move a ticket to another status',
+		leavesTheCrm: false,
+		only: ['status'],
+		required: ['status'],
+	}),
+	namedUpdate('Close ticket', {
+		name: 'Close',
+		value: 'close',
+		description: 'Close a ticket permanently',
+		leavesTheCrm: false,
+		preset: { status: 'closed' },
+		only: [],
+	}),
+	namedUpdate('Reopen ticket', {
+		name: 'Reopen',
+		value: 'reopen',
+		description: 'Reopen a closed deal or ticket, or a completed task',
+		leavesTheCrm: false,
+		preset: { status: 'open' },
+		only: [],
+	}),
+	namedUpdate('Solve ticket', {
+		name: 'Solve',
+		value: 'solve',
+		description: 'Mark a ticket as solved. The ticket must have an assignee.',
+		leavesTheCrm: false,
+		preset: { status: 'solved' },
+		only: [],
+		picked: [{ ...assignee, isOptional: true }],
+	}),
 ]);
 
 /** In the order of their display names. */
