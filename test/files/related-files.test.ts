@@ -30,8 +30,8 @@ async function moveIn(files: Record<string, string | Buffer>, more: IDataObject 
 
 const related = {
 	'deals.csv': 'Id,Name,AccountId,ContactId\n7,First,2,11\n8,Second,3,\n',
-	'people-1.csv': 'Id,Surname,AccountId\n11,Ada,1\n12,Bea,2\n13,Cleo,4\n',
-	'Accounts.csv': 'Id,Account Name,ParentId,Parent Account ID,Employees\n1,Daughter,,2,\n2,Mother,,,\n3,Wrong,,2,many\n',
+	'people-1.csv': 'Id,Surname,AccountId\n11,Ada,1\n12,Bea,2\n13,Cleo,a1\n',
+	'Accounts.csv': 'Id,Account Name,ParentId,Parent Account ID,Employees\n1,Daughter,,2,\n2,Mother,,,\n3,Wrong,,2,many\nA1,Other,,,\n',
 };
 
 const all = async () => await Promise.all(['companies', 'contacts', 'deals'].map(async (path) => await sandbox.list(path)));
@@ -41,7 +41,7 @@ describe('related files', () => {
 		const preview = await moveIn(related, { preview: true });
 		const { of, text, items } = await moveIn(related);
 		expect(items.map(({ json }) => json.file)).toEqual(['Accounts.csv', 'people-1.csv', 'deals.csv', undefined]);
-		for (const [name, type, created] of [['Accounts.csv', 'Company', 2], ['people-1.csv', 'Contact', 2], ['deals.csv', 'Deal', 1]] as const) {
+		for (const [name, type, created] of [['Accounts.csv', 'Company', 3], ['people-1.csv', 'Contact', 2], ['deals.csv', 'Deal', 1]] as const) {
 			expect(of(name).json).toMatchObject({ record_type: type, created, failed: 1, matched_on: 'external_id' });
 			expect(preview.of(name).json).toMatchObject({ record_type: type, ready: created, failed: 1 });
 		}
@@ -53,9 +53,10 @@ describe('related files', () => {
 		expect(contact).toMatchObject({ last_name: 'Ada', company_id: company!.id });
 		expect(await sandbox.list('deals?external_id=hubspot:7')).toMatchObject([{ company_id: mother!.id, contact_id: contact!.id }]);
 		expect((await text('people-1.csv', 'failed'))[0]).toMatchObject({ Id: '13' });
+		expect(of('people-1.csv').binary!.failed!.fileName).toBe('people-1.failed.csv');
 		expect(of('Accounts.csv').json.links).toMatchObject({ rows: 1, failed: 0 });
 		expect(items.at(-1)!.json.comparison).toEqual([
-			{ record_type: 'Company', files: ['Accounts.csv'], rows: 3, in_crm: 2, missing: 1, extra: 0, different: 0 },
+			{ record_type: 'Company', files: ['Accounts.csv'], rows: 4, in_crm: 3, missing: 1, extra: 0, different: 0 },
 			{ record_type: 'Contact', files: ['people-1.csv'], rows: 3, in_crm: 2, missing: 1, extra: 0, different: 0 },
 			{ record_type: 'Deal', files: ['deals.csv'], rows: 2, in_crm: 1, missing: 1, extra: 0, different: 0 },
 		]);
@@ -74,9 +75,13 @@ describe('related files', () => {
 			if (!path.startsWith('/v1/contacts?')) return;
 			for (const record of body.data as IDataObject[]) if (record.external_id === 'hubspot:11') record.company_id = 'com_other';
 		});
-		const files = { 'people.csv': 'Id,Surname,AccountId\n11,Ada,1\n' };
+		const people = 'Id,Surname,AccountId\n11,Ada,1\n';
+		const files = { 'people.csv': people, 'persons.csv': people, 'leads.csv': 'Surname,Phone,AccountId\nDoe,,1\n' };
 		const { items } = await run({ ...(await setupOf(files)), credential: service.credential });
-		expect(items.at(-1)!.json.comparison).toMatchObject([{ rows: 1, in_crm: 1, missing: 0, extra: 1, different: 1 }]);
+		expect(items.at(-1)!.json.comparison).toMatchObject([
+			{ files: ['people.csv', 'persons.csv'], rows: 1, in_crm: 1, missing: 0, extra: 1, different: 1 },
+			{ files: ['leads.csv'], why: expect.stringContaining('cannot be listed by external ID') as string },
+		]);
 	});
 
 	test('are taken back by the undo that the result names', async () => {

@@ -211,7 +211,7 @@ export class LinkedIds {
 			const id = isName(field, idOrName) ? this.idOf(field, collection, idOrName, owners) : text;
 			if (!this.isMissing(field, collection, String(id))) return id;
 			if (field.part !== undefined) throw new FieldError(field, `“${String(id)}” ${this.partProblem(field, { notFound: true }, owners)}`);
-			throw new FieldError(field, `no record of ${collection} has the ID “${String(id)}”${this.found.sources.has(collection) ? ', here or in the other system' : ''}.`);
+			throw new FieldError(field, `no record of ${collection} has the ${isName(field, idOrName) ? 'name or ID' : 'ID'} “${String(id)}”${this.found.sources.has(collection) ? ', here or in the other system' : ''}.`);
 		});
 	}
 

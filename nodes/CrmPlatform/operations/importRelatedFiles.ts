@@ -13,7 +13,7 @@ import { readBinary } from '../files/binary';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import { readFileRecords, recordsOfList, type FileRecords } from '../files/rows';
 import { identifyingFields, parseName } from '../lookUp/names';
-import { externalId } from '../lookUp/sourceIds';
+import { externalId, sourceId } from '../lookUp/sourceIds';
 import { chosenSource } from '../mapping/chosenNotations';
 import { matchColumns } from '../mapping/columnMatch';
 import { customFieldsIfAny } from '../mapping/acceptedFields';
@@ -23,7 +23,7 @@ import type { Execution, Operation, OutputItem, Resource, Results } from '../mod
 import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, type ChosenFile } from '../parameters/file';
 import { isBlank } from '../values/blank';
 import { readPreview } from '../values/readers';
-import { foldedText } from '../values/foldedText';
+import { normalizedName } from '../values/foldedText';
 import { ExpectedRecords } from '../writing/importCheck';
 import { matchedFields, planColumns, surveyed, type FileSurvey } from '../writing/importColumns';
 import { keyDigest } from '../base/digest';
@@ -87,7 +87,11 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 	const source = chosenSource(n8n);
 	if (source === undefined) throw new Error('Source Name is empty. Enter the system that the files come from, such as hubspot. Nothing was written.');
 	const expected = new Map<string, Set<number>>();
-	const willExist = (collection: string, text: string) => expected.get(collection)?.has(keyDigest(foldedText(parseName(text).name))) === true;
+	// Names agree as in a look-up; the IDs of the other system may differ in case alone.
+	const willExist = (collection: string, text: string) => {
+		const { name } = parseName(text);
+		return [name, sourceId(source, name), nameKey(name)].some((key) => expected.get(collection)?.has(keyDigest(key)));
+	};
 	const chosen = chosenFiles(n8n);
 	const others: Array<InputFile & { json: IDataObject }> = [];
 	const typed: RelatedFile[] = [];
@@ -119,8 +123,8 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 				if (!related.plan.isPreview) return related.check(row, values);
 				related.ids.set(row, String(row));
 				const fullName = [values.first_name, values.last_name].filter((part) => !isBlank(part)).join(' ');
-				const texts = [fullName, ...identifyingFields.map((name) => values[name])].filter((value) => typeof value === 'string');
-				for (const text of texts) names.add(keyDigest(foldedText(text.startsWith(`${source}:`) ? text.slice(source.length + 1) : text)));
+				const keys = identifyingFields.map((field) => (field === externalId.name ? values[field] : nameKey(values[field])));
+				for (const key of [nameKey(fullName), ...keys]) if (!isBlank(key)) names.add(keyDigest(String(key)));
 			},
 			saw(rows) {
 				for (const { row, done } of rows) if (done) related.ids.set(row, done.id);
@@ -130,7 +134,7 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 		const { execution: { resource }, name, why } = related;
 		related.json = { file: name, record_type: resource.name, why, matched_on: plan.matchOn ?? null, ...json };
 		related.files = files;
-		if (plan.matchOn === externalId.name) check.addFile(Number(json.rows) - Number(json.repeated));
+		if (plan.matchOn === externalId.name) check.addFile(Number(json.rows) - (plan.refusesRepeated ? Number(json.repeated) : 0));
 	}
 	for (const [place, related] of ordered.entries()) if (related.lateLinks.length > 0) await link(related, ordered.length + place);
 	const all = [...ordered, ...others.map((other) => ({ ...other, files: {} }))];
@@ -141,14 +145,17 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 
 /** Compares the rows of each record type with the records in the CRM, by their external IDs. */
 async function comparedWithCrm(execution: Execution, source: string, files: RelatedFile[], checks: Map<string, ExpectedRecords>): Promise<IDataObject[]> {
-	const byKey = files.filter(({ plan }) => plan.matchOn === externalId.name);
 	const compared = [...checks].map(async ([collection, check]): Promise<IDataObject[]> => {
-		const ofType = byKey.filter((file) => collectionOf(file) === collection);
-		const counts = ofType.length > 0 ? await check.compared(execution, collection, source) : undefined;
-		return counts ? [{ record_type: ofType[0]!.execution.resource.name, files: ofType.map(({ name }) => name), ...counts }] : [];
+		const ofType = files.filter((file) => collectionOf(file) === collection);
+		const byId = ofType.filter(({ plan }) => plan.matchOn === externalId.name);
+		const counts = byId.length > 0 ? await check.compared(execution, collection, source) : undefined;
+		const outcomes = [[byId, counts ?? notCompared], [ofType.filter((file) => !byId.includes(file)), notCompared]] as const;
+		return outcomes.flatMap(([some, outcome]) => (some.length > 0 ? [{ record_type: some[0]!.execution.resource.name, files: some.map(({ name }) => name), ...outcome }] : []));
 	});
 	return (await Promise.all(compared)).flat();
 }
+
+const notCompared = { why: 'Not compared, because the records of these files cannot be listed by external ID' };
 
 const collectionOf = ({ execution: { resource } }: RelatedFile): string => resource.path.slice(1);
 
@@ -157,7 +164,7 @@ async function link(related: RelatedFile, place: number): Promise<void> {
 	const { execution, plan: first, lateLinks, ids } = related;
 	const base = await planOf(execution, related.item, { operation: 'update', missing: first.missing });
 	const columns = { renamed: [], leftOut: new Set<string>(), table: [] };
-	const plan: ImportPlan = { ...base, columns, place: [related.item, place], planned: first.isPreview ? undefined : related.check, isLinking: true };
+	const plan: ImportPlan = { ...base, columns, place: [related.item, place], name: related.name, planned: first.isPreview ? undefined : related.check, isLinking: true };
 	const { json, files } = await reading(related, async (file) => {
 		async function* rows(): FileRecords['rows'] {
 			for await (const read of file.rows) {
@@ -174,7 +181,7 @@ async function link(related: RelatedFile, place: number): Promise<void> {
 	const { rows, failed, reasons } = json;
 	related.json.links = { rows, failed, reasons };
 	if (Number(failed) === 0 || !files.failed) return;
-	related.files.unlinked = files.failed;
+	related.files.unlinked = { ...files.failed, fileName: files.failed.fileName?.replace(/failed(?=\.\w+$)/, 'unlinked') ?? 'unlinked' };
 	execution.api.notices.add(`${related.name}: ${String(failed)} links to records of the same files lead nowhere. The file “unlinked” has them with the reasons.`);
 }
 
@@ -195,10 +202,12 @@ function inputFiles(n8n: IExecuteFunctions): InputFile[] {
 		...Object.entries(json).flatMap(([name, list]) => (Array.isArray(list) && list.length > 0 && list.every(isObject) ? [{ item, field: name, name, list }] : [])),
 	]);
 	if (files.length > 0) return files;
-	throw new Error('The input has no files, so nothing was written. Connect a node that outputs them, such as Read/Write Files from Disk or a form.');
+	throw new Error('The input has no files, so nothing was written. Connect a node that outputs them, such as Read/Write Files from Disk or a form. If the items are rows of a sheet, put them into one field, such as contacts, with an Aggregate node for each sheet.');
 }
 
 const leftOut = 'Left out by choice.';
+
+const nameKey = (name: unknown): string => (typeof name === 'string' ? `name ${normalizedName(name)}` : '');
 
 /** @param related the collections that have files */
 async function plannedFile(

@@ -94,7 +94,7 @@ export const relatedFilesProperties = (recordTypes: Resource[]): INodeProperties
 						default: '',
 					},
 					{
-						displayName: 'Columns',
+						displayName: 'Exceptions',
 						name: 'columns',
 						type: 'string',
 						typeOptions: { rows: 3 },
@@ -120,7 +120,7 @@ export function chosenFiles(n8n: IExecuteFunctions): Map<string, ChosenFile> {
 	const rows = n8n.getNodeParameter('files.files', 0, []) as Array<{ file?: unknown; kind?: unknown; columns?: unknown }>;
 	return new Map(
 		rows.map(({ file, kind, columns }) => {
-			const pairs = pairsIn('Files → Columns', columns, 'Mobile → phone', true);
+			const pairs = pairsIn('Files → Exceptions', columns, 'Mobile → phone', true);
 			return [String(file ?? '').trim(), { kind: String(kind ?? ''), columns: new Map(pairs.map(([column, field]) => [column, field === '' ? undefined : field])) }];
 		}),
 	);

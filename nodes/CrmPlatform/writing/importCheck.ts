@@ -25,7 +25,7 @@ export class ExpectedRecords {
 		this.fields = fields.slice(0, maxLinks);
 	}
 
-	/** @param rows of a file, without those that repeat a record */
+	/** @param rows of a file, without those that are refused because they repeat a record */
 	addFile(rows: number): void {
 		this.rows += rows;
 	}
@@ -48,7 +48,9 @@ export class ExpectedRecords {
 		const fields = [externalId.name, ...this.fields];
 		const pages = list && pagesOfSource({ api, path: `/v1/${collection}`, list, fields }, source);
 		if (!pages) return undefined;
-		const counts = { rows: this.rows, in_crm: 0, missing: 0, extra: 0, different: 0 };
+		// Several rows may have one ID, in one file or in several.
+		const rows = this.rows - (this.keys.size - this.links.size);
+		const counts = { rows, in_crm: 0, missing: 0, extra: 0, different: 0 };
 		for await (const { records } of pages) {
 			for (const record of records) {
 				const links = this.links.get(keyDigest(String(record.external_id)));
@@ -60,7 +62,7 @@ export class ExpectedRecords {
 				}
 			}
 		}
-		return { ...counts, missing: Math.max(0, this.rows - counts.in_crm) };
+		return { ...counts, missing: Math.max(0, rows - counts.in_crm) };
 	}
 
 	private digestOfLinks(values: IDataObject, fields: string[]): number {

@@ -67,12 +67,14 @@ const leftOutColumns = ['row', 'field', 'value', 'message'] as const;
  * and ignores those of the report.
  *
  * @param columns of a CSV file
+ * @param of the name of the file, if several are imported
  */
-export function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined): ReportFiles {
+export function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined, of = ''): ReportFiles {
+	const prefix = of.replace(/\.\w+(\.gz)?$/i, '.').replace(/[^.]$/, '$&.');
 	const begin = (name: string): OutputFile =>
 		columns
-			? outputFile(n8n, { name: `${name}.csv`, type: 'text/csv' })
-			: outputFile(n8n, { name: `${name}.ndjson`, type: 'application/x-ndjson' });
+			? outputFile(n8n, { name: `${prefix}${name}.csv`, type: 'text/csv' })
+			: outputFile(n8n, { name: `${prefix}${name}.ndjson`, type: 'application/x-ndjson' });
 	const done = begin('done');
 	const failed = begin('failed');
 	let unknown: OutputFile | undefined;
