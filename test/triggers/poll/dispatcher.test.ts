@@ -3,6 +3,8 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import { Dispatcher } from '../../../nodes/CrmPlatform/trigger/poll/dispatcher';
+import { isBehind, nextDue, nextGroups, roomForGroups, startable } from '../../../nodes/CrmPlatform/trigger/poll/groupLedger';
+import type { Outcome } from '../../../nodes/CrmPlatform/trigger/poll/outcome';
 import type { DispatchOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import { type Choice, choiceFor, type Group, type Position, typesToRead } from '../../../nodes/CrmPlatform/trigger/poll/position';
 
@@ -31,24 +33,11 @@ test('a full queue is reported with the name of the trigger, and then no more is
 
 const replacedAt = Date.parse('2026-06-01T12:00:00Z');
 
-const choiceOf = (type: string, more: Partial<Choice> = {}): Choice => ({
-	events: [type],
-	filter: { changedFields: [], equal: {} },
-	shape: 'event',
-	...more,
-});
+const choiceOf = (type: string): Choice => ({ events: [type], filter: { changedFields: [], equal: {} }, shape: 'event' });
 
 const positionOf = (more: Partial<Position> = {}): Position => ({
-	account: 'acc',
-	start: 'now',
-	since: '',
-	choice: choiceOf('deal.won'),
-	replaced: [],
-	begun: 0,
-	sequence: 1_000,
-	at: '2026-06-01T00:00:00.000Z',
-	open: [],
-	...more,
+	account: 'acc', start: 'now', since: '', choice: choiceOf('deal.won'), replaced: [], begun: 0, sequence: 1_000,
+	at: '2026-06-01T00:00:00.000Z', open: [], ...more,
 });
 
 const event = (sequence: number, ms: number, type = 'deal.won') =>
@@ -84,5 +73,58 @@ describe('After the user has replaced a choice, an event', () => {
 			'contact.*', 'deal.won', 'ticket.solved',
 		]);
 		expect(typesToRead(positionOf())).toEqual(['deal.won']);
+	});
+});
+
+describe('The ledger of open groups', () => {
+	const ledgerOf = (open: Group[], due?: number): Parameters<typeof startable>[0] =>
+		({ open, waits: new Map(due === undefined ? [] : [['d', { due, failedReadings: 0, isReported: false }]]), isOutageReported: false });
+
+	test.each<[Outcome, Partial<Group>, Partial<DispatchOptions>, unknown]>([
+		['succeeded', {}, {}, 'done'],
+		['failed', {}, { doneWhen: 'ended' }, 'done'],
+		['failed', { attempt: 2 }, {}, [3, 0, 10_000]],
+		['failed', { attempt: 3 }, {}, 'set aside'],
+		['failed', { attempt: 12 }, { attempts: 20 }, [13, 0, 300_000]],
+		['unknown', {}, {}, [2, 0, 0]],
+		['unknown', {}, { afterCrash: 'setAside' }, 'set aside'],
+		['unknown', { isReread: true }, {}, 'done'],
+		['rejected by n8n', {}, {}, [1, 0, 5_000]],
+		['ended before its first node', { unbegun: 1 }, {}, [1, 2, 10_000]],
+		['ended before its first node', { unbegun: 9 }, {}, 'set aside'],
+	])('after “%s”, for %j with %j: %j', (outcome, group, more, expected) => {
+		const open = [groupOf('other'), { ...groupOf('a'), ...group }];
+		const settled = { is: 'settled', name: 'a', outcome, wasEmitted: false } as const;
+		const { ledger, effects } = nextGroups(ledgerOf(open), settled, { ...options, ...more }, 1_000);
+		const [other, after] = ledger.open;
+		const ended = effects.length > 0 ? 'set aside' : 'done';
+		expect(other).toBe(open[0]);
+		expect(after ? [after.attempt, after.unbegun, ledger.waits.get('a')!.due - 1_000] : ended).toEqual(expected);
+	});
+
+	test('starts groups of one record one after the other, and has room for fifty events', () => {
+		const open = ['a1', 'b1', 'c2', 'd3'].map((text) => ({ ...groupOf(text.charAt(0)), records: [text.charAt(1)] }));
+		const ledger = ledgerOf(open, 7);
+		const names = (now: number, running = '') => startable(ledger, (name) => name === running, now).map(({ name }) => name).join('');
+		expect([names(6), names(7), names(7, 'a')]).toEqual(['ac', 'acd', 'cd']);
+		expect(open.map((group) => isBehind(group, ledger))).toEqual([false, true, true, true]);
+		expect([nextDue(ledger, 6), nextDue(ledger, 7)]).toEqual([7, Infinity]);
+		const rooms = [[0, 0, 1], [0, 25, 1], [0, 26, 1], [499, 0, 1], [500, 0, 1], [0, 1, 100], [0, 2, 100]];
+		expect(rooms.map(([full = 0, ready = 0, size = 0]) => roomForGroups(full, ready, size))).toEqual([50, 25, 0, 1, 0, 1, 0]);
+	});
+
+	test('reads a group four times, reports it once, and then starts it without what cannot be read', () => {
+		const group = { ...groupOf('a'), ids: ['a', 'b'], records: ['1', '2'], sequences: [1, 2], timestamps: ['x', 'y'] };
+		let ledger = ledgerOf([group]);
+		const read = (isStarted?: boolean) => {
+			const failures = [{ ids: ['b'], error: new Error('away'), isFinal: false }];
+			const step = nextGroups(ledger, { is: 'read', name: 'a', failures, ...(isStarted !== undefined && { isStarted }) }, options, 0);
+			ledger = step.ledger;
+			return [...step.effects.map((effect) => effect.do), ledger.waits.get('a')?.due];
+		};
+		expect([read(), read(), read(), read()]).toEqual([[5_000], [10_000], [20_000], ['report unread', 'seek', 20_000]]);
+		expect(read(false)).toEqual(['start', undefined]);
+		expect(ledger.open.map(({ ids, records }) => [ids, records])).toEqual([[['a'], ['1']], [['b'], ['2']]]);
+		expect([...ledger.waits.values()]).toEqual([{ due: 40_000, failedReadings: 4, isReported: false }]);
 	});
 });

@@ -80,26 +80,6 @@ test('an event whose executions fail is started as often as chosen, then set asi
 	expect(n8n.reported.join()).toMatch(/The event evt_\w+ was set aside: 3 executions failed/);
 });
 
-test('events of one record start one after the other', async () => {
-	const underWay = new Set<string>();
-	let overlapped = 0;
-	const execute = async ([item]: IDataObject[]) => {
-		const id = String(((item!.data as IDataObject).object as IDataObject).id);
-		if (underWay.has(id)) overlapped += 1;
-		underWay.add(id);
-		await sleep(3);
-		underWay.delete(id);
-		return 'success' as const;
-	};
-	const n8n = await publish({ events: ['contact.*'] }, { execute });
-	const contact = await sandbox.create('contacts', { last_name: 'Moreno' });
-	for (const job_title of ['a', 'b', 'c', 'd']) {
-		await sandbox.call('PATCH', `/v1/contacts/${contact.id}`, { job_title });
-	}
-	await until(() => n8n.ids().length >= 5);
-	expect(overlapped).toBe(0);
-});
-
 const ofWorkers = { onlyAnswers: true };
 
 test('a worker that ends before n8n listens for it does not hold up later events', async () => {

@@ -76,16 +76,6 @@ test('a date in the future starts nothing that happens before it', async () => {
 	expect(started()).toEqual(['e3']);
 });
 
-test('a part of a group that cannot be read delays no other record', async () => {
-	const { clock, happen, chooseCurrent, publish, started } = await pollWorld();
-	await publish(chooseCurrent({ groupSize: 3 }, (id) => (id === 'r1' ? '500' : undefined)));
-	happen('r0', 'r1', 'r2');
-	await clock.advance(300_000);
-	happen('r0', 'r2', 'r9');
-	await clock.advance(600_000);
-	expect(started()).toEqual(['e2,e4', 'e5,e6,e7']);
-});
-
 test('events with ids that a restored service had assigned before start', async () => {
 	const { clock, service, happen, choose, publish, started } = await pollWorld();
 	await publish(choose());

@@ -38,13 +38,8 @@ describe('A trigger is not published with a value that its parameter does not of
 });
 
 test('text from an expression counts as the choice it names', () => {
-	const parameters = {
-		doneWhen: 'Succeeded',
-		attempts: '7',
-		grouping: 'group',
-		groupSize: '50',
-		options: { afterCrash: 'setaside', atOnce: '9', interval: '60' },
-	};
+	const options = { afterCrash: 'setaside', atOnce: '9', interval: '60' };
+	const parameters = { doneWhen: 'Succeeded', attempts: '7', grouping: 'group', groupSize: '50', options };
 	expect(changeChoice(parameters)).toMatchObject({
 		doneWhen: 'succeeded', attempts: 7, groupSize: 50, afterCrash: 'setAside', atOnce: 9, interval: 60_000,
 	});
@@ -61,14 +56,7 @@ test.each(['deal.won, deal.lost', '["deal.won", "deal.lost"]'])('the text %s fro
 
 test('a blank is the choice that the form shows', () => {
 	expect(changeChoice({ attempts: '', options: { afterCrash: '', atOnce: '', interval: '' } })).toEqual({
-		source: 'events',
-		start: '',
-		since: '',
-		doneWhen: 'started',
-		attempts: 3,
-		afterCrash: 'startAgain',
-		atOnce: 5,
-		groupSize: 1,
+		source: 'events', start: '', since: '', doneWhen: 'started', attempts: 3, afterCrash: 'startAgain', atOnce: 5, groupSize: 1,
 		interval: 15_000,
 	});
 });
