@@ -126,5 +126,6 @@ describe('The ledger of open groups', () => {
 		expect(read(false)).toEqual(['start', undefined]);
 		expect(ledger.open.map(({ ids, records }) => [ids, records])).toEqual([[['a'], ['1']], [['b'], ['2']]]);
 		expect([...ledger.waits.values()]).toEqual([{ due: 40_000, failedReadings: 4, isReported: false }]);
+		expect(isBehind(groupOf('c'), { ...ledger, open: [ledger.open[1]!, groupOf('c')] })).toBe(false);
 	});
 });
