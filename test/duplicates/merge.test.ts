@@ -18,8 +18,8 @@ const links = (id: string) => [{ resource: 'contacts', id }];
 describe('a merge of two contacts', () => {
 	test('moves values, unique values and every link to the survivor, and an undo takes it back', async () => {
 		const company = await add('companies', { name: 'Engines' });
-		const survivor = await add('contacts', { last_name: 'King', phone: '+442071838750', tag_ids: [] });
-		const unique = { email: 'ada@king.example', external_id: 'ada' };
+		const survivor = await add('contacts', { last_name: 'King', phone: '+442071838750', job_title: 'Analyst', tag_ids: [] });
+		const unique = { email: 'ada@king.example', external_id: 'ada', job_title: 'Countess' };
 		const loser = await add('contacts', { first_name: 'Ada', last_name: 'King', phone: '+442071838751', company_id: company.id, ...unique });
 		await add('custom-fields', {
 			resource: 'deals', key: 'referrer', label: 'Referrer', type: 'reference', reference_resource: 'contacts',
@@ -43,7 +43,8 @@ describe('a merge of two contacts', () => {
 		await sandbox.clear();
 		const preview = await merge([[survivor.id, loser.id]], { preview: true });
 		expect(await sandbox.writes()).toEqual([]);
-		expect(preview.items).toMatchObject([{ result: 'to_be_merged', id: survivor.id, deleted: [loser.id], reason: null }]);
+		expect(preview.items).toMatchObject([{ result: 'to_be_merged', id: survivor.id, deleted: [loser.id], deleted_names: ['Ada King'], reason: null }]);
+		expect(preview.items[0]!.not_kept).toEqual([{ field: 'job_title', id: loser.id, value: 'Countess' }]);
 
 		const { items } = await merge([[survivor.id, loser.id]], {}, { executionId: 'm1' });
 		expect(items).toMatchObject([{ result: 'merged', id: survivor.id, deleted: [loser.id] }]);

@@ -24,7 +24,7 @@ import { requireDescribed } from '../writing/requireWrite';
 import { fieldRules, maxMerged, mergePreview, mergeProperties, survivorRule } from './duplicatesForm';
 import { changedAt, readGroups, type DuplicateGroup, type RefusedGroup, type SurvivorRule } from './groups';
 import { linkingCollections, recordsLinkingTo, withLinksMoved, type LinkingCollection } from './linkingRecords';
-import { mergedFields, mergedValues, ruleNames, type Rule } from './mergedValues';
+import { mergedFields, mergedValues, ruleNames, valuesNotKept, type Rule } from './mergedValues';
 
 /** @param linkingTypes the record types whose links move to the survivor */
 export function mergeDuplicates(linkingTypes: Resource[]): Operation {
@@ -35,7 +35,7 @@ export function mergeDuplicates(linkingTypes: Resource[]): Operation {
 			type: 'object',
 			properties: {
 				result: { type: 'string' }, id: { type: 'string' }, name: { type: 'string' }, deleted: { type: 'array' }, deleted_names: { type: 'array' },
-				changes: { type: 'array' }, links: { type: 'array' }, reason: { type: 'string' },
+				changes: { type: 'array' }, not_kept: { type: 'array' }, links: { type: 'array' }, reason: { type: 'string' },
 			},
 		},
 		prepare: (execution) => ({
@@ -51,6 +51,7 @@ interface Merging extends DuplicateGroup {
 	/** The values that the survivor gets at once: those that must be unique are free when their holder is gone. */
 	values: IDataObject;
 	changes: Change[];
+	lost: ReturnType<typeof valuesNotKept>;
 	links: Array<{ collection: string; id: string; name: string | null; field: string }>;
 	/** Why the rest of it was not done. */
 	stopped?: string | Error;
@@ -83,7 +84,8 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 		if ('refusal' in group) return [];
 		const values = mergedValues(written.filter(({ isUnique }) => !isUnique), ranked([group.survivor, ...group.losers]), target);
 		const changes = [values, uniqueOf(group)].flatMap((merged) => compare.difference(group.survivor, merged).changes);
-		return [{ ...group, values, changes, links: [] }];
+		const lost = valuesNotKept(written, ranked([group.survivor, ...group.losers, ...group.deleted]), { ...values, ...uniqueOf(group) });
+		return [{ ...group, values, changes, lost, links: [] }];
 	});
 	await stopCircles(collection, mergings, fields.filter(({ name, collection: linked }) => linked === target && name.startsWith('parent')));
 	const count = mergings.reduce((sum, { losers }) => sum + losers.length, 0);
@@ -279,9 +281,9 @@ class Merger {
 	}
 }
 
-const refused = ({ ids, refusal }: RefusedGroup): IDataObject => ({ result: 'refused', id: null, name: null, deleted: [], deleted_names: [], changes: [], links: [], reason: refusal, ids });
+const refused = ({ ids, refusal }: RefusedGroup): IDataObject => ({ result: 'refused', id: null, name: null, deleted: [], deleted_names: [], changes: [], not_kept: [], links: [], reason: refusal, ids });
 
-function outcomeOf({ survivor, losers, deleted, changes, links, stopped, writtenFields }: Merging, isPreview: boolean): IDataObject | Error {
+function outcomeOf({ survivor, losers, deleted, changes, lost, links, stopped, writtenFields }: Merging, isPreview: boolean): IDataObject | Error {
 	if (stopped instanceof Error) return stopped;
 	const isDone = losers.length === 0 && (isPreview ? changes.length + links.length === 0 : writtenFields === undefined);
 	const gone = [...new Map([...deleted, ...(isPreview ? losers : [])].map((record) => [record.id, record])).values()];
@@ -293,6 +295,7 @@ function outcomeOf({ survivor, losers, deleted, changes, links, stopped, written
 		deleted: gone.map(({ id }) => id),
 		deleted_names: gone.map((record) => recordName(record) ?? null),
 		changes: changes.map((change) => (isPreview || writtenFields?.has(change.field) ? change : { ...change, kept: true })) as unknown as IDataObject[],
+		not_kept: lost as unknown as IDataObject[],
 		links,
 		reason: stopped ?? null,
 	};

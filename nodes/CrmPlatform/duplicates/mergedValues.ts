@@ -82,6 +82,20 @@ export function mergedValues(fields: MergedField[], records: MergedRecord[], tar
 	return values;
 }
 
+/** The single values of the other records that the survivor does not get. */
+export function valuesNotKept(fields: MergedField[], [, ...others]: MergedRecord[], values: IDataObject): Array<{ field: string; id: string; value: unknown }> {
+	return fields.flatMap(({ name }) => {
+		// A second phone number stays in the list of all.
+		const list = fieldValue(values, listNameOf({ name }));
+		const kept = new Set([fieldValue(values, name), ...(Array.isArray(list) ? list.map(entryValue) : [])].map(canonicalText));
+		return others.flatMap(({ record }) => {
+			const value = fieldValue(record, name);
+			const isLost = !isUnset(value) && typeof value !== 'object' && !kept.has(canonicalText(value));
+			return isLost ? [{ field: name, id: record.id, value }] : [];
+		});
+	});
+}
+
 /** A text with the external IDs of records, each once. */
 function withIds(text: unknown, records: MergedRecord[]): string {
 	const ids = records.flatMap(({ record }) => (isUnset(record[externalId.name]) ? [] : [String(record[externalId.name])]));
