@@ -35,7 +35,7 @@ describe('Send and Wait for Approval', () => {
 		const execution = await ask();
 		await call('DELETE', `/v1/tasks/${String((await newest()).id)}`, undefined, at.person);
 		await decided(execution);
-		expect(execution.output()).toMatchObject([{ data: { approved: false, outcome: 'deleted' } }]);
+		expect(execution.output()).toMatchObject([{ data: { approved: false, outcome: 'declined' } }]);
 	});
 
 	test.each([403, 410])('opening the link approves nothing; n8n then reads the task', async (status) => {

@@ -14,7 +14,7 @@ import { NoEventLog, openEventLog } from '../log/eventLog';
 import { compareInstants } from '../values/dates';
 
 /** The outcome of a request for approval. */
-type ApprovalOutcome = 'approved' | 'changed' | 'deleted' | 'expired';
+type ApprovalOutcome = 'approved' | 'changed' | 'declined' | 'expired';
 
 const storedRequest = z.object({
 	taskId: z.string(),
@@ -62,7 +62,7 @@ export async function answerInCrm(api: Connection, request: ApprovalRequest, now
 	const task = await findRecord(api, tasksPath + path`/${request.taskId}`);
 	if (task && idText(task.id) !== request.taskId) throw new Error('The CRM returned a different task.');
 	const isOver = now >= Date.parse(request.until);
-	if (!task || (task.deleted_at ?? null) !== null) return { outcome: 'deleted' };
+	if (!task || (task.deleted_at ?? null) !== null) return { outcome: 'declined' };
 	if (task.status !== 'completed') return isOver ? { outcome: 'expired' } : {};
 	// The CRM may call late about a task that was completed in time.
 	if (isOver && !(Date.parse(String(task.completed_at)) <= Date.parse(request.until))) return { outcome: 'expired' };
@@ -184,7 +184,7 @@ const stillOpen = 'Nothing is decided yet. Complete the task in the CRM to appro
 const pageTexts: Record<NonNullable<ApprovalAnswer['outcome']>, string> = {
 	approved: 'Approved. The workflow continues.',
 	changed: 'Declined: the title or the text of the task was changed after the request.',
-	deleted: 'Declined: the task was deleted.',
+	declined: 'Declined: the task was deleted.',
 	expired: 'Too late: the time to answer has passed, so the request counts as declined.',
 };
 
