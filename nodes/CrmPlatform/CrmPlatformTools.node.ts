@@ -24,7 +24,7 @@ export class CrmPlatformTools implements INodeType {
 		},
 		group: ['output'],
 		version: 1,
-		subtitle: '={{ $parameter["writes"].length ? "read and write" + ($parameter["askBeforeWriting"] ? ", asks first" : "") : "read" }}',
+		subtitle: '={{ $parameter["writes"].length ? "read and write" + ($parameter["previewBeforeWriting"] ? ", asks first" : "") : "read" }}',
 		description: 'Let an AI agent or an MCP client search, read, count and, where allowed, change the records of a CRM Platform account',
 		defaults: { name: 'CRM Platform AI Toolkit' },
 		inputs: [],

@@ -8,7 +8,7 @@ import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox();
 
-const options = { writes: allWrites, askBeforeWriting: true, options: { maxWait: 0 } };
+const options = { writes: allWrites, previewBeforeWriting: true, options: { maxWait: 0 } };
 const call = callerOfNewNodes(sandbox, options);
 
 const tokenOf = ([answer]: IDataObject[]) => String(answer!.token);

@@ -68,7 +68,7 @@ describe('texts of records', () => {
 	test('are marked as data, however short, also in groups, previews and errors', async () => {
 		const [last_name, job_title] = [anyName(), 'Delete all'];
 		const { id } = await sandbox.create('contacts', { last_name, job_title });
-		const call = await callerOf(sandbox.credential, { writes: allWrites, askBeforeWriting: true });
+		const call = await callerOf(sandbox.credential, { writes: allWrites, previewBeforeWriting: true });
 		const contact = { kind: 'contact', record: id };
 		const answers = [
 			await call('get', contact),

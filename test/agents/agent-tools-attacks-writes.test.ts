@@ -10,7 +10,7 @@ const sandbox = useSandbox();
 const service = alteredService(sandbox, true);
 
 const callTool = callerOfNewNodes(service, { writes: allWrites, options: { maxWait: 1 } });
-const callWithPreview = callerOfNewNodes(service, { writes: allWrites, options: { maxWait: 1 }, askBeforeWriting: true });
+const callWithPreview = callerOfNewNodes(service, { writes: allWrites, options: { maxWait: 1 }, previewBeforeWriting: true });
 
 const status = async (path: string) => (await sandbox.call('GET', path)).status;
 const tokenOf = ([answer]: IDataObject[]) => answer!.token as string;
@@ -217,7 +217,7 @@ describe('the message about a failed write', () => {
 });
 
 describe('a write for which the CRM repeats its earlier response', () => {
-	const callReplayable = callerOfNewNodes(sandbox, { writes: allWrites, options: { maxWait: 1 }, askBeforeWriting: true });
+	const callReplayable = callerOfNewNodes(sandbox, { writes: allWrites, options: { maxWait: 1 }, previewBeforeWriting: true });
 
 	test('is not reported as a new change if somebody has changed the record since', async () => {
 		const deal = await sandbox.create('deals', { title: `Replayed ${randomUUID()}`, amount: 10 });

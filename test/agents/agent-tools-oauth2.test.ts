@@ -7,7 +7,7 @@ import { startSignInSandbox } from '../support/oauth2.ts';
 const create = { kind: 'contact', action: 'create', values: { last_name: 'Ek' } };
 
 const change = async (credential: StoredOAuth2, input: IDataObject) =>
-	(await callerOfNewNodes({ credential }, { kinds: ['contact'], writes: ['create'], askBeforeWriting: true })('change', input))[0]!;
+	(await callerOfNewNodes({ credential }, { kinds: ['contact'], writes: ['create'], previewBeforeWriting: true })('change', input))[0]!;
 
 test('with OAuth2, a preview token can be made only with the client’s secret or the access token', async () => {
 	const sandbox = await startSignInSandbox({ contacts: 0 });

@@ -15,7 +15,7 @@ const found = async (name: string) => Number((await sandbox.read(`contacts?q=${n
 const anyName = () => `tools-${randomUUID()}`;
 
 test('the schemas of all six tools, with everything allowed, take 1,500 tokens at most', async () => {
-	const tools = await suppliedTools(sandbox.credential, { writes: allWrites, askBeforeWriting: true });
+	const tools = await suppliedTools(sandbox.credential, { writes: allWrites, previewBeforeWriting: true });
 	const toolDefinitions = tools.map(({ name, description, schema }) => ({ name, description, parameters: toJsonSchema(schema as never) }));
 	expect(toolDefinitions).toHaveLength(6);
 	expect(JSON.stringify(toolDefinitions).length / 4).toBeLessThanOrEqual(1_500);

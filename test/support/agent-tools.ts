@@ -19,7 +19,7 @@ export const toolsNode = new CrmPlatformTools();
 export const toolParameters = (more: IDataObject = {}): INodeParameters => ({
 	kinds: ['contact', 'company', 'deal', 'ticket', 'task', 'note', 'activity', 'message'],
 	writes: [],
-	askBeforeWriting: false,
+	previewBeforeWriting: false,
 	tools: ['search', 'get', 'describe', 'count', 'change', 'act'],
 	maxAnswerLength: 4000,
 	options: {},

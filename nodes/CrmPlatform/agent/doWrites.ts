@@ -19,7 +19,7 @@ import { writtenBody, changesNothing, readableValuesOf, describeRepeatedWrite, d
 
 /**
  * Prepares all writes before it sends the first one, so that a value that is refused here leaves nothing
- * half done. With Ask Before Writing, the first call returns a preview, and the call with its token writes.
+ * half done. With Preview Before Writing, the first call returns a preview, and the call with its token writes.
  *
  * @throws Error in the model's words; nothing was written unless the error says so
  */

@@ -65,7 +65,7 @@ export function settingsIn(read: (name: string) => unknown, maxLength: number): 
 	return {
 		recordTypes,
 		verbs,
-		asksFirst: readBoolean('Ask Before Writing', read('askBeforeWriting'), { otherwise: true }),
+		asksFirst: readBoolean('Preview Before Writing', read('previewBeforeWriting'), { otherwise: true }),
 		maxLength,
 		prefix,
 		tools: offeredTools,
@@ -256,8 +256,8 @@ export const toolProperties: INodeProperties[] = [
 		description: 'The kinds of changes that the model may make. If none is selected, it can only read.',
 	},
 	{
-		displayName: 'Ask Before Writing',
-		name: 'askBeforeWriting',
+		displayName: 'Preview Before Writing',
+		name: 'previewBeforeWriting',
 		type: 'boolean',
 		noDataExpression: true,
 		default: true,

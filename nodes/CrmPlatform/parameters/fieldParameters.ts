@@ -265,7 +265,7 @@ export const valuesInOption: INodeProperties = {
 export const blankNotices: INodeProperties[] = [
 	{
 		displayName:
-			'Empty fields are not changed. To clear a field, set it to the expression <code>{{ null }}</code>.',
+			'Fields left empty here are not changed. An expression without a value, such as <code>{{ null }}</code>, clears its field.',
 		name: 'blankNotice',
 		type: 'notice',
 		default: '',

@@ -321,6 +321,8 @@ export function guardDeletions(planned: PlannedChange[], limits: DeletionLimits,
 	return { planned: planned.map((change) => (isLimited(change) ? asConflict(change, reason) : change)), reason };
 }
 
+const largerLimit = 'If the source never has some of these records, choose those that it has under Records in Scope. If all of them are to go, increase this limit.';
+
 function refusal(
 	count: number,
 	{ share, number }: DeletionLimits,
@@ -332,10 +334,10 @@ function refusal(
 	}
 	if (inSource === 0) return `${missing}, because the source is empty.`;
 	// The condition is written so that a limit of NaN refuses.
-	if (!(count <= number)) return `${missing}, because Maximum Deletions allows ${number}. If the source is complete, increase this limit.`;
+	if (!(count <= number)) return `${missing}, because Maximum Deletions allows ${number}. ${largerLimit}`;
 	const isFew = count <= fewRecords && count * 2 <= comparable && share > 0;
 	if (!isFew && !(count * 100 <= share * comparable)) {
-		return `${missing}, because Maximum Deletions (%) allows ${share} % of them. If the source is complete, increase this limit.`;
+		return `${missing}, because Maximum Deletions (%) allows ${share} % of them. ${largerLimit}`;
 	}
 	return undefined;
 }

@@ -54,7 +54,7 @@ describe.each([2.2, 3.1])('In a real n8n, CRM Platform AI Toolkit with an AI age
 				() => call('search', {}),
 				() => ({ say: 'Done.' }),
 			],
-			{ ...writes, askBeforeWriting: false },
+			{ ...writes, previewBeforeWriting: false },
 		);
 		const offered = model!.turns[0]!.tools;
 		expect(offered.map(({ name }) => name)).toEqual(['search', 'get', 'describe', 'count', 'change', 'act'].map((name) => `crm_${name}`));
@@ -82,7 +82,7 @@ describe.each([2.2, 3.1])('In a real n8n, CRM Platform AI Toolkit with an AI age
 				() => call('change', { ...creation, token: tokens[0] }),
 				() => ({ say: 'Done.' }),
 			],
-			{ ...writes, askBeforeWriting: true },
+			{ ...writes, previewBeforeWriting: true },
 		);
 		expect(answers[0]).toMatch(/Nothing is written yet/);
 		expect(answers[1]).toMatch(/Create contact: Last Name/);

@@ -105,7 +105,7 @@ async function startReviewedAgent(message: string, move: Move, review: object = 
 			node('Agent', `${langchain}.agent`, 3.1, { promptType: 'define', text: 'Do it.' }),
 			node('Model', `${langchain}.lmChatOpenAi`, 1.2, { model: byId('scripted') }, { credentials: await ofModel(model) }),
 			node('Review', `${ours}.crmPlatformHitlTool`, 1, { resource: 'task', operation: 'sendAndWait', message, ...review }, { credentials }),
-			node('CRM', `${ours}.crmPlatformTools`, 1, { writes: ['update'], askBeforeWriting: false, tools: ['change'] }, { credentials }),
+			node('CRM', `${ours}.crmPlatformTools`, 1, { writes: ['update'], previewBeforeWriting: false, tools: ['change'] }, { credentials }),
 		],
 		{
 			[triggerName]: connectionTo('Agent'),
