@@ -87,10 +87,10 @@ export function valuesNotKept(fields: MergedField[], [, ...others]: MergedRecord
 	return fields.flatMap(({ name }) => {
 		// A second phone number stays in the list of all.
 		const list = fieldValue(values, listNameOf({ name }));
-		const kept = new Set([fieldValue(values, name), ...(Array.isArray(list) ? list.map(entryValue) : [])].map(canonicalText));
+		const keptValues = new Set([fieldValue(values, name), ...(Array.isArray(list) ? list.map(entryValue) : [])].map(canonicalText));
 		return others.flatMap(({ record }) => {
 			const value = fieldValue(record, name);
-			const isLost = !isUnset(value) && typeof value !== 'object' && !kept.has(canonicalText(value));
+			const isLost = !isUnset(value) && typeof value !== 'object' && !keptValues.has(canonicalText(value));
 			return isLost ? [{ field: name, id: record.id, value }] : [];
 		});
 	});
