@@ -31,7 +31,10 @@ export class Identifiers {
 		this.values = [...new Set([...emails, ...phones, ...names.slice(0, 1)])];
 		this.patterns = [
 			...emails.map((email) => pattern(escaped(email), '[\\w.+-]', '[\\w-]|\\.\\w')),
-			...phones.map((phone) => pattern(`(?:(?:[+\uff0b]|00)${separators}*)?${[...phone.replace(/\D/g, '')].map(anyDigit).join(`${separators}*`)}`, '\\d', '\\d')),
+			...phones.map((phone) => pattern(`(?:${international}${separators}*)?${digitsOf(phone)}`, '\\d', '\\d')),
+			// As it is dialed within the country; the same digits after another country code are another number.
+			...phones.filter((phone) => countryCode.test(phone)).map((phone) => phone.replace(countryCode, '').replace(/\D/g, '')).filter((digits) => digits.length > 7)
+				.map((digits) => pattern(`(?:[018]${separators}*)?${digitsOf(digits)}`, `\\d|${international}(?:\\d|${separators}){0,20}`, '\\d')),
 			...names.map((name) => pattern(visibleText(name).split(' ').map(escaped).join(`(?:[\\s,]|${markup})+`), '\\p{L}', '\\p{L}')),
 		];
 	}
@@ -58,9 +61,16 @@ export class Identifiers {
 const markup = '&nbsp;|<[^<>]{0,200}>';
 /** What people and programs write between the digits of a phone number; `(0)` is dialed only within a country. */
 const separators = `(?:\\(0\\)|[\\s().\\/\u00ad\u2010-\u2015\u2060\u200b\u2212-]|${markup})`;
-/** A digit, also as wide as a Chinese character. */
-const anyDigit = (digit: string): string => `[${digit}${String.fromCodePoint(0xff10 + Number(digit))}]`;
+/** What stands before a country code. */
+const international = '(?:[+\uff0b]|(?<!\\d)00)';
+/** A country code has one, two or three digits, as its first ones say. */
+const countryCode = /^\+(?:[17]|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})/;
+/** A digit, also as wide as a Chinese character, or in the two Arabic scripts. */
+const anyDigit = (digit: string): string => `[${[0x30, 0xff10, 0x660, 0x6f0].map((zero) => String.fromCodePoint(zero + Number(digit))).join('')}]`;
+const digitsOf = (phone: string): string => [...phone.replace(/\D/g, '')].map(anyDigit).join(`${separators}*`);
 
-const escaped = (text: string): string => text.normalize('NFC').replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+/** Editors replace apostrophes and hyphens by others. */
+const escaped = (text: string): string => text.normalize('NFC').replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
+	.replace(/['\u2019\u02bc]/g, '(?:[\'\u2019\u02bc]|&(?:#0?39|#x27|apos|rsquo);)').replace(/[-\u2010\u2011]/g, '[-\u2010\u2011]');
 
 const pattern = (text: string, notBefore: string, notAfter: string): RegExp => new RegExp(`(?<!${notBefore})${text}(?!${notAfter})`, 'giu');
