@@ -145,6 +145,13 @@ describe('related files', () => {
 		expect(written.map(({ custom_fields: fields }) => fields.customer).sort()).toEqual(ids.sort());
 	});
 
+	test('fail as a whole if the credential cannot read the records that they link to', async () => {
+		const setup = { ...(await setupOf({ 'contacts.csv': 'Surname,Owner,Company\nA,Ann Smith,\nB,,\n' })), credential: service.credential };
+		service.alter({ request: ({ url }) => (url.pathname === '/v1/users' ? { status: 403, body: '{"code":"forbidden"}' } : undefined) });
+		await expect(run(setup)).rejects.toMatchObject({ httpCode: '403' });
+		service.alter({});
+	});
+
 	test('need the name of their system, and at least one file', async () => {
 		expect((await failure(await setupOf(related, { sourceName: '' }))).message).toContain('Source Name is empty');
 		expect((await failure(await setupOf({}))).message).toContain('The input has no files');

@@ -5,6 +5,7 @@ import { getOrCreate } from '../base/maps';
 import type { Connection } from '../api/connection';
 import { asSentence } from '../api/http/errorWords';
 import { inParallel } from '../api/inParallel';
+import { isAnsweredWith } from '../api/record';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { isLink, isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
 import { apiValue, filterValue } from '../fields/decideValue';
@@ -68,8 +69,13 @@ export async function lookUpLinks(
 		sources.set(collection, found.idOf);
 		for (const text of texts) if (found.idOf(text) !== undefined) [ids, names].forEach((all) => all.delete(text));
 	}
+	// Otherwise, each row of a file would be refused, or lose its link.
+	const unlessForbidden = (error: Error): Error => {
+		if (rows && isAnsweredWith(error, 403)) throw error;
+		return error;
+	};
 	const records = new Map<string, Map<string, NamedId>>();
-	for (const [collection, names] of toFind.names) if (names.size > 0) records.set(collection, await lookUpRecords(api, collection, [...names], use));
+	for (const [collection, names] of toFind.names) if (names.size > 0) records.set(collection, await lookUpRecords(api, collection, [...names], use, unlessForbidden));
 	for (const [collection, outcomes] of missingId ? records : []) {
 		const unnamed = [...outcomes].flatMap(([name, outcome]) => ('notFound' in outcome ? [name] : []));
 		const cache = await foundNames(api, collection);
@@ -80,7 +86,7 @@ export async function lookUpLinks(
 		});
 	}
 	const parts = new Map<string, Part[] | Error>();
-	for (const key of toFind.parts) parts.set(key, await lookUpParts(api, key).catch((error: Error) => error));
+	for (const key of toFind.parts) parts.set(key, await lookUpParts(api, key).catch(unlessForbidden));
 	const missing = new Map<string, Map<string, boolean>>();
 	for (const [collection, ids] of use === 'verified' ? toFind.ids : []) {
 		// A name that no record has may be an ID in any form.
@@ -129,12 +135,12 @@ export async function missingIds(api: Connection, collection: string, ids: strin
 	return outcomes;
 }
 
-async function lookUpRecords(api: Connection, collection: string, names: string[], use: LinkUse): Promise<Map<string, NamedId>> {
+async function lookUpRecords(api: Connection, collection: string, names: string[], use: LinkUse, failed: (error: Error) => Error): Promise<Map<string, NamedId>> {
 	const cache = await foundNames(api, collection);
 	const uncachedNames = names.filter((name) => !cache.has(name));
 	const looking = uncachedNames.length > 0 ? lookUpNames(api, collection, uncachedNames, refusesUnknownNames(use)) : new Map<string, NamedId>();
 	const outcomes = await Promise.resolve(looking).catch(
-		(error: Error) => new Map(uncachedNames.map((name): [string, NamedId] => [name, { failed: error }])),
+		(error: Error) => new Map(uncachedNames.map((name): [string, NamedId] => [name, { failed: failed(error) }])),
 	);
 	for (const [name, outcome] of outcomes) if ('found' in outcome) cache.set(name, outcome);
 	return new Map(names.flatMap((name): Array<[string, NamedId]> => {
