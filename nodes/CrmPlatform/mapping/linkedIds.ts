@@ -207,7 +207,7 @@ export class LinkedIds {
 
 	/** @param owners ids of the records to which a part may belong; empty if unknown */
 	private withIds(field: Field, value: unknown, owners: unknown[]): unknown {
-		const wrong = field.linksTo && field.collection === undefined ? [value ?? []].flat().find((link) => !isObject(link)) : undefined;
+		const wrong = this.use !== 'filter' && field.linksTo && field.collection === undefined ? [value ?? []].flat().find((link) => !isObject(link)) : undefined;
 		if (wrong !== undefined) throw new FieldError(field, `“${String(wrong)}” is not a link. Use { "resource": "${field.linksTo![0]}", "id": "…" }.`);
 		return withReplacedIds(field, value, (collection, idOrName) => {
 			const text = hasText(idOrName) ? idOrName.trim() : idOrName;
