@@ -7,7 +7,7 @@ import { causeOf } from '../log/cause';
 import { type CrmEvent, type EventMeaning, isErased } from '../log/crmEvent';
 import { fieldEntries, hasField } from './fieldValues';
 import {
-	addChangeByOthers, addUpdateToUndo, compareStates, lacksChangedField, newHistory, partOfRecord, type RecordHistory, type RecordState, recordStateOf, type RecordUndo, type Recreation, replay, versionNumber,
+	addChangeByOthers, addUpdateToUndo, compareStates, lacksChangedField, newHistory, noteChangeByOthers, partOfRecord, type RecordHistory, type RecordState, recordStateOf, type RecordUndo, type Recreation, replay, versionNumber,
 } from './history';
 import { possibleIdsIn, recordKey } from './links';
 
@@ -48,7 +48,7 @@ export class Histories {
 		if (currentHistory) currentHistory.newest = recordStateOf(event.data.object);
 		const changedHistory = currentHistory ?? this.byRecreation.get(key)?.history;
 		if (changedHistory && causeOf(event).origin?.purpose === 'erase') changedHistory.problem ??= madeAnonymous;
-		this.addLaterEvent(event, false);
+		this.follow(event);
 	}
 
 	/**
@@ -59,6 +59,16 @@ export class Histories {
 	 * @returns whether the event may prevent the deletion of a record
 	 */
 	addLaterEvent(event: CrmEvent, isByOthers: boolean): boolean {
+		const { meaning, key } = this.subjectOf(event);
+		const history = this.byRecord.get(key);
+		const isChangeOfCreated = meaning.change === 'updated' && isByOthers && history?.isCreated === true;
+		if (isChangeOfCreated) noteChangeByOthers(history, event);
+		const linksToCreated = this.follow(event);
+		return linksToCreated || isChangeOfCreated;
+	}
+
+	/** Follows the records that were created again, and the links to created ones. @returns whether the record of the event has such a link */
+	private follow(event: CrmEvent): boolean {
 		const { meaning, id, key } = this.subjectOf(event);
 		const { recreation } = this.byRecreation.get(key) ?? {};
 		if (recreation) {
@@ -66,11 +76,7 @@ export class Histories {
 			recreation.isChanged ||= meaning.change === 'updated';
 		}
 		if (meaning.change === 'created') this.noteRecreation(event, id, false);
-		const history = this.byRecord.get(key);
-		const isChangeOfCreated = meaning.change === 'updated' && isByOthers && history?.isCreated === true;
-		if (isChangeOfCreated) history.isChangedByOthers = true;
-		const linksToCreated = this.links.addEvent(key, event, meaning);
-		return linksToCreated || isChangeOfCreated;
+		return this.links.addEvent(key, event, meaning);
 	}
 
 	/** The histories of all records to undo, the last changed record first. */

@@ -42,10 +42,8 @@ export interface RecordHistory extends Pick<EventMeaning, 'recordType' | 'collec
 	newest: RecordState;
 	/** Sequence of the last change to undo. */
 	sequence: number;
-	/** Whether someone else has changed it since its creation. */
-	isChangedByOthers: boolean;
-	/** The fields that others have changed, with their values before. */
-	othersFields: Map<string, unknown>;
+	/** The fields that others have changed since the first change to undo, with their values before. */
+	changedByOthers: Map<string, unknown>;
 	/** Why it cannot be undone. */
 	problem?: string;
 }
@@ -62,8 +60,7 @@ export const newHistory = ({ recordType, collection, template }: EventMeaning, i
 	state: {},
 	newest: {},
 	sequence: 0,
-	isChangedByOthers: false,
-	othersFields: new Map(),
+	changedByOthers: new Map(),
 });
 
 /** Adds an update that is to be undone. */
@@ -87,8 +84,7 @@ export function addUpdateToUndo(history: RecordHistory, { sequence, data: { obje
 export function addChangeByOthers(history: RecordHistory, event: CrmEvent, { change }: EventMeaning): void {
 	const { sequence, data: { object, previous, changed } } = event;
 	const isUndo = causeOf(event).origin?.purpose === 'undo';
-	noteOthersFields(history.othersFields, isUndo, event);
-	history.isChangedByOthers = history.othersFields.size > 0;
+	noteChangeByOthers(history, event, isUndo);
 	// A record that is created again gets the values that it had when it was deleted.
 	if (change === 'deleted') return;
 	for (const [name, changes] of history.changes) {
@@ -98,12 +94,16 @@ export function addChangeByOthers(history: RecordHistory, event: CrmEvent, { cha
 	}
 }
 
-/** Notes the fields that others have changed, with their values before; without those to which an undo gave these values back. */
-function noteOthersFields(fields: RecordHistory['othersFields'], isUndo: boolean, { data: { object, previous, changed } }: CrmEvent): void {
-	for (const name of previous ? changed : ['']) {
-		const isTakenBack = isUndo && fields.has(name) && hasSameValue(fields.get(name), fieldValue(object, name) ?? null);
-		if (isTakenBack) fields.delete(name);
-		else if (!fields.has(name)) fields.set(name, previous ? (fieldValue(previous, name) ?? null) : undefined);
+/**
+ * Notes the fields that others have changed, with their values before. An event that names none changes the record as a whole.
+ *
+ * @param isUndo whether it takes back the changes of the fields that get these values again
+ */
+export function noteChangeByOthers({ changedByOthers }: RecordHistory, { data: { object, previous, changed } }: CrmEvent, isUndo = false): void {
+	for (const name of previous && changed.length > 0 ? changed : ['']) {
+		const isTakenBack = isUndo && changedByOthers.has(name) && hasSameValue(changedByOthers.get(name), fieldValue(object, name) ?? null);
+		if (isTakenBack) changedByOthers.delete(name);
+		else if (!changedByOthers.has(name)) changedByOthers.set(name, previous ? (fieldValue(previous, name) ?? null) : undefined);
 	}
 }
 

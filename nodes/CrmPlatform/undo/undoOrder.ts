@@ -105,7 +105,8 @@ class UndoOrder {
 		const incomplete = [...circular, ...beside];
 		const undos = incomplete.length > 0 ? incomplete : this.openTo('update');
 		// The record that an update links to may only wait for the value that this update gives back.
-		for (const undo of incomplete.length > 0 ? incomplete : undos.filter((other) => links.waitsForCreation(other))) this.incomplete.set(undo, undefined);
+		const withoutLink = undos.filter((undo) => links.waitsForCreation(undo));
+		for (const undo of incomplete.length > 0 ? incomplete : withoutLink) this.incomplete.set(undo, undefined);
 		await this.write(undos, true);
 		return undos.length > 0;
 	}
@@ -120,7 +121,7 @@ class UndoOrder {
 	private deletableNow(): RecordUndo[] {
 		const { choices: { takesPrecedence }, logged: { histories: { links } } } = this.undoing;
 		for (const undo of takesPrecedence ? [] : this.openTo('delete')) {
-			if (undo.history.isChangedByOthers) this.outcomes.set(undo, keptAsChanged(undo));
+			if (undo.history.changedByOthers.size > 0) this.outcomes.set(undo, keptAsChanged(undo));
 		}
 		this.open = this.open.filter(this.isOpen);
 		const deletions = this.openTo('delete');

@@ -71,7 +71,8 @@ function planRecord(history: RecordHistory, rules: UndoRules): RecordUndo {
 
 /** Plans the undo of a creation. */
 function planDeletion(history: RecordHistory, { current, takesPrecedence, isSightLimited }: UndoRules): RecordUndo {
-	const { collection, id, deletion, isChangedByOthers } = history;
+	const { collection, id, deletion } = history;
+	const isChangedByOthers = history.changedByOthers.size > 0;
 	const record = current.livingRecord(collection, id);
 	if (!record) {
 		const recreation = current.livingRecreation(history);
