@@ -51,7 +51,7 @@ interface Merging extends DuplicateGroup {
 	/** The values that the survivor gets at once: those that must be unique are free when their holder is gone. */
 	values: IDataObject;
 	changes: Change[];
-	lost: ReturnType<typeof valuesNotKept>;
+	notKept: ReturnType<typeof valuesNotKept>;
 	links: Array<{ collection: string; id: string; name: string | null; field: string }>;
 	/** Why the rest of it was not done. */
 	stopped?: string | Error;
@@ -83,9 +83,10 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 	const mergings = groups.flatMap((group): Merging[] => {
 		if ('refusal' in group) return [];
 		const values = mergedValues(written.filter(({ isUnique }) => !isUnique), ranked([group.survivor, ...group.losers]), target);
-		const changes = [values, uniqueOf(group)].flatMap((merged) => compare.difference(group.survivor, merged).changes);
-		const lost = valuesNotKept(written, ranked([group.survivor, ...group.losers, ...group.deleted]), { ...values, ...uniqueOf(group) });
-		return [{ ...group, values, changes, lost, links: [] }];
+		const uniqueValues = uniqueOf(group);
+		const changes = [values, uniqueValues].flatMap((merged) => compare.difference(group.survivor, merged).changes);
+		const notKept = valuesNotKept(written, [...group.losers, ...group.deleted], { ...values, ...uniqueValues });
+		return [{ ...group, values, changes, notKept, links: [] }];
 	});
 	await stopCircles(collection, mergings, fields.filter(({ name, collection: linked }) => linked === target && name.startsWith('parent')));
 	const count = mergings.reduce((sum, { losers }) => sum + losers.length, 0);
@@ -283,7 +284,7 @@ class Merger {
 
 const refused = ({ ids, refusal }: RefusedGroup): IDataObject => ({ result: 'refused', id: null, name: null, deleted: [], deleted_names: [], changes: [], not_kept: [], links: [], reason: refusal, ids });
 
-function outcomeOf({ survivor, losers, deleted, changes, lost, links, stopped, writtenFields }: Merging, isPreview: boolean): IDataObject | Error {
+function outcomeOf({ survivor, losers, deleted, changes, notKept, links, stopped, writtenFields }: Merging, isPreview: boolean): IDataObject | Error {
 	if (stopped instanceof Error) return stopped;
 	const isDone = losers.length === 0 && (isPreview ? changes.length + links.length === 0 : writtenFields === undefined);
 	const gone = [...new Map([...deleted, ...(isPreview ? losers : [])].map((record) => [record.id, record])).values()];
@@ -295,7 +296,7 @@ function outcomeOf({ survivor, losers, deleted, changes, lost, links, stopped, w
 		deleted: gone.map(({ id }) => id),
 		deleted_names: gone.map((record) => recordName(record) ?? null),
 		changes: changes.map((change) => (isPreview || writtenFields?.has(change.field) ? change : { ...change, kept: true })) as unknown as IDataObject[],
-		not_kept: lost as unknown as IDataObject[],
+		not_kept: notKept as unknown as IDataObject[],
 		links,
 		reason: stopped ?? null,
 	};

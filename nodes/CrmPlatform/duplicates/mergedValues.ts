@@ -76,19 +76,19 @@ export function mergedValues(fields: MergedField[], records: MergedRecord[], tar
 			const value = link ? withReplacedIds(link, stored, (collection, id) => (collection === target && within(id) ? undefined : id)) : stored;
 			return { value: Array.isArray(value) ? value.filter((entry) => entry !== undefined) : value, changedAt };
 		});
-		const value = rule === 'externalIds' ? withIds(candidates[0]!.value, others) : chosenValue(rule, candidates);
+		const value = rule === 'externalIds' ? withExternalIds(candidates[0]!.value, others) : chosenValue(rule, candidates);
 		setField(values, name, value ?? null);
 	}
 	return values;
 }
 
 /** The single values of the other records that the survivor does not get. */
-export function valuesNotKept(fields: MergedField[], [, ...others]: MergedRecord[], values: IDataObject): Array<{ field: string; id: string; value: unknown }> {
+export function valuesNotKept(fields: MergedField[], others: IdentifiedRecord[], values: IDataObject): Array<{ field: string; id: string; value: unknown }> {
 	return fields.flatMap(({ name }) => {
 		// A second phone number stays in the list of all.
 		const list = fieldValue(values, listNameOf({ name }));
 		const keptValues = new Set([fieldValue(values, name), ...(Array.isArray(list) ? list.map(entryValue) : [])].map(canonicalText));
-		return others.flatMap(({ record }) => {
+		return others.flatMap((record) => {
 			const value = fieldValue(record, name);
 			const isLost = !isUnset(value) && typeof value !== 'object' && !keptValues.has(canonicalText(value));
 			return isLost ? [{ field: name, id: record.id, value }] : [];
@@ -97,7 +97,7 @@ export function valuesNotKept(fields: MergedField[], [, ...others]: MergedRecord
 }
 
 /** A text with the external IDs of records, each once. */
-function withIds(text: unknown, records: MergedRecord[]): string {
+function withExternalIds(text: unknown, records: MergedRecord[]): string {
 	const ids = records.flatMap(({ record }) => (isUnset(record[externalId.name]) ? [] : [String(record[externalId.name])]));
 	return [...new Set([...String(text ?? '').split(',').map((id) => id.trim()), ...ids])].filter((id) => id !== '').join(', ');
 }
