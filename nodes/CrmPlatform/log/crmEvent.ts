@@ -98,10 +98,15 @@ export function meaningOfTypes({ types }: EventCatalog): (type: string) => Event
 	};
 }
 
+/** The meaning of each pattern, such as `deal.*`; undefined if it concerns several record types. */
+export function meaningsOfPatterns(patterns: string[], catalog: EventCatalog): Array<EventMeaning | undefined> {
+	const meaningOf = meaningOfTypes(catalog);
+	return patterns.map((pattern) => meaningOf(pattern.replace(/\*$/, 'updated')));
+}
+
 /** The one record type that events are about; undefined for several, and for unknown ones. */
 export function recordTypeOf(patterns: string[], catalog: EventCatalog): EventMeaning | undefined {
-	const meaningOf = meaningOfTypes(catalog);
-	const [first, ...others] = patterns.map((pattern) => meaningOf(pattern.replace(/\*$/, 'updated')));
+	const [first, ...others] = meaningsOfPatterns(patterns, catalog);
 	return others.every((meaning) => meaning?.collection === first?.collection) ? first : undefined;
 }
 

@@ -7,7 +7,7 @@ import { executionOfOne } from '../base/contexts';
 import { isObject } from '../base/json';
 import { whyRefused } from '../fields/checks';
 import { comparedBy, conditionOf, verdictOf, type Condition, type Verdict } from '../fields/condition';
-import { type CrmEvent, isErased, meaningOfTypes, recordTypeOf, statesOf } from '../log/crmEvent';
+import { type CrmEvent, isErased, meaningsOfPatterns, recordTypeOf, statesOf } from '../log/crmEvent';
 import { customFieldsIfAny } from '../mapping/acceptedFields';
 import { readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
@@ -94,11 +94,9 @@ export async function readOnlyIf(n8n: PublishContext, api: Connection, events: s
 /** @throws Error in the user's words for a changed field that no record of the events has: the workflow would never start */
 export async function refuseUnknownFields(api: Connection, events: string[], changedFields: string[]): Promise<void> {
 	if (changedFields.length === 0) return;
-	const meaningOf = meaningOfTypes(await api.describeEvents());
 	const names = new Set<string>();
-	for (const pattern of events) {
-		const template = meaningOf(pattern.replace(/\*$/, 'updated'))?.template;
-		const { fields = [] } = (template !== undefined && (await api.describe(template))) || {};
+	for (const meaning of meaningsOfPatterns(events, await api.describeEvents())) {
+		const { fields = [] } = (meaning && (await api.describe(meaning.template))) ?? {};
 		if (fields.length === 0 || !api.isSelfDescribed()) return;
 		for (const { name } of fields) names.add(name);
 	}
