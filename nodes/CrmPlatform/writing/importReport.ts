@@ -70,7 +70,7 @@ const leftOutColumns = ['row', 'field', 'value', 'message'] as const;
  * @param of the name of the file, if several are imported
  */
 export function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined, of = ''): ReportFiles {
-	const prefix = of.replace(/\.\w+(\.gz)?$/i, '.').replace(/[^.]$/, '$&.');
+	const prefix = of && `${of.replace(/\.\w+(\.gz)?$/i, '')}.`;
 	const begin = (name: string): OutputFile =>
 		columns
 			? outputFile(n8n, { name: `${prefix}${name}.csv`, type: 'text/csv' })

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { path as pathOf } from '../api/http/path';
-import { outcomeField } from '../api/record';
+import { collectionName, outcomeField } from '../api/record';
 import { getOrCreate } from '../base/maps';
 import { fieldNamed, type Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
@@ -33,7 +33,7 @@ export async function upsertByName(execution: Execution, { field, fields, bodyOf
 	const items = [...n8n.getInputData().keys()];
 	const textOf = (item: number): string => textOfName(field, visibleText(String(bodyOf(item)[field] ?? '')));
 	const texts = new Map(items.map((item) => [item, orNothing(() => textOf(item))]));
-	const collection = collectionPath(execution, 0).replace('/v1/', '');
+	const collection = collectionName(collectionPath(execution, 0));
 	const named = [...new Set([...texts.values()].filter((text) => text !== undefined))];
 	const outcomes = named.length > 0 ? await lookUpNames(api, collection, named, false) : new Map<string, NamedId>();
 	const firstItems = new Map<string, number>();
