@@ -41,7 +41,6 @@ function plan(items: Item[], records: CrmRecord[], { rules, match = [email], uni
 		matchLabels: match.map((matchField) => matchField.name),
 		unique,
 		compare: comparison([email, code, name]),
-		versionOf: () => undefined,
 		changedAtOf: () => undefined,
 		keysOf: (record) => match.map((matchField) => matchKey(matchField, valueIn(record, matchField))),
 		outside,
@@ -51,6 +50,11 @@ function plan(items: Item[], records: CrmRecord[], { rules, match = [email], uni
 const ada = { id: 'con_1', email: 'ada@x.example', name: 'Ada' };
 const bob = { id: 'con_2', email: 'bob@x.example', name: 'Bob' };
 const reasonOf = ([change]: PlannedChange[]) => change!.reason;
+
+test('versions are not compared with a record that has none', () => {
+	const compared = () => plan([{ email: 'ada@x.example', name: 'New' }], [ada], { rules: { checksVersions: true } });
+	expect(compared).toThrow('Record con_1: It has no version');
+});
 
 test('a record that only the source has is created with all its values', () => {
 	expect(plan([{ email: 'new@x.example', name: 'New' }], [ada])).toEqual([

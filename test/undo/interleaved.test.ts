@@ -1,16 +1,13 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService, withoutVersions } from '../support/altered-service.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 import { shortenWaits } from '../support/short-waits.ts';
-import { newIdOf, stopLog, undoing } from '../support/undo-node.ts';
+import { newIdOf, undoing } from '../support/undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
-const { as, createAs, undo, results, add, record } = undoing(sandbox);
-const service = alteredService(sandbox, true);
-const through = undoing(service);
+const { as, undo, results, add, record } = undoing(sandbox);
 
 /** Changes a record as somebody else. */
 const person = async (path: string, body: IDataObject) => {
@@ -120,20 +117,5 @@ describe('a value in two fields, of which a person has changed one between two w
 		await person(`deals/${id}`, { contact_ids: [k2, k3] });
 		expect(results(await undo('b2'))).toEqual(['conflict']);
 		expect(await record('deals', id)).toMatchObject({ contact_id: k2, contact_ids: [k2, k3] });
-	});
-});
-
-describe('a service that provides less', () => {
-	test('has no versions, and its log is behind: a record whose time of change is later stays', async () => {
-		const { id } = await add('contacts', { last_name: 'Behind', job_title: 'a' });
-		await as('s1', op.update('contact', id, { job_title: 'b' }));
-		const createdId = await createAs('s1', 'contact', { last_name: 'Made' });
-		await stopLog(sandbox, service, (text) => (text.startsWith('{') ? withoutVersions(text) : text));
-		await person(`contacts/${id}`, { job_title: 'c' });
-		await person(`contacts/${id}`, { job_title: 'b' });
-		await person(`contacts/${createdId}`, { first_name: 'Ada' });
-		expect(results(await through.undo('s1'))).toEqual(['conflict', 'conflict']);
-		expect(await record('contacts', id)).toMatchObject({ job_title: 'b' });
-		expect(await record('contacts', createdId)).toMatchObject({ first_name: 'Ada' });
 	});
 });

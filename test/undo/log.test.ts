@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService, withoutVersions } from '../support/altered-service.ts';
+import { alteredService } from '../support/altered-service.ts';
 import { run } from '../support/node-runs.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -12,32 +12,6 @@ const sandbox = useSandbox({ contacts: 0 });
 const { as, createAs, add, record, living } = undoing(sandbox);
 const service = alteredService(sandbox, true);
 const through = undoing(service);
-
-describe('the node warns that a change in between may be overwritten', () => {
-	const unprotected = 'The CRM does not accept a version with a write';
-
-	test.each([
-		['whose records have no versions', () => true],
-		['that accepts no versions', (path: string) => path === '/openapi.json'],
-	])('if the undo goes to a service %s', async (title, isAltered) => {
-		const [firstContact, secondContact] = [
-			await add('contacts', { last_name: 'One' }), await add('contacts', { last_name: 'Two', external_id: title }),
-		];
-		const createdId = await createAs(title, 'contact', { last_name: 'Made' });
-		await as(title, op.update('contact', firstContact.id, { last_name: 'Wrong' }));
-		await as(title, op.deleteRecord('contact', secondContact.id));
-		service.alter({ answer: (text, { url }) => (text.startsWith('{') && isAltered(url.pathname) ? withoutVersions(text) : text) });
-		for (const preview of [true, false]) {
-			const { items, hints } = await through.undo(title, { preview });
-			expect(items.map(({ result }) => result)).toEqual(Array.from({ length: 3 }, () => (preview ? 'to_be_undone' : 'undone')));
-			expect(hints.join()).toContain(unprotected);
-		}
-		expect(await record('contacts', firstContact.id)).toMatchObject({ last_name: 'One' });
-		expect(await record('contacts', createdId)).toBeUndefined();
-		expect((await sandbox.read(`contacts?external_id=${encodeURIComponent(title)}`)).data).toHaveLength(1);
-		expect((await through.undo(title)).items.map(({ result }) => result)).toEqual(['already_so', 'already_so', 'already_so']);
-	});
-});
 
 describe('a log that is not certain about an execution’s changes is refused, and nothing is written', () => {
 	test.each<[string, Parameters<typeof service.alter>[0]]>([
@@ -211,49 +185,4 @@ test('an undo that stops reports how many records it has written', async () => {
 	});
 	const stopped = await through.undo('o5').catch((error: { description?: string }) => error.description);
 	expect(stopped).toContain('About 1 of 3 records were written');
-});
-
-describe('incomplete events', () => {
-	/** Changes events before they reach the node. */
-	const altered = (change: (data: { object: IDataObject; previous: IDataObject | null }, event: IDataObject) => void) =>
-		service.edit(({ path, body }) => {
-			if (path.startsWith('/v1/events')) for (const event of body.data as IDataObject[]) change(event.data as never, event);
-		});
-
-	test('a part of a former object is not restored as the whole object', async () => {
-		const contact = await add('contacts', { last_name: 'Part', address: { street: 'Rue 1', city: 'Paris' } });
-		await as('o6', op.update('contact', contact.id, { 'address.city': 'Lyon' }));
-		altered(({ previous }) => {
-			if (previous?.address) previous.address = { city: 'Paris' };
-		});
-		expect((await through.undo('o6')).items).toMatchObject([
-			{ result: 'cannot_be_undone', reason: expect.stringContaining('a part of the previous value of address') as string },
-		]);
-		expect(await record('contacts', contact.id)).toMatchObject({ address: { street: 'Rue 1', city: 'Lyon' } });
-	});
-
-	test.each<[string, (record: IDataObject) => IDataObject]>([
-		['the fields that name it', ({ id, object, last_name, version }) => ({ id, object, last_name, version })],
-		['all but some fields', ({ phone: _, phones: _p, custom_fields: _c, ...record }) => record],
-	])('a deletion that has only %s creates no stub', async (title, part) => {
-		const contact = await add('contacts', { last_name: 'Stub', job_title: 'a', phone: '+41441112233' });
-		await as(title, op.deleteRecord('contact', contact.id));
-		altered((data, { type }) => {
-			if (type === 'contact.deleted') data.object = part(data.object);
-		});
-		expect((await through.undo(title)).items).toMatchObject([
-			{ result: 'cannot_be_undone', reason: expect.stringContaining('only a part of the record') as string },
-		]);
-		expect(await living('Stub')).toEqual([]);
-	});
-
-	test('a created record stays if a link to it is only in an earlier event', async () => {
-		const createdId = await createAs('o8', 'contact', { last_name: 'Linked' });
-		const deal = await add('deals', { title: 'Links', contact_id: createdId });
-		await sandbox.call('PATCH', `/v1/deals/${deal.id}`, { title: 'Renamed' });
-		altered((data, { type }) => {
-			if (type === 'deal.updated') data.object = { id: data.object.id, title: 'Renamed' };
-		});
-		expect((await through.undo('o8')).items).toMatchObject([{ result: 'conflict' }]);
-	});
 });

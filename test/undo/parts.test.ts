@@ -8,7 +8,7 @@ import { newIdOf, resultsById, undoing } from '../support/undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
-const { as, createAs, undo, results, add, record, logShows } = undoing(sandbox);
+const { as, createAs, undo, results, add, record } = undoing(sandbox);
 
 describe('a value that the CRM now refuses', () => {
 	test('keeps no other value of its record from being undone, and a later undo tries it again', async () => {
@@ -75,18 +75,6 @@ test('Only These Records undoes those, reports unknown IDs, and refuses what is 
 	for (const onlyRecords of ['={{ [] }}', '={{ [{}] }}', ', ,'])
 		await expect(undo('o1', { options: { onlyRecords } })).rejects.toThrow('Only These Records');
 	expect(resultsById(await undo('o1', { options: { onlyRecords: `={{ ["${secondId}"] }}` } }))).toEqual({ [secondId]: 'undone' });
-});
-
-test.each([
-	['is new', { created_at: '2026-01-10T00:00:00.000Z', updated_at: '2026-01-10T00:00:00.000Z' }, 'conflict'],
-	['existed before', { created_at: '2025-01-10T00:00:00.000Z', updated_at: '2026-01-10T00:00:00.250Z' }, 'cannot_be_undone'],
-	['has no times', {}, 'cannot_be_undone'],
-])('a created record without a version that %s', async (_, object, result) => {
-	const event = { id: 'evt_1', type: 'contact.created', timestamp: '2026-01-10T00:00:00.300Z', sequence: 5, request: null };
-	const data = { object: { id: 'con_1', ...object }, previous: null, changed: [] };
-	await logShows([{ ...event, actor: { type: 'api_key', id: 'k' }, data }]);
-	// The record is not there: what matters is that its creation was understood.
-	expect(results(await undo('k', { undoOf: 'actor', since: '2026-01-01', options: { allowPartialUndo: true } }))).toEqual([result]);
 });
 
 describe('changes that belong to an execution', () => {

@@ -92,11 +92,10 @@ export class ChangeCauser {
 		return this.type === 'instance' ? 'workflows of this n8n' : `${causerNames[this.type]} ${this.id}`;
 	}
 
-	/** @throws Error in the user's words if the service does not report who caused the event, or if the id is ambiguous */
+	/** @throws Error in the user's words if the id is ambiguous */
 	hasCaused(event: CrmEvent): boolean {
-		const { origin, actor, isReported } = causeOf(event);
+		const { origin, actor } = causeOf(event);
 		if (this.type === 'actor') return actor === this.id;
-		if (!isReported) throw new Error(unknownCauser);
 		const isMeant = this.type === 'workflow' ? origin?.workflow === this.origin.workflow : origin?.execution === this.origin.execution;
 		if (origin?.instance !== this.origin.instance) {
 			if (origin && isMeant && this.type !== 'instance') this.instead ??= otherInstance;
@@ -133,5 +132,3 @@ const sharedNumber = (id: string, executions: ExecutionOrigin[]) =>
 const described = ({ workflow, started }: ExecutionOrigin): string =>
 	`one of workflow ${workflow}${started === undefined ? '' : ` that began at ${new Date(started).toISOString()}`}`;
 const otherInstance = 'Its changes were made by another n8n instance. Undo them there.';
-const unknownCauser =
-	'The CRM does not report which request caused an event, so the changes made by a workflow cannot be distinguished from others. Nothing was written. Choose A User or API Key.';

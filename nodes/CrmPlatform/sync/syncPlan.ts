@@ -11,6 +11,7 @@ import {
 import { getOrCreate } from '../base/maps';
 import { idField } from '../fields/field';
 import { matchKey } from '../fields/keys';
+import { requiredVersion } from '../writing/replace';
 
 /** The user's choices. */
 export interface SyncRules {
@@ -35,8 +36,7 @@ export interface Context {
 	/** The fields of which no two records may have the same value. */
 	unique: readonly UniqueField[];
 	compare: RecordComparison;
-	/** The version and the time of the last change of a record. */
-	versionOf(record: CrmRecord): string | undefined;
+	/** The time of the last change of a record. */
 	changedAtOf(record: CrmRecord): TimeSpan | undefined;
 	/** The keys of a record, for each field to match on. */
 	keysOf(record: CrmRecord): Array<string | undefined>;
@@ -116,12 +116,11 @@ function decideMatched(source: SourceRecord, record: CrmRecord, field: number, c
 	if (changes.length === 0) return { ...base, action: 'unchanged' };
 	if (rules.differing === 'leave') return { ...base, action: 'unchanged', reason: notUpdated };
 	if (!rules.checksVersions) return { ...base, action: 'update', patch };
-	const version = context.versionOf(record);
+	const version = String(requiredVersion(record));
 	// A version is valid only for the record it was read from.
 	const isOwn = source.id === undefined ? field === 0 : source.id === record.id;
 	const seenVersion = isOwn ? source.seenVersion : undefined;
 	if (seenVersion !== undefined && seenVersion === version) return { ...base, action: 'update', patch };
-	if (version === undefined) return { ...base, action: 'conflict', reason: noVersion };
 	// A version that the CRM has not reached belongs to another record or account.
 	if (seenVersion !== undefined && Number(seenVersion) > Number(version)) {
 		return { ...base, action: 'conflict', reason: unknownVersion(seenVersion, version) };
@@ -210,7 +209,6 @@ const hasOtherKey = (id: string, key: string, labels: readonly string[], field: 
 const matchedTwice = (id: string, items: number[]) =>
 	`Record ${id} belongs to several items (${listed(items)}). Only one of them may be this record.`;
 const notUpdated = 'The values differ, and When Values Differ is set to leave the record unchanged.';
-const noVersion = 'The CRM reports no version, so it is unknown whether the CRM was changed as well.';
 const noOrder = 'It is unknown which of the two was changed later.';
 const neverSeen = 'The source has not seen this record of the CRM yet, and its values differ.';
 const changedSince = (seen: string, version: string) =>

@@ -168,7 +168,6 @@ async function plan(execution: Execution, sync: SyncSettings, source: Source): P
 		keysOf,
 		outside,
 		compare,
-		versionOf: ({ version }) => (version === undefined || version === null ? undefined : String(version)),
 		changedAtOf: (record) => timeSpan(record[changedFieldOf(collection)], 'utc'),
 	});
 	const allowed = await withoutDuplicates(sync, proposed, found, unique);

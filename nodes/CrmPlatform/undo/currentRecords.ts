@@ -63,10 +63,9 @@ export async function readCurrentRecords(api: Connection, histories: RecordHisto
 	const linksToDeleted = linksToDeletedRecords(histories);
 	for (const collection of new Set(readable.map((history) => history.collection))) {
 		const group = readable.filter((history) => history.collection === collection);
-		const { list, fields: described = [] } = (await api.describe(group[0]!.template)) ?? {};
+		const { list } = (await api.describe(group[0]!.template)) ?? {};
 		const ids = new Set(group.flatMap(({ id, recreations }) => [id, ...recreations.map((recreation) => recreation.id)]));
 		const names = new Set(['version', ...group.flatMap((history) => [...history.fields.keys(), ...linksTo(linksToDeleted, history)].map(topLevelName))]);
-		if (described.some(({ name }) => name === 'updated_at')) names.add('updated_at');
 		const { deleted } = list ?? {};
 		if (deleted) names.add(deleted.field);
 		const scope: Query = deleted ? { [deleted.parameter]: true } : {};

@@ -30,8 +30,7 @@ export const fieldValue = (record: IDataObject, name: string): unknown => member
 export function hasField(record: IDataObject, name: string): boolean {
 	const path = pathOf(name);
 	const owner = memberAtPath(record, path.slice(0, -1));
-	// Events may also name it as one member.
-	return Object.hasOwn(record, name) || (isObject(owner) && Object.hasOwn(owner, path.at(-1)!));
+	return isObject(owner) && Object.hasOwn(owner, path.at(-1)!);
 }
 
 export function setField(record: IDataObject, name: string, value: unknown): void {

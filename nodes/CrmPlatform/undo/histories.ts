@@ -1,15 +1,13 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { deletionHash } from '../api/http/idempotency';
+import { ruleBroken } from '../api/http/rules';
 import { recordName } from '../api/record';
 import { idText } from '../base/json';
 import { causeOf } from '../log/cause';
 import { type CrmEvent, type EventMeaning, isErased } from '../log/crmEvent';
 import { fieldEntries, hasField } from './fieldValues';
-import {
-	addChangeByOthers, addUpdateToUndo, compareStates, lacksChangedField, newHistory, noteChangeByOthers, partOfRecord, type RecordHistory, type RecordState, recordStateOf, type RecordUndo, type Recreation, replay, versionNumber,
-} from './history';
+import { addChangeByOthers, addUpdateToUndo, newHistory, noteChangeByOthers, type RecordHistory, type RecordUndo, type Recreation, replay } from './history';
 import { possibleIdsIn, recordKey } from './links';
+import { versionNumber } from '../writing/replace';
 
 /**
  * The histories of the records to undo, built from the event log. Events are added in sequence: the events to undo, and
@@ -33,19 +31,20 @@ export class Histories {
 		this.refusal = refusal;
 	}
 
-	/** Adds an event that happened before the undo. */
+	/** Adds an event that happened before the undo. @throws Error in the user's words if it lacks what an undo needs */
 	addEvent(event: CrmEvent, isToBeUndone: boolean): void {
 		const { meaning, id, key } = this.subjectOf(event);
+		if (meaning.change && this.refusal(meaning) === undefined) refuseIncomplete(event, meaning);
 		this.links.sequenceBeforeUndo = event.sequence;
 		const history = this.byRecord.get(key);
 		if (isToBeUndone) this.addEventToUndo(event, meaning, id, history);
 		else {
 			const affectedHistory = history ?? this.byRecreation.get(key)?.history;
-			if (affectedHistory && meaning.change !== undefined) addChangeByOthers(affectedHistory, event, meaning);
+			if (affectedHistory && meaning.change !== undefined) addChangeByOthers(affectedHistory, event);
 			if (affectedHistory && meaning.change === 'deleted') this.byDeletion.set(deletionHash(event.id), affectedHistory);
 		}
 		const currentHistory = this.byRecord.get(key);
-		if (currentHistory) currentHistory.newest = recordStateOf(event.data.object);
+		if (currentHistory) currentHistory.newest = versionIn(event);
 		const changedHistory = currentHistory ?? this.byRecreation.get(key)?.history;
 		if (changedHistory && causeOf(event).origin?.purpose === 'erase') changedHistory.problem ??= madeAnonymous;
 		this.follow(event);
@@ -72,7 +71,7 @@ export class Histories {
 		const { meaning, id, key } = this.subjectOf(event);
 		const { recreation } = this.byRecreation.get(key) ?? {};
 		if (recreation) {
-			recreation.newest = recordStateOf(event.data.object);
+			recreation.newest = versionIn(event);
 			recreation.isChanged ||= meaning.change === 'updated';
 		}
 		if (meaning.change === 'created') this.noteRecreation(event, id, false);
@@ -98,13 +97,13 @@ export class Histories {
 		const refusal = this.refusal(meaning);
 		if (refusal === '') return;
 		// An event such as deal.won accompanies the one that describes the change.
-		if (meaning.change === undefined && existingHistory && refusal === undefined && hasSameState(existingHistory.state, object)) return;
+		if (meaning.change === undefined && existingHistory && refusal === undefined && versionIn(event) === existingHistory.version) return;
 		const replacedHistory = meaning.change === 'created' ? this.noteRecreation(event, id, true) : undefined;
 		const history = existingHistory ?? newHistory(meaning, id);
 		this.byRecord.set(recordKey(history), history);
 		const name = recordName(object);
 		if (name !== undefined) history.name = name;
-		history.state = recordStateOf(object);
+		history.version = versionIn(event);
 		history.sequence = event.sequence;
 
 		if (refusal !== undefined) history.problem = refusal;
@@ -117,16 +116,14 @@ export class Histories {
 
 	/** @param replacedHistory the history of the record in whose place this one was created, if there is one */
 	private addCreation(history: RecordHistory, event: CrmEvent, replacedHistory: RecordHistory | undefined): void {
-		const isNew = isNewRecord(event);
-		if (isNew !== true) history.problem = isNew === undefined ? maybeCreated : notCreated;
+		// For a user, a record that becomes visible is reported as created, too.
+		if (versionIn(event) > 1n) history.problem = notCreated;
 		history.isCreated = replacedHistory?.deletion ? replacedHistory.isCreated : true;
 		if (history.isCreated) this.links.addCreated(history.id);
 	}
 
 	private addDeletion(history: RecordHistory, event: CrmEvent): void {
-		const { object } = event.data;
-		if (lacksChangedField(history, object)) history.problem = partOfRecord;
-		history.deletion = { event: event.id, record: object, isCauseReported: causeOf(event).isReported };
+		history.deletion = { event: event.id, record: event.data.object };
 		this.byDeletion.set(deletionHash(event.id), history);
 	}
 
@@ -136,30 +133,33 @@ export class Histories {
 		const history = this.byDeletion.get(hash);
 		const key = history && recordKey({ collection: history.collection, id });
 		if (!key || this.byRecreation.has(key)) return history;
-		const state = recordStateOf(event.data.object);
-		const recreation = { id, state, newest: state, isToBeUndone, isChanged: false };
+		const recreation = { id, newest: versionIn(event), isToBeUndone, isChanged: false };
 		history.recreations.push(recreation);
 		this.byRecreation.set(key, { history, recreation });
 		return history;
 	}
 }
 
-/** Whether a created record is new. For a user, a record that becomes visible is reported as created, too. Undefined if unknown. */
-function isNewRecord({ data: { object } }: CrmEvent): boolean | undefined {
-	const { version, created_at: created, updated_at: updated } = object;
-	const number = versionNumber(version);
-	if (number !== undefined) return number <= 1n;
-	return typeof created === 'string' ? created === updated : undefined;
-}
+/** The version of the record of an event; none if its values were erased, or if it is no record to undo. */
+const versionIn = ({ data: { object } }: CrmEvent): bigint => versionNumber(object) ?? 0n;
 
-const hasSameState = (state: RecordState, object: IDataObject): boolean =>
-	['same', 'unknown'].includes(compareStates(recordStateOf(object), state));
+/** @throws Error in the user's words if an event of a record lacks the version, the previous values or the cause */
+function refuseIncomplete(event: CrmEvent, { change }: EventMeaning): void {
+	const { type, sequence, data: { object, previous, changed } } = event;
+	if (isErased(event)) return;
+	const refuse = (rule: number, problem: string) => {
+		throw ruleBroken(rule, `Event ${sequence} of the log (${type})`, `${problem} Nothing was written.`);
+	};
+	if (versionNumber(object) === undefined) refuse(12, 'The record in it has no version.');
+	const hasValues = previous !== null && changed.length > 0 && changed.every((name) => hasField(previous, name));
+	if (change === 'updated' && !hasValues) refuse(15, 'It does not have the previous values of the changed fields.');
+	if (!causeOf(event).isReported) refuse(15, 'It does not say which request caused it.');
+}
 
 const unknownMeaning = (type: string): EventMeaning => ({ recordType: type, collection: type, template: type });
 
 const notCreated =
 	'The CRM reports it as created, but it existed before, and only became visible to this credential. Undo it with a credential that sees all records.';
-const maybeCreated = 'The CRM reports it as created, but not whether it was new. Delete it by hand.';
 const erasedSince = 'The record was deleted permanently, and its values with it.';
 const madeAnonymous = 'An erasure of a person has made this record anonymous. Its earlier texts may name the person.';
 const notUnderstood = (type: string) => `The CRM reports ${type}, which the node does not understand.`;
@@ -185,10 +185,6 @@ class LinksToCreated {
 	addEvent(record: string, { sequence, data: { object } }: CrmEvent, { change }: Pick<EventMeaning, 'change'>): boolean {
 		if (this.createdIds.size === 0) return false;
 		const byField = new Map<string, string[]>();
-		// An event may contain only the changed fields.
-		for (const [name, ids] of change === 'updated' ? (this.linksByRecord.get(record)?.byField ?? []) : []) {
-			if (!hasField(object, name)) byField.set(name, ids);
-		}
 		for (const [name, value] of change === 'deleted' ? [] : fieldEntries(object)) {
 			// A version may be the same number as an id.
 			const ids = name === 'id' || name === 'version' ? [] : this.createdIdsIn(value);

@@ -1,21 +1,17 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { idText, isObject, scalarsIn } from '../base/json';
+import { idText, scalarsIn } from '../base/json';
 import { getOrCreate } from '../base/maps';
-import { allCustomFields, customKeyOf } from '../fields/field';
 import { causeOf } from '../log/cause';
 import type { CrmEvent, EventMeaning } from '../log/crmEvent';
-import { compareInstants } from '../values/dates';
-import { canonicalText, fieldValue, hasField, hasSameValue } from './fieldValues';
+import { canonicalText, fieldValue, hasSameValue } from './fieldValues';
 import type { Change } from '../changes/merge';
 
 /** A record that an undo has created in place of a deleted one. */
 export interface Recreation {
 	id: string;
-	/** Its state when it was created. */
-	state: RecordState;
-	/** Its state according to the last event, whoever caused it. */
-	newest: RecordState;
+	/** Its version according to the last event, whoever caused it. */
+	newest: bigint;
 	/** Whether its creation is to be undone, too. */
 	isToBeUndone: boolean;
 	/** Whether it was changed after its creation. */
@@ -33,13 +29,13 @@ export interface RecordHistory extends Pick<EventMeaning, 'recordType' | 'collec
 	/** What these changes amount to, once the log was read. */
 	fields: Map<string, FieldHistory>;
 	/** The deletion of the record, if it is to be undone. */
-	deletion?: { event: string; record: IDataObject; isCauseReported: boolean };
+	deletion?: { event: string; record: IDataObject };
 	/** The records that undos have created in its place, the earliest first. */
 	recreations: Recreation[];
-	/** Its state after the last change to undo. */
-	state: RecordState;
-	/** Its state according to the last event, whoever caused it. */
-	newest: RecordState;
+	/** Its version after the last change to undo. */
+	version: bigint;
+	/** Its version according to the last event, whoever caused it. */
+	newest: bigint;
 	/** Sequence of the last change to undo. */
 	sequence: number;
 	/** The fields that others have changed since the first change to undo, with their values before. */
@@ -57,41 +53,22 @@ export const newHistory = ({ recordType, collection, template }: EventMeaning, i
 	changes: new Map(),
 	fields: new Map(),
 	recreations: [],
-	state: {},
-	newest: {},
+	version: 0n,
+	newest: 0n,
 	sequence: 0,
 	changedByOthers: new Map(),
 });
 
 /** Adds an update that is to be undone. */
-export function addUpdateToUndo(history: RecordHistory, { sequence, data: { object, previous, changed } }: CrmEvent): void {
-	if (changed.length === 0 || !previous || !changed.every((name) => hasField(previous, name))) {
-		history.problem = 'The CRM does not report the previous values.';
-		return;
-	}
-	for (const name of changed) {
-		const values = { before: fieldValue(previous, name) ?? null, after: fieldValue(object, name) ?? null };
-		const { before, after } = values;
-		// The members that it lacks would be cleared.
-		const isPartial = isObject(before) && isObject(after) && Object.keys(after).some((member) => !Object.hasOwn(before, member));
-		if (isPartial) history.problem = `The CRM reports only a part of the previous value of ${name}.`;
-		const changes = getOrCreate(history.changes, name, () => []);
-		changes.push({ sequence, isOwn: true, values, isOmitted: isOmitted(object, name) });
-	}
+export function addUpdateToUndo({ changes }: RecordHistory, event: CrmEvent): void {
+	for (const name of event.data.changed) getOrCreate(changes, name, () => []).push({ ...fieldChange(event, name), isOwn: true });
 }
 
 /** Adds a change that someone else made. */
-export function addChangeByOthers(history: RecordHistory, event: CrmEvent, { change }: EventMeaning): void {
-	const { sequence, data: { object, previous, changed } } = event;
+export function addChangeByOthers(history: RecordHistory, event: CrmEvent): void {
 	const isUndo = causeOf(event).origin?.purpose === 'undo';
 	noteChangeByOthers(history, event, isUndo);
-	// A record that is created again gets the values that it had when it was deleted.
-	if (change === 'deleted') return;
-	for (const [name, changes] of history.changes) {
-		if (changed.length > 0 && !changed.includes(name)) continue;
-		const values = previous && hasField(previous, name) ? { before: fieldValue(previous, name), after: fieldValue(object, name) } : undefined;
-		changes.push({ sequence, isOwn: false, isUndo, ...(values && { values }), isOmitted: values !== undefined && isOmitted(object, name) });
-	}
+	for (const name of event.data.changed) history.changes.get(name)?.push({ ...fieldChange(event, name), isUndo });
 }
 
 /**
@@ -99,34 +76,29 @@ export function addChangeByOthers(history: RecordHistory, event: CrmEvent, { cha
  *
  * @param isUndo whether it takes back the changes of the fields that get these values again
  */
-export function noteChangeByOthers({ changedByOthers }: RecordHistory, { data: { object, previous, changed } }: CrmEvent, isUndo = false): void {
-	for (const name of previous && changed.length > 0 ? changed : ['']) {
-		const isTakenBack = isUndo && changedByOthers.has(name) && hasSameValue(changedByOthers.get(name), fieldValue(object, name) ?? null);
+export function noteChangeByOthers({ changedByOthers }: RecordHistory, event: CrmEvent, isUndo = false): void {
+	const { changed } = event.data;
+	for (const name of changed.length > 0 ? changed : ['']) {
+		const { before, after } = fieldChange(event, name);
+		const isTakenBack = isUndo && changedByOthers.has(name) && hasSameValue(changedByOthers.get(name), after);
 		if (isTakenBack) changedByOthers.delete(name);
-		else if (!changedByOthers.has(name)) changedByOthers.set(name, previous ? (fieldValue(previous, name) ?? null) : undefined);
+		else if (!changedByOthers.has(name)) changedByOthers.set(name, before);
 	}
 }
-
-/** Whether a record has custom fields, but not this one: a service leaves out empty ones. */
-const isOmitted = (record: IDataObject, name: string): boolean =>
-	customKeyOf(name) !== undefined && isObject(record[allCustomFields]) && !hasField(record, name);
-
-/** Whether a deleted record lacks a field that was changed before, so that its last event does not have the whole record. */
-export const lacksChangedField = ({ changes }: RecordHistory, record: IDataObject): boolean =>
-	[...changes].some(([name, all]) => !all.at(-1)!.isOmitted && !hasField(record, name));
 
 /** A change of one field. */
 interface FieldChange {
 	sequence: number;
+	before: unknown;
+	after: unknown;
 	/** Whether it is to be undone. */
-	isOwn: boolean;
+	isOwn?: boolean;
 	/** Whether an undo of other changes has made it. */
 	isUndo?: boolean;
-	/** Absent if the log does not have them, which only happens for others' changes. */
-	values?: { before: unknown; after: unknown };
-	/** Whether it cleared a custom field, and the service leaves out empty ones. */
-	isOmitted?: boolean;
 }
+
+const fieldChange = ({ sequence, data: { object, previous } }: CrmEvent, name: string): FieldChange =>
+	({ sequence, before: fieldValue(previous ?? {}, name) ?? null, after: fieldValue(object, name) ?? null });
 
 /** What the changes of one field amount to. */
 export interface FieldHistory {
@@ -140,7 +112,7 @@ export interface FieldHistory {
 	isUndoneByOthers?: boolean;
 	/** Sequence of the change that replaced `before`. */
 	firstSequence: number;
-	/** Sequence of the last change by someone else, if there is one; for one that the log lacks, of the change after it. */
+	/** Sequence of the last change by someone else, if there is one; for one that the credential does not see, of the change after it. */
 	othersSequence?: number;
 	/** For a list: its entries that the changes to undo have added or removed. */
 	entries: EntryHistory[];
@@ -161,12 +133,11 @@ export function replay(changes: FieldChange[]): FieldHistory {
 	let history: FieldHistory | undefined;
 	/** As the last change to undo left it. */
 	let left: FieldHistory | undefined;
-	for (const { sequence, isOwn, isUndo = false, values } of changes) {
-		const { before, after } = values ?? { before: null, after: null };
+	for (const { sequence, before, after, isOwn = false, isUndo = false } of changes) {
 		if (!isOwn) {
 			if (!history) continue;
 			// An undo of what others have changed since takes back that they have.
-			const isTakenBack = isUndo && values !== undefined && hasSameValue(after, history.after);
+			const isTakenBack = isUndo && hasSameValue(after, history.after);
 			history = isTakenBack ? left : { ...history, isChangedByOthers: true, isUndoneByOthers: isUndo, othersSequence: sequence };
 			continue;
 		}
@@ -185,16 +156,12 @@ export function replay(changes: FieldChange[]): FieldHistory {
 
 /** In a list, each entry is replayed like a field whose value is whether the list contains it. */
 function replayedEntries(changes: FieldChange[]): EntryHistory[] {
-	if (!changes.some(({ values }) => Array.isArray(values?.before) || Array.isArray(values?.after))) return [];
-	const sides = changes.map(({ values }) => values && { before: entriesByKey(values.before), after: entriesByKey(values.after) });
-	const entries = new Map(sides.flatMap((side, i) => (changes[i]!.isOwn && side ? [...side.before, ...side.after] : [])));
+	if (!changes.some(({ before, after }) => Array.isArray(before) || Array.isArray(after))) return [];
+	const ofLists = changes.map((change) => ({ ...change, before: entriesByKey(change.before), after: entriesByKey(change.after) }));
+	const entries = new Map(ofLists.flatMap(({ isOwn, before, after }) => (isOwn ? [...before, ...after] : [])));
 	return [...entries].flatMap(([key, entry]): EntryHistory[] => {
-		const moves = changes.flatMap((change, i): FieldChange[] => {
-			const side = sides[i];
-			if (!side) return [change];
-			const values = { before: side.before.has(key), after: side.after.has(key) };
-			return values.before === values.after ? [] : [{ ...change, values }];
-		});
+		const moves = ofLists.map((change): FieldChange => ({ ...change, before: change.before.has(key), after: change.after.has(key) }))
+			.filter(({ before, after }) => before !== after);
 		if (!moves.some(({ isOwn }) => isOwn)) return [];
 		const { before, after, isChangedByOthers } = replay(moves);
 		return before === after ? [] : [{ entry, wasIn: before === true, isIn: after === true, isChangedByOthers }];
@@ -229,35 +196,11 @@ export function withEntriesUndone(
 	};
 }
 
-/** The state of a record, which differs after each change: its version, or the time of its last change. */
-export interface RecordState {
-	version?: unknown;
-	time?: unknown;
-}
-
-export const recordStateOf = ({ version, updated_at: time }: IDataObject): RecordState => ({ version, time });
-
-/** Compares the current state of a record with a previous one; `unknown` unless both have a version, or both a time. */
-export function compareStates(current: RecordState, previous: RecordState): 'same' | 'older' | 'newer' | 'unknown' {
-	const [version, former] = [current.version, previous.version].map(versionNumber);
-	const [time, formerTime] = [current.time, previous.time].map((text) => (typeof text === 'string' && !Number.isNaN(Date.parse(text)) ? text : undefined));
-	let difference: number | bigint | undefined;
-	if (version !== undefined && former !== undefined) difference = version - former;
-	else if (time !== undefined && formerTime !== undefined) difference = compareInstants(time, formerTime);
-	if (difference === undefined) return 'unknown';
-	return difference < 0 ? 'older' : difference > 0 ? 'newer' : 'same';
-}
-
-/** A version, which is a whole number of any length. */
-export const versionNumber = (version: unknown): bigint | undefined => (/^\d+$/.test(String(version)) ? BigInt(String(version)) : undefined);
-
 /** Returns a function that checks whether a value contains the id of a record whose deletion is to be undone. */
 export function linksToDeletedRecords(histories: RecordHistory[]): (value: unknown) => boolean {
 	const deletedIds = new Set(histories.flatMap(({ deletion, isCreated, id }) => (deletion && !isCreated ? [id] : [])));
 	return (value) => scalarsIn(value).some((scalar) => deletedIds.has(idText(scalar) ?? ''));
 }
-
-export const partOfRecord = 'The CRM reports only a part of the record that was deleted.';
 
 type UndoAction = 'update' | 'delete' | 'create';
 

@@ -13,7 +13,7 @@ import { LiveLinks } from './links';
 import { LoggedChanges } from './loggedChanges';
 import { readUndoFields } from './undoFields';
 import { maxUndone, readUndoChoices, type UndoChoices } from './undoForm';
-import { carryOut, warnIfUnprotected } from './undoOrder';
+import { carryOut } from './undoOrder';
 import { planUndo, withLinkedRecordsKept } from './undoPlan';
 
 /**
@@ -47,7 +47,6 @@ export async function undoChanges(running: Execution, item: number, undoableType
 	checkMaximum(resolvedPlan.filter(({ action }) => action).length, limit, api.notices);
 	await logged.catchUp();
 	if (choices.isPreview) {
-		warnIfUnprotected(execution, fields, resolvedPlan);
 		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
 		addEvents(api.notices, 'will cause', expectedEvents(resolvedPlan, await api.describeEvents()));
 		return outputItems(logged.withLateChanges(resolvedPlan), links, api.notices, true);

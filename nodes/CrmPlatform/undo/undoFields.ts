@@ -1,10 +1,7 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { type CustomFields, readCustomFieldsIfAllowed } from '../api/customFields';
 import { idempotencyKey, originOfKey } from '../api/http/idempotency';
 import type { ResourceDescription } from '../api/openapi/description';
 import { isLink, isRecordLink } from '../api/openapi/linkFields';
-import { isObject } from '../base/json';
 import { allCustomFields, type Field } from '../fields/field';
 import { listNameOf } from '../fields/keys';
 import { comparison, type RecordComparison } from '../changes/merge';
@@ -84,21 +81,6 @@ export class UndoFields {
 
 	/** Whether two values of a field are the same for the service. */
 	isSame = (name: string, a: unknown, b: unknown): boolean => this.compare.covers(name, a, b) && this.compare.covers(name, b, a);
-
-	/** Whether a record has all writable fields, even if empty: otherwise, the event contains only a part of it. */
-	isComplete(record: IDataObject): boolean {
-		// Responses do not contain a password, for example, so a complete record does not have it either.
-		const responseNames = new Set(this.description?.fields.map(({ name }) => name));
-		const readable = [...this.members.create].filter((name) => responseNames.size === 0 || responseNames.has(name));
-		return (
-			readable.every((name) => Object.hasOwn(record, name)) &&
-			[...this.byAction.create.values()].every(({ path: [name = '', member, ...deeper] }) => {
-				const value = record[name];
-				const isChecked = member !== undefined && deeper.length === 0 && name !== allCustomFields && readable.includes(name);
-				return !isChecked || !isObject(value) || Object.hasOwn(value, member);
-			})
-		);
-	}
 }
 
 export type FieldsByCollection = ReadonlyMap<string, UndoFields>;

@@ -110,7 +110,7 @@ export const undoOptions = (recordTypes: Resource[]): INodeProperties[] =>
 
 /** The user's choices. */
 export interface UndoChoices {
-	/** Whether an event is to be undone. @throws Error in the user's words if the service does not report who caused it */
+	/** Whether an event is to be undone. @throws Error in the user's words if the id of the causer is ambiguous */
 	isChosen(event: CrmEvent): boolean;
 	causer: ChangeCauser;
 	/** The time from which to undo changes (Unix epoch ms). */

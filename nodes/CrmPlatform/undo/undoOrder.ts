@@ -12,7 +12,6 @@ import { createdTwice, keptAsChanged, keptAsLinked, withLinkedRecordsKept } from
 import { isAnsweredWith, isNotFound, isWebPage } from '../api/record';
 import type { Reason } from '../api/http/errorWords';
 import { refusedRecord } from '../api/http/statuses';
-import type { WriteDescription } from '../api/openapi/writing';
 import { idText } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { pointerSteps } from '../base/ownMembers';
@@ -20,7 +19,6 @@ import { changedSinceRead, type ChangeWrite, writeChanges } from '../changes/app
 import type { Change } from '../changes/merge';
 import { exactBody } from '../fields/exactBody';
 import { allCustomFields, customFieldPrefix } from '../fields/field';
-import { protectionOf } from '../writing/replace';
 
 /** A plan, and what carrying it out needs. */
 interface Undoing {
@@ -246,17 +244,6 @@ function writeFor({ action, current, changes, history: { deletion } }: RecordUnd
 
 /** Whether an error concerns just one record, so that the next write may succeed. */
 const isRefusal = (error: Error): boolean => isAnsweredWith(error, ...refusedRecord) && !isWebPage(error);
-
-/** Tells the user if the service cannot prevent a plan from overwriting what others change meanwhile. */
-export function warnIfUnprotected(execution: Execution, fields: FieldsByCollection, undos: RecordUndo[]): void {
-	const recordsByDescription = new Map<WriteDescription, IDataObject[]>();
-	for (const { action, current, history } of undos) {
-		const description = action && fields.get(history.collection)?.description?.[action];
-		if (!description || !current) continue;
-		getOrCreate(recordsByDescription, description, () => []).push(current);
-	}
-	for (const [description, records] of recordsByDescription) protectionOf(execution, description, records);
-}
 
 /** Returns the outcome of an undo, according to the service's answer to its write. */
 export function afterWrite(undo: RecordUndo, answer: IDataObject | Error, fields: UndoFields): RecordUndo {

@@ -4,10 +4,11 @@ import { withReplacedIds } from '../api/openapi/linkFields';
 import { type Change, merge } from '../changes/merge';
 import type { Field } from '../fields/field';
 import { isUnset } from '../values/blank';
+import { requiredVersion } from '../writing/replace';
 import type { CurrentRecords, LivingRecreation } from './currentRecords';
 import { eventName, fieldEntries, fieldValue, setField } from './fieldValues';
 import {
-	allKept, compareStates, linksToDeletedRecords, partOfRecord, type RecordHistory, recordStateOf, type RecordUndo, withEntriesUndone, withoutWrite,
+	allKept, linksToDeletedRecords, type RecordHistory, type RecordUndo, withEntriesUndone, withoutWrite,
 } from './history';
 import { isNumericId, linkKey, recordKey, withNewId } from './links';
 import type { FieldsByCollection, UndoFields } from './undoFields';
@@ -58,8 +59,7 @@ function planRecord(history: RecordHistory, rules: UndoRules): RecordUndo {
 	const { collection, id, isCreated, deletion, problem } = history;
 	if (problem !== undefined) return withoutWrite(history, 'cannot_be_undone', problem);
 	const record = current.livingRecord(collection, id);
-	const state = record && compareStates(recordStateOf(record), history.state);
-	if (state === 'older') return withoutWrite(history, 'conflict', outdated);
+	if (record && requiredVersion(record) < history.version) return withoutWrite(history, 'conflict', outdated);
 	if (isCreated) return planDeletion(history, rules);
 	if (deletion) return planRecreation(history, rules);
 	if (record) return planUpdate(history, rules, record);
@@ -84,9 +84,7 @@ function planDeletion(history: RecordHistory, { current, takesPrecedence, isSigh
 	}
 	if (deletion) return withoutWrite(history, 'conflict', existsAgain);
 	if (!takesPrecedence) {
-		const state = compareStates(recordStateOf(record), history.newest);
-		if (isChangedByOthers || (state !== 'same' && state !== 'unknown')) return withoutWrite(history, 'conflict', changedSince);
-		if (state === 'unknown') return withoutWrite(history, 'conflict', maybeChanged);
+		if (isChangedByOthers || requiredVersion(record) !== history.newest) return withoutWrite(history, 'conflict', changedSince);
 		if (isSightLimited) return withoutWrite(history, 'conflict', maybeLinked);
 	}
 	return { ...withoutWrite(history, 'undone'), action: 'delete', current: record };
@@ -107,9 +105,9 @@ function unlessNewerThanLog(undo: RecordUndo, takesPrecedence: boolean): RecordU
 	const { action, current, ...rest } = undo;
 	const { newest } = rest.history.recreations.find(({ id }) => id === rest.newId) ?? rest.history;
 	const isRestored = action === 'update' || (rest.result === 'already_so' && action === undefined);
-	const state = current && isRestored && !takesPrecedence ? compareStates(recordStateOf(current), newest) : 'same';
-	if (state === 'same' || state === 'unknown') return undo;
-	return { ...rest, result: 'conflict', reason: state === 'older' ? outdated : logBehind, changes: allKept(rest.changes) };
+	const version = current && isRestored && !takesPrecedence ? requiredVersion(current) : newest;
+	if (version === newest) return undo;
+	return { ...rest, result: 'conflict', reason: version < newest ? outdated : logBehind, changes: allKept(rest.changes) };
 }
 
 const alreadyGone = 'The record is already gone.';
@@ -117,8 +115,6 @@ const recreationKept = (id: string) => `The workflow created this record. It was
 const deletedWithChanges =
 	'The workflow created this record, someone else changed it, and the workflow deleted it. It was not created again.';
 const changedSince = 'The workflow created this record, and someone else has changed it since. It was not deleted.';
-const maybeChanged =
-	'The workflow created this record, and the CRM does not show whether someone else has changed it since. It was not deleted.';
 const maybeLinked =
 	'The workflow created this record, and records that you cannot see may link to it. It was not deleted. To delete it, undo with an API key, or turn on Undo Takes Precedence.';
 const deletedSince = 'Someone else has deleted the record since.';
@@ -140,7 +136,6 @@ interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimite
 function planRecreation(history: RecordHistory, rules: UndoRules): RecordUndo {
 	const { current, isSightLimited } = rules;
 	const { collection, id, recreations: [firstRecreation] } = history;
-	const deletion = history.deletion!;
 	if (current.livingRecord(collection, id)) return withoutWrite(history, 'conflict', existsAgain);
 	if (firstRecreation) {
 		const recreation = current.livingRecreation(history);
@@ -150,8 +145,7 @@ function planRecreation(history: RecordHistory, rules: UndoRules): RecordUndo {
 	const mayBeInvisible = !current.record(collection, id) && (current.showsDeleted(collection) || isSightLimited);
 	if (mayBeInvisible) return withoutWrite(history, 'cannot_be_undone', maybeNotDeleted);
 	const writable = rules.writableFields.get(collection)!;
-	if (!writable.canMarkRecreations || !deletion.isCauseReported) return withoutWrite(history, 'cannot_be_undone', recreationUnmarkable);
-	if (!writable.isComplete(deletion.record)) return withoutWrite(history, 'cannot_be_undone', partOfRecord);
+	if (!writable.canMarkRecreations) return withoutWrite(history, 'cannot_be_undone', recreationUnmarkable);
 	const { changes } = writable.compare.difference({}, recordBeforeChanges(history, writable, rules));
 	return { ...withoutWrite(history, 'undone'), changes: changes.filter(({ field }) => writable.canCreate(field)), action: 'create' };
 }

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { breaksRule } from '../api/http/rules';
+import { breaksRule, ruleBroken } from '../api/http/rules';
 import { isAnsweredWith, mergePatch, otherId } from '../api/record';
 import { idText, isObject } from '../base/json';
 import type { WriteDescription } from '../api/openapi/writing';
@@ -25,6 +25,16 @@ export const isReadFirst = ({ replaces, takesIfMatch }: WriteDescription, write:
 export function versionOf(record: IDataObject | undefined): string | number | undefined {
 	const version = record?.version;
 	return typeof version === 'number' || typeof version === 'string' ? version : undefined;
+}
+
+/** The version of a record (rule 12), a whole number of any length; undefined if it has none. */
+export const versionNumber = ({ version }: IDataObject): bigint | undefined => (/^\d+$/.test(String(version)) ? BigInt(String(version)) : undefined);
+
+/** The version of a record as read. @throws Error in the user's words if it has none */
+export function requiredVersion(record: IDataObject): bigint {
+	const version = versionNumber(record);
+	if (version === undefined) throw ruleBroken(12, `Record ${String(record.id)}`, 'It has no version, so changes made by others would go unnoticed. Nothing was written.');
+	return version;
 }
 
 /**
