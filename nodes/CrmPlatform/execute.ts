@@ -28,7 +28,7 @@ import { isToolCall } from './api/toolNode';
 import { writeRecords } from './writing/batches';
 import { nameExisting } from './writing/existingRecord';
 import { MissingRecords } from './writing/missingRecords';
-import { isFirstAttempt, originalExecution } from './writing/runState';
+import { originalExecution } from './writing/runState';
 
 /**
  * Runs the node's operation for each input item, in order. Each output, errors included, is linked
@@ -50,7 +50,7 @@ async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewe
 	const call = toolCallOf(n8n);
 	const identity = identityOf(n8n, call);
 	const { isSummarized, names } = outputChoice(n8n, operation);
-	const execution: Execution = { n8n, api, resource, operation, identity, names, ...review, isFirst: !call && isFirstAttempt(n8n, identity.run) };
+	const execution: Execution = { n8n, api, resource, operation, identity, names, ...review };
 
 	const named = nameExisting(execution);
 	const failures: ItemFailure[] = [];

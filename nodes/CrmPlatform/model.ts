@@ -116,17 +116,16 @@ export interface Write {
 	sets?: (record: IDataObject) => IDataObject;
 	/** The version that was read: a newer version is not overwritten. */
 	version?: string | number;
-	/** The record as read: without versions, changes are detected by comparing its values. */
-	before?: IDataObject;
 	query?: Query;
 	/** Whether it changes the record if it exists, and creates it otherwise. */
 	mayExist?: true;
 	/** Whether repeating it has no further effect; by default, the method decides. */
 	isRepeatable?: boolean;
-	/** Identifies the record if its id is unknown: two writes with the same match keep their order. */
-	match?: string;
-	/** Whether other writes may identify the same record differently: all of the collection keep their order. */
-	hasOtherNames?: boolean;
+	/**
+	 * Identifies the record if its id is unknown: two writes with the same match keep their order. Without it, all that may
+	 * change a record of the collection do.
+	 */
+	match?: string | undefined;
 }
 
 /** Items that are ready to be sent, with one request or several. */
@@ -181,6 +180,4 @@ export interface Execution {
 	reviewedCall?: string;
 	/** Which names of linked records are added to what is read. */
 	names?: NamesToAdd;
-	/** Whether this is the first attempt at a run of the node: none of its writes can have been done before. */
-	isFirst?: boolean;
 }

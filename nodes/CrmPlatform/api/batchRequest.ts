@@ -18,7 +18,6 @@ interface BatchWrite {
 	items: IDataObject[];
 	/** Whether each item becomes a record of its own. */
 	areNew?: boolean;
-	idempotency?: ApiRequest['idempotency'];
 }
 
 /** The answer for one record: the returned record, if any, and the HTTP status; or why it was not written. */
@@ -31,11 +30,10 @@ export type BatchAnswer = { record: IDataObject | undefined; status: number } | 
  */
 export async function sendBatch(
 	send: (request: ApiRequest) => Promise<ApiResponse>,
-	{ description, path, query, items, areNew, idempotency }: BatchWrite,
+	{ description, path, query, items, areNew }: BatchWrite,
 ): Promise<BatchAnswer[]> {
 	const request: ApiRequest = { method: 'POST', path, body: { [description.items]: items } };
 	if (query) request.query = query;
-	if (idempotency) request.idempotency = idempotency;
 
 	const { body, headers } = await send(request);
 	const answers = answersByItem(body, items, areNew === true);

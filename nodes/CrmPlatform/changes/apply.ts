@@ -12,7 +12,7 @@ import type { Collection, IdentifiedRecord } from '../lookUp/lookUp';
 import { writeRecords } from '../writing/batches';
 import { isWithoutRecord } from '../writing/writeOne';
 import { requireDescribed } from '../writing/requireWrite';
-import { protectionOf, versionOf } from '../writing/replace';
+import { protectVersions, versionOf } from '../writing/replace';
 import { asConflict, isInferred, type PlannedChange } from './plan';
 
 type WriteAction = 'update' | 'create' | 'delete';
@@ -138,12 +138,13 @@ export async function* writeChanges(
 		return {
 			collection,
 			path: id === undefined ? collection : collection + pathOf`/${id}`,
-			...(id !== undefined && { id, before: record! }),
+			...(id !== undefined && { id }),
 			...(version !== undefined && { version }),
 			...(patch && { body: patch }),
 			...(deletion !== undefined && { deletion }),
 		};
 	};
+	const needOwnRequests = protectVersions(execution, description, writes.map(({ record }) => record));
 	const work = writeRecords(
 		// Options of the operation do not apply to a plan.
 		{ ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run } },
@@ -153,7 +154,7 @@ export async function* writeChanges(
 			// A change that is only accepted is answered with a job (RFC 9110, section 15.3.3).
 			resultFrom: ({ id, ...record }, _, { status }) => (status === 202 ? {} : { ...record, ...(idText(id) !== undefined && { id: idText(id) }) }),
 		},
-		{ areAlone: writes[0]?.deletion !== undefined, ...protectionOf(execution, description, writes.map(({ record }) => record)) },
+		needOwnRequests || writes[0]?.deletion !== undefined,
 	);
 	for await (const results of runAll(work, writes.length, mayContinue)) {
 		for (const { item: index, result } of results) yield { index, outcome: result as IDataObject | Error };

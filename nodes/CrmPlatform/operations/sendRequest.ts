@@ -6,7 +6,6 @@ import { checkedPath, type Query } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
 import type { Execution, Operation, Result } from '../model';
 import { chosenOption } from '../parameters/optionText';
-import { keyHeaderOf } from '../writing/runState';
 import { sendWrite, writeOncePerOption } from '../writing/writeOne';
 import { eachItem } from '../schedule';
 
@@ -30,13 +29,9 @@ export function sendRequest(): Operation {
 				if (request.method === 'GET') return resultOf((await execution.api.send(request)).body);
 				const declared = await execution.api.idempotencyHeaderAt(request.method, request.path);
 				if (declared?.refusal !== undefined) throw new Error(declared.refusal);
-				// Without the service's own description, an earlier attempt may have sent a key.
-				const isKeyed = declared?.idempotencyHeader !== undefined || !execution.api.isSelfDescribed();
-				const header = isKeyed ? keyHeaderOf(execution, declared ?? {}, 'single') : undefined;
 				// The effect of a PATCH of an arbitrary path is unknown: it may add to a value.
 				if (request.method === 'PATCH') request.isRepeatable = false;
-				const { method } = request;
-				return resultOf((await sendWrite(execution, { method }, header, request, [item])).body);
+				return resultOf((await sendWrite(execution, declared ?? {}, request, [item])).body);
 			});
 		},
 	};

@@ -59,15 +59,15 @@ export function upsert(action: string): Operation {
 				if (field === undefined || !matching) {
 					// It is unknown which record matches, so items keep their order, and a repeated write may create
 					// another record.
-					return { collection: path, path, body, hasOtherNames: true, isRepeatable: false, mayExist: true };
+					return { collection: path, path, body, isRepeatable: false, mayExist: true };
 				}
 				const query = { [matching.name]: field };
 				const value = matchValue(field, body) ?? refuse(field);
 				const described = [...fields, ...(custom?.fields ?? [])].find(({ name }) => name === field) ?? fieldNamed(field);
 				noteRepeated(item, `${path} ${field} ${matchKey(described, value)}`, value);
-				// Keeps writes in order, also in a service that ignores case without saying so.
-				const match = `${field}=${foldedText(value)}`;
-				return { collection: path, path, body, query, mayExist: true, match, hasOtherNames: column.mayDiffer };
+				// Keeps writes in order, also in a service that ignores case without saying so; other fields may find the same record.
+				const match = column.mayDiffer ? undefined : `${field}=${foldedText(value)}`;
+				return { collection: path, path, body, query, mayExist: true, match };
 			};
 			const simplified = await simplifyWritten(execution);
 			return {

@@ -25,7 +25,7 @@ import { eachItem, runAll } from '../schedule';
 import { possibleIdsIn } from '../undo/links';
 import { readPreview, readText, readWholeNumber } from '../values/readers';
 import { writeRecords } from '../writing/batches';
-import { protectionOf, versionOf } from '../writing/replace';
+import { protectVersions, versionOf } from '../writing/replace';
 import { requireDescribed } from '../writing/requireWrite';
 import type { Identifiers } from './identifiers';
 import { noContact, readPersonData, readTraces, type PersonData, type PersonRecord } from './personData';
@@ -249,10 +249,10 @@ async function eraseRecords(execution: Execution, records: PersonRecord[], runId
 		const writeOf = (i: number): Write => {
 			const { record } = group[i]!;
 			const version = versionOf(record);
-			return { collection: path, id: record.id, path: path + pathOf`/${record.id}`, query: { permanent: true }, before: record, ...(version !== undefined && { version }) };
+			return { collection: path, id: record.id, path: path + pathOf`/${record.id}`, query: { permanent: true }, ...(version !== undefined && { version }) };
 		};
-		const protection = protectionOf(typeExecution, description, group.map(({ record }) => record));
-		const work = writeRecords(typeExecution, { description, of: writeOf, resultFrom: () => ({}) }, { areAlone: true, ...protection });
+		protectVersions(typeExecution, description, group.map(({ record }) => record));
+		const work = writeRecords(typeExecution, { description, of: writeOf, resultFrom: () => ({}) }, true);
 		for await (const results of runAll(work, group.length, mayContinue)) {
 			for (const { item, result } of results) {
 				if (!isFailure(result)) continue;

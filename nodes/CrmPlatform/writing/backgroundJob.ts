@@ -9,7 +9,6 @@ import type { JobDescription } from '../api/openapi/writing';
 import { recordIn } from '../api/record';
 import type { Execution } from '../model';
 import { readWholeNumber } from '../values/readers';
-import { keyHeaderOf } from './runState';
 import { sendWrite } from './writeOne';
 
 export interface StartedJob {
@@ -32,8 +31,7 @@ export async function startBackgroundJob(
 	key: number[],
 ): Promise<StartedJob> {
 	const { path } = description;
-	const header = keyHeaderOf(execution, description, 'single');
-	const { body } = await sendWrite(execution, { method: 'POST' }, header, { path, query, ...(lines && { lines }) }, key);
+	const { body } = await sendWrite(execution, description, { method: 'POST', path, query, ...(lines && { lines }) }, key);
 	const id = idText(recordIn(body, path)?.id);
 	if (id !== undefined) return startedJob(description, id);
 	throw new Error(

@@ -1,110 +1,57 @@
-import type { IDataObject } from 'n8n-workflow';
-
-import { sendBatch, type BatchAnswer } from '../api/batchRequest';
+import { sendBatch } from '../api/batchRequest';
 import { tooLarge } from '../api/http/statuses';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import { isAnsweredWith } from '../api/record';
 import { exactBody } from '../fields/exactBody';
 import { fieldsOfNumbers } from '../mapping/acceptedFields';
-import type { Execution, MayContinue, Results, Slice, SlicedRun, Write, Writes } from '../model';
+import type { Execution, MayContinue, Results, SlicedRun, Write, Writes } from '../model';
 import { slicesAtOnce } from '../schedule';
 import { readWholeNumber } from '../values/readers';
-import { etagOf, isReadFirst, writeAsRead } from './replace';
-import { batchingOf, keyHeaderOf, pinBatching, reportReplay, sentRequests, type SentRequests } from './runState';
-import { hasWriteOncePer, idempotencyOf, warnOfRetries, writeOncePer, writeOne, writtenRecord } from './writeOne';
+import { sentBatches, sliceSizeOf, type SentBatches } from './runState';
+import { hasWriteOncePer, sendWrite, writeOncePer, writeOne, writtenRecord } from './writeOne';
 
-/** How an operation's writes differ from one unconditional write for each input item. */
-interface WriteOptions {
-	/** Whether each write has a key of its own, and so a request. */
-	areAlone?: boolean;
-	/** Whether each write applies only to the version that it names. */
-	isVersioned?: boolean;
-	/** Whether some writes apply only to the record as read, because its list returns no version. */
-	areReadFirst?: boolean;
+/** What all slices of a run share. */
+interface Sending {
+	execution: Execution;
+	writes: Writes;
+	/** The batches of this attempt and earlier ones; undefined if each record is sent alone. */
+	sent: SentBatches | undefined;
 }
+
+/** An item with its write, or why it cannot be sent. */
+interface ItemWrite {
+	item: number;
+	write: Write | Error;
+	result?: Results[number];
+}
+
+type ReadyWrite = ItemWrite & { write: Write };
 
 /**
  * Writes records, for all operations: in batches if the service supports them, otherwise with single requests, a few at
- * a time. If the service replaces whole records, each is read, changed and written. If the user turned batches off,
- * requests are sent one after another.
+ * a time. If the user turned batches off, requests are sent one after another.
  *
  * The items are divided into slices of as many items as one batch may have. The items of a slice usually share one
- * request; those of another collection or query need a further one (`groupByRequest`).
+ * request; those of another collection or query need a further one (`requestsFor`).
+ *
+ * @param areAlone whether each write needs a request of its own
  */
-export function writeRecords(execution: Execution, { description, of, resultFrom }: Writes, options: WriteOptions = {}): SlicedRun {
+export function writeRecords(execution: Execution, writes: Writes, areAlone = false): SlicedRun {
 	const isOncePer = hasWriteOncePer(execution);
-	const requestedSize = isOncePer ? 1 : requestedBatchSize(execution);
-	const { size, batch } = batchingOf(execution, mayShareRequest(description, options) ? description.batch : undefined, requestedSize);
-	const usesBatches = size > 1;
-	const requestLog = sentRequests(execution);
-	const writeTogether = writerOf(execution, { description, resultFrom, batch, requestLog: usesBatches ? requestLog : undefined });
-
+	const requested = isOncePer ? 1 : requestedBatchSize(execution);
+	const { batch } = writes.description;
+	const size = sliceSizeOf(execution, batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
+	const sending: Sending = { execution, writes, sent: size > 1 ? sentBatches(execution) : undefined };
 	return {
 		size,
-		atOnce: requestedSize === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
-		read(items): Slice {
-			const writes = items.map((item) => writeOrError({ of }, item));
-			const records = writes.flatMap((write) => (write instanceof Error ? [] : affectedRecords(write, usesBatches)));
-			if (isOncePer) for (const item of items) records.push(`once per ${onceValue(execution, item)}`);
-			return { records: new Set(records), send: sendingOf(items, writes, requestLog, writeTogether) };
+		atOnce: requested === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
+		read(items) {
+			const slice = items.map((item): ItemWrite => ({ item, write: writeOrError(writes, item) }));
+			const records = new Set(slice.flatMap(({ write }) => affectedRecords(write, size > 1)));
+			if (isOncePer) for (const item of items) records.add(`once per ${onceValue(execution, item)}`);
+			return { records, send: async (mayContinue) => await sendSlice(sending, slice, mayContinue) };
 		},
 	};
-}
-
-/** Whether one request may carry several writes. A record that is read first, or whose version is a header, needs its own. */
-const mayShareRequest = ({ batch, takesIfMatch }: WriteDescription, { isVersioned, areReadFirst, areAlone }: WriteOptions): boolean =>
-	areReadFirst !== true && areAlone !== true && (isVersioned !== true || batch?.takesVersion === true || takesIfMatch !== true);
-
-/** Sends the items of a slice in as many requests as they need. */
-function sendingOf(items: number[], writes: Array<Write | Error>, requestLog: SentRequests, writeTogether: WriteTogether): Slice['send'] {
-	const { requests, unsendable } = requestsFor(items, writes, requestLog);
-	return async (mayContinue) => {
-		const results: Results = [];
-		for (const indexes of requests) {
-			if (!mayContinue(results)) break;
-			const requestResults = await writeTogether(
-				indexes.map((index) => writes[index] as Write),
-				indexes.map((index) => items[index] ?? 0),
-				mayContinue,
-			);
-			indexes.forEach((index, i) => (results[index] = requestResults[i]));
-		}
-		for (const [index, error] of unsendable) results[index] = error;
-		return results;
-	};
-}
-
-/**
- * The indexes of the writes in each request, and the errors of writes that cannot be sent. Items that an earlier attempt
- * sent together stay together, even if more items are readable now: under another key, they would be written again.
- */
-function requestsFor(items: number[], writes: Array<Write | Error>, requestLog: SentRequests) {
-	const unsendable = new Map<number, Error>();
-	const requests: number[][] = [];
-	const isPlanned = new Set<number>();
-	for (const [index, item] of items.entries()) {
-		const write = writes[index];
-		if (write instanceof Error) unsendable.set(index, write);
-		const requestItems = isPlanned.has(index) ? undefined : requestLog.with(item);
-		if (!requestItems) continue;
-		const indexes = requestItems.map((requestItem) => items.indexOf(requestItem)).filter((position) => position >= 0);
-		for (const position of indexes) isPlanned.add(position);
-		const isSame = indexes.length === requestItems.length && groupByRequest(writes, indexes)[0]?.length === indexes.length;
-		if (isSame) {
-			requests.push(indexes);
-			continue;
-		}
-		for (const position of indexes) if (!unsendable.has(position)) unsendable.set(position, divided(requestItems));
-	}
-	requests.push(...groupByRequest(writes, [...writes.keys()].filter((index) => !isPlanned.has(index))));
-	requests.sort(([a = 0], [b = 0]) => a - b);
-	return { requests, unsendable };
-}
-
-function divided(items: readonly number[]): Error {
-	return new Error(
-		`An earlier attempt sent this item in one request with ${items.length - 1} others, some of which have changed since. To avoid duplicates, nothing was sent. Check the records, then run the workflow again.`,
-	);
 }
 
 /** The user's Batch Size; without it, as many as the service accepts. */
@@ -131,126 +78,128 @@ function onceValue(execution: Execution, item: number): string {
 }
 
 /**
- * Groups the indexes of writes that can share a request, since they have the same collection, description and query. Writes
- * to one collection with different queries may concern one record, so they keep their order.
+ * The records that other writes must not change at the same time: all of the collection if it is unknown which one is
+ * changed, or if single additions keep their order, which may be intended.
  */
-function groupByRequest(writes: Array<Write | Error>, indexes: number[]): number[][] {
-	const groups: number[][] = [];
-	const latest = new Map<string, { query: string; group: number[] }>();
-	for (const index of indexes) {
-		const write = writes[index];
-		if (!write || write instanceof Error) continue;
-		const query = JSON.stringify(write.query ?? {});
-		const kind = `${write.collection} ${write.description?.method ?? ''}`;
-		const open = latest.get(kind);
-		if (open?.query === query) {
-			open.group.push(index);
-			continue;
+function affectedRecords(write: Write | Error, usesBatches: boolean): string[] {
+	if (write instanceof Error || write.deletion !== undefined) return [];
+	const { collection, id, match = id, mayExist } = write;
+	if (match !== undefined) return [`${collection}/${match}`];
+	return mayExist || !usesBatches ? [collection] : [];
+}
+
+/** Sends the items of a slice in as many requests as they need. */
+async function sendSlice(sending: Sending, slice: ItemWrite[], mayContinue: MayContinue): Promise<Results> {
+	const maySend = () => mayContinue(slice.map(({ result }) => result));
+	for (const request of requestsFor(slice, sending.sent)) await sendTogether(sending, request, maySend);
+	return slice.map(({ write, result }) => (write instanceof Error ? write : result));
+}
+
+/**
+ * The writes of each request. Items that an earlier attempt sent together stay together, even if more items are readable
+ * now: under another key, they would be written again.
+ */
+function requestsFor(slice: ItemWrite[], sent: SentBatches | undefined): ReadyWrite[][] {
+	const requests: ReadyWrite[][] = [];
+	const left = new Set(slice);
+	for (const entry of slice) {
+		const items = left.has(entry) ? sent?.with(entry.item) : undefined;
+		if (!items) continue;
+		const together = slice.filter(({ item }) => items.includes(item));
+		const [group] = groupsOf(together);
+		if (group?.length === items.length) requests.push(group);
+		else for (const other of together) if (!(other.write instanceof Error)) other.write = divided(items);
+		for (const other of together) left.delete(other);
+	}
+	requests.push(...groupsOf([...left]));
+	return requests.sort(([a], [b]) => a!.item - b!.item);
+}
+
+function divided(items: readonly number[]): Error {
+	return new Error(
+		`An earlier attempt sent this item in one request with ${items.length - 1} others, some of which have changed since. To avoid duplicates, nothing was sent. Check the records, then run the workflow again.`,
+	);
+}
+
+/**
+ * Groups writes that can share a request, since they have the same collection, description and query. Writes to one
+ * collection with different queries may concern one record, so they keep their order.
+ */
+function groupsOf(slice: ItemWrite[]): ReadyWrite[][] {
+	const groups: ReadyWrite[][] = [];
+	const latest = new Map<string, { query: string; group: ReadyWrite[] }>();
+	for (const entry of slice) {
+		if (entry.write instanceof Error) continue;
+		const { collection, description } = entry.write;
+		const kind = `${collection} ${description?.method ?? ''}`;
+		const query = JSON.stringify(entry.write.query ?? {});
+		let open = latest.get(kind);
+		if (open?.query !== query) {
+			open = { query, group: [] };
+			latest.set(kind, open);
+			groups.push(open.group);
 		}
-		const group = [index];
-		groups.push(group);
-		latest.set(kind, { query, group });
+		open.group.push(entry as ReadyWrite);
 	}
 	return groups;
 }
 
-/**
- * The records that other writes must not change at the same time. Without batches, additions to a collection keep their
- * order, which may be intended.
- */
-function affectedRecords(write: Write, usesBatches: boolean): string[] {
-	if (write.deletion !== undefined) return [];
-	const name = nameOf(write);
-	if (write.hasOtherNames || (name === undefined && !usesBatches)) return [write.collection];
-	return name === undefined ? [] : [name];
+/** Sends writes with one request if there are several; in halves if that is too large for the service. */
+async function sendTogether(sending: Sending, request: ReadyWrite[], maySend: () => boolean): Promise<void> {
+	if (!maySend()) return;
+	const { writes, sent } = sending;
+	const description = request[0]!.write.description ?? writes.description;
+	const items = request.map(({ item }) => item);
+	try {
+		sent?.add(items);
+		if (request.length > 1 && sent && description.batch) return await writeBatch(sending, description, description.batch, request);
+		for (const entry of request) if (maySend()) entry.result = await writeAlone(sending, description, entry);
+	} catch (error) {
+		const isTooLarge = request.length > 1 && isAnsweredWith(error, tooLarge);
+		if (!isTooLarge) for (const entry of request) entry.result = error as Error;
+		if (!isTooLarge) return;
+		sent?.remove(items);
+		const half = Math.ceil(request.length / 2);
+		for (const part of [request.slice(0, half), request.slice(half)]) await sendTogether(sending, part, maySend);
+	}
 }
 
-function nameOf({ collection, id, match }: Write): string | undefined {
-	const name = id ?? match;
-	return name === undefined ? undefined : `${collection}/${name}`;
+async function writeAlone({ execution, writes: { resultFrom } }: Sending, description: WriteDescription, { write, item }: ReadyWrite): Promise<Results[number]> {
+	const { deletion, body } = write;
+	const identity = { ...execution.identity, ...(deletion !== undefined && { deletion }) };
+	try {
+		const { record, ...answer } = await writeOne({ ...execution, identity }, description, write, [item]);
+		return resultFrom(record, item, { ...answer, body });
+	} catch (error) {
+		return error as Error;
+	}
 }
 
-/** Writes records that share collection, description and query, with one request if the service accepts batches. */
-type WriteTogether = (writes: Write[], items: number[], mayContinue: MayContinue) => Promise<Results>;
-
-interface WriterOptions extends Omit<Writes, 'of'> {
-	/** Undefined if each record is sent alone. */
-	batch: BatchDescription | undefined;
-	/** Which items were sent together, by this attempt and earlier ones, if batches are used. */
-	requestLog: SentRequests | undefined;
-}
-
-function writerOf(execution: Execution, { description: usual, resultFrom, batch: usualBatch, requestLog }: WriterOptions): WriteTogether {
-	const descriptionsOf = ({ description }: Write): [WriteDescription, BatchDescription | undefined] =>
-		description ? [description, description.batch] : [usual, usualBatch];
-
-	const sendTogether = async (batch: BatchDescription, writes: Write[], items: number[]): Promise<Results> => {
-		const [description] = descriptionsOf(writes[0]!);
-		const answers = await answersTo(execution, description, batch, writes, items);
-		return answers.map((answer, i) => {
-			if ('problem' in answer) return execution.api.failure(answer.problem);
-			const { id, body } = writes[i]!;
-			const record = writtenRecord(execution, { ...description, answersId: batch.answersId }, id, answer);
-			return record instanceof Error ? record : resultFrom(record, items[i]!, { status: answer.status, body });
-		});
-	};
-
-	const writeAlone = async (write: Write, item: number): Promise<Results[number]> => {
-		const [description, batch] = descriptionsOf(write);
-		const { version, body, deletion } = write;
-		const identity = { ...execution.identity, ...(deletion !== undefined && { deletion }) };
-		const ofWrite: Execution = { ...execution, identity };
-		try {
-			const needsBatchForVersion = version !== undefined && !description.takesIfMatch && batch?.takesVersion;
-			if (needsBatchForVersion && !isReadFirst(description, write)) return (await sendTogether(batch, [write], [item]))[0];
-			const headers = version !== undefined && description.takesIfMatch ? { headers: { 'if-match': etagOf(version) } } : {};
-			const { record, ...answer } = isReadFirst(description, write)
-				? await writeAsRead(ofWrite, description, write, [item])
-				: await writeOne(ofWrite, description, { ...write, ...headers }, [item]);
-			return resultFrom(record, item, { ...answer, body });
-		} catch (error) {
-			return error as Error;
-		}
-	};
-
-	const writeTogether: WriteTogether = async (writes, items, mayContinue) => {
-		const batch = writes[0] && descriptionsOf(writes[0])[1];
-		pinBatching(execution);
-		requestLog?.add(items);
-		try {
-			if (batch && writes.length > 1) return await sendTogether(batch, writes, items);
-			const results: Results = [];
-			for (const [i, write] of writes.entries()) if (mayContinue(results)) results.push(await writeAlone(write, items[i]!));
-			return results;
-		} catch (error) {
-			if (!isAnsweredWith(error, tooLarge)) return items.map(() => error as Error);
-			requestLog?.remove(items);
-			const half = Math.ceil(writes.length / 2);
-			const results = await writeTogether(writes.slice(0, half), items.slice(0, half), mayContinue);
-			if (!mayContinue(results)) return results;
-			return [...results, ...(await writeTogether(writes.slice(half), items.slice(half), mayContinue))];
-		}
-	};
-	return writeTogether;
-}
-
-async function answersTo(execution: Execution, description: WriteDescription, batch: BatchDescription, writes: Write[], items: number[]): Promise<BatchAnswer[]> {
-	const { collection, query } = writes[0]!;
-	const path = collection + batch.path;
-	const idempotency = idempotencyOf(execution, keyHeaderOf(execution, description, 'batch'), items);
-	const fields = await fieldsOfNumbers(execution.api, collection, description.fields, writes.map(({ body }) => body));
-	const areNew = writes.every(({ id, mayExist }) => id === undefined && mayExist !== true);
-	warnOfRetries(execution, { method: areNew ? 'POST' : 'PUT', path, ...idempotency });
-	return await sendBatch(async (request) => reportReplay(execution, await execution.api.send(request)), {
+async function writeBatch({ execution, writes: { resultFrom } }: Sending, description: WriteDescription, batch: BatchDescription, request: ReadyWrite[]): Promise<void> {
+	const all = request.map(({ write }) => write);
+	const { collection, query } = all[0]!;
+	const fields = await fieldsOfNumbers(execution.api, collection, description.fields, all.map(({ body }) => body));
+	const areNew = all.every(({ id, mayExist }) => id === undefined && mayExist !== true);
+	const items = request.map(({ item }) => item);
+	const answers = await sendBatch(async (sent) => await sendWrite(execution, batch, sent, items, !areNew), {
 		description: batch,
-		path,
-		items: writes.map((write) => batchItem({ ...write, ...(write.body && { body: exactBody(fields, write.body) }) }, batch)),
+		path: collection + batch.path,
+		items: all.map(({ id, version, body }) => ({
+			...(body && exactBody(fields, body)),
+			...(id !== undefined && { id }),
+			...(version !== undefined && batch.takesVersion && { version }),
+		})),
 		areNew,
 		...(query && { query }),
-		...idempotency,
 	});
-}
-
-function batchItem({ id, version, body }: Write, { takesVersion }: BatchDescription): IDataObject {
-	return { ...body, ...(id !== undefined && { id }), ...(version !== undefined && takesVersion && { version }) };
+	for (const [i, answer] of answers.entries()) {
+		const entry = request[i]!;
+		if ('problem' in answer) {
+			entry.result = execution.api.failure(answer.problem);
+			continue;
+		}
+		const { id, body } = entry.write;
+		const record = writtenRecord(execution, { ...description, answersId: batch.answersId }, id, answer);
+		entry.result = record instanceof Error ? record : resultFrom(record, entry.item, { status: answer.status, body });
+	}
 }

@@ -11,7 +11,7 @@ import { readText } from '../values/readers';
 import { listed } from '../base/lists';
 import { foldedText, normalizedName } from '../values/foldedText';
 import { keyDigest } from '../base/digest';
-import { versionOf, writeAsRead } from './replace';
+import { versionOf } from './replace';
 import { writeOne } from './writeOne';
 
 /** Creates the records that links name and that do not exist, each once; a preview only counts them. */
@@ -83,7 +83,7 @@ export class MissingRecords {
 		const body = { stages: [...(record.stages as IDataObject[]), stageNamed(name)] };
 		const version = versionOf(record);
 		const write = { collection: `/v1/${collection}`, id, path, body, ...(version !== undefined && { version }) };
-		const written = await writeAsRead(execution, update, write, [0, -3, keyDigest(`${id} ${foldedText(name)}`)]);
+		const written = await writeOne(execution, update, write, [0, -3, keyDigest(`${id} ${foldedText(name)}`)]);
 		return partsIn(written.record, 'stages').find((part) => foldedText(part.name) === foldedText(name));
 	};
 

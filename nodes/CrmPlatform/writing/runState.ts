@@ -1,36 +1,20 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import type { KeyFormat, WriteIdentity } from '../api/http/idempotency';
-import type { ApiResponse } from '../api/http/request';
+import type { WriteIdentity } from '../api/http/idempotency';
 import { getOrCreate } from '../base/maps';
-import type { BatchDescription, IdempotencyHeader, WriteDescription } from '../api/openapi/writing';
 import type { Execution } from '../model';
 
-/** The header for the idempotency keys of one kind of request, and their format. */
-export interface KeyHeader extends KeyFormat {
-	name: string;
-	/** Whether the service's own description of the operation declares the header. */
-	isGuaranteed: boolean;
-}
-
 /**
- * Decisions of a run's first attempt that later attempts must repeat; otherwise records would be written again under
- * other keys. Between attempts, the description of the service may change, and other items may become readable.
+ * What later attempts at a run of the node repeat; otherwise they would write records again under other keys: between
+ * attempts, the options may change, and other items may become readable.
  */
 interface RunState {
 	run: number | string;
-	/** The header of requests for single records, and of batches. */
-	single?: KeyHeader;
-	batch?: KeyHeader;
 	/** Number of items in a slice of the input. */
 	size?: number;
-	batchPath?: Pick<BatchDescription, 'path' | 'items'> & {
-		/** Whether it comes from the service's own description, not from the packaged one. */
-		isOwn: boolean;
-	};
-	/** Whether any record was sent. Before that, no decision has to be repeated. */
-	hasSent?: true;
-	/** The requests sent so far, as ranges of items: `0-99`, `100-102,104`, `103`. */
+	/** Whether writes were sent as the service's own description says, or the packaged one; undefined if none was sent. */
+	isDescribed?: boolean;
+	/** The batches sent so far, as ranges of items: `0-99`, `100-102,104`. */
 	sent?: string[];
 }
 
@@ -55,104 +39,53 @@ export function nodeContext(n8n: IExecuteFunctions): IDataObject {
 	return getOrCreate(outsideExecutions, n8n, () => ({}));
 }
 
+/** The number of items in a slice: as in the first attempt that has sent a write, otherwise this size. */
+export function sliceSizeOf(execution: Execution, size: number): number {
+	const state = runState(execution);
+	if (state.isDescribed === undefined) delete state.size;
+	return (state.size ??= size);
+}
+
 /**
- * The header for the requests of this run, as its first attempt chose it. If the service was not known to honor that
- * header and declares one now, the declared one replaces it.
+ * Notes that a write is sent. Call this before each.
  *
- * @param carrier whether the request writes one record or a batch
+ * @throws Error in the user's words if an earlier attempt has sent keys as the service's own description says, and that
+ * cannot be read now: under other keys, the service would write again
  */
-export function keyHeaderOf(
-	execution: Execution,
-	description: IdempotencyHeader & Pick<WriteDescription, 'batch'>,
-	carrier: 'single' | 'batch',
-): KeyHeader | undefined {
-	const part = carrier === 'batch' ? (description.batch ?? {}) : description;
-	return pinned(execution, carrier, headerIn(execution, part) ?? notGuaranteed(headerIn(execution, description)));
-}
-
-function pinned(
-	execution: Execution,
-	carrier: 'single' | 'batch',
-	described: KeyHeader | undefined,
-): KeyHeader | undefined {
+export function noteWrite(execution: Execution): void {
 	const state = runState(execution);
-	const first = state[carrier];
-	if (first && (first.isGuaranteed || !described?.isGuaranteed)) return first;
-	if (described) state[carrier] = described;
-	return described;
-}
-
-function headerIn(
-	{ api }: Execution,
-	{ idempotencyHeader: name, idempotencyKey }: IdempotencyHeader,
-): KeyHeader | undefined {
-	return name === undefined ? undefined : { name, ...idempotencyKey, isGuaranteed: api.isSelfDescribed() };
-}
-
-const notGuaranteed = (header: KeyHeader | undefined): KeyHeader | undefined =>
-	header && { ...header, isGuaranteed: false };
-
-/**
- * How this run divides its items into requests, as decided by the first attempt that sent any. A batch path from the
- * packaged description is replaced by one from the service's own description: keys do not contain it.
- */
-export function batchingOf(
-	execution: Execution,
-	batch: BatchDescription | undefined,
-	requestedSize: number,
-): { size: number; batch: BatchDescription | undefined } {
-	const state = runState(execution);
-	if (!state.hasSent) {
-		delete state.size;
-		delete state.batchPath;
+	const { api } = execution;
+	if (state.isDescribed && !api.isSelfDescribed()) {
+		throw new Error(`An earlier attempt has sent writes. To avoid duplicates, none is sent without the CRM’s own API description. ${api.descriptionNotice() ?? ''}`);
 	}
-	// At least 1, even if the service states a limit of 0: empty slices would never end.
-	state.size ??= Math.max(1, Math.floor(batch ? Math.min(requestedSize, batch.maximum) : 1));
-	const isOwn = execution.api.isSelfDescribed();
-	if (batch && (!state.batchPath || (isOwn && !state.batchPath.isOwn))) {
-		state.batchPath = { path: batch.path, items: batch.items, isOwn };
-	}
-	if (!state.batchPath) return { size: state.size, batch: undefined };
-	const { path, items } = state.batchPath;
-	return { size: state.size, batch: { ...batch, path, items, maximum: state.size } };
+	state.isDescribed = api.isSelfDescribed();
 }
 
-/** Makes later attempts divide the items as this one does. Call this before the first item is sent. */
-export function pinBatching(execution: Execution): void {
-	runState(execution).hasSent = true;
-}
-
-/** Which items this run has sent with one request. */
-export interface SentRequests {
-	/** Records a request before it is sent. */
+/** Which items this run has sent in one batch. */
+export interface SentBatches {
+	/** Records a batch before it is sent. */
 	add(items: readonly number[]): void;
-	/** Forgets a request that was refused as a whole, so that its items can be divided differently. */
+	/** Forgets a batch that was refused as a whole, so that its items can be divided differently. */
 	remove(items: readonly number[]): void;
 	/** The items that an earlier attempt sent together with this one, including this one. */
 	with(item: number): readonly number[] | undefined;
 }
 
-export function sentRequests(execution: Execution): SentRequests {
-	const state = runState(execution);
-	const ranges = (state.sent ??= []);
-	const groups = new Map<number, readonly number[]>();
-	for (const range of ranges) {
-		const items = itemsIn(range);
-		for (const item of items) groups.set(item, items);
-	}
+export function sentBatches(execution: Execution): SentBatches {
+	const ranges = (runState(execution).sent ??= []);
+	const batches = new Map(ranges.flatMap((range) => itemsIn(range).map((item, _, items) => [item, items])));
 	const noted = new Set(ranges);
 	return {
 		add(items) {
 			const range = rangesOf(items);
-			if (noted.has(range)) return;
+			if (!noted.has(range)) ranges.push(range);
 			noted.add(range);
-			ranges.push(range);
 		},
 		remove(items) {
 			const range = rangesOf(items);
 			if (noted.delete(range)) ranges.splice(ranges.indexOf(range), 1);
 		},
-		with: (item) => groups.get(item),
+		with: (item) => batches.get(item),
 	};
 }
 
@@ -186,16 +119,3 @@ export function originalExecution(n8n: IExecuteFunctions, id: string): Pick<Writ
 	const first = (context.firstExecution ??= { execution: id, ...(started !== undefined && { started }) });
 	return first as Pick<WriteIdentity, 'execution' | 'started'>;
 }
-
-/** Whether no earlier attempt at this run of the node has prepared a write. Call this before `prepare`. */
-export const isFirstAttempt = (n8n: IExecuteFunctions, run: number | string): boolean =>
-	(nodeContext(n8n).writes as RunState | undefined)?.run !== run;
-
-/** Tells the user of a write of a first attempt that the service had done before under the same key. */
-export function reportReplay({ api, isFirst }: Execution, response: ApiResponse): ApiResponse {
-	if (isFirst && response.isReplayed) api.notices.add(replayed);
-	return response;
-}
-
-const replayed =
-	'The CRM did not carry out at least one write, and returned the answer of an earlier one: an earlier execution of this n8n, or of a copy of it, had sent a write under the same key. Check the records; with Write Once Per, keys are made of your own values.';

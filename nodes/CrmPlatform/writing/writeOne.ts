@@ -9,12 +9,12 @@ import { exactBody } from '../fields/exactBody';
 import { storedParameter } from '../mapping/storedParameter';
 import { isBlank } from '../values/blank';
 import { idempotencyKey, valueKey } from '../api/http/idempotency';
-import { problemOfItem } from '../api/http/problem';
 import { isIdempotent, type ApiRequest, type ApiResponse } from '../api/http/request';
-import type { WriteDescription } from '../api/openapi/writing';
+import type { IdempotencyHeader, WriteDescription } from '../api/openapi/writing';
 import { fieldsOfNumbers } from '../mapping/acceptedFields';
-import type { Execution } from '../model';
-import { keyHeaderOf, reportReplay, type KeyHeader } from './runState';
+import type { Execution, Write } from '../model';
+import { replacementFor } from './replace';
+import { noteWrite } from './runState';
 
 /** The record in the response (empty without a body), the HTTP status, and whether an earlier call had made the write. */
 export interface Written {
@@ -24,26 +24,32 @@ export interface Written {
 }
 
 /**
- * Sends one write, under an idempotency key if the service takes one, and reads the record in the response.
+ * Sends one write under an idempotency key and under the version that was read, if the service takes them. A service that
+ * replaces whole records gets the whole record.
  *
- * @param write with the `id` of an existing record
- * @param items indexes of the input items
+ * @param items indexes of the input items; or of one item, followed by the number of its part
  * @throws NodeApiError if the service refuses the write, or promises a record and returns none; Error in the user's words
  * if it returns anything else
  */
-export async function writeOne(
-	execution: Execution,
-	description: WriteDescription,
-	{ collection, id, body: values, ...write }: Omit<ApiRequest, 'method' | 'idempotency'> & { collection: string; id?: string },
-	items: number[],
-): Promise<Written> {
-	const header = keyHeaderOf(execution, description, 'single');
+export async function writeOne(execution: Execution, description: WriteDescription, write: Write, items: number[]): Promise<Written> {
+	const { collection, id, path, query, version, isRepeatable } = write;
+	const { method, contentType, replaces, takesIfMatch } = description;
+	const replacement = replaces && id !== undefined && write.body ? await replacementFor(execution, write) : undefined;
+	if (replacement?.isUnchanged) return { record: replacement.record, status: 200 };
+	const etag = replacement ? replacement.etag : takesIfMatch && version !== undefined ? `"${version}"` : undefined;
+	const values = replacement?.record ?? write.body;
 	const fields = await fieldsOfNumbers(execution.api, collection, description.fields, values);
-	const exact = values && { body: exactBody(fields, values as IDataObject) };
-	const { body, status, isReplayed } = await sendWrite(execution, description, header, { ...write, ...exact }, items);
-	const failed = status === 207 ? onlyResult(body) : undefined;
-	if (failed) throw execution.api.failure(problemOfItem(failed.status, failed.error ?? failed));
-	const record = writtenRecord(execution, description, id, { record: recordIn(body, write.path), status });
+	const headers = { ...(contentType !== undefined && values && { 'content-type': contentType }), ...(etag !== undefined && { 'if-match': etag }) };
+	const request: ApiRequest = {
+		method,
+		path,
+		headers,
+		...(query && { query }),
+		...(values && { body: exactBody(fields, values) }),
+		...(isRepeatable !== undefined && { isRepeatable }),
+	};
+	const { body, status, isReplayed } = await sendWrite(execution, description, request, items);
+	const record = writtenRecord(execution, description, id, { record: recordIn(body, path), status });
 	if (record instanceof Error) throw record;
 	return { record, status, isReplayed };
 }
@@ -93,56 +99,45 @@ const noRecords =
 	'The CRM accepted at least one write but returned no record, so its output has no values, not even an ID.';
 
 /**
- * Sends one write under an idempotency key.
+ * Sends a request that writes, under an idempotency key if the service declares a header for it.
  *
- * @param header carries the key; without it, no key is sent
- * @param items indexes of the input items; or of one item, followed by the number of its part
+ * @param items as in `writeOne`
+ * @param isRepeatable whether a second write has no further effect
  * @returns the response, whatever its body
  * @throws NodeApiError if the service refuses the write
  */
 export async function sendWrite(
 	execution: Execution,
-	{ method, contentType }: Pick<WriteDescription, 'method' | 'contentType'>,
-	header: KeyHeader | undefined,
-	{ path, body, lines, query, headers, isRepeatable }: Omit<ApiRequest, 'method' | 'idempotency'>,
+	declared: IdempotencyHeader,
+	request: ApiRequest,
 	items: number[],
+	isRepeatable = request.isRepeatable ?? isIdempotent(request),
 ): Promise<ApiResponse> {
-	const request: ApiRequest = { method, path, ...idempotencyOf(execution, header, items) };
-	if (body) request.body = body;
-	if (lines) request.lines = lines;
-	if (query) request.query = query;
-	if (isRepeatable !== undefined) request.isRepeatable = isRepeatable;
-	if (headers) request.headers = headers;
-	if (contentType !== undefined && body) request.headers = { 'content-type': contentType, ...headers };
-	warnOfRetries(execution, request);
-	const response = await execution.api.send(request);
-	return hasWriteOncePer(execution) ? response : reportReplay(execution, response);
+	const idempotency = idempotencyOf(execution, declared, items);
+	noteWrite(execution);
+	if (!isRepeatable) warnOfRetries(execution, idempotency !== undefined && execution.api.isSelfDescribed());
+	return await execution.api.send({ ...request, ...(idempotency && { idempotency }) });
 }
 
 /**
- * The idempotency key of a write for these items; empty without a header for it.
+ * The idempotency key of a write for these items.
  *
- * @param items as in `sendWrite`; with Write Once Per, one item
+ * @param items as in `writeOne`; with Write Once Per, one item
  * @throws Error in the user's words if the service does not support Write Once Per
  */
-export function idempotencyOf(
+function idempotencyOf(
 	execution: Execution,
-	header: KeyHeader | undefined,
+	{ idempotencyHeader: header, idempotencyKey: format }: IdempotencyHeader,
 	items: number[],
-): Pick<ApiRequest, 'idempotency'> {
-	if (hasWriteOncePer(execution)) {
-		const [item = 0, ...part] = items;
-		const value = [writeOncePer(execution, item), ...part].join('/');
-		if (!header?.isGuaranteed) {
-			throw new Error(
-				'Write Once Per: the CRM does not support idempotency keys for this operation, so nothing was sent. Remove the option to write without this protection.',
-			);
-		}
-		return { idempotency: { header: header.name, key: valueKey(execution.identity, value, header), isGuaranteed: true } };
-	}
-	if (!header) return {};
-	const key = idempotencyKey({ ...execution.identity, items }, header);
-	return { idempotency: { header: header.name, key, isGuaranteed: header.isGuaranteed } };
+): ApiRequest['idempotency'] {
+	const { api, identity } = execution;
+	if (!hasWriteOncePer(execution)) return header === undefined ? undefined : { header, key: idempotencyKey({ ...identity, items }, format) };
+	const [item = 0, ...part] = items;
+	const value = [writeOncePer(execution, item), ...part].join('/');
+	if (header !== undefined && api.isSelfDescribed()) return { header, key: valueKey(identity, value, format) };
+	throw new Error(
+		'Write Once Per: the CRM does not support idempotency keys for this operation, so nothing was sent. Remove the option to write without this protection.',
+	);
 }
 
 /**
@@ -150,14 +145,12 @@ export function idempotencyOf(
  * which n8n starts anew when its parent is retried. It is told the parent's number, but not which node, run and item of it
  * started it (n8n 2.41, getRunData), so its keys cannot follow the parent.
  */
-export function warnOfRetries(execution: Execution, request: ApiRequest): void {
+function warnOfRetries(execution: Execution, isKeyed: boolean): void {
 	const { n8n, api, operation } = execution;
 	const isSubExecution = n8n.getExecutionContext()?.parentExecutionId !== undefined;
 	const mayBeOnce = operation.options?.includes(writeOncePerOption) === true && !hasWriteOncePer(execution);
-	if (isSubExecution && mayBeOnce && !(request.isRepeatable ?? isIdempotent(request))) api.notices.add(startedAnew);
-	const isKeyed = request.idempotency?.isGuaranteed === true;
+	if (isSubExecution && mayBeOnce) api.notices.add(startedAnew);
 	if (isKeyed || !n8n.getNode().retryOnFail) return;
-	if (request.isRepeatable ?? isIdempotent(request)) return;
 	api.notices.add(
 		'The CRM does not support idempotency keys for this operation, so Retry On Fail may write records twice. Turn it off, or check for duplicates after a failure.',
 	);
@@ -165,15 +158,6 @@ export function warnOfRetries(execution: Execution, request: ApiRequest): void {
 
 const startedAnew =
 	'This workflow was started by another one. If that one is retried, n8n starts this one anew, and everything is written again. To prevent that, set Write Once Per to a value of the item, such as an order number.';
-
-/** The failed result of an answer that reports on one record (RFC 4918, section 13). */
-function onlyResult(body: unknown): { status: number; error?: unknown } | undefined {
-	const { results } = (body ?? {}) as { results?: unknown };
-	if (!Array.isArray(results) || results.length !== 1) return undefined;
-	const [result] = results as Array<{ status?: unknown; error?: unknown } | null>;
-	const status = Number(result?.status);
-	return status >= 400 ? { ...result, status } : undefined;
-}
 
 /** Option for writes that must happen once across all executions. */
 export const writeOncePerOption: INodeProperties = {
