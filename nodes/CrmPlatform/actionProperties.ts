@@ -44,6 +44,7 @@ export const credentials: INodeCredentialDescription[] = [
  * @param first the entry chosen in a new node
  */
 export function propertiesOf(resources: OfferedResource[], first = 'contact'): INodeProperties[] {
+	const offered = resources.map(withActions);
 	return [
 		authentication,
 		{
@@ -54,10 +55,21 @@ export function propertiesOf(resources: OfferedResource[], first = 'contact'): I
 			options: resources.map(({ name, value }) => ({ name, value })),
 			default: first,
 		},
-		allOperations(resources),
-		...resources.flatMap(operationProperties),
-		...sharedParameters(resources.flatMap(formsOf)),
+		allOperations(offered),
+		...offered.flatMap(operationProperties),
+		...sharedParameters(offered.flatMap(formsOf)),
 	];
+}
+
+/** The resource with its name in the entries of n8n's list of actions: `Get many contacts`. */
+function withActions(resource: OfferedResource): OfferedResource {
+	const singular = resource.name.toLowerCase();
+	const plural = `${singular.replace(/y$/, 'ie')}s`;
+	const operations = resource.operations.map((operation) => {
+		const { action = '' } = operation.option;
+		return { ...operation, option: { ...operation.option, action: action.replace('%s', plural).replace('%', singular) } };
+	});
+	return { ...resource, operations };
 }
 
 const operationProperty = { displayName: 'Operation', name: 'operation', noDataExpression: true, default: 'getMany' };

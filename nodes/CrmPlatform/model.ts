@@ -47,6 +47,7 @@ export interface MenuEntry extends Omit<Resource, 'path' | 'isUndoable' | 'isPol
 
 /** A verb, for any resource: its menu entry, its parameters, its effect. */
 export interface Operation {
+	/** Its `action`, in n8n's list of actions, has `%` for the name of the record type: `Create %`, `Get many %s`. */
 	option: INodePropertyOptions;
 	properties(resource: Resource): INodeProperties[];
 	/** Parameters under Options. */

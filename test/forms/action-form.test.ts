@@ -106,7 +106,10 @@ describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
 			const preset = Object.fromEntries(Object.entries(displayOptions!.show!).map(([name, values]) => [name, values?.[0]]));
 			return (options as INodePropertyOptions[]).map(({ action, value }) => ({ action, operation: value, ...preset }));
 		});
-		const expected = each.map(({ operation: { option }, resource }) => ({ action: option.action, operation: option.value, resource }));
+		const expected = each.map(({ entry: { name }, operation: { option }, resource }) => {
+			const [singular, plural] = [name.toLowerCase(), `${name.toLowerCase()}s`.replace(/ys$/, 'ies')];
+			return { action: option.action!.replace('%s', plural).replace('%', singular), operation: option.value, resource };
+		});
 		expect(actions).toHaveLength(expected.length);
 		expect(actions).toEqual(expect.arrayContaining(expected));
 	});

@@ -19,37 +19,35 @@ const fieldChoice = (displayName: string, name: string, method: string, hint: st
 const groupBy = fieldChoice('Group By Names or IDs', 'groupBy', 'getGroupFields', 'An item per group; times as created_at:month');
 const sumOf = fieldChoice('Sum Field Names or IDs', 'sumOf', 'getSumFields', 'With average, minimum and maximum');
 
-export function count(action: string): Operation {
-	return {
-		option: { name: 'Count', value: 'count', action, description: 'Count records and add up their numbers, by group' },
-		properties: () => [listFilters, groupBy, sumOf],
-		output: null,
-		isOnceForAll: true,
+export const count: Operation = {
+	option: { name: 'Count', value: 'count', action: 'Count %s', description: 'Count records and add up their numbers, by group' },
+	properties: () => [listFilters, groupBy, sumOf],
+	output: null,
+	isOnceForAll: true,
 
-		async prepare(execution) {
-			const { api, n8n, resource } = execution;
-			const list = await requireDescribed(execution, 'list');
-			const filters = await readFilters(execution, 'filters', list);
-			const description = (await api.describe(resource.path))!;
-			return eachItem(async (item) => {
-				const path = collectionPath(execution, item);
-				const custom = await customFieldsIfAny(api, path, description.fields);
-				const fields = countableFields(description, custom);
-				const chosen = (property: INodeProperties) => listIn(n8n.getNodeParameter(property.name, item, [])).map(String);
-				const { rows, read } = await countRecords(api, {
-					path,
-					list,
-					queries: filters.queries(item),
-					custom,
-					...countingBy(chosen(groupBy), chosen(sumOf), fields, (name) => fieldCalled(name, fields)),
-					zone: n8n.getTimezone(),
-				});
-				if (read > 0) api.notices.add(`Count: ${read.toLocaleString('en')} records were read, because the CRM does not return these figures.`);
-				return rows;
+	async prepare(execution) {
+		const { api, n8n, resource } = execution;
+		const list = await requireDescribed(execution, 'list');
+		const filters = await readFilters(execution, 'filters', list);
+		const description = (await api.describe(resource.path))!;
+		return eachItem(async (item) => {
+			const path = collectionPath(execution, item);
+			const custom = await customFieldsIfAny(api, path, description.fields);
+			const fields = countableFields(description, custom);
+			const chosen = (property: INodeProperties) => listIn(n8n.getNodeParameter(property.name, item, [])).map(String);
+			const { rows, read } = await countRecords(api, {
+				path,
+				list,
+				queries: filters.queries(item),
+				custom,
+				...countingBy(chosen(groupBy), chosen(sumOf), fields, (name) => fieldCalled(name, fields)),
+				zone: n8n.getTimezone(),
 			});
-		},
-	};
-}
+			if (read > 0) api.notices.add(`Count: ${read.toLocaleString('en')} records were read, because the CRM does not return these figures.`);
+			return rows;
+		});
+	},
+};
 
 /** @throws Error in the user's words if records do not have the field */
 function fieldCalled(name: string, fields: Field[]): Field {

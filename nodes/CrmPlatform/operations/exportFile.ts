@@ -103,32 +103,30 @@ const rowsOption: INodeProperties = {
 	description: 'Maximum records per file. Each file is an output item.',
 };
 
-export function exportFile(): Operation {
-	return {
-		option: {
-			name: 'Export File',
-			value: 'exportFile',
-			action: 'Export records to file',
-			description: 'Write records to a CSV or NDJSON file of any size',
-		},
+export const exportFile: Operation = {
+	option: {
+		name: 'Export File',
+		value: 'exportFile',
+		action: 'Export records to file',
+		description: 'Write records to a CSV or NDJSON file of any size',
+	},
 
-		properties: () => [outputFieldProperty, formatProperty, ...exportListProperties],
-		options: [...exportListOptions, compressionOption, delimiterOption, fileNameOption, madeForOption, regionOption, rowsOption],
-		output: null,
-		isOnceForAll: true,
+	properties: () => [outputFieldProperty, formatProperty, ...exportListProperties],
+	options: [...exportListOptions, compressionOption, delimiterOption, fileNameOption, madeForOption, regionOption, rowsOption],
+	output: null,
+	isOnceForAll: true,
 
-		async prepare(execution) {
-			const list = await requireDescribed(execution, 'list');
-			const fields = await requireDescribed(execution, 'fields');
-			const filters = await readFilters(execution, 'filters', list);
-			return eachItem(async (item) => {
-				const path = collectionPath(execution, item);
-				const readings = filters.queries(item).map((query) => listQueryOf(execution, item, { path, list, filters: query, fields, summary: [] }));
-				return await exportLists(execution, item, readings);
-			});
-		},
-	};
-}
+	async prepare(execution) {
+		const list = await requireDescribed(execution, 'list');
+		const fields = await requireDescribed(execution, 'fields');
+		const filters = await readFilters(execution, 'filters', list);
+		return eachItem(async (item) => {
+			const path = collectionPath(execution, item);
+			const readings = filters.queries(item).map((query) => listQueryOf(execution, item, { path, list, filters: query, fields, summary: [] }));
+			return await exportLists(execution, item, readings);
+		});
+	},
+};
 
 /** How the records of a list become rows of a file. */
 interface ExportPlan {

@@ -9,46 +9,32 @@ import { eachItem, slicesAtOnce } from '../schedule';
 const otherRecord = (id: string, other: string) =>
 	`For the ID ${id}, the CRM returned record ${other}: they may have been merged.`;
 
-/** @param action the entry in n8n's list of actions, such as `Get contact` */
-export function get(action: string): Operation {
-	return {
-		option: { name: 'Get', value: 'get', action, description: 'Retrieve a single record' },
+export const get: Operation = {
+	option: { name: 'Get', value: 'get', action: 'Get %', description: 'Retrieve a single record' },
 
-		properties: (resource) => [recordProperty(resource), simplifyProperty],
-		options: [outputFieldsOption, ifEmptyOption, addNamesOption],
+	properties: (resource) => [recordProperty(resource), simplifyProperty],
+	options: [outputFieldsOption, ifEmptyOption, addNamesOption],
 
-		async prepare(execution) {
-			const fields = await requireDescribed(execution, 'fields');
-			const summary = await requireDescribed(execution, 'summary');
-			const simplified = summaryFields(execution, { summary });
-			const read = async (item: number): Promise<Result> => {
-				const { id, path } = recordAt(execution, item);
-				const record = await readRecord(execution.api, path);
-				const other = otherId(record, id);
-				if (other !== undefined) execution.api.notices.add(otherRecord(id, other));
-				const output = chosenFields(execution, item, fields) ?? simplified;
-				return output ? simplify(record, output) : record;
-			};
-			// They do not wait for each other.
-			return eachItem(read, slicesAtOnce);
-		},
-	};
-}
+	async prepare(execution) {
+		const fields = await requireDescribed(execution, 'fields');
+		const summary = await requireDescribed(execution, 'summary');
+		const simplified = summaryFields(execution, { summary });
+		const read = async (item: number): Promise<Result> => {
+			const { id, path } = recordAt(execution, item);
+			const record = await readRecord(execution.api, path);
+			const other = otherId(record, id);
+			if (other !== undefined) execution.api.notices.add(otherRecord(id, other));
+			const output = chosenFields(execution, item, fields) ?? simplified;
+			return output ? simplify(record, output) : record;
+		};
+		// They do not wait for each other.
+		return eachItem(read, slicesAtOnce);
+	},
+};
 
-/**
- * Reads the one record at a fixed path, such as the user the credential belongs to.
- *
- * @param action the entry in n8n's list of actions, such as `Get current user`
- * @param path without version prefix
- */
-export function getFixed(
-	action: string,
-	path: `/${string}`,
-	option: Pick<Operation['option'], 'name' | 'value' | 'description'>,
-): Operation {
-	return {
-		option: { ...option, action },
-		properties: () => [],
-		prepare: ({ api }) => eachItem(async () => await readRecord(api, `/v1${path}`)),
-	};
-}
+/** Reads the one record at a fixed path without version prefix, such as the user the credential belongs to. */
+export const getFixed = (path: `/${string}`, option: Operation['option']): Operation => ({
+	option,
+	properties: () => [],
+	prepare: ({ api }) => eachItem(async () => await readRecord(api, `/v1${path}`)),
+});

@@ -13,16 +13,13 @@ import { requireDescribed } from '../writing/requireWrite';
 import { withNeededFields, recordOutput, listQueryOf, type ListQuery } from '../reading/query';
 import { eachItem } from '../schedule';
 
-/**
- * @param action the entry in n8n's list of actions, such as `Get many contacts`
- * @param abilities what the list cannot do, so that the node does not offer it
- */
-export function getMany(action: string, abilities: ListAbilities = {}): Operation {
+/** @param abilities what the list cannot do, so that the node does not offer it */
+export function getMany(abilities: ListAbilities = {}): Operation {
 	return {
 		option: {
 			name: 'Get Many',
 			value: 'getMany',
-			action,
+			action: 'Get many %s',
 			description: 'Retrieve a list of records, filtered and sorted',
 		},
 

@@ -37,47 +37,41 @@ const kinds: INodeProperties = {
 	description: 'What to list; everything if empty',
 };
 
-/** @param action the entry in n8n's list of actions, such as `Get timeline of contact` */
-export function getTimeline(action: string): Operation {
-	return {
-		option: {
-			name: 'Get Timeline',
-			value: 'getTimeline',
-			action,
-			description: 'List what hangs on a record, newest first: messages, activities, notes, tasks, deals and tickets',
-		},
+export const getTimeline: Operation = {
+	option: {
+		name: 'Get Timeline',
+		value: 'getTimeline',
+		action: 'Get timeline of %',
+		description: 'List what hangs on a record, newest first: messages, activities, notes, tasks, deals and tickets',
+	},
 
-		properties: (resource) => [recordProperty(resource), ...amountProperties, kinds, simplifyProperty],
-		options: [ifEmptyOption],
-		output: {
-			type: 'object',
-			properties: { kind: { type: 'string' }, id: { type: 'string' }, time: { type: 'string' }, summary: { type: 'string' } },
-		},
+	properties: (resource) => [recordProperty(resource), ...amountProperties, kinds, simplifyProperty],
+	options: [ifEmptyOption],
+	output: {
+		type: 'object',
+		properties: { kind: { type: 'string' }, id: { type: 'string' }, time: { type: 'string' }, summary: { type: 'string' } },
+	},
 
-		prepare(execution) {
-			const { n8n, api, resource } = execution;
-			return eachItem(async (item) => {
-				const chosen = listIn(n8n.getNodeParameter(kinds.name, item, [])).map((kind) =>
-					readOption(kinds.displayName, kind, timelineKinds.map(({ value }) => value)),
-				);
-				const { id, path } = recordAt(execution, item);
-				const entries = await readTimeline(api, {
-					path: resource.path,
-					id,
-					kinds: chosen,
-					limit: limitOf(n8n, item),
-					isWhole: !readBoolean('Simplify', n8n.getNodeParameter('simplify', item, true)),
-				});
-				// Nothing hangs on a record that does not exist.
-				if (entries.length === 0) await readRecord(api, path);
-				return entries;
+	prepare(execution) {
+		const { n8n, api, resource } = execution;
+		return eachItem(async (item) => {
+			const chosen = listIn(n8n.getNodeParameter(kinds.name, item, [])).map((kind) =>
+				readOption(kinds.displayName, kind, timelineKinds.map(({ value }) => value)),
+			);
+			const { id, path } = recordAt(execution, item);
+			const entries = await readTimeline(api, {
+				path: resource.path,
+				id,
+				kinds: chosen,
+				limit: limitOf(n8n, item),
+				isWhole: !readBoolean('Simplify', n8n.getNodeParameter('simplify', item, true)),
 			});
-		},
-	};
-}
-
-/** The record types that have a timeline, by their collection. */
-export const haveTimeline = ['/contacts', '/companies', '/deals', '/tickets'];
+			// Nothing hangs on a record that does not exist.
+			if (entries.length === 0) await readRecord(api, path);
+			return entries;
+		});
+	},
+};
 
 interface TimelineOf {
 	/** Path of the record's collection without version prefix: `/contacts`. */

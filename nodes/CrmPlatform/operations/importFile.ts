@@ -20,37 +20,35 @@ import { writeOncePerOption } from '../writing/writeOne';
 import type { ImportPlan } from '../writing/importPlan';
 import { eachItem } from '../schedule';
 
-export function importFile(): Operation {
-	return {
-		option: {
-			name: 'Import File',
-			value: 'importFile',
-			action: 'Import records from file',
-			description: 'Create, update or delete a record for each row of a file',
-		},
+export const importFile: Operation = {
+	option: {
+		name: 'Import File',
+		value: 'importFile',
+		action: 'Import records from file',
+		description: 'Create, update or delete a record for each row of a file',
+	},
 
-		properties: () => importProperties,
-		// The keys of jobs contain Write Once Per, so that an execution finds the jobs of another one that died.
-		options: [...importOptions, writeOncePerOption],
-		output: null,
-		write: ({ upsert, create }) => upsert ?? create,
+	properties: () => importProperties,
+	// The keys of jobs contain Write Once Per, so that an execution finds the jobs of another one that died.
+	options: [...importOptions, writeOncePerOption],
+	output: null,
+	write: ({ upsert, create }) => upsert ?? create,
 
-		async prepare(execution) {
-			return eachItem(async (item) => {
-				const { n8n } = execution;
-				const plan = await planOf(execution, item);
-				const field = fileField(n8n, item, binaryFieldProperty);
-				const settings = fileSettingsOf(n8n, item);
-				const open = async () => await readFileRecords(readBinary(n8n, item, field), settings);
-				const columns = await readThenClose(await open(), async (file) => await planColumns(execution, plan, mappedColumns(n8n, item), file));
-				return await readThenClose(await open(), async (file) => {
-					const { json, files } = await importRows(execution, { ...plan, columns }, file);
-					return new ItemWithFiles(json, files);
-				});
+	async prepare(execution) {
+		return eachItem(async (item) => {
+			const { n8n } = execution;
+			const plan = await planOf(execution, item);
+			const field = fileField(n8n, item, binaryFieldProperty);
+			const settings = fileSettingsOf(n8n, item);
+			const open = async () => await readFileRecords(readBinary(n8n, item, field), settings);
+			const columns = await readThenClose(await open(), async (file) => await planColumns(execution, plan, mappedColumns(n8n, item), file));
+			return await readThenClose(await open(), async (file) => {
+				const { json, files } = await importRows(execution, { ...plan, columns }, file);
+				return new ItemWithFiles(json, files);
 			});
-		},
-	};
-}
+		});
+	},
+};
 
 export async function readThenClose<Result>(file: FileRecords, read: (file: FileRecords) => Promise<Result>): Promise<Result> {
 	try {

@@ -80,48 +80,46 @@ const decisionProperties = {
 };
 
 /** Gives somebody a task, and waits until it is completed or deleted. n8n offers the operation to agents as a human review. */
-export function sendAndWait(): Operation {
-	return {
-		option: {
-			name: 'Send and Wait for Approval',
-			// The name by which n8n recognizes it.
-			value: 'sendAndWait',
-			action: 'Send task and wait for approval',
-			description: 'Give a user a task, and wait until it is completed (approved) or deleted (declined)',
-		},
-		properties: () => properties,
-		options: [limitWaitHours],
-		output: { type: 'object', properties: { data: { type: 'object', properties: decisionProperties } } },
+export const sendAndWait: Operation = {
+	option: {
+		name: 'Send and Wait for Approval',
+		// The name by which n8n recognizes it.
+		value: 'sendAndWait',
+		action: 'Send task and wait for approval',
+		description: 'Give a user a task, and wait until it is completed (approved) or deleted (declined)',
+	},
+	properties: () => properties,
+	options: [limitWaitHours],
+	output: { type: 'object', properties: { data: { type: 'object', properties: decisionProperties } } },
 
-		prepare(execution) {
-			const { n8n } = execution;
-			refuseAsTool(n8n);
-			refuseSeveralItems(execution);
-			const read = (name: string): string => String(n8n.getNodeParameter(name, 0, '') ?? '').trim();
-			return eachItem(async (item) => {
-				const storedAbout: unknown = n8n.getNodeParameter('aboutKind', item, 'none');
-				const about = readOption('About', storedAbout, Object.keys(collections), { otherwise: 'none' });
-				const limit: unknown = n8n.getNodeParameter('options.limitWaitHours', item, defaultHours);
-				const hours = readPositiveNumber(limitWaitHours.displayName, limit, { max: maxHours, unit: 'hours' });
-				const message = read('message');
-				const { reviewedCall = '' } = execution;
-				if (message + reviewedCall === '') throw new Error('Message: enter what to approve.');
-				const collection = collections[about] ?? '';
-				const picked = await preparePickedIds({ ...execution, checking: 'checked' }, [approver, ...(about === 'none' ? [] : [{ ...aboutRecord, collection }])]);
-				const ids = picked(item);
-				return await askForApproval(execution, {
-					title: read('approvalTitle') || 'Approval required',
-					message,
-					reviewedCall,
-					approver: String(ids.approver ?? ''),
-					collection,
-					record: String(ids.record ?? ''),
-					limit: hours * 60 * 60 * 1000,
-				});
+	prepare(execution) {
+		const { n8n } = execution;
+		refuseAsTool(n8n);
+		refuseSeveralItems(execution);
+		const read = (name: string): string => String(n8n.getNodeParameter(name, 0, '') ?? '').trim();
+		return eachItem(async (item) => {
+			const storedAbout: unknown = n8n.getNodeParameter('aboutKind', item, 'none');
+			const about = readOption('About', storedAbout, Object.keys(collections), { otherwise: 'none' });
+			const limit: unknown = n8n.getNodeParameter('options.limitWaitHours', item, defaultHours);
+			const hours = readPositiveNumber(limitWaitHours.displayName, limit, { max: maxHours, unit: 'hours' });
+			const message = read('message');
+			const { reviewedCall = '' } = execution;
+			if (message + reviewedCall === '') throw new Error('Message: enter what to approve.');
+			const collection = collections[about] ?? '';
+			const picked = await preparePickedIds({ ...execution, checking: 'checked' }, [approver, ...(about === 'none' ? [] : [{ ...aboutRecord, collection }])]);
+			const ids = picked(item);
+			return await askForApproval(execution, {
+				title: read('approvalTitle') || 'Approval required',
+				message,
+				reviewedCall,
+				approver: String(ids.approver ?? ''),
+				collection,
+				record: String(ids.record ?? ''),
+				limit: hours * 60 * 60 * 1000,
 			});
-		},
-	};
-}
+		});
+	},
+};
 
 /** A year. */
 const maxHours = 365 * 24;

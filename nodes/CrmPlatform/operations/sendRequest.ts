@@ -10,32 +10,30 @@ import { sendWrite, writeOncePerOption } from '../writing/writeOne';
 import { eachItem } from '../schedule';
 
 /** Any request to the service, with the node's credential, retries and pace. */
-export function sendRequest(): Operation {
-	return {
-		option: {
-			name: 'Send',
-			value: 'send',
-			action: 'Send API request',
-			description: 'Send a request to any path of the API',
-		},
+export const sendRequest: Operation = {
+	option: {
+		name: 'Send',
+		value: 'send',
+		action: 'Send API request',
+		description: 'Send a request to any path of the API',
+	},
 
-		properties: () => [method, pathProperty, query, body, headers],
-		options: [writeOncePerOption],
-		output: null,
+	properties: () => [method, pathProperty, query, body, headers],
+	options: [writeOncePerOption],
+	output: null,
 
-		prepare(execution) {
-			return eachItem(async (item) => {
-				const request = requestOf(execution, item);
-				if (request.method === 'GET') return resultOf((await execution.api.send(request)).body);
-				const declared = await execution.api.idempotencyHeaderAt(request.method, request.path);
-				if (declared?.refusal !== undefined) throw new Error(declared.refusal);
-				// The effect of a PATCH of an arbitrary path is unknown: it may add to a value.
-				if (request.method === 'PATCH') request.isRepeatable = false;
-				return resultOf((await sendWrite(execution, declared ?? {}, request, [item])).body);
-			});
-		},
-	};
-}
+	prepare(execution) {
+		return eachItem(async (item) => {
+			const request = requestOf(execution, item);
+			if (request.method === 'GET') return resultOf((await execution.api.send(request)).body);
+			const declared = await execution.api.idempotencyHeaderAt(request.method, request.path);
+			if (declared?.refusal !== undefined) throw new Error(declared.refusal);
+			// The effect of a PATCH of an arbitrary path is unknown: it may add to a value.
+			if (request.method === 'PATCH') request.isRepeatable = false;
+			return resultOf((await sendWrite(execution, declared ?? {}, request, [item])).body);
+		});
+	},
+};
 
 function requestOf({ n8n }: Execution, item: number): ApiRequest {
 	const request: ApiRequest = {

@@ -18,66 +18,63 @@ import { requireWrite, requireAnyValue } from '../writing/requireWrite';
 import { fieldToMatchOn, matchValue, noMatchValue, MatchingColumn } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/writeOne';
 
-/** @param action the entry in n8n's list of actions, such as `Create or update contact` */
-export function upsert(action: string): Operation {
-	return {
-		option: {
-			name: 'Create or Update',
-			value: 'upsert',
-			action,
-			description: 'Create a new record, or update the current one if it already exists (upsert)',
-		},
+export const upsert: Operation = {
+	option: {
+		name: 'Create or Update',
+		value: 'upsert',
+		action: 'Create or update %',
+		description: 'Create a new record, or update the current one if it already exists (upsert)',
+	},
 
-		properties: (resource) => [
-			fieldsMatchOn,
-			...fieldsProperties(resource),
-			...blankNotices,
-			simplifyProperty,
-		],
-		options: [...batchOptions, emptyCellsOption, valuesInOption, writeOncePerOption],
-		write: (description) => description.upsert,
+	properties: (resource) => [
+		fieldsMatchOn,
+		...fieldsProperties(resource),
+		...blankNotices,
+		simplifyProperty,
+	],
+	options: [...batchOptions, emptyCellsOption, valuesInOption, writeOncePerOption],
+	write: (description) => description.upsert,
 
-		async prepare(execution) {
-			const description = await requireWrite(execution);
-			const { match: matching, fields } = description;
-			const bodyOf = await prepareValues(execution, storedFields(execution.n8n, 'fields'), fields, 'clear');
-			const column = new MatchingColumn(execution.n8n, 'fieldsMatchOn', 'fields');
-			const name = column.mayDiffer ? '' : (column.of(0) ?? '');
-			const isName = nameFieldsToMatchOn.includes(name) && !matching?.values.includes(name) && fields.some((field) => field.name === name);
-			if (isName) {
-				const evaluated = new OncePerItem((item) => requireAnyValue(bodyOf(item)));
-				const resultFrom = await simplifyWritten(execution);
-				return await upsertByName(execution, { field: name, fields, bodyOf: (item) => evaluated.peek(item), resultFrom });
+	async prepare(execution) {
+		const description = await requireWrite(execution);
+		const { match: matching, fields } = description;
+		const bodyOf = await prepareValues(execution, storedFields(execution.n8n, 'fields'), fields, 'clear');
+		const column = new MatchingColumn(execution.n8n, 'fieldsMatchOn', 'fields');
+		const name = column.mayDiffer ? '' : (column.of(0) ?? '');
+		const isName = nameFieldsToMatchOn.includes(name) && !matching?.values.includes(name) && fields.some((field) => field.name === name);
+		if (isName) {
+			const evaluated = new OncePerItem((item) => requireAnyValue(bodyOf(item)));
+			const resultFrom = await simplifyWritten(execution);
+			return await upsertByName(execution, { field: name, fields, bodyOf: (item) => evaluated.peek(item), resultFrom });
+		}
+		const matchFor = fieldToMatchOn(execution, column, matching);
+		const noteRepeated = repeatedMatches(execution.api.notices);
+		const custom = customKeyOf(name) === undefined ? undefined : await customFieldsOnce(execution.api, collectionPath(execution, 0));
+		const writeOf = (item: number): Write => {
+			const path = collectionPath(execution, item);
+			const body = requireAnyValue(bodyOf(item));
+			const field = matchFor(item);
+			if (field === undefined || !matching) {
+				// It is unknown which record matches, so items keep their order, and a repeated write may create
+				// another record.
+				return { collection: path, path, body, isRepeatable: false, mayExist: true };
 			}
-			const matchFor = fieldToMatchOn(execution, column, matching);
-			const noteRepeated = repeatedMatches(execution.api.notices);
-			const custom = customKeyOf(name) === undefined ? undefined : await customFieldsOnce(execution.api, collectionPath(execution, 0));
-			const writeOf = (item: number): Write => {
-				const path = collectionPath(execution, item);
-				const body = requireAnyValue(bodyOf(item));
-				const field = matchFor(item);
-				if (field === undefined || !matching) {
-					// It is unknown which record matches, so items keep their order, and a repeated write may create
-					// another record.
-					return { collection: path, path, body, isRepeatable: false, mayExist: true };
-				}
-				const query = { [matching.name]: field };
-				const value = matchValue(field, body) ?? refuse(field);
-				const described = [...fields, ...(custom?.fields ?? [])].find(({ name }) => name === field) ?? fieldNamed(field);
-				noteRepeated(item, `${path} ${field} ${matchKey(described, value)}`, value);
-				// Keeps writes in order, also in a service that ignores case without saying so; other fields may find the same record.
-				const match = column.mayDiffer ? undefined : `${field}=${foldedText(value)}`;
-				return { collection: path, path, body, query, mayExist: true, match };
-			};
-			const simplified = await simplifyWritten(execution);
-			return {
-				description,
-				of: writeOf,
-				resultFrom: (record, item, answered) => simplified(description.tellsCreated ? withOutcome(record, answered.status) : record, item, answered),
-			};
-		},
-	};
-}
+			const query = { [matching.name]: field };
+			const value = matchValue(field, body) ?? refuse(field);
+			const described = [...fields, ...(custom?.fields ?? [])].find(({ name }) => name === field) ?? fieldNamed(field);
+			noteRepeated(item, `${path} ${field} ${matchKey(described, value)}`, value);
+			// Keeps writes in order, also in a service that ignores case without saying so; other fields may find the same record.
+			const match = column.mayDiffer ? undefined : `${field}=${foldedText(value)}`;
+			return { collection: path, path, body, query, mayExist: true, match };
+		};
+		const simplified = await simplifyWritten(execution);
+		return {
+			description,
+			of: writeOf,
+			resultFrom: (record, item, answered) => simplified(description.tellsCreated ? withOutcome(record, answered.status) : record, item, answered),
+		};
+	},
+};
 
 /**
  * Tells the user of items that overwrite each other.

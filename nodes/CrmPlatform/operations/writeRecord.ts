@@ -15,15 +15,33 @@ import { addNamesOption, batchOptions, simplifyProperty, writeOptions } from '..
 import { ifEmptyOption, pickedProperty, recordAt, recordProperty } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { listIn } from '../values/blank';
-import { applyPresets, requireAnyValue, requireValues, requireWrite, type Presets } from '../writing/requireWrite';
+import { requireAnyValue, requireValues, requireWrite } from '../writing/requireWrite';
 import { writeOncePerOption } from '../writing/writeOne';
 
-/** An entry of the menu. */
-type Option = Operation['option'];
+/** An entry of the menu: its `value` is the name as an identifier, and its `action` the name and `%`, unless it says otherwise. */
+interface Entry {
+	name: string;
+	value?: string;
+	action?: string;
+	description: string;
+}
+
+/** How a special operation changes the fields of a write. */
+interface Presets {
+	/** Always written, and not shown in the form. */
+	preset?: IDataObject;
+	/** The only fields shown in the form. */
+	only?: string[];
+	/** Fields not shown in the form. */
+	without?: string[];
+	/** Fields that this operation requires. */
+	required?: string[];
+}
 
 /** An operation that writes one record for each item. */
-interface RecordWrite extends Presets, Pick<Operation, 'option' | 'output'> {
-	leavesTheCrm?: boolean | undefined;
+interface RecordWrite extends Entry, Presets, Pick<Operation, 'output'> {
+	/** For an action that a toolkit offers (`Operation.action`). */
+	leavesTheCrm?: boolean;
 	/** Finds the description of the write, before the presets. */
 	write: NonNullable<Operation['write']>;
 	options: INodeProperties[];
@@ -32,17 +50,18 @@ interface RecordWrite extends Presets, Pick<Operation, 'option' | 'output'> {
 	/** The parameters for values, and what clearing one of them does; absent if it takes none. */
 	values?: { properties: (resource: Resource) => INodeProperties[]; whenCleared: WhenCleared } | false | undefined;
 	/** Records that the user picks, whose ids it writes. */
-	picked?: PickedField[] | undefined;
+	picked?: PickedField[];
 	/** For a request other than the record's own: its path below that of the record, and the values that the record has afterwards. */
 	requestFor?: (pickedIds: IDataObject) => { below: string } & Pick<Write, 'sets'>;
 	/** By default, the record that the service returns. */
 	resultFrom?: ResultFrom;
 }
 
-function writeRecord({ option, leavesTheCrm, output, write, options, isNew, values, picked = [], requestFor, resultFrom, ...presets }: RecordWrite): Operation {
-	const { preset, required = [] } = presets;
+function writeRecord(offer: RecordWrite): Operation {
+	const { name, value = name[0]!.toLowerCase() + name.slice(1).replaceAll(' ', ''), action = `${name} %`, description } = offer;
+	const { leavesTheCrm, output, options, isNew, values, picked = [], preset, required = [], requestFor } = offer;
 	return {
-		option,
+		option: { name, value, action, description },
 		...(leavesTheCrm !== undefined && { action: { leavesTheCrm } }),
 		...(output !== undefined && { output }),
 
@@ -53,19 +72,23 @@ function writeRecord({ option, leavesTheCrm, output, write, options, isNew, valu
 			...(output === undefined ? [simplifyProperty] : []),
 		],
 		options,
-		write: (description) => applyPresets(write(description), presets),
+		write(described) {
+			const write = offer.write(described);
+			return write && { ...write, fields: fieldsInForm(write, offer) };
+		},
 
 		async prepare(execution) {
-			const description = await requireWrite(execution);
+			const write = await requireWrite(execution);
 			const stored = storedFields(execution.n8n, 'fields');
-			const valuesOf = values ? await prepareValues(execution, stored, description.fields, values.whenCleared) : undefined;
+			const valuesOf = values ? await prepareValues(execution, stored, write.fields, values.whenCleared) : undefined;
 			const idsOf = await preparePickedIds(execution, picked);
 			// n8n does not check required fields here, because the mapper shows no errors (parameters/fieldParameters).
-			const requiredNames = [...(isNew && stored.mode === 'each' ? requiredByForm(description) : []), ...required];
+			const ofForm = isNew && stored.mode === 'each' ? write.fields.filter((field) => isRequiredInForm(field) && field.path.length === 1) : [];
+			const requiredNames = [...ofForm.map((field) => field.name), ...required];
 
 			const of = (item: number): Write => {
-				const path = collectionPath(execution, item);
-				const target = isNew ? { collection: path, path } : recordAt(execution, item);
+				const collection = collectionPath(execution, item);
+				const target = isNew ? { collection, path: collection } : recordAt(execution, item);
 				const entered = valuesOf?.(item) ?? {};
 				const ids = idsOf(item);
 				if (requestFor) {
@@ -76,63 +99,59 @@ function writeRecord({ option, leavesTheCrm, output, write, options, isNew, valu
 				const chosen = isNew ? entered : { ...withoutMembers(entered, 'id'), ...ids };
 				const body = { ...chosen, ...preset };
 				// The preset alone is a change, such as the state of a ticket, but not a record.
-				requireAnyValue(isNew ? chosen : body, isNew ? description.fields : []);
-				return { ...target, body: requireValues(body, description, requiredNames) };
+				requireAnyValue(isNew ? chosen : body, isNew ? write.fields : []);
+				return { ...target, body: requireValues(body, write, requiredNames) };
 			};
-			return { description, of, resultFrom: resultFrom ?? (await simplifyWritten(execution)) };
+			return { description: write, of, resultFrom: offer.resultFrom ?? (await simplifyWritten(execution)) };
 		},
 	};
 }
 
-const requiredByForm = ({ fields }: WriteDescription): string[] =>
-	fields.filter((field) => isRequiredInForm(field) && field.path.length === 1).map(({ name }) => name);
-
-/**
- * @param action the entry in n8n's list of actions, such as `Create contact`
- * @param offer a creation with a name and values of its own, such as sending a message
- */
-export function create(action: string, offer?: Partial<Option> & Presets & { leavesTheCrm: boolean }): Operation {
-	const { leavesTheCrm, preset, only, without, required, ...named }: Partial<NonNullable<typeof offer>> = offer ?? {};
-	return writeRecord({
-		option: { name: 'Create', value: 'create', description: 'Create a new record', ...named, action },
-		leavesTheCrm,
-		...{ preset, only, without, required },
-		write: (description) => description.create,
-		options: [...batchOptions, ...(offer ? [] : [valuesInOption]), writeOncePerOption],
-		isNew: true,
-		values: { properties: fieldsProperties, whenCleared: 'skip' },
-	});
+function fieldsInForm({ fields }: WriteDescription, { preset = {}, only, without = [], required = [] }: Presets): WriteDescription['fields'] {
+	return fields
+		.filter(({ name }) => !Object.hasOwn(preset, name) && !without.includes(name) && (only?.includes(name) ?? true))
+		.map((field) => (required.includes(field.name) ? { ...field, required: true } : field));
 }
 
-/** @param action the entry in n8n's list of actions, such as `Update contact` */
-export const update = (action: string): Operation => writeRecord({
-	option: { name: 'Update', value: 'update', description: 'Update some fields of a record and leave the others unchanged', action },
+const creation = {
+	write: (description) => description.create,
+	isNew: true,
+	values: { properties: fieldsProperties, whenCleared: 'skip' },
+} satisfies Partial<RecordWrite>;
+
+export const create = writeRecord({
+	name: 'Create',
+	description: 'Create a new record',
+	...creation,
+	options: [...batchOptions, valuesInOption, writeOncePerOption],
+});
+
+/** A creation with a name and values of its own, such as sending a message. */
+export const namedCreate = (offer: Entry & Presets & { leavesTheCrm?: true }): Operation =>
+	writeRecord({ leavesTheCrm: false, ...offer, ...creation, options: [...batchOptions, writeOncePerOption] });
+
+export const update = writeRecord({
+	name: 'Update',
+	description: 'Update some fields of a record and leave the others unchanged',
 	write: (description) => description.update,
 	options: [...batchOptions, ifEmptyOption, emptyCellsOption, valuesInOption],
 	values: { properties: (resource) => [...fieldsProperties(resource), ...blankNotices], whenCleared: 'clear' },
 });
 
-/**
- * An update under a name of its own, of some fields, such as closing a ticket.
- *
- * @param action the entry in n8n's list of actions, such as `Close ticket`
- */
-export function namedUpdate(
-	action: string,
-	{ leavesTheCrm, preset, only, required, picked, ...named }: Option & Presets & { only: string[]; picked?: PickedField[]; leavesTheCrm: boolean },
-): Operation {
-	return writeRecord({
-		option: { ...named, action },
-		...{ leavesTheCrm, preset, only, required, picked },
+/** An update under a name of its own, of some fields, such as closing a ticket. */
+export const namedUpdate = ({ only = [], ...offer }: Entry & Presets & Pick<RecordWrite, 'picked'>): Operation =>
+	writeRecord({
+		...offer,
+		only,
+		leavesTheCrm: false,
 		write: (description) => description.update,
 		options: [...writeOptions, ifEmptyOption],
 		values: only.length > 0 && { properties: () => fieldsProperties(), whenCleared: 'clear' },
 	});
-}
 
-/** @param action the entry in n8n's list of actions, such as `Delete contact` */
-export const deleteRecord = (action: string): Operation => writeRecord({
-	option: { name: 'Delete', value: 'delete', action, description: 'Delete a record' },
+export const deleteRecord = writeRecord({
+	name: 'Delete',
+	description: 'Delete a record',
 	output: { type: 'object', properties: { deleted: { type: 'boolean' } } },
 	write: (description) => description.delete,
 	options: [...batchOptions.filter((option) => option !== addNamesOption), ifEmptyOption],
@@ -140,44 +159,47 @@ export const deleteRecord = (action: string): Operation => writeRecord({
 	resultFrom: () => ({ deleted: true }),
 });
 
+interface RecordAction extends Entry, Pick<Operation, 'output'> {
+	leavesTheCrm?: true;
+	takesValues?: true;
+	/** The values that the record has afterwards. */
+	sets?: IDataObject;
+}
+
 /**
  * An action on one record other than changing its values, such as winning a deal.
  *
- * @param action the entry in n8n's list of actions, such as `Win deal`
  * @param segment the last segment of its path: `win` of `POST /deals/{id}/win`
- * @param offer its entry in the menu, whether it leaves the CRM, its output unless that is the record, whether it takes values,
- * and the values that it sets
  */
-export function recordAction(
-	action: string,
-	segment: string,
-	offer: Option & Pick<Operation, 'output'> & { leavesTheCrm: boolean; takesValues?: true; sets?: IDataObject },
-): Operation {
-	const { leavesTheCrm, output, takesValues, sets, ...named } = offer;
-	return writeRecord({
-		option: { ...named, action },
-		leavesTheCrm,
-		...(output !== undefined && { output, resultFrom: (answer: IDataObject) => answer }),
+export const recordAction = (segment: string, { takesValues, sets, ...offer }: RecordAction): Operation =>
+	writeRecord({
+		leavesTheCrm: false,
+		...offer,
+		...(offer.output !== undefined && { resultFrom: (answer: IDataObject) => answer }),
 		write: ({ actions }) => actions[segment],
 		options: [...writeOptions, ifEmptyOption],
 		values: takesValues && { properties: () => fieldsProperties(), whenCleared: 'skip' },
 		requestFor: () => ({ below: `/${segment}`, ...(sets && { sets: () => sets }) }),
 	});
-}
 
 const pickedTag: PickedField = { field: 'tag_ids', name: 'tagId', displayName: 'Tag', method: 'searchTags', collection: 'tags' };
 
-export const tagOperation = (option: Option & { value: 'addTag' | 'removeTag' }): Operation => writeRecord({
-	option,
-	write: (writes) => writes[option.value],
+const tagOperation = (value: 'addTag' | 'removeTag', entry: Entry): Operation => writeRecord({
+	...entry,
+	write: (writes) => writes[value],
 	options: [...writeOptions, ifEmptyOption],
 	picked: [pickedTag],
 	requestFor({ tag_ids: tagId }) {
 		const id = String(tagId);
 		const sets = ({ tag_ids }: IDataObject): IDataObject => {
 			const others = listIn(tag_ids).map(String).filter((other) => other !== id);
-			return { tag_ids: option.value === 'addTag' ? [...others, id] : others };
+			return { tag_ids: value === 'addTag' ? [...others, id] : others };
 		};
 		return { below: path`/tags/${id}`, sets };
 	},
 });
+
+export const tagOperations = [
+	tagOperation('addTag', { name: 'Add Tag', action: 'Add tag to record', description: 'Add a tag to a record' }),
+	tagOperation('removeTag', { name: 'Remove Tag', action: 'Remove tag from record', description: 'Remove a tag from a record' }),
+];

@@ -3,145 +3,117 @@ import { findDuplicates } from '../duplicates/findDuplicates';
 import { mergeDuplicates } from '../duplicates/mergeDuplicates';
 import type { PickedField } from '../mapping/pickedFields';
 import type { MenuEntry, Operation, Resource } from '../model';
+import { count } from '../operations/count';
+import { exportFile } from '../operations/exportFile';
 import { get, getFixed } from '../operations/get';
 import { getMany } from '../operations/getMany';
+import { getTimeline } from '../operations/getTimeline';
+import { importFile } from '../operations/importFile';
 import { importRelatedFiles } from '../operations/importRelatedFiles';
-import { everydayType, recordOperations } from '../operations/recordOperations';
 import { sendAndWait } from '../operations/sendAndWait';
 import { sendRequest } from '../operations/sendRequest';
 import { undo } from '../operations/undo';
-import { create, deleteRecord, namedUpdate, recordAction, update } from '../operations/writeRecord';
+import { upsert } from '../operations/upsert';
+import { create, deleteRecord, namedCreate, namedUpdate, recordAction, tagOperations, update } from '../operations/writeRecord';
 import { valuesInOption } from '../parameters/fieldParameters';
 import { pickerProperty } from '../parameters/recordParameters';
 import { erasePerson } from '../person/erasePerson';
 import { exportPerson } from '../person/exportPerson';
-import { message } from './message';
 
-const company = everydayType({ name: 'Company', value: 'company', path: '/companies' });
+/** The operations of every record type. */
+const recordOperations = [create, upsert, deleteRecord, exportFile, get, getMany(), importFile, update];
+
+type NamedType = Pick<Resource, 'name' | 'value' | 'path' | 'parents'>;
+
+/** A record type of everyday work: its records link to others. */
+const linkedType = (named: NamedType, operations: Operation[]): Resource => ({ ...named, hasLinks: true, isUndoable: true, isPolled: true, operations });
+
+/** @param more the operations that only it has */
+const everydayType = (named: NamedType, more: Operation[] = []): Resource => linkedType(named, [count, ...recordOperations, ...tagOperations, ...more]);
+
+const company = everydayType({ name: 'Company', value: 'company', path: '/companies' }, [getTimeline]);
+
+const reopening = 'Reopen a closed deal or ticket, or a completed task';
 
 const deal = everydayType({ name: 'Deal', value: 'deal', path: '/deals' }, [
-	recordAction('Lose deal', 'lose', {
-		name: 'Lose',
-		value: 'lose',
-		description: 'Close a deal as lost, with the reason',
-		leavesTheCrm: false,
-		sets: { status: 'lost' },
-		takesValues: true,
-	}),
-	namedUpdate('Move deal to stage', {
+	getTimeline,
+	recordAction('lose', { name: 'Lose', description: 'Close a deal as lost, with the reason', sets: { status: 'lost' }, takesValues: true }),
+	namedUpdate({
 		name: 'Move to Stage',
 		value: 'moveToStage',
+		action: 'Move % to stage',
 		description: 'Move a deal to another stage, in its own or another pipeline',
-		leavesTheCrm: false,
-		only: [],
 		picked: [
-			{
-				field: 'pipeline_id',
-				name: 'pipelineId',
-				displayName: 'Pipeline',
-				method: 'searchPipelines',
-				isOptional: true,
-				description: 'Narrows the list of stages',
-			},
-			{
-				field: 'stage_id',
-				name: 'stageId',
-				displayName: 'Stage',
-				method: 'searchStages',
-			},
+			{ field: 'pipeline_id', name: 'pipelineId', displayName: 'Pipeline', method: 'searchPipelines', isOptional: true, description: 'Narrows the list of stages' },
+			{ field: 'stage_id', name: 'stageId', displayName: 'Stage', method: 'searchStages' },
 		],
 	}),
-	recordAction('Reopen deal', 'reopen', {
-		name: 'Reopen',
-		value: 'reopen',
-		description: 'Reopen a closed deal or ticket, or a completed task',
-		leavesTheCrm: false,
-		sets: { status: 'open' },
-	}),
-	recordAction('Win deal', 'win', {
-		name: 'Win',
-		value: 'win',
-		description: 'Close a deal as won',
-		leavesTheCrm: false,
-		sets: { status: 'won' },
-	}),
+	recordAction('reopen', { name: 'Reopen', description: reopening, sets: { status: 'open' } }),
+	recordAction('win', { name: 'Win', description: 'Close a deal as won', sets: { status: 'won' } }),
 ]);
 
 const task = everydayType({ name: 'Task', value: 'task', path: '/tasks' }, [
-	namedUpdate('Complete task', {
-		name: 'Complete',
-		value: 'complete',
-		description: 'Mark a task as completed',
-		leavesTheCrm: false,
-		preset: { status: 'completed' },
-		only: [],
-	}),
-	namedUpdate('Reopen task', {
-		name: 'Reopen',
-		value: 'reopen',
-		description: 'Reopen a closed deal or ticket, or a completed task',
-		leavesTheCrm: false,
-		preset: { status: 'not_started' },
-		only: [],
-	}),
-	sendAndWait(),
+	namedUpdate({ name: 'Complete', description: 'Mark a task as completed', preset: { status: 'completed' } }),
+	namedUpdate({ name: 'Reopen', description: reopening, preset: { status: 'not_started' } }),
+	sendAndWait,
 ]);
 
-const assignee: PickedField = {
-	field: 'assignee_id',
-	name: 'assigneeId',
-	displayName: 'Assignee',
-	method: 'searchUsers',
-};
+const assignee: PickedField = { field: 'assignee_id', name: 'assigneeId', displayName: 'Assignee', method: 'searchUsers' };
 
 const ticket = everydayType({ name: 'Ticket', value: 'ticket', path: '/tickets' }, [
-	namedUpdate('Assign ticket', {
-		name: 'Assign',
-		value: 'assign',
-		description: 'Assign a ticket to a user',
-		leavesTheCrm: false,
-		only: [],
-		picked: [assignee],
-	}),
-	namedUpdate('Change ticket status', {
-		name: 'Change Status',
-		value: 'changeStatus',
-		description: 'Move a ticket to another status',
-		leavesTheCrm: false,
-		only: ['status'],
-		required: ['status'],
-	}),
-	namedUpdate('Close ticket', {
-		name: 'Close',
-		value: 'close',
-		description: 'Close a ticket permanently',
-		leavesTheCrm: false,
-		preset: { status: 'closed' },
-		only: [],
-	}),
-	namedUpdate('Reopen ticket', {
-		name: 'Reopen',
-		value: 'reopen',
-		description: 'Reopen a closed deal or ticket, or a completed task',
-		leavesTheCrm: false,
-		preset: { status: 'open' },
-		only: [],
-	}),
-	namedUpdate('Solve ticket', {
+	getTimeline,
+	namedUpdate({ name: 'Assign', description: 'Assign a ticket to a user', picked: [assignee] }),
+	namedUpdate({ name: 'Change Status', action: 'Change % status', description: 'Move a ticket to another status', only: ['status'], required: ['status'] }),
+	namedUpdate({ name: 'Close', description: 'Close a ticket permanently', preset: { status: 'closed' } }),
+	namedUpdate({ name: 'Reopen', description: reopening, preset: { status: 'open' } }),
+	namedUpdate({
 		name: 'Solve',
-		value: 'solve',
 		description: 'Mark a ticket as solved. The ticket must have an assignee.',
-		leavesTheCrm: false,
 		preset: { status: 'solved' },
-		only: [],
 		picked: [{ ...assignee, isOptional: true }],
+	}),
+]);
+
+const message = linkedType({ name: 'Message', value: 'message', path: '/messages' }, [
+	count,
+	// No message is just created: it is sent, or was received.
+	...recordOperations.filter((operation) => operation !== create),
+	recordAction('cancel', { name: 'Cancel', description: 'Cancel a scheduled message before it is sent' }),
+	namedCreate({
+		name: 'Log Incoming',
+		action: 'Log incoming %',
+		description: 'Log a message that was received elsewhere',
+		preset: { direction: 'inbound' },
+		without: ['scheduled_at'],
+	}),
+	recordAction('schedule', { name: 'Reschedule', description: 'Change when a scheduled message is sent', leavesTheCrm: true, takesValues: true }),
+	namedCreate({
+		name: 'Schedule',
+		description: 'Create a message to be sent later',
+		leavesTheCrm: true,
+		preset: { direction: 'outbound' },
+		required: ['scheduled_at'],
+	}),
+	namedCreate({
+		name: 'Send',
+		description: 'Create a message and send it immediately',
+		leavesTheCrm: true,
+		preset: { direction: 'outbound' },
+		without: ['scheduled_at'],
+	}),
+	recordAction('send', {
+		name: 'Send Scheduled Now',
+		value: 'sendNow',
+		action: 'Send scheduled % now',
+		description: 'Send a scheduled message immediately',
+		leavesTheCrm: true,
 	}),
 ]);
 
 /** In the order of their display names. */
 const everydayRecords: Resource[] = [
 	company,
-	everydayType({ name: 'Contact', value: 'contact', path: '/contacts' }),
+	everydayType({ name: 'Contact', value: 'contact', path: '/contacts' }, [getTimeline]),
 	everydayType({
 		name: 'Custom Object Record',
 		value: 'customObjectRecord',
@@ -177,88 +149,46 @@ function service(named: Pick<Resource, 'name' | 'value' | 'path' | 'parents'>, o
 	return { ...named, isUndoable: false, isPolled, operations };
 }
 
-const jobOperations = [
-	recordAction('Cancel job', 'cancel', {
-		name: 'Cancel',
-		value: 'cancel',
-		description: 'Cancel a job. Records already processed stay as they are.',
-		leavesTheCrm: false,
-	}),
-	get('Get job'),
-	getMany('Get many jobs'),
-];
-
-const planOperation = getFixed('Get plan and its limits', '/account', {
-	name: 'Get',
-	value: 'get',
-	description: 'Retrieve a single record',
-});
-
-const userOperations = [
-	...recordOperations('user'),
-	getFixed('Get current user', '/users/me', {
-		name: 'Get Current',
-		value: 'getCurrent',
-		description: 'Retrieve the user the credential belongs to',
-	}),
-];
-
-const deliveryOperations = [
-	get('Get webhook delivery'),
-	getMany('Get many webhook deliveries', { listsChanges: false, sorts: false }),
-	recordAction('Retry webhook delivery', 'retry', {
-		name: 'Retry',
-		value: 'retry',
-		description: 'Send the event again',
-		leavesTheCrm: false,
-	}),
-];
-
 const webhookOperations = [
-	create('Create webhook'),
-	deleteRecord('Delete webhook'),
-	get('Get webhook'),
-	getMany('Get many webhooks'),
-	recordAction('Recover events of webhook', 'recover', {
+	create,
+	deleteRecord,
+	get,
+	getMany(),
+	recordAction('recover', {
 		name: 'Recover Events',
 		value: 'recover',
+		action: 'Recover events of %',
 		description: 'Redeliver the events that could not be delivered',
-		leavesTheCrm: false,
 		output: null,
 		takesValues: true,
 	}),
-	recordAction('Rotate secret of webhook', 'rotate-secret', {
-		name: 'Rotate Secret',
-		value: 'rotateSecret',
-		description: 'Replace the secret that deliveries are signed with',
-		leavesTheCrm: false,
-	}),
-	recordAction('Send test event to webhook', 'test', {
-		name: 'Send Test Event',
-		value: 'test',
-		description: 'Send a test event to the webhook',
-		leavesTheCrm: false,
-		output: null,
-	}),
-	update('Update webhook'),
+	recordAction('rotate-secret', { name: 'Rotate Secret', action: 'Rotate secret of %', description: 'Replace the secret that deliveries are signed with' }),
+	recordAction('test', { name: 'Send Test Event', value: 'test', action: 'Send test event to %', description: 'Send a test event to the webhook', output: null }),
+	update,
 ];
 
-const customFields = recordOperations('custom field');
-const customObjects = recordOperations('custom object');
-const eventOperations = [get('Get event'), getMany('Get many events', { listsChanges: false })];
+const currentUser = getFixed('/users/me', {
+	name: 'Get Current',
+	value: 'getCurrent',
+	action: 'Get current user',
+	description: 'Retrieve the user the credential belongs to',
+});
+const plan = getFixed('/account', { name: 'Get', value: 'get', action: 'Get plan and its limits', description: 'Retrieve a single record' });
+const jobCancel = recordAction('cancel', { name: 'Cancel', description: 'Cancel a job. Records already processed stay as they are.' });
+const deliveryRetry = recordAction('retry', { name: 'Retry', description: 'Send the event again' });
 
 /** The resources for setting up and monitoring an account, in the order of their display names. */
 export const administration: Resource[] = [
-	service({ name: 'API Request', value: 'apiRequest', path: '/' }, [sendRequest()]),
-	service({ name: 'Custom Field', value: 'customField', path: '/custom-fields' }, customFields, true),
-	service({ name: 'Custom Object', value: 'customObject', path: '/custom-objects' }, customObjects, true),
-	service({ name: 'Event', value: 'event', path: '/events' }, eventOperations),
-	service({ name: 'Job', value: 'job', path: '/jobs' }, jobOperations),
+	service({ name: 'API Request', value: 'apiRequest', path: '/' }, [sendRequest]),
+	service({ name: 'Custom Field', value: 'customField', path: '/custom-fields' }, recordOperations, true),
+	service({ name: 'Custom Object', value: 'customObject', path: '/custom-objects' }, recordOperations, true),
+	service({ name: 'Event', value: 'event', path: '/events' }, [get, getMany({ listsChanges: false })]),
+	service({ name: 'Job', value: 'job', path: '/jobs' }, [jobCancel, get, getMany()]),
 	service({ name: 'Person', value: 'person', path: '/contacts' }, [erasePerson(everydayRecords), exportPerson(everydayRecords)]),
-	service({ name: 'Pipeline', value: 'pipeline', path: '/pipelines' }, recordOperations('pipeline'), true),
-	service({ name: 'Plan', value: 'account', path: '/account' }, [planOperation]),
-	service({ name: 'Tag', value: 'tag', path: '/tags' }, recordOperations('tag'), true),
-	service({ name: 'User', value: 'user', path: '/users' }, userOperations, true),
+	service({ name: 'Pipeline', value: 'pipeline', path: '/pipelines' }, recordOperations, true),
+	service({ name: 'Plan', value: 'account', path: '/account' }, [plan]),
+	service({ name: 'Tag', value: 'tag', path: '/tags' }, recordOperations, true),
+	service({ name: 'User', value: 'user', path: '/users' }, [...recordOperations, currentUser], true),
 	service({ name: 'Webhook', value: 'webhook', path: '/webhooks' }, webhookOperations),
 	service(
 		{
@@ -267,7 +197,7 @@ export const administration: Resource[] = [
 			path: '/webhooks/{webhookId}/deliveries',
 			parents: [pickerProperty('Webhook', 'webhookId', 'searchWebhooks')],
 		},
-		deliveryOperations,
+		[get, getMany({ listsChanges: false, sorts: false }), deliveryRetry],
 	),
 ];
 

@@ -57,31 +57,6 @@ function notOffered(missing: string, { path }: Resource, notice: string | undefi
 /** The rules that say in which form a service has an operation. */
 const rules: Record<string, number | undefined> = { update: 2, upsert: 10 };
 
-/** How a special operation changes the fields of a write. */
-export interface Presets {
-	/** Always written, and not shown in the form. */
-	preset?: IDataObject | undefined;
-	/** The only fields shown in the form. */
-	only?: string[] | undefined;
-	/** Fields not shown in the form. */
-	without?: string[] | undefined;
-	/** Fields that this operation requires. */
-	required?: string[] | undefined;
-}
-
-/** The write with the fields of the form; undefined if the service does not offer the write. */
-export function applyPresets(
-	write: WriteDescription | undefined,
-	{ preset = {}, only, without = [], required = [] }: Presets,
-): WriteDescription | undefined {
-	if (!write) return undefined;
-	const fields = write.fields
-		.filter(({ name }) => !Object.hasOwn(preset, name) && !without.includes(name))
-		.filter(({ name }) => only?.includes(name) ?? true)
-		.map((field) => (required.includes(field.name) ? { ...field, required: true } : field));
-	return { ...write, fields };
-}
-
 /**
  * Checks that required values exist: without its time, a message to be sent later would be sent immediately.
  *
