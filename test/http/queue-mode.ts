@@ -1,9 +1,9 @@
 import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
-import type { Outcome } from '../../nodes/CrmPlatform/trigger/poll/outcome';
-import type { Group } from '../../nodes/CrmPlatform/trigger/poll/position';
-import { Starts } from '../../nodes/CrmPlatform/trigger/poll/starts';
+import { Dispatcher } from '../../nodes/CrmPlatform/trigger/poll/dispatcher';
+import type { DispatchOptions } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import type { Group, Position } from '../../nodes/CrmPlatform/trigger/poll/position';
 import { createDeferredPromise, type DeferredPromise } from '../triggers/poll/deferred-promise.ts';
 
 export const minute = 60_000;
@@ -16,24 +16,30 @@ interface Emission {
 	run: DeferredPromise;
 }
 
-/** An n8n in queue mode that answers when the test says so. */
-export function startInQueueMode(node: object = {}, settings: object = {}) {
+/** An n8n in queue mode that answers when the test says so, and the trigger's dispatcher. */
+export function startInQueueMode(node: object = {}, options: Partial<DispatchOptions> = {}, settings: object = {}) {
 	const emitted: Emission[] = [];
 	const reported: string[] = [];
 	const n8n = {
 		helpers: { createDeferredPromise },
 		logger: { error: () => undefined },
-		getNode: () => ({ id: 'node', name: 'Trigger', ...node }),
+		getInstanceId: () => 'i',
+		getNode: () => ({ id: 'node', name: 'Trigger', type: 'package.poll', ...node }),
 		getWorkflow: () => ({ id: 'w' }),
 		getWorkflowSettings: () => settings,
+		getWorkflowStaticData: () => ({}),
 		saveFailedExecution: (error: Error) => void reported.push(error.message),
-		emit: ([items]: [unknown[]], response: DeferredPromise | undefined, run: DeferredPromise, key = '::no key') =>
-			void emitted.push({ key: key.split(':')[2]!, items, response, run }),
+		emit: ([items]: [unknown[]], response: DeferredPromise | undefined, run: DeferredPromise, key = 'no key') =>
+			void emitted.push({ key: key.replace(/^\w*:\w*:|:1$/g, ''), items, response, run }),
 	} as unknown as ITriggerFunctions;
 	const clock = new SimulatedClock();
-	const starts = new Starts(clock);
-	const outcomes: Record<string, Outcome> = {};
-
+	const position = { start: '', open: [] as Group[] };
+	const choice: DispatchOptions = { doneWhen: 'succeeded', attempts: 9, afterCrash: 'startAgain', atOnce: 9, groupSize: 1, ...options };
+	const dispatcher = new Dispatcher(n8n, position as unknown as Position, choice, clock);
+	const startDue = async () => {
+		await dispatcher.startDue(async ({ ids }) => ({ items: [{ json: { id: ids[0] } }], failures: [] }), dispatcher.signal);
+		await clock.advance(0);
+	};
 	const end = async (emission: number, run: IRun | undefined) => {
 		emitted.at(emission)!.run.resolve(run);
 		await clock.advance(0);
@@ -45,12 +51,17 @@ export function startInQueueMode(node: object = {}, settings: object = {}) {
 	return {
 		emitted,
 		reported,
-		outcomes,
-		starts,
-		begin(name: string, isDoneWhenBegun = false) {
-			const group = { name, attempt: 1, unbegun: 0, kind: 'events', ids: [name] } as unknown as Group;
-			const settle = (outcome: Outcome) => void (outcomes[name] = outcome);
-			starts.begin(n8n, { group, items: [{ json: { id: name } }], isDoneWhenBegun, settle });
+		/** What became of the group, as its next start shows. */
+		outcome(name: string): 'done' | 'failed' | 'rejected by n8n' | 'ended before its first node' | 'under way' {
+			const group = position.open.find((open) => open.name === name);
+			if (!group) return 'done';
+			if (group.unbegun > 0) return 'ended before its first node';
+			if (group.attempt > 1) return 'failed';
+			return dispatcher.nextDue(-1) < Infinity ? 'rejected by n8n' : 'under way';
+		},
+		async begin(name: string) {
+			position.open.push({ name, attempt: 1, unbegun: 0, kind: 'events', start: '', ids: [name], records: [name] } as unknown as Group);
+			await startDue();
 		},
 		end,
 		succeed: async (emission: number) => await end(emission, runWith('success')),
@@ -64,8 +75,7 @@ export function startInQueueMode(node: object = {}, settings: object = {}) {
 		disconnect: async (emission: number) => await reject(emission, 'Connection terminated'),
 		async after(ms: number) {
 			await clock.advance(ms);
-			starts.check(n8n);
-			await clock.advance(0);
+			await startDue();
 		},
 		keys: () => emitted.map(({ key }) => key),
 	};

@@ -33,7 +33,7 @@ export const groups: Group[] = [
 	},
 	{
 		name: 'trigger',
-		modules: ['position', 'groupLedger', 'startLedger', 'dispatcher'].map((name) => `${poll}/${name}.ts`),
+		modules: ['position', 'ledger', 'execution', 'dispatcher'].map((name) => `${poll}/${name}.ts`),
 		tests: ['choice', 'dispatcher', 'starts', 'poll-', 'stored-state'].map((name) => `triggers/poll/${name}`),
 	},
 ];

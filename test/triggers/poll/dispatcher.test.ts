@@ -3,8 +3,10 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import { Dispatcher } from '../../../nodes/CrmPlatform/trigger/poll/dispatcher';
-import { isBehind, nextDue, nextGroups, roomForGroups, startable } from '../../../nodes/CrmPlatform/trigger/poll/groupLedger';
-import type { Outcome } from '../../../nodes/CrmPlatform/trigger/poll/outcome';
+import type { Outcome } from '../../../nodes/CrmPlatform/trigger/poll/execution';
+import {
+	isBehind, type Ledger, ledgerOf, nextDue, nextLedger, roomForGroups, startable,
+} from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import type { DispatchOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import { type Choice, choiceFor, type Group, type Position, typesToRead } from '../../../nodes/CrmPlatform/trigger/poll/position';
 
@@ -77,8 +79,9 @@ describe('After the user has replaced a choice, an event', () => {
 });
 
 describe('The ledger of open groups', () => {
-	const ledgerOf = (open: Group[], due?: number): Parameters<typeof startable>[0] =>
-		({ open, waits: new Map(due === undefined ? [] : [['d', { due, failedReadings: 0, isReported: false }]]), isOutageReported: false });
+	/** The ledger after these groups were emitted. */
+	const emitted = (ledger: Ledger, ...names: string[]): Ledger =>
+		names.reduce((next, name) => nextLedger(next, { is: 'loaded', name, items: 1, failures: [] }, options, 0).ledger, ledger);
 
 	test.each<[Outcome, Partial<Group>, Partial<DispatchOptions>, unknown]>([
 		['succeeded', {}, {}, 'done'],
@@ -94,19 +97,20 @@ describe('The ledger of open groups', () => {
 		['ended before its first node', { unbegun: 9 }, {}, 'set aside'],
 	])('after “%s”, for %j with %j: %j', (outcome, group, more, expected) => {
 		const open = [groupOf('other'), { ...groupOf('a'), ...group }];
-		const settled = { is: 'settled', name: 'a', outcome, wasEmitted: false } as const;
-		const { ledger, effects } = nextGroups(ledgerOf(open), settled, { ...options, ...more }, 1_000);
+		const ended = { is: 'ended', name: 'a', emission: 1, outcome, hasRun: true } as const;
+		const { ledger, effects } = nextLedger(emitted(ledgerOf(open), 'a'), ended, { ...options, ...more }, 1_000);
 		const [other, after] = ledger.open;
-		const ended = effects.length > 0 ? 'set aside' : 'done';
+		const end = effects.length > 0 ? 'set aside' : 'done';
 		expect(other).toBe(open[0]);
-		expect(after ? [after.attempt, after.unbegun, ledger.waits.get('a')!.due - 1_000] : ended).toEqual(expected);
+		expect(after ? [after.attempt, after.unbegun, ledger.waits.get('a')!.due - 1_000] : end).toEqual(expected);
 	});
 
 	test('starts groups of one record one after the other, and has room for fifty events', () => {
 		const open = ['a1', 'b1', 'c2', 'd3'].map((text) => ({ ...groupOf(text.charAt(0)), records: [text.charAt(1)] }));
-		const ledger = ledgerOf(open, 7);
-		const names = (now: number, running = '') => startable(ledger, (name) => name === running, now).map(({ name }) => name).join('');
-		expect([names(6), names(7), names(7, 'a')]).toEqual(['ac', 'acd', 'cd']);
+		const ledger = ledgerOf(open);
+		ledger.waits.set('d', { due: 7, failedReadings: 0, isReported: false });
+		const names = (now: number, after = ledger) => startable(after, now).map(({ name }) => name).join('');
+		expect([names(6), names(7), names(7, emitted(ledger, 'a'))]).toEqual(['ac', 'acd', 'cd']);
 		expect(open.map((group) => isBehind(group, ledger))).toEqual([false, true, true, true]);
 		expect([nextDue(ledger, 6), nextDue(ledger, 7)]).toEqual([7, Infinity]);
 		const rooms = [[0, 0, 1], [0, 25, 1], [0, 26, 1], [499, 0, 1], [500, 0, 1], [0, 1, 100], [0, 2, 100]];
@@ -118,12 +122,13 @@ describe('The ledger of open groups', () => {
 		let ledger = ledgerOf([group]);
 		const read = (isStarted?: boolean) => {
 			const failures = [{ ids: ['b'], error: new Error('away'), isFinal: false }];
-			const step = nextGroups(ledger, { is: 'read', name: 'a', failures, ...(isStarted !== undefined && { isStarted }) }, options, 0);
+			const loaded = { is: 'loaded', name: 'a', items: 1, failures, ...(isStarted !== undefined && { isStarted }) } as const;
+			const step = nextLedger(ledger, loaded, options, 0);
 			ledger = step.ledger;
 			return [...step.effects.map((effect) => effect.do), ledger.waits.get('a')?.due];
 		};
-		expect([read(), read(), read(), read()]).toEqual([[5_000], [10_000], [20_000], ['report unread', 'seek', 20_000]]);
-		expect(read(false)).toEqual(['start', undefined]);
+		expect([read(), read(), read(), read()]).toEqual([[5_000], [10_000], [20_000], ['report unread', 'seek group', 20_000]]);
+		expect(read(false)).toEqual(['emit', undefined]);
 		expect(ledger.open.map(({ ids, records }) => [ids, records])).toEqual([[['a'], ['1']], [['b'], ['2']]]);
 		expect([...ledger.waits.values()]).toEqual([{ due: 40_000, failedReadings: 4, isReported: false }]);
 		expect(isBehind(groupOf('c'), { ...ledger, open: [ledger.open[1]!, groupOf('c')] })).toBe(false);

@@ -1,13 +1,13 @@
-import { forgetN8n } from '../../../nodes/CrmPlatform/trigger/poll/starts';
+import { forgetN8n } from '../../../nodes/CrmPlatform/trigger/poll/execution';
 import { minute, runWith, startInQueueMode, untouched } from '../../http/queue-mode.ts';
 
 beforeEach(forgetN8n);
 
 /** One start is lost, and a later one has succeeded. */
-async function overtaken(isDoneWhenBegun = false) {
-	const n8n = startInQueueMode();
-	n8n.begin('lost', isDoneWhenBegun);
-	n8n.begin('next');
+async function overtaken(options: Parameters<typeof startInQueueMode>[1] = {}) {
+	const n8n = startInQueueMode({}, options);
+	await n8n.begin('lost');
+	await n8n.begin('next');
 	await n8n.succeed(1);
 	await n8n.after(minute);
 	expect(n8n.keys()).toEqual(['lost', 'next', 'lost']);
@@ -17,16 +17,15 @@ async function overtaken(isDoneWhenBegun = false) {
 test('a start that n8n has lost is repeated with its key, and succeeds', async () => {
 	const n8n = await overtaken();
 	await n8n.succeed(2);
-	expect(n8n.outcomes).toEqual({ next: 'succeeded', lost: 'succeeded' });
-	expect(n8n.starts.size).toBe(0);
+	expect(['next', 'lost'].map(n8n.outcome)).toEqual(['done', 'done']);
 });
 
 test('the failure of a job that was replaced does not count', async () => {
 	const n8n = await overtaken();
 	await n8n.end(0, runWith('error', { data: untouched() }));
-	expect(n8n.outcomes['lost']).toBeUndefined();
+	expect(n8n.outcome('lost')).toBe('under way');
 	await n8n.succeed(2);
-	expect(n8n.outcomes['lost']).toBe('succeeded');
+	expect(n8n.outcome('lost')).toBe('done');
 });
 
 test('an execution that has begun is waited for, and its end counts whenever it is reported', async () => {
@@ -35,50 +34,50 @@ test('an execution that has begun is waited for, and its end counts whenever it 
 		if (endsFirst) await n8n.end(0, runWith('error'));
 		await n8n.recognize(2);
 		if (!endsFirst) {
-			expect(n8n.outcomes['lost']).toBeUndefined();
+			expect(n8n.outcome('lost')).toBe('under way');
 			await n8n.end(0, runWith('error'));
 		}
-		expect(n8n.outcomes['lost']).toBe('failed');
+		expect(n8n.outcome('lost')).toBe('failed');
 		await n8n.after(10 * minute);
-		expect(n8n.keys()).toHaveLength(3);
+		expect(n8n.keys()).toEqual(['lost', 'next', 'lost', 'lost:2']);
 	}
 });
 
 test('if an event is done when its execution begins, it is done', async () => {
-	const n8n = await overtaken(true);
+	const n8n = await overtaken({ doneWhen: 'started' });
 	await n8n.recognize(2);
-	expect(n8n.outcomes['lost']).toBe('unknown');
+	await n8n.after(minute);
+	expect(n8n.outcome('lost')).toBe('done');
 });
 
 test('if an event is done when its execution begins, it keeps its place as long as others succeed', async () => {
-	const n8n = startInQueueMode();
-	n8n.begin('long', true);
+	const n8n = startInQueueMode({}, { doneWhen: 'started' });
+	await n8n.begin('long');
 	for (let i = 0; i < 6; i++) {
-		n8n.begin(`other ${i}`, true);
+		await n8n.begin(`other ${i}`);
 		await n8n.succeed(-1);
 		await n8n.after(15_000);
 		// n8n knows the key.
 		if (i === 1) await n8n.recognize(-1);
 	}
 	expect(n8n.keys().filter((key) => key === 'long')).toHaveLength(2);
-	expect(n8n.outcomes['long']).toBeUndefined();
+	expect(n8n.outcome('long')).toBe('under way');
 	await n8n.after(minute);
-	expect(n8n.outcomes['long']).toBe('unknown');
+	expect(n8n.outcome('long')).toBe('done');
 });
 
 test('while the database is away, a repetition changes nothing, and is made again', async () => {
 	const n8n = await overtaken();
 	await n8n.disconnect(2);
-	expect(n8n.starts.size).toBe(1);
 	await n8n.after(minute);
 	expect(n8n.keys()).toEqual(['lost', 'next', 'lost', 'lost']);
 });
 
 test('an execution that crashed before it began is distinguished from one that failed', async () => {
 	const n8n = startInQueueMode();
-	n8n.begin('skipped');
+	await n8n.begin('skipped');
 	await n8n.end(0, runWith('crashed', { data: untouched() }));
-	expect(n8n.outcomes).toEqual({ skipped: 'ended before its first node' });
+	expect(n8n.outcome('skipped')).toBe('ended before its first node');
 });
 
 test.each([
@@ -86,43 +85,44 @@ test.each([
 	['is still new', 'rejected by n8n'],
 ])('if n8n gives up a job, the trigger asks whether its execution %s', async (state, outcome) => {
 	const n8n = startInQueueMode();
-	n8n.begin('before');
+	await n8n.begin('before');
 	await n8n.succeed(0);
-	n8n.begin('given up');
+	await n8n.begin('given up');
 	await n8n.giveUp(1);
 	// Asked with items that cannot be written.
 	await (state === 'has begun' ? n8n.recognize(2) : n8n.refuse(2));
-	expect(n8n.outcomes['given up']).toBe(outcome);
+	expect(n8n.outcome('given up')).toBe(outcome);
 });
 
 test('the end of an attempt that was replaced does not settle the one that runs', async () => {
-	const n8n = await overtaken(true);
+	const n8n = await overtaken({ doneWhen: 'started' });
 	// The repeat has replaced the first job, which fails.
 	await n8n.giveUp(0);
-	n8n.begin('third');
+	await n8n.begin('third');
 	await n8n.succeed(3);
 	await n8n.after(minute);
 	expect(n8n.keys()).toEqual(['lost', 'next', 'lost', 'third', 'lost']);
 	await n8n.recognize(4);
-	expect(n8n.outcomes['lost']).toBe('unknown');
+	await n8n.after(minute);
+	expect(n8n.outcome('lost')).toBe('done');
 });
 
 test('after a repetition that n8n refused, only the attempt before it counts', async () => {
 	const n8n = await overtaken();
-	n8n.begin('third');
+	await n8n.begin('third');
 	await n8n.succeed(3);
 	await n8n.after(minute);
 	await n8n.recognize(4);
 	await n8n.giveUp(0);
-	expect(n8n.outcomes['lost']).toBeUndefined();
+	expect(n8n.outcome('lost')).toBe('under way');
 	await n8n.succeed(2);
-	expect(n8n.outcomes['lost']).toBe('succeeded');
+	expect(n8n.outcome('lost')).toBe('done');
 });
 
 /** n8n does not report the very first start, and was asked for its execution. */
 async function silentAtFirst(node?: object) {
 	const n8n = startInQueueMode(node);
-	n8n.begin('silent');
+	await n8n.begin('silent');
 	await n8n.after(minute);
 	return n8n;
 }
@@ -171,32 +171,28 @@ test('a trigger that always returns items starts none without items, so the user
 
 test('all triggers of a process share what one has found out about n8n', async () => {
 	const other = startInQueueMode();
-	other.begin('first');
-	await other.succeed(0);
-	other.begin('refused');
-	await other.disconnect(1);
-	const n8n = await silentAtFirst();
-	expect(n8n.keys()).toEqual(['silent', 'silent']);
-	expect(n8n.emitted[1]!.items).toEqual(n8n.emitted[0]!.items);
+	await other.begin('first');
+	await other.end(0, runWith('success', { jobId: undefined }));
+	expect((await silentAtFirst()).keys()).toEqual(['silent']);
 });
 
 test('the run of a worker that was presumed dead does not show that executions run elsewhere', async () => {
 	const n8n = startInQueueMode();
 	for (const [i, jobId] of ['1', undefined].entries()) {
-		n8n.begin(`before ${i}`);
+		await n8n.begin(`before ${i}`);
 		await n8n.end(i, runWith('success', { jobId }));
 	}
-	n8n.begin('lost');
-	await n8n.after(10 * minute);
-	expect(n8n.emitted[3]!.items).toEqual(n8n.emitted[2]!.items);
+	await n8n.begin('lost');
+	await n8n.after(minute);
+	expect(n8n.keys().slice(2)).toEqual(['lost', 'lost']);
 });
 
 test('if the first job is one that n8n gives up, n8n is asked about it, too', async () => {
 	const n8n = startInQueueMode();
-	n8n.begin('given up');
+	await n8n.begin('given up');
 	await n8n.giveUp(0);
 	await n8n.refuse(1);
-	expect(n8n.outcomes['given up']).toBe('rejected by n8n');
+	expect(n8n.outcome('given up')).toBe('rejected by n8n');
 });
 
 test.each([
@@ -208,11 +204,11 @@ test.each([
 	['Missing lock for job 7 finished', 'tells', 'failed'],
 ])('if a job failed (%s), an n8n that %s what it could not start: %s', async (message, tells, outcome) => {
 	const n8n = startInQueueMode();
-	n8n.begin('given up');
+	await n8n.begin('given up');
 	await n8n.giveUp(0, { message });
 	// Its key is known.
 	await n8n.recognize(1);
 	if (n8n.emitted[2] && tells === 'tells') await n8n.refuse(2);
 	await n8n.after(minute);
-	expect(n8n.outcomes['given up']).toBe(outcome);
+	expect(n8n.outcome('given up')).toBe(outcome);
 });

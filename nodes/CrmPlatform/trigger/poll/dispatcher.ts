@@ -1,24 +1,24 @@
 import { type INodeExecutionData, type ITriggerFunctions, NodeOperationError } from 'n8n-workflow';
 
 import type { Clock } from '../../base/clock';
+import type { EventLog } from '../../log/eventLog';
+import { isStartedByN8n, reportFailure } from '../reportFailure';
 import { forgetStates, isNewestState, type StateVersion, storeState, triggerKey } from '../storedState';
 import { hasExecution, storeOnly } from '../unwritable';
-import type { DispatchOptions } from './pollProperties';
+import { executionKey, forgetN8n, runExecution, runsOnWorkers, tracedOutcome } from './execution';
 import {
-	type GroupEffect, type GroupEvent, type GroupLedger, isAbandoned, isBehind, maxOpen, nextDue, nextGroups, roomForGroups, startable,
-} from './groupLedger';
+	isAbandoned, isBehind, isRunning, type Ledger, type LedgerEffect, type LedgerEvent, ledgerOf, maxOpen, nextDue, nextLedger, roomForGroups, startable,
+} from './ledger';
 import type { Loaded } from './loadGroup';
-import { abandonedError, type Outcome, setAsideError, unreadError } from './outcome';
-import { type Group, groupOfEvents, type Position, storedPosition } from './position';
-import { isStartedByN8n, reportFailure } from '../reportFailure';
-import { executionKey, forgetN8n, Starts } from './starts';
-import type { EventLog } from '../../log/eventLog';
-import { type Beginning, openPosition } from './openPosition';
 import { forgetLooks } from './logFollower';
+import { type Beginning, openPosition } from './openPosition';
+import type { DispatchOptions } from './pollProperties';
+import { type Group, groupOfEvents, type Position, storedPosition } from './position';
+import { abandonedError, setAsideError, silentError, unreadError } from './reports';
 
 /**
  * Starts executions for the open groups of a position, and closes a group when its execution has reached the
- * outcome that the user chose.
+ * outcome that the user chose, as the ledger decides.
  *
  * Each start has a key that n8n keeps unique among its executions (`emit`, since n8n 2.20), so a group that is
  * started again after a crash starts nothing if its execution exists. n8n settles such a start with `undefined`
@@ -29,10 +29,7 @@ export class Dispatcher {
 	private n8n: ITriggerFunctions;
 	private options: DispatchOptions;
 	private readonly clock: Clock;
-	/** The executions under way. */
-	private readonly running: Starts;
-	/** What the position does not store about its groups. */
-	private memory: Omit<GroupLedger, 'open'> = { waits: new Map(), isOutageReported: false };
+	private ledger: Ledger;
 	private storedVersion: StateVersion = { takeover: 0, revision: 0 };
 	private isStored = true;
 	private closedAt = 0;
@@ -46,7 +43,7 @@ export class Dispatcher {
 		this.position = position;
 		this.options = options;
 		this.clock = clock;
-		this.running = new Starts(clock);
+		this.ledger = ledgerOf(position.open);
 	}
 
 	/** Continues after the workflow was published again in this process. */
@@ -81,14 +78,14 @@ export class Dispatcher {
 	}
 
 	/** Whether nothing has been under way since this instant (Unix epoch ms). */
-	isIdleSince = (instant: number): boolean => this.signal.aborted && this.running.size === 0 && this.closedAt < instant;
+	isIdleSince = (instant: number): boolean => this.signal.aborted && this.ledger.starts.size === 0 && this.closedAt < instant;
 
 	/** How many groups may be opened now. */
 	roomForGroups(): number {
-		const { n8n, position: { open }, isFull } = this;
+		const { n8n, position: { open }, isFull, clock } = this;
 		this.isFull = open.length >= maxOpen;
 		if (this.isFull && !isFull) n8n.logger.warn(`${n8n.getNode().name}: ${full}`);
-		return roomForGroups(open.length, this.startable().length, this.options.groupSize);
+		return roomForGroups(open.length, startable(this.current, clock.now()).length, this.options.groupSize);
 	}
 
 	/** When the next group that failed is due, later than this instant (Unix epoch ms); Infinity if none waits. */
@@ -111,51 +108,86 @@ export class Dispatcher {
 	 */
 	async startDue(load: (group: Group, tries: number) => Promise<Loaded>, signal: AbortSignal): Promise<void> {
 		if (signal.aborted) return;
-		this.running.check(this.n8n);
+		this.checkStarts();
 		await this.setAbandonedAside(signal);
-		for (const group of this.startable()) {
-			if (signal.aborted || this.running.size >= this.options.atOnce) return;
-			if (this.options.doneWhen === 'ended' && isBehind(group, this.ledger)) return;
-			const { items, failures } = await load(group, this.memory.waits.get(group.name)?.failedReadings ?? 0);
+		for (const group of startable(this.current, this.clock.now())) {
+			const running = this.position.open.filter(({ name }) => isRunning(this.ledger, name)).length;
+			if (signal.aborted || running >= this.options.atOnce) return;
+			if (this.options.doneWhen === 'ended' && isBehind(group, this.current)) return;
+			const { items, failures } = await load(group, this.ledger.waits.get(group.name)?.failedReadings ?? 0);
 			// If the trigger was published again meanwhile, it may have started the group already.
 			if (signal.aborted) return;
-			const { name } = group;
-			let effects = this.note({ is: 'read', name, failures });
-			if (effects.some((effect) => effect.do === 'seek')) {
-				const isStarted = await hasExecution(this.n8n, executionKey(this.n8n, group), this.clock);
-				if (signal.aborted) return;
-				effects = this.note({ is: 'read', name, failures, isStarted });
-			}
-			for (const effect of effects) if (effect.do === 'start') this.start(effect.group, items);
+			const loaded = { is: 'loaded', name: group.name, items: items.length, failures } as const;
+			const effects = this.note(loaded, items);
+			if (!effects.some((effect) => effect.do === 'seek group')) continue;
+			const isStarted = await hasExecution(this.n8n, executionKey(this.n8n, group), this.clock);
+			if (signal.aborted) return;
+			this.note({ ...loaded, isStarted }, items);
 		}
 	}
 
-	private get ledger(): GroupLedger {
-		return { open: this.position.open, ...this.memory };
+	/** The ledger with the groups that were read since. */
+	private get current(): Ledger {
+		return { ...this.ledger, open: this.position.open };
 	}
 
-	private startable(): Group[] {
-		return startable(this.ledger, (name) => this.running.has(name), this.clock.now());
+	private checkStarts(): void {
+		const { executionTimeout = 0 } = this.n8n.getWorkflowSettings();
+		const timeout = executionTimeout > 0 ? executionTimeout * 1000 : undefined;
+		// n8n would add an empty item to a probe, and the next nodes would run.
+		this.note({ is: 'time', onWorkers: runsOnWorkers(), timeout, mayProbe: !this.n8n.getNode().alwaysOutputData });
 	}
 
-	/** Applies an event to the ledger, and reports what it says. @returns its effects */
-	private note(event: GroupEvent): GroupEffect[] {
-		const { n8n } = this;
-		const { ledger: { open, ...memory }, effects } = nextGroups(this.ledger, event, this.options, this.clock.now());
-		if (open !== this.position.open) this.isStored = false;
-		this.position.open = open;
-		this.memory = memory;
-		for (const effect of effects) {
-			if (effect.do === 'report set aside') n8n.saveFailedExecution(setAsideError(n8n.getNode(), effect.group, effect.outcome));
-			if (effect.do === 'report unread') reportFailure(n8n, unreadError(n8n.getNode(), effect.group, effect.failures, effect.fate));
+	/** Applies an event to the ledger, and does what that decides. @param items the items of the group that was loaded */
+	private note(event: LedgerEvent, items: INodeExecutionData[] = []): LedgerEffect[] {
+		const { current } = this;
+		const { ledger, effects } = nextLedger(current, event, this.options, this.clock.now());
+		if (ledger.open !== current.open) this.isStored = false;
+		this.position.open = ledger.open;
+		this.ledger = ledger;
+		for (const effect of effects) this.do(effect, items);
+		if (ledger.starts.size < current.starts.size) {
+			if (this.signal.aborted) this.storeWhenIdle();
+			this.onSettled();
 		}
 		return effects;
+	}
+
+	private do(effect: LedgerEffect, items: INodeExecutionData[]): void {
+		const { n8n, clock } = this;
+		const node = n8n.getNode();
+		if (effect.do === 'emit') void this.emit(effect.group, items, effect.emission);
+		if (effect.do === 'report set aside') n8n.saveFailedExecution(setAsideError(node, effect.group, effect.outcome));
+		if (effect.do === 'report unread') reportFailure(n8n, unreadError(node, effect.group, effect.failures, effect.fate));
+		if (effect.do === 'report silent') reportFailure(n8n, silentError(node, effect.group));
+		if (effect.do === 'seek start') {
+			const { name } = effect.group;
+			void hasExecution(n8n, executionKey(n8n, effect.group), clock).then((exists) => this.note({ is: 'sought', name, exists }));
+		}
+		if (effect.do === 'probe') {
+			const { emission } = effect;
+			void runExecution(n8n, [], undefined, clock).then(({ outcome }) =>
+				this.note(outcome === 'rejected by n8n' ? { is: 'probe failed' } : { is: 'probe ended', emission }));
+		}
+	}
+
+	private async emit(group: Group, items: INodeExecutionData[], emission: number): Promise<void> {
+		const { n8n, clock } = this;
+		const { name } = group;
+		const key = executionKey(n8n, group);
+		this.isStored = true;
+		// `emit` stores the position together with the group.
+		this.putInStaticData();
+		const { outcome, hasRun, untraced } = await runExecution(n8n, items, key, clock);
+		const isAsked = untraced !== undefined && this.ledger.starts.get(name)?.last === emission;
+		const traced = isAsked ? await tracedOutcome(n8n, key, untraced, clock) : outcome;
+		this.note({ is: 'ended', name, emission, outcome: traced, hasRun });
 	}
 
 	/** Sets aside and reports open groups that only an earlier beginning could read, unless their execution exists and is enough. */
 	private async setAbandonedAside(signal: AbortSignal): Promise<void> {
 		const { n8n, position, clock, options } = this;
-		const groups = position.open.filter((group) => isAbandoned(group, position) && !this.running.has(group.name));
+		const groups = position.open.filter((group) => isAbandoned(group, position) && !this.ledger.starts.has(group.name));
 		if (groups.length === 0) return;
 		const executed = await Promise.all(
 			groups.map(async (group) => group.isEmitted === true && (await hasExecution(n8n, executionKey(n8n, group), clock))),
@@ -168,7 +200,7 @@ export class Dispatcher {
 
 	/** Has n8n store the position if nothing is under way; otherwise, the next start stores it. */
 	storeWhenIdle(): void {
-		if (this.running.size === 0) this.store();
+		if (this.ledger.starts.size === 0) this.store();
 	}
 
 	/** Has n8n store the position without starting anything, unless it has stored it already. */
@@ -182,25 +214,6 @@ export class Dispatcher {
 	/** Puts the position where n8n stores it: with the next `emit`, and after activation. */
 	putInStaticData(options?: { isTakeover: boolean }): void {
 		this.storedVersion = storeState(this.n8n, this.position, options);
-	}
-
-	private start(group: Group, items: INodeExecutionData[]): void {
-		const { name, isEmitted: wasEmitted = false } = group;
-		if (items.length === 0) {
-			this.note({ is: 'closed', names: [name] });
-			return;
-		}
-		this.note({ is: 'emitted', name });
-		this.isStored = true;
-		// `emit` stores the position together with the group.
-		this.putInStaticData();
-		const isDoneWhenBegun = this.options.doneWhen === 'started';
-		const settle = (outcome: Outcome) => {
-			this.note({ is: 'settled', name, outcome, wasEmitted });
-			if (this.signal.aborted) this.storeWhenIdle();
-			this.onSettled();
-		};
-		this.running.begin(this.n8n, { group, items, isDoneWhenBegun, settle });
 	}
 }
 

@@ -1,0 +1,113 @@
+import { ExecutionCancelledError, type IExecuteResponsePromiseData, type INodeExecutionData, type IRun, type ITriggerFunctions } from 'n8n-workflow';
+
+import type { Clock } from '../../base/clock';
+import { hasExecution, tellsFailures } from '../unwritable';
+import type { Group } from './position';
+
+/** The outcome of starting an execution. */
+export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'rejected by n8n' | 'ended before its first node';
+
+/** A key that is unique in the n8n instance, and equal for every start of this group and attempt, whatever the position. */
+export function executionKey(n8n: ITriggerFunctions, { name, attempt, unbegun }: Group): string {
+	return `${String(n8n.getWorkflow().id)}:${n8n.getNode().id}:${name}:${attempt + unbegun}`;
+}
+
+let onWorkers: boolean | undefined;
+
+/** Whether executions run on workers, as the triggers of this process have seen; undefined until the first outcome is known. */
+export const runsOnWorkers = (): boolean | undefined => onWorkers;
+
+/** Clears the memory of this process, as a restart would. */
+export function forgetN8n(): void {
+	onWorkers = undefined;
+}
+
+/**
+ * Maximum milliseconds between n8n's answer for an execution and its run. If a worker is faster than the
+ * main process, n8n never returns the run: Bull removes a finished job at once (removeOnComplete; since
+ * 2.30 keepLastCompleted, which is 0), and the main process waits for a job that is gone
+ * (workflow-runner, enqueueExecution; the same in 2.11, 2.20, 2.30, 2.33, 2.35, 2.38, 2.40 and 2.41).
+ */
+const maxTimeWithoutRun = 15_000;
+
+/** The end of an execution, as far as n8n reports it. */
+export interface Ended {
+	outcome: Outcome;
+	/** Whether a node has run. */
+	hasRun: boolean;
+	/** If n8n may have made up the failure: its message. */
+	untraced?: string;
+}
+
+/** Starts an execution, and follows it to its end. */
+export async function runExecution(n8n: ITriggerFunctions, items: INodeExecutionData[], key: string | undefined, clock: Clock): Promise<Ended> {
+	const isOver = new AbortController();
+	const done = n8n.helpers.createDeferredPromise<IRun | undefined>();
+	const answer = n8n.helpers.createDeferredPromise<IExecuteResponsePromiseData>();
+	const byRun = done.promise.then(endOfRun, endOfError).finally(() => isOver.abort());
+	const byAnswer = answer.promise.then(async (response): Promise<Ended> => {
+		const outcome = outcomeOfAnswer(response);
+		if (outcome === undefined) return await byRun;
+		await clock.sleep(maxTimeWithoutRun, isOver.signal);
+		onWorkers = true;
+		return { outcome, hasRun: true };
+	});
+	n8n.emit([items], answer, done as never, key);
+	return await Promise.race([byRun, byAnswer.catch(async () => await byRun)]);
+}
+
+/**
+ * The outcome of a failure that n8n may have made up. If a job failed while n8n's database was unavailable, its execution may not
+ * have begun, and never would.
+ */
+export async function tracedOutcome(n8n: ITriggerFunctions, key: string, message: string, clock: Clock): Promise<Outcome> {
+	if (!(await hasExecution(n8n, key, clock))) return 'rejected by n8n';
+	return databaseAway.test(message) && (await tellsFailures(n8n, clock)) ? 'ended before its first node' : 'failed';
+}
+
+/**
+ * Error messages of TypeORM, node-postgres and PostgreSQL: a worker could not read the execution (job-processor). Since 2.35, a
+ * worker asks PostgreSQL for nothing more once the nodes have run.
+ */
+const databaseAway =
+	/^(Driver not Connected|connect ECONNREFUSED|Connection terminated|terminating connection due to|the database system is|timeout exceeded when trying to connect)/;
+
+/** Ends of an execution. One that waits for long counts as succeeded. */
+const ends: Partial<Record<string, Outcome>> = { success: 'succeeded', waiting: 'succeeded', error: 'failed', crashed: 'failed', canceled: 'failed' };
+
+/**
+ * n8n returns no run for a key that an execution already has. After Redis was emptied, it numbers jobs from 1 again, and
+ * takes the end of another job for the end of a lost one: the run of the latter then still is `new`.
+ */
+function endOfRun(run: IRun | undefined): Ended {
+	if (run === undefined) return { outcome: 'unknown', hasRun: false };
+	const { runData = {}, error } = run.data?.resultData ?? {};
+	const end = ends[run.status] ?? 'rejected by n8n';
+	const outcome = end === 'succeeded' && error !== undefined ? 'failed' : end;
+	const hasRun = outcome === 'succeeded' || Object.keys(runData).length > 0;
+	// Without a job, n8n has made up the failure, or a worker that was considered dead has lost it (workflow-runner, processError).
+	if (run.status === 'error' && run.jobId === undefined && !hasRun && onWorkers !== false) {
+		return { outcome, hasRun, untraced: error?.message ?? '' };
+	}
+	onWorkers = onWorkers || run.jobId !== undefined;
+	// After a start of n8n in queue mode, it marks executions as crashed whose jobs are not in Redis yet (scaling.service,
+	// recoverFromQueue), and a worker skips them (job-processor).
+	return { outcome: run.status === 'crashed' && !hasRun ? 'ended before its first node' : outcome, hasRun };
+}
+
+/** n8n rejects canceled executions and, since 2.35, executions that it could not start; earlier versions never settle the latter. */
+function endOfError(error: Error): Ended {
+	const isCanceled = error instanceof ExecutionCancelledError;
+	return { outcome: isCanceled ? 'failed' : 'rejected by n8n', hasRun: isCanceled };
+}
+
+/**
+ * Reads n8n's answer for a workflow that a worker has run (scaling.service, job-finished, since before 2.11):
+ * nothing if it succeeded. In its main process, n8n also answers nothing for a failed one, just before it returns the
+ * run, which therefore takes precedence. Any other answer is the workflow's own, which may still run.
+ */
+function outcomeOfAnswer(answer: IExecuteResponsePromiseData): Outcome | undefined {
+	if (Object.keys(answer).length === 0) return 'succeeded';
+	const { statusCode, body } = answer as { statusCode?: unknown; body?: { message?: unknown } };
+	return statusCode === 500 && body?.message === 'Workflow execution failed' ? 'failed' : undefined;
+}
