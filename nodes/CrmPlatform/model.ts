@@ -155,6 +155,14 @@ export type Result = OutputItem | OutputItem[];
 
 export type OutputItem = IDataObject | ItemWithFiles;
 
+/** The record that a row of other files will become, by one of its names. */
+export interface ExpectedRecord {
+	/** Whether several rows have the name. */
+	isShared: boolean;
+	/** Whether a record is the one that the row changes. */
+	is(record: IDataObject): boolean;
+}
+
 /** A run of the node: what all its items share. */
 export interface Execution {
 	n8n: IExecuteFunctions;
@@ -164,7 +172,7 @@ export interface Execution {
 	/** The rows of a file, whose values are written in place of those of the input items. */
 	rows?: INodeExecutionData[];
 	/** Whether a record with this ID or name will exist before a record that links to it is written. Only in a preview. */
-	willExist?: (collection: string, text: string) => boolean;
+	willExist?: (collection: string, text: string) => 'id' | ExpectedRecord | undefined;
 	/**
 	 * Finds or creates the record for a name that no record has. @returns its ID; undefined if the name is to be refused
 	 *

@@ -145,6 +145,23 @@ describe('related files', () => {
 		expect(written.map(({ custom_fields: fields }) => fields.customer).sort()).toEqual(ids.sort());
 	});
 
+	test('link by names: one that looks like an ID is a name, one that two records share is refused in the preview, too', async () => {
+		await sandbox.create('companies', { name: 'Twin_2024_Known', external_id: 'hubspot:81' });
+		await sandbox.create('companies', { name: 'Twin_2024_Other' });
+		const files = {
+			'companies.csv': 'Id,Name\n81,Twin_2024_Known\n82,Messe2024_Halle\n83,Twin_2024_Other\n84,Twin_2024\n85,Twin_2024\n',
+			'contacts.csv': 'Id,Surname,Company\n91,A,Twin_2024_Known\n92,B,Messe2024_Halle\n93,C,Twin_2024_Other\n94,D,Twin_2024\n',
+		};
+		const preview = await moveIn(files, { preview: true });
+		const { of } = await moveIn(files);
+		const message = expect.stringContaining('may match several records of companies, such as') as string;
+		const reasons = [4, 5].map((row) => ({ row, message }));
+		expect(preview.of('contacts.csv').json).toMatchObject({ ready: 2, failed: 2, reasons });
+		expect(of('contacts.csv').json).toMatchObject({ created: 2, failed: 2, reasons });
+		const [company] = await sandbox.list('companies?external_id=hubspot:82');
+		expect(await sandbox.list('contacts?external_id=hubspot:92')).toMatchObject([{ company_id: company!.id }]);
+	});
+
 	test('fail as a whole if the credential cannot read the records that they link to', async () => {
 		const setup = { ...(await setupOf({ 'contacts.csv': 'Surname,Owner,Company\nA,Ann Smith,\nB,,\n' })), credential: service.credential };
 		service.alter({ request: ({ url }) => (url.pathname === '/v1/users' ? { status: 403, body: '{"code":"forbidden"}' } : undefined) });

@@ -5,8 +5,7 @@ import type { Connection } from '../api/connection';
 import { path } from '../api/http/path';
 import { errorOf } from '../base/errorOf';
 import { idText } from '../base/json';
-import { idField } from '../fields/field';
-import { isName, lookUpNames, parseName } from '../lookUp/names';
+import { isIdShaped, lookUpNames, parseName } from '../lookUp/names';
 import { distinctListItems, type ListedRecords, searchList } from '../lookUp/searchList';
 import { UnclearName } from '../mapping/linkedIds';
 import { quoted } from '../toolCalls/toolAnswer';
@@ -51,7 +50,7 @@ export async function namedRecord(
 async function recordOf(run: ToolRun, recordType: RecordType, nameOrId: string): Promise<IDataObject> {
 	const { field, name } = parseName(nameOrId);
 	if (field === 'id') return await recordWithId(run, recordType, name);
-	const isId = field === undefined && !isName(idField, nameOrId);
+	const isId = field === undefined && isIdShaped(name);
 	return isId ? await recordWithId(run, recordType, name, true) : await findByName(run, recordType, nameOrId);
 }
 

@@ -22,12 +22,18 @@ import { failureOfValue, lookUp, outcomeOfIds, valuesPerRequest, type Collection
 /** Fields that identify a record. All are tried, since a record may have any of them. */
 export const identifyingFields = ['name', 'title', 'label', 'domain', 'email', 'external_id'];
 
-/** Whether a value is or may be a name. If ids are numbers, that is any text but digits. */
+/** Whether a value is or may be a name. If ids are numbers, that is any text but digits; otherwise, any text but a certain id. */
 export function isName(field: Field, value: unknown): value is string {
 	if (!hasText(value)) return false;
 	if (hasNumbers(field)) return !isDigits(value);
-	return !(matchesPattern(field, value.trim()) ?? isIdShaped(value.trim()));
+	return !(matchesPattern(field, value.trim()) ?? certainId.test(value.trim()));
 }
+
+/** A number, a UUID, or a prefix and 26 characters. */
+const certainId = /^(\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{1,16}_[0-9a-z]{26})$/i;
+
+/** Whether a text looks like an id: a word with digits, such as `com_01jz8q4t6v`, which may also be a name: `Messe2024_Halle`. */
+export const isIdShaped = (value: string): boolean => certainId.test(value) || /^([a-z]{1,16}[_-](?=\w*\d)\w{6,}|(?=\w*\d)\w{15,})$/i.test(value);
 
 /** Whether the values of a field are numbers. */
 export function hasNumbers({ kind, items }: Field): boolean {
@@ -37,11 +43,6 @@ export function hasNumbers({ kind, items }: Field): boolean {
 
 /** Whether a value is a text that is not blank. */
 export const hasText = (value: unknown): value is string => typeof value === 'string' && !isBlank(value);
-
-/** Whether a text looks like an id: a number, a UUID, or a word with digits, such as `com_01jz8q4t6v`. */
-function isIdShaped(value: string): boolean {
-	return /^(\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{1,16}[_-](?=\w*\d)\w{6,}|(?=\w*\d)\w{15,})$/i.test(value);
-}
 
 /** A name with its field, such as `external_id:100123`, or an id, such as `id:acme`. */
 const withField = new RegExp(`^(${['id', ...identifyingFields].join('|')}):\\s*(\\S.*)$`, 's');

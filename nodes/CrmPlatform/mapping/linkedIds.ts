@@ -12,9 +12,9 @@ import { apiValue, filterValue } from '../fields/decideValue';
 import { fieldNamed, idField, type ConvertedValue, type Field, type InputValue } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';
-import { lookUp } from '../lookUp/lookUp';
+import { lookUp, recordsById } from '../lookUp/lookUp';
 import { recordsOfSource } from '../lookUp/sourceIds';
-import { choiceOf, hasNumbers, hasText, isName, lookUpNames, mayBeId, type NamedId, parseName, type Part, partNamed, partsWithIds, readPartsOnce } from '../lookUp/names';
+import { choiceOf, hasNumbers, identifyingFields, hasText, isIdShaped, isName, lookUpNames, mayBeId, type NamedId, parseName, type Part, partNamed, partsWithIds, readPartsOnce } from '../lookUp/names';
 import type { Execution } from '../model';
 import { isBlank } from '../values/blank';
 
@@ -76,6 +76,7 @@ export async function lookUpLinks(
 	};
 	const records = new Map<string, Map<string, NamedId>>();
 	for (const [collection, names] of toFind.names) if (names.size > 0) records.set(collection, await lookUpRecords(api, collection, [...names], use, unlessForbidden));
+	for (const [collection, outcomes] of willExist ? records : []) await addExpected(api, collection, outcomes, willExist!);
 	for (const [collection, outcomes] of missingId ? records : []) {
 		const unnamed = [...outcomes].flatMap(([name, outcome]) => ('notFound' in outcome ? [name] : []));
 		const cache = await foundNames(api, collection);
@@ -112,7 +113,7 @@ function addNames({ names, ids, parts }: NamesToFind, field: Field, value: unkno
 			if (use === 'verified' || (isName(field, id) && parseName(id).field !== 'id')) parts.add(partsKey(field));
 			return id;
 		}
-		if (willExist?.(collection, String(id))) return id;
+		if (willExist?.(collection, String(id)) === 'id') return id;
 		const isId = !isName(field, id) || parseName(id).field === 'id';
 		if (!isId) add(names, collection, id.trim());
 		getOrCreate(ids, collection, () => new Set<string>());
@@ -135,9 +136,29 @@ export async function missingIds(api: Connection, collection: string, ids: strin
 	return outcomes;
 }
 
+/** A name that a record of the files will have is found, unless another record has it, too. */
+async function addExpected(api: Connection, collection: string, outcomes: Map<string, NamedId>, willExist: NonNullable<Execution['willExist']>): Promise<void> {
+	const list = (await api.describe(`/${collection}`))?.list;
+	const idsOf = (outcome: NamedId) => ('several' in outcome ? outcome.several : 'found' in outcome ? [outcome.found] : []).map(String);
+	const expected = [...outcomes].flatMap(([name, outcome]) => {
+		const record = willExist(collection, name);
+		return record === undefined || record === 'id' ? [] : [{ name, record, ids: idsOf(outcome) }];
+	});
+	const found = await recordsById(api, { path: `/v1/${collection}`, list, fields: identifyingFields }, expected.flatMap(({ ids }) => ids));
+	for (const { name, record, ids } of expected) {
+		const others = ids.filter((id) => !record.is(found.get(id) ?? {}));
+		const isOne = !record.isShared && others.length === 0;
+		outcomes.set(name, isOne ? { found: ids[0] ?? name } : { several: [record.isShared ? 'rows of these files' : 'a row of these files', ...others] });
+	}
+}
+
 async function lookUpRecords(api: Connection, collection: string, names: string[], use: LinkUse, failed: (error: Error) => Error): Promise<Map<string, NamedId>> {
 	const cache = await foundNames(api, collection);
-	const uncachedNames = names.filter((name) => !cache.has(name));
+	const unknown = names.filter((name) => !cache.has(name));
+	// Text that looks like an ID is a name if no record has the ID.
+	const missing = await missingIds(api, collection, unknown.filter(isIdShaped));
+	for (const id of unknown) if (missing.get(id) === false) cache.set(id, { found: id });
+	const uncachedNames = unknown.filter((name) => !cache.has(name));
 	const looking = uncachedNames.length > 0 ? lookUpNames(api, collection, uncachedNames, refusesUnknownNames(use)) : new Map<string, NamedId>();
 	const outcomes = await Promise.resolve(looking).catch(
 		(error: Error) => new Map(uncachedNames.map((name): [string, NamedId] => [name, { failed: failed(error) }])),
@@ -211,7 +232,7 @@ export class LinkedIds {
 		if (wrong !== undefined) throw new FieldError(field, `“${String(wrong)}” is not a link. Use { "resource": "${field.linksTo![0]}", "id": "…" }.`);
 		return withReplacedIds(field, value, (collection, idOrName) => {
 			const text = hasText(idOrName) ? idOrName.trim() : idOrName;
-			if (field.part === undefined && this.willExist?.(collection, String(text))) return text;
+			if (field.part === undefined && this.willExist?.(collection, String(text)) === 'id') return text;
 			const ofSource = field.part === undefined ? this.found.sources.get(collection)?.(String(text)) : undefined;
 			if (ofSource !== undefined) return hasNumbers(field) ? numericId(field, ofSource, this.use) : ofSource;
 			const id = isName(field, idOrName) ? this.idOf(field, collection, idOrName, owners) : text;
@@ -243,7 +264,11 @@ export class LinkedIds {
 
 	/** Whether no record has an ID, if IDs are verified; or no part of one, if the parts were read. */
 	private isMissing(field: Field, collection: string, id: string): boolean {
-		if (field.part === undefined) return this.use === 'verified' && this.found.missing.get(collection)?.get(id) === true;
+		if (field.part === undefined) {
+			// A name that a row of the files has.
+			const isExpected = 'found' in (this.found.records.get(collection)?.get(id) ?? {});
+			return this.use === 'verified' && !isExpected && this.found.missing.get(collection)?.get(id) === true;
+		}
 		const parts = this.found.parts.get(partsKey(field));
 		return Array.isArray(parts) && !parts.some((part) => String(part.id) === id);
 	}

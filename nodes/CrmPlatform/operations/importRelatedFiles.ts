@@ -12,7 +12,7 @@ import { allCustomFields, type Field } from '../fields/field';
 import { readBinary } from '../files/binary';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import { readFileRecords, recordsOfList, type FileRecords } from '../files/rows';
-import { identifyingFields, parseName } from '../lookUp/names';
+import { parseName } from '../lookUp/names';
 import { externalId, sourceId } from '../lookUp/sourceIds';
 import { chosenSource } from '../mapping/chosenNotations';
 import { matchColumns } from '../mapping/columnMatch';
@@ -23,10 +23,8 @@ import type { Execution, Operation, OutputItem, Resource, Results } from '../mod
 import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, type ChosenFile } from '../parameters/file';
 import { isBlank } from '../values/blank';
 import { readPreview } from '../values/readers';
-import { normalizedName } from '../values/foldedText';
-import { ExpectedRecords } from '../writing/importCheck';
+import { ExpectedNames, ExpectedRecords } from '../writing/importCheck';
 import { matchedFields, planColumns, surveyed, type FileSurvey } from '../writing/importColumns';
-import { keyDigest } from '../base/digest';
 import type { ImportPlan } from '../writing/importPlan';
 import { importRows } from '../writing/importRows';
 import { writeOncePerOption } from '../writing/writeOne';
@@ -86,11 +84,11 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 	const { n8n } = execution;
 	const source = chosenSource(n8n);
 	if (source === undefined) throw new Error('Source Name is empty. Enter the system that the files come from, such as hubspot. Nothing was written.');
-	const expected = new Map<string, Set<number>>();
-	// Names agree as in a look-up; the IDs of the other system may differ in case alone.
-	const willExist = (collection: string, text: string) => {
+	const expected = new Map<string, ExpectedNames>();
+	const willExist: Execution['willExist'] = (collection, text) => {
 		const { name } = parseName(text);
-		return [name, sourceId(source, name), nameKey(name)].some((key) => expected.get(collection)?.has(keyDigest(key)));
+		const names = expected.get(collection);
+		return names?.hasId(name) || names?.hasId(sourceId(source, name)) ? 'id' : names?.named(name);
 	};
 	const chosen = chosenFiles(n8n);
 	const others: Array<InputFile & { json: IDataObject }> = [];
@@ -112,7 +110,7 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 	const checks = new Map<string, ExpectedRecords>();
 	for (const [place, related] of ordered.entries()) {
 		const collection = collectionOf(related);
-		const names = getOrCreate(expected, collection, () => new Set<number>());
+		const names = getOrCreate(expected, collection, () => new ExpectedNames());
 		const links = related.fields.filter((linked) => isRecordLink(linked) && linked.path.length === 1).map(({ name }) => name);
 		const check = getOrCreate(checks, collection, () => new ExpectedRecords(links));
 		related.check = (row, values) => check.add(place, row, values);
@@ -122,9 +120,7 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 			planned(row, values) {
 				if (!related.plan.isPreview) return related.check(row, values);
 				related.ids.set(row, String(row));
-				const fullName = [values.first_name, values.last_name].filter((part) => !isBlank(part)).join(' ');
-				const keys = identifyingFields.map((field) => (field === externalId.name ? values[field] : nameKey(values[field])));
-				for (const key of [nameKey(fullName), ...keys]) if (!isBlank(key)) names.add(keyDigest(String(key)));
+				names.add(values, plan.matchOn ?? `row ${place}/${row}`);
 			},
 			saw(rows) {
 				for (const { row, done } of rows) if (done) related.ids.set(row, done.id);
@@ -206,8 +202,6 @@ function inputFiles(n8n: IExecuteFunctions): InputFile[] {
 }
 
 const leftOut = 'Left out by choice.';
-
-const nameKey = (name: unknown): string => (typeof name === 'string' ? `name ${normalizedName(name)}` : '');
 
 /** @param related the collections that have files */
 async function plannedFile(

@@ -1,8 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { identifyingFields } from '../lookUp/names';
 import { externalId, pagesOfSource } from '../lookUp/sourceIds';
-import type { Execution } from '../model';
+import type { Execution, ExpectedRecord } from '../model';
 import { isBlank } from '../values/blank';
+import { normalizedName } from '../values/foldedText';
 import { keyDigest } from '../base/digest';
 
 const maxRows = 2 ** 40;
@@ -74,6 +76,41 @@ export class ExpectedRecords {
 		}, 0);
 	}
 }
+
+/** How the rows of files of one record type may be called by rows that link to them: a digest of each name, and of its record. */
+export class ExpectedNames {
+	private readonly records = new Map<number, number>();
+
+	/** @param matchOn the field by which the row finds its record, or what tells the row from others */
+	add(values: IDataObject, matchOn: string): void {
+		const record = recordDigest(matchOn, values[matchOn]);
+		const fullName = [values.first_name, values.last_name].filter((part) => !isBlank(part)).join(' ');
+		const { external_id: id, ...keys } = Object.fromEntries(identifyingFields.map((field) => [field, values[field]]));
+		if (!isBlank(id)) this.records.set(keyDigest(String(id)), record);
+		for (const name of new Set([fullName, ...Object.values(keys)].flatMap((key) => (isBlank(key) ? [] : nameDigest(String(key)))))) {
+			const other = this.records.get(name);
+			this.records.set(name, other === undefined || other === record ? record : shared);
+		}
+	}
+
+	/** The IDs of the other system may differ in case alone. */
+	hasId(id: string): boolean {
+		return this.records.has(keyDigest(id));
+	}
+
+	/** Names agree as in a look-up. */
+	named(name: string): ExpectedRecord | undefined {
+		const expected = this.records.get(nameDigest(name));
+		if (expected === undefined) return undefined;
+		return { isShared: expected === shared, is: (record) => identifyingFields.some((field) => recordDigest(field, record[field]) === expected) };
+	}
+}
+
+const shared = -1;
+
+const nameDigest = (name: string): number => keyDigest(`name ${normalizedName(name)}`);
+
+const recordDigest = (field: string, value: unknown): number => keyDigest(`${field} ${String(value).toLowerCase()}`);
 
 const digests = 2 ** 32;
 
