@@ -50,7 +50,7 @@ async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewe
 	const call = toolCallOf(n8n);
 	const identity = identityOf(n8n, call);
 	const { isSummarized, names } = outputChoice(n8n, operation);
-	const execution: Execution = { n8n, api, resource, operation, identity, names, ...review };
+	const execution: Execution = { n8n, api, resource, operation, identity, ...review };
 
 	const named = nameExisting(execution);
 	const failures: ItemFailure[] = [];

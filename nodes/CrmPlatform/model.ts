@@ -187,6 +187,4 @@ export interface Execution {
 	checking?: 'checked' | 'verified';
 	/** What a call of CRM Platform AI Toolkit would write, in words, if a person decides about it. */
 	reviewedCall?: string;
-	/** Which names of linked records are added to what is read. */
-	names?: NamesToAdd;
 }

@@ -4,14 +4,12 @@ import type { Connection } from '../api/connection';
 import { inParallel } from '../api/inParallel';
 import { isAnsweredWith, nameFields, recordName } from '../api/record';
 import { notReadable } from '../api/http/statuses';
-import type { ResourceDescription } from '../api/openapi/description';
-import type { ListDescription, RecordField } from '../api/openapi/listing';
+import type { RecordField } from '../api/openapi/listing';
 import { idText } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { setMember } from '../base/ownMembers';
 import { idField } from '../fields/field';
-import type { NamesToAdd } from '../model';
-import { maxIds, recordsById, valuesPerRequest, wholeListIfShort } from './lookUp';
+import { maxIds, recordsById, valuesPerRequest } from './lookUp';
 import { readParts, rememberedNames } from './names';
 
 /**
@@ -24,12 +22,10 @@ export async function namesAt(api: Connection, place: string, ids: string[]): Pr
 	const description = await api.describe(`/${collection}`);
 	if (!description?.list) return undefined;
 	if (part !== undefined) return new Map((await readParts(api, collection, part)).map(({ id, name }) => [String(id), name]));
-	const records = await recordsById(api, nameReading(collection, description, description.list), ids);
+	const fields = nameFields.filter((name) => description.fields.some((field) => field.name === name));
+	const records = await recordsById(api, { path: `/v1/${collection}`, list: description.list, fields }, ids);
 	return new Map([...records].map(([id, record]) => [id, recordName(record)]));
 }
-
-const nameReading = (collection: string, { fields }: Pick<ResourceDescription, 'fields'>, list: ListDescription) =>
-	({ path: `/v1/${collection}`, list, fields: nameFields.filter((name) => fields.some((field) => field.name === name)) });
 
 /** A field with the ids of other records, and the field for their names. */
 interface NamedLink {
@@ -55,63 +51,6 @@ function addIds(ids: Set<string>, value: unknown): void {
 	for (const id of Array.isArray(value) ? value : [value]) {
 		const text = idText(id);
 		if (text !== undefined) ids.add(text);
-	}
-}
-
-interface LinkedPlace {
-	ids: Set<string>;
-	/** The number of ids at which reading its list may pay. */
-	nextAt: number;
-	reading?: Promise<unknown> | undefined;
-}
-
-/**
- * Reads names of linked records while the records are still being read: of parts at once, because they take one request
- * whatever the ids are, and whole lists once as many ids are known as would take more requests. The other names, and
- * failures, are left to `withLinkedNames`.
- */
-export class EarlyNames {
-	private readonly api: Connection;
-	private readonly links: NamedLink[];
-	private readonly places = new Map<string, LinkedPlace>();
-
-	constructor(api: Connection, fields: LinkFields, names: NamesToAdd = 'none') {
-		this.api = api;
-		this.links = namedLinks(fields).filter(({ place }) => names === 'all' || (names === 'free' && isPart(place)));
-	}
-
-	note(record: IDataObject): void {
-		for (const { name, place } of this.links) {
-			const state = getOrCreate(this.places, place, (): LinkedPlace => ({ ids: new Set<string>(), nextAt: isPart(place) ? 1 : 5 * maxIds }));
-			if (state.nextAt === Infinity) continue;
-			addIds(state.ids, record[name]);
-			if (state.reading || state.ids.size < state.nextAt) continue;
-			const { size } = state.ids;
-			const reading = this.read(place, size).catch(() => true);
-			state.reading = reading.then((isOver) => {
-				state.nextAt = isOver ? Infinity : 2 * size;
-				state.reading = undefined;
-			});
-		}
-	}
-
-	async settled(): Promise<void> {
-		for (const { reading } of this.places.values()) await reading;
-	}
-
-	/** @returns whether there is nothing more to read early */
-	private async read(place: string, ids: number): Promise<boolean> {
-		const [collection = '', part] = place.split('.');
-		const description = await this.api.describe(`/${collection}`);
-		if (part !== undefined) await readParts(this.api, collection, part);
-		if (part !== undefined || !description?.list) return true;
-		const records = await wholeListIfShort(this.api, nameReading(collection, description, description.list), ids / maxIds);
-		const names = rememberedNames(this.api, place);
-		for (const record of records ?? []) {
-			const name = recordName(record);
-			if (name !== undefined) names.set(record.id, name);
-		}
-		return records !== undefined;
 	}
 }
 

@@ -4,7 +4,6 @@ import { readAll, timelineOf } from '../api/lists/parallel';
 import { readPage, readPages, type Send } from '../api/lists/pages';
 import { sortKeysOf, unionOf } from '../api/lists/union';
 import { comparedBy } from '../fields/condition';
-import { EarlyNames } from '../lookUp/linkedNames';
 import { readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
 import type { Operation } from '../model';
@@ -32,21 +31,15 @@ export function getMany(abilities: ListAbilities = {}): Operation {
 			const fields = await requireDescribed(execution, 'fields');
 			const summary = await requireDescribed(execution, 'summary');
 			const filters = await readFilters(execution, 'filters', list);
-			const names = new EarlyNames(execution.api, fields, execution.names);
 			return eachItem(async (item) => {
 				const path = collectionPath(execution, item);
 				const queries = filters.queries(item);
 				const filtered = queries.flatMap((query) => Object.keys(query)).map((parameter) => comparedBy(parameter).name);
 				const shown = summary.length > 0 ? new Set([...summary, ...filtered.filter((name) => fields.some((field) => field.name === name))]) : [];
-				const [reading, ...others] = queries.map((query) => {
-					const queryOfGroup = listQueryOf(execution, item, { path, list, filters: query, fields, summary: [...shown] });
-					return { ...queryOfGroup, onRead: (record: IDataObject) => names.note(record) };
-				}) as [ListQuery, ...ListQuery[]];
+				const [reading, ...others] = queries.map((query) => listQueryOf(execution, item, { path, list, filters: query, fields, summary: [...shown] })) as [ListQuery, ...ListQuery[]];
 				const isWhole = reading.limit === undefined && reading.cursor === undefined;
 				const read = reading.isOnePage ? readOnePage : isWhole ? readCompleteList : readPartOfList;
-				const records = await (others.length > 0 ? readUnion(execution.api.send, [reading, ...others]) : read(execution.api.send, reading));
-				await names.settled();
-				return records;
+				return await (others.length > 0 ? readUnion(execution.api.send, [reading, ...others]) : read(execution.api.send, reading));
 			});
 		},
 	};

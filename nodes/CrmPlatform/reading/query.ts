@@ -34,8 +34,6 @@ export interface ListQuery {
 	fields?: OutputField[];
 	/** The names of the fields of records; empty if the service does not describe them. */
 	recordFields: string[];
-	/** Called with each record before it is reduced to the output fields. */
-	onRead?: (record: IDataObject) => void;
 }
 
 interface Options {
@@ -109,10 +107,7 @@ function sortParameter({ sort }: ListDescription): string {
 }
 
 /** Returns the function that reduces a record to the output fields. */
-export const recordOutput = ({ fields, onRead }: ListQuery) => (record: IDataObject): IDataObject => {
-	onRead?.(record);
-	return fields ? simplify(record, fields) : record;
-};
+export const recordOutput = ({ fields }: ListQuery) => (record: IDataObject): IDataObject => (fields ? simplify(record, fields) : record);
 
 /**
  * Limits the query to the necessary fields, if the service supports that: requesting fewer fields is faster than
