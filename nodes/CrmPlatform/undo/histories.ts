@@ -1,10 +1,13 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import { deletionHash } from '../api/http/idempotency';
 import { ruleBroken } from '../api/http/rules';
 import { recordName } from '../api/record';
 import { idText } from '../base/json';
+import { ownMember, setMember } from '../base/ownMembers';
 import { causeOf } from '../log/cause';
 import { type CrmEvent, type EventMeaning, isErased } from '../log/crmEvent';
-import { fieldEntries, hasField } from './fieldValues';
+import { fieldEntries, hasField, topLevelName } from './fieldValues';
 import { addChangeByOthers, addUpdateToUndo, newHistory, noteChangeByOthers, type RecordHistory, type RecordUndo, type Recreation, replay } from './history';
 import { possibleIdsIn, recordKey } from './links';
 import { versionNumber } from '../writing/replace';
@@ -44,7 +47,7 @@ export class Histories {
 			if (affectedHistory && meaning.change === 'deleted') this.byDeletion.set(deletionHash(event.id), affectedHistory);
 		}
 		const currentHistory = this.byRecord.get(key);
-		if (currentHistory) currentHistory.newest = versionIn(event);
+		if (currentHistory) currentHistory.current = stateAfter(event, meaning, [...currentHistory.changes.keys()]);
 		const changedHistory = currentHistory ?? this.byRecreation.get(key)?.history;
 		if (changedHistory && causeOf(event).origin?.purpose === 'erase') changedHistory.problem ??= madeAnonymous;
 		this.follow(event);
@@ -71,7 +74,7 @@ export class Histories {
 		const { meaning, id, key } = this.subjectOf(event);
 		const { recreation } = this.byRecreation.get(key) ?? {};
 		if (recreation) {
-			recreation.newest = versionIn(event);
+			recreation.record = stateAfter(event, meaning);
 			recreation.isChanged ||= meaning.change === 'updated';
 		}
 		if (meaning.change === 'created') this.noteRecreation(event, id, false);
@@ -133,7 +136,7 @@ export class Histories {
 		const history = this.byDeletion.get(hash);
 		const key = history && recordKey({ collection: history.collection, id });
 		if (!key || this.byRecreation.has(key)) return history;
-		const recreation = { id, newest: versionIn(event), isToBeUndone, isChanged: false };
+		const recreation = { id, record: event.data.object, isToBeUndone, isChanged: false };
 		history.recreations.push(recreation);
 		this.byRecreation.set(key, { history, recreation });
 		return history;
@@ -142,6 +145,15 @@ export class Histories {
 
 /** The version of the record of an event; none if its values were erased, or if it is no record to undo. */
 const versionIn = ({ data: { object } }: CrmEvent): bigint => versionNumber(object) ?? 0n;
+
+/** The record after an event; undefined if it is gone. @param fields all by default */
+function stateAfter({ data: { object } }: CrmEvent, { change }: EventMeaning, fields?: string[]): IDataObject | undefined {
+	if (change === 'deleted') return undefined;
+	if (!fields) return object;
+	const state: IDataObject = {};
+	for (const name of ['id', 'version', ...fields.map(topLevelName)]) setMember(state, name, ownMember(object, name));
+	return state;
+}
 
 /** @throws Error in the user's words if an event of a record lacks the version, the previous values or the cause */
 function refuseIncomplete(event: CrmEvent, { change }: EventMeaning): void {

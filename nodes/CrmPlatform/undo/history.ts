@@ -10,8 +10,8 @@ import type { Change } from '../changes/merge';
 /** A record that an undo has created in place of a deleted one. */
 export interface Recreation {
 	id: string;
-	/** Its version according to the last event, whoever caused it. */
-	newest: bigint;
+	/** The record after its last event, whoever caused it; absent if it was deleted. */
+	record?: IDataObject | undefined;
 	/** Whether its creation is to be undone, too. */
 	isToBeUndone: boolean;
 	/** Whether it was changed after its creation. */
@@ -32,10 +32,10 @@ export interface RecordHistory extends Pick<EventMeaning, 'recordType' | 'collec
 	deletion?: { event: string; record: IDataObject };
 	/** The records that undos have created in its place, the earliest first. */
 	recreations: Recreation[];
+	/** The record after its last event, whoever caused it: at least its version and the fields in `changes`. Absent if it was deleted. */
+	current?: IDataObject | undefined;
 	/** Its version after the last change to undo. */
 	version: bigint;
-	/** Its version according to the last event, whoever caused it. */
-	newest: bigint;
 	/** Sequence of the last change to undo. */
 	sequence: number;
 	/** The fields that others have changed since the first change to undo, with their values before. */
@@ -54,10 +54,16 @@ export const newHistory = ({ recordType, collection, template }: EventMeaning, i
 	fields: new Map(),
 	recreations: [],
 	version: 0n,
-	newest: 0n,
 	sequence: 0,
 	changedByOthers: new Map(),
 });
+
+/** A record that exists in place of a deleted one. */
+export type LivingRecreation = Recreation & { record: IDataObject };
+
+/** The existing record that an undo, whoever ran it, has created in place of a deleted one. */
+export const livingRecreation = ({ recreations }: RecordHistory): LivingRecreation | undefined =>
+	recreations.find((recreation): recreation is LivingRecreation => recreation.record !== undefined);
 
 /** Adds an update that is to be undone. */
 export function addUpdateToUndo({ changes }: RecordHistory, event: CrmEvent): void {

@@ -11,20 +11,20 @@ import type { Change } from '../changes/merge';
 import { customKeyOf, type Field } from '../fields/field';
 import { namesAt } from '../lookUp/linkedNames';
 import { eventName } from './fieldValues';
-import { allKept, type RecordHistory, type RecordUndo } from './history';
+import { allKept, livingRecreation, type RecordHistory, type RecordUndo } from './history';
 import type { FieldsByCollection } from './undoFields';
 
 /** Identifies a record among the records of all types. */
 export const recordKey = ({ collection, id }: { collection: string; id: string }): string => `${collection}/${id}`;
 
 /** Identifies the record that a link names. @param collection of the other record, such as `companies` */
-export const linkKey = (collection: string, id: unknown): string => recordKey({ collection: `/${collection}`, id: idText(id) ?? '' });
+const linkKey = (collection: string, id: unknown): string => recordKey({ collection: `/${collection}`, id: idText(id) ?? '' });
 
 /** All values within a value that may be ids. */
 export const possibleIdsIn = (value: unknown): string[] => scalarsIn(value).flatMap((scalar) => idText(scalar) ?? []);
 
 /** Whether an id consists of digits, so that any number may equal it. */
-export const isNumericId = (id: string): boolean => /^\d+$/.test(id);
+const isNumericId = (id: string): boolean => /^\d+$/.test(id);
 
 /** The new id in place of an old one, which stays if there is none. A number is replaced by a number. */
 export const withNewId = (id: unknown, newId: string | undefined): unknown =>
@@ -45,11 +45,11 @@ export class LiveLinks {
 	private readonly newIds = new Map<string, string>();
 	private readonly toBeCreated = new Set<string>();
 
-	constructor(fields: FieldsByCollection, undos: RecordUndo[]) {
+	constructor(fields: FieldsByCollection, histories: RecordHistory[]) {
 		this.fields = fields;
-		for (const { history, newId, action } of undos) {
-			if (newId !== undefined) this.replaceId(history, newId);
-			if (action === 'create') this.toBeCreated.add(recordKey(history));
+		for (const history of histories) {
+			const recreation = livingRecreation(history);
+			if (recreation) this.replaceId(history, recreation.id);
 		}
 	}
 
@@ -58,10 +58,16 @@ export class LiveLinks {
 		this.newIds.set(recordKey(history), newId);
 	}
 
-	/** Looks up which of the linked records exist, and the names of all. */
+	/** A value of a field with the ids of the records that were created again. @param field if it is a link */
+	withNewIds(value: unknown, field: Field | undefined): unknown {
+		return (field ? withReplacedIds(field, value, (collection, id) => withNewId(id, this.newIds.get(linkKey(collection, id)))) : value) ?? null;
+	}
+
+	/** Looks up which of the records exist that a plan links to, and the names of all. */
 	async lookUp(api: Connection, undos: RecordUndo[]): Promise<void> {
 		const idsByCollection = new Map<string, Set<string>>();
 		for (const undo of undos) {
+			if (undo.action === 'create') this.toBeCreated.add(recordKey(undo.history));
 			for (const { collection, id } of [...this.targetsOf(undo, 'to', true), ...this.targetsOf(undo, 'from', true)]) {
 				getOrCreate(idsByCollection, collection, () => new Set<string>()).add(id);
 			}

@@ -5,15 +5,12 @@ import { type CrmEvent, type EventMeaning, meaningOfTypes } from '../log/crmEven
 import type { EventLog } from '../log/eventLog';
 import type { Execution, Resource } from '../model';
 import { Histories } from './histories';
-import { recordKey } from './links';
-import { type RecordUndo, withoutWrite } from './history';
 import type { UndoChoices } from './undoForm';
 
 /** The log from the chosen time on, and the histories of the records to undo. */
 export class LoggedChanges {
 	readonly histories: Histories;
-	/** The changes to undo that were made after the log was read. */
-	private readonly late: Histories;
+	/** How many changes were made after the log was read that would be undone, too. */
 	private lateChanges = 0;
 	private readonly execution: Execution;
 	private readonly log: EventLog;
@@ -32,7 +29,7 @@ export class LoggedChanges {
 	/** @throws Error in the user's words if the log does not reach back to the chosen time, or is not in sequence */
 	static async read(execution: Execution, log: EventLog, choices: UndoChoices, undoableTypes: Resource[]): Promise<LoggedChanges> {
 		const meaningOf = meaningOfTypes(await execution.api.describeEvents());
-		const changes = new LoggedChanges(execution, log, choices, () => new Histories(meaningOf, refusalOf(undoableTypes, choices)));
+		const changes = new LoggedChanges(execution, log, choices, new Histories(meaningOf, refusalOf(undoableTypes, choices)));
 		const since = choices.since === undefined ? undefined : new Date(choices.since).toISOString();
 		const [oldest, firstSince] = await Promise.all([log.oldest(), since === undefined ? undefined : log.firstSince(since)]);
 		if (!oldest && since !== undefined && !choices.allowsPartialUndo) throw new Error(emptyLog);
@@ -41,33 +38,32 @@ export class LoggedChanges {
 		return changes;
 	}
 
-	private constructor(execution: Execution, log: EventLog, choices: UndoChoices, newHistories: () => Histories) {
+	private constructor(execution: Execution, log: EventLog, choices: UndoChoices, histories: Histories) {
 		this.execution = execution;
 		this.log = log;
 		this.choices = choices;
-		[this.histories, this.late] = [newHistories(), newHistories()];
+		this.histories = histories;
 	}
 
 	private async readFrom(first: CrmEvent | undefined): Promise<void> {
 		this.lastSequence = (first?.sequence ?? 1) - 1;
 		/** Missing numbers since the last change to undo; before the first one, only those directly before the event. */
 		let missing = 0;
-		/** Missing numbers directly after the last change to undo. */
-		let missingAfter: number | undefined = 0;
+		let isAfterChosen = false;
 		for await (const event of first ? this.log.allAfter(this.lastSequence) : []) {
 			const [gap, isChosen] = [event.sequence - this.lastSequence - 1, this.choices.isChosen(event)];
-			missing = this.found > 0 || isChosen ? missing + gap : gap;
+			if (isChosen && event.type.endsWith('.erased')) throw new Error(erased(this.choices.causer.label, event));
 			this.lastSequence = event.sequence;
 			this.histories.addEvent(event, isChosen);
 			this.hidden += gap;
-			missingAfter = isChosen ? undefined : (missingAfter ?? gap);
-			if (!isChosen) continue;
-			if (event.type.endsWith('.erased')) throw new Error(erased(this.choices.causer.label, event));
-			this.found++;
-			this.unseen += missing;
-			missing = 0;
+			missing = this.found > 0 || isChosen ? missing + gap : gap;
+			if (isChosen || isAfterChosen) {
+				this.unseen += missing;
+				missing = 0;
+			}
+			if (isChosen) this.found++;
+			isAfterChosen = isChosen;
 		}
-		this.unseen += missingAfter ?? 0;
 		// An API key sees all records. Other numbers report to single users what they see no longer.
 		if (this.unseen > 0 && this.choices.isSightLimited) this.execution.api.notices.add(unseenChanges(this.unseen, this.choices.causer.label));
 	}
@@ -81,14 +77,11 @@ export class LoggedChanges {
 		const isByThisUndo = causedByExecution(this.execution.identity);
 		let isRelevant = false;
 		for await (const event of this.log.allAfter(this.lastSequence)) {
-			if (event.sequence <= this.lastSequence) continue;
 			this.lastSequence = event.sequence;
 			const isOwn = isByThisUndo(event);
 			isRelevant = this.histories.addLaterEvent(event, !isOwn) || isRelevant;
 			if (isOwn) this.causedTypes.push(event.type);
-			if (isOwn || !this.choices.isChosen(event)) continue;
-			this.lateChanges++;
-			this.late.addEvent(event, true);
+			if (!isOwn && this.choices.isChosen(event)) this.lateChanges++;
 		}
 		return isRelevant;
 	}
@@ -98,14 +91,9 @@ export class LoggedChanges {
 		if (this.lateChanges > 0 && this.choices.causer.type === 'execution') throw new Error(stillRuns(this.choices.causer.label));
 	}
 
-	/** The outcomes, in which records that were changed again meanwhile do not count as undone. */
-	withLateChanges(undos: RecordUndo[]): RecordUndo[] {
-		const late = new Map(this.late.newestFirst().filter(({ id }) => this.choices.onlyIds?.has(id) ?? true).map((history) => [recordKey(history), history]));
-		if (late.size === 0) return undos;
-		this.execution.api.notices.add(lateChanges(this.lateChanges, this.choices.causer.label));
-		const reason = changedMeanwhile(this.choices.causer.label);
-		const outcomes = undos.map((undo): RecordUndo => (late.delete(recordKey(undo.history)) ? { ...undo, result: 'conflict', reason } : undo));
-		return [...outcomes, ...[...late.values()].map((history) => withoutWrite(history, 'conflict', reason))];
+	/** Tells the user if the changes to undo have become more while the undo ran. */
+	reportLateChanges(): void {
+		if (this.lateChanges > 0) this.execution.api.notices.add(lateChanges(this.lateChanges, this.choices.causer.label));
 	}
 
 	/** Why there is nothing to undo, in the user's words. */
@@ -174,4 +162,3 @@ const stillRuns = (label: string) =>
 	`${label} is still making changes. Nothing was written. Wait until it has ended, then run the undo again.`;
 const lateChanges = (count: number, label: string) =>
 	`${label} made ${count} further ${count === 1 ? 'change' : 'changes'} while the undo ran, which are not undone. When it has ended, run the undo again.`;
-const changedMeanwhile = (label: string) => `${label} changed this record while the undo ran. When it has ended, run the undo again.`;

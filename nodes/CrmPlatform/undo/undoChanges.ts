@@ -1,15 +1,16 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import type { Connection } from '../api/connection';
 import { occurrences } from '../base/maps';
 import { countedReasons } from '../failure';
 import { openEventLog } from '../log/eventLog';
 import type { EventCatalog } from '../api/openapi/eventTypes';
+import { recordsById } from '../lookUp/lookUp';
 import type { Execution, Resource } from '../model';
 import { checkMaximum } from '../changes/plan';
-import { isBlank } from '../values/blank';
-import { readCurrentRecords } from './currentRecords';
+import { isBlank, isUnset } from '../values/blank';
 import type { RecordHistory, RecordUndo } from './history';
-import { LiveLinks } from './links';
+import { LiveLinks, recordKey } from './links';
 import { LoggedChanges } from './loggedChanges';
 import { readUndoFields } from './undoFields';
 import { maxUndone, readUndoChoices, type UndoChoices } from './undoForm';
@@ -34,27 +35,48 @@ export async function undoChanges(running: Execution, item: number, undoableType
 	const chosenHistories = await chooseHistories(logged, undoableTypes, choices, api.notices);
 	if (chosenHistories.length === 0) return [];
 
-	const current = await readCurrentRecords(api, chosenHistories);
 	const fields = await readUndoFields(execution, chosenHistories);
-	const linkedAfterUndo = (undos: RecordUndo[]) => logged.histories.links.linkedAfterUndo(undos, choices.takesPrecedence);
-	const planned = planUndo(chosenHistories, { ...choices, current, writableFields: fields }, linkedAfterUndo);
-	const links = new LiveLinks(fields, planned);
+	const links = new LiveLinks(fields, chosenHistories);
+	const invisible = choices.isSightLimited ? await readInvisible(api, chosenHistories) : new Set<string>();
+	const planned = planUndo(chosenHistories, { ...choices, invisible, writableFields: fields, links });
 	await links.lookUp(api, planned);
 
 	const resolved = planned.map((undo) => (links.waitsForCreation(undo) ? undo : links.resolve(undo)));
-	const resolvedPlan = withLinkedRecordsKept(resolved, linkedAfterUndo);
+	const resolvedPlan = withLinkedRecordsKept(resolved, (undos) => logged.histories.links.linkedAfterUndo(undos, choices.takesPrecedence));
 	const limit = { ...choices, label: maxUndone.displayName, effect: 'change', purpose: 'undo them' };
 	checkMaximum(resolvedPlan.filter(({ action }) => action).length, limit, api.notices);
 	await logged.catchUp();
 	if (choices.isPreview) {
 		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
 		addEvents(api.notices, 'will cause', expectedEvents(resolvedPlan, await api.describeEvents()));
-		return outputItems(logged.withLateChanges(resolvedPlan), links, api.notices, true);
+		return outputItems(resolvedPlan, links, api.notices, true);
 	}
 	logged.refuseIfGrowing();
 	const undone = await carryOut({ execution, choices, logged, fields, links, planned });
 	addEvents(api.notices, 'has caused', logged.causedTypes);
-	return outputItems(logged.withLateChanges(undone), links, api.notices, false);
+	logged.reportLateChanges();
+	return outputItems(undone, links, api.notices, false);
+}
+
+/**
+ * The keys of the records that the log reports as deleted, but that the CRM does not show as deleted: for a user, a record
+ * that becomes invisible is reported as deleted, too.
+ *
+ * @throws NodeApiError if the service does not answer
+ */
+async function readInvisible(api: Connection, histories: RecordHistory[]): Promise<ReadonlySet<string>> {
+	const gone = histories.filter(({ problem, current }) => problem === undefined && !current);
+	const invisible = new Set(gone.map(recordKey));
+	for (const { collection, template } of new Map(gone.map((history) => [history.collection, history])).values()) {
+		const { list } = (await api.describe(template)) ?? {};
+		const { deleted } = list ?? {};
+		if (!deleted) continue;
+		const ids = gone.flatMap((history) => (history.collection === collection ? [history.id] : []));
+		const reading = { path: `/v1${collection}`, list, fields: [deleted.field] };
+		const found = await recordsById(api, reading, ids, { [deleted.parameter]: true });
+		for (const [id, record] of found) if (!isUnset(record[deleted.field])) invisible.delete(recordKey({ collection, id }));
+	}
+	return invisible;
 }
 
 function addEvents(notices: Set<string>, tense: string, types: string[]): void {

@@ -1,5 +1,6 @@
 import { type CustomFields, readCustomFieldsIfAllowed } from '../api/customFields';
 import { idempotencyKey, originOfKey } from '../api/http/idempotency';
+import { ruleBroken } from '../api/http/rules';
 import type { ResourceDescription } from '../api/openapi/description';
 import { isLink, isRecordLink } from '../api/openapi/linkFields';
 import { allCustomFields, type Field } from '../fields/field';
@@ -85,7 +86,11 @@ export class UndoFields {
 
 export type FieldsByCollection = ReadonlyMap<string, UndoFields>;
 
-/** Reads the descriptions of the record types, and the custom fields of those of which some were changed or deleted. */
+/**
+ * Reads the descriptions of the record types, and the custom fields of those of which some were changed or deleted.
+ *
+ * @throws Error in the user's words if a write takes no version
+ */
 export async function readUndoFields(execution: Execution, histories: RecordHistory[]): Promise<FieldsByCollection> {
 	const { api } = execution;
 	const fields = new Map<string, UndoFields>();
@@ -93,10 +98,16 @@ export async function readUndoFields(execution: Execution, histories: RecordHist
 		if (fields.has(collection)) continue;
 		const isConcerned = histories.some((history) => history.collection === collection && concernsCustomFields(history));
 		const custom = isConcerned ? await readCustomFieldsIfAllowed(api, `/v1${collection}`) : undefined;
-		fields.set(collection, new UndoFields(execution, await api.describe(template), custom));
+		const description = await api.describe(template);
+		for (const write of [description?.update, description?.delete]) {
+			if (write && !write.replaces && !write.takesIfMatch) throw ruleBroken(12, `${write.method} ${collection}`, unversioned);
+		}
+		fields.set(collection, new UndoFields(execution, description, custom));
 	}
 	return fields;
 }
+
+const unversioned = 'It takes no version (If-Match), so an undo could overwrite what others change meanwhile. Nothing was written.';
 
 const concernsCustomFields = ({ fields, deletion, problem }: RecordHistory): boolean =>
 	problem === undefined &&

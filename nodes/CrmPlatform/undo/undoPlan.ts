@@ -1,33 +1,19 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { withReplacedIds } from '../api/openapi/linkFields';
 import { type Change, merge } from '../changes/merge';
-import type { Field } from '../fields/field';
 import { isUnset } from '../values/blank';
-import { requiredVersion } from '../writing/replace';
-import type { CurrentRecords, LivingRecreation } from './currentRecords';
 import { eventName, fieldEntries, fieldValue, setField } from './fieldValues';
 import {
-	allKept, linksToDeletedRecords, type RecordHistory, type RecordUndo, withEntriesUndone, withoutWrite,
+	linksToDeletedRecords, livingRecreation, type LivingRecreation, type RecordHistory, type RecordUndo, withEntriesUndone, withoutWrite,
 } from './history';
-import { isNumericId, linkKey, recordKey, withNewId } from './links';
+import { type LiveLinks, recordKey } from './links';
 import type { FieldsByCollection, UndoFields } from './undoFields';
 import type { UndoChoices } from './undoForm';
 
-/**
- * Decides what to do with each record.
- *
- * @param linkedAfterUndo the ids of created records that other records link to when these undos are done
- */
-export function planUndo(
-	histories: RecordHistory[],
-	knownRules: Omit<UndoRules, 'withNewIds' | 'linksToDeleted'>,
-	linkedAfterUndo: (undos: RecordUndo[]) => ReadonlySet<string>,
-): RecordUndo[] {
-	const { current, takesPrecedence } = knownRules;
-	const rules: UndoRules = { ...knownRules, withNewIds: newIdsIn(histories, current), linksToDeleted: linksToDeletedRecords(histories) };
-	const undos = histories.map((history) => unlessNewerThanLog(planRecord(history, rules), takesPrecedence));
-	return withLinkedRecordsKept(undos, linkedAfterUndo);
+/** Decides what to do with each record. */
+export function planUndo(histories: RecordHistory[], choices: Omit<UndoRules, 'linksToDeleted'>): RecordUndo[] {
+	const rules: UndoRules = { ...choices, linksToDeleted: linksToDeletedRecords(histories) };
+	return histories.map((history) => planRecord(history, rules));
 }
 
 /** Keeps created records that other records link to when the undo is done, and then the records that these link to. */
@@ -38,77 +24,39 @@ export function withLinkedRecordsKept(undos: RecordUndo[], linkedAfterUndo: (und
 	return withLinkedRecordsKept(undos.map((undo) => (isStillLinked(undo) ? keptAsLinked(undo) : undo)), linkedAfterUndo);
 }
 
-/** Returns a function that replaces the ids of records that were created again. */
-function newIdsIn(histories: RecordHistory[], current: CurrentRecords): UndoRules['withNewIds'] {
-	const newIds = new Map(histories.flatMap((history): Array<[string, string]> => {
-		const recreation = current.livingRecreation(history);
-		// A number is an id only in a link to records of its collection.
-		return recreation ? [[isNumericId(history.id) ? recordKey(history) : history.id, recreation.id]] : [];
-	}));
-	const replaceLink = (collection: string, id: unknown) => withNewId(id, newIds.get(linkKey(collection, id)));
-	const replaceText = (_: string, member: unknown): unknown => (typeof member === 'string' ? (newIds.get(member) ?? member) : member);
-	return (value, linkField) => {
-		if (newIds.size === 0) return value ?? null;
-		const replaced = linkField ? withReplacedIds(linkField, value, replaceLink) : value;
-		return JSON.parse(JSON.stringify(replaced ?? null), replaceText) as unknown;
-	};
-}
-
 function planRecord(history: RecordHistory, rules: UndoRules): RecordUndo {
-	const { current } = rules;
-	const { collection, id, isCreated, deletion, problem } = history;
+	const { current, isCreated, deletion, problem } = history;
 	if (problem !== undefined) return withoutWrite(history, 'cannot_be_undone', problem);
-	const record = current.livingRecord(collection, id);
-	if (record && requiredVersion(record) < history.version) return withoutWrite(history, 'conflict', outdated);
 	if (isCreated) return planDeletion(history, rules);
 	if (deletion) return planRecreation(history, rules);
-	if (record) return planUpdate(history, rules, record);
+	if (current) return planUpdate(history, rules, current);
 	// Somebody else has deleted the record. If an undo has created it again, its fields are restored there.
-	const recreation = current.livingRecreation(history);
+	const recreation = livingRecreation(history);
 	if (recreation) return { ...planUpdate(history, rules, recreation.record), newId: recreation.id };
-	return withoutWrite(history, 'conflict', isInvisible(history, current) ? invisible : deletedSince);
+	return withoutWrite(history, 'conflict', rules.invisible.has(recordKey(history)) ? invisible : deletedSince);
 }
 
 /** Plans the undo of a creation. */
-function planDeletion(history: RecordHistory, { current, takesPrecedence, isSightLimited }: UndoRules): RecordUndo {
-	const { collection, id, deletion } = history;
+function planDeletion(history: RecordHistory, { invisible: invisibleRecords, takesPrecedence, isSightLimited }: UndoRules): RecordUndo {
+	const { current, deletion } = history;
 	const isChangedByOthers = history.changedByOthers.size > 0;
-	const record = current.livingRecord(collection, id);
-	if (!record) {
-		const recreation = current.livingRecreation(history);
+	if (!current) {
+		const recreation = livingRecreation(history);
 		if (recreation && !recreation.isToBeUndone) {
 			return { ...withoutWrite(history, 'conflict', recreationKept(recreation.id)), newId: recreation.id };
 		}
 		if (deletion && isChangedByOthers && !takesPrecedence) return withoutWrite(history, 'conflict', deletedWithChanges);
-		return isInvisible(history, current) ? withoutWrite(history, 'conflict', invisible) : withoutWrite(history, 'already_so', alreadyGone);
+		if (invisibleRecords.has(recordKey(history))) return withoutWrite(history, 'conflict', invisible);
+		return withoutWrite(history, 'already_so', alreadyGone);
 	}
 	if (deletion) return withoutWrite(history, 'conflict', existsAgain);
-	if (!takesPrecedence) {
-		if (isChangedByOthers || requiredVersion(record) !== history.newest) return withoutWrite(history, 'conflict', changedSince);
-		if (isSightLimited) return withoutWrite(history, 'conflict', maybeLinked);
-	}
-	return { ...withoutWrite(history, 'undone'), action: 'delete', current: record };
+	if (isChangedByOthers && !takesPrecedence) return withoutWrite(history, 'conflict', changedSince);
+	if (isSightLimited && !takesPrecedence) return withoutWrite(history, 'conflict', maybeLinked);
+	return { ...withoutWrite(history, 'undone'), action: 'delete', current };
 }
-
-/** Whether the service would return the record, even if deleted, but does not. */
-const isInvisible = ({ collection, id }: RecordHistory, current: CurrentRecords): boolean =>
-	!current.record(collection, id) && current.showsDeleted(collection);
 
 /** Keeps a created record that somebody has changed while others were deleted. */
 export const keptAsChanged = ({ history }: RecordUndo): RecordUndo => withoutWrite(history, 'conflict', changedSince);
-
-/**
- * Keeps a record that is newer than the log: someone else may have changed it, even if it has the workflow's values
- * again.
- */
-function unlessNewerThanLog(undo: RecordUndo, takesPrecedence: boolean): RecordUndo {
-	const { action, current, ...rest } = undo;
-	const { newest } = rest.history.recreations.find(({ id }) => id === rest.newId) ?? rest.history;
-	const isRestored = action === 'update' || (rest.result === 'already_so' && action === undefined);
-	const version = current && isRestored && !takesPrecedence ? requiredVersion(current) : newest;
-	if (version === newest) return undo;
-	return { ...rest, result: 'conflict', reason: version < newest ? outdated : logBehind, changes: allKept(rest.changes) };
-}
 
 const alreadyGone = 'The record is already gone.';
 const recreationKept = (id: string) => `The workflow created this record. It was deleted, and created again as ${id}, which was not deleted.`;
@@ -119,31 +67,27 @@ const maybeLinked =
 	'The workflow created this record, and records that you cannot see may link to it. It was not deleted. To delete it, undo with an API key, or turn on Undo Takes Precedence.';
 const deletedSince = 'Someone else has deleted the record since.';
 const invisible = 'The CRM does not return this record: it is not visible to the credential, or erased.';
-const outdated = 'The CRM returned an earlier version of the record than the one in its log. Run the undo again.';
-const logBehind = 'The CRM’s log is behind: the record was changed after the last change in the log. Run the undo again.';
 
 interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimited'> {
-	current: CurrentRecords;
+	/** The keys of the records that the log reports as deleted, but that may only be invisible to the credential. */
+	invisible: ReadonlySet<string>;
 	/** The writable fields, by collection. */
 	writableFields: FieldsByCollection;
-	/** Replaces the ids of records that were created again in a value of a field. @param linkField the field, if it is a link */
-	withNewIds(value: unknown, linkField: Field | undefined): unknown;
+	links: LiveLinks;
 	/** Whether a value contains the id of a record whose deletion is undone. */
 	linksToDeleted(value: unknown): boolean;
 }
 
 /** Plans the undo of a deletion. */
 function planRecreation(history: RecordHistory, rules: UndoRules): RecordUndo {
-	const { current, isSightLimited } = rules;
-	const { collection, id, recreations: [firstRecreation] } = history;
-	if (current.livingRecord(collection, id)) return withoutWrite(history, 'conflict', existsAgain);
+	const { collection, current, recreations: [firstRecreation] } = history;
+	if (current) return withoutWrite(history, 'conflict', existsAgain);
 	if (firstRecreation) {
-		const recreation = current.livingRecreation(history);
+		const recreation = livingRecreation(history);
 		if (!recreation) return withoutWrite(history, 'conflict', recreationGone(firstRecreation.id));
 		return planRecreationUpdate(history, rules, recreation);
 	}
-	const mayBeInvisible = !current.record(collection, id) && (current.showsDeleted(collection) || isSightLimited);
-	if (mayBeInvisible) return withoutWrite(history, 'cannot_be_undone', maybeNotDeleted);
+	if (rules.invisible.has(recordKey(history))) return withoutWrite(history, 'cannot_be_undone', maybeNotDeleted);
 	const writable = rules.writableFields.get(collection)!;
 	if (!writable.canMarkRecreations) return withoutWrite(history, 'cannot_be_undone', recreationUnmarkable);
 	const { changes } = writable.compare.difference({}, recordBeforeChanges(history, writable, rules));
@@ -174,7 +118,7 @@ function planRecreationUpdate(history: RecordHistory, rules: UndoRules, recreati
 		isToBeUndone || !writable.canUpdate(change.field) ? { ...change, kept: true } : change,
 	);
 	const all = [...changes, ...missingLinks(history, writable, rules, recreation)];
-	const copies = history.recreations.flatMap((other) => (other.id !== id && rules.current.livingRecord(history.collection, other.id) ? [other.id] : []));
+	const copies = history.recreations.flatMap((other) => (other.id !== id && other.record ? [other.id] : []));
 	const reasonOf = (isKept: boolean) => [isKept ? recreationDiffers(id) : createdAgain(id), ...copies.map(createdTwice)].join(' ');
 	return { ...withChanges(history, all, record, reasonOf), newId: id };
 }
@@ -191,14 +135,14 @@ function withChanges(history: RecordHistory, changes: Change[], current: IDataOb
 function missingLinks(
 	history: RecordHistory,
 	writable: UndoFields,
-	{ linksToDeleted, withNewIds }: UndoRules,
+	{ linksToDeleted, links }: UndoRules,
 	{ isToBeUndone, isChanged, record }: LivingRecreation,
 ): Change[] {
 	if (isToBeUndone || isChanged) return [];
 	return fieldEntries(history.deletion!.record).flatMap(([field, value]): Change[] => {
 		const from = fieldValue(record, field) ?? null;
 		const isMissing = linksToDeleted(value) && isUnset(from) && writable.canUpdate(field) && !history.fields.has(field);
-		return isMissing ? [{ field, from, to: withNewIds(value, writable.linkField(field)) }] : [];
+		return isMissing ? [{ field, from, to: links.withNewIds(value, writable.linkField(field)) }] : [];
 	});
 }
 
@@ -235,7 +179,7 @@ function planUpdate(history: RecordHistory, rules: UndoRules, record: IDataObjec
  */
 function restoringChanges(
 	history: RecordHistory,
-	{ takesPrecedence, withNewIds, writableFields }: UndoRules,
+	{ takesPrecedence, links, writableFields }: UndoRules,
 	names: string[],
 	record: IDataObject,
 	areEntriesUndone = false,
@@ -248,7 +192,7 @@ function restoringChanges(
 	for (const name of names) {
 		const values = history.fields.get(name)!;
 		const linkField = writable.linkField(name);
-		const replaceIds = (value: unknown) => withNewIds(value, linkField);
+		const replaceIds = (value: unknown) => links.withNewIds(value, linkField);
 		const [from, after] = [fieldValue(record, name) ?? null, replaceIds(values.after)];
 		const isOthers = othersFields.includes(name);
 		const isShared = values.othersSequence !== undefined || isOthers || !writable.isSame(name, from, after);
