@@ -1,5 +1,3 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { alteredService } from '../support/altered-service.ts';
 import { useBinaryStore } from '../support/binary-store.ts';
 import { fileRuns } from '../support/file-runs.ts';
@@ -39,14 +37,4 @@ describe.each(['csv', 'ndjson'])('an export as %s fails', (fileFormat) => {
 		edited((lines) => lines.map((originalLine, i) => (i === 2 ? JSON.stringify(line) : originalLine)));
 		await expect(exportOf({ fileFormat, options: { outputFields: ['id'] } })).rejects.toThrow(words);
 	});
-});
-
-test('an object with the reason of a failed job is shown as text', async () => {
-	service.alter({
-		answer(text, { method, url }) {
-			if (method !== 'GET' || !/\/jobs\/[^/]+$/.test(url.pathname)) return text;
-			return JSON.stringify({ ...(JSON.parse(text) as IDataObject), status: 'failed', error: { code: 'gone', message: 'The disk is full' } });
-		},
-	});
-	await expect(exportOf()).rejects.toThrow(/ended without returning its records \(failed\)\. The disk is full/);
 });

@@ -62,7 +62,7 @@ describe('a service that returns fewer results than requested', () => {
 		await importOf(fileOf(1_500, `few${resultCount}.example`));
 		service.alter(lostResults(resultCount));
 		const filters = filterRows({ 'email[contains]': `few${resultCount}.example` });
-		await expect(exportOf({ filters })).rejects.toThrow(`exported 1500 records but returned ${resultCount} of them`);
+		await expect(exportOf({ filters })).rejects.toThrow(`has only ${resultCount} of its 1500 records`);
 	});
 
 	test('fails an export if it returns the same again, and is not read forever', async () => {
@@ -141,8 +141,8 @@ describe('results that cannot belong to the rows', () => {
 		expect(json).toMatchObject({ done: 1, failed: 1, unknown: 1 });
 	});
 
-	test.each(['canceled', 'cancelled'])('a job that is %s has ended', async (status) => {
-		service.alter(ofJob({ status, processed: 1 }, [at(0)]));
+	test('a job that is canceled has ended', async () => {
+		service.alter(ofJob({ status: 'canceled', processed: 1 }, [at(0)]));
 		const { json, failed } = await importOf(fileOf(2, 'own.example'), { options: { maxWait: 5 } });
 		expect(json).toMatchObject({ done: 1, failed: 1, unknown: 0 });
 		expect(rowsOf(failed)).toMatchObject([{ import_error_code: 'not_done' }]);

@@ -182,24 +182,35 @@ async function exportLists(execution: Execution, item: number, readings: ListQue
 
 /** The records of an export. @throws Error in the user's words if the service has not returned all of them, each once */
 async function* exportedRecords(execution: Execution, { path, total }: Export, haveIds: boolean): AsyncGenerator<IDataObject[]> {
-	const check = checkExported(haveIds);
 	let rows = 0;
+	// A repeated record comes soon after its first occurrence.
+	let previousIds = new Set<string>();
 	for await (const read of readJobResults(execution, path, total)) {
-		check(read);
+		const ids = new Set<string>();
+		for (const record of read) {
+			const id = idText(record.id);
+			if (id === undefined && describesFailure(record)) throw wrongExport(`contains an error instead of a record: ${problemOfItem(422, record).message}`);
+			if (id === undefined && haveIds) throw wrongExport('contains a record without an ID');
+			if (id === undefined) continue;
+			if (ids.has(id) || previousIds.has(id)) throw wrongExport(`contains the record ${id} twice`);
+			ids.add(id);
+		}
+		previousIds = ids;
 		rows += read.length;
 		yield read;
 	}
-	if (rows < (total ?? 0)) {
-		throw new Error(
-			`The CRM exported ${total} records but returned ${rows} of them, so the file would be incomplete. ${breaksRule(20)} Run the export again; if this persists, report it to the CRM’s support.`,
-		);
-	}
+	if (rows < total) throw wrongExport(`has only ${rows} of its ${total} records`);
 }
+
+const wrongExport = (problem: string): Error =>
+	new Error(
+		`The CRM’s export ${problem}, so the file would be wrong. ${breaksRule(20)} Run the export again; if this persists, report it to the CRM’s support.`,
+	);
 
 const withChangedText = (rows: number) =>
 	`${rows} rows had NUL characters or halves of characters, which CSV cannot contain: the former were removed, the latter replaced by “\uFFFD”. To keep them, export NDJSON.`;
 
-type Export = StartedJob & { total: number | undefined };
+type Export = StartedJob & { total: number };
 
 /** Starts the job that collects the records, and waits for its end. @param key numbers that only this job has */
 async function startExport(execution: Execution, key: number[], reading: ListQuery): Promise<Export> {
@@ -212,12 +223,10 @@ async function startExport(execution: Execution, key: number[], reading: ListQue
 	}
 	const started = await startBackgroundJob(execution, description, { query: { ...query, ...jobParameters } }, key);
 	const ended = await waitForJob(execution, key[0]!, started);
-	if (ended.status === 'completed') {
-		const counts = [statedCount(ended, 'total'), statedCount(ended, 'processed')].filter((count) => count !== undefined);
-		return { ...started, total: counts.length > 0 ? Math.max(...counts) : undefined };
-	}
+	const total = statedCount(ended, 'total');
+	if (ended.status === 'completed' && total !== undefined) return { ...started, total };
 	throw new Error(
-		`The export job ended without returning its records (${String(ended.status)}). ${endReason(ended) ?? 'Start it again.'}`,
+		`The export job ended without returning its records, or their number (${String(ended.status)}). ${endReason(ended) ?? 'Start it again.'}`,
 	);
 }
 
@@ -265,35 +274,3 @@ function rowsPerFileOf(n8n: IExecuteFunctions, item: number): number {
 	const value: unknown = n8n.getNodeParameter('options.rowsPerFile', item, null);
 	return readWholeNumber('Rows per File', value, { min: 1, otherwise: Infinity });
 }
-
-/** Maximum size of each of two sets of recent ids. That limits memory; a repeated record comes soon after its first occurrence. */
-const maxIdsPerSet = 100_000;
-
-/**
- * Returns a function that checks that the parts of an export are records, each of which occurs once.
- *
- * @param haveIds whether the service describes that records have ids
- * @throws Error from that function, in the user's words, for a repeated record, one without an id, and an error in place
- * of a record
- */
-function checkExported(haveIds: boolean): (records: IDataObject[]) => void {
-	let [ids, older] = [new Set<string>(), new Set<string>()];
-	return (records) => {
-		for (const record of records) {
-			const id = idText(record.id);
-			if (id === undefined) {
-				if (describesFailure(record)) throw incompleteExport(`an error instead of a record: ${problemOfItem(422, record).message}`);
-				if (haveIds) throw incompleteExport('a record without an ID');
-				continue;
-			}
-			if (ids.has(id) || older.has(id)) throw incompleteExport(`the record ${id} twice`);
-			ids.add(id);
-			if (ids.size >= maxIdsPerSet) [ids, older] = [new Set(), ids];
-		}
-	};
-}
-
-const incompleteExport = (problem: string): Error =>
-	new Error(
-		`The CRM’s export contains ${problem}, so the file would be wrong. ${breaksRule(20)} Run the export again; if this persists, report it to the CRM’s support.`,
-	);

@@ -37,22 +37,26 @@ export function getMany(abilities: ListAbilities = {}): Operation {
 				const filtered = queries.flatMap((query) => Object.keys(query)).map((parameter) => comparedBy(parameter).name);
 				const shown = summary.length > 0 ? new Set([...summary, ...filtered.filter((name) => fields.some((field) => field.name === name))]) : [];
 				const [reading, ...others] = queries.map((query) => listQueryOf(execution, item, { path, list, filters: query, fields, summary: [...shown] })) as [ListQuery, ...ListQuery[]];
-				const isWhole = reading.limit === undefined && reading.cursor === undefined;
-				const read = reading.isOnePage ? readOnePage : isWhole ? readCompleteList : readPartOfList;
-				return await (others.length > 0 ? readUnion(execution.api.send, [reading, ...others]) : read(execution.api.send, reading));
+				return await (reading.isOnePage && others.length === 0 ? readOnePage : readRecords)(execution.api.send, reading, others);
 			});
 		},
 	};
 }
 
 /** The records of any of the lists, which differ in their filters only. @throws Error in the user's words for options of a single list */
-async function readUnion(send: Send, readings: [ListQuery, ...ListQuery[]]): Promise<IDataObject[]> {
-	const [{ limit = Infinity, cursor, isOnePage, list, query }] = readings;
+async function readRecords(send: Send, reading: ListQuery, others: ListQuery[]): Promise<IDataObject[]> {
+	const { limit = Infinity, cursor, isOnePage, list, query } = reading;
+	const asOutput = recordOutput(reading);
+	const records: IDataObject[] = [];
+	if (others.length === 0) {
+		for await (const part of recordsIn(send, reading, [], asOutput)) for (const record of part) records.push(record);
+		return records;
+	}
 	if (isOnePage || cursor !== undefined) throw new Error('One Page and Cursor are for a single list, but filters joined by Or are read as several. Remove the option.');
 	const order = sortKeysOf(list, query);
-	const asOutput = recordOutput(readings[0]);
-	const lists = readings.map((reading) => recordsIn(send, { ...reading, cursors: Math.ceil(reading.cursors / readings.length) }, order));
-	const records: IDataObject[] = [];
+	const needed = order.map(({ field }) => field);
+	const cursors = Math.ceil(reading.cursors / (others.length + 1));
+	const lists = [reading, ...others].map((each) => recordsIn(send, { ...each, cursors }, needed, (record) => record));
 	for await (const part of unionOf(lists, order)) {
 		for (const record of part.slice(0, limit - records.length)) records.push(asOutput(record));
 		if (records.length >= limit) break;
@@ -60,25 +64,17 @@ async function readUnion(send: Send, readings: [ListQuery, ...ListQuery[]]): Pro
 	return records;
 }
 
-async function* recordsIn(send: Send, reading: ListQuery, order: ReturnType<typeof sortKeysOf>): AsyncGenerator<IDataObject[]> {
-	const narrowed = withNeededFields(reading, order.map(({ field }) => field));
-	const isWhole = reading.limit === undefined && reading.cursor === undefined;
-	if (isWhole) yield await readAll(send, narrowed, (record) => record);
-	else for await (const { records } of readPages(send, { ...narrowed, isFixed: timelineOf(reading) !== undefined })) yield records;
-}
-
-/** The whole list, with as many cursors at once as it allows. */
-async function readCompleteList(send: Send, reading: ListQuery): Promise<IDataObject[]> {
+/**
+ * The records of a list up to its limit, in parts; a whole list with as many cursors at once as it allows.
+ *
+ * @param needed fields that are read, whether or not they are output
+ */
+async function* recordsIn(send: Send, reading: ListQuery, needed: string[], handle: (record: IDataObject) => IDataObject): AsyncGenerator<IDataObject[]> {
 	const timeline = timelineOf(reading);
-	return await readAll(send, withNeededFields(reading, timeline && [timeline.field]), recordOutput(reading));
-}
-
-/** A list up to its limit, from a cursor on, or both. */
-async function readPartOfList(send: Send, reading: ListQuery): Promise<IDataObject[]> {
-	const records: IDataObject[] = [];
-	const asOutput = recordOutput(reading);
-	for await (const part of recordsIn(send, reading, [])) for (const record of part) records.push(asOutput(record));
-	return records;
+	const isWhole = reading.limit === undefined && reading.cursor === undefined;
+	const narrowed = withNeededFields(reading, isWhole && timeline ? [...needed, timeline.field] : needed);
+	if (isWhole) yield await readAll(send, narrowed, handle);
+	else for await (const { records } of readPages(send, { ...narrowed, isFixed: timeline !== undefined })) yield records.map(handle);
 }
 
 /** One page as a single item, with the cursor of the next page; even an empty page is an item. */

@@ -3,7 +3,6 @@ import type { IDataObject } from 'n8n-workflow';
 import { ruleBroken } from '../api/http/rules';
 import { idText } from '../base/json';
 import type { Query } from '../api/http/path';
-import { readProblemBody, saysError } from '../api/http/problem';
 import { systemClock } from '../base/clock';
 import type { JobDescription } from '../api/openapi/writing';
 import { recordIn } from '../api/record';
@@ -51,7 +50,7 @@ const maxPause = 5_000;
 /** Small, so that the end is noticed soon: on average, after another tenth of the job's duration. */
 const pauseGrowth = 1.2;
 
-const endStatuses = ['completed', 'failed', 'canceled', 'cancelled'];
+const endStatuses = ['completed', 'failed', 'canceled'];
 
 /** Default Maximum Wait in seconds: the default of a request is too short for most jobs. */
 const maxJobTime = 3600;
@@ -99,14 +98,13 @@ const resultsPerRequest = 1_000;
  * number, or with an empty part.
  *
  * @param path of the job
- * @param total number of results, if known
  * @param chosen further query parameters
  * @throws Error in the user's words if a line is not an object, or if the service repeats a part
  */
 export async function* readJobResults(
 	{ api }: Execution,
 	path: string,
-	total = Infinity,
+	total: number,
 	chosen: Query = {},
 ): AsyncGenerator<IDataObject[], void> {
 	const partFrom = async (offset: number): Promise<IDataObject[]> => {
@@ -141,11 +139,7 @@ const identityOf = ({ index, id }: IDataObject): string | undefined =>
 	index === undefined && id === undefined ? undefined : JSON.stringify([index, id]);
 
 /** Why a job ended, in the service's words, if it states a reason. */
-export function endReason({ error }: IDataObject): string | undefined {
-	if (!saysError(error)) return undefined;
-	const { detail, title, errors, code } = readProblemBody(error);
-	return detail ?? title ?? errors?.find((entry) => entry.detail !== undefined)?.detail ?? code ?? JSON.stringify(error);
-}
+export const endReason = ({ error }: IDataObject): string | undefined => (typeof error === 'string' && error !== '' ? error : undefined);
 
 /** The number of results that a job states, if any. */
 export function statedCount(job: IDataObject, name: 'total' | 'processed'): number | undefined {

@@ -4,7 +4,7 @@ import { answersByItem, type ItemAnswer } from '../api/batchRequest';
 import { problemOfItem } from '../api/http/problem';
 import { attemptMayBeDone } from '../api/http/retry';
 import type { Execution } from '../model';
-import { readJobResults, statedCount, type StartedJob } from './backgroundJob';
+import { endReason, readJobResults, statedCount, type StartedJob } from './backgroundJob';
 import type { ImportPlan, PlannedRow } from './importPlan';
 import type { Refusal } from './importReport';
 
@@ -80,9 +80,10 @@ function refusalOf({ fields }: ImportPlan, status: number, error: unknown): Refu
  * @param results number of lines with a result; undefined if some results belong to no line
  */
 function missingResult(job: IDataObject, results: number | undefined): Refusal {
-	const { status, error } = job;
+	const { status } = job;
 	const processed = statedCount(job, 'processed');
-	const reason = typeof error === 'string' && error !== '' ? `: ${error}` : '.';
+	const stated = endReason(job);
+	const reason = stated === undefined ? '.' : `: ${stated}`;
 	if (status !== 'completed' && processed !== undefined && results !== undefined && processed <= results) {
 		return { code: 'not_done', message: `The job ended before this row (${String(status)})${reason}` };
 	}

@@ -188,7 +188,7 @@ type Members = Readonly<Record<string, unknown>>;
  *
  * @param json the parsed body, of any type; a text is its own detail
  */
-export function readProblemBody(json: unknown): ProblemBody {
+function readProblemBody(json: unknown): ProblemBody {
 	const body = typeof json === 'string' ? { detail: json } : membersOf(json);
 	const inner = membersOf(body.error);
 	const member = (name: string) => text(body[name]) ?? text(inner[name]);
