@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { breaksRule } from '../http/rules';
+import { ruleBroken } from '../http/rules';
 import type { ListDescription } from '../openapi/listing';
 import { readPages, type Page, type Send } from './pages';
 import type { Query } from '../http/path';
@@ -19,9 +19,6 @@ interface WholeList {
 /** Minimum number of pages to divide: each part costs an extra page, which is not full. */
 const minPages = 4;
 
-/** How often a part can be divided again: its records are closer together each time. */
-const maxDepth = 20;
-
 /** The order of a list in time, if several cursors can read it: the list is in order of creation and can be limited to a span. */
 export function timelineOf({ list, query }: Pick<WholeList, 'list' | 'query'>): Timeline | undefined {
 	const { created, sort } = list;
@@ -37,13 +34,11 @@ export function timelineOf({ list, query }: Pick<WholeList, 'list' | 'query'>): 
 
 /**
  * Reads all records of a list, in its order. It starts with one cursor; whenever others are free and much is left to
- * read, the rest is divided among them by creation time.
- *
- * If the parts do not add up to the total that the service reports (records without a creation time, filters that the
- * service ignores or rounds), the list is read again with one cursor.
+ * read, the rest is divided among them by creation time. If the parts have fewer records than the list had at first
+ * (some were deleted, or have no creation time), the list is read again with one cursor.
  *
  * @param handle maps each record as it arrives
- * @throws Error in the user's words as readPages does, and if the service ignores the user's filter by creation time
+ * @throws Error in the user's words as readPages does, and if the service ignores the times in the requests
  */
 export async function readAll(
 	send: Send,
@@ -62,8 +57,6 @@ export async function readAll(
 	return all;
 }
 
-type ReportTotal = (total: number | undefined) => void;
-
 /** Reads a list with several cursors. */
 class DividedReading {
 	private readonly send: Send;
@@ -72,7 +65,8 @@ class DividedReading {
 	private readonly handle: (record: IDataObject) => IDataObject;
 	private readonly now = Date.now();
 	private busy = 1;
-	private addsUp = true;
+	/** The number of records before the first division. */
+	private expected = 0;
 	/** Set when one cursor has failed: the others then stop after their page. */
 	private isOver = false;
 
@@ -83,52 +77,38 @@ class DividedReading {
 		this.handle = handle;
 	}
 
-	/** @returns undefined if the parts did not add up to the whole list */
+	/** @returns undefined if the parts have fewer records than the whole list */
 	async records(): Promise<IDataObject[] | undefined> {
 		const { wholeList: { query }, timeline } = this;
 		const [from, before] = [query[timeline.from], query[timeline.before]].map((time) => time && Date.parse(String(time)));
 		const all = this.read({ from: Number(from ?? -Infinity), before: Number(before ?? Infinity) });
 		const records = await all.finally(() => (this.isOver = true));
-		return this.addsUp ? records : undefined;
+		return records.length < this.expected ? undefined : records;
 	}
 
-	private readonly refute = (): void => {
-		this.addsUp = false;
-		this.isOver = true;
-	};
-
-	private async read(span: Span, depth = 0, reportTotal?: ReportTotal): Promise<IDataObject[]> {
+	private async read(span: Span): Promise<IDataObject[]> {
 		const { path, list, query } = this.wholeList;
 		const { from, before } = this.timeline;
 		let division: Division | undefined;
 		let count = 0;
-		let rest = 0;
 		const endsWith = ({ records, total = 0 }: Page) => {
 			count += records.length;
-			const left = total - count;
-			division = depth < maxDepth ? this.divide(records, span, left) : undefined;
-			if (division) rest = left + records.length - division.keptRecords.length;
+			division = this.divide(records, span, total - count);
+			if (division) this.expected ||= total;
 			return this.isOver || division !== undefined;
 		};
 
-		let isFirst = true;
 		const ownRecords: IDataObject[] = [];
 		const narrowed = { ...query, ...(span.from > -Infinity && { [from]: isoTime(span.from) }), ...(span.before < Infinity && { [before]: isoTime(span.before) }) };
-		for await (const { records, total } of readPages(this.send, { path, list, query: narrowed, endsWith, isFixed: true })) {
-			if (isFirst) reportTotal?.(total);
-			isFirst = false;
-			if (!isWithin(records, span, this.timeline)) {
-				if (depth === 0) throw new Error(outside(path));
-				this.refute();
-			}
+		for await (const { records } of readPages(this.send, { path, list, query: narrowed, endsWith, isFixed: true })) {
+			if (!isWithin(records, span, this.timeline)) throw ruleBroken(11, `List ${path}`, outside);
 			for (const record of division?.keptRecords ?? records) ownRecords.push(this.handle(record));
 		}
 		if (this.isOver || !division) {
 			this.busy -= 1;
 			return ownRecords;
 		}
-		const report = addingUpTo(rest, division.spans.length, this.refute);
-		return ownRecords.concat(...(await Promise.all(division.spans.map(async (part) => await this.read(part, depth + 1, report)))));
+		return ownRecords.concat(...(await Promise.all(division.spans.map(async (part) => await this.read(part)))));
 	}
 
 	/** Divides the rest after a page among the free cursors, if that is worth it. */
@@ -143,27 +123,9 @@ class DividedReading {
 	}
 }
 
+const outside = 'The CRM returned records that were created outside the requested times.';
+
 const isoTime = (time: number): string => new Date(time).toISOString();
-
-/**
- * Compares the totals of the parts with the whole once every part has reported one. All are requested at the same
- * moment, so concurrent writes hardly matter.
- *
- * @param rest number of records that were divided
- * @param refute called if the parts have fewer records in total, or one part has more
- */
-function addingUpTo(rest: number, parts: number, refute: () => void) {
-	const totals: number[] = [];
-	return (total: number | undefined) => {
-		totals.push(total ?? NaN);
-		if (totals.length < parts) return;
-		const sum = totals.reduce((all, partTotal) => all + partTotal, 0);
-		if (!(sum >= rest) || Math.max(...totals) > rest) refute();
-	};
-}
-
-const outside = (path: string) =>
-	`The CRM returned records of ${path} that do not match the filter on the creation time. ${breaksRule(11)} Remove that filter, and report this to the CRM’s support.`;
 
 /** A span of time, in Unix epoch milliseconds, from the first instant to the one after the last; open ends are infinite. */
 interface Span {
