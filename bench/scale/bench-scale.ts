@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { buildConnector } from '../connector.ts';
 import { modulesFolder } from '../../tools/link.ts';
 import { markdownTable } from '../peers/markdown.ts';
-import { eachByItself, fullJitter, queued, type SimulatedConnector } from './clients.ts';
+import { fullJitter, queued, type SimulatedConnector } from './clients.ts';
 import { type ClientMaker, type Figures, promised, simulate } from './simulate.ts';
 
 /**
@@ -15,13 +15,10 @@ import { type ClientMaker, type Figures, promised, simulate } from './simulate.t
  */
 export async function benchScale(executions?: number): Promise<void> {
 	await buildConnector();
-	const http = (file: string): object =>
-		createRequire(import.meta.url)(join(modulesFolder, 'nodes/CrmPlatform/api/http', `${file}.js`)) as object;
-	const connector = { ...http('request'), ...http('retry'), ...http('rateLimitHeaders') } as SimulatedConnector;
+	const connector = createRequire(import.meta.url)(join(modulesFolder, 'nodes/CrmPlatform/api/http/request.js')) as SimulatedConnector;
 	const row = async (name: string, processes: number, maker: ClientMaker) =>
 		[name, `${processes}`, ...cells(await simulate({ ...promised, ...(executions !== undefined && { executions }), processes }, maker))];
 	const rows = [
-		await row('Each execution by itself, by the headers', 4, eachByItself(connector)),
 		await row('Each execution by itself, backing off with full jitter', 4, fullJitter),
 	];
 	for (const processes of [1, 4, 16, 50]) rows.push(await row('One queue per process', processes, queued(connector)));

@@ -55,7 +55,7 @@ describe('the user reads the cause', () => {
 
 	test('when the rate limit is reached, without waiting for long', async () => {
 		await sandbox.faults({ path: '/v1/contacts', status: 429, headers: { 'retry-after': '60' } });
-		await says({}, 'The CRM accepts requests again at');
+		await says({}, 'Try again after');
 		await sandbox.clear();
 	});
 

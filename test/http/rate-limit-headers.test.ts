@@ -39,7 +39,6 @@ describe('from two responses about the window', () => {
 			{ remaining: 900, resetsAt: now + 31_001 },
 		],
 		['an earlier window does not', { remaining: 1, resetsAt: now + 28_999 }, current],
-		['a response without a window changes nothing', undefined, current],
 	])('%s', (_, reported, expected) => {
 		expect(latestWindow(current, reported, now)).toEqual(expected);
 	});
@@ -49,7 +48,6 @@ describe('from two responses about the window', () => {
 		expect(latestWindow({ remaining: 0, resetsAt: now }, reported, now)).toBe(reported);
 		expect(latestWindow({ remaining: 0, resetsAt: now + 1 }, reported, now)).toEqual({ remaining: 0, resetsAt: now + 1 });
 		expect(latestWindow(undefined, reported, now)).toBe(reported);
-		expect(latestWindow(undefined, undefined, now)).toBeUndefined();
 	});
 });
 
@@ -79,7 +77,7 @@ function newTracker() {
 	const at = (second: number) => 1_800_000_000_000 + second * 1_000;
 	const record = (second: number, remaining: number, end: number, { sent: sentSecond = second } = {}) => {
 		const headers = { 'x-ratelimit-remaining': `${remaining}`, 'x-ratelimit-reset': `${at(end)}` };
-		tracker.recordResponse({ status: 200, headers }, at(sentSecond), at(second));
+		tracker.recordResponse({ status: 200, headers }, at(sentSecond), at(second), 1);
 	};
 	return { tracker, at, record };
 }
@@ -87,26 +85,32 @@ function newTracker() {
 test('a thirty-second of the remainder may be in flight, and at least one request', () => {
 	const { tracker, at, record } = newTracker();
 	record(1, 640, 60);
-	expect(tracker.maxInFlight(at(1))).toBe(20);
+	expect(tracker.room(at(1), [{ sentAt: at(1) }], 0)).toBe(19);
 	record(2, 5, 60);
-	expect(tracker.maxInFlight(at(2))).toBe(1);
+	expect(tracker.room(at(2), [], 0)).toBe(1);
 });
 
-describe('once a window is known', () => {
-	const refuse = (tracker: RateLimitTracker, now: number) =>
-		tracker.recordResponse({ status: 429, headers: { 'retry-after': '5' } }, now, now);
+test('the remainder includes the latest request, even if an earlier one is answered after it', () => {
+	const { tracker, at, record } = newTracker();
+	record(6, 2, 60, { sent: 5 });
+	record(7, 3, 60, { sent: 1 });
+	const room = (...sent: number[]) => tracker.room(at(10), sent.map((second) => ({ sentAt: at(second) })), 0);
+	expect([room(2, 3, 4), room(6), room(6, 7)]).toEqual([1, 1, 0]);
+});
 
-	test('a refusal without a window changes nothing, as it may concern one path only', () => {
-		const { tracker, at, record } = newTracker();
-		record(1, 640, 60);
-		refuse(tracker, at(2));
-		expect(tracker.maxInFlight(at(2))).toBe(20);
-	});
-
-	test('the remainder includes the latest request, even if an earlier one is answered after it', () => {
-		const { tracker, at, record } = newTracker();
-		record(6, 639, 60, { sent: 5 });
-		record(7, 640, 60, { sent: 1 });
-		expect(tracker.inFlightCutoff(at(10))).toBe(at(5));
-	});
+test('a refusal closes the rate limit for the time it names, or for longer each time, and the next success opens it', () => {
+	const { tracker, at, record } = newTracker();
+	record(1, 640, 600);
+	const refuse = (second: number, headers = {}) => {
+		tracker.recordResponse({ status: 429, headers }, at(second), at(second), 1);
+		return tracker.exhaustedUntil(at(second), 0)! - at(second);
+	};
+	expect(refuse(2, { 'retry-after': '5' })).toBe(5_000);
+	const past = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(at(1) / 1000) };
+	expect([refuse(8), refuse(9, { 'retry-after': '0' }), refuse(12, past), refuse(20)]).toEqual([1_000, 2_000, 4_000, 8_000]);
+	for (let second = 30; second < 60; second += 1) refuse(second);
+	expect(refuse(60)).toBe(60_000);
+	record(121, 640, 600);
+	expect(tracker.exhaustedUntil(at(121), 0)).toBeUndefined();
+	expect(refuse(122)).toBe(500);
 });

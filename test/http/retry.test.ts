@@ -5,7 +5,7 @@ const now = Date.parse('2026-11-21T12:00:00Z');
 const decide = (failure: Partial<FailedAttempt>, progress: Partial<RetryProgress> = {}) =>
 	decideRetry(
 		{ headers: {}, ...failure },
-		{ attempts: 1, deferrals: 1, waited: 0, isRepeatable: true, now, random: 1, ...progress },
+		{ attempts: 1, waited: 0, isRepeatable: true, now, random: 1, ...progress },
 	);
 
 test.each([408, 425, 429, 500, 502, 503, 504, 520, 524, 530, 599])('%i is retried', (status) => {
@@ -73,53 +73,27 @@ test('an attempt that is refused while another one under its key is running has 
 
 test('the wait doubles with each attempt up to the longest', () => {
 	const delays = [1, 2, 3, 4].map((attempts) => decide({ status: 500 }, { attempts }));
-	expect(delays).toEqual([500, 1000, 2000, 4000].map((delay) => ({ retry: true, delay, countsAsAttempt: true })));
+	expect(delays).toEqual([500, 1000, 2000, 4000].map((delay) => ({ retry: true, delay })));
 });
 
 test('the upper half of the wait is random, so that clients do not retry together', () => {
 	expect(decide({ status: 500 }, { random: 0 })).toMatchObject({ delay: 250 });
 });
 
-test('Retry-After takes precedence over every other wait', () => {
-	expect(decide({ status: 503, headers: { 'retry-after': '9' } })).toMatchObject({ delay: 9000 });
+test('Retry-After is waited for if it is longer', () => {
+	const after = (seconds: string) => decide({ status: 503, headers: { 'retry-after': seconds } });
+	expect([after('9'), after('0')]).toMatchObject([{ delay: 9000 }, { delay: 500 }]);
 });
 
-test('a response that asks to slow down does not count as a failed attempt', () => {
-	expect(decide({ status: 429 }, { attempts: retryPolicy.attempts })).toMatchObject({ retry: true });
-	expect(decide({ status: 500 }, { attempts: retryPolicy.attempts })).toEqual({ retry: false });
+test('attempts that fail are counted, those that the CRM defers are not', () => {
+	const last = { attempts: retryPolicy.attempts };
+	expect(decide({ status: 500 }, last)).toEqual({ retry: false });
+	expect(decide({ status: 409, code: 'idempotency_in_progress' }, last)).toMatchObject({ retry: true });
+	expect(decide({ status: 429 }, last)).toEqual({ retry: true, delay: 0 });
 });
 
-test.each([
-	['without headers', {}],
-	['with Retry-After 0', { 'retry-after': '0' }],
-	['with a Retry-After that has passed', { 'retry-after': new Date(now - 60_000).toUTCString() }],
-	['with a reset that has passed', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now / 1000 - 60) }],
-])('a 429 %s is waited for longer each time', (_, headers) => {
-	const delays = [1, 2, 3, 9].map((deferrals) => decide({ status: 429, headers }, { deferrals }));
-	expect(delays).toEqual([500, 1000, 2000, 15_000].map((delay) => ({ retry: true, delay, countsAsAttempt: false })));
-});
-
-test('a service that refuses for minutes and names no time is asked after a fifth of the time so far', () => {
-	expect(decide({ status: 429 }, { deferrals: 20, waited: 200_000 })).toMatchObject({ delay: 40_000 });
-});
-
-test('a wait beyond the cap fails, and the error tells when to retry', () => {
-	const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '3600' };
-	// The CRM may report a wrong end: the limit is probed once, after a minute.
-	expect(decide({ status: 429, headers })).toMatchObject({ retry: true, delay: 60_000 });
-	expect(decide({ status: 429, headers }, { deferrals: 2, waited: 60_000 })).toEqual({ retry: false, retryAt: now + 3_600_000 });
-	expect(decide({ status: 503, headers: { 'retry-after': '3600' } })).toEqual({ retry: false, retryAt: now + 3_600_000 });
-});
-
-test('a 429 that names hours is retried after a minute, like all requests; if that is too long, the error tells when to retry', () => {
-	const headers = { 'retry-after': '3600' };
-	expect(decide({ status: 429, headers })).toEqual({ retry: true, delay: 60_000, countsAsAttempt: false });
-	expect(decide({ status: 429, headers }, { waited: 241_000 })).toEqual({ retry: false, retryAt: now + 3_600_000 });
-});
-
-test('only the end of an exhausted window is waited for, and a wait up to the cap is accepted', () => {
-	const left = (remaining: string) => ({ 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset': '3600', 'retry-after': '1' });
-	expect(decide({ status: 503, headers: { ...left('0'), 'retry-after': '' } })).toMatchObject({ delay: 500 });
-	expect([left('5'), left('0')].map((headers) => decide({ status: 429, headers }, { deferrals: 2 }).retry)).toEqual([true, false]);
-	expect(decide({ status: 429, headers: { 'retry-after': '60' } }, { waited: 240_000 }).retry).toBe(true);
+test('a wait beyond the cap fails, and the error tells when to retry; a wait up to the cap is accepted', () => {
+	const after = (seconds: string, waited = 0) => decide({ status: 503, headers: { 'retry-after': seconds } }, { waited });
+	expect(after('3600')).toEqual({ retry: false, retryAt: now + 3_600_000 });
+	expect([after('60', 240_000).retry, after('60', 240_001).retry]).toEqual([true, false]);
 });

@@ -86,7 +86,7 @@ test('the hint tells how long the node waited: simultaneous waits count once', a
 	expect(log.at(-1)).toBe('CRM: waited 7 s for the CRM, 21 s in all');
 });
 
-test.each([300, 3_600])('after a 429 that names %i s, requests continue after a minute, one of them first', async (named) => {
+test('after a 429 that names minutes, requests continue after a minute, one of them first', async () => {
 	const clock = new SimulatedClock();
 	const begun = clock.now();
 	const sentRequests: string[] = [];
@@ -95,9 +95,9 @@ test.each([300, 3_600])('after a 429 that names %i s, requests continue after a 
 			const seconds = Math.floor((clock.now() - begun) / 1000);
 			sentRequests.push(`${workflow} ${seconds}`);
 			await clock.sleep(100);
-			return seconds < 61 ? { status: 429, headers: { 'retry-after': `${named}` }, text: '' } : { status: 200, headers: {}, text: '{}' };
+			return seconds < 61 ? { status: 429, headers: { 'retry-after': '200' }, text: '' } : { status: 200, headers: {}, text: '{}' };
 		};
-		return senderWith(clock, transport, { queueKey: `names ${named}`, workflow, priority });
+		return senderWith(clock, transport, { queueKey: 'names minutes', workflow, priority });
 	};
 	const ends: boolean[] = [];
 	const ask = (send: ReturnType<typeof sender>) => void send({ method: 'GET', path: '/v1/contacts' }).then(({ ok }) => ends.push(ok));
@@ -109,36 +109,6 @@ test.each([300, 3_600])('after a 429 that names %i s, requests continue after a 
 	expect(sentRequests.map((entry) => Number(entry.split(' ')[1]))).toEqual([0, 0, 0, 0, 60, ...Array<number>(8).fill(120)]);
 	expect(sentRequests.slice(5, 9).filter((entry) => entry.startsWith('early')).length).toBeGreaterThanOrEqual(1);
 	expect(ends).toEqual(Array(8).fill(true));
-});
-
-test.each([
-	['is wrong', true],
-	['is right', false],
-])('a reset beyond Maximum Wait is checked after a minute, before requests fail: it %s', async (_, isWrong) => {
-	const clock = new SimulatedClock();
-	const begun = clock.now();
-	const reset = String(Math.floor(begun / 1000) + 2 * 3_600);
-	const transport = async () => {
-		await clock.sleep(100);
-		const isOpen = isWrong && clock.now() - begun > 59_000;
-		const headers = { 'x-ratelimit-remaining': isOpen ? '900' : '0', 'x-ratelimit-reset': reset };
-		return { status: isOpen ? 200 : 429, headers, text: '{}' };
-	};
-	const ends: Array<[ok: boolean, seconds: number]> = [];
-	const ask = (workflow: string) => {
-		const send = senderWith(clock, transport, { queueKey: `reset ${isWrong}`, workflow, priority: 'awaited' });
-		void send({ method: 'GET', path: '/v1/contacts' }).then(({ ok }) => ends.push([ok, Math.floor((clock.now() - begun) / 1000)]));
-	};
-	for (let i = 0; i < 4; i += 1) ask(`early ${i}`);
-	await clock.runUntil(begun + 5_000);
-	for (let i = 0; i < 4; i += 1) ask(`late ${i}`);
-	await clock.runUntil(begun + 200_000);
-	expect(ends).toHaveLength(8);
-	for (const [ok, seconds] of ends) {
-		expect(ok).toBe(isWrong);
-		expect(seconds).toBeGreaterThanOrEqual(59);
-		expect(seconds).toBeLessThan(isWrong ? 75 : 130);
-	}
 });
 
 test('the time in the queue counts towards Maximum Wait: a request that cannot be sent before then fails at once', async () => {

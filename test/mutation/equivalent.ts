@@ -14,10 +14,9 @@ export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {
 		"request.signal?.addEventListener('abort', onAbort, { once: true }); | BooleanLiteral → false",
 		// The timer wakes the queue a millisecond later.
 		'if (slot.expiresAt <= now) this.slots.delete(slot); | EqualityOperator → slot.expiresAt < now',
-		'let at = Math.min(now + maxSleep, this.nextTimeoutAt + gracePeriod + 1, this.rateLimit.nextIncreaseAt(now)); | ArithmeticOperator → this.nextTimeoutAt + gracePeriod - 1',
+		'let at = Math.min(now + maxSleep, this.nextTimeoutAt + gracePeriod + 1, this.rateLimit.nextChangeAt(now)); | ArithmeticOperator → this.nextTimeoutAt + gracePeriod - 1',
 		// The check saves a search: a reserve only lowers the limit.
-		'const entry = inFlight < this.rateLimit.maxInFlight(now) && this.waiting.take(canSend); | ConditionalExpression → true',
-		'const entry = inFlight < this.rateLimit.maxInFlight(now) && this.waiting.take(canSend); | EqualityOperator → inFlight <= this.rateLimit.maxInFlight(now)',
+		'const entry = canSend({ reserve: 0 }) && this.waiting.take(canSend); | ConditionalExpression → true',
 		// The check saves a timer: one that is replaced, or wakes the queue once more, changes nothing.
 		'if (this.timer && this.timer.at <= at) return; | ConditionalExpression → false',
 		'if (this.timer && this.timer.at <= at) return; | EqualityOperator → this.timer.at < at',

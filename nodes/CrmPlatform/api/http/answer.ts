@@ -25,6 +25,8 @@ export interface SuccessfulAnswer {
 export interface FailedAnswer {
 	ok: false;
 	problem: Problem;
+	/** What the decision to retry depends on. */
+	attempt: FailedAttempt;
 	/** Whether the response is complete, so that a retry would return the same. */
 	isFinal?: boolean;
 }
@@ -40,36 +42,31 @@ export function readAnswer(
 	address: string,
 	method: string,
 ): SuccessfulAnswer | FailedAnswer {
-	if ('signedOut' in result) return { ok: false, problem: signedOutProblem(result) };
+	if ('signedOut' in result) return { ok: false, problem: signedOutProblem(result), attempt: { status: unauthorized, headers: {} } };
 	if ('connectionError' in result) {
-		const { connectionError: code } = result;
-		return { ok: false, problem: unreachableProblem(address, code), isFinal: isUntrusted(code) };
+		const { connectionError: code, isOverdue = false } = result;
+		const neverArrived = isUntrusted(code) || /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(code);
+		const problem = unreachableProblem(address, code);
+		return { ok: false, problem, attempt: { headers: {}, neverArrived }, isFinal: isUntrusted(code) || isOverdue };
 	}
 	const { status, headers, text } = result;
-	if (status < 200 || status >= 300) return { ok: false, problem: problemOf(result) };
+	if (status < 200 || status >= 300) {
+		const problem = problemOf(result);
+		return { ok: false, problem, attempt: { status, headers, ...(problem.code !== undefined && { code: problem.code }) } };
+	}
+	const unreadable = (expected: string): FailedAnswer => {
+		// A truncated success is as transient as a broken connection; a web page is not.
+		const attempt = isMarkup(text) ? { status, headers } : { headers };
+		return { ok: false, problem: unreadableProblem(result, expected), attempt };
+	};
 	const contentType = headers['content-type'];
-	if (result.isGarbled) return { ok: false, problem: unreadableProblem(result, 'text in UTF-8') };
+	if (result.isGarbled) return unreadable('text in UTF-8');
 	const body = contentType?.startsWith(ndjson) ? parseLines(text) : parseJson(text);
 	// A read is answered with something: an empty text was cut off.
 	const isEmpty = text.trim() === '';
-	if (body === undefined && (!isEmpty || (method === 'GET' && status === 200))) {
-		return { ok: false, problem: unreadableProblem(result, 'JSON') };
-	}
+	if (body === undefined && (!isEmpty || (method === 'GET' && status === 200))) return unreadable('JSON');
 	if (describesFailure(body, contentType)) {
-		return { ok: false, problem: contradictoryProblem(result, method !== 'GET'), isFinal: true };
+		return { ok: false, problem: contradictoryProblem(result, method !== 'GET'), attempt: { status, headers }, isFinal: true };
 	}
 	return { ok: true, response: { status, headers, body } };
-}
-
-/** The parts of a failed answer that the decision to retry depends on. */
-export function failedAttempt(result: TransportResult, { problem: { code }, isFinal }: FailedAnswer): FailedAttempt {
-	if ('signedOut' in result) return { status: unauthorized, headers: {} };
-	if ('connectionError' in result) {
-		const { connectionError: code } = result;
-		return { headers: {}, neverArrived: isUntrusted(code) || /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(code) };
-	}
-	const { status, headers, text } = result;
-	// A truncated success is as transient as a broken connection; a web page is not.
-	if (status < 300 && !isFinal && !isMarkup(text)) return { headers };
-	return code === undefined ? { status, headers } : { status, headers, code };
 }

@@ -1,12 +1,7 @@
 import { DateTime } from 'luxon';
 
-/**
- * After a 429, one request checks after this long (ms), at most, whether the limit still holds: the service may have
- * reported it wrongly or reset it, or the limit may apply to one path only.
- */
-export const limitProbeAfter = 60_000;
 /** The end of one window may vary by this (ms) between responses, since the Date header is precise to the second. */
-export const sameWindowTolerance = 1_000;
+const sameWindowTolerance = 1_000;
 /** Maximum length (ms) of a window, so that its end is a valid date. */
 const maxWindowLength = 366 * 24 * 60 * 60_000;
 
@@ -43,10 +38,9 @@ export function rateWindow(headers: Headers, now: number): RateWindow | undefine
  */
 export function latestWindow(
 	current: RateWindow | undefined,
-	reported: RateWindow | undefined,
+	reported: RateWindow,
 	now: number,
-): RateWindow | undefined {
-	if (!reported) return current;
+): RateWindow {
 	if (!current || current.resetsAt <= now) return reported;
 	const difference = reported.resetsAt - current.resetsAt;
 	if (Math.abs(difference) > sameWindowTolerance) return difference > 0 ? reported : current;

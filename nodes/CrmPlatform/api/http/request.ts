@@ -1,10 +1,10 @@
-import { type FailedAnswer, failedAttempt, ndjson, readAnswer, type SuccessfulAnswer } from './answer';
+import { ndjson, readAnswer, type SuccessfulAnswer } from './answer';
 import { type Clock, systemClock } from '../../base/clock';
 import { jsonText } from '../../base/numbers';
 import type { Priority } from './fairQueue';
 import { type Query, queryString } from './path';
-import { queueFor, type QueueOptions, type QueueTimeout, RequestQueue } from './requestQueue';
-import { asksToWait, attemptMayBeDone, decideRetry, type FailedAttempt, type RetryDecision, retryPolicy, type RetryPolicy } from './retry';
+import { queueFor, type QueuedRequest, type QueueOptions, type QueueTimeout, RequestQueue } from './requestQueue';
+import { asksToWait, attemptMayBeDone, decideRetry, retryPolicy, type RetryPolicy } from './retry';
 import type { HttpRequest, Transport, TransportResult } from './transport';
 import { type Problem, rateLimitProblem, saysNotFound, uncertainProblem } from './problem';
 import { rateLimited } from './statuses';
@@ -79,7 +79,7 @@ export function createSender(options: SenderOptions): Sender {
 		const isKeyed = hasKey && request.idempotency?.isGuaranteed !== false;
 		const isRepeatable = isKeyed || (request.isRepeatable ?? isIdempotent(request));
 		const http: HttpRequest = { ...toHttpRequest(request, address), timeout, totalTimeout };
-		return await new RequestAttempts(sender, { http, isRepeatable, hasKey }).send();
+		return await sendUntilDone(sender, { http, isRepeatable, hasKey });
 	};
 }
 
@@ -146,129 +146,86 @@ interface AttemptedRequest {
 	hasKey: boolean;
 }
 
-/** The attempts of one request, until it succeeds or another attempt is pointless. */
-class RequestAttempts {
-	private readonly sender: SenderContext;
-	private readonly request: AttemptedRequest;
-	/** Whether any attempt may have been carried out. */
-	private mayBeDone = false;
-	/** Whether the last attempt may have been carried out: for a repeatable write, only that matters. */
-	private lastMayBeDone = false;
-	/**
-	 * Milliseconds in the queue and after each 429, and before all other retries: an hour in the queue must not prevent a
-	 * retry after a 503.
-	 */
-	private readonly waited = { rateLimit: 0, retries: 0 };
-	private attempts = 1;
-	/** How often the service has asked to wait. */
-	private deferrals = 0;
-	/** The problem of the last attempt. */
-	private problem: Problem | undefined;
-
-	constructor(sender: SenderContext, request: AttemptedRequest) {
-		this.sender = sender;
-		this.request = request;
-	}
-
-	async send(): Promise<RequestAnswer> {
-		const { signal, shownAddress, policy, queueOptions } = this.sender;
-		const { method } = this.request.http;
-		for (;;) {
-			signal?.throwIfAborted();
-			const priority = this.sender.currentPriority();
-			const maxRateLimitWait = priority === 'awaited' ? policy.maxWait : (queueOptions?.maxUnattendedWait ?? policy.maxWait);
-			const result = await this.sendQueued(priority, maxRateLimitWait);
-			// Another attempt would only be refused, at the cost of the shared plan.
-			if ('retryAt' in result) return failed(this.problem ? this.finalProblem(this.problem) : rateLimitProblem(), result.retryAt);
-			// A request aborted by a canceled execution is not a connection failure.
-			if (!('headers' in result)) signal?.throwIfAborted();
-			const answer = readAnswer(result, shownAddress, method);
-			if (answer.ok) {
-				const isReplayed = !this.mayBeDone && answer.response.headers['idempotent-replayed'] === 'true';
-				return { ok: true, response: { ...answer.response, isReplayed } };
-			}
-			const failure = failedAttempt(result, answer);
-			// An earlier attempt, whose response was lost, has deleted the record.
-			if (this.mayBeDone && method === 'DELETE' && saysNotFound(failure.status, answer.problem.details)) {
-				return { ok: true, response: { status: 204, headers: failure.headers, body: undefined } };
-			}
-			const problem = this.recordFailure(failure, answer);
-			const isLast = 'isOverdue' in result || answer.isFinal === true;
-			const reason = failure.status === rateLimited ? 'rateLimit' : 'retries';
-			const maxWait = reason === 'rateLimit' ? maxRateLimitWait : policy.maxWait;
-			const decision: RetryDecision = isLast ? { retry: false } : this.decide(failure, this.waited[reason], maxWait);
-			if (!decision.retry) return failed(this.finalProblem(problem), decision.retryAt);
-			if (decision.countsAsAttempt) this.attempts += 1;
-			await this.wait(decision.delay, reason === 'rateLimit');
-			this.waited[reason] += decision.delay;
-		}
-	}
-
-	private async sendQueued(priority: Priority, maxRateLimitWait: number): Promise<TransportResult | QueueTimeout> {
-		const { clock, queue, queueOptions, signal, execution, onWait, transport } = this.sender;
-		const { http } = this.request;
-		const { workflow = '' } = queueOptions ?? {};
-		const enqueuedAt = clock.now();
-		const reserve = priority === 'bulk' ? (queueOptions?.reserve ?? 0) : 0;
-		const delay = queue().expectedDelay(reserve);
-		let onWaitEnd = onWait?.(delay, queue().countOtherWorkflows(workflow), delay > 0);
-		const endWait = () => {
-			onWaitEnd?.();
-			onWaitEnd = undefined;
-		};
-		const queuedRequest = {
-			priority,
-			workflow,
-			execution,
-			timeoutAt: enqueuedAt + maxRateLimitWait - this.waited.rateLimit,
-			reserve,
-			totalTimeout: http.totalTimeout,
-			wasDeferred: this.deferrals > 0,
-			signal,
-		};
-		const send = async (): Promise<TransportResult> => {
-			endWait();
-			this.waited.rateLimit += clock.now() - enqueuedAt;
-			return await transport(http);
-		};
-		return await queue().enqueue(queuedRequest, send).finally(endWait);
-	}
-
-	/** @returns the problem, with the information whether any attempt may have been carried out */
-	private recordFailure(failure: FailedAttempt, { problem, isFinal }: FailedAnswer): Problem {
-		// A success without readable data does not show whether the record was written.
-		const isWithoutRecord = (failure.status ?? 500) < 300 && !isFinal;
-		this.lastMayBeDone = isWithoutRecord || attemptMayBeDone(failure, this.request.hasKey);
-		this.mayBeDone ||= this.lastMayBeDone;
-		if (asksToWait(failure)) this.deferrals += 1;
-		this.problem = { ...problem, mayBeDone: this.mayBeDone || problem.mayBeDone === true };
-		return this.problem;
-	}
-
-	private decide(failure: FailedAttempt, waited: number, maxWait: number): RetryDecision {
-		const { attempts, deferrals, request: { isRepeatable, hasKey }, sender: { clock, policy } } = this;
-		const progress = { attempts, deferrals, waited, isRepeatable, hasKey, now: clock.now(), random: clock.random() };
-		return decideRetry(failure, progress, { ...policy, maxWait });
-	}
-
+/** Sends a request until it succeeds or another attempt is pointless. */
+async function sendUntilDone(sender: SenderContext, { http, isRepeatable, hasKey }: AttemptedRequest): Promise<RequestAnswer> {
+	const { signal, shownAddress, clock, policy, queueOptions, onWait } = sender;
+	const { method } = http;
+	/** Whether any attempt may have been carried out, and whether the last one may: for a repeatable write, only that matters. */
+	let mayBeDone = false;
+	let lastMayBeDone = false;
+	// Two waits: an hour in the queue must not prevent a retry after a 503.
+	const waited = { inQueue: 0, beforeRetries: 0 };
+	let attempts = 1;
+	let wasDeferred = false;
+	let lastProblem: Problem | undefined;
 	/** Adds a hint if the write may have been carried out. */
-	private finalProblem(problem: Problem): Problem {
-		const { http, isRepeatable } = this.request;
-		const mayHaveWritten = http.method !== 'GET' && (isRepeatable ? this.lastMayBeDone : this.mayBeDone);
+	const final = (problem: Problem): Problem => {
+		const mayHaveWritten = method !== 'GET' && (isRepeatable ? lastMayBeDone : mayBeDone);
 		return mayHaveWritten ? uncertainProblem(problem, isRepeatable) : problem;
+	};
+	for (;;) {
+		signal?.throwIfAborted();
+		const priority = sender.currentPriority();
+		const maxQueueWait = priority === 'awaited' ? policy.maxWait : (queueOptions?.maxUnattendedWait ?? policy.maxWait);
+		const enqueuedAt = clock.now();
+		const onSend = () => (waited.inQueue += clock.now() - enqueuedAt);
+		const result = await sendQueued(sender, http, { priority, wasDeferred, timeoutAt: enqueuedAt + maxQueueWait - waited.inQueue }, onSend);
+		// Another attempt would only be refused, at the cost of the shared plan.
+		if ('retryAt' in result) return failed(lastProblem ? final(lastProblem) : rateLimitProblem(), result.retryAt);
+		// A request aborted by a canceled execution is not a connection failure.
+		if (!('headers' in result)) signal?.throwIfAborted();
+		const answer = readAnswer(result, shownAddress, method);
+		if (answer.ok) {
+			const isReplayed = !mayBeDone && answer.response.headers['idempotent-replayed'] === 'true';
+			return { ok: true, response: { ...answer.response, isReplayed } };
+		}
+		const { attempt, problem, isFinal = false } = answer;
+		// An earlier attempt, whose response was lost, has deleted the record.
+		if (mayBeDone && method === 'DELETE' && saysNotFound(attempt.status, problem.details)) {
+			return { ok: true, response: { status: 204, headers: attempt.headers, body: undefined } };
+		}
+		// A success without readable data does not show whether the record was written.
+		lastMayBeDone = attemptMayBeDone(attempt, hasKey) || ((attempt.status ?? 500) < 300 && !isFinal);
+		mayBeDone ||= lastMayBeDone;
+		lastProblem = { ...problem, mayBeDone: mayBeDone || problem.mayBeDone === true };
+		wasDeferred ||= asksToWait(attempt);
+		const progress = { attempts, waited: waited.beforeRetries, isRepeatable, hasKey, now: clock.now(), random: clock.random() };
+		const decision = decideRetry(attempt, progress, policy);
+		if (isFinal || !decision.retry) return failed(final(lastProblem), 'retryAt' in decision ? decision.retryAt : undefined);
+		if (attempt.status === rateLimited) continue;
+		attempts += 1;
+		waited.beforeRetries += decision.delay;
+		const endWait = onWait?.(decision.delay, 0, false);
+		await clock.sleep(decision.delay, signal).finally(endWait);
 	}
+}
 
-	private async wait(ms: number, isLimited: boolean): Promise<void> {
-		if (ms <= 0) return;
-		const { clock, signal, onWait } = this.sender;
-		const onWaitEnd = onWait?.(ms, 0, isLimited);
-		await clock.sleep(ms, signal).finally(onWaitEnd);
-	}
+/** @param onSend called when the queue sends the request */
+async function sendQueued(
+	{ queue, queueOptions, signal, execution, onWait, transport }: SenderContext,
+	http: HttpRequest,
+	queued: Pick<QueuedRequest, 'priority' | 'wasDeferred' | 'timeoutAt'>,
+	onSend: () => void,
+): Promise<TransportResult | QueueTimeout> {
+	const { workflow = '', reserve: bulkReserve = 0 } = queueOptions ?? {};
+	const reserve = queued.priority === 'bulk' ? bulkReserve : 0;
+	const delay = queue().expectedDelay(reserve);
+	let onWaitEnd = onWait?.(delay, queue().countOtherWorkflows(workflow), delay > 0);
+	const endWait = () => {
+		onWaitEnd?.();
+		onWaitEnd = undefined;
+	};
+	const send = async (): Promise<TransportResult> => {
+		endWait();
+		onSend();
+		return await transport(http);
+	};
+	const { totalTimeout } = http;
+	return await queue().enqueue({ ...queued, workflow, execution, reserve, totalTimeout, signal }, send).finally(endWait);
 }
 
 function failed(problem: Problem, retryAt?: number): RequestAnswer {
 	if (retryAt === undefined) return { ok: false, problem };
-	const when = `The CRM accepts requests again at ${new Date(retryAt).toISOString()}.`;
-	const description = `${problem.description}\n${when}`;
+	const description = `${problem.description}\nTry again after ${new Date(retryAt).toISOString()}.`;
 	return { ok: false, problem: { ...problem, description, retryAt } };
 }

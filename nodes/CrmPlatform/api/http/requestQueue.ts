@@ -1,7 +1,7 @@
 import { timerCanceled, type Clock } from '../../base/clock';
 import { FairQueue, type Priority, type QueueEntry } from './fairQueue';
 import { getOrCreate } from '../../base/maps';
-import { RateLimitTracker } from './rateLimitTracker';
+import { RateLimitTracker, slowAfter } from './rateLimitTracker';
 import type { TransportResult } from './transport';
 
 /** How the requests of an execution are queued beside those of other executions. */
@@ -104,7 +104,7 @@ export class RequestQueue {
 				const sentAt = this.clock.now();
 				this.countSent(request.execution, sentAt);
 				const response = await send();
-				if ('headers' in response) this.rateLimit.recordResponse(response, sentAt, this.clock.now());
+				if ('headers' in response) this.rateLimit.recordResponse(response, sentAt, this.clock.now(), this.clock.random());
 				return response;
 			} finally {
 				this.release(slot);
@@ -143,7 +143,8 @@ export class RequestQueue {
 	/** Whether the queue may be dropped: it has no requests and knows no window. */
 	isIdle(): boolean {
 		const now = this.clock.now();
-		return this.waiting.isEmpty && this.inFlight(now) === 0 && !this.rateLimit.isWindowKnown(now);
+		const isExpired = ({ expiresAt }: Slot) => expiresAt <= now;
+		return this.waiting.isEmpty && [...this.slots].every(isExpired) && !this.rateLimit.isKnown(now);
 	}
 
 	private release(slot: Slot): void {
@@ -151,25 +152,14 @@ export class RequestQueue {
 		this.dispatch();
 	}
 
-	/** @param since counts only requests sent at this time (Unix epoch ms) or later */
-	private inFlight(now: number, since = -Infinity): number {
-		let count = 0;
-		for (const slot of this.slots) {
-			if (slot.expiresAt <= now) this.slots.delete(slot);
-			else if (slot.sentAt >= since) count += 1;
-		}
-		return count;
-	}
-
 	/** Gives slots to the requests that can be sent now, and sets a timer for the others. */
 	private dispatch(): void {
 		const now = this.clock.now();
+		for (const slot of this.slots) if (slot.expiresAt <= now) this.slots.delete(slot);
 		this.timeOutOverdue(now);
-		if (!this.waiting.isEmpty) this.rateLimit.markWaiting(now);
+		const canSend = ({ reserve }: Pick<WaitingRequest, 'reserve'>) => this.rateLimit.room(now, this.slots, reserve) > 0;
 		for (;;) {
-			const inFlight = this.inFlight(now, this.rateLimit.inFlightCutoff(now));
-			const canSend = ({ reserve }: WaitingRequest) => inFlight < this.rateLimit.maxInFlight(now, reserve);
-			const entry = inFlight < this.rateLimit.maxInFlight(now) && this.waiting.take(canSend);
+			const entry = canSend({ reserve: 0 }) && this.waiting.take(canSend);
 			if (!entry) break;
 			const slot = { sentAt: now, expiresAt: now + entry.totalTimeout };
 			this.slots.add(slot);
@@ -180,26 +170,23 @@ export class RequestQueue {
 
 	/** Times out requests: after a grace period, or immediately if their window opens after their timeout. */
 	private timeOutOverdue(now: number): void {
-		const opensAt = ({ reserve }: Pick<WaitingRequest, 'reserve'>) => this.rateLimit.nextChanceAt(now, reserve);
-		const isOverdue = (entry: Pick<WaitingRequest, 'reserve' | 'timeoutAt'>) => {
-			const windowOpensAt = opensAt(entry);
-			return windowOpensAt === undefined ? now - entry.timeoutAt > gracePeriod : entry.timeoutAt < windowOpensAt;
-		};
+		const opensAt = (reserve: number) => this.rateLimit.exhaustedUntil(now, reserve);
+		const isOverdue = ({ reserve, timeoutAt }: Pick<WaitingRequest, 'reserve' | 'timeoutAt'>) =>
+			timeoutAt < (opensAt(reserve) ?? now - gracePeriod);
 		// Each response comes here, and rarely is any request overdue: not if the earliest timeout is after the last opening.
 		if (!isOverdue({ reserve: 1, timeoutAt: this.nextTimeoutAt })) return;
-		for (const entry of this.waiting.removeAll(isOverdue)) entry.settle({ retryAt: this.rateLimit.exhaustedUntil(now, entry.reserve) ?? now });
+		for (const entry of this.waiting.removeAll(isOverdue)) entry.settle({ retryAt: opensAt(entry.reserve) ?? now });
 		this.nextTimeoutAt = Math.min(Infinity, ...this.waiting.all().map(({ timeoutAt }) => timeoutAt));
 	}
 
 	private setTimer(now: number): void {
 		if (this.waiting.isEmpty) {
-			if (this.slots.size === 0) this.rateLimit.markIdle();
 			this.timer?.cancel.abort(timerCanceled);
 			this.timer = undefined;
 			return;
 		}
-		let at = Math.min(now + maxSleep, this.nextTimeoutAt + gracePeriod + 1, this.rateLimit.nextIncreaseAt(now));
-		for (const { expiresAt } of this.slots) at = Math.min(at, expiresAt);
+		let at = Math.min(now + maxSleep, this.nextTimeoutAt + gracePeriod + 1, this.rateLimit.nextChangeAt(now));
+		for (const { sentAt, expiresAt } of this.slots) at = Math.min(at, expiresAt, sentAt + slowAfter > now ? sentAt + slowAfter : Infinity);
 		if (this.timer && this.timer.at <= at) return;
 		this.timer?.cancel.abort(timerCanceled);
 		const timer = { at, cancel: new AbortController() };

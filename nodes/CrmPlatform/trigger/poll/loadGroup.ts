@@ -4,7 +4,7 @@ import type { Connection } from '../../api/connection';
 import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type EventLog } from '../../log/eventLog';
 import { isWebPage } from '../../api/record';
-import { retryPolicy } from '../../api/http/retry';
+import { isTransient } from '../../api/http/retry';
 import { inParallel } from '../../api/inParallel';
 import { unauthorized } from '../../api/http/statuses';
 import { eventOutput, type EventOutput } from '../eventOutput';
@@ -77,7 +77,7 @@ function isRefusal(error: unknown): boolean {
 	if (!(error instanceof NodeApiError)) return !(error instanceof TypeError || error instanceof RecordBehindError);
 	if (isWebPage(error)) return false;
 	const status = Number(error.httpCode);
-	return status >= 400 && status < 500 && ![unauthorized, ...retryPolicy.statuses].includes(status);
+	return status >= 400 && status < 500 && status !== unauthorized && !isTransient({ status, headers: {} });
 }
 
 const asLoaded = (found: IDataObject[]): Loaded => ({ items: found.map((json) => ({ json })), failures: [] });
