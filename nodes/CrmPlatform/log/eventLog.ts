@@ -236,18 +236,11 @@ interface Readable {
 /** Maximum ranges that are read at the same time. */
 const rangesAtOnce = 6;
 
-interface Range {
-	from: number;
-	events: CrmEvent[];
-	/** Whether it was read to its end. */
-	isComplete: boolean;
-}
-
 /**
  * The events above a sequence, in sequence. A long log is divided by sequence into ranges of about a page, a few of which
- * are read at the same time. If a range ends too early, as on a lagging replica, the rest is read with one cursor.
+ * are read at the same time.
  *
- * @throws Error in the user's words if the log ends before its newest event
+ * @throws Error in the user's words if the log ends before its newest event, as on a lagging replica
  */
 export async function* readInRanges({ pageSize, after, newest }: Readable, sequence: number): AsyncGenerator<CrmEvent, void> {
 	const first: CrmEvent[] = [];
@@ -256,26 +249,22 @@ export async function* readInRanges({ pageSize, after, newest }: Readable, seque
 	let from = first.at(-1)?.sequence ?? sequence;
 	const width = from - sequence;
 	if (first.length < pageSize || width < 1) return;
-	const last = await newest();
-	if (last === undefined) return yield* after(from);
+	const last = (await newest()) ?? from;
 
-	/** The last page may extend beyond the range; those events are left to the next range. */
-	const read = async (above: number, to: number): Promise<Range> => {
-		const range: Range = { from: above, events: [], isComplete: false };
-		for (let reached = above, isEnded = false; !isEnded; ) {
+	const read = async (above: number, to: number): Promise<CrmEvent[]> => {
+		const events: CrmEvent[] = [];
+		for (let reached = above; reached < to; ) {
 			const before = reached;
-			let count = 0;
 			for await (const event of after(before, pageSize)) {
-				count++;
-				if (event.sequence > above && event.sequence <= to) range.events.push(event);
-				reached = Math.max(reached, event.sequence);
+				reached = event.sequence;
+				// The last page may extend beyond the range; those events are left to the next range.
+				if (reached <= to) events.push(event);
 			}
-			range.isComplete = reached >= to;
-			isEnded = range.isComplete || reached === before || count < pageSize;
+			if (reached === before) throw new Error(endsEarly(last));
 		}
-		return range;
+		return events;
 	};
-	const ranges: Array<Promise<Range>> = [];
+	const ranges: Array<Promise<CrmEvent[]>> = [];
 	/** The events written meanwhile. Their first page is requested together with the last ranges. */
 	let rest: AsyncGenerator<CrmEvent, void> | undefined;
 	let firstOfRest: Promise<IteratorResult<CrmEvent, void>> | undefined;
@@ -290,21 +279,14 @@ export async function* readInRanges({ pageSize, after, newest }: Readable, seque
 	};
 	begin();
 	while (ranges.length > 0) {
-		const range = await ranges.shift()!;
-		if (!range.isComplete) return yield* allUpTo(last, after(range.from));
+		const events = await ranges.shift()!;
 		begin();
-		yield* range.events;
+		yield* events;
 	}
 	const { value } = await firstOfRest!;
 	if (value) yield value;
 	yield* rest!;
 }
 
-async function* allUpTo(last: number, events: AsyncGenerator<CrmEvent, void>): AsyncGenerator<CrmEvent, void> {
-	let reached = -Infinity;
-	for await (const event of events) {
-		reached = Math.max(reached, event.sequence);
-		yield event;
-	}
-	if (reached < last) throw new Error(`The CRM’s log ends before its newest event (sequence ${last}), so changes would be missed. Nothing was written. Run the node again later.`);
-}
+const endsEarly = (last: number) =>
+	`The CRM’s log ends before its newest event (sequence ${last}), so changes would be missed. Nothing was written. Run the node again later.`;
