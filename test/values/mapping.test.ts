@@ -196,11 +196,6 @@ test('names that the CRM does not have are reported in one notice, which lists t
 	expect(hints).toEqual([expect.stringContaining('k0, z, k1, k2, k3, k4, k5, k6, k7, k8 and 21 more.')]);
 });
 
-test('names without a field are reported even if an expression of the item fails', async () => {
-	const { description } = await failure(create('contact', { first_name: '={{ $("Nope").item.json.x }}', bogus_field: 'x' }));
-	expect(description).toContain('bogus_field');
-});
-
 test('values of an item that is not written are not reported, even if its names were looked up before', async () => {
 	const parameters = { ...create('contact', automatic), options: { batchSize: 1 } };
 	const items = [{ company_id: 'No Such Company At All' }, { last_name: 'B', company_id: 'Not One Either', bogus: 1 }];

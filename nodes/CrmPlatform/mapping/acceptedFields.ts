@@ -4,7 +4,7 @@ import { scalarsIn } from '../base/json';
 import { isLongNumber } from '../base/numbers';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { linksOf } from '../api/openapi/linkFields';
-import { allCustomFields, customFieldPrefix, customKeyOf, fieldNamed, type Field } from '../fields/field';
+import { allCustomFields, customKeyOf, fieldNamed, type Field } from '../fields/field';
 import type { Execution } from '../model';
 import { wordsOf } from './fieldNames';
 import { collectionPath } from './locator';
@@ -66,15 +66,9 @@ export async function readFieldsOfItems(
 	};
 }
 
-/** The custom field with the name of a read-only field. */
-export const customNamesake = ({ fields, recordFieldNames }: AcceptedFields, name: string): Field | undefined =>
-	recordFieldNames.has(name) ? fields.find((field) => field.name === customFieldPrefix + name) : undefined;
-
-const isCustom = (name: string) => name === allCustomFields || name.startsWith(customFieldPrefix);
-
 /**
  * The fields of a write, with the account's custom fields one by one. These are read only if records have custom fields
- * and an item may have values for them.
+ * and an item has a name that no other field has, since columns may omit the prefix of custom fields.
  *
  * @param namesOf the names for which an item has values
  * @param fields the fields in the service's description
@@ -91,25 +85,18 @@ export async function acceptedFields(
 	const standardFields: AcceptedFields = { fields, recordFieldNames: new Set(described), recordFieldWords };
 	if (!fields.some(({ name }) => name === allCustomFields)) return () => standardFields;
 
-	let untyped: Field[] | undefined;
+	// A workflow may still map custom fields as a whole, perhaps from before any existed.
+	const withCustom = (custom: Field[]) =>
+		[...(mode === 'each' || custom.length === 0 ? fields : fields.filter(({ name }) => name !== allCustomFields)), ...custom];
 	const read = async (collection: string): Promise<AcceptedFields> => {
 		const custom = await customFieldsOnce(execution.api, collection);
-		if (!custom) {
-			untyped ??= untypedFields(execution, namesOf);
-			return { ...standardFields, fields: [...fields, ...untyped] };
-		}
-		return {
-			...standardFields,
-			fields: merged(mode, fields, custom.fields),
-			recordFieldNames: new Set([...described, ...custom.unwritableNames]),
-		};
+		if (!custom) return { ...standardFields, fields: [...fields, ...untypedFields(execution, namesOf)] };
+		const recordFieldNames = new Set([...described, ...custom.unwritableNames]);
+		return { ...standardFields, fields: withCustom(custom.fields), recordFieldNames };
 	};
-	const standardNames = standardNamesOf(standardFields);
-	const needs = (item: number): boolean => {
-		const names = namesOf(item);
-		return mode === 'each' ? names.some(isCustom) : mayNameCustom(names, standardNames, standardFields.recordFieldNames);
-	};
-	return await readFieldsOfItems(execution, read, standardFields, needs);
+	const namesOfOthers = new Set(['id', ...linksOf(fields).map(({ name }) => name), ...fields.flatMap(({ name, path: [member = ''] }) => [name, member])]);
+	namesOfOthers.delete(allCustomFields);
+	return await readFieldsOfItems(execution, read, standardFields, (item) => namesOf(item).some((name) => !namesOfOthers.has(name)));
 }
 
 export const customFieldsOnce = oncePerConnection(readCustomFieldsIfAllowed);
@@ -134,13 +121,6 @@ export async function fieldsOfNumbers(api: Execution['api'], collection: string,
 	return mayBeCustom ? [...fields, ...((await customFieldsOnce(api, collection))?.fields ?? [])] : fields;
 }
 
-function merged(mode: StoredFields['mode'], fields: Field[], custom: Field[]): Field[] {
-	if (custom.length === 0) return fields;
-	// A workflow may still map custom fields as a whole, perhaps from before any existed.
-	if (mode === 'each') return [...fields, ...custom];
-	return [...fields.filter(({ name }) => name !== allCustomFields), ...custom];
-}
-
 /** The custom fields that the items name, if the credential may not read their definitions. */
 function untypedFields({ n8n, rows }: Execution, namesOf: (item: number) => string[]): Field[] {
 	const names = new Set([...(rows ?? n8n.getInputData()).keys()].flatMap(namesOf));
@@ -149,22 +129,4 @@ function untypedFields({ n8n, rows }: Execution, namesOf: (item: number) => stri
 		// A record may be picked for any of them; its collection is unknown.
 		return key === undefined ? [] : [fieldNamed(name, { path: [allCustomFields, key], kind: 'any', collection: '' })];
 	});
-}
-
-/** The names that cannot mean custom fields. */
-function standardNamesOf({ fields }: AcceptedFields): ReadonlySet<string> {
-	const named = fields.flatMap(({ name, path: [member = ''] }) => [name, member]);
-	const names = new Set([...named, ...linksOf(fields).map(({ name }) => name), 'id']);
-	names.delete(allCustomFields);
-	return names;
-}
-
-/**
- * Whether an item's object may have values for custom fields: a name has their prefix, or belongs to no standard field,
- * since columns may omit the prefix.
- */
-function mayNameCustom(names: string[], standardNames: ReadonlySet<string>, recordFieldNames: ReadonlySet<string>): boolean {
-	const possibleNames = names.filter((name) => isCustom(name) || !standardNames.has(name));
-	// One or two names of read-only fields may mean custom fields; more of them come from a record that was read.
-	return possibleNames.length > 0 && (possibleNames.length < 3 || possibleNames.some((name) => isCustom(name) || !recordFieldNames.has(name)));
 }

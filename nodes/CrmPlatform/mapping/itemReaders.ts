@@ -5,28 +5,42 @@ import type { Connection } from '../api/connection';
 import { parsedValue } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { checkExact } from '../base/numbers';
-import { isLink } from '../api/openapi/linkFields';
+import { isLink, linksOf } from '../api/openapi/linkFields';
 import { isToolCall } from '../api/toolNode';
-import { decideValue, type ValueOrigin, type WhenCleared } from '../fields/decideValue';
-import type { Field, InputValue } from '../fields/field';
+import { decideValue, type EvaluatedValue, type ValueOrigin, type WhenCleared } from '../fields/decideValue';
+import { customFieldPrefix, type Field, type InputValue } from '../fields/field';
+import { FieldError } from '../fields/fieldError';
+import { asId, isName, parseName } from '../lookUp/names';
 import type { Execution } from '../model';
 import { listed } from '../base/lists';
+import { isBlank } from '../values/blank';
 import { readOption } from '../values/readers';
-import { customNamesake, type AcceptedFields } from './acceptedFields';
+import type { AcceptedFields } from './acceptedFields';
 import { usualNamesIn, type MatchedFields } from './columnMatch';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
 import { wordsOf } from './fieldNames';
 import { ObjectFieldReader } from './objectFields';
-import { linkedReader, linkedRecords, type ItemReader } from './linkedRecords';
-import type { StoredFields } from './storedFields';
+import type { StoredFields, StoredLinkedRecord } from './storedFields';
 import { inventedFields, nothingToSend, type UnsentValue } from './unsentValues';
 
-/** The readers of items, before it is known which fields the items accept. */
+/** An item, once it is read. */
+export interface ReadItem {
+	values: EvaluatedValue[];
+	/** The values that are not sent. */
+	unsent: UnsentValue[];
+	/** Why none of its values can be sent. */
+	refusal?: Error;
+}
+
+/** Reads the values of an item. @throws Error in the user's words if an expression fails, or the item cannot be read */
+type ReadValues = (item: number) => ReadItem;
+
+/** The items, before it is known which fields they accept. */
 interface ItemReaders {
 	/** The names for which an item has values; without the names of an unreadable object. */
 	names(item: number): string[];
-	readerFor(accepted: AcceptedFields): ItemReader;
+	readerFor(accepted: AcceptedFields): ReadValues;
 }
 
 /**
@@ -38,26 +52,20 @@ export function itemReaders(
 	execution: Pick<Execution, 'n8n' | 'api' | 'resource' | 'rows'>,
 	stored: StoredFields,
 	whenCleared: WhenCleared,
-	otherNames: string[] = [],
+	otherNames: string[],
 ): ItemReaders {
 	const { n8n } = execution;
-	const linked = linkedRecords(n8n, stored.linked);
-	const linkNames = linked.map(({ linkName }) => linkName);
 	const { names, readerFor } = stored.mode === 'each' ? formReaders(n8n, stored) : objectReaders(execution, stored, whenCleared, otherNames);
 	return {
-		names: (item) => [...names(item), ...linkNames],
+		names: (item) => [...names(item), ...stored.linked.map(({ linkName }) => linkName)],
 		readerFor(accepted) {
-			const picked = linkedReader(n8n, linked, accepted.fields);
-			const mapped = readerFor(accepted);
-			return {
-				neverSent: [...mapped.neverSent, ...picked.neverSent],
-				mayNameRecords: (item) => picked.mayNameRecords(item) || mapped.mayNameRecords(item),
-				read(item) {
-					const { values, unsent, refusal } = mapped.read(item);
-					const records = picked.read(item);
-					const all = { values: [...values, ...records.values], unsent: [...unsent, ...records.unsent] };
-					return refusal && records.values.length === 0 ? { ...all, refusal } : all;
-				},
+			const readLinked = linkedReader(n8n, stored.linked, accepted.fields);
+			const readMapped = readerFor(accepted);
+			return (item) => {
+				const { values, unsent, refusal } = readMapped(item);
+				const linked = readLinked(item);
+				const all = { values: [...values, ...linked.values], unsent: [...unsent, ...linked.unsent] };
+				return refusal && linked.values.length === 0 ? { ...all, refusal } : all;
 			};
 		},
 	};
@@ -78,17 +86,63 @@ function formReaders(n8n: IExecuteFunctions, stored: Stored<'each'>): ItemReader
 				return field ? [{ field, label: field.label, value, origin }] : [];
 			});
 			const evaluation = new Evaluation(n8n, rows);
-			const hasLinks = rows.some(({ field }) => isLink(field));
-			return {
-				neverSent: names.flatMap((name): UnsentValue[] => (byName.has(name) ? [] : [{ reason: 'unknown', name }])),
-				mayNameRecords: () => hasLinks,
-				read(item) {
-					const results = evaluation.valuesOf(item);
-					return { values: rows.map(({ field, origin }, i) => ({ field, value: results[i], origin })), unsent: [] };
-				},
+			const unsent = unknown(names.filter((name) => !byName.has(name)));
+			return (item) => {
+				const results = evaluation.valuesOf(item);
+				return { values: rows.map(({ field, origin }, i) => ({ field, value: results[i], origin })), unsent };
 			};
 		},
 	};
+}
+
+const unknown = (names: string[]): UnsentValue[] => names.map((name) => ({ reason: 'unknown', name }));
+
+/**
+ * Reads the records picked beside the values, as values of the fields that link to them; records of one list become one value.
+ *
+ * @throws Error in the user's words if too many records were picked
+ */
+function linkedReader(n8n: IExecuteFunctions, records: StoredLinkedRecord[], fields: Field[]): ReadValues {
+	const links = new Map(linksOf(fields).map((link) => [link.name, link]));
+	const picked = records.flatMap(({ linkName, record, mayBeName }) => {
+		const link = links.get(linkName);
+		return link ? [{ link, label: link.label, value: record, mayBeName }] : [];
+	});
+	const twice = picked.find(({ link }, i) => !link.isOneOfMany && picked.findIndex((other) => other.link === link) !== i);
+	if (twice) throw new Error(`Linked Records: ${twice.label} accepts one record, but several are selected. Keep only one.`);
+	const unknownLinks = unknown(records.map(({ linkName }) => linkName).filter((name) => !links.has(name)));
+	const evaluation = new Evaluation(n8n, picked);
+	return (item) => {
+		const results = evaluation.valuesOf(item);
+		const values = new Map<Field, unknown>();
+		const unsent = [...unknownLinks];
+		for (const [i, { link, value, mayBeName }] of picked.entries()) {
+			const { field } = link;
+			const id = pickedValue(field, results[i], mayBeName);
+			const ids = idsIn(id);
+			if (ids.length === 0 && isFilledByModel(value)) continue;
+			if (results[i] === undefined) unsent.push({ reason: 'noValue', name: field.label });
+			else values.set(field, link.isOneOfMany ? [...idsIn(values.get(field)), ...ids.map(link.valueFor)] : id);
+		}
+		return { values: [...values].map(([field, value]) => ({ field, value, origin: 'chosen' })), unsent };
+	};
+}
+
+/** @throws FieldError if the record is named, and it is unknown to which records the field links */
+function pickedValue(field: Field, result: unknown, mayBeName: boolean): unknown {
+	if (mayBeName && isLink(field)) return result;
+	const isNamed = mayBeName && idsIn(result).some((id) => isName(field, id) && parseName(id).field !== 'id');
+	if (isNamed) throw new FieldError(field, unknownCollection);
+	return asId(field, result);
+}
+
+const unknownCollection =
+	'a record cannot be looked up by name, because the credential may not read custom fields, which say what they link to. Use the ID.';
+
+/** The ids that an expression returned: any number of them. */
+function idsIn(value: unknown): unknown[] {
+	if (Array.isArray(value)) return value;
+	return isBlank(value) ? [] : [value];
 }
 
 /** Reads the members of an object for each item: of the input item itself, or of what the parameter's JSON is for it. */
@@ -98,8 +152,7 @@ function objectReaders(
 	whenCleared: WhenCleared,
 	otherNames: string[],
 ): ItemReaders {
-	const items = rows ?? n8n.getInputData();
-	const objects = new OncePerItem(stored.mode === 'json' ? jsonObjects(n8n, stored.json) : (item) => items[item]?.json ?? {});
+	const objectOf = stored.mode === 'json' ? jsonObjects(n8n, stored.json) : (item: number) => (rows ?? n8n.getInputData())[item]?.json ?? {};
 	const originOf = originsOf(n8n, stored);
 	// A model would take a success to cover everything it has sent.
 	const refusesUnknown = stored.mode === 'json' && isFilledByModel(stored.json);
@@ -108,7 +161,7 @@ function objectReaders(
 	return {
 		names(item) {
 			try {
-				return Object.keys(objects.peek(item));
+				return Object.keys(objectOf(item));
 			} catch {
 				// The item fails with this error in its turn.
 				return [];
@@ -118,24 +171,19 @@ function objectReaders(
 			const { fields, recordFieldNames } = accepted;
 			const usualNames = mayHaveUsualNames ? usualNamesOf(n8n, api, { collection: resource.path.slice(1), ...accepted }, otherNames) : new Map<string, Field>();
 			const fieldReader = new ObjectFieldReader(fields, recordFieldNames);
-			const plainNames = new Set(fields.filter((field) => !isLink(field)).map(({ name }) => name));
-			return {
-				neverSent: [],
-				mayNameRecords: (item) => !Object.keys(objects.peek(item)).every((name) => plainNames.has(name)),
-				read(item) {
-					const object = renamedToFields(objects.take(item), usualNames);
-					const origin = originOf(item);
-					const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, origin }, whenCleared).action === 'skip';
-					const { values, unknown, notObjects } = fieldReader.read(object, isSkipped);
-					const invented = refusesUnknown ? unknown.filter((name) => !recordFieldNames.has(name)) : [];
-					if (invented.length > 0 && fields.length > 0) throw inventedFields(invented, fields);
-					const names = Object.keys(object);
-					return {
-						values: values.map((fieldValue) => ({ ...fieldValue, origin })),
-						unsent: [...notObjects.map((name): UnsentValue => ({ reason: 'notObject', name })), ...unsentMembersOf(object, unknown, values, accepted)],
-						...(values.length === 0 && names.length > 0 && { refusal: nothingToSend(names, fields) }),
-					};
-				},
+			return (item) => {
+				const object = renamedToFields(objectOf(item), usualNames);
+				const origin = originOf(item);
+				const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, origin }, whenCleared).action === 'skip';
+				const { values, unknown: unknownNames, notObjects } = fieldReader.read(object, isSkipped);
+				const invented = refusesUnknown ? unknownNames.filter((name) => !recordFieldNames.has(name)) : [];
+				if (invented.length > 0 && fields.length > 0) throw inventedFields(invented, fields);
+				const names = Object.keys(object);
+				return {
+					values: values.map((fieldValue) => ({ ...fieldValue, origin })),
+					unsent: [...notObjects.map((name): UnsentValue => ({ reason: 'notObject', name })), ...unsentMembersOf(object, unknownNames, values, accepted)],
+					...(values.length === 0 && names.length > 0 && { refusal: nothingToSend(names, fields) }),
+				};
 			};
 		},
 	};
@@ -171,15 +219,14 @@ function originsOf(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'json'>)
 }
 
 /** The values of an object that no field takes, except those that belong to a record that was read. */
-function unsentMembersOf(object: IDataObject, names: string[], values: InputValue[], accepted: AcceptedFields): UnsentValue[] {
+function unsentMembersOf(object: IDataObject, names: string[], values: InputValue[], { fields, recordFieldNames, recordFieldWords }: AcceptedFields): UnsentValue[] {
 	// A record that was read contains values that only the service sets: ids, times, counters.
 	const isRecord = names.length > 0 && Object.keys(object).some((name) => wordsOf(name) === 'id');
-	const isFromRecord = (name: string) =>
-		accepted.recordFieldNames.has(name) || name === outcomeField || accepted.recordFieldWords?.has(wordsOf(name));
 	return names.flatMap((name): UnsentValue[] => {
-		const namesake = customNamesake(accepted, name);
+		const isReadOnly = recordFieldNames.has(name);
+		const namesake = isReadOnly ? fields.find((field) => field.name === customFieldPrefix + name) : undefined;
 		if (namesake && !values.some(({ field }) => field === namesake)) return [{ reason: 'readOnly', name: namesake.name }];
-		return isRecord && isFromRecord(name) ? [] : [{ reason: 'unknown', name }];
+		return isRecord && (isReadOnly || name === outcomeField || recordFieldWords?.has(wordsOf(name))) ? [] : unknown([name]);
 	});
 }
 
@@ -187,7 +234,9 @@ const jsonLabel = 'Fields (JSON)';
 
 function jsonObjects(n8n: IExecuteFunctions, value: unknown): (item: number) => IDataObject {
 	const evaluation = new Evaluation(n8n, [{ label: jsonLabel, value }]);
-	return (item) => jsonObject(evaluation.valuesOf(item)[0], isExpression(value));
+	// Evaluated once: an expression that changes its item would return something else the second time.
+	const objects = new Map<number, IDataObject>();
+	return (item) => getOrCreate(objects, item, () => jsonObject(evaluation.valuesOf(item)[0], isExpression(value)));
 }
 
 /**
@@ -202,42 +251,4 @@ function jsonObject(value: unknown, isEvaluated: boolean): IDataObject {
 	}
 	const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 	throw new Error(`${jsonLabel}: “${text.slice(0, 200)}” is not an object such as { "name": "value" }`);
-}
-
-/**
- * Reads an item at most once until its turn, although a look-up may need it earlier: an expression that changes its item
- * would return something else the second time.
- */
-export class OncePerItem<Value> {
-	private readonly read: (item: number) => Value;
-	/** Results that were read early, until the item's turn. */
-	private readonly early = new Map<number, () => Value>();
-
-	constructor(read: (item: number) => Value) {
-		this.read = read;
-	}
-
-	/** Reads an item, and keeps the result until it is taken. @throws the error of reading, now and when it is taken */
-	peek(item: number): Value {
-		return getOrCreate(this.early, item, () => resultOf(() => this.read(item)))();
-	}
-
-	/** Returns the result for an item, and forgets it. @throws the error of reading */
-	take(item: number): Value {
-		const early = this.early.get(item);
-		this.early.delete(item);
-		return early ? early() : this.read(item);
-	}
-}
-
-/** Reads now. @returns what returns the result, or throws the error */
-function resultOf<Value>(read: () => Value): () => Value {
-	try {
-		const value = read();
-		return () => value;
-	} catch (error) {
-		return () => {
-			throw error as Error;
-		};
-	}
 }

@@ -1,8 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { getOrCreate } from '../base/maps';
 import { exactnessProblem } from '../base/numbers';
 import { setAtPath } from '../base/ownMembers';
-import { isRecordLink } from '../api/openapi/linkFields';
+import { isLink, isRecordLink } from '../api/openapi/linkFields';
 import { isSet } from '../fields/same';
 import { refuseErrorText, uniqueValue, valueProblem } from '../fields/checks';
 import { decideValue, type EvaluatedValue, type WhenCleared, writtenValue } from '../fields/decideValue';
@@ -14,8 +15,8 @@ import { inApiNotation, type Notations } from '../fields/notations';
 import { isBlank } from '../values/blank';
 import { acceptedFields, oncePerFields } from './acceptedFields';
 import { chosenNotations } from './chosenNotations';
-import { itemReaders, OncePerItem } from './itemReaders';
-import { lookUpLinks, type LinkUse } from './linkedIds';
+import { itemReaders, type ReadItem } from './itemReaders';
+import { lookUpLinks, type LinkedIds, type LinkUse } from './linkedIds';
 import type { StoredFields } from './storedFields';
 import { onlyBlanks, UnsentValueLog } from './unsentValues';
 
@@ -46,9 +47,9 @@ export interface RowReading {
  *
  * 1. Over all items, before the first is written: the fields that each accepts (`acceptedFields`), and the names of other
  *    records in its values, which are looked up together (`lookUpLinks`). An item that may have such names is evaluated
- *    now, and its values wait for its turn (`OncePerItem`).
+ *    now, and its values wait for its turn: an expression that changes its item would return something else the second time.
  * 2. For an item in its turn: its values are evaluated, if they are not yet (`itemReaders`), and become values that the
- *    service takes (`convert`), with ids instead of names (`LinkedIds`).
+ *    service takes, with ids instead of names (`LinkedIds`).
  *
  * A linked record takes precedence over a mapped value.
  *
@@ -68,78 +69,104 @@ export async function prepareValues(
 	rows?: RowReading,
 ): Promise<BodyOf> {
 	const { n8n, api } = execution;
-	const zone = n8n.getTimezone();
 	const unsent = new UnsentValueLog(api, new Set(otherNames));
 	const readers = itemReaders(execution, stored, whenCleared, otherNames);
 	const fieldsOf = await acceptedFields(execution, stored.mode, (item) => readers.names(item), fields);
 	const readerOf = oncePerFields(fieldsOf, (accepted) => readers.readerFor(accepted));
 	const notations = chosenNotations(n8n);
-	const evaluated = new OncePerItem((item) => {
-		const read = readerOf(item).read(item);
-		for (const { field, value } of rows ? read.values : []) if (!isBlank(value)) rows?.saw(field, value);
-		return notations ? { ...read, values: read.values.map((value) => inNotation(value, notations)) } : read;
-	});
-	const mayBeNames = (item: number) =>
-		readerOf(item).mayNameRecords(item) ? evaluated.peek(item).values.filter(({ problem }) => !problem) : [];
+	const read = (item: number): ReadItem => {
+		const readItem = readerOf(item)(item);
+		for (const { field, value } of rows ? readItem.values : []) if (!isBlank(value)) rows?.saw(field, value);
+		return notations ? { ...readItem, values: readItem.values.map((value) => inNotation(value, notations)) } : readItem;
+	};
+	const plainNamesOf = oncePerFields(fieldsOf, (accepted) => new Set(accepted.fields.filter((field) => !isLink(field)).map(({ name }) => name)));
+	const early = new Map<number, ReadItem>();
+	const mayBeNames = (item: number): EvaluatedValue[] => {
+		const plainNames = plainNamesOf(item);
+		if (readers.names(item).every((name) => plainNames.has(name))) return [];
+		return getOrCreate(early, item, () => read(item)).values.filter(({ problem }) => !problem);
+	};
 	const use = rows?.use ?? execution.checking ?? 'written';
 	const linkedIds = await lookUpLinks(execution, mayBeNames, use, notations?.source);
 	const isChecked = rows ? rows.isChecked : use === 'checked';
-	const isForm = stored.mode === 'each';
-	const writesErrors = notations?.errorTexts === 'written';
+	const conversion: Conversion = {
+		whenCleared,
+		zone: n8n.getTimezone(),
+		isForm: stored.mode === 'each',
+		writesErrors: notations?.errorTexts === 'written',
+		isChecked: (field) => isChecked && !(rows?.use === 'verified' && isRecordLink(field)),
+		linkedIds,
+		unsent,
+		rows,
+	};
 
 	return (item) => {
-		for (const unsentValue of readerOf(item).neverSent) unsent.add(unsentValue);
-		const { values, unsent: unsentValues, refusal } = evaluated.take(item);
-		for (const unsentValue of unsentValues) unsent.add(unsentValue);
-		if (refusal) throw refusal;
-		const errors: FieldError[] = [];
-		const refuse = (field: Field, error: FieldError) => {
-			errors.push(error);
-			rows?.refused({ field, value: values.find((other) => other.field === field)?.value, message: error.message });
-		};
-		const converted = convert(values, { whenCleared, zone, isForm, writesErrors, unsent, refuse });
-		const body: IDataObject = {};
-		for (const value of converted) {
-			const { field } = value;
-			const sent = fieldErrorOr(() => linkedIds.replaceNames(value, converted));
-			const refusal = sent instanceof FieldError ? sent : isChecked && !(rows?.use === 'verified' && isRecordLink(field)) ? refusalOf(field, sent) : undefined;
-			if (refusal) refuse(field, refusal);
-			else setAtPath(body, field.path, isSet(field) && Array.isArray(sent) ? [...new Set(sent)] : sent);
-		}
-		const [first, ...others] = errors;
-		if (first && !rows) throw others.length === 0 ? first : new FieldErrors([first, ...others]);
-		return body;
+		const readItem = early.get(item) ?? read(item);
+		early.delete(item);
+		return bodyFrom(readItem, conversion);
 	};
 }
 
-/** Decides which of an item's evaluated values are sent, and converts these. */
-function convert(
-	values: EvaluatedValue[],
-	{ whenCleared, zone, isForm, writesErrors, unsent, refuse }: ConversionOptions,
-): ConvertedValue[] {
-	const decisions = values.flatMap((value) => {
-		const decision = value.problem ?? fieldErrorOr(() => decideValue(value, whenCleared));
-		if (!(decision instanceof FieldError)) return [{ field: value.field, ...decision }];
-		refuse(value.field, decision);
-		return [];
-	});
-	const skipped = decisions.filter((decision) => decision.action === 'skip');
-	for (const { field, reason } of skipped) if (reason === 'undefined') unsent.add({ reason: 'noValue', name: field.label });
-	const isBlankItem = decisions.length > 0 && skipped.filter(({ reason }) => reason === 'blank').length === decisions.length;
-	if (isBlankItem && !isForm) throw onlyBlanks(decisions.map(({ field }) => field.label), values[0]?.origin === 'model');
-	return decisions.flatMap((decision): ConvertedValue[] => {
-		if (decision.action === 'skip') return [];
-		const { field } = decision;
-		const converted = fieldErrorOr(() => {
-			if (decision.action === 'clear') return null;
-			const written = writtenValue(field, field.unique ? uniqueValue(field, decision.value) : decision.value, zone);
+/** How the values of all items become bodies. */
+interface Conversion {
+	whenCleared: WhenCleared;
+	zone: string;
+	/** Whether the values are rows of a form. */
+	isForm: boolean;
+	/** Whether texts such as `#N/A` are values. */
+	writesErrors: boolean;
+	/** Whether values of a field are checked against the description. */
+	isChecked(field: Field): boolean;
+	linkedIds: LinkedIds;
+	unsent: UnsentValueLog;
+	rows: RowReading | undefined;
+}
+
+/** @throws as `prepareValues` */
+function bodyFrom({ values, unsent: unsentValues, refusal }: ReadItem, { whenCleared, zone, isForm, writesErrors, isChecked, linkedIds, unsent, rows }: Conversion): IDataObject {
+	for (const unsentValue of unsentValues) unsent.add(unsentValue);
+	if (refusal) throw refusal;
+	const errors: FieldError[] = [];
+	/** A FieldError refuses the value alone. */
+	const orRefuse = (field: Field, convert: () => void): void => {
+		const error = fieldErrorOr(convert);
+		if (!(error instanceof FieldError)) return;
+		errors.push(error);
+		rows?.refused({ field, value: values.find((other) => other.field === field)?.value, message: error.message });
+	};
+	const converted: ConvertedValue[] = [];
+	const blanks: string[] = [];
+	let decided = 0;
+	for (const value of values) {
+		const { field, problem } = value;
+		orRefuse(field, () => {
+			if (problem) throw problem;
+			const decision = decideValue(value, whenCleared);
+			decided += 1;
+			if (decision.action === 'skip') {
+				if (decision.reason === 'undefined') unsent.add({ reason: 'noValue', name: field.label });
+				if (decision.reason === 'blank') blanks.push(field.label);
+				return;
+			}
+			const written = decision.action === 'clear' ? null : writtenValue(field, field.unique ? uniqueValue(field, decision.value) : decision.value, zone);
 			if (!writesErrors) refuseErrorText(field, written);
-			return written;
+			converted.push({ field, converted: written });
 		});
-		if (!(converted instanceof FieldError)) return [{ field, converted }];
-		refuse(field, converted);
-		return [];
-	});
+	}
+	if (!isForm && decided > 0 && blanks.length === decided) throw onlyBlanks(blanks, values[0]?.origin === 'model');
+	const body: IDataObject = {};
+	for (const value of converted) {
+		const { field } = value;
+		orRefuse(field, () => {
+			const sent = linkedIds.replaceNames(value, converted);
+			const problem = isChecked(field) ? valueProblem(field, sent) : undefined;
+			if (problem !== undefined) throw new FieldError(field, problem);
+			setAtPath(body, field.path, isSet(field) && Array.isArray(sent) ? [...new Set(sent)] : sent);
+		});
+	}
+	const [first, ...others] = errors;
+	if (first && !rows) throw others.length === 0 ? first : new FieldErrors([first, ...others]);
+	return body;
 }
 
 /** A value in the notation of the API; one that cannot be read keeps its own. */
@@ -157,23 +184,4 @@ function idInSource({ field, value }: EvaluatedValue, source = ''): string {
 	if (problem !== undefined) throw new FieldError(field, problem);
 	const id = String(uniqueValue(field, String(value)));
 	return id.startsWith(`${source}:`) ? id : sourceId(source, id);
-}
-
-interface ConversionOptions {
-	whenCleared: WhenCleared;
-	zone: string;
-	/** Whether the values are rows of a form. */
-	isForm: boolean;
-	/** Whether texts such as `#N/A` are values. */
-	writesErrors: boolean;
-	unsent: UnsentValueLog;
-	refuse: Refuse;
-}
-
-/** Takes the error of a value that cannot be sent. */
-type Refuse = (field: Field, error: FieldError) => void;
-
-function refusalOf(field: Field, value: unknown): FieldError | undefined {
-	const problem = valueProblem(field, value);
-	return problem === undefined ? undefined : new FieldError(field, problem);
 }

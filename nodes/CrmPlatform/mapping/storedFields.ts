@@ -1,4 +1,4 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
 import { isBlank } from '../values/blank';
 import { readOption } from '../values/readers';
@@ -18,10 +18,9 @@ export type StoredFields = {
 	| { mode: 'json'; json: unknown }
 );
 
-/** A record picked under *Linked Records*, and the link that gets its ID, both as stored. */
+/** A record picked under *Linked Records*, and the name of the link that gets its ID. */
 export interface StoredLinkedRecord {
-	/** The name of the link, or an expression. */
-	linkName: unknown;
+	linkName: string;
 	/** Id of the record or, if it may be named, its name; or an expression. */
 	record: unknown;
 	mayBeName: boolean;
@@ -50,13 +49,15 @@ export function storedFields(n8n: IExecuteFunctions, parameter: string): StoredF
 	return { linked, mode, rows: Object.entries(value ?? {}).filter(([, fieldValue]) => !isBlank(fieldValue)) };
 }
 
-/** Reads the records that the user picked beside `parameter`. */
+/** Reads the records that the user picked beside `parameter`. @throws Error in the user's words if a record has no field */
 function linkedRecordsIn(n8n: IExecuteFunctions, parameter: string): StoredLinkedRecord[] {
 	const rows = storedParameter(n8n, `${parameter}Linked.records`, []) as Array<{ field?: unknown; record?: unknown }>;
 	return rows.flatMap(({ field: linkName = '', record: locator }) => {
 		const record = locatorValue(locator);
 		if (isBlank(record)) return [];
-		return [{ linkName, record, mayBeName: isByName(locator) }];
+		if (isBlank(linkName)) throw new Error('Linked Records: choose a field for the selected record.');
+		if (isExpression(linkName)) throw new Error('Linked Records: the field cannot be an expression. Choose it from the list, or map the values instead.');
+		return [{ linkName: String(linkName), record, mayBeName: isByName(locator) }];
 	});
 }
 

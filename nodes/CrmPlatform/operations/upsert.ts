@@ -1,11 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { outcomeField } from '../api/record';
+import { getOrCreate } from '../base/maps';
 import { customKeyOf, fieldNamed } from '../fields/field';
 import { matchKey } from '../fields/keys';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import { collectionPath } from '../mapping/locator';
-import { OncePerItem } from '../mapping/itemReaders';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Operation, Write } from '../model';
@@ -43,9 +43,9 @@ export const upsert: Operation = {
 		const name = column.mayDiffer ? '' : (column.of(0) ?? '');
 		const isName = nameFieldsToMatchOn.includes(name) && !matching?.values.includes(name) && fields.some((field) => field.name === name);
 		if (isName) {
-			const evaluated = new OncePerItem((item) => requireAnyValue(bodyOf(item)));
+			const bodies = new Map<number, IDataObject>();
 			const resultFrom = await simplifyWritten(execution);
-			return await upsertByName(execution, { field: name, fields, bodyOf: (item) => evaluated.peek(item), resultFrom });
+			return await upsertByName(execution, { field: name, fields, bodyOf: (item) => getOrCreate(bodies, item, () => requireAnyValue(bodyOf(item))), resultFrom });
 		}
 		const matchFor = fieldToMatchOn(execution, column, matching);
 		const noteRepeated = repeatedMatches(execution.api.notices);
