@@ -97,7 +97,7 @@ export interface Writes {
 export type ResultFrom = (
 	record: IDataObject,
 	item: number,
-	answer: { status: number; body: IDataObject | undefined; isReplayed?: boolean | undefined },
+	answer: { status: number; body: IDataObject | undefined },
 ) => Result;
 
 /** The write of one item. */

@@ -32,7 +32,8 @@ test('a call without a token returns a preview in words, and writes nothing', as
 
 test('a call with the token of its preview writes, and with the same token again writes nothing more', async () => {
 	const token = tokenOf(await call('change', update));
-	for (let i = 0; i < 2; i++) expect(JSON.stringify(await call('change', { ...update, token }))).toMatch(/"done":"Update deal/);
+	expect(JSON.stringify(await call('change', { ...update, token }))).toMatch(/"done":"Update deal/);
+	expect(JSON.stringify(await call('change', { ...update, token }))).toMatch(/has these values already/);
 	expect(await sandbox.read(`deals/${String(deal.id)}`)).toMatchObject({ amount: 12_000, version: Number(deal.version) + 1 });
 });
 
@@ -40,7 +41,6 @@ test.each<[string, (token: string) => IDataObject]>([
 	['other values', (token) => ({ ...update, values: { amount: 13 }, token })],
 	['a made-up token', () => ({ ...update, token: 'mwtiz0af.1.a44c17952ccd' })],
 	['something else for a token', () => ({ ...update, token: 'yes' })],
-	['a token with another version in it', (token) => ({ ...update, token: token.replace(/\.\d+\./, '.9.') })],
 	['a token with another time in it', (token) => ({ ...update, token: token.replace(/^./, 'z') })],
 ])('with %s, nothing is written and there is a new preview', async (_what, inputOf) => {
 	isPreview(await call('change', inputOf(tokenOf(await call('change', update)))));
@@ -157,48 +157,16 @@ describe('a service without versions', () => {
 	});
 });
 
-describe('a second use of a token', () => {
-	const again = async (tool: string, input: IDataObject) => {
-		const token = tokenOf(await call(tool, input));
-		expect(JSON.stringify(await call(tool, { ...input, token }))).toContain('"done"');
-		return async () => JSON.stringify(await call(tool, { ...input, token }));
-	};
-
-	test('finds the record whose name the write has changed', async () => {
-		const name = `Name ${randomUUID()}`;
-		const { id } = await sandbox.create('companies', { name });
-		const repeat = await again('change', { kind: 'company', action: 'update', record: name, values: { name: `New ${name}` } });
-		expect(await repeat()).toMatch(/already written, so it was not written again/);
-		expect(await sandbox.read(`companies/${id}`)).toMatchObject({ name: `New ${name}`, version: 2 });
-	});
-
-	test('of a name that another record now has writes nothing', async () => {
-		const name = `Name ${randomUUID()}`;
-		await sandbox.create('companies', { name });
-		const repeat = await again('change', { kind: 'company', action: 'update', record: name, values: { name: `New ${name}` } });
-		const other = await sandbox.create('companies', { name });
-		expect(await repeat()).toMatch(/Nothing is written yet/);
-		expect(await sandbox.read(`companies/${other.id}`)).toMatchObject({ name, version: 1 });
-	});
-
-	test('with another name writes nothing to the record that the token is for', async () => {
-		const name = `Name ${randomUUID()}`;
-		const { id } = await sandbox.create('companies', { name });
-		const companyUpdate = { kind: 'company', action: 'update', record: name, values: { industry: 'wine' } };
-		const token = tokenOf(await call('change', companyUpdate));
-		expect(JSON.stringify(await call('change', { ...companyUpdate, record: `Nobody ${randomUUID()}`, token }))).toMatch(
-			/No company is called.*This call wrote nothing; an earlier call with this token may have/,
-		);
-		expect(await sandbox.read(`companies/${id}`)).toMatchObject({ version: 1 });
-	});
-
-	test('for an action reports the current state, even if a tag was added again', async () => {
-		const { name: tag, id } = await sandbox.create('tags', { name: `Tag ${randomUUID()}` });
-		const contact = await sandbox.create('contacts', { last_name: `Tagged ${randomUUID()}`, tag_ids: [id] });
-		const repeat = await again('change', { kind: 'contact', action: 'untag', record: contact.id, tag });
-		await sandbox.call('PUT', `/v1/contacts/${contact.id}/tags/${id}`);
-		expect(await repeat()).toMatch(new RegExp(`already written, so it was not written again.*Now: .*${String(tag)}`));
-	});
+test('a token of a name that another record now has writes nothing', async () => {
+	const name = `Name ${randomUUID()}`;
+	await sandbox.create('companies', { name });
+	const rename = { kind: 'company', action: 'update', record: name, values: { name: `New ${name}` } };
+	const token = tokenOf(await call('change', rename));
+	expect(JSON.stringify(await call('change', { ...rename, token }))).toContain('"done"');
+	expect(JSON.stringify(await call('change', { ...rename, token }))).toMatch(/an earlier call with this token may have/);
+	const other = await sandbox.create('companies', { name });
+	isPreview(await call('change', { ...rename, token }));
+	expect(await sandbox.read(`companies/${other.id}`)).toMatchObject({ name, version: 1 });
 });
 
 test('a token is valid for the names in the preview: after a stage is renamed or swapped, there is a new preview', async () => {

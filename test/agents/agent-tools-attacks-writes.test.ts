@@ -39,20 +39,6 @@ describe('a token', () => {
 		expect(await previewText({ ...deletion, token })).toMatch(/changed since the preview/);
 		expect(await status(`/v1/contacts/${first!.id}`)).toBe(200);
 	});
-
-	test('for a completed deletion gets a message saying so when it is used again', async () => {
-		const [firstContact, secondContact] = await contacts(2);
-		const deletion = { kind: 'contact', action: 'delete', records: [firstContact!.id, secondContact!.id], count: 2 };
-		const token = tokenOf(await callWithPreview('change', deletion));
-		await sandbox.call('DELETE', `/v1/contacts/${firstContact!.id}`);
-		const answer = await previewText({ ...deletion, token });
-		expect(answer).toMatch(
-			new RegExp(`${firstContact!.id}.*has already been deleted.*"done":"Delete contact “${String(secondContact!.last_name)}`),
-		);
-		expect(await status(`/v1/contacts/${secondContact!.id}`)).toBe(404);
-		expect(await previewText({ ...deletion, token })).not.toMatch(/error|Nothing was written/);
-		expect(await previewText({ ...deletion, token: 'mwtiz0af.1-1.a44c17952ccd' })).toMatch(/no contact with the id/);
-	});
 });
 
 describe('a preview shows', () => {
@@ -62,10 +48,10 @@ describe('a preview shows', () => {
 		expect(preview).toBe(String.raw`Create deal: Title: “X\” → \“Y\”; Amount: 5 → 6”; Amount: 7`);
 	});
 
-	test('what an action does, and the values that it may change', async () => {
+	test('what an action does, and the values that it sets', async () => {
 		const deal = await sandbox.create('deals', { title: 'Bridge' });
 		const [{ preview } = {}] = await callWithPreview('act', { kind: 'deal', action: 'win', record: deal.id });
-		expect(preview).toBe(`Win deal “Bridge” (${deal.id}): Close a deal as won (now Status: “open”; Stage: “Qualified”)`);
+		expect(preview).toBe(`Win deal “Bridge” (${deal.id}): Close a deal as won; Status: “open” → “won”`);
 	});
 
 	test('a difference behind many equal characters', async () => {
@@ -101,11 +87,11 @@ describe('a preview shows', () => {
 		const [contact] = await contacts(1);
 		const tagging = { kind: 'contact', action: 'tag', record: contact!.id, tag: tag.name };
 		const preview = await callWithPreview('change', tagging);
-		expect(preview[0]!.preview).toContain(`Tag: “${String(tag.name)}” (${tag.id})`);
+		expect(preview[0]!.preview).toContain(`Tags: (empty) → ["${String(tag.name)}"]`);
 		expect(await previewText({ ...tagging, token: tokenOf(preview) })).toContain(String(tag.name));
 		expect((await sandbox.read(`contacts/${contact!.id}`)).tag_ids).toEqual([tag.id]);
 		const wrong = await callWithPreview('change', { ...tagging, tag: 'Tagged Nope' });
-		expect(text(wrong)).toMatch(/No tag is called Tagged Nope\. Similar: .*Tagged/);
+		expect(text(wrong)).toMatch(/“Tagged Nope” does not match any record of tags.*There are .*Tagged/);
 		expect(wrong[0]).not.toHaveProperty('token');
 	});
 
@@ -219,24 +205,11 @@ describe('the message about a failed write', () => {
 describe('a write for which the CRM repeats its earlier response', () => {
 	const callReplayable = callerOfNewNodes(sandbox, { writes: allWrites, options: { maxWait: 1 }, previewBeforeWriting: true });
 
-	test('is not reported as a new change if somebody has changed the record since', async () => {
-		const deal = await sandbox.create('deals', { title: `Replayed ${randomUUID()}`, amount: 10 });
-		const update = { kind: 'deal', action: 'update', record: deal.id, values: { amount: 77 } };
-		const token = tokenOf(await callReplayable('change', update));
-		expect(text(await callReplayable('change', { ...update, token }))).toMatch(/Amount: 10 → 77/);
-		await sandbox.call('PATCH', `/v1/deals/${deal.id}`, { amount: 1 });
-		const answer = text(await callReplayable('change', { ...update, token }));
-		expect(answer).toMatch(/already written, so it was not written again.*Now: Amount: 1"/);
-		expect(answer).not.toMatch(/→ 77/);
-		expect(await sandbox.read(`deals/${deal.id}`)).toMatchObject({ amount: 1 });
-	});
-
-	test('reports that a new record has been deleted since', async () => {
+	test('is not reported as a new write: somebody may have changed the record since', async () => {
 		const create = { kind: 'task', action: 'create', values: { title: `Replayed ${randomUUID()}` } };
 		const token = tokenOf(await callReplayable('change', create));
-		const [first] = await callReplayable('change', { ...create, token });
-		await sandbox.call('DELETE', `/v1/tasks/${String(first!.id)}`);
-		expect(text(await callReplayable('change', { ...create, token }))).toMatch(/already written, so it was not written again.*deleted/);
+		expect(text(await callReplayable('change', { ...create, token }))).toMatch(/"done":"Create task: Title/);
+		expect(text(await callReplayable('change', { ...create, token }))).toMatch(/already written, so it was not written again/);
 	});
 
 	test('a value for a field and a value for the custom field of the same name are two values', async () => {

@@ -1,21 +1,21 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
-import { isAnsweredWith } from '../api/record';
-import { outdatedVersion } from '../api/http/statuses';
+import { findRecord, isAnsweredWith } from '../api/record';
 import { errorOf } from '../base/errorOf';
+import { jsonText } from '../base/numbers';
 import { missingValue } from '../changes/preview';
-import { writeRecords } from '../writing/batches';
 import type { Execution } from '../model';
 import { unsentReports } from '../mapping/unsentValues';
 import { requireWrite } from '../writing/requireWrite';
 import { nodeFailure } from '../failure';
 import { nameExisting } from '../writing/existingRecord';
-import { checkedToken, isServiceVersion, isUnchanged, tokenFor } from './previewToken';
+import { versionOf } from '../writing/replace';
+import { writeOne, type Written } from '../writing/writeOne';
 import { inSentences } from '../toolCalls/toolAnswer';
 import type { ToolAnswer } from './readingTools';
 import { executionFor, writeIdentity, type PlannedWrite, type RequestedWrite, type ToolRun } from './toolRun';
 import { actionNames } from './toolSettings';
-import { writtenBody, changesNothing, readableValuesOf, describeRepeatedWrite, describePlannedWrite } from './toolPreview';
+import { changesNothing, describePlannedWrite, nameOfWrite, writtenBody } from './toolPreview';
 
 /**
  * Prepares all writes before it sends the first one, so that a value that is refused here leaves nothing
@@ -24,75 +24,111 @@ import { writtenBody, changesNothing, readableValuesOf, describeRepeatedWrite, d
  * @throws Error in the model's words; nothing was written unless the error says so
  */
 export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], token: string | undefined): Promise<ToolAnswer> {
-	const now = Date.now();
-	const plannedWrites: PlannedWrite[] = [];
-	for (const write of requestedWrites) plannedWrites.push(await planWrite(run, write));
+	const writes: PlannedWrite[] = [];
+	for (const write of requestedWrites) writes.push(await planWrite(run, write));
+	const describing = async (isComplete: boolean) => await Promise.all(writes.map(async (write) => await describePlannedWrite(run, write, isComplete)));
+	const descriptions = await describing(false);
 	const { asksFirst, maxLength } = run.settings;
-	const descriptionsOf = async (isComplete: boolean) =>
-		await Promise.all(plannedWrites.map(async (write) => await describePlannedWrite(run, write, isComplete)));
-	const preview = async (reason = ''): Promise<ToolAnswer> => {
-		const data = [{ preview: (await descriptionsOf(true)).join('. '), token: await tokenFor(run, plannedWrites, now) }];
-		const note = `${reason}${reason && ' '}Nothing is written yet. Show the preview; once the user agrees, call again with the same arguments and this token.`;
-		if (JSON.stringify([...data, { note }]).length > maxLength) {
-			throw new Error(`${tooLong(maxLength)} It begins: ${data[0]!.preview.slice(0, 100)}…`);
-		}
-		return { data, notes: [note] };
-	};
-	const descriptions = await descriptionsOf(false);
-	if (!asksFirst) return await send(run, plannedWrites, descriptions);
-	const previewUnlessUnchanged = async (reason?: string) => {
-		const areUnchanged = await Promise.all(plannedWrites.map(async (write) => await changesNothing(run, write)));
-		return areUnchanged.every(Boolean) ? unchanged(descriptions) : await preview(reason);
-	};
-	if (token === undefined) return await previewUnlessUnchanged();
-	const checked = await checkedToken(run, plannedWrites, token, now);
-	const missing = plannedWrites.find(({ target }) => target?.notFound)?.target?.notFound;
-	if (typeof checked === 'string') {
-		if (missing) throw missing;
-		return await previewUnlessUnchanged(checked);
-	}
-	// If the changed record were found only on sending, the writes before it would have been carried out.
-	if (plannedWrites.length > 1 && plannedWrites.some((write, i) => !write.target?.notFound && !isUnchanged(write, checked.versions[i]))) {
-		if (missing) throw new Error(`Another of the records has changed since the preview. ${missing.message}`);
-		return await preview(changed);
-	}
-	// The idempotency key contains only the token, so the service carries out a write once, whichever call sends it.
-	const approved: ToolRun = { ...run, identity: { execution: '', node: 'approved', run: checked.text } };
-	const results = send(approved, plannedWrites, descriptions, checked.versions);
-	return await results.catch(async (error: Error) => {
-		if (!(error instanceof ChangedSince || isAnsweredWith(error, outdatedVersion))) throw error;
-		return await previewUnlessUnchanged(changed);
-	});
-}
+	if (!asksFirst) return await send(run, writes, descriptions);
 
-const changed = 'A record has changed since the preview: someone else changed it, or this write was already made with the same token.';
+	const now = Date.now();
+	const preview = (await describing(true)).join('. ');
+	// A model may end a sentence with the token.
+	const text = token?.replace(/\.$/, '');
+	const refusal = text === undefined ? '' : await refusalOfToken(run, writes, preview, text, now);
+	// The idempotency key contains only the token, so the service carries out a write once, whichever call sends it.
+	if (text !== undefined && refusal === undefined) return await send({ ...run, identity: { execution: '', node: 'approved', run: text } }, writes, descriptions);
+
+	const areUnchanged = await Promise.all(writes.map(async (write) => await changesNothing(run, write)));
+	if (areUnchanged.every(Boolean)) return { data: [{ done: 'nothing' }], notes: [`The record has these values already: ${descriptions.join('. ')}`] };
+	const data = [{ preview, token: await tokenFor(run, writes, preview, now.toString(36)) }];
+	const note = `${refusal ? `${refusal} ` : ''}Nothing is written yet. Show the preview; once the user agrees, call again with the same arguments and this token.`;
+	if (JSON.stringify([...data, { note }]).length > maxLength) throw new Error(`${tooLong(maxLength)} It begins: ${preview.slice(0, 100)}…`);
+	return { data, notes: [note] };
+}
 
 const tooLong = (maxLength: number): string =>
 	`The preview is longer than the ${maxLength} characters of an answer, and what is not shown cannot be approved. Send fewer records or shorter values at a time; the workflow’s author can raise Maximum Answer Length.`;
 
-class ChangedSince extends Error {}
+/** Services keep idempotency keys for a day: a token that lived longer could write twice. */
+const lifetime = 20 * 60 * 60 * 1000;
+
+/**
+ * A token for these writes. It is not stored, so any process can check it: it consists of the time, the caller, and a signature
+ * over both, the writes, their preview, and the state of the records.
+ */
+async function tokenFor(run: ToolRun, writes: PlannedWrite[], preview: string, madeAt: string): Promise<string> {
+	const { n8n, api } = run;
+	const signedWrites = writes.map(({ recordType, operation, target, write, writes: { description } }) => [
+		recordType.name,
+		operation.option.value,
+		description.method,
+		write.path,
+		write.query ?? null,
+		write.body ?? null,
+		// A service without versions has its whole record compared.
+		target ? (versionOf(target.record) ?? target.record) : null,
+	]);
+	const origin = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.view];
+	const parts = [madeAt, await callerOf(run)];
+	return [...parts, api.sign(jsonText([origin, parts, preview, signedWrites]))].join('.');
+}
+
+/**
+ * Why a token is not one for exactly these writes; undefined if it is.
+ *
+ * @throws Error for a token of another key or user: services keep idempotency keys for each caller
+ */
+async function refusalOfToken(run: ToolRun, writes: PlannedWrite[], preview: string, token: string, now: number): Promise<string | undefined> {
+	const parts = token.split('.');
+	const [madeAt = '', caller] = parts;
+	const createdAt = parseInt(madeAt, 36);
+	if (parts.length !== 3 || Number.isNaN(createdAt)) return 'This is not a preview token.';
+	if (now - createdAt > lifetime) return 'The preview is too old.';
+	if (caller !== await callerOf(run)) throw new Error(anotherCaller);
+	return token === await tokenFor(run, writes, preview, madeAt) ? undefined : otherPreview;
+}
+
+const anotherCaller =
+	'The credential has another API key or user than at the time of the preview, so the write may have been made already. Look at the records first; if it was not made, call again without the token.';
+
+const otherPreview =
+	'This token belongs to another preview: the values differ, or a record has changed since the preview, by someone else or by this write, which was already made with the same token.';
+
+/**
+ * Names whoever signs in: the credential's key, and for OAuth2 its user. If the service does not say who that is, another
+ * access token counts as another caller.
+ *
+ * @throws NodeApiError
+ */
+async function callerOf({ n8n, api }: ToolRun): Promise<string> {
+	const isUser = n8n.getNode().parameters.authentication === 'oAuth2';
+	const reading = async () => await findRecord(api, '/v1/users/me');
+	const user = isUser
+		? await reading().catch((error: unknown) => {
+			if (isAnsweredWith(error, 403)) return undefined;
+			throw error;
+		})
+		: undefined;
+	return api.sign(JSON.stringify(['caller', api.view, user?.id ?? (isUser ? api.secretDigest : '')])).slice(0, 8);
+}
 
 /** Thrown when some of the writes were carried out before one failed. */
 export class PartlyDone extends Error {}
 
 function partlyDone(failed: Error, descriptions: string[], failedAt: number): string {
-	const isChanged = failed instanceof ChangedSince || isAnsweredWith(failed, outdatedVersion);
-	const why = isChanged ? 'the record has changed since the preview.' : failed.message;
 	const left = descriptions.length - failedAt - 1;
 	return [
 		...(failedAt > 0 ? [`Done: ${descriptions.slice(0, failedAt).join('. ')}.`] : []),
 		mayBeDone(failed)
-			? `May have been done; check first: ${descriptions[failedAt]}. The response was: ${inSentences(why)}`
-			: `Not done: ${descriptions[failedAt]}, since ${inSentences(why)}`,
+			? `May have been done; check first: ${descriptions[failedAt]}. The response was: ${inSentences(failed.message)}`
+			: `Not done: ${descriptions[failedAt]}, since ${inSentences(failed.message)}`,
 		...(left > 0 ? [left === 1 ? 'One more was not tried.' : `${left} more were not tried.`] : []),
 	].join(' ');
 }
 
 /** Whether a write that failed may have been carried out. */
 const mayBeDone = (error: Error): boolean => error instanceof NodeApiError && error.context.mayBeDone === true;
-
-const unchanged = (descriptions: string[]): ToolAnswer =>
-	({ data: [{ done: 'nothing' }], notes: [`The record has these values already: ${descriptions.join('. ')}`] });
 
 async function planWrite(run: ToolRun, requested: RequestedWrite): Promise<PlannedWrite> {
 	const execution = executionFor(run, requested);
@@ -101,10 +137,9 @@ async function planWrite(run: ToolRun, requested: RequestedWrite): Promise<Plann
 	if (unsentReports(run.api).length > 0) throw new Error(await describeUnsentValues(run, requested, execution));
 	if (failed) throw failed;
 	const { writes, write } = await planning;
-	const body = writtenBody(write);
-	const missing = requested.operation.option.value === 'create' ? missingValue(writes.description.fields, body) : undefined;
+	const missing = requested.operation.option.value === 'create' ? missingValue(writes.description.fields, writtenBody(write)) : undefined;
 	if (missing !== undefined) throw new Error(missing);
-	return { ...requested, execution, writes, write, readableValues: await readableValuesOf(run, requested.recordType, body) };
+	return { ...requested, execution, writes, write };
 }
 
 async function plan(execution: Execution): Promise<Pick<PlannedWrite, 'write' | 'writes'>> {
@@ -124,56 +159,34 @@ async function describeUnsentValues({ settings }: ToolRun, { recordType, operati
 	return `${explanations.join(' ')} ${name} takes ${fieldNames.slice(0, 60).join(', ')}.${instead}`;
 }
 
-async function send(run: ToolRun, writes: PlannedWrite[], descriptions: string[], versions?: string[]): Promise<ToolAnswer> {
+async function send(run: ToolRun, writes: PlannedWrite[], descriptions: string[]): Promise<ToolAnswer> {
 	const done: IDataObject[] = [];
 	for (const [i, write] of writes.entries()) {
-		if (write.target?.notFound) {
-			done.push({ done: `${descriptions[i]!} has already been deleted` });
-			continue;
-		}
-		const sending = sendOne(run, write, i, versions?.[i]);
+		const sending = sendOne(run, write, i);
 		const failed = await errorOf(sending);
 		if (failed) {
 			const isPartlyDone = done.length > 0 || (writes.length > 1 && mayBeDone(failed));
 			throw isPartlyDone ? new PartlyDone(partlyDone(failed, descriptions, i)) : failed;
 		}
-		const { record, isRepeated } = await sending;
-		const { id, name, title, subject } = record;
+		const { record: { id, name, title, subject }, isReplayed } = await sending;
 		const names = Object.entries({ name, title, subject }).filter(([, value]) => typeof value === 'string' && value !== '');
-		const nameFields = Object.fromEntries(names);
-		const outcomeText = isRepeated ? await describeRepeatedWrite(run, write, String(write.target?.id ?? id)) : descriptions[i]!;
 		done.push({
-			done: outcomeText,
+			// The record may have changed since.
+			done: isReplayed ? `${nameOfWrite(write)}: already written, so it was not written again. Read the record for its current values.` : descriptions[i]!,
 			...(typeof id === 'string' || typeof id === 'number' ? { id } : {}),
-			...(write.target || isRepeated ? {} : nameFields),
+			...(write.target || isReplayed ? {} : Object.fromEntries(names)),
 		});
 	}
 	return { data: done, notes: [] };
 }
 
-async function sendOne(
-	run: ToolRun,
-	planned: PlannedWrite,
-	place: number,
-	version: string | undefined,
-): Promise<{ record: IDataObject; isRepeated: boolean }> {
-	const { target, write, writes: { description, resultFrom } } = planned;
-	const isConditional = version !== undefined && target !== undefined;
-	const byService = isConditional && description.takesIfMatch === true && isServiceVersion(planned, version);
-	if (isConditional && !byService && !isUnchanged(planned, version)) throw new ChangedSince();
-	const execution: Execution = { ...planned.execution, identity: writeIdentity(run, place) };
-	const conditional = byService ? { ...write, version } : write;
-	let isRepeated = false;
-	const sending = writeRecords(execution, {
-		description,
-		of: () => conditional,
-		resultFrom(record, item, answer) {
-			isRepeated = answer.isReplayed === true && planned.operation.option.value !== 'delete';
-			return resultFrom(record, item, answer);
-		},
-	});
+async function sendOne(run: ToolRun, { execution, target, write, writes }: PlannedWrite, place: number): Promise<Written> {
+	const description = write.description ?? writes.description;
+	// Nobody has approved the change of a version that somebody writes between the comparison and the write.
+	const version = run.settings.asksFirst ? versionOf(target?.record) : undefined;
+	const identified = { ...execution, identity: writeIdentity(run, place) };
 	run.onWrite();
-	const [result] = await sending.read([0]).send(() => true);
-	if (result instanceof Error) throw await nameExisting(execution)(nodeFailure(run.n8n, result, 0), 0);
-	return { record: (result ?? {}) as IDataObject, isRepeated };
+	return await writeOne(identified, description, { ...write, ...(version !== undefined && { version }) }, [0]).catch(async (error: Error) => {
+		throw await nameExisting(identified)(nodeFailure(run.n8n, error, 0), 0);
+	});
 }

@@ -1,7 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { findRecord } from '../api/record';
-import { path } from '../api/http/path';
 import { parseJson } from '../base/json';
 import { jsonText } from '../base/numbers';
 import { isBlank } from '../values/blank';
@@ -10,10 +8,10 @@ import { customKeyOf, labelFor, type Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import { comparison, type Change } from '../changes/merge';
 import type { Write } from '../model';
-import { isPlainObject, memberAtPath, setAtPath } from '../base/ownMembers';
+import { isPlainObject, memberAtPath } from '../base/ownMembers';
 import { quoted } from '../toolCalls/toolAnswer';
 import { fieldsOfRecordType, forReading } from './toolFields';
-import { toolCollection, type PlannedWrite, type ToolRun } from './toolRun';
+import type { PlannedWrite, ToolRun } from './toolRun';
 import type { RecordType } from './toolSettings';
 
 /** Maximum characters of a text that no person has to approve. */
@@ -33,27 +31,18 @@ export async function describePlannedWrite(
 	write: PlannedWrite,
 	isComplete: boolean,
 ): Promise<string> {
-	const { recordType, operation, target, detail } = write;
-	const values = writtenBody(write.write);
-	const changes = await describeChanges(run, recordType, values, target?.record, isComplete ? Infinity : maxShown);
-	// A person has to see the contents of whatever leaves the CRM.
-	const content = isComplete && target && operation.action?.leavesTheCrm ? await describeRecordContent(run, recordType, target.record) : '';
+	const { recordType, operation, target } = write;
+	const changes = await describeChanges(run, recordType, wantedValues(write), target?.record, isComplete ? Infinity : maxShown);
+	const isAction = isComplete && operation.action && target;
 	// Only an update's values say all that it changes.
-	const effect = isComplete && operation.action && target && !isUpdate(write) ? await describeEffect(run, write, target.record) : '';
-	const details = [detail, effect, changes, content].filter(Boolean).join('; ');
-	return inOneLine(details === '' ? summaryOf(write) : `${summaryOf(write)}: ${details}`);
+	const effect = isAction && !isUpdate(write) ? String(operation.option.description) : '';
+	// A person has to see the contents of whatever leaves the CRM.
+	const content = isAction && operation.action?.leavesTheCrm ? await describeRecordContent(run, recordType, target.record) : '';
+	const details = [effect, changes, content].filter(Boolean).join('; ');
+	return inOneLine(details === '' ? nameOfWrite(write) : `${nameOfWrite(write)}: ${details}`);
 }
 
-/** Describes what an action does beyond the values that it takes, and the fields that it may change. */
-async function describeEffect(run: ToolRun, { recordType, operation }: PlannedWrite, record: IDataObject): Promise<string> {
-	const now = await readableValuesOf(run, recordType, valuesSetByActions(record));
-	return `${String(operation.option.description)}${now && ` (now ${now})`}`;
-}
-
-const valuesSetByActions = (record: IDataObject): IDataObject =>
-	Object.fromEntries(['status', 'stage_id', 'assignee_id', 'tag_ids'].filter((name) => !isBlank(record[name])).map((name) => [name, record[name]]));
-
-const summaryOf = ({ operation, recordType, target }: PlannedWrite): string =>
+export const nameOfWrite = ({ operation, recordType, target }: PlannedWrite): string =>
 	`${operation.option.name} ${recordType.name}${target ? ` ${target.title}` : ''}`;
 
 /** Shows what a text could hide from the person who approves it, or imitate: line breaks, and characters that nobody sees. */
@@ -62,33 +51,18 @@ const inOneLine = (text: string): string =>
 		.replace(/(?:\s*[\r\n\u2028\u2029]\s*)+/g, ' ⏎ ')
 		.replace(/(?![\t\u200c\u200d])[\p{Cc}\p{Cf}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 
-/** Describes what is written, regardless of the record's current values. */
-export const readableValuesOf = async (run: ToolRun, recordType: RecordType, body: IDataObject): Promise<string> =>
-	await describeChanges(run, recordType, body, undefined, Infinity);
-
 /** Describes all that people have entered in a record. */
 async function describeRecordContent(run: ToolRun, recordType: RecordType, record: IDataObject): Promise<string> {
 	const names = (await fieldsOfRecordType(run, recordType)).map(({ path: [name = ''] }) => name);
 	const content: IDataObject = Object.fromEntries(Object.entries(record).filter(([name, value]) => names.includes(name) && !isBlank(value)));
-	return await readableValuesOf(run, recordType, content);
-}
-
-/** Describes a write that the service had already carried out: the record may have changed since. */
-export async function describeRepeatedWrite(run: ToolRun, write: PlannedWrite, id: string): Promise<string> {
-	const summary = `${summaryOf(write)}: already written, so it was not written again.`;
-	const now = await findRecord(run.api, toolCollection(write.recordType) + path`/${id}`).catch(() => null);
-	if (now === undefined) return `${summary} The record has been deleted since.`;
-	if (now === null) return summary;
-	const body: IDataObject = {};
-	for (const { field } of changesOf([], writtenBody(write.write))) setAtPath(body, field.split('.'), memberAtPath(now, field.split('.')) ?? null);
-	// An action has no values, so the fields that it may have changed are shown.
-	const values = Object.keys(body).length > 0 ? body : valuesSetByActions(now);
-	const text = await describeChanges(run, write.recordType, values, undefined, maxShown);
-	return text === '' ? summary : inOneLine(`${summary} Now: ${text}`);
+	return await describeChanges(run, recordType, content, undefined, Infinity);
 }
 
 /** The values of a write; a number that JavaScript would change is a text, as in a record that was read. */
 export const writtenBody = ({ body = {} }: Write): IDataObject => parseJson(jsonText(body)) as IDataObject;
+
+/** The values that the record has afterwards, as far as they are known. */
+const wantedValues = ({ write, target }: PlannedWrite): IDataObject => ({ ...writtenBody(write), ...(target && write.sets?.(target.record)) });
 
 /** Whether the values of the write say all that it changes. */
 const isUpdate = ({ writes: { description } }: PlannedWrite): boolean => description.method === 'PATCH' || description.replaces === true;
@@ -96,10 +70,8 @@ const isUpdate = ({ writes: { description } }: PlannedWrite): boolean => descrip
 /** Whether the record has these values already. */
 export async function changesNothing(run: ToolRun, write: PlannedWrite): Promise<boolean> {
 	const { recordType, target } = write;
-	const { sets } = write.write;
-	if (!target || !(isUpdate(write) || sets)) return false;
-	const values = { ...writtenBody(write.write), ...sets?.(target.record) };
-	return changesOf(await fieldsOfRecordType(run, recordType), values, target.record).length === 0;
+	if (!target || !(isUpdate(write) || write.write.sets)) return false;
+	return changesOf(await fieldsOfRecordType(run, recordType), wantedValues(write), target.record).length === 0;
 }
 
 /** What values change in a record; without a record, all values, since the record may have any. */

@@ -1,27 +1,15 @@
-import { NodeApiError, type IDataObject, type INodeListSearchItems, type INodeListSearchResult } from 'n8n-workflow';
+import type { IDataObject, INodeListSearchItems, INodeListSearchResult } from 'n8n-workflow';
 
 import { findRecord, otherId, recordName } from '../api/record';
 import type { Connection } from '../api/connection';
 import { path } from '../api/http/path';
-import { errorOf } from '../base/errorOf';
 import { idText } from '../base/json';
 import { isIdShaped, lookUpNames, parseName } from '../lookUp/names';
 import { distinctListItems, type ListedRecords, searchList } from '../lookUp/searchList';
 import { UnclearName } from '../mapping/linkedIds';
 import { quoted } from '../toolCalls/toolAnswer';
-import { idBehindName } from './previewToken';
 import { toolCollection, type NamedRecord, type ToolRun } from './toolRun';
 import type { RecordType } from './toolSettings';
-
-/** Thrown when no record has this id. */
-export class NoSuchRecord extends Error {
-	readonly id: string;
-
-	constructor(id: string, message: string) {
-		super(message);
-		this.id = id;
-	}
-}
 
 /** Maximum number of records in an answer about an unclear name. */
 const maxListed = 10;
@@ -29,29 +17,16 @@ const maxListed = 10;
 /**
  * Finds the record with an id or a name. The node never guesses between several records of one name.
  *
- * @param token the token of a preview, which contains the id of a record that its write renames
  * @throws Error in the model's words, with the candidates
  */
-export async function namedRecord(
-	run: ToolRun,
-	recordType: RecordType,
-	nameOrId: string | undefined,
-	token?: string,
-): Promise<NamedRecord> {
+export async function namedRecord(run: ToolRun, recordType: RecordType, nameOrId: string | undefined): Promise<NamedRecord> {
 	if (nameOrId === undefined) throw new Error(`record is missing. Send the id or the name of the ${recordType.name}.`);
-	const finding = recordOf(run, recordType, nameOrId);
-	const failed = await errorOf(finding);
-	const id = !failed || failed instanceof NodeApiError ? undefined : idBehindName(token, nameOrId);
-	if (failed && id === undefined) throw failed;
-	const record = id === undefined ? await finding : await recordWithId(run, recordType, id);
-	return { id: String(record.id), title: titleOf(record), record, nameOrId };
-}
-
-async function recordOf(run: ToolRun, recordType: RecordType, nameOrId: string): Promise<IDataObject> {
 	const { field, name } = parseName(nameOrId);
-	if (field === 'id') return await recordWithId(run, recordType, name);
-	const isId = field === undefined && isIdShaped(name);
-	return isId ? await recordWithId(run, recordType, name, true) : await findByName(run, recordType, nameOrId);
+	const mayBeName = field === undefined && isIdShaped(name);
+	const record = field === 'id' || mayBeName
+		? await recordWithId(run, recordType, name, mayBeName)
+		: await findByName(run, recordType, nameOrId);
+	return { id: String(record.id), title: titleOf(record), record };
 }
 
 const titleOf = (record: IDataObject): string => {
@@ -72,7 +47,7 @@ async function recordWithId(run: ToolRun, recordType: RecordType, id: string, ma
 	if (record) return record;
 	const named = mayBeName ? await recordNamed(run, recordType, id) : undefined;
 	if (named) return named;
-	throw new NoSuchRecord(id, `There is no ${recordType.name} with the id ${id}: it may be of another kind, or deleted. Find the ${recordType.name} with ${run.settings.prefix}_search.`);
+	throw new Error(`There is no ${recordType.name} with the id ${id}: it may be of another kind, or deleted. Find the ${recordType.name} with ${run.settings.prefix}_search.`);
 }
 
 /** @throws Error in the model's words, with the candidates, if several records have this name */

@@ -35,18 +35,12 @@ export interface NamedRecord {
 	/** Its name and id. */
 	title: string;
 	record: IDataObject;
-	/** The name or id that the model used. */
-	nameOrId: string;
-	/** Set if a deletion that may have been carried out names a record that no longer exists. */
-	notFound?: Error;
 }
 
 /** A write that the model requests. */
 export interface RequestedWrite extends OperationCall {
 	/** The record that it changes, if there is one. */
 	target?: NamedRecord;
-	/** What the write does beyond the values, such as the tag that it adds. */
-	detail?: string;
 }
 
 /** A write as it would be sent. */
@@ -55,8 +49,6 @@ export interface PlannedWrite extends RequestedWrite {
 	writes: Writes;
 	/** In which it was prepared. */
 	execution: Execution;
-	/** The values with names in place of ids: if a name now belongs to another id, the write differs. */
-	readableValues: string;
 }
 
 /** An execution of an operation. Nothing that the model sends is evaluated as an expression. */

@@ -1,11 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { wordsOf } from '../mapping/fieldNames';
-import { resourceNamed } from '../resources';
 import { isBlank } from '../values/blank';
 import type { ModelArguments } from './modelArguments';
 import { matchByName } from './toolFields';
-import { namedRecord, NoSuchRecord } from './toolRecords';
+import { namedRecord } from './toolRecords';
 import { toolDescription, operationOfRecordType, type NamedRecord, type RequestedWrite, type ToolRun } from './toolRun';
 import type { ToolAnswer } from './readingTools';
 import {
@@ -22,9 +21,6 @@ import { doWrites } from './doWrites';
 /** Maximum number of records that one call deletes. */
 const maxDeleted = 20;
 
-/** A token contains a version of up to 20 characters per record, and the ids of records identified by name. */
-const maxToken = 3_000;
-
 /** The arguments of each change, besides kind and token. */
 const acceptedArgs: Record<ToolChange, string[]> = {
 	create: ['values'],
@@ -39,11 +35,11 @@ export async function changeTool(run: ToolRun, args: ModelArguments): Promise<To
 	const recordType = args.recordType();
 	const change = args.choice('action', allowedChanges(run.settings.verbs));
 	if (!run.settings.verbs.has('send') && changeMaySend(change, recordType)) throw needsSend(recordType, change);
-	const token = run.settings.asksFirst ? args.text('token', maxToken) : undefined;
+	const token = run.settings.asksFirst ? args.text('token') : undefined;
 	args.acceptOnly(change, acceptedArgs[change]);
 	const values = args.object('values');
-	if (change === 'delete') return await doWrites(run, await deletions(run, recordType, args, token), token);
-	if (change === 'tag' || change === 'untag') return await doWrites(run, [await tagging(run, recordType, change, args, token)], token);
+	if (change === 'delete') return await doWrites(run, await deletions(run, recordType, args), token);
+	if (change === 'tag' || change === 'untag') return await doWrites(run, [await tagging(run, recordType, change, args)], token);
 
 	if (Object.keys(values).length === 0) {
 		throw new Error(`values is missing. Send an object of fields and values; ${run.settings.prefix}_describe lists the fields.`);
@@ -52,7 +48,7 @@ export async function changeTool(run: ToolRun, args: ModelArguments): Promise<To
 	const id = Object.keys(values).find((name) => wordsOf(name) === 'id');
 	if (id !== undefined) throw new Error(`values must not contain ${id}: the CRM assigns the id of a new record, and record names the one to change.`);
 	if (change === 'update') {
-		const target = await namedRecord(run, recordType, args.text('record'), token);
+		const target = await namedRecord(run, recordType, args.text('record'));
 		return await doWrites(run, [{ recordType, operation, parameters: pickedRecord(target), fields: values, target }], token);
 	}
 	const parameters = change === 'upsert' ? { fieldsMatchOn: await chosenMatch(run, recordType, args) } : {};
@@ -74,11 +70,8 @@ const picked = (value: string, mode: 'id' | 'name') => ({ __rl: true, mode, valu
 
 const pickedRecord = ({ id }: NamedRecord) => ({ recordId: picked(id, 'id') });
 
-/**
- * @param token the token of an earlier attempt, which may have deleted some of the records
- * @throws Error in the model's words, unless each of the records is identified unambiguously
- */
-async function deletions(run: ToolRun, recordType: RecordType, args: ModelArguments, token: string | undefined): Promise<RequestedWrite[]> {
+/** @throws Error in the model's words, unless each of the records is identified unambiguously */
+async function deletions(run: ToolRun, recordType: RecordType, args: ModelArguments): Promise<RequestedWrite[]> {
 	const nameOrId = args.text('record');
 	const names = [...(nameOrId === undefined ? [] : [nameOrId]), ...args.texts('records')];
 	if (names.length > maxDeleted) throw new Error(`At most ${maxDeleted} records can be deleted in one call. Send fewer.`);
@@ -88,8 +81,7 @@ async function deletions(run: ToolRun, recordType: RecordType, args: ModelArgume
 	const operation = operationOfRecordType(recordType, 'delete');
 	const targets = new Map<string, NamedRecord>();
 	for (const name of names) {
-		const finding = namedRecord(run, recordType, name, token);
-		const target = await (token === undefined ? finding : finding.catch((error: Error) => goneRecord(error, name)));
+		const target = await namedRecord(run, recordType, name);
 		targets.set(target.id, target);
 	}
 	const count = args.number('count', 1, maxDeleted);
@@ -102,25 +94,12 @@ async function deletions(run: ToolRun, recordType: RecordType, args: ModelArgume
 	return [...targets.values()].map((target) => ({ recordType, operation, parameters: pickedRecord(target), target }));
 }
 
-/** @throws the error, unless the error says that the record does not exist */
-function goneRecord(error: Error, nameOrId: string): NamedRecord {
-	if (!(error instanceof NoSuchRecord)) throw error;
-	return { id: error.id, title: error.id, record: {}, nameOrId, notFound: error };
-}
-
-async function tagging(
-	run: ToolRun,
-	recordType: RecordType,
-	change: 'tag' | 'untag',
-	args: ModelArguments,
-	token: string | undefined,
-): Promise<RequestedWrite> {
+async function tagging(run: ToolRun, recordType: RecordType, change: 'tag' | 'untag', args: ModelArguments): Promise<RequestedWrite> {
 	const operation = operationOfRecordType(recordType, operationsOfChanges[change]);
 	const tag = args.text('tag');
 	if (tag === undefined) throw new Error('tag is missing. Send the name or the id of a tag.');
-	const target = await namedRecord(run, recordType, args.text('record'), token);
-	const { id, title } = await namedRecord(run, { name: 'tag', resource: resourceNamed('tag')! }, tag);
-	return { recordType, operation, parameters: { ...pickedRecord(target), tagId: picked(id, 'id') }, target, detail: `Tag: ${title}` };
+	const target = await namedRecord(run, recordType, args.text('record'));
+	return { recordType, operation, parameters: { ...pickedRecord(target), tagId: picked(tag, 'name') }, target };
 }
 
 export async function actTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
@@ -131,12 +110,12 @@ export async function actTool(run: ToolRun, args: ModelArguments): Promise<ToolA
 	const action = args.choice('action', actions.map(({ option }) => String(option.value)));
 	const operation = operationOfRecordType(recordType, action);
 	const properties = operation.properties(recordType.resource);
-	const token = run.settings.asksFirst ? args.text('token', maxToken) : undefined;
+	const token = run.settings.asksFirst ? args.text('token') : undefined;
 	const takesRecord = properties.some(({ name }) => name === 'recordId');
 	if (!takesRecord && args.text('record') !== undefined) {
 		throw new Error(`${action} creates a new ${recordType.name}: omit record, and send values.`);
 	}
-	const target = takesRecord ? await namedRecord(run, recordType, args.text('record'), token) : undefined;
+	const target = takesRecord ? await namedRecord(run, recordType, args.text('record')) : undefined;
 
 	const picks = properties.filter(({ name, type }) => type === 'resourceLocator' && name !== 'recordId');
 	const values = Object.entries(args.object('values'));
