@@ -37,7 +37,7 @@ export function startInQueueMode(node: object = {}, options: Partial<DispatchOpt
 	const choice: DispatchOptions = { doneWhen: 'succeeded', attempts: 9, afterCrash: 'startAgain', atOnce: 9, groupSize: 1, ...options };
 	const dispatcher = new Dispatcher(n8n, position as unknown as Position, choice, clock);
 	const startDue = async () => {
-		await dispatcher.startDue(async ({ ids }) => ({ items: [{ json: { id: ids[0] } }], failures: [] }), dispatcher.signal);
+		await dispatcher.startDue(async ({ name }) => ({ items: [{ json: { id: name } }], failures: [] }), dispatcher.signal);
 		await clock.advance(0);
 	};
 	const end = async (emission: number, run: IRun | undefined) => {
@@ -60,7 +60,8 @@ export function startInQueueMode(node: object = {}, options: Partial<DispatchOpt
 			return dispatcher.nextDue(-1) < Infinity ? 'rejected by n8n' : 'under way';
 		},
 		async begin(name: string) {
-			position.open.push({ name, attempt: 1, unbegun: 0, kind: 'events', start: '', ids: [name], records: [name] } as unknown as Group);
+			const group = { name, attempt: 1, unbegun: 0, kind: 'events', start: '', members: [{ id: name, record: name }] };
+			position.open.push(group as unknown as Group);
 			await startDue();
 		},
 		end,

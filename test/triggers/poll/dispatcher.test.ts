@@ -13,8 +13,7 @@ import { type Choice, choiceFor, type Group, type Position, typesToRead } from '
 const options: DispatchOptions = { doneWhen: 'succeeded', attempts: 3, afterCrash: 'startAgain', atOnce: 2, groupSize: 1 };
 
 const groupOf = (name: string): Group => ({
-	name, attempt: 1, unbegun: 0, kind: 'events', start: '', ids: [name], records: [name],
-	sequences: [1], timestamps: ['2026-06-01T00:00:00Z'], types: ['a.x'], shape: 'event',
+	name, attempt: 1, unbegun: 0, kind: 'events', start: '', members: [{ id: name, record: name }], isReread: false, shape: 'event',
 });
 
 test('a full queue is reported with the name of the trigger, and then no more is read', () => {
@@ -38,7 +37,7 @@ const replacedAt = Date.parse('2026-06-01T12:00:00Z');
 const choiceOf = (type: string): Choice => ({ events: [type], filter: { changedFields: [], equal: {} }, shape: 'event' });
 
 const positionOf = (more: Partial<Position> = {}): Position => ({
-	account: 'acc', start: 'now', since: '', choice: choiceOf('deal.won'), replaced: [], begun: 0, sequence: 1_000,
+	account: 'acc', start: 'now', since: '', choice: choiceOf('deal.won'), replaced: [], readBefore: 0, sequence: 1_000,
 	at: '2026-06-01T00:00:00.000Z', open: [], ...more,
 });
 
@@ -106,7 +105,7 @@ describe('The ledger of open groups', () => {
 	});
 
 	test('starts groups of one record one after the other, and has room for fifty events', () => {
-		const open = ['a1', 'b1', 'c2', 'd3'].map((text) => ({ ...groupOf(text.charAt(0)), records: [text.charAt(1)] }));
+		const open = ['a1', 'b1', 'c2', 'd3'].map((text) => ({ ...groupOf(text.charAt(0)), members: [{ id: 'e', record: text.charAt(1) }] }));
 		const ledger = ledgerOf(open);
 		ledger.waits.set('d', { due: 7, failedReadings: 0, isReported: false });
 		const names = (now: number, after = ledger) => startable(after, now).map(({ name }) => name).join('');
@@ -118,7 +117,8 @@ describe('The ledger of open groups', () => {
 	});
 
 	test('reads a group four times, reports it once, and then starts it without what cannot be read', () => {
-		const group = { ...groupOf('a'), ids: ['a', 'b'], records: ['1', '2'], sequences: [1, 2], timestamps: ['x', 'y'] };
+		const members = [{ id: 'a', record: '1' }, { id: 'b', record: '2' }];
+		const group = { ...groupOf('a'), members };
 		let ledger = ledgerOf([group]);
 		const read = (isStarted?: boolean) => {
 			const failures = [{ ids: ['b'], error: new Error('away'), isFinal: false }];
@@ -129,7 +129,7 @@ describe('The ledger of open groups', () => {
 		};
 		expect([read(), read(), read(), read()]).toEqual([[5_000], [10_000], [20_000], ['report unread', 'seek group', 20_000]]);
 		expect(read(false)).toEqual(['emit', undefined]);
-		expect(ledger.open.map(({ ids, records }) => [ids, records])).toEqual([[['a'], ['1']], [['b'], ['2']]]);
+		expect(ledger.open.map((open) => open.members)).toEqual(members.map((member) => [member]));
 		expect([...ledger.waits.values()]).toEqual([{ due: 40_000, failedReadings: 4, isReported: false }]);
 		expect(isBehind(groupOf('c'), { ...ledger, open: [ledger.open[1]!, groupOf('c')] })).toBe(false);
 	});

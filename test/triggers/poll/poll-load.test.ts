@@ -16,14 +16,13 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 	const events = service.all.filter(({ type }) => type === 'a.created');
 	const describeEvents = async () => ({ types: [{ type: 'a.created', collection: '/as' }] });
 	const reads = jest.spyOn(service.log, 'after');
-	const group = groupOfEvents(events, { start: '' }, 'current');
+	const group = groupOfEvents(events, { start: '', readBefore: 0 }, 'current');
 	const load = async () =>
 		await loadGroup(group, {
 			api: { send, describeEvents } as unknown as Connection,
 			log: service.log,
 			output: { shape: 'current', origin: { instance: 'i', workflow: 'w' }, names: 'none' },
 			tries: 0,
-			cache: { events: new Map(), pages: new Map() },
 		});
 	return { events, reads, load };
 }

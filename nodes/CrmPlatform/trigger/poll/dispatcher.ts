@@ -10,10 +10,10 @@ import {
 	isAbandoned, isBehind, isRunning, type Ledger, type LedgerEffect, type LedgerEvent, ledgerOf, maxOpen, nextDue, nextLedger, roomForGroups, startable,
 } from './ledger';
 import type { Loaded } from './loadGroup';
-import { forgetLooks } from './logFollower';
 import { type Beginning, openPosition } from './openPosition';
 import type { DispatchOptions } from './pollProperties';
-import { type Group, groupOfEvents, type Position, storedPosition } from './position';
+import { type Group, groupOfEvents, type Position, memberRecords, storedPosition } from './position';
+import { forgetLooks } from './reading';
 import { abandonedError, setAsideError, silentError, unreadError } from './reports';
 
 /**
@@ -193,7 +193,7 @@ export class Dispatcher {
 			groups.map(async (group) => group.isEmitted === true && (await hasExecution(n8n, executionKey(n8n, group), clock))),
 		);
 		if (signal.aborted) return;
-		const records = new Set(groups.flatMap((group, i) => (executed[i] && options.doneWhen !== 'succeeded' ? [] : group.records)));
+		const records = new Set(groups.flatMap((group, i) => (executed[i] && options.doneWhen !== 'succeeded' ? [] : memberRecords(group))));
 		if (records.size > 0) reportFailure(n8n, abandonedError(n8n.getNode(), [...records]));
 		this.note({ is: 'closed', names: groups.map(({ name }) => name) });
 	}

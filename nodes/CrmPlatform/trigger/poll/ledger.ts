@@ -1,7 +1,7 @@
 import type { Outcome } from './execution';
 import type { LoadFailure } from './loadGroup';
 import type { DispatchOptions } from './pollProperties';
-import { type Group, type Position, splitOff } from './position';
+import { type Group, memberIds, type Position, memberRecords, splitGroup } from './position';
 
 /** A group that waits for its next start or reading. */
 interface Wait {
@@ -165,7 +165,7 @@ class Draft {
 			return items > 0 ? this.emit(group) : this.replace(name);
 		}
 		const { failedReadings: before = 0, isReported = false } = ledger.waits.get(name) ?? {};
-		const left = group.ids.filter((id) => !failures.some(({ ids }) => ids.includes(id)));
+		const left = memberIds(group).filter((id) => !failures.some(({ ids }) => ids.includes(id)));
 		const wait = { failedReadings: before + 1, due: now + delayAfter(before + 1) };
 		const isRefused = failures.every(({ isFinal }) => isFinal);
 		if (!isRefused && wait.failedReadings >= maxRefusals && !ledger.isOutageReported && !isReported) {
@@ -182,7 +182,7 @@ class Draft {
 			this.replace(name);
 			return void effects.push({ do: 'report unread', group, failures, fate: 'set aside' });
 		}
-		const [rest, ...others] = splitOff(group, left, failures.map(({ ids }) => ids));
+		const [rest, ...others] = splitGroup(group, [left, ...failures.map(({ ids }) => ids)]);
 		this.replace(name, rest!, ...others);
 		for (const other of others) this.wait(other.name, wait);
 		this.emit(rest!);
@@ -306,7 +306,9 @@ export const isRunning = ({ starts }: Ledger, name: string): boolean => starts.g
 /** Groups that are due, in order, without those behind another group of the same record. */
 export function startable(ledger: Ledger, now: number): Group[] {
 	const busyRecords = new Set<string>();
-	return ledger.open.filter(({ name, records }) => {
+	return ledger.open.filter((group) => {
+		const { name } = group;
+		const records = memberRecords(group);
 		const isFree = !records.some((record) => busyRecords.has(record));
 		for (const record of records) busyRecords.add(record);
 		return isFree && !isRunning(ledger, name) && (ledger.waits.get(name)?.due ?? 0) <= now;
@@ -316,9 +318,10 @@ export function startable(ledger: Ledger, now: number): Group[] {
 /** Whether an earlier group has to end first to keep the sequence. Only an unreadable group lets later groups pass. */
 export function isBehind(group: Group, { open, waits }: Ledger): boolean {
 	const busyRecords = new Set<string>();
-	for (const { name, records } of open) {
-		if (name === group.name) return false;
-		const isUnread = (waits.get(name)?.failedReadings ?? 0) > 0;
+	for (const earlier of open) {
+		if (earlier.name === group.name) return false;
+		const records = memberRecords(earlier);
+		const isUnread = (waits.get(earlier.name)?.failedReadings ?? 0) > 0;
 		if (!isUnread && !records.some((record) => busyRecords.has(record))) return true;
 		for (const record of records) busyRecords.add(record);
 	}

@@ -8,7 +8,8 @@ import { isTransient } from '../../api/http/retry';
 import { inParallel } from '../../api/inParallel';
 import { unauthorized } from '../../api/http/statuses';
 import { eventOutput, type EventOutput } from '../eventOutput';
-import type { Group } from './position';
+import { type Group, memberIds } from './position';
+import type { Input } from './reading';
 import { RecordBehindError, type RecordReader } from './records';
 
 /** Why some events or records of a group could not be read. */
@@ -33,28 +34,26 @@ interface LoadOptions {
 	output: EventOutput;
 	/** How often the group could not be read before. */
 	tries: number;
-	/** Events by identity and pages of records that were just read. */
-	cache: { readonly events: Map<string, CrmEvent>; readonly pages: Map<string, IDataObject[]> };
+	/** Its events, or the items of its records, if they were just read. */
+	input?: Input | undefined;
 }
 
 /** Number of reads that may return records older than their events; they take longer than a replica may lag. */
 const maxBehind = 2;
 
 /** Reads the items of a group by the choice stored in the group, even if the user has changed it since. */
-export async function loadGroup(group: Group, options: LoadOptions): Promise<Loaded> {
-	const { api, records, output, cache } = options;
+export async function loadGroup(group: Group, { api, log, records, output, tries, input }: LoadOptions): Promise<Loaded> {
+	const ids = memberIds(group);
 	if (group.kind === 'records') {
-		const cachedRecords = cache.pages.get(group.name);
-		cache.pages.delete(group.name);
-		if (cachedRecords) return asLoaded(cachedRecords);
-		return await tryReading(group.ids, async () => (await records?.existing(group.ids)) ?? []);
+		// Changes since the backfill has read them are reported by later events.
+		return input ? asLoaded(input) : await tryReading(ids, async () => (await records?.existing(ids)) ?? []);
 	}
-	const { found, missing } = await eventsOf(group, options);
+	const events = (input as CrmEvent[] | undefined) ?? (await eventsOf(group, log));
+	const missing = ids.filter((id) => !events.some((event) => event.id === id));
 	const gone = missing.length === 0 ? [] : asFailed(missing, new Error('the event log no longer has it'), true).failures;
 	const loaded = group.start.startsWith('records ')
-		? await tryReading(found.map(({ id }) => id), async () => (found.length === 0 ? [] : await records!.changed(found, options.tries < maxBehind)))
-		: await loadEach(found, async (event) => await eventOutput(event, { ...output, shape: group.shape }, async () => api));
-	if (gone.length + loaded.failures.length === 0) for (const event of found) cache.events.delete(eventIdentity(event));
+		? await tryReading(events.map(({ id }) => id), async () => (events.length === 0 ? [] : await records!.changed(events, tries < maxBehind)))
+		: await loadEach(events, async (event) => await eventOutput(event, { ...output, shape: group.shape }, async () => api));
 	return { items: loaded.items, failures: [...gone, ...loaded.failures] };
 }
 
@@ -86,31 +85,24 @@ const asFailed = (ids: string[], error: Error, isFinal: boolean): Loaded => ({
 	failures: [{ ids, error, isFinal }],
 });
 
-/** The events of a group, however far apart they are in the log. */
-async function eventsOf({ ids, timestamps, sequences, types }: Group, { log, cache }: LoadOptions) {
-	const identities = ids.map((id, i) => eventIdentity({ id, timestamp: timestamps[i]! }));
+/** Number of events that are read at the same time for a group. */
+const maxPartSize = 500;
+
+/** The events of a group that the log has, however far apart they are. */
+async function eventsOf({ members }: Group, log: EventLog): Promise<CrmEvent[]> {
 	const found = new Map<string, CrmEvent>();
-	for (const identity of identities) {
-		const event = cache.events.get(identity);
-		if (event) found.set(identity, event);
-	}
-	const requestedIdentities = new Set(identities);
-	const last = Math.max(...sequences);
-	let left = sequences.filter((_, i) => !found.has(identities[i]!)).sort((a, b) => a - b);
+	const types = [...new Set(members.map(({ event }) => event!.type))];
+	let left = members.map(({ event }) => event!.sequence).sort((a, b) => a - b);
 	while (left.length > 0) {
-		let reached = left[0]!;
+		const [first, last] = [left[0]!, left.at(-1)!];
+		let reached = first;
 		// One request covers this range; events farther away are requested by their sequence.
-		const limit = Math.min(maxPartSize, last - reached + 1);
-		for await (const event of log.after(reached - 1, types, limit)) {
+		for await (const event of log.after(first - 1, types, Math.min(maxPartSize, last - first + 1))) {
 			reached = Math.max(reached, event.sequence);
-			if (requestedIdentities.has(eventIdentity(event))) found.set(eventIdentity(event), event);
+			found.set(eventIdentity(event), event);
 			if (event.sequence >= last) break;
 		}
 		left = left.filter((sequence) => sequence > reached);
 	}
-	const missing = ids.filter((_, i) => !found.has(identities[i]!));
-	return { found: identities.flatMap((identity) => found.get(identity) ?? []), missing };
+	return members.flatMap(({ id, event }) => found.get(eventIdentity({ id, timestamp: event!.timestamp })) ?? []);
 }
-
-/** Number of events that are read at the same time for a group. */
-const maxPartSize = 500;

@@ -54,7 +54,7 @@ export async function openPosition(
 	const position = await begin(log, newest, beginning, account, activation.now);
 	// Groups read but not finished belong to the earlier choice.
 	if (stored) position.open = stored.open;
-	if (isSameAccount) position.reread = readBefore(stored);
+	if (isSameAccount) position.readBefore = Math.max(newest?.sequence ?? 0, stored.sequence, stored.readBefore);
 	if (stored && (!activation.isRestart || stored.start === beginning.start)) return { position };
 	// Only a publish changes the beginning, so after a restart a different one belongs to an older position.
 	if (stored && beginning.since !== '') return { position, notice: olderPosition };
@@ -65,7 +65,7 @@ export async function openPosition(
 	}
 	// Events without an execution are read again; n8n knows what it has started.
 	const { sequence } = found;
-	return { position: { ...position, sequence, begun: sequence, since: '', backfill: undefined }, notice: recovered(sequence) };
+	return { position: { ...position, sequence, since: '', backfill: undefined }, notice: recovered(sequence) };
 }
 
 async function resume(
@@ -87,16 +87,9 @@ async function resume(
 	if (backfill && scope !== undefined && backfill.scope !== scope) {
 		// The new scope may include skipped records. After a restart, the position is older than the publish, so it is unknown
 		// which of them were started.
-		const reread = isRestart ? undefined : (backfill.last?.created ?? backfill.reread);
-		const { begun, until, ready } = backfill;
-		position.backfill = { scope, begun, until, ready, reread };
+		position.backfill = { ...backfill, scope, last: undefined, isReread: !isRestart };
 	}
 	return { position, notice: await missingEvents(log, stored, newest, now) };
-}
-
-/** The sequences read so far, including those between two beginnings, for which n8n has no executions. */
-function readBefore({ begun, sequence, reread = { above: begun, upTo: sequence } }: Position): Position['reread'] {
-	return { above: Math.min(begun, reread.above), upTo: Math.max(sequence, reread.upTo) };
 }
 
 /** A position that starts every event above its floor. */
@@ -118,12 +111,11 @@ async function begin(
 		choice,
 		filters,
 		replaced: [],
-		begun: sequence,
 		sequence,
-		reread: undefined,
-		...(newest && { newest: { identity: newest.identity, sequence: newest.sequence, timestamp: newest.timestamp } }),
+		readBefore: 0,
+		newest,
 		at: new Date(now).toISOString(),
-		...(scope !== undefined && { backfill: { scope, begun: sequence, until: newest?.timestamp, ready: readyAfter(newest, now) } }),
+		...(scope !== undefined && { backfill: { scope, begun: sequence, until: newest?.timestamp, ready: readyAfter(newest, now), isReread: false } }),
 		open: [],
 	};
 }

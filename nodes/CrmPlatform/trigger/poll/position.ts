@@ -7,7 +7,6 @@ import { outputShapes } from '../eventOutput';
 import { onlyIfSchema } from '../onlyIf';
 import { readState } from '../storedState';
 import { sha256 } from '../../base/digest';
-import { eventIdentity } from '../../log/eventLog';
 
 const choiceSchema = z.object({
 	/** Event types and patterns. */
@@ -35,6 +34,15 @@ const replacedChoiceSchema = z.object({
 	lastPossiblyBefore: z.number().int(),
 });
 
+const memberSchema = z.object({
+	/** The id of the event or record. */
+	id: z.string(),
+	/** The record it is about: groups that share one are started one after the other. */
+	record: z.string(),
+	/** What identifies an event in the log; absent for a record. A restored service may assign ids again. */
+	event: z.object({ type: z.string(), sequence: z.number().int(), timestamp: z.string() }).optional(),
+});
+
 const groupSchema = z.object({
 	/** The name, which never changes: a part of the key by which n8n deduplicates executions. */
 	name: z.string(),
@@ -48,18 +56,9 @@ const groupSchema = z.object({
 	kind: z.enum(['events', 'records']),
 	/** The beginning it belongs to. */
 	start: z.string(),
-	/** Ids of the events or records. */
-	ids: z.array(z.string()),
-	/** The record that each of `ids` is about: groups that share one are started one after the other. */
-	records: z.array(z.string()),
-	/** Sequences of the events, in the order of `ids`. */
-	sequences: z.array(z.number().int()),
-	/** Times of the events, in the order of `ids`: a restored service may assign ids again. */
-	timestamps: z.array(z.string()),
+	members: z.array(memberSchema),
 	/** Whether its events or records were read before, so that an existing execution means that it is done or open. */
-	isReread: z.boolean().optional(),
-	/** Types of the events. */
-	types: z.array(z.string()),
+	isReread: z.boolean(),
 	/** The output for the events. */
 	shape: choiceSchema.shape.shape,
 });
@@ -78,8 +77,8 @@ const backfillSchema = z.object({
 	until: z.string().optional(),
 	/** When every response includes what happened before the backfill began (Unix epoch ms). */
 	ready: z.number(),
-	/** Records created up to this instant were read with the earlier scope. */
-	reread: z.string().optional(),
+	/** Whether records may have been read with an earlier scope. */
+	isReread: z.boolean(),
 });
 
 export type Backfill = z.infer<typeof backfillSchema>;
@@ -94,12 +93,10 @@ const positionSchema = z.object({
 	choice: choiceSchema,
 	/** Choices that the user has replaced, the oldest first: earlier events still follow them. */
 	replaced: z.array(replacedChoiceSchema),
-	/** The sequence after which reading began. */
-	begun: z.number().int(),
 	/** All events up to this sequence were read. */
 	sequence: z.number().int(),
-	/** The sequences that were read before the user chose another beginning. */
-	reread: z.object({ above: z.number().int(), upTo: z.number().int() }).optional(),
+	/** Events up to this sequence may have been read before the user chose another beginning. */
+	readBefore: z.number().int(),
 	/** The newest known event of the log, of any type: it distinguishes the log from another one. */
 	newest: z.object({ identity: z.string(), sequence: z.number().int(), timestamp: z.string() }).optional(),
 	/** When the log was last read (RFC 3339). */
@@ -147,65 +144,34 @@ const isChosen = ({ events, filter }: Choice, event: CrmEvent): boolean =>
  * The name of a group depends only on the events, so that reading them again, from an older position or another beginning,
  * gives the same name and n8n starts nothing twice. It includes the time because a reset service may reuse ids.
  */
-export function groupOfEvents(events: CrmEvent[], { start, reread }: Pick<Position, 'start' | 'reread'>, shape: Choice['shape']): Group {
+export function groupOfEvents(events: CrmEvent[], { start, readBefore }: Pick<Position, 'start' | 'readBefore'>, shape: Choice['shape']): Group {
 	const identities = events.map(({ account_id, id, timestamp }) => [account_id, id, timestamp]);
-	const isReread = ({ sequence }: CrmEvent) => reread !== undefined && sequence > reread.above && sequence <= reread.upTo;
-	return {
-		name: nameOf('events', events[0]!.id, identities),
-		attempt: 1,
-		unbegun: 0,
-		kind: 'events',
-		start,
-		ids: events.map(({ id }) => id),
-		records: events.map(({ data }) => String(data.object.id)),
-		sequences: events.map(({ sequence }) => sequence),
-		timestamps: events.map(({ timestamp }) => timestamp),
-		isReread: events.every(isReread),
-		types: [...new Set(events.map(({ type }) => type))],
-		shape,
-	};
+	const members = events.map(({ id, type, sequence, timestamp, data: { object } }) =>
+		({ id, record: String(object.id), event: { type, sequence, timestamp } }));
+	return newGroup({ kind: 'events', start, members, isReread: events.every(({ sequence }) => sequence <= readBefore), shape }, identities);
 }
 
-/** @param isReread whether all of these records were read before */
-export function groupOfRecords(records: IDataObject[], { account, start, choice }: Position, begun: number, isReread: boolean): Group {
-	const ids = records.map(({ id }) => String(id));
-	return {
-		name: nameOf('records', ids[0]!, [start, account, begun, ids]),
-		attempt: 1,
-		unbegun: 0,
-		kind: 'records',
-		start,
-		ids,
-		records: ids,
-		sequences: [],
-		timestamps: [],
-		isReread,
-		types: [],
-		shape: choice.shape,
-	};
+export function groupOfRecords(records: IDataObject[], { account, start, choice: { shape } }: Position, { begun, isReread }: Backfill): Group {
+	const members = records.map(({ id }) => ({ id: String(id), record: String(id) }));
+	return newGroup({ kind: 'records', start, members, isReread, shape }, [start, account, begun, members.map(({ id }) => id)]);
 }
 
-/** The identities of the events of a group; a group of records has none. */
-export const identitiesOf = ({ ids, timestamps }: Group): string[] =>
-	timestamps.map((timestamp, i) => eventIdentity({ id: ids[i]!, timestamp }));
-
-function nameOf(kind: Group['kind'], first: string, identity: unknown): string {
+function newGroup(group: Omit<Group, 'name' | 'attempt' | 'unbegun'>, identity: unknown): Group {
 	const hash = sha256(JSON.stringify(identity), 'base64url').slice(0, 22);
-	return `${kind}:${first.slice(0, 64)}:${hash}`;
+	return { ...group, name: `${group.kind}:${group.members[0]!.id.slice(0, 64)}:${hash}`, attempt: 1, unbegun: 0 };
 }
+
+export const memberIds = ({ members }: Group): string[] => members.map(({ id }) => id);
+export const memberRecords = ({ members }: Group): string[] => members.map(({ record }) => record);
 
 /**
  * Splits a group with unreadable events, so that the others can start without them.
  *
- * @param parts the ids of each group after the first
+ * @param parts the ids of each group
  */
-export function splitOff(group: Group, ids: string[], parts: string[][]): Group[] {
-	return [ids, ...parts].map((partIds) => ({
-		...group,
-		name: nameOf(group.kind, partIds[0]!, [group.name, partIds]),
-		ids: partIds,
-		records: group.records.filter((_, i) => partIds.includes(group.ids[i]!)),
-		sequences: group.sequences.filter((_, i) => partIds.includes(group.ids[i]!)),
-		timestamps: group.timestamps.filter((_, i) => partIds.includes(group.ids[i]!)),
-	}));
+export function splitGroup(group: Group, parts: string[][]): Group[] {
+	return parts.map((ids) => {
+		const { attempt, unbegun, ...part } = { ...group, members: group.members.filter(({ id }) => ids.includes(id)) };
+		return { ...newGroup(part, [group.name, ids]), attempt, unbegun };
+	});
 }

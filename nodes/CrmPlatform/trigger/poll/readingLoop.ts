@@ -1,33 +1,25 @@
 import { type ITriggerFunctions, type ITriggerResponse, NodeOperationError } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
-import type { EventLog } from '../../log/eventLog';
-import { isAnsweredWith } from '../../api/record';
-import { type Clock, steady } from '../../base/clock';
 import { unauthorized } from '../../api/http/statuses';
+import { isAnsweredWith } from '../../api/record';
+import { steady } from '../../base/clock';
+import { namedRecords } from '../eventOutput';
 import type { EventChoice } from '../eventProperties';
+import { asNodeError, reportFailure } from '../reportFailure';
 import { maxTimeUnstored } from '../storedState';
-import { GroupReader, LogFollower, untilNextLook } from './logFollower';
 import { type Dispatcher, openDispatcher } from './dispatcher';
-import type { ChangeChoice } from './pollProperties';
 import { loadGroup } from './loadGroup';
 import type { Beginning } from './openPosition';
+import type { ChangeChoice } from './pollProperties';
 import { type Group, maxLag } from './position';
+import { type Input, LogFollower, readBackfill, type ReadingDependencies } from './reading';
 import type { RecordReader } from './records';
-import { namedRecords } from '../eventOutput';
-import { asNodeError, reportFailure } from '../reportFailure';
 
 /** The user's choices, read at a publish: n8n evaluates no expressions later. */
 export interface TriggerChoice extends ChangeChoice {
 	events: EventChoice;
 	records?: RecordReader;
-}
-
-/** The dependencies besides n8n: real, or simulated in tests. */
-export interface ReadingDependencies {
-	api: Connection;
-	log: EventLog;
-	clock: Clock;
 }
 
 /** Milliseconds between two looks at the credential: n8n does not report that it was changed. */
@@ -69,7 +61,9 @@ class ReadingLoop {
 	private readonly service: ReadingDependencies;
 	private readonly choice: TriggerChoice;
 	private readonly dispatcher: Dispatcher;
-	private readonly source: GroupReader;
+	private readonly follower: LogFollower;
+	/** What was just read of groups that have not started yet, by the name of the group. */
+	private readonly inputs = new Map<string, Input>();
 	/** Aborted when an execution has ended, or when `signal` is aborted. */
 	private awake = new AbortController();
 	private isReading = false;
@@ -84,18 +78,13 @@ class ReadingLoop {
 	private storedAt: number;
 
 	constructor(n8n: ITriggerFunctions, service: ReadingDependencies, choice: TriggerChoice, dispatcher: Dispatcher) {
-		const { api, log, clock } = service;
+		const { api, clock } = service;
 		this.n8n = n8n;
 		this.service = service;
 		this.choice = choice;
 		this.dispatcher = dispatcher;
 		this.signal = dispatcher.signal;
-		this.source = new GroupReader({
-			follower: new LogFollower({ api, log, clock, maxAge: choice.interval / 2 }),
-			size: choice.groupSize,
-			records: choice.records,
-			report: (message) => reportFailure(n8n, new NodeOperationError(n8n.getNode(), message)),
-		});
+		this.follower = new LogFollower(service, choice.interval / 2);
 		this.lookedAtCredential = clock.now();
 		this.names = { api, since: -Infinity };
 		// At the end of the activation n8n stores its own copy, which may overwrite the state of another trigger.
@@ -159,31 +148,40 @@ class ReadingLoop {
 	 * @returns whether there are none
 	 */
 	private async read(): Promise<boolean> {
-		const { dispatcher, signal, choice, service: { clock } } = this;
+		const { n8n, dispatcher, signal, inputs, choice: { records, groupSize, interval }, service: { clock } } = this;
 		const { position } = dispatcher;
 		const { backfill } = position;
 		const room = dispatcher.roomForGroups();
 		if (backfill) this.nextRead = Math.max(this.nextRead, backfill.ready);
 		if (room <= 0 || clock.now() < this.nextRead) return false;
 		this.isReading = true;
-		const reading = this.source.read(position, room, () => signal.aborted);
-		const groups = await reading.finally(() => (this.isReading = false));
-		if (groups.length > 0) dispatcher.changed();
+		const reading = backfill && records
+			? readBackfill(records, position, backfill, groupSize)
+			: this.follower.read(position, room * groupSize, groupSize);
+		const { moved, groups, notice } = await reading.finally(() => (this.isReading = false));
 		if (signal.aborted) return false;
-		const hasMore = backfill !== undefined || groups.length >= room;
-		this.nextRead = hasMore ? -Infinity : clock.now() + untilNextLook(choice.interval, clock.now());
+		if (notice !== undefined) reportFailure(n8n, new NodeOperationError(n8n.getNode(), notice));
+		// A new beginning or scope may re-read open groups.
+		const isOpen = new Set(position.open.map(({ name }) => name));
+		const opened = groups.filter(({ group }) => !isOpen.has(group.name));
+		Object.assign(position, moved);
+		position.open.push(...opened.map(({ group }) => group));
+		for (const { group, input } of opened) inputs.set(group.name, input);
+		for (const name of inputs.keys()) if (!position.open.some((group) => group.name === name)) inputs.delete(name);
+		const hasMore = backfill !== undefined || opened.length >= room;
+		// All triggers with this interval look at the same time.
+		this.nextRead = hasMore ? -Infinity : clock.now() + interval - (clock.now() % interval);
 		// A stored position must never look older than the service's log.
-		if (clock.now() - this.storedAt > maxTimeUnstored) {
-			this.storedAt = clock.now();
-			dispatcher.changed();
-		}
-		return groups.length === 0;
+		const isOld = clock.now() - this.storedAt > maxTimeUnstored;
+		if (isOld) this.storedAt = clock.now();
+		if (isOld || opened.length > 0) dispatcher.changed();
+		return opened.length === 0;
 	}
 
 	private readonly load = async (group: Group, tries: number) => {
-		const { api, log, clock } = this.service;
-		const { records, events: { output } } = this.choice;
-		const { items, failures } = await loadGroup(group, { api, log, records, output, tries, cache: this.source });
+		const { inputs, service: { api, log, clock }, choice: { records, events: { output } } } = this;
+		const { items, failures } = await loadGroup(group, { api, log, records, output, tries, input: inputs.get(group.name) });
+		if (failures.length === 0) inputs.delete(group.name);
 		// A connection remembers names, which may change.
 		if (clock.now() - this.names.since > maxNameAge) this.names = { api: { ...api }, since: clock.now() };
 		const named = await namedRecords(this.names.api, items.map(({ json }) => json), output.names, records?.options.recordType);

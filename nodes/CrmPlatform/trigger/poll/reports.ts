@@ -2,7 +2,7 @@ import { type INode, NodeOperationError } from 'n8n-workflow';
 
 import type { Outcome } from './execution';
 import type { LoadFailure } from './loadGroup';
-import type { Group } from './position';
+import { type Group, memberIds } from './position';
 
 /** `The event evt_1`, or `5 events`. */
 const subjectOf = (nouns: string, ids: string[], article = 'The'): string =>
@@ -11,7 +11,9 @@ const subjectOf = (nouns: string, ids: string[], article = 'The'): string =>
 const wasOrWere = (ids: string[]): string => (ids.length === 1 ? 'was' : 'were');
 
 /** Reports a group that is set aside, and the outcome of its last execution. */
-export function setAsideError(node: INode, { kind, ids, attempt, unbegun }: Group, outcome: Outcome): NodeOperationError {
+export function setAsideError(node: INode, group: Group, outcome: Outcome): NodeOperationError {
+	const { kind, attempt, unbegun } = group;
+	const ids = memberIds(group);
 	const failed = attempt === 1 ? 'the execution failed' : `${attempt} executions failed`;
 	const isUnknown = outcome === 'unknown';
 	const notBegun = `n8n ended ${unbegun} executions before they began`;
@@ -50,8 +52,8 @@ export function abandonedError(node: INode, records: string[]): NodeOperationErr
 }
 
 /** Reports an execution that has begun and whose end n8n does not report. */
-export function silentError(node: INode, { kind, ids }: Group): NodeOperationError {
-	const subject = subjectOf(kind, ids, 'the');
+export function silentError(node: INode, group: Group): NodeOperationError {
+	const subject = subjectOf(group.kind, memberIds(group), 'the');
 	return new NodeOperationError(node, `For an hour, n8n has not reported how the execution for ${subject} ended`, {
 		description:
 			'The trigger waits for it. If the list of executions does not show it as running, n8n has lost it: restart the main process of n8n, and the trigger continues.',

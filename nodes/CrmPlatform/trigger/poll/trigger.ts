@@ -10,7 +10,8 @@ import { type EventChoice, ignoredOrigins, passesFilter, readEventChoice, readOr
 import { readingOf, readOnlyIf, refuseUnknownFields } from '../onlyIf';
 import { readChangeChoice } from './pollProperties';
 import { storedPosition } from './position';
-import { type ReadingDependencies, startReading, type TriggerChoice } from './readingLoop';
+import type { ReadingDependencies } from './reading';
+import { startReading, type TriggerChoice } from './readingLoop';
 import { RecordReader, type RecordScope } from './records';
 import { asNodeError, isStartedByN8n, reportFailure } from '../reportFailure';
 import { type Query, withoutParameterNames } from '../../api/http/path';

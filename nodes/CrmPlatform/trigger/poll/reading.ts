@@ -1,0 +1,212 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Connection } from '../../api/connection';
+import { ruleBroken } from '../../api/http/rules';
+import type { Clock } from '../../base/clock';
+import { chunks } from '../../base/lists';
+import { getOrCreate } from '../../base/maps';
+import { causeOf, noOrigin } from '../../log/cause';
+import type { CrmEvent } from '../../log/crmEvent';
+import { eventIdentity, type EventLog, type Newest, type Share, unshared } from '../../log/eventLog';
+import { type Backfill, type Choice, choiceFor, type Group, groupOfEvents, groupOfRecords, maxLag, type Position, typesToRead } from './position';
+import type { RecordReader } from './records';
+
+/** The events of a group, or the items of its records. */
+export type Input = CrmEvent[] | IDataObject[];
+
+/** What a reading has found. It is applied in one step, since the position may be stored at any time. */
+export interface GroupReading {
+	/** What changes in the position. */
+	moved: Partial<Omit<Position, 'open'>>;
+	/** The new groups, with what was read of them. */
+	groups: Array<{ group: Group; input: Input }>;
+	/** Tells the user that events may be missing. */
+	notice?: string | undefined;
+}
+
+/** The dependencies besides n8n: real, or simulated in tests. */
+export interface ReadingDependencies {
+	api: Connection;
+	log: EventLog;
+	clock: Clock;
+}
+
+/** Maximum number of events per reading, filtered ones included. */
+const maxRead = 10_000;
+
+/** Maximum lag, in sequence numbers, of a trigger that shares events with others: shared events stay in memory until the next look. */
+const maxShared = 1_000;
+
+/**
+ * Follows the event log from a position on. The log is in commit order, so all that is new is above the position. A
+ * replica may lag, but leaves nothing out before its end.
+ */
+export class LogFollower {
+	private readonly service: ReadingDependencies;
+	/** Maximum age (ms) of a look that another trigger of this process has made. */
+	private readonly maxAge: number;
+	/** A newest event, and when it was first seen (Unix epoch ms). After `maxLag`, every replica shows it. */
+	private mark = { sequence: 0, since: -Infinity };
+	/** When the log was first seen to end before an event that is known (Unix epoch ms). */
+	private shortSince: number | undefined;
+
+	constructor(service: ReadingDependencies, maxAge: number) {
+		this.service = service;
+		this.maxAge = maxAge;
+	}
+
+	/** Reads what is new, up to about `limit` events to start. */
+	async read(position: Position, limit: number, groupSize: number): Promise<GroupReading> {
+		const { api, log, clock } = this.service;
+		const { newest, at, share: shared } = await sharedLook(api.view, this.maxAge, clock, async () => await log.newest());
+		// The events of an empty log have expired.
+		if (!newest) return { moved: {}, groups: [] };
+		const share = newest.sequence - position.sequence <= maxShared ? shared : unshared;
+		const continues = await this.continues(position, newest, at, share);
+		if (continues === 'unknown') return { moved: {}, groups: [] };
+		const other = continues === 'no' ? await this.beginOtherLog(position, newest) : undefined;
+		const from = { ...position, ...other?.moved };
+		const { moved, groups } = newest.sequence > from.sequence
+			? await this.readEvents(from, newest, this.completeUpTo(newest, at), { limit, groupSize, share })
+			: { moved: {}, groups: [] };
+		return { moved: { ...other?.moved, ...moved }, groups, notice: other?.notice };
+	}
+
+	/** Whether the log is the one of the position, judging by the newest event that is known. */
+	private async continues({ newest: lastKnown }: Position, newest: Newest, at: number, share: Share): Promise<'yes' | 'no' | 'unknown'> {
+		if (lastKnown && newest.sequence < lastKnown.sequence) {
+			this.shortSince ??= at;
+			return at - this.shortSince >= maxLag ? 'no' : 'unknown';
+		}
+		this.shortSince = undefined;
+		if (!lastKnown || newest.identity === lastKnown.identity) return 'yes';
+		const { value: event } = await this.service.log.after(lastKnown.sequence - 1, [], 1, share).next();
+		// An event that has expired, or that this user does not see, tells nothing.
+		if (!event) return 'unknown';
+		return event.sequence === lastKnown.sequence && eventIdentity(event) !== lastKnown.identity ? 'no' : 'yes';
+	}
+
+	/** Continues in a restored log with what has happened since the newest event that was known. */
+	private async beginOtherLog(position: Position, newest: Newest) {
+		// Older events of the same instant were read.
+		const since = new Date(Date.parse(position.newest!.timestamp) + 1).toISOString();
+		const first = await this.service.log.firstSince(since);
+		const sequence = Math.min(position.sequence, first ? first.sequence - 1 : newest.sequence);
+		this.mark = { sequence: 0, since: -Infinity };
+		return { moved: { sequence, newest, replaced: [] }, notice: otherLog(since) };
+	}
+
+	/** The sequence up to which every replica shows the log. */
+	private completeUpTo({ sequence }: Newest, at: number): number {
+		const { mark } = this;
+		if (at - mark.since < maxLag) return 0;
+		this.mark = { sequence, since: at };
+		return mark.sequence;
+	}
+
+	private async readEvents(
+		position: Position,
+		newest: Newest,
+		completeUpTo: number,
+		{ limit, groupSize, share }: { limit: number; groupSize: number; share: Share },
+	): Promise<GroupReading> {
+		const { api, log, clock } = this.service;
+		const found = new Map<Choice['shape'], CrmEvent[]>();
+		let [read, toStart] = [0, 0];
+		let last: CrmEvent | undefined;
+		for await (const event of log.after(position.sequence, typesToRead(position), undefined, share)) {
+			if (!causeOf(event).isReported && position.choice.filter.ignored?.keys.length) api.notices.add(noOrigin);
+			const shape = choiceFor(position, event)?.shape;
+			// Other triggers share the event, and an execution may change its input.
+			if (shape) getOrCreate(found, shape, () => []).push(structuredClone(event));
+			last = event;
+			if (shape) toStart += 1;
+			if (toStart >= limit || ++read >= maxRead) break;
+		}
+		const isWhole = toStart < limit && read < maxRead;
+		const sequence = Math.max(position.sequence, last?.sequence ?? 0, isWhole ? completeUpTo : 0);
+		const seen = [newest, ...(last ? [{ ...last, identity: eventIdentity(last) }] : [])];
+		const latest = seen.filter((event) => event.sequence > (position.newest?.sequence ?? 0)).sort((a, b) => b.sequence - a.sequence)[0];
+		return {
+			moved: {
+				sequence,
+				replaced: position.replaced.filter(({ lastPossiblyBefore }) => lastPossiblyBefore > sequence),
+				...(latest && { newest: { identity: latest.identity, sequence: latest.sequence, timestamp: latest.timestamp } }),
+				at: new Date(clock.now()).toISOString(),
+			},
+			groups: [...found].flatMap(([shape, events]) =>
+				chunks(events, groupSize).map((part) => ({ group: groupOfEvents(part, position, shape), input: part }))),
+		};
+	}
+}
+
+const otherLog = (since: string): string =>
+	`The event log no longer has what this trigger has read: the CRM may have been restored from a backup or reset, or the credential may see less than before. The trigger continues with the events since ${since}. Events that the CRM has lost are missing`;
+
+/** Page size of a backfill, at least. */
+const backfillPage = 100;
+
+/** Reads the next records of a backfill. */
+export async function readBackfill(records: RecordReader, position: Position, backfill: Backfill, groupSize: number): Promise<GroupReading> {
+	const { last, until } = backfill;
+	const page = await records.page(last, Math.max(groupSize, backfillPage));
+	const found = page.records.filter((record) => !records.isNewerThan(until, record));
+	const reached = records.lastOf(found);
+	// Records of one batch share an instant, over several pages.
+	if (reached && reached.created === last?.created) reached.ids.unshift(...last.ids);
+	const isLastPage = page.isLast || found.length < page.records.length;
+	if (!isLastPage && !reached) throw ruleBroken(11, 'List of the records', 'They have no time of creation.');
+	return {
+		moved: { backfill: isLastPage ? undefined : { ...backfill, last: reached } },
+		groups: chunks(found, groupSize).map((part) => ({ group: groupOfRecords(part, position, backfill), input: records.asExisting(part) })),
+	};
+}
+
+/** The newest event, when it was requested (Unix epoch ms), and the queries that follow, which triggers share. */
+interface Look {
+	newest: Promise<Newest | undefined>;
+	at: number;
+	share: Share;
+}
+
+/** The latest look at each log, per group of users who see the same events. */
+const looks = new Map<string, Look>();
+
+/** How long (ms) to keep a look that no trigger replaces: the longest interval. */
+const maxTimeKept = 24 * 60 * 60_000;
+
+/** Clears the memory of this process, as a restart would. */
+export const forgetLooks = (): void => looks.clear();
+
+/**
+ * Looks for the newest event of a log, once for all triggers that look at about the same time: fifty idle
+ * triggers cost no more than one.
+ *
+ * @param view equal for credentials that see the same events
+ * @param maxAge maximum age of an answer in milliseconds
+ */
+export async function sharedLook(view: string, maxAge: number, clock: Clock, newest: () => Promise<Newest | undefined>) {
+	const cachedLook = looks.get(view);
+	const now = clock.now();
+	const isFresh = cachedLook !== undefined && now >= cachedLook.at && now - cachedLook.at < maxAge;
+	const look = isFresh ? cachedLook : { at: now, newest: newest(), share: sharing() };
+	for (const [other, { at }] of looks) if (now - at > maxTimeKept) looks.delete(other);
+	looks.set(view, look);
+	// After a failure, the next caller queries the service.
+	look.newest.catch(() => (looks.get(view) === look ? looks.delete(view) : undefined));
+	return { ...look, newest: await look.newest };
+}
+
+/** Shares queries that were made since a look. A failure affects only the triggers that were waiting for the query. */
+function sharing(): Share {
+	const answers = new Map<string, Promise<unknown>>();
+	return async <Answer>(question: string, ask: () => Promise<Answer>) => {
+		let answer = answers.get(question) as Promise<Answer> | undefined;
+		if (!answer) {
+			answer = ask();
+			answers.set(question, answer);
+			answer.catch(() => answers.delete(question));
+		}
+		return await answer;
+	};
+}
