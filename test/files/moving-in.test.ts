@@ -103,6 +103,18 @@ test.each<[kind: string, columns: Record<string, string | null>]>([
 		'Lead Source': 'source',
 		'Est. Close Date': 'expected_close_date',
 	}],
+	['deal', {
+		'Angebots-ID': 'external_id',
+		'Nome da negociação': 'title',
+		Kunde: 'company_id',
+		Contactpersoon: 'contact_id',
+		Verkaufsphase: 'stage_id',
+		'Stage Date': null,
+		'Erwartetes Abschlussdatum': 'expected_close_date',
+		Close: null,
+		PROBABILITE: 'probability',
+		'Leadquelle (Angebot)': 'source',
+	}],
 ])('the columns of a %s are recognized with what exports add to them, and never two of one field', async (kind, columns) => {
 	const csv = `${Object.keys(columns).join(',')}\n${Object.keys(columns).map((_, i) => `v${i}`).join(',')}\n`;
 	const { json } = await importOf(csv, { kind, sourceName: 'hubspot', importAs: 'upsert', matchOn: 'external_id', preview: true });

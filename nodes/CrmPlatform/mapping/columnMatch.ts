@@ -206,7 +206,7 @@ function columnsOfIds(columns: Column[], matches: ColumnMatch[], usual: UsualNam
 	for (const [i, column] of columns.entries()) {
 		const match = matches[i]!;
 		const name = withoutSuffix(column.name).replace(new RegExp(`^${source}[\\s_-]+`, 'i'), '');
-		const [, of, plural] = /^(.*?)(?:[\s_.:>-]*record)?[\s_.:>-]*id(s?)$/i.exec(name) ?? [];
+		const [, of, plural] = /^(.*?)(?:[\s_.:>-]*record)?[\s_.:>-]*(?:id|identifiant)(s?)$/i.exec(name) ?? [];
 		if (of === undefined || match.isChosen || column.filled === 0) continue;
 		const field = usual.fieldOf(name);
 		if ((of === '' || (field?.name === externalId.name && !hasPlainId)) && match.meaning === undefined) {

@@ -1,79 +1,89 @@
 import { isLink } from '../api/openapi/linkFields';
 import { getOrCreate } from '../base/maps';
 import { idField, type Field } from '../fields/field';
+import { externalId } from '../lookUp/sourceIds';
+import { unaccentedText } from '../values/foldedText';
 import { wordsOf, type FieldNames } from './fieldNames';
 
 /** What people call a company, or the company that a record belongs to. */
-const companyWords = 'company, account, sales account, organization, organisation, firma, unternehmen, empresa, entreprise, société, azienda, bedrijf';
-const companyNames = `${companyWords}, company name, account name, organization name, organisation name, firmenname, unternehmensname, nombre de la empresa, nom de l’entreprise`;
+const companyWords = 'company, account, organization, organisation, firma, firmen, unternehmen, empresa, entreprise, société, azienda, bedrijf';
+const closingWords = 'close, closing, abschluss, cierre, clôture, fechamento, sluiting, chiusura';
+const sourceWords = 'source, herkunft, quelle, origen, origine, origem, fonte, bron | original, lead';
 
 /**
  * What other systems and people call a field, by its name in the API; with the collection in front if the field of other
- * records is called otherwise. Case, spaces and punctuation do not matter, and `variantsOf` knows what exports add. To teach
- * imports a name, add it here.
+ * records is called otherwise: words and whole names, then words that may stand beside one of these words. Case, accents and
+ * punctuation do not matter, and UsualNames knows what exports add. To teach imports a name, add it here.
  *
  * Names that also stand for something else are left out: `Name` of a person, `E-mail Type`, `Region`.
  */
 const foreignNames: Record<string, string> = {
-	first_name: 'first, given name, forename, fname, vorname, prénom, nombre, nome, imię, voornaam, förnamn',
-	last_name: 'last, family name, surname, lname, nachname, familienname, nom de famille, apellido, apellidos, cognome, sobrenome, nazwisko, achternaam, efternamn',
-	email:
-		'e-mail, email address, e-mail address, mail, mail address, primary email, work email, business email, e-mail-adresse, mailadresse, correo, correo electrónico, courriel, adresse e-mail, indirizzo e-mail, posta elettronica',
+	first_name: 'first, given, forename, fname, vorname, prénom, nombre, nome, imię, voornaam, förnamn',
+	last_name: 'last, family, surname, lname, nachname, familienname, nom de famille, apellido, cognome, sobrenome, nazwisko, achternaam, efternamn',
+	email: 'email, mail, correo, courriel, posta elettronica | e, address, adresse, adres, indirizzo, primary, work, business, electrónico',
 	phone:
-		'phone number, telephone, telephone number, tel, primary phone, main phone, company main phone, work phone, business phone, office phone, mobile, mobile phone, mobile number, cell, cell phone, home phone, telefon, telefonnummer, handy, mobil, mobiltelefon, teléfono, número de teléfono, móvil, téléphone, numéro de téléphone, portable, telefono, cellulare, telefone, telefoon',
-	job_title: 'job, position, job position, role, designation, occupation, organization title, berufsbezeichnung, stellenbezeichnung, jobtitel, funktion, puesto, cargo, poste, fonction, qualifica, ruolo, functie',
+		'phone, telephone, tel, mobile, cell, telefon, handy, mobil, móvil, téléphone, portable, telefono, cellulare, telefone, celular, telefoon, company main phone | number, nummer, número, numéro, numero, primary, main, work, business, office, home',
+	job_title: 'job, position, role, designation, occupation, organization title, berufsbezeichnung, stellenbezeichnung, funktion, puesto, cargo, poste, fonction, qualifica, ruolo, functie | title, titel',
 	'contacts/job_title': 'title',
-	company_id: `${companyNames}, primary company, associated company, employer`,
-	'companies/name': `${companyNames}, display name, nombre, nom, nome, naam`,
-	parent_company_id: `parent, konzern, ${companyWords.replace(/(^|, )/g, '$1parent ')}`,
-	contact_id: 'primary contact, contact person, contact email, associated contact, related contact, person, ansprechpartner, contacto, contatto',
+	company_id: `${companyWords}, employer | primary, associated, related, sales`,
+	'deals/company_id': 'customer, client, kunde, kunden, cliente, klant',
+	'companies/name': 'display name, raison sociale, nombre, nom, nome, naam',
+	parent_company_id: `parent, konzern | ${companyWords}`,
+	contact_id: 'contact, person, ansprechpartner, kontakt, contacto, contato, contatto | primary, main, associated, related, email, persoon',
 	owner_id:
-		'record owner, sales owner, account owner, owned by, assigned to, assigned user, assignee, user responsible, responsible user, responsible person, account manager, responsible, sales rep, salesperson, besitzer, zuständig, zuständiger mitarbeiter, propietario, propriétaire, proprietario, eigenaar',
-	lead_source: 'source, original source, herkunft, origen',
-	'deals/source': 'lead source',
-	lifecycle_stage: 'lifecycle, life cycle stage, lead stage, customer stage, lifecycle-phase',
+		'owner, owned by, assigned to, assignee, responsible, account manager, sales rep, salesperson, besitzer, zuständig, zuständiger, verantwortlich, verantwortlicher, propietario, propriétaire, proprietario, responsável, verantwoordelijke, eigenaar, assigned user | record, sales, account, user, person, mitarbeiter, email',
+	'deals/owner_id': 'user',
+	lead_source: sourceWords,
+	'deals/source': sourceWords,
+	lifecycle_stage: 'lifecycle, life cycle stage, lead stage, customer stage, kundenstatus | stage, phase',
 	'address.street':
-		'street/road name of address, street, street 1, street address, street address line, address 1, address line 1, straße, strasse, straße hausnummer, straße und hausnummer, calle, rue, via, ulica, straat',
+		'street/road name of address, street, street 1, street address, street address line, address 1, address line 1, line 1, straße, strasse, straße hausnummer, straße und hausnummer, calle, rue, via, ulica, straat',
 	'address.city': 'city/town/village/locality of address, city, town, ort, stadt, ciudad, ville, città, cidade, miasto, plaats',
-	'address.state': 'state/county of address, state, state/region, province, state/province, address region, bundesland, provincia',
-	'address.postal_code': 'zip/postal code of address, postal code, zip, zip code, postcode, post code, postal, zip/postal code, billing code, mailing code, plz, postleitzahl, código postal, code postal, cap',
-	'address.country': 'country of address, country, country code, country/region, land, land/region, país, país/región, pays, pays/région, paese',
+	'address.state': 'state/county of address, state, state/region, province, state/province, address region, bundesland, provincia, provincie',
+	'address.postal_code': 'zip/postal code of address, postal code, zip, zip code, zipcode, postcode, post code, postal, zip/postal code, billing code, mailing code, plz, postleitzahl, cap, cep | code, código',
+	'address.country': 'country of address, country, country/region, land, land/region, país, país/región, pays, pays/région, paese | code',
 	timezone: 'tz',
-	language: 'preferred language, locale, sprache, idioma, langue, lingua',
-	website: 'website url, web page, web site, web address, url, homepage, home page, company website, webseite, internetseite, sitio web, site web, url du site web, sito web',
-	domain: 'domain name, web domain, email domain, nombre de dominio, nom de domaine',
-	industry: 'sector, industry type, branche, industria, secteur, secteur d’activité, settore',
-	employee_count: 'employees, number of employees, no. of employees, # of employees, headcount, company size, mitarbeiter, mitarbeiterzahl, anzahl mitarbeiter, anzahl der mitarbeiter, empleados, número de empleados, effectif, nombre d’employés',
-	annual_revenue: 'revenue, turnover, yearly revenue, umsatz, jahresumsatz, jährlicher umsatz, ingresos anuales, facturación, chiffre d’affaires, chiffre d’affaires annuel, fatturato',
-	'companies/description': 'about, about us, details, beschreibung, descripción',
-	'deals/title': 'deal, deal name, deal title, opportunity, opportunity name, lead name, nom de la transaction, nombre del negocio, name, topic, bezeichnung',
-	stage_id: 'sales stage, pipeline stage, current stage, phase, etapa, étape',
-	pipeline_id: 'sales pipeline',
-	amount: 'deal value, value, deal size, estimated value, est. revenue, expected revenue, betrag, wert, importe, cantidad, montant, importo',
-	currency: 'currency iso code, currency code, währung, moneda, devise, valuta',
-	probability: 'win probability, close probability, probability (%), probability of winning, win likelihood, wahrscheinlichkeit, probabilidad',
-	expected_close_date: 'close date, closing date, expected close, expected closing, expected closing date, estimated close date, est. close date, forecast close date, forecasted close date, abschlussdatum, fecha de cierre, date de clôture',
-	lost_reason: 'loss reason, loss reason name, reason lost, closed lost reason, verlustgrund',
+	language: 'language, locale, sprache, idioma, langue, lingua, taal | preferred',
+	website: 'website, web page, web site, web address, url, homepage, home page, webseite, internetseite, sitio web, site web, url du site web, sito web | url, company',
+	domain: 'domain, dominio, domaine | web, email',
+	industry: 'industry, sector, branche, industria, secteur, settore, segmento | type, activité',
+	employee_count: 'employee, headcount, company size, mitarbeiter, mitarbeiterzahl, empleado, effectif, employé, werknemer, funcionário, dipendenti | number, no, anzahl, número, numero, aantal',
+	annual_revenue: 'revenue, turnover, umsatz, jahresumsatz, ingresos, facturación, affaires, faturamento, fatturato, omzet | annual, yearly, jährlicher, anual, anuales, annuel, annuo, chiffre',
+	'companies/description': 'about, about us, details, beschreibung, descripción, descrição',
+	'deals/title': 'lead name, name, topic, bezeichnung, titel, título',
+	stage_id: 'stage, phase, milestone, etapa, étape, fase | sales, verkauf, pipeline, current',
+	pipeline_id: 'pipeline, funnel, funil | sales, vertrieb',
+	amount: 'amount, value, deal size, betrag, wert, importe, cantidad, montant, importo, valor, bedrag, volumen, revenue, umsatz | estimated, est, expected, erwarteter',
+	currency: 'currency, währung, moneda, devise, valuta, moeda | iso, code, value',
+	probability: 'probability, likelihood, confidence, wahrscheinlichkeit, probabilidad, probabilité, probabilidade, probabilità, kans | win, winning, close',
+	expected_close_date: `${closingWords} | date, datum, fecha, data, expected, estimated, est, forecast, forecasted, erwartetes, voraussichtlicher, voraussichtliches, prevista, previsto, previsão, prévue, verwachte`,
+	lost_reason: 'reason, verlustgrund, absagegrund, motivo, motif, reden | lost, loss, closed, pérdida, perte, perda, perdita, verlies',
 	external_id: 'record id, id record, item id, external key, source id, legacy id, datensatz-id, id de registro, id d’objet, id d’enregistrement',
-	tag_ids: 'tag, tag list, labels, label, categories, category, groups, group membership, etiquetas, schlagwörter',
+	tag_ids: 'tag, label, category, group, group membership, etiqueta, étiquette, schlagwort, schlagworte, schlagwörter | list',
 };
+
+/** Words that do not say which field of a record a name means. */
+const fillers = new Set('name, nombre, nom, nome, naam, of, the, de, da, do, du, des, del, der, la, l, d, van'.split(', '));
+/** Alone, they do not say enough. */
+const vague = new Set(`${closingWords}, reason, motivo, motif, reden, lead`.split(', ').map(unaccentedText));
 
 /**
  * Words that other programs also use for something else: the state of a job, the URL of a request. A file is previewed;
  * in items, which are not, they are names of fields only where the CRM uses them.
  */
 const ambiguousInItems = new Set(
-	'about, cap, categories, category, code, deal, details, first, group, groups, item id, job, label, labels, land, last, lead, locale, parent, person, phase, position, role, source, source id, state, tag, title, topic, url, value, via, wert'
+	'about, cap, categories, category, client, code, confidence, customer, deal, details, first, group, groups, item id, job, label, labels, land, last, lead, locale, milestone, parent, person, phase, position, role, source, source id, state, tag, title, topic, url, user, value, via, wert'
 		.split(', ').map(wordsOf),
 );
 
-export const isAmbiguousInItems = (name: string): boolean => ambiguousInItems.has(wordsOf(name));
+export const isAmbiguousInItems = (name: string): boolean =>
+	[wordsOf(name), foldedWords(name).filter((word) => !fillers.has(word)).join('')].some((words) => ambiguousInItems.has(words));
 
 /** What a record of a collection is called in names of files, and of columns such as `Person - Phone`, `Deal Stage` or `Account ID`. */
 export const recordWords: Record<string, string[]> = {
-	contacts: ['contact', 'person', 'lead', 'kontakt', 'kontakte', 'contacto', 'contatto'],
+	contacts: ['contact', 'person', 'lead', 'kontakt', 'kontakte', 'personen', 'contacto', 'contato', 'contatto'],
 	companies: companyWords.split(', '),
-	deals: ['deal', 'opportunity', 'lead', 'transaction', 'negocio'],
+	deals: ['deal', 'opportunity', 'lead', 'transaction', 'negocio', 'oportunidad', 'oportunidade', 'negociação', 'opportunité', 'angebot', 'verkaufschance', 'verkaufschancen'],
 	tickets: ['ticket', 'case'],
 	tasks: ['task', 'activity'],
 };
@@ -89,19 +99,32 @@ interface NamedColumn {
 /** The fields that names of columns mean, usual names in other systems included. */
 export class UsualNames {
 	private readonly names: FieldNames;
+	private readonly collection: string;
 	private readonly fields: Field[];
 	private readonly words: string[];
 	private readonly usual = new Map<string, Set<string>>();
+	/** The words of each field: those that mean it, and those that may stand beside them. */
+	private readonly bags = new Map<string, Record<'meaning' | 'beside', Set<string>>>();
+	private readonly vocabulary: Set<string>;
+	private readonly ownWords: Set<string>;
 	private readonly found = new Map<string, Field | undefined>();
 
 	constructor(names: FieldNames, { collection, fields }: { collection: string; fields: Field[] }) {
 		this.names = names;
+		this.collection = collection;
 		this.fields = fields;
 		this.words = recordWords[collection] ?? [];
-		for (const [key, others] of Object.entries(foreignNames)) {
+		this.ownWords = new Set(this.words.map(unaccentedText));
+		for (const [key, entry] of Object.entries(foreignNames)) {
 			const [field = '', of = collection] = key.split('/').reverse();
-			for (const name of of === collection ? others.split(', ') : []) getOrCreate(this.usual, wordsOf(name), () => new Set<string>()).add(field);
+			if (of !== collection) continue;
+			const [namesOfField = [], beside = []] = entry.split(' | ').map((some) => some.split(', ').map(unaccentedText));
+			for (const name of namesOfField.filter((words) => !vague.has(words))) getOrCreate(this.usual, wordsOf(name), () => new Set<string>()).add(field);
+			const bag = getOrCreate(this.bags, field, () => ({ meaning: new Set<string>(), beside: new Set<string>() }));
+			for (const name of namesOfField) bag.meaning.add(name);
+			for (const word of beside) bag.beside.add(word);
 		}
+		this.vocabulary = new Set([...fillers, ...this.ownWords, ...[...this.bags.values()].flatMap(({ meaning, beside }) => [...meaning, ...beside])]);
 		// The ID of another type of record, such as that of an account among contacts, is not the record's own. Dynamics has the
 		// record's own ID in a column called (Do Not Modify) Account.
 		for (const word of this.words) for (const name of [`${word} id`, `do not modify ${word}`]) this.usual.set(wordsOf(name), new Set(['external_id']));
@@ -123,7 +146,38 @@ export class UsualNames {
 		const part = found([wordsOf(name).replace(kindsOfAddress, '')]).find(isPartOfAddress);
 		// `Stage Name`: linked records and choices are given by name.
 		const named = () => found(variants.map((variant) => variant.replace(/[\s_]*name$/i, ''))).find((field) => isLink(field) || field.choices);
-		return found(variants)[0] ?? part ?? named();
+		return found(variants)[0] ?? part ?? named() ?? this.byWords(name);
+	}
+
+	/** The only field whose words a name has, beside words that say nothing. */
+	private byWords(name: string): Field | undefined {
+		const all = foldedWords(withoutSuffix(name)).flatMap((word) => this.parts(word));
+		const words = all.filter((word) => !fillers.has(word) && !this.isAny(this.ownWords, word));
+		const isOwn = all.some((word) => this.isAny(this.ownWords, word) && !vague.has(word));
+		const ofRecord: Record<string, string | undefined> = { '': titles[this.collection], id: externalId.name };
+		const fieldName = ofRecord[words.join(' ')];
+		if (isOwn && fieldName !== undefined) return this.fields.find((field) => field.name === fieldName);
+		if (words.every((word) => vague.has(word))) return undefined;
+		const fitting = this.fields.filter((field) => {
+			const { meaning, beside } = this.bags.get(field.name) ?? {};
+			return meaning && words.some((word) => this.isAny(meaning, word)) && words.every((word) => this.isAny(meaning, word) || this.isAny(beside!, word));
+		});
+		return fitting.length === 1 ? fitting[0] : undefined;
+	}
+
+	private isAny(words: ReadonlySet<string>, word: string): boolean {
+		return words.has(word) || words.has(singular(word));
+	}
+
+	/** The two words of a German or Dutch compound that are known: `Abschlussdatum`, `Bedrijfsnaam`. */
+	private parts(word: string): string[] {
+		if (this.isAny(this.vocabulary, word)) return [word];
+		for (let at = 3; at <= word.length - 3; at++) {
+			const [first, second] = [word.slice(0, at), word.slice(at)];
+			const beginning = [first, first.replace(/s$/, ''), first.replace(/n$/, '')].find((part) => this.vocabulary.has(part));
+			if (beginning !== undefined && this.vocabulary.has(second)) return [beginning, second];
+		}
+		return [word];
 	}
 
 	/** The field of each column, and whether it is that only beside the others. */
@@ -146,12 +200,19 @@ export class UsualNames {
 
 	private exactly(name: string): Field | undefined {
 		const [meaning, ...others] = this.names.meaningsOf(name);
-		const usual = [...(this.usual.get(wordsOf(name)) ?? [])].flatMap((field) => this.fields.find((other) => other.name === field) ?? []);
+		const usual = [...(this.usual.get(wordsOf(unaccentedText(name))) ?? [])].flatMap((field) => this.fields.find((other) => other.name === field) ?? []);
 		if (meaning === undefined || (typeof meaning === 'object' && meaning.kind === 'json')) return usual.length === 1 ? usual[0] : undefined;
 		// An ID without a name is the other system's.
 		return typeof meaning === 'object' && others.length === 0 && meaning.name !== idField.name ? meaning : undefined;
 	}
 }
+
+/** The field for what a record is called. */
+const titles: Record<string, string> = { companies: 'name', deals: 'title' };
+
+const foldedWords = (name: string): string[] => unaccentedText(name.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')).split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
+
+const singular = (word: string): string => word.replace(/ies$/, 'y').replace(/(?<=ss)es$|(?<=[^s])s$/, '');
 
 export const isPartOfAddress = ({ path }: Field): boolean => path[0] === 'address';
 
@@ -186,5 +247,5 @@ function variantsOf(name: string, words: string[]): string[] {
 	const prefix = new RegExp(`^${word}(?:\\s*[-:._>]\\s*|\\s+)(?=\\S)`, 'i');
 	const suffix = new RegExp(`\\s(?:de la |de l['’]|del |des |du |für |of (?:the )?)${word}s?$`, 'i');
 	const ofRecord = words.length > 0 ? plain.replace(prefix, '').replace(suffix, '') : plain;
-	return [...new Set([name, plain, ofRecord, ofRecord.replace(/ies$/, 'y').replace(/(?<=ss)es$|(?<=[^s])s$/, '')])];
+	return [...new Set([name, plain, ofRecord, singular(ofRecord)])];
 }
