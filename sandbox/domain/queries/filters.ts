@@ -7,6 +7,7 @@ import type { Resource } from '../../core/schemas/resource.ts';
 import { type Cell, type Column, columnsOf, emptyCell, isComparable, isList, quoted, foldCase } from '../../core/store/records/columns.ts';
 import { invalidParameter, type Problem } from '../../core/foundation/problem.ts';
 import type { Condition } from '../../core/store/records/condition.ts';
+import { entriesName, entryOf } from '../../core/store/records/table-definition.ts';
 import { explainIssue } from '../../core/foundation/field-errors.ts';
 
 /** A query parameter that filters a list. */
@@ -17,8 +18,8 @@ export interface Filter {
 	/** The SQL of the compared value; at least one element of a list has to match. For `empty`, the whole condition. */
 	sql: string;
 	isList: boolean;
-	/** The SQL of an element of the list as it is compared; by default, the element itself. */
-	element?: string;
+	/** The name of the list whose entries are in the table of entries. */
+	list?: string;
 	/** Parses one value. */
 	type: z.ZodType;
 	/** Describes one value. */
@@ -51,9 +52,10 @@ function newFilters(resource: Resource): Filter[] {
 			if (isComparable(resource, name)) {
 				return [...valueFilters(name, sql, resource.fields[name]!), ...empty];
 			}
-			if (isList(schema)) return [listFilter(name, sql, schema), ...empty];
+			const inTable = entryOf(schema) !== undefined && { list: name };
+			if (isList(schema)) return [{ ...listFilter(name, sql, schema), ...inTable }, ...empty];
 			const linked = schema.items?.properties?.['resource']?.enum as string[] | undefined;
-			if (linked) return [linkFilter(sql, linked), ...empty];
+			if (linked) return [{ ...linkFilter(sql, linked), ...inTable }, ...empty];
 			return [...textFilters(name, sql, notNull(schema)), ...empty];
 		});
 }
@@ -148,7 +150,6 @@ function linkFilter(sql: string, resources: string[]): Filter {
 	const schema = { title: 'Linked To', type: 'string', pattern, examples: [`${resources[0]}:${exampleId('con')}`] };
 	return {
 		...listFilter('linked_to', sql, { items: schema }, z.string().regex(new RegExp(pattern), { message })),
-		element: "(value ->> 'resource') || ':' || (value ->> 'id')",
 		description: 'Linked to one of these records, each with its record type and ID.',
 		schema: { ...schema, 'x-resource': resources },
 	};
@@ -157,9 +158,10 @@ function linkFilter(sql: string, resources: string[]): Filter {
 /**
  * Translates a filter and the text of its query parameter to SQL.
  *
+ * @param resource whose lists are filtered
  * @throws Problem invalid_parameter
  */
-export function filterCondition(filter: Filter, text: string): Condition {
+export function filterCondition(filter: Filter, text: string, resource?: Resource): Condition {
 	const { operator, sql } = filter;
 	const values = (filter.takesList ? text.split(',') : [text]).map((part) => parseValue(filter, part));
 	if (operator === 'empty') return { sql: values[0] === 1 ? sql : `NOT (${sql})`, values: [] };
@@ -169,8 +171,11 @@ export function filterCondition(filter: Filter, text: string): Condition {
 	}
 	if (operator === '=') {
 		const anyOf = `IN (${values.map(() => '?').join()})`;
-		const isInList = `EXISTS (SELECT 1 FROM json_each(${sql}) WHERE ${filter.element ?? 'value'} ${anyOf})`;
-		return { sql: filter.isList ? `${sql} <> '[]' AND ${isInList}` : `${sql} ${anyOf}`, values };
+		if (!filter.isList) return { sql: `${sql} ${anyOf}`, values };
+		if (filter.list === undefined || !resource) {
+			return { sql: `${sql} <> '[]' AND EXISTS (SELECT 1 FROM json_each(${sql}) WHERE value ${anyOf})`, values };
+		}
+		return { sql: `id IN (SELECT id FROM ${entriesName(resource)} WHERE list = '${filter.list}' AND value ${anyOf})`, values };
 	}
 	// An absent value sorts before all others, but it must not match `<`.
 	const notEmpty = typeof values[0] === 'string' ? `${sql} <> ''` : `${sql} > ${-Number.MAX_VALUE}`;

@@ -159,7 +159,7 @@ export function parseListQuery(
 	for (const [name, text] of filters) {
 		const filter = changeWindow.get(name) ?? findFilter(name);
 		if (!filter) throw unknownParameter(name);
-		conditions.push(filterCondition(filter, text));
+		conditions.push(filterCondition(filter, text, resource));
 	}
 	const fingerprint = listFingerprint(resource.name, order, includeDeleted, conditions);
 	const after = cursor === undefined ? undefined : decodeCursor(key, cursor, fingerprint);

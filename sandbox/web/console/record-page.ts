@@ -158,7 +158,7 @@ function hangingOn({ store }: Visitor, { name }: Resource, { id, ...record }: St
 function related(visitor: Visitor, resource: Resource, record: StoredRecord): Html | '' {
 	const rows = hangingOn(visitor, resource, record).map(({ other, parameter, value, values }) => {
 		const filter = filtersOf(other).find((candidate) => candidate.parameter === parameter)!;
-		const conditions = [filterCondition(filter, value)];
+		const conditions = [filterCondition(filter, value, other)];
 		const table = visitor.store.table(other.name)!;
 		const newest = table.page({ ...newestFirst, conditions, limit: 3 }).map(parseRecord);
 		const { singular, plural } = resourceLabels(visitor.store, other);

@@ -1,3 +1,4 @@
+import type { JsonSchema } from '../../schemas/json-schema.ts';
 import type { Resource } from '../../schemas/resource.ts';
 import { type Column, quoted, sortColumn } from './columns.ts';
 
@@ -19,25 +20,38 @@ export function tableDefinition(resource: Resource, columns: Column[]): string {
 	)`;
 }
 
-/** The table of the values in a resource's lists of addresses and numbers, such as the emails of contacts, by which records are found. */
+/** The table of what a resource's lists contain, by which records are found: links, tags, and addresses and numbers. */
 export const entriesName = (resource: Resource): string => `${sqlName(resource)}_entries`;
 
-/** The SQL that creates this table and keeps it equal to the lists; empty if there are no such lists. */
-export function entriesDefinition(resource: Resource): string {
-	const lists = Object.entries(resource.properties).filter(([, { items }]) => items?.properties?.['primary']);
-	if (lists.length === 0) return '';
-	const [table, entries] = [sqlName(resource), entriesName(resource)];
-	const add = lists.map(([list]) => {
-		return `INSERT OR IGNORE INTO ${entries} SELECT value ->> 'value', new.id FROM json_each(new.document, '$.${list}');`;
+/** The SQL of an entry of a list that is in this table, as filters compare it; undefined for other lists. */
+export function entryOf({ items, ...list }: JsonSchema): string | undefined {
+	if (items?.properties?.['primary']) return "value ->> 'value'";
+	if (items?.properties?.['resource']) return "(value ->> 'resource') || ':' || (value ->> 'id')";
+	return items && 'x-resource' in { ...list, ...items } ? 'value' : undefined;
+}
+
+/** The SQL after CREATE TABLE, and the SQL that keeps the table equal to the lists; undefined if there are no such lists. */
+export function entriesDefinition(resource: Resource): { definition: string; triggers: string } | undefined {
+	const lists = Object.entries(resource.properties).flatMap(([list, schema]) => {
+		const entry = entryOf(schema);
+		return entry === undefined ? [] : [{ list, entry }];
 	});
-	return `
-		CREATE TABLE IF NOT EXISTS ${entries} (value TEXT, id TEXT, PRIMARY KEY (value, id)) WITHOUT ROWID;
-		CREATE INDEX IF NOT EXISTS ${entries}_by_id ON ${entries} (id);
-		CREATE TRIGGER IF NOT EXISTS ${entries}_added AFTER INSERT ON ${table} BEGIN ${add.join(' ')} END;
-		CREATE TRIGGER IF NOT EXISTS ${entries}_changed AFTER UPDATE OF document ON ${table} BEGIN
-			DELETE FROM ${entries} WHERE id = new.id; ${add.join(' ')}
-		END;
-	`;
+	if (lists.length === 0) return undefined;
+	const [table, entries] = [sqlName(resource), entriesName(resource)];
+	const add = lists.map(({ list, entry }) => {
+		return `INSERT OR IGNORE INTO ${entries} SELECT ${entry}, '${list}', new.id FROM json_each(new.document, '$.${list}');`;
+	});
+	const isChanged = lists.map(({ list }) => `old.document -> '$.${list}' IS NOT new.document -> '$.${list}'`);
+	return {
+		definition: `${entries} (value TEXT, list TEXT, id TEXT, PRIMARY KEY (value, list, id)) WITHOUT ROWID`,
+		triggers: `
+			CREATE INDEX ${entries}_by_id ON ${entries} (id);
+			CREATE TRIGGER ${entries}_added AFTER INSERT ON ${table} BEGIN ${add.join(' ')} END;
+			CREATE TRIGGER ${entries}_changed AFTER UPDATE OF document ON ${table} WHEN ${isChanged.join(' OR ')} BEGIN
+				DELETE FROM ${entries} WHERE id = new.id; ${add.join(' ')}
+			END;
+		`,
+	};
 }
 
 /**

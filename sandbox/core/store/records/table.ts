@@ -147,8 +147,11 @@ export class DatabaseVersionError extends Error {}
 
 /** @throws DatabaseVersionError */
 function createTable(database: DatabaseSync, resource: Resource, columns: Column[]): void {
-	const definition = tableDefinition(resource, columns);
-	const stored = database.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?").get(definition.split(' ')[0]!);
-	if (stored && stored['sql'] !== `CREATE TABLE ${definition}`) throw new DatabaseVersionError();
-	if (!stored) database.exec(`CREATE TABLE ${definition}; ${entriesDefinition(resource)}`);
+	const entries = entriesDefinition(resource);
+	const definitions = [tableDefinition(resource, columns), ...(entries ? [entries.definition] : [])];
+	const find = database.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?");
+	const stored = definitions.map((definition) => find.get(definition.split(' ')[0]!)?.['sql']);
+	if (stored.every((sql) => sql === undefined)) {
+		database.exec([...definitions.map((definition) => `CREATE TABLE ${definition};`), entries?.triggers].join(' '));
+	} else if (stored.some((sql, i) => sql !== `CREATE TABLE ${definitions[i]}`)) throw new DatabaseVersionError();
 }
