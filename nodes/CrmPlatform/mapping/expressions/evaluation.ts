@@ -99,9 +99,6 @@ const maxItems = 100;
  */
 const maxCharacters = 2 ** 18;
 
-/** Maximum depth of the data: some objects contain themselves. */
-const maxDepth = 50;
-
 /**
  * Evaluates pieces of plain code (see isPlainCode) for a group of items in one evaluation if items are read in order:
  * setting up an evaluation takes n8n's engine half a millisecond, whatever the code. Code that may read more of its item
@@ -174,29 +171,16 @@ class CombinedCode {
 	}
 }
 
-/** The data of the items that fit into a group, up to the first item whose data is too large. */
+/** The data of the items that fit into a group, up to the first item whose data is too large, or is not JSON. */
 function groupFrom(items: INodeExecutionData[], start: number): IDataObject[] {
 	const group: IDataObject[] = [];
 	let left = maxCharacters;
 	for (const { json } of items.slice(start, start + maxItems)) {
-		// A getter may throw.
-		left = Number(attempt(() => withoutSizeOf(json, left, 0)) ?? -1);
+		left -= Number(attempt(() => JSON.stringify(json).length) ?? Infinity);
 		if (left < 0) break;
 		group.push(json);
 	}
 	return group;
-}
-
-/** The characters left after a value; negative if it is too large or nested too deeply. */
-function withoutSizeOf(value: unknown, characters: number, depth: number): number {
-	let left = depth < maxDepth ? characters - 8 : -1;
-	if (typeof value === 'string') return left - value.length;
-	if (typeof value !== 'object' || value === null) return left;
-	for (const key in value) {
-		if (left < 0) break;
-		left = withoutSizeOf((value as IDataObject)[key], left, depth + 1);
-	}
-	return left;
 }
 
 /** Code that evaluates the codes for each item of `$json.group`. Each item has its own time, as in separate evaluations. */

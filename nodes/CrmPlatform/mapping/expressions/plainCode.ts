@@ -4,15 +4,10 @@ const number = String.raw`\d+(?:\.\d+)?(?![\w$.])`;
 const text = String.raw`"(?:[^"\\\n\r\u2028\u2029]|\\[^\n\r])*"|'(?:[^'\\\n\r\u2028\u2029]|\\[^\n\r])*'`;
 // Operators that read; those that write (`=`, `++`, `>>=`) are left out.
 const operator = String.raw`=>|[=!]==?|[<>](?![<>])=?|&&|\|\||\?\?|\?\.|\+(?!\+)|-(?!-)|\*(?!\*)|%|!|\?|:|,|\.|[()[\]]`;
-const division = String.raw`\/(?![/*])`;
-const pattern = String.raw`\/(?![/*])(?:[^/\\[\]"'\n\r]|\\[^"'\n\r]|\[(?:[^\]\\"'\n\r]|\\[^"'\n\r])*\])+\/[a-z]*`;
-
-const before = `${space}|${word}|${number}|${text}|${operator}`;
-/** After a value a slash divides; elsewhere it begins a regular expression. */
-const afterValue = new RegExp(`${before}|${division}`, 'y');
-const beforeValue = new RegExp(`${before}|${pattern}`, 'y');
-
-const wordsBeforeValues = ['in', 'instanceof', 'new', 'typeof', 'void'];
+// After a value, a slash divides; after a parenthesis or a comma, it begins a regular expression. Elsewhere, either may be.
+const division = String.raw`(?<=[\w$)\]"']\s*)(?<!\b(?:in|instanceof|new|typeof|void)\s*)\/(?![/*])`;
+const pattern = String.raw`(?<=[(,]\s*)\/(?![/*])(?:[^/\\[\]"'\n\r]|\\[^"'\n\r]|\[(?:[^\]\\"'\n\r]|\\[^"'\n\r])*\])+\/[a-z]*`;
+const lexer = new RegExp([space, word, number, text, operator, division, pattern].join('|'), 'gy');
 
 /** Words of statements, and words whose meaning depends on the surrounding code. */
 const statementWords = new Set(
@@ -40,8 +35,6 @@ export function mayWrite(expression: string): boolean {
 	return writes.test(expression.slice(1)) || (expression.match(/\w+/g) ?? []).some(isChanging);
 }
 
-const closing: Record<string, string> = { '(': ')', '[': ']' };
-
 /**
  * Whether JavaScript code has the same meaning alone and inside a larger expression: it is a single expression without
  * side effects. Unknown code is rejected, and then evaluated on its own.
@@ -66,34 +59,29 @@ export function readsOnlyJson(code: string): boolean {
 
 /** The tokens of plain code; undefined for other code. */
 function tokensOf(code: string): string[] | undefined {
-	const open: string[] = [];
-	const tokens: string[] = [];
-	for (let at = 0; at < code.length; ) {
-		const previous = tokens.at(-1) ?? '';
-		const lexer = endsValue(previous) ? afterValue : beforeValue;
-		lexer.lastIndex = at;
-		const token = lexer.exec(code)?.[0];
-		if (token === undefined) return undefined;
-		at = lexer.lastIndex;
-		if (token.trim() === '') continue;
-
-		if (isChanging(token) || (!isAccess(previous) && statementWords.has(token))) return undefined;
+	const all = code.match(lexer) ?? [];
+	const tokens = all.filter((token) => token.trim() !== '');
+	if (all.join('') !== code || tokens.length === 0 || !areClosed(tokens) || isRewritten(tokens)) return undefined;
+	const isUnsafe = tokens.some((token, i) => {
 		// A computed name may be that of any method.
-		if (token === '(' && previous === ']') return undefined;
-		const close = closing[token];
-		if (close !== undefined) open.push(close);
-		else if ((token === ')' || token === ']') && open.pop() !== token) return undefined;
-		tokens.push(token);
-	}
-	return tokens.length > 0 && open.length === 0 && !isRewritten(tokens) ? tokens : undefined;
+		const isComputedCall = token === '(' && tokens[i - 1] === ']';
+		return isComputedCall || isChanging(token) || (!isAccess(tokens[i - 1]) && statementWords.has(token));
+	});
+	return isUnsafe ? undefined : tokens;
+}
+
+/** Whether each bracket closes the one that was opened last. */
+function areClosed(tokens: string[]): boolean {
+	const open: string[] = [];
+	const isWrong = tokens.some((token) => {
+		if (token === '(' || token === '[') open.push(token === '(' ? ')' : ']');
+		return (token === ')' || token === ']') && open.pop() !== token;
+	});
+	return !isWrong && open.length === 0;
 }
 
 function isAccess(token: string | undefined): boolean {
 	return token === '.' || token === '?.';
-}
-
-function endsValue(token: string): boolean {
-	return /[\w$)\]"'/]$/.test(token) && !wordsBeforeValues.includes(token);
 }
 
 /**
