@@ -42,7 +42,7 @@ export async function undoChanges(running: Execution, item: number, undoableType
 	await links.lookUp(api, planned);
 
 	const resolved = planned.map((undo) => (links.waitsForCreation(undo) ? undo : links.resolve(undo)));
-	const resolvedPlan = withLinkedRecordsKept(resolved, (undos) => logged.histories.links.linkedAfterUndo(undos, choices.takesPrecedence));
+	const resolvedPlan = withLinkedRecordsKept(resolved, (undos) => logged.links.linkedAfterUndo(undos, choices.takesPrecedence));
 	const limit = { ...choices, label: maxUndone.displayName, effect: 'change', purpose: 'undo them' };
 	checkMaximum(resolvedPlan.filter(({ action }) => action).length, limit, api.notices);
 	await logged.catchUp();
@@ -104,7 +104,7 @@ function reports(verb: string, field: string, from: unknown, to: unknown, verbs:
 
 /** The histories of the records to undo. Tells the user about records for which no changes were found. */
 async function chooseHistories(logged: LoggedChanges, undoableTypes: Resource[], { onlyIds }: UndoChoices, notices: Set<string>): Promise<RecordHistory[]> {
-	const chosen = logged.histories.newestFirst().filter(({ id }) => onlyIds?.has(id) ?? true);
+	const chosen = logged.newestFirst().filter(({ id }) => onlyIds?.has(id) ?? true);
 	if (chosen.length === 0) {
 		notices.add(`Nothing to undo: ${await logged.whyNothing(undoableTypes)}`);
 		return [];

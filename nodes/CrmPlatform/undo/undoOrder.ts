@@ -117,7 +117,7 @@ class UndoOrder {
 
 	/** The next records to delete. Those that others have changed meanwhile are kept. */
 	private deletableNow(): RecordUndo[] {
-		const { choices: { takesPrecedence }, logged: { histories: { links } } } = this.undoing;
+		const { choices: { takesPrecedence }, logged: { links } } = this.undoing;
 		for (const undo of takesPrecedence ? [] : this.openTo('delete')) {
 			if (undo.history.changedByOthers.size > 0) this.outcomes.set(undo, keptAsChanged(undo));
 		}
