@@ -20,6 +20,7 @@ import { chosenOption } from '../parameters/optionText';
 import { canonicalText, fieldValue } from '../undo/fieldValues';
 import { isUnset } from '../values/blank';
 import { readOption, readPreview, readWholeNumber } from '../values/readers';
+import { versionOf } from '../writing/replace';
 import { requireDescribed } from '../writing/requireWrite';
 import { fieldRules, maxMerged, mergePreview, mergeProperties, survivorRule } from './duplicatesForm';
 import { changedAt, readGroups, type DuplicateGroup, type RefusedGroup, type SurvivorRule } from './groups';
@@ -169,14 +170,14 @@ class Merger {
 	async run(compare: RecordComparison, uniqueOf: (group: DuplicateGroup) => IDataObject, uniqueNames: string[]): Promise<void> {
 		await this.updateSurvivors('values', this.active(), ({ survivor, values }) => compare.difference(survivor, values));
 		await this.moveLinks('links', this.active().flatMap(({ losers }) => losers));
-		await this.readSurvivors(this.active(), survivorGone);
+		await this.checkSurvivors(this.active(), survivorGone);
 		await this.write('deletions', this.type, this.active().flatMap((merging) => merging.losers.map((record): Step => ({ mergings: [merging], change: { action: 'delete', record, changes: [] } }))));
 		const emptied = this.mergings.filter(({ losers, deleted }) => deleted.length > 0 && losers.every((loser) => deleted.includes(loser)));
-		await this.readSurvivors(emptied, allGone);
+		await this.checkSurvivors(emptied, allGone);
 		for (const name of uniqueNames) {
 			const differenceOf = (merging: Merging) => compare.difference(merging.survivor, uniqueOf(merging), (field) => field === name || field === `${name}s`);
 			await this.retried(emptied.filter((merging) => differenceOf(merging).changes.length > 0), async (left, attempt) => {
-				if (attempt > 1) await this.readSurvivors(left, allGone);
+				if (attempt > 1) await this.checkSurvivors(left, allGone, true);
 				await this.updateSurvivors(`${name}/${attempt}`, left.filter(({ stopped }) => stopped !== allGone), differenceOf);
 			});
 		}
@@ -196,14 +197,14 @@ class Merger {
 		}
 	}
 
-	/** Reads the survivors as they are now. A merge whose survivor is gone goes no further. */
-	private async readSurvivors(mergings: Merging[], reason: string): Promise<void> {
-		const { collection } = this.type;
-		const read = await recordsById(collection.api, collection, mergings.map(({ survivor }) => survivor.id));
+	/** Looks whether the survivors still exist: a merge whose survivor is gone goes no further. Reads those anew that may have changed unnoticed. */
+	private async checkSurvivors(mergings: Merging[], reason: string, areStale = mergings.some(({ survivor }) => versionOf(survivor) === undefined)): Promise<void> {
+		const { api, path, list, fields } = this.type.collection;
+		const read = await recordsById(api, { path, list, fields: areStale ? fields : [] }, mergings.map(({ survivor }) => survivor.id));
 		for (const merging of mergings) {
 			const record = read.get(merging.survivor.id);
-			if (record) merging.survivor = { ...record, id: merging.survivor.id };
-			else merging.stopped = reason;
+			if (!record) merging.stopped = reason;
+			else if (areStale) merging.survivor = { ...record, id: merging.survivor.id };
 		}
 	}
 
