@@ -3,6 +3,7 @@ import type { INodeCredentialDescription, INodeProperties, INodePropertyOptions 
 import { withoutMembers } from './base/ownMembers';
 import type { MenuEntry, Operation, Resource } from './model';
 import { alphabetically, sharedParameters } from './sharedParameters';
+import { choiceProperty, numberProperty } from './parameters/optionText';
 
 /** An entry of the menu and its operations, as far as the parameters depend on them. */
 type OfferedResource = Omit<MenuEntry, 'operations'> & { operations: OfferedOperation[] };
@@ -11,17 +12,10 @@ type OfferedOperation = Pick<Operation, 'option' | 'options' | 'isForAllTypes'> 
 };
 
 /** The choice of the credential that signs the node's requests. */
-export const authentication: INodeProperties = {
-	displayName: 'Authentication',
-	name: 'authentication',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{ name: 'API Key', value: 'apiKey', description: 'Access the whole account with an API key' },
-		{ name: 'OAuth2', value: 'oAuth2', description: 'Sign in as a user and access what that user may see' },
-	],
-	default: 'apiKey',
-};
+export const authentication = choiceProperty('Authentication', 'authentication', 'apiKey', [
+	['API Key', 'apiKey', 'Access the whole account with an API key'],
+	['OAuth2', 'oAuth2', 'Sign in as a user and access what that user may see'],
+]);
 
 /** The credentials of a node, one for each choice of `authentication`. */
 export const credentials: INodeCredentialDescription[] = [
@@ -142,12 +136,7 @@ function optionsProperty({ options = [] }: OfferedOperation): INodeProperties {
 	};
 }
 
-export const maxWait: INodeProperties = {
-	displayName: 'Maximum Wait (Seconds)',
-	name: 'maxWait',
-	type: 'number',
+export const maxWait = numberProperty('Maximum Wait (Seconds)', 'maxWait', 300, {
 	typeOptions: { minValue: 0 },
-	default: 300,
-	description:
-		'How long a request may wait for the rate limit or the CRM. Without it: 5 minutes if somebody waits, or an hour.',
-};
+	description: 'How long a request may wait for the rate limit or the CRM. Without it: 5 minutes if somebody waits, or an hour.',
+});

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { authentication, maxWait } from '../actionProperties';
 import type { Operation, Resource } from '../model';
 import { maxAnswerLengthOf, maxAnswerLength } from '../parameters/maxAnswerLength';
-import { listedChoice } from '../parameters/optionText';
+import { booleanProperty, listedChoice, textProperty } from '../parameters/optionText';
 import { resourceNamed } from '../resources';
 import { isBlank } from '../values/blank';
 import { readBoolean, readOption } from '../values/readers';
@@ -255,14 +255,9 @@ export const toolProperties: INodeProperties[] = [
 		default: [],
 		description: 'The kinds of changes that the model may make. If none is selected, it can only read.',
 	},
-	{
-		displayName: 'Preview Before Writing',
-		name: 'previewBeforeWriting',
-		type: 'boolean',
+	booleanProperty('Preview Before Writing', 'previewBeforeWriting', true, 'Whether the model must preview each write, and then confirm it with the token from the preview', {
 		noDataExpression: true,
-		default: true,
-		description: 'Whether the model must preview each write, and then confirm it with the token from the preview',
-	},
+	}),
 	{
 		displayName: 'Tools',
 		name: 'tools',
@@ -288,13 +283,10 @@ export const toolProperties: INodeProperties[] = [
 		default: {},
 		options: [
 			{ ...maxWait, default: maxToolWait, description: 'How long a request may wait for the rate limit or the CRM' },
-			{
-				displayName: 'Tool Name Prefix',
-				name: 'prefix',
-				type: 'string',
+			textProperty('Tool Name Prefix', 'prefix', {
 				default: 'crm',
 				description: 'The beginning of each tool’s name. If an agent uses two of these nodes, give them different prefixes.',
-			},
+			}),
 		],
 	},
 ];

@@ -1,4 +1,4 @@
-import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { breaksRule, ruleNumber } from '../api/http/rules';
 import { isWellFormed } from '../fields/conversions';
@@ -14,7 +14,7 @@ import { reportNames, type FileFormat } from '../files/rows';
 import { readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation } from '../model';
-import { chosenOption } from '../parameters/optionText';
+import { booleanProperty, choiceProperty, chosenOption, numberProperty, textProperty } from '../parameters/optionText';
 import { delimiterOption, fileFormatProperty } from '../parameters/file';
 import { exportListProperties, exportListOptions } from '../parameters/listParameters';
 import { readBoolean, readWholeNumber } from '../values/readers';
@@ -33,75 +33,38 @@ const formatProperty = fileFormatProperty(
 	'In CSV, text that a spreadsheet would run as a formula gets an apostrophe in front; Import File removes it',
 );
 
-const outputFieldProperty: INodeProperties = {
-	displayName: 'Put Output File in Field',
-	name: 'binaryField',
-	type: 'string',
+const outputFieldProperty = textProperty('Put Output File in Field', 'binaryField', {
 	default: 'data',
 	required: true,
 	hint: 'The name of the output field to put the file in',
 	builderHint: { propertyHint: 'For importFile, the input field that holds the file' },
-};
+});
 
-const regionOption: INodeProperties = {
-	displayName: 'Dates and Numbers For',
-	name: 'region',
-	type: 'options',
+const regionOption = choiceProperty('Dates and Numbers For', 'region', 'api', [
+	['Any Program (2026-03-31, 1234.56)', 'api'],
+	['Britain (31/03/2026, 1234.56)', 'britain'],
+	['Continental Europe (31.03.2026, 1234,56)', 'europe'],
+	['The United States (03/31/2026, 1234.56)', 'america'],
+]);
+
+const compressionOption = booleanProperty('Compress with Gzip', 'compress', true, 'Whether to compress the file', {
 	noDataExpression: true,
-	options: [
-		{ name: 'Any Program (2026-03-31, 1234.56)', value: 'api' },
-		{ name: 'Britain (31/03/2026, 1234.56)', value: 'britain' },
-		{ name: 'Continental Europe (31.03.2026, 1234,56)', value: 'europe' },
-		{ name: 'The United States (03/31/2026, 1234.56)', value: 'america' },
-	],
-	default: 'api',
-};
+});
 
-const compressionOption: INodeProperties = {
-	displayName: 'Compress with Gzip',
-	name: 'compress',
-	type: 'boolean',
-	noDataExpression: true,
-	default: true,
-	description: 'Whether to compress the file',
-};
+const fileNameOption = textProperty('File Name', 'fileName', { placeholder: 'e.g. contacts.csv' });
 
-const fileNameOption: INodeProperties = {
-	displayName: 'File Name',
-	name: 'fileName',
-	type: 'string',
-	default: '',
-	placeholder: 'e.g. contacts.csv',
-};
-
-const madeForOption: INodeProperties = {
-	displayName: 'Export For',
-	name: 'madeFor',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{ name: 'People', value: 'people', description: 'Labels, names of linked records, and lists as text in CSV; without technical fields' },
-		{ name: 'This Account', value: 'account', description: 'All fields by their API names, with IDs and JSON' },
-		{
-			name: 'Another Account',
-			value: 'otherAccount',
-			description: 'All fields by their API names, with a unique value of each linked record in place of its ID, such as the domain of a company',
-		},
-	],
-	default: 'people',
-	description: 'Who or what will read the file',
-};
+const madeForOption = choiceProperty('Export For', 'madeFor', 'people', [
+	['People', 'people', 'Labels, names of linked records, and lists as text in CSV; without technical fields'],
+	['This Account', 'account', 'All fields by their API names, with IDs and JSON'],
+	['Another Account', 'otherAccount', 'All fields by their API names, with a unique value of each linked record in place of its ID, such as the domain of a company'],
+], { description: 'Who or what will read the file' });
 
 type MadeFor = 'people' | 'account' | 'otherAccount';
 
-const rowsOption: INodeProperties = {
-	displayName: 'Rows per File',
-	name: 'rowsPerFile',
-	type: 'number',
+const rowsOption = numberProperty('Rows per File', 'rowsPerFile', 100000, {
 	typeOptions: { minValue: 1 },
-	default: 100000,
 	description: 'Maximum records per file. Each file is an output item.',
-};
+});
 
 export const exportFile: Operation = {
 	option: {

@@ -7,6 +7,7 @@ import { pickerProperty, userByNameOrId } from '../parameters/recordParameters';
 import { refuseAsTool } from '../toolCalls/toolCall';
 import { readOption, readPositiveNumber } from '../values/readers';
 import { eachItem } from '../schedule';
+import { choiceProperty, numberProperty, textProperty } from '../parameters/optionText';
 
 const collections: Record<string, string> = { none: '', company: 'companies', contact: 'contacts', deal: 'deals', ticket: 'tickets' };
 
@@ -14,46 +15,28 @@ const approver: PickedField = { field: 'approver', name: 'approverId', displayNa
 const aboutRecord: PickedField = { field: 'record', name: 'aboutRecord', displayName: 'Record', method: '' };
 
 const properties: INodeProperties[] = [
-	{
-		displayName: 'Title',
-		name: 'approvalTitle',
-		type: 'string',
+	textProperty('Title', 'approvalTitle', {
 		default: 'Approval required',
 		required: true,
 		description: 'Title of the task that the approver gets',
-	},
-	{
-		displayName: 'Message',
-		name: 'message',
-		type: 'string',
+	}),
+	textProperty('Message', 'message', {
 		typeOptions: { rows: 4 },
-		default: '',
 		required: true,
 		placeholder: 'e.g. Altamira: amount from 1,200 to 12,000',
 		description: 'What to approve. It becomes the text of the task.',
-	},
-	{
-		displayName: 'About',
-		name: 'aboutKind',
-		type: 'options',
-		options: [
-			{ name: 'Company', value: 'company' },
-			{ name: 'Contact', value: 'contact' },
-			{ name: 'Deal', value: 'deal' },
-			{ name: 'No Record', value: 'none' },
-			{ name: 'Ticket', value: 'ticket' },
-		],
-		default: 'none',
-		description: 'The type of record the task is linked to',
-	},
-	{
-		displayName: 'Record Name or ID',
-		name: 'aboutRecord',
-		type: 'string',
-		default: '',
+	}),
+	choiceProperty('About', 'aboutKind', 'none', [
+		['Company', 'company'],
+		['Contact', 'contact'],
+		['Deal', 'deal'],
+		['No Record', 'none'],
+		['Ticket', 'ticket'],
+	], { description: 'The type of record the task is linked to', noDataExpression: false }),
+	textProperty('Record Name or ID', 'aboutRecord', {
 		displayOptions: { hide: { aboutKind: ['none'] } },
 		description: 'The record the task is linked to',
-	},
+	}),
 	{
 		...pickerProperty(approver.displayName, approver.name, approver.method, { isOptional: true, by: userByNameOrId }),
 		description: 'The user who gets the task. If empty, the owner of the record gets it.',
@@ -63,14 +46,10 @@ const properties: INodeProperties[] = [
 /** A week. */
 const defaultHours = 7 * 24;
 
-const limitWaitHours: INodeProperties = {
-	displayName: 'Limit Wait Time (Hours)',
-	name: 'limitWaitHours',
-	type: 'number',
+const limitWaitHours = numberProperty('Limit Wait Time (Hours)', 'limitWaitHours', defaultHours, {
 	typeOptions: { minValue: 0.1 },
-	default: defaultHours,
 	description: 'How long to wait. Without an answer, the request counts as declined.',
-};
+});
 
 /** What the node outputs once the task was completed or deleted. */
 const decisionProperties = {

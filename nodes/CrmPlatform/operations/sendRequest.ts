@@ -5,7 +5,7 @@ import { checkExact, withExactNumbers } from '../base/numbers';
 import { checkedPath, type Query } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
 import type { Execution, Operation, Result } from '../model';
-import { chosenOption } from '../parameters/optionText';
+import { chosenOption, textProperty } from '../parameters/optionText';
 import { sendWrite, writeOncePerOption } from '../writing/writeOne';
 import { eachItem } from '../schedule';
 
@@ -117,15 +117,11 @@ const method: INodeProperties = {
 	default: 'GET',
 };
 
-const pathProperty: INodeProperties = {
-	displayName: 'Path',
-	name: 'path',
-	type: 'string',
-	default: '',
+const pathProperty = textProperty('Path', 'path', {
 	required: true,
 	placeholder: 'e.g. /v1/contacts',
 	description: 'The path after the base URL, as in the API documentation',
-};
+});
 
 const query: INodeProperties = {
 	displayName: 'Query Parameters',

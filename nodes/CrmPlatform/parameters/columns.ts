@@ -1,25 +1,14 @@
 import { isExpression, type IExecuteFunctions, type INodeProperties } from 'n8n-workflow';
 
 import { storedParameter } from '../mapping/storedParameter';
-import { chosenOption, listedChoice } from './optionText';
+import { choiceProperty, chosenOption, listedChoice, textProperty } from './optionText';
 import { mapperProperty, missingFieldsNotice } from './fieldParameters';
 import { fieldsDependOn } from './recordParameters';
 
-const columnsMode: INodeProperties = {
-	displayName: 'Map Columns',
-	name: 'columnsMode',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{
-			name: 'Map Automatically',
-			value: 'automatic',
-			description: 'Each column goes into the field with its name, its label or a usual name in other systems',
-		},
-		{ name: 'Map Each Field', value: 'each', description: 'Enter the column of each field in a form' },
-	],
-	default: 'automatic',
-};
+const columnsMode = choiceProperty('Map Columns', 'columnsMode', 'automatic', [
+	['Map Automatically', 'automatic', 'Each column goes into the field with its name, its label or a usual name in other systems'],
+	['Map Each Field', 'each', 'Enter the column of each field in a form'],
+]);
 
 const columns = mapperProperty(
 	{
@@ -54,7 +43,7 @@ export const columnProperties: INodeProperties[] = [
 				displayName: 'Column',
 				name: 'columns',
 				values: [
-					{ displayName: 'Column', name: 'column', type: 'string', default: '', description: 'Its name in the file' },
+					textProperty('Column', 'column', { description: 'Its name in the file' }),
 					listedChoice({ displayName: 'Field Name or ID', name: 'field' }, 'getColumnOptions', [...fieldsDependOn, 'importAs']),
 				],
 			},

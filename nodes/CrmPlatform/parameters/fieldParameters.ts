@@ -3,7 +3,7 @@ import type { INodeProperties, ResourceMapperTypeOptions } from 'n8n-workflow';
 import choices from '../../../contract/choices.json';
 import type { Resource } from '../model';
 import { linkedProperty } from './linkedRecordParameters';
-import { listedChoice } from './optionText';
+import { choiceProperty, listedChoice, textProperty } from './optionText';
 import { fieldsDependOn } from './recordParameters';
 
 type MapperOptions = Omit<
@@ -124,30 +124,11 @@ function choicesNotice(resource: Resource | undefined): INodeProperties[] {
 	];
 }
 
-const fieldsMode: INodeProperties = {
-	displayName: 'Specify Fields',
-	name: 'fieldsMode',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{
-			name: 'Map Automatically',
-			value: 'automatic',
-			description: 'Send the input values whose names match fields',
-		},
-		{
-			name: 'Map Each Field',
-			value: 'each',
-			description: 'Fill in a form with the fields of the record',
-		},
-		{
-			name: 'Using JSON',
-			value: 'json',
-			description: 'Send one JSON object, such as one from an earlier node or an AI agent',
-		},
-	],
-	default: 'each',
-};
+const fieldsMode = choiceProperty('Specify Fields', 'fieldsMode', 'each', [
+	['Map Automatically', 'automatic', 'Send the input values whose names match fields'],
+	['Map Each Field', 'each', 'Fill in a form with the fields of the record'],
+	['Using JSON', 'json', 'Send one JSON object, such as one from an earlier node or an AI agent'],
+]);
 
 /**
  * The choice of a unique field by which records are found.
@@ -189,17 +170,10 @@ const fieldsLinked = linkedProperty({
 });
 
 /** Whether an empty cell is a value. */
-export const emptyCells: INodeProperties = {
-	displayName: 'Empty Cells',
-	name: 'emptyCells',
-	type: 'options',
-	options: [
-		{ name: 'Clear the Field', value: 'clear', description: 'Erase the value in the record' },
-		{ name: 'Leave the Field Unchanged', value: 'leave', description: 'Keep the value in the record' },
-	],
-	default: 'leave',
-	description: 'What to do with fields that are empty in the input',
-};
+export const emptyCells = choiceProperty('Empty Cells', 'emptyCells', 'leave', [
+	['Clear the Field', 'clear', 'Erase the value in the record'],
+	['Leave the Field Unchanged', 'leave', 'Keep the value in the record'],
+], { description: 'What to do with fields that are empty in the input', noDataExpression: false });
 
 /** Empty Cells, for automatic mapping alone. */
 export const emptyCellsOption: INodeProperties = {
@@ -207,14 +181,7 @@ export const emptyCellsOption: INodeProperties = {
 	displayOptions: { hide: { '/fieldsMode': ['each', 'json'] } },
 };
 
-const notation = (displayName: string, name: string, options: Array<[name: string, value: string]>): INodeProperties => ({
-	displayName,
-	name,
-	type: 'options',
-	noDataExpression: true,
-	options: options.map(([label, value]) => ({ name: label, value })),
-	default: 'api',
-});
+const notation = (displayName: string, name: string, options: Array<[label: string, value: string]>) => choiceProperty(displayName, name, 'api', options);
 
 /** How values are written that come from people and other systems (mapping/chosenNotations). */
 export const valuesInOption: INodeProperties = {
@@ -235,7 +202,7 @@ export const valuesInOption: INodeProperties = {
 					['Excel’s Day Numbers', 'excel'],
 					['Month/Day/Year', 'monthDay'],
 				]),
-				{ displayName: 'Default Country for Phones', name: 'phoneCountry', type: 'string', default: '', placeholder: 'e.g. DE' },
+				textProperty('Default Country for Phones', 'phoneCountry', { placeholder: 'e.g. DE' }),
 				notation('Error Texts Are', 'errorTexts', [['Refused', 'api'], ['Text', 'written']]),
 				notation('Lists Are Separated By', 'lists', [
 					[':::', 'colons'],
@@ -246,15 +213,11 @@ export const valuesInOption: INodeProperties = {
 					['Semicolon', 'semicolon'],
 				]),
 				notation('Numbers Are', 'numbers', [['1,234.56', 'point'], ['1.234,56', 'comma'], ['1234.56', 'api']]),
-				{
-					displayName: 'Value Map',
-					name: 'valueMap',
-					type: 'string',
+				textProperty('Value Map', 'valueMap', {
 					typeOptions: { rows: 4 },
-					default: '',
 					placeholder: 'e.g. Subscriber → lead',
 					hint: 'One pair a line: how a choice or a linked record is called here → in the CRM',
-				},
+				}),
 				notation('Yes and No Are', 'booleans', [['True and False, 1 and 0', 'api'], ['Words', 'words'], ['X for Yes', 'mark']]),
 			],
 		},

@@ -4,18 +4,15 @@ import type { FileFormat, FileSettings } from '../files/rows';
 import type { Encoding } from '../files/text';
 import { pairsIn } from '../mapping/chosenNotations';
 import type { Resource } from '../model';
-import { chosenOption } from './optionText';
+import { booleanProperty, choiceProperty, chosenOption, textProperty } from './optionText';
 import { columnProperties } from './columns';
 import { emptyCells, valuesInOption, matchOnDescription, matchOnProperty } from './fieldParameters';
 
-export const binaryFieldProperty: INodeProperties = {
-	displayName: 'Input Binary Field',
-	name: 'binaryField',
-	type: 'string',
+export const binaryFieldProperty = textProperty('Input Binary Field', 'binaryField', {
 	default: 'data',
 	required: true,
 	hint: 'The name of the input field that has the file. If the item has a single file, it is used whatever its name.',
-};
+});
 
 const fileFormats: Array<INodePropertyOptions & { value: FileFormat }> = [
 	{ name: 'CSV', value: 'csv', description: 'A table whose first row names the columns' },
@@ -36,33 +33,18 @@ export const fileFormatProperty = (formats: FileFormat[], description?: string):
 
 const importFormat = fileFormatProperty(['csv', 'json', 'ndjson']);
 
-export const importAsProperty: INodeProperties = {
-	displayName: 'What to Do',
-	name: 'importAs',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{ name: 'Create', value: 'create', description: 'Each row becomes a new record' },
-		{
-			name: 'Create or Update',
-			value: 'upsert',
-			description: 'Create a new record, or update the current one if it already exists (upsert)',
-		},
-		{ name: 'Delete', value: 'delete', description: 'Each row deletes the record with its ID' },
-		{ name: 'Update', value: 'update', description: 'Each row updates the record with its ID' },
-	],
-	default: 'create',
-};
+export const importAsProperty = choiceProperty('What to Do', 'importAs', 'create', [
+	['Create', 'create', 'Each row becomes a new record'],
+	['Create or Update', 'upsert', 'Create a new record, or update the current one if it already exists (upsert)'],
+	['Delete', 'delete', 'Each row deletes the record with its ID'],
+	['Update', 'update', 'Each row updates the record with its ID'],
+]);
 
-const sourceProperty: INodeProperties = {
-	displayName: 'Source Name',
-	name: 'sourceName',
-	type: 'string',
+const sourceProperty = textProperty('Source Name', 'sourceName', {
 	noDataExpression: true,
-	default: '',
 	placeholder: 'e.g. hubspot',
 	description: 'The system of the file: its ID 9001 becomes the External ID hubspot:9001, also in links',
-};
+});
 
 /** The form for the files of another system. */
 export const relatedFilesProperties = (recordTypes: Resource[]): INodeProperties[] => [
@@ -80,7 +62,7 @@ export const relatedFilesProperties = (recordTypes: Resource[]): INodeProperties
 				displayName: 'File',
 				name: 'files',
 				values: [
-					{ displayName: 'File Name', name: 'file', type: 'string', default: '', placeholder: 'e.g. people.csv' },
+					textProperty('File Name', 'file', { placeholder: 'e.g. people.csv' }),
 					{
 						displayName: 'Record Type',
 						name: 'kind',
@@ -93,15 +75,11 @@ export const relatedFilesProperties = (recordTypes: Resource[]): INodeProperties
 						].sort((a, b) => (a.name < b.name ? -1 : 1)),
 						default: '',
 					},
-					{
-						displayName: 'Exceptions',
-						name: 'columns',
-						type: 'string',
+					textProperty('Exceptions', 'columns', {
 						typeOptions: { rows: 3 },
-						default: '',
 						placeholder: 'e.g. Mobile → phone',
 						hint: 'One pair a line: column → field, or nothing to leave it out',
-					},
+					}),
 				],
 			},
 		],
@@ -126,14 +104,7 @@ export function chosenFiles(n8n: IExecuteFunctions): Map<string, ChosenFile> {
 	);
 }
 
-const previewProperty: INodeProperties = {
-	displayName: 'Preview',
-	name: 'preview',
-	type: 'boolean',
-	default: true,
-	description:
-		'Whether to only read and check the file, without writing anything, to see what would be sent and which rows would be refused',
-};
+const previewProperty = booleanProperty('Preview', 'preview', true, 'Whether to only read and check the file, without writing anything, to see what would be sent and which rows would be refused');
 
 export const importProperties: INodeProperties[] = [
 	binaryFieldProperty,
@@ -146,60 +117,31 @@ export const importProperties: INodeProperties[] = [
 ];
 
 /** In an export, automatic is what spreadsheets of the region expect. */
-export const delimiterOption: INodeProperties = {
-	displayName: 'Delimiter',
-	name: 'delimiter',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{ name: 'Automatic', value: 'auto' },
-		{ name: 'Comma', value: ',' },
-		{ name: 'Pipe', value: '|' },
-		{ name: 'Semicolon', value: ';' },
-		{ name: 'Tab', value: '\t' },
-	],
-	default: 'auto',
-};
+export const delimiterOption = choiceProperty('Delimiter', 'delimiter', 'auto', [
+	['Automatic', 'auto'],
+	['Comma', ','],
+	['Pipe', '|'],
+	['Semicolon', ';'],
+	['Tab', '\t'],
+]);
 
-const encodingOption: INodeProperties = {
-	displayName: 'Encoding',
-	name: 'encoding',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{ name: 'Automatic (BOM, Otherwise UTF-8)', value: 'auto' },
-		{ name: 'UTF-16 (Big Endian)', value: 'utf-16be' },
-		{ name: 'UTF-16 (Little Endian)', value: 'utf-16le' },
-		{ name: 'UTF-8', value: 'utf-8' },
-		{ name: 'Windows-1252', value: 'windows-1252' },
-	],
-	default: 'auto',
-};
+const encodingOption = choiceProperty('Encoding', 'encoding', 'auto', [
+	['Automatic (BOM, Otherwise UTF-8)', 'auto'],
+	['UTF-16 (Big Endian)', 'utf-16be'],
+	['UTF-16 (Little Endian)', 'utf-16le'],
+	['UTF-8', 'utf-8'],
+	['Windows-1252', 'windows-1252'],
+]);
 
-export const refusedValuesOption: INodeProperties = {
-	displayName: 'Refused Values',
-	name: 'refusedValues',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{ name: 'Leave the Value Out', value: 'leaveOut', description: 'Write the rest of the row. The file “left_out” has the values.' },
-		{ name: 'Refuse the Row', value: 'refuse', description: 'The file “failed” has the rows with all reasons' },
-	],
-	default: 'refuse',
-};
+export const refusedValuesOption = choiceProperty('Refused Values', 'refusedValues', 'refuse', [
+	['Leave the Value Out', 'leaveOut', 'Write the rest of the row. The file “left_out” has the values.'],
+	['Refuse the Row', 'refuse', 'The file “failed” has the rows with all reasons'],
+]);
 
-export const repeatedRowsOption: INodeProperties = {
-	displayName: 'Rows of One Record',
-	name: 'repeatedRows',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{ name: 'Last One Wins', value: 'lastWins' },
-		{ name: 'Refuse All but the First', value: 'refuse' },
-	],
-	default: 'lastWins',
-	description: 'Rows with the same ID or value to match on',
-};
+export const repeatedRowsOption = choiceProperty('Rows of One Record', 'repeatedRows', 'lastWins', [
+	['Last One Wins', 'lastWins'],
+	['Refuse All but the First', 'refuse'],
+], { description: 'Rows with the same ID or value to match on' });
 
 const createMissingOption: INodeProperties = {
 	displayName: 'Create What Is Missing',
@@ -217,14 +159,10 @@ const createMissingOption: INodeProperties = {
 	description: 'What to create if rows name it',
 };
 
-const otherOwnerOption: INodeProperties = {
-	displayName: 'Owner for the Others',
-	name: 'otherOwner',
-	type: 'string',
-	default: '',
+const otherOwnerOption = textProperty('Owner for the Others', 'otherOwner', {
 	placeholder: 'e.g. ada@acme.example',
 	description: 'For owners the CRM does not know',
-};
+});
 
 export const importOptions: INodeProperties[] = [
 	createMissingOption,

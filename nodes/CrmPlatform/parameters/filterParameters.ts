@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { filterOperators, isRange, type FilterOperator } from '../api/openapi/filterOperators';
-import { listedChoice } from './optionText';
+import { choiceProperty, listedChoice, textProperty } from './optionText';
 import { fieldsDependOn, linkedPicker } from './recordParameters';
 
 const shownFor = (isShown: (operator: FilterOperator) => boolean): Pick<INodeProperties, 'displayOptions'> => ({
@@ -16,16 +16,11 @@ const values: INodeProperties[] = [
 		...linkedPicker,
 		...shownFor(({ takes }) => takes === 'record'),
 	},
-	{
-		displayName: 'Value',
-		name: 'value',
-		type: 'string',
-		default: '',
+	textProperty('Value', 'value', {
 		placeholder: 'e.g. Customer, Acme Inc., ada@acme.example',
-		description:
-			'Choices and records can be given by name. With Is One Of, separate values with commas.',
+		description: 'Choices and records can be given by name. With Is One Of, separate values with commas.',
 		...shownFor(({ takes }) => takes === 'values'),
-	},
+	}),
 	{
 		displayName: 'Value (Date)',
 		name: 'date',
@@ -36,14 +31,10 @@ const values: INodeProperties[] = [
 			'A day, or a time such as {{ $now.minus({ hours: 1 }) }}',
 		...shownFor(({ takes }) => takes === 'dates'),
 	},
-	{
-		displayName: 'Value (Maximum)',
-		name: 'secondValue',
-		type: 'string',
-		default: '',
+	textProperty('Value (Maximum)', 'secondValue', {
 		description: 'The largest value that matches',
 		...shownFor((operator) => operator.takes === 'values' && isRange(operator)),
-	},
+	}),
 	{
 		displayName: 'Value (Until)',
 		name: 'secondDate',
@@ -60,17 +51,10 @@ const values: INodeProperties[] = [
 	),
 ];
 
-const join: INodeProperties = {
-	displayName: 'And / Or',
-	name: 'join',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{ name: 'And', value: 'and' },
-		{ name: 'Or', value: 'or', description: 'Begin another group: records must match all rows of one group' },
-	],
-	default: 'and',
-};
+const join = choiceProperty('And / Or', 'join', 'and', [
+	['And', 'and'],
+	['Or', 'or', 'Begin another group: records must match all rows of one group'],
+]);
 
 /**
  * Filters as rows of a field, an operator and a value; the service says which fields and operators there are.

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { changedSinceProperties } from './changedSince';
 import { filtersProperty } from './filterParameters';
-import { listedChoice } from './optionText';
+import { booleanProperty, listedChoice, numberProperty, textProperty } from './optionText';
 import { addNamesOption, outputFieldsOption, outputOption, simplifyProperty } from './outputParameters';
 
 /** At 50 ms from the service, five cursors read a large list in a quarter of the time (bench/results/node.md). */
@@ -11,23 +11,13 @@ export const defaultCursors = 5;
 /** More would leave little of the account's rate limit to other workflows. */
 export const maximumCursors = 10;
 
-const returnAll: INodeProperties = {
-	displayName: 'Return All',
-	name: 'returnAll',
-	type: 'boolean',
-	default: false,
-	description: 'Whether to return all results or only up to a given limit',
-};
+const returnAll = booleanProperty('Return All', 'returnAll', false, 'Whether to return all results or only up to a given limit');
 
-const limit: INodeProperties = {
-	displayName: 'Limit',
-	name: 'limit',
-	type: 'number',
+const limit = numberProperty('Limit', 'limit', 50, {
 	typeOptions: { minValue: 1 },
-	default: 50,
 	description: 'Max number of results to return',
 	displayOptions: { show: { returnAll: [false] } },
-};
+});
 
 /** How many records are read. */
 export const amountProperties = [returnAll, limit];
@@ -63,30 +53,15 @@ const options: INodeProperties[] = [
 	addNamesOption,
 	outputFieldsOption,
 	outputOption,
-	{
-		displayName: 'Cursor',
-		name: 'cursor',
-		type: 'string',
-		default: '',
-		description: 'The next_cursor of the previous page. Keep the same filters and sort order.',
-	},
-	{
-		displayName: 'One Page',
-		name: 'onePage',
-		type: 'boolean',
+	textProperty('Cursor', 'cursor', { description: 'The next_cursor of the previous page. Keep the same filters and sort order.' }),
+	booleanProperty('One Page', 'onePage', true, 'Whether to return one page as one item: its records, next_cursor and total', {
 		noDataExpression: true,
-		default: true,
-		description: 'Whether to return one page as one item: its records, next_cursor and total',
-	},
-	{
-		displayName: 'Parallel Reads',
-		name: 'parallelReads',
-		type: 'number',
+	}),
+	numberProperty('Parallel Reads', 'parallelReads', defaultCursors, {
 		noDataExpression: true,
 		typeOptions: { minValue: 1, maxValue: maximumCursors },
-		default: defaultCursors,
 		description: 'How many pages of a list to read at once',
-	},
+	}),
 ];
 
 const sort = listedChoice({ displayName: 'Sort Name or ID', name: 'sort', description: 'The order of the records.' }, 'getSortOrders', ['resource', 'kind']);

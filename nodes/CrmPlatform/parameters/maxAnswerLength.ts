@@ -1,21 +1,18 @@
-import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { readWholeNumber } from '../values/readers';
+import { numberProperty } from './optionText';
 
 const defaultLength = 4_000;
 export const minAnswerLength = 500;
 
 /** Only lists have it, since AI builders read each parameter again for each operation. */
-export const maxAnswerLength: INodeProperties = {
-	displayName: 'Maximum Answer Length',
-	name: 'maxAnswerLength',
-	type: 'number',
+export const maxAnswerLength = numberProperty('Maximum Answer Length', 'maxAnswerLength', defaultLength, {
 	noDataExpression: true,
 	typeOptions: { minValue: minAnswerLength },
 	displayOptions: { show: { '@tool': [true], operation: ['getMany'] } },
-	default: defaultLength,
 	description: 'Maximum characters of an answer to the model',
-};
+});
 
 /** A shorter length is raised to the minimum. @throws Error in the user's words if it is not a whole number */
 export function maxAnswerLengthOf(n8n: IExecuteFunctions): number {

@@ -3,6 +3,27 @@ import { isExpression, type IExecuteFunctions, type INodeProperties, type INodeP
 import { storedParameter } from '../mapping/storedParameter';
 import { readOption, readText } from '../values/readers';
 
+/** What else a parameter has than its label, its name, its type and its default. */
+type More = Partial<Omit<INodeProperties, 'displayName' | 'name' | 'type' | 'default'>>;
+
+const property = (type: INodeProperties['type'], displayName: string, name: string, value: INodeProperties['default'], more: More): INodeProperties =>
+	({ displayName, name, type, default: value, ...more });
+
+/** @param options the label, the value and the description of each */
+export function choiceProperty(displayName: string, name: string, value: string, options: Array<[label: string, value: string, description?: string]>, more: More = {}): INodeProperties {
+	const named = options.map(([label, value, description]) => ({ name: label, value, ...(description !== undefined && { description }) }));
+	return property('options', displayName, name, value, { noDataExpression: true, options: named, ...more });
+}
+
+export const booleanProperty = (displayName: string, name: string, value: boolean, description: string, more: More = {}): INodeProperties =>
+	property('boolean', displayName, name, value, { description, ...more });
+
+export const textProperty = (displayName: string, name: string, more: More & { default?: string } = {}): INodeProperties =>
+	property('string', displayName, name, '', more);
+
+export const numberProperty = (displayName: string, name: string, value: number, more: More = {}): INodeProperties =>
+	property('number', displayName, name, value, more);
+
 /** A choice from a list of the service, or several if the name says IDs, with the text that n8n's verification demands. */
 export function listedChoice(
 	{ displayName, name, description, ...others }: Pick<INodeProperties, 'displayName' | 'name'> & Partial<INodeProperties>,

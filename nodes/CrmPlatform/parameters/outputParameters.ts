@@ -1,60 +1,32 @@
 import type { INodeProperties, IExecuteFunctions } from 'n8n-workflow';
 
-import { chosenOption, listedChoice } from './optionText';
+import { booleanProperty, choiceProperty, chosenOption, listedChoice, numberProperty } from './optionText';
 
-export const simplifyProperty: INodeProperties = {
-	displayName: 'Simplify',
-	name: 'simplify',
-	type: 'boolean',
+export const simplifyProperty = booleanProperty('Simplify', 'simplify', true, 'Whether to return a simplified version of the response instead of the raw data', {
 	// Nor does n8n then offer to let a model decide.
 	noDataExpression: true,
-	default: true,
-	description: 'Whether to return a simplified version of the response instead of the raw data',
-};
+});
 
 /** The option that outputs the chosen fields instead of the simplified or the whole record. */
 export const outputFieldsOption = listedChoice({ displayName: 'Output Field Names or IDs', name: 'outputFields' }, 'getOutputFields', ['resource', 'kind']);
 
-export const addNamesOption: INodeProperties = {
-	displayName: 'Names of Linked Records',
-	name: 'addNames',
-	type: 'boolean',
+export const addNamesOption = booleanProperty('Names of Linked Records', 'addNames', true, 'Whether to add names beside IDs, such as company_name', {
 	noDataExpression: true,
-	default: true,
-	description: 'Whether to add names beside IDs, such as company_name',
-};
+});
 
 /** How many records are output: n8n stores each item that a node outputs. */
-export const outputOption: INodeProperties = {
-	displayName: 'Return',
-	name: 'output',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{ name: 'All Items', value: 'items' },
-		{ name: 'Summary', value: 'summary', description: 'One item with the counts, the failures, and the first and last ID' },
-	],
-	default: 'items',
-	description: 'With a summary, n8n stores a single item',
-};
+export const outputOption = choiceProperty('Return', 'output', 'items', [
+	['All Items', 'items'],
+	['Summary', 'summary', 'One item with the counts, the failures, and the first and last ID'],
+], { description: 'With a summary, n8n stores a single item' });
 
-const batchSizeOption: INodeProperties = {
-	displayName: 'Batch Size',
-	name: 'batchSize',
-	type: 'number',
+const batchSizeOption = numberProperty('Batch Size', 'batchSize', 0, {
 	noDataExpression: true,
 	typeOptions: { minValue: 0 },
-	default: 0,
 	description: 'Items per request; 0 is as many as the CRM allows',
-};
+});
 
-export const previewOption: INodeProperties = {
-	displayName: 'Preview',
-	name: 'preview',
-	type: 'boolean',
-	default: true,
-	description: 'Whether to only return what would change',
-};
+export const previewOption = booleanProperty('Preview', 'preview', true, 'Whether to only return what would change');
 
 /** Options of all operations that write and return the record. */
 export const writeOptions: INodeProperties[] = [outputOption, previewOption, addNamesOption];

@@ -5,6 +5,7 @@ import { pickedId, collectionPath, createdMode, isPickedByExpression } from '../
 import { SkippedItem, type Execution, type MenuEntry, type Resource } from '../model';
 import { readOption } from '../values/readers';
 import type { PickedField } from '../mapping/pickedFields';
+import { choiceProperty } from './optionText';
 
 /** The parameters that the fields of a record depend on; the last one is the custom object. */
 export const fieldsDependOn = ['resource', 'kind', 'operation', 'objectKey.value', 'events'];
@@ -84,18 +85,10 @@ interface RecordPlace {
 	path: string;
 }
 
-export const ifEmptyOption: INodeProperties = {
-	displayName: 'If Empty',
-	name: 'ifEmpty',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{ name: 'Fail', value: 'fail' },
-		{ name: 'Skip the Item', value: 'skip' },
-	],
-	default: 'skip',
-	description: 'If the record is an expression without a value',
-};
+export const ifEmptyOption = choiceProperty('If Empty', 'ifEmpty', 'skip', [
+	['Fail', 'fail'],
+	['Skip the Item', 'skip'],
+], { description: 'If the record is an expression without a value' });
 
 /**
  * The record picked for an item.

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { setAtPath } from '../base/ownMembers';
 import { isObject } from '../base/json';
@@ -29,31 +29,18 @@ import { protectVersions, versionOf } from '../writing/replace';
 import { requireDescribed } from '../writing/requireWrite';
 import type { Identifiers } from './identifiers';
 import { noContact, readPersonData, readTraces, type PersonData, type PersonRecord } from './personData';
+import { booleanProperty, numberProperty, textProperty } from '../parameters/optionText';
 
-const erasurePreview: INodeProperties = {
-	displayName: 'Preview',
-	name: 'preview',
-	type: 'boolean',
-	default: true,
-	description: 'Whether to only return what would change',
-};
+const erasurePreview = booleanProperty('Preview', 'preview', true, 'Whether to only return what would change');
 
-const confirmation: INodeProperties = {
-	displayName: 'Confirm with Email or ID',
-	name: 'confirmation',
-	type: 'string',
-	default: '',
+const confirmation = textProperty('Confirm with Email or ID', 'confirmation', {
 	description: 'The person’s email or ID',
-};
+});
 
-const maximumRecords: INodeProperties = {
-	displayName: 'Maximum Records',
-	name: 'maxErased',
-	type: 'number',
+const maximumRecords = numberProperty('Maximum Records', 'maxErased', 1000, {
 	typeOptions: { minValue: 0 },
-	default: 1000,
 	description: 'If there are more, nothing is written',
-};
+});
 
 /** @param types the record types that may concern a person */
 export function erasePerson(types: Resource[]): Operation {

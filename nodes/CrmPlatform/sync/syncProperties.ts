@@ -8,6 +8,7 @@ import {
 import { filtersProperty } from '../parameters/filterParameters';
 import { propertiesOf } from '../actionProperties';
 import { everyday } from '../resources';
+import { booleanProperty, choiceProperty, numberProperty, textProperty } from '../parameters/optionText';
 
 /** The operation whose fields, and fields to match on, a sync offers. */
 export const syncedOperation = 'upsert';
@@ -72,61 +73,21 @@ const scope = filtersProperty({
 		'Filters for the CRM records that belong to this sync. Without filters, all records do. Other records are never changed.',
 }, false);
 
-export const missingInCrm: INodeProperties = {
-	displayName: 'When Missing in the CRM',
-	name: 'missingInCrm',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{ name: 'Create the Record', value: 'create' },
-		{ name: 'Leave It Out', value: 'leave', description: 'The item goes to Unchanged' },
-	],
-	default: 'create',
-	description: 'What to do with source records that the CRM does not have',
-};
+export const missingInCrm = choiceProperty('When Missing in the CRM', 'missingInCrm', 'create', [
+	['Create the Record', 'create'],
+	['Leave It Out', 'leave', 'The item goes to Unchanged'],
+], { description: 'What to do with source records that the CRM does not have' });
 
-export const differing: INodeProperties = {
-	displayName: 'When Values Differ',
-	name: 'differing',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{
-			name: 'Update the Record',
-			value: 'update',
-			description: 'Only the values that differ are written',
-		},
-		{ name: 'Leave It', value: 'leave', description: 'The item goes to Unchanged' },
-	],
-	default: 'update',
-	description: 'What to do with records whose mapped values differ from the source',
-};
+export const differing = choiceProperty('When Values Differ', 'differing', 'update', [
+	['Update the Record', 'update', 'Only the values that differ are written'],
+	['Leave It', 'leave', 'The item goes to Unchanged'],
+], { description: 'What to do with records whose mapped values differ from the source' });
 
-export const missingInSource: INodeProperties = {
-	displayName: 'When Missing in the Source',
-	name: 'missingInSource',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{
-			name: 'Delete the Record',
-			value: 'delete',
-			description: 'The input must contain all records of the source',
-		},
-		{
-			name: 'Leave It',
-			value: 'leave',
-			description: 'The input may contain only some of the records, such as those that changed',
-		},
-		{
-			name: 'Set Fields',
-			value: 'set',
-			description: 'Mark the record, for example with a status. The input must contain all records of the source.',
-		},
-	],
-	default: 'leave',
-	description: 'What to do with records in scope that are missing from the source',
-};
+export const missingInSource = choiceProperty('When Missing in the Source', 'missingInSource', 'leave', [
+	['Delete the Record', 'delete', 'The input must contain all records of the source'],
+	['Leave It', 'leave', 'The input may contain only some of the records, such as those that changed'],
+	['Set Fields', 'set', 'Mark the record, for example with a status. The input must contain all records of the source.'],
+], { description: 'What to do with records in scope that are missing from the source' });
 
 const ofMissing = { show: { missingInSource: ['delete', 'set'] } };
 
@@ -146,100 +107,56 @@ const missingValues: INodeProperties = {
 	displayOptions: { show: { missingInSource: ['set'] } },
 };
 
-export const maxDeletions: INodeProperties = {
-	displayName: 'Maximum Deletions',
-	name: 'maxDeletions',
-	type: 'number',
+export const maxDeletions = numberProperty('Maximum Deletions', 'maxDeletions', 100, {
 	typeOptions: { minValue: 0 },
-	default: 100,
 	displayOptions: ofMissing,
-	description:
-		'The maximum number of missing records to delete or set fields of. If there are more, none is changed and all go to Conflict. This protects the CRM from a broken export.',
-};
+	description: 'The maximum number of missing records to delete or set fields of. If there are more, none is changed and all go to Conflict. This protects the CRM from a broken export.',
+});
 
-export const maxDeletionsShare: INodeProperties = {
-	displayName: 'Maximum Deletions (%)',
-	name: 'maxDeletionsShare',
-	type: 'number',
+export const maxDeletionsShare = numberProperty('Maximum Deletions (%)', 'maxDeletionsShare', 10, {
 	typeOptions: { minValue: 0, maxValue: 100 },
-	default: 10,
 	displayOptions: ofMissing,
 	description: 'The same limit as a percentage of the records in scope that have a key. Both limits apply. 0 allows none. Any other value allows up to three deletions, provided that at least as many records remain.',
-};
+});
 
-export const completeInput: INodeProperties = {
-	displayName: 'Input Is Complete',
-	name: 'completeInput',
-	type: 'boolean',
-	default: false,
+export const completeInput = booleanProperty('Input Is Complete', 'completeInput', false, 'Whether each run has all records of the source for its Records in Scope. Only needed in a loop or a sub-workflow, where the node otherwise writes nothing.', {
 	displayOptions: ofMissing,
-	description: 'Whether each run has all records of the source for its Records in Scope. Only needed in a loop or a sub-workflow, where the node otherwise writes nothing.',
-};
+});
 
 const setNotice = missingFieldsNotice('missingValues', { missingInSource: ['set'] });
 
 /** What to do with records of the CRM that the source does not have, and the maximum number of them. */
 const missingInSourceProperties = [missingInSource, setNotice, missingValues, maxDeletions, maxDeletionsShare, completeInput];
 
-export const versionField: INodeProperties = {
-	displayName: 'Version Field',
-	name: 'versionField',
-	type: 'string',
-	default: '',
+export const versionField = textProperty('Version Field', 'versionField', {
 	placeholder: 'e.g. crm_version',
-	description:
-		'The input field with the version of the CRM record that the source last saw. With it, the node notices later changes in the CRM instead of overwriting them.',
-};
+	description: 'The input field with the version of the CRM record that the source last saw. With it, the node notices later changes in the CRM instead of overwriting them.',
+});
 
-export const bothChanged: INodeProperties = {
-	displayName: 'When Both Changed',
-	name: 'bothChanged',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{ name: 'CRM Takes Precedence', value: 'crm', description: 'The item goes to Unchanged' },
-		{
-			name: 'Later Change Takes Precedence',
-			value: 'latest',
-			description: 'Compare a time field of the source with the time of the last change in the CRM',
-		},
-		{ name: 'Report a Conflict', value: 'conflict', description: 'The item goes to Conflict, with both values' },
-		{ name: 'Source Takes Precedence', value: 'source', description: 'The record is updated' },
-	],
-	default: 'conflict',
+export const bothChanged = choiceProperty('When Both Changed', 'bothChanged', 'conflict', [
+	['CRM Takes Precedence', 'crm', 'The item goes to Unchanged'],
+	['Later Change Takes Precedence', 'latest', 'Compare a time field of the source with the time of the last change in the CRM'],
+	['Report a Conflict', 'conflict', 'The item goes to Conflict, with both values'],
+	['Source Takes Precedence', 'source', 'The record is updated'],
+], {
 	displayOptions: { hide: { versionField: [''] } },
 	description: 'What to do with records that were changed in the CRM since the source last saw them',
-};
+});
 
-export const changedAtField: INodeProperties = {
-	displayName: 'Changed At Field',
-	name: 'changedAtField',
-	type: 'string',
-	default: '',
+export const changedAtField = textProperty('Changed At Field', 'changedAtField', {
 	placeholder: 'e.g. updatedAt',
 	required: true,
 	displayOptions: { show: { bothChanged: ['latest'] }, hide: { versionField: [''] } },
 	description: 'The input field with the time of the item’s last change',
-};
+});
 
-export const agreedField: INodeProperties = {
-	displayName: 'Agreed Values Field',
-	name: 'agreedField',
-	type: 'string',
-	default: '',
+export const agreedField = textProperty('Agreed Values Field', 'agreedField', {
 	placeholder: 'e.g. synced',
 	displayOptions: { hide: { versionField: [''] } },
-	description:
-		'The input field with the values that the source and the CRM last agreed on, such as {"last_name": "King"}. With it, When Both Changed only decides about fields that both sides have changed.',
-};
+	description: 'The input field with the values that the source and the CRM last agreed on, such as {"last_name": "King"}. With it, When Both Changed only decides about fields that both sides have changed.',
+});
 
-export const preview: INodeProperties = {
-	displayName: 'Preview',
-	name: 'preview',
-	type: 'boolean',
-	default: true,
-	description: 'Whether to only show what a run would do, without writing anything. Turn it off to write the changes.',
-};
+export const preview = booleanProperty('Preview', 'preview', true, 'Whether to only show what a run would do, without writing anything. Turn it off to write the changes.');
 
 const records = describeFields(everyday.filter(isSynced), false);
 

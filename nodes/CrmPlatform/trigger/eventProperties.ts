@@ -3,7 +3,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { originOf, type KeyOrigin } from '../api/http/idempotency';
 import { listIn } from '../values/blank';
 import { readOption } from '../values/readers';
-import { listedChoice } from '../parameters/optionText';
+import { choiceProperty, listedChoice } from '../parameters/optionText';
 import { memberAtPath } from '../base/ownMembers';
 import { sameValue } from '../fields/same';
 import { isIgnored, ownOrigin, ownOriginChoices, type IgnoredOrigins } from '../log/cause';
@@ -44,29 +44,11 @@ export const ignoreProperties: INodeProperties[] = [
 /** The parameters of both triggers: the events, and their output. */
 export const eventProperties: INodeProperties[] = [
 	listedChoice({ displayName: 'Event Names or IDs', name: 'events', required: true }, 'getEvents'),
-	{
-		displayName: 'Return',
-		name: 'output',
-		type: 'options',
-		options: [
-			{
-				name: 'Record',
-				value: 'record',
-				description: 'The record as it was at the time of the event, with the event in "event"',
-			},
-			{
-				name: 'Record as It Is Now',
-				value: 'current',
-				description: 'The record, read from the CRM when the workflow starts, with the event in "event"',
-			},
-			{
-				name: 'Full Event',
-				value: 'event',
-				description: 'The event as the CRM sends it, with the record in "data.object"',
-			},
-		],
-		default: 'record',
-	},
+	choiceProperty('Return', 'output', 'record', [
+		['Record', 'record', 'The record as it was at the time of the event, with the event in "event"'],
+		['Record as It Is Now', 'current', 'The record, read from the CRM when the workflow starts, with the event in "event"'],
+		['Full Event', 'event', 'The event as the CRM sends it, with the record in "data.object"'],
+	], { noDataExpression: false }),
 	{
 		displayName: 'Filters',
 		name: 'filters',

@@ -16,6 +16,7 @@ import { filtersProperty } from '../parameters/filterParameters';
 import { resourceAt } from '../resources';
 import { readBoolean } from '../values/readers';
 import { isStartedByN8n } from './reportFailure';
+import { booleanProperty } from '../parameters/optionText';
 
 export const onlyIfProperties: INodeProperties[] = [
 	filtersProperty({
@@ -23,13 +24,7 @@ export const onlyIfProperties: INodeProperties[] = [
 		name: 'onlyIf',
 		description: 'Conditions that the record must meet, read when the workflow is published. If one cannot be decided, the workflow starts.',
 	}),
-	{
-		displayName: 'Only If It Was Not Before',
-		name: 'becomesTrue',
-		type: 'boolean',
-		default: true,
-		description: 'Whether only changes that make Only If true start the workflow',
-	},
+	booleanProperty('Only If It Was Not Before', 'becomesTrue', true, 'Whether only changes that make Only If true start the workflow'),
 ];
 
 /** The conditions of a trigger, as resolved when it was published. */

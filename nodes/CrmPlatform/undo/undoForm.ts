@@ -9,30 +9,18 @@ import type { Execution, Resource } from '../model';
 import { pickerProperty } from '../parameters/recordParameters';
 import { isBlank, listIn } from '../values/blank';
 import { readBoolean, readDate, readOption, readPreview, readText, readWholeNumber } from '../values/readers';
+import { booleanProperty, choiceProperty, numberProperty, textProperty } from '../parameters/optionText';
 
-const undoPreview: INodeProperties = {
-	displayName: 'Preview',
-	name: 'preview',
-	type: 'boolean',
-	default: true,
-	description: 'Whether to only show what would be undone',
+const undoPreview = booleanProperty('Preview', 'preview', true, 'Whether to only show what would be undone', {
 	builderHint: { propertyHint: 'For importFile: whether to only check the file; true if absent' },
-};
+});
 
-const undoOf: INodeProperties = {
-	displayName: 'Undo Changes By',
-	name: 'undoOf',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{ name: 'A User or API Key', value: 'actor' },
-		{ name: 'A Workflow', value: 'workflow' },
-		{ name: 'All Workflows of This Instance', value: 'instance' },
-		{ name: 'An Execution', value: 'execution' },
-	],
-	default: 'execution',
-	description: 'Who or what made the changes to undo',
-};
+const undoOf = choiceProperty('Undo Changes By', 'undoOf', 'execution', [
+	['A User or API Key', 'actor'],
+	['A Workflow', 'workflow'],
+	['All Workflows of This Instance', 'instance'],
+	['An Execution', 'execution'],
+], { description: 'Who or what made the changes to undo' });
 
 const undoId: INodeProperties = {
 	...pickerProperty('Which One', 'undoId', 'searchCausers', {
@@ -51,30 +39,14 @@ const since: INodeProperties = {
 	description: 'Undo only changes made at or after this time. Optional for an execution: without it, the whole log is searched.',
 };
 
-const allowPartialUndo: INodeProperties = {
-	displayName: 'Allow Partial Undo',
-	name: 'allowPartialUndo',
-	type: 'boolean',
-	default: true,
-	description: 'Whether to undo what is still in the log, even if it does not reach back to Since',
-};
+const allowPartialUndo = booleanProperty('Allow Partial Undo', 'allowPartialUndo', true, 'Whether to undo what is still in the log, even if it does not reach back to Since');
 
-const takesPrecedence: INodeProperties = {
-	displayName: 'Undo Takes Precedence',
-	name: 'undoTakesPrecedence',
-	type: 'boolean',
-	default: true,
-	description: 'Whether to also undo what others have changed since. Their changes are lost.',
-};
+const takesPrecedence = booleanProperty('Undo Takes Precedence', 'undoTakesPrecedence', true, 'Whether to also undo what others have changed since. Their changes are lost.');
 
-export const maxUndone: INodeProperties = {
-	displayName: 'Maximum Records',
-	name: 'maxUndone',
-	type: 'number',
+export const maxUndone = numberProperty('Maximum Records', 'maxUndone', 1000, {
 	typeOptions: { minValue: 0 },
-	default: 1000,
 	description: 'The maximum number of records to change. If more would change, nothing is written.',
-};
+});
 
 const until: INodeProperties = {
 	displayName: 'Until',
@@ -85,14 +57,10 @@ const until: INodeProperties = {
 };
 
 /** Chooses records by id: unlike the filters of Get Many, ids also choose deleted records. */
-const onlyRecords: INodeProperties = {
-	displayName: 'Only These Records',
-	name: 'onlyRecords',
-	type: 'string',
-	default: '',
+const onlyRecords = textProperty('Only These Records', 'onlyRecords', {
 	placeholder: 'e.g. con_01k1, con_01k2',
 	description: 'IDs of the records to undo, separated by commas. A preview returns them. Other records stay as they are.',
-};
+});
 
 const recordTypesOption = { displayName: 'Record Types', name: 'kinds' };
 

@@ -1,4 +1,4 @@
-import { NodeApiError, type IDataObject, type INodeProperties } from 'n8n-workflow';
+import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { breaksRule } from '../api/http/rules';
 import { mayBeWritten } from '../api/batchRequest';
@@ -15,6 +15,7 @@ import { fieldsOfNumbers } from '../mapping/acceptedFields';
 import type { Execution, Write } from '../model';
 import { replacementFor } from './replace';
 import { noteWrite } from './runState';
+import { textProperty } from '../parameters/optionText';
 
 /** The record in the response (empty without a body), the HTTP status, and whether an earlier call had made the write. */
 export interface Written {
@@ -160,14 +161,10 @@ const startedAnew =
 	'This workflow was started by another one. If that one is retried, n8n starts this one anew, and everything is written again. To prevent that, set Write Once Per to a value of the item, such as an order number.';
 
 /** Option for writes that must happen once across all executions. */
-export const writeOncePerOption: INodeProperties = {
-	displayName: 'Write Once Per',
-	name: 'writeOncePer',
-	type: 'string',
-	default: '',
+export const writeOncePerOption = textProperty('Write Once Per', 'writeOncePer', {
 	placeholder: 'e.g. {{ $json.orderNumber }}',
 	description: 'A value such as an order number. For about a day, each value is written once, even across executions.',
-};
+});
 
 /** Whether the user has set Write Once Per. */
 export function hasWriteOncePer({ n8n }: Execution): boolean {

@@ -7,6 +7,7 @@ import type { Resource } from '../../model';
 import { resources } from '../../resources';
 import { eventProperties, ignoreProperties } from '../eventProperties';
 import { readOption, readPositiveNumber, readWholeNumber } from '../../values/readers';
+import { choiceProperty, numberProperty } from '../../parameters/optionText';
 
 const forEvents = { show: { source: ['events'] } };
 const forRecords = { show: { source: ['records'] } };
@@ -55,27 +56,13 @@ export const changeProperties: INodeProperties[] = [
 		displayOptions: forRecords,
 	},
 	{ ...simplifyProperty, displayOptions: forRecords },
-	{
-		displayName: 'Start From',
-		name: 'start',
-		type: 'options',
-		noDataExpression: true,
-		options: [
-			{
-				name: 'First Publish',
-				value: 'now',
-				description: 'Start with events that occur after the workflow is first published',
-			},
-			{
-				name: 'A Date',
-				value: 'date',
-				description: 'Start with events since a date, as far back as the CRM keeps them',
-			},
-		],
-		default: 'now',
+	choiceProperty('Start From', 'start', 'now', [
+		['First Publish', 'now', 'Start with events that occur after the workflow is first published'],
+		['A Date', 'date', 'Start with events since a date, as far back as the CRM keeps them'],
+	], {
 		description: 'Where to start. If you change this later, the trigger starts over from there, but skips events that already have an execution.',
 		displayOptions: forEvents,
-	},
+	}),
 	{
 		displayName: 'Since',
 		name: 'since',
@@ -87,64 +74,25 @@ export const changeProperties: INodeProperties[] = [
 		displayOptions: { show: { source: ['events'], start: ['date'] } },
 		description: 'The date to start from, in the workflow’s time zone',
 	},
-	{
-		displayName: 'Executions',
-		name: 'grouping',
-		type: 'options',
-		noDataExpression: true,
-		options: [
-			{ name: 'One for Each', value: 'each', description: 'Start a separate execution for each event or record' },
-			{
-				name: 'One for a Group',
-				value: 'group',
-				description: 'Start one execution for all new events or records, up to the group size',
-			},
-		],
-		default: 'each',
-	},
-	{
-		displayName: 'Group Size',
-		name: 'groupSize',
-		type: 'number',
+	choiceProperty('Executions', 'grouping', 'each', [
+		['One for Each', 'each', 'Start a separate execution for each event or record'],
+		['One for a Group', 'group', 'Start one execution for all new events or records, up to the group size'],
+	]),
+	numberProperty('Group Size', 'groupSize', 100, {
 		typeOptions: { minValue: 1, maxValue: 500 },
-		default: 100,
 		description: 'The maximum number of events or records per execution',
 		displayOptions: { show: { grouping: ['group'] } },
-	},
-	{
-		displayName: 'Mark as Done When',
-		name: 'doneWhen',
-		type: 'options',
-		noDataExpression: true,
-		options: [
-			{
-				name: 'The Execution Starts',
-				value: 'started',
-				description: 'Start several executions at a time, regardless of their outcome',
-			},
-			{
-				name: 'The Execution Ends',
-				value: 'ended',
-				description: 'Start one execution after another, in order, regardless of their outcome',
-			},
-			{
-				name: 'The Execution Succeeds',
-				value: 'succeeded',
-				description: 'Start failed events again. After the last attempt, set the event aside and report it.',
-			},
-		],
-		default: 'started',
-		description: 'When an event or record counts as done. The trigger does not start it again afterwards.',
-	},
-	{
-		displayName: 'Attempts',
-		name: 'attempts',
-		type: 'number',
+	}),
+	choiceProperty('Mark as Done When', 'doneWhen', 'started', [
+		['The Execution Starts', 'started', 'Start several executions at a time, regardless of their outcome'],
+		['The Execution Ends', 'ended', 'Start one execution after another, in order, regardless of their outcome'],
+		['The Execution Succeeds', 'succeeded', 'Start failed events again. After the last attempt, set the event aside and report it.'],
+	], { description: 'When an event or record counts as done. The trigger does not start it again afterwards.' }),
+	numberProperty('Attempts', 'attempts', 3, {
 		typeOptions: { minValue: 1, maxValue: 20 },
-		default: 3,
 		description: 'How many times to start the workflow, including the first, before the event is set aside',
 		displayOptions: { show: { doneWhen: ['succeeded'] } },
-	},
+	}),
 	{
 		displayName: 'Options',
 		name: 'options',
@@ -152,44 +100,23 @@ export const changeProperties: INodeProperties[] = [
 		placeholder: 'Add option',
 		default: {},
 		options: [
-			{
-				displayName: 'After a Crash',
-				name: 'afterCrash',
-				type: 'options',
-				options: [
-					{
-						name: 'Set Aside',
-						value: 'setAside',
-						description: 'Report these events instead of starting them again, so that nothing is done twice',
-					},
-					{
-						name: 'Start Again',
-						value: 'startAgain',
-						description: 'Start these events again, although some may have succeeded',
-					},
-				],
-				default: 'startAgain',
+			choiceProperty('After a Crash', 'afterCrash', 'startAgain', [
+				['Set Aside', 'setAside', 'Report these events instead of starting them again, so that nothing is done twice'],
+				['Start Again', 'startAgain', 'Start these events again, although some may have succeeded'],
+			], {
 				displayOptions: { show: { '/doneWhen': ['succeeded'] } },
 				description: 'What to do with events whose executions were running when n8n was killed',
-			},
-			{
-				displayName: 'Executions at Once',
-				name: 'atOnce',
-				type: 'number',
+				noDataExpression: false,
+			}),
+			numberProperty('Executions at Once', 'atOnce', 5, {
 				typeOptions: { minValue: 1, maxValue: 100 },
-				default: 5,
-				description:
-					'The maximum number of concurrent executions. It is always one with The Execution Ends. Executions for the same record run one after another.',
-			},
+				description: 'The maximum number of concurrent executions. It is always one with The Execution Ends. Executions for the same record run one after another.',
+			}),
 			...ignoreProperties.map((property) => ({ ...property, displayOptions: { show: { '/source': ['records'] } } })),
-			{
-				displayName: 'Interval (Seconds)',
-				name: 'interval',
-				type: 'number',
+			numberProperty('Interval (Seconds)', 'interval', 15, {
 				typeOptions: { minValue: 1, maxValue: 86_400 },
-				default: 15,
 				description: 'How often to poll the CRM',
-			},
+			}),
 			addNamesOption,
 			{ ...outputFieldsOption, displayOptions: { show: { '/source': ['records'] } } },
 		],
