@@ -60,7 +60,7 @@ export interface ColumnMatch extends Pick<Column, 'name' | 'filled' | 'samples'>
 	why: string;
 	isChosen?: true;
 	/** Whether only the service fills the field. */
-	isReadOnly?: true;
+	isReadOnly?: true | undefined;
 	/** Whether another column goes into the field of this name. */
 	isReplaced?: true;
 }
@@ -101,6 +101,8 @@ export function matchColumns(columns: Column[], target: MatchedFields, chosen: C
 	for (const [field, fitting] of columnsByUsualName(columns, matches, usual)) settle(field, fitting, matches, 'Usual name of this field');
 	for (const match of matches) {
 		if (match.why === unknownName && target.recordFieldWords && usual.isAmong(match.name, target.recordFieldWords)) Object.assign(match, onlyByService);
+		const isStatus = target.collection === 'deals' && target.recordFieldNames.has('status') && usual.isAmong(match.name, dealStatus);
+		if (isStatus && (match.why === unknownName || match.why === onlyByService.why)) Object.assign(match, onlyByStage);
 		const suggested = match.why === unknownName ? suggestion(match, target.fields) : undefined;
 		if (suggested && !isTaken(matches, suggested)) match.why += `. Its values look like those of “${suggested.label}”`;
 	}
@@ -177,6 +179,8 @@ function chosenMatch(names: FieldNames, column: string, field: string | undefine
 }
 
 export const unknownName = 'No field has this name';
+const onlyByStage = { isReadOnly: undefined, why: 'Only the CRM fills this field: the stage of a deal says whether it is won or lost' };
+const dealStatus = new Set(['status', 'statustype', 'statut', 'estado', 'stato']);
 const onlyByService = { isReadOnly: true as const, why: 'Only the CRM fills this field' };
 
 /** By the name or label of a field alone. */
