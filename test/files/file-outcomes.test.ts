@@ -79,6 +79,7 @@ describe('a row without a readable result', () => {
 		const { items, hints } = await run(await setupOf(fileOf(5, 'unknown.example')));
 		expect(items[0]!.json).toMatchObject({ rows: 5, done: 2, failed: 0, unknown: 3 });
 		const { failed, unknown } = items[0]!.binary!;
+		expect(failed!.fileName).toBe('contacts.failed.csv');
 		expect(rowsOf(await store.text(failed))).toEqual([]);
 		expect(rowsOf(await store.text(unknown)).map((row) => [row.email, row.import_row, row.import_error_code])).toEqual(
 			[2, 3, 4].map((i) => [`0000${i}@unknown.example`, String(i + 2), 'unknown']),

@@ -115,8 +115,8 @@ describe('related files', () => {
 		expect((await failure(await setupOf(files))).message).toMatch(/export\.csv: .*Choose its record type under Files\. Nothing was written/);
 		expect(await sandbox.writes()).toEqual([]);
 		const choice = { file: 'export.csv', kind: 'contact', columns: 'Alias → last_name\nHandy →' };
-		const { of } = await moveIn(files, { files: { files: [choice] } });
-		expect(of('export.csv').json).toMatchObject({ created: 1, why: 'Chosen' });
+		const { of } = await moveIn({ 'export.failed.csv': files['export.csv'] }, { files: { files: [choice] } });
+		expect(of('export.failed.csv').json).toMatchObject({ created: 1, why: 'Chosen' });
 		expect(await sandbox.list('contacts?external_id=hubspot:31')).toMatchObject([{ last_name: 'Clear', phone: null }]);
 		const left = await moveIn(files, { files: { files: [{ ...choice, kind: 'none' }] } });
 		expect(left.of('export.csv').json).toMatchObject({ record_type: null, why: 'Left out by choice.' });

@@ -37,8 +37,9 @@ export const importFile: Operation = {
 	async prepare(execution) {
 		return eachItem(async (item) => {
 			const { n8n } = execution;
-			const plan = await planOf(execution, item);
 			const field = fileField(n8n, item, binaryFieldProperty);
+			const { fileName } = n8n.getInputData()[item]!.binary![field]!;
+			const plan = { ...(await planOf(execution, item)), ...(fileName !== undefined && { fileName }) };
 			const settings = fileSettingsOf(n8n, item);
 			const open = async () => await readFileRecords(readBinary(n8n, item, field), settings);
 			const columns = await readThenClose(await open(), async (file) => await planColumns(execution, plan, mappedColumns(n8n, item), file));

@@ -97,12 +97,12 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 	const ofObjects = await customObjectTypes(execution, recordTypes);
 	for (const file of inputFiles(n8n)) {
 		const survey = await readThenClose(await opened(n8n, file), async (records) => await surveyed(n8n, records));
-		const { type, why } = await typeOf(execution, recordTypes, ofObjects, { ...file, survey, chosen: chosen.get(file.name)?.kind });
+		const { type, why } = await typeOf(execution, recordTypes, ofObjects, { ...file, survey, chosen: chosen(file.name)?.kind });
 		if (type) found.push({ ...file, type, why, survey });
 		else others.push({ ...file, json: { file: file.name, record_type: null, why } });
 	}
 	const collections = new Set(found.map(({ type }) => type.path.slice(1)));
-	for (const file of found) typed.push(await plannedFile({ ...execution, willExist, resource: file.type }, file, collections, chosen.get(file.name)));
+	for (const file of found) typed.push(await plannedFile({ ...execution, willExist, resource: file.type }, file, collections, chosen(file.name)));
 	const unclear = others.find(({ json }) => json.why !== leftOut);
 	const isPreview = readPreview(n8n.getNodeParameter('preview', 0, true));
 	if (unclear && !isPreview) throw new Error(`${unclear.name}: ${String(unclear.json.why)} Nothing was written.`);

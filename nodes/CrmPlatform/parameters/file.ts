@@ -93,15 +93,16 @@ export interface ChosenFile {
 	columns: Map<string, string | undefined>;
 }
 
-/** What the user has chosen for files, by their names. @throws Error in the user's words */
-export function chosenFiles(n8n: IExecuteFunctions): Map<string, ChosenFile> {
+/** What the user has chosen for a file: `contacts.failed.csv` is the rest of `contacts.csv`. @throws Error in the user's words */
+export function chosenFiles(n8n: IExecuteFunctions): (name: string) => ChosenFile | undefined {
 	const rows = n8n.getNodeParameter('files.files', 0, []) as Array<{ file?: unknown; kind?: unknown; columns?: unknown }>;
-	return new Map(
+	const chosen = new Map(
 		rows.map(({ file, kind, columns }) => {
 			const pairs = pairsIn('Files → Exceptions', columns, 'Mobile → phone', true);
 			return [String(file ?? '').trim(), { kind: String(kind ?? ''), columns: new Map(pairs.map(([column, field]) => [column, field === '' ? undefined : field])) }];
 		}),
 	);
+	return (name) => chosen.get(name) ?? chosen.get(name.replace(/(?:\.failed)+(?=\.\w+$)/, ''));
 }
 
 const previewProperty = booleanProperty('Preview', 'preview', true, 'Whether to only read and check the file, without writing anything, to see what would be sent and which rows would be refused');

@@ -40,6 +40,8 @@ export interface ImportPlan extends ImportTarget {
 	/** Whether an empty cell clears the field. */
 	clearsEmpty: boolean;
 	columns: ColumnPlan;
+	/** The name of the file, which begins the names of its reports. */
+	fileName?: string;
 	/** Whether values that do not fit their fields are left out; otherwise their row is refused. */
 	leavesOut: boolean;
 	/** Distinguishes the jobs of one file from those of others of the run; the index of the item if absent. */

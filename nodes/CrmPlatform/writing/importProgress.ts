@@ -45,7 +45,7 @@ export class ImportProgress {
 
 	/** Writes the outcome of the rows of one job. */
 	async record(rows: PlannedRow[]): Promise<void> {
-		this.report ??= reportFiles(this.execution.n8n, this.file.columns, this.plan.name);
+		this.report ??= reportFiles(this.execution.n8n, this.file.columns, this.plan.fileName ?? this.plan.name);
 		for (const planned of rows) this.count(planned);
 		await this.report.add(rows);
 		this.plan.saw?.(rows);

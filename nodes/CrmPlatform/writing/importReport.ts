@@ -67,7 +67,7 @@ const leftOutColumns = ['row', 'field', 'value', 'message'] as const;
  * and ignores those of the report.
  *
  * @param columns of a CSV file
- * @param of the name of the file, if several are imported
+ * @param of the name of the file
  */
 export function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined, of = ''): ReportFiles {
 	const prefix = of && `${of.replace(/\.\w+(\.gz)?$/i, '')}.`;
