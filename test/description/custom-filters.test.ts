@@ -2,7 +2,7 @@ import { DateTime } from 'luxon';
 
 import { customFilters } from '../../nodes/CrmPlatform/api/customFields.ts';
 import type { ListDescription } from '../../nodes/CrmPlatform/api/openapi/listing.ts';
-import { filterValue } from '../../nodes/CrmPlatform/fields/decideValue.ts';
+import { apiValue } from '../../nodes/CrmPlatform/fields/decideValue.ts';
 import { fieldNamed, type Field } from '../../nodes/CrmPlatform/fields/field.ts';
 
 const zone = 'Europe/Berlin';
@@ -15,5 +15,5 @@ test.each<[kind: Field['kind'], value: unknown, converted: unknown]>([
 ])('a filter by several values of a custom field converts each like one value: %s', (kind, value, converted) => {
 	const field = fieldNamed('custom_fields.x', { kind, type: 'of_test' });
 	const [filter] = customFilters({ customLists: ['of_test'] } as ListDescription, [field]);
-	expect(filterValue(filter!, value, zone)).toEqual(converted);
+	expect(apiValue(filter!, value, zone)).toEqual(converted);
 });

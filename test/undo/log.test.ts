@@ -155,18 +155,6 @@ test('a created record that somebody links to while others are deleted stays', a
 	expect(await record('companies', linked)).toBeDefined();
 });
 
-test('a number that JavaScript would change is restored with all its digits, as a number', async () => {
-	const deal = await add('deals', { title: 'Big', amount: 9_007_199 });
-	await as('big', op.update('deal', deal.id, { amount: 5 }));
-	let sent = '';
-	service.alter({
-		answer: (text) => text.replaceAll('"amount":9007199', '"amount":9007199254740993'),
-		request: ({ method, text }) => void (method !== 'GET' && (sent = text)),
-	});
-	await through.undo('big');
-	expect(sent).toContain('"amount":9007199254740993');
-});
-
 test('an undo that stops reports how many records it has written', async () => {
 	const contacts = [
 		await add('contacts', { last_name: 'A' }), await add('contacts', { last_name: 'B' }), await add('contacts', { last_name: 'C' }),

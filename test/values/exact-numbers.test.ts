@@ -92,57 +92,23 @@ describe('a file', () => {
 		const ids = writes[0]!.match(/"id":"?(\d+)/g)!.map((match) => match.replace(/\D/g, ''));
 		expect(ids).toEqual(near);
 	});
-
-	test.each<[string, string]>([
-		['ndjson', `{"name":"A","employee_count":${exact}}\n{"name":"B","employee_count":7}`],
-		['csv', `name,employee_count\nA,${exact}\nB,7\n`],
-	])('in %s sends every digit of a number', async (fileFormat, content) => {
-		service.alter({ request: (request) => void (request.method === 'POST' && writes.push(request.text)) });
-		await importOf(content, { fileFormat, kind: 'company' });
-		expect(writes).toEqual([`{"name":"A","employee_count":${exact}}\n{"name":"B","employee_count":7}\n`]);
-	});
 });
 
 test.each<[string, IDataObject]>([
 	['by hand', mapped({ name: 'A', employee_count: exact })],
 	['as JSON', { fieldsMode: 'json', fieldsJson: `{ "name": "A", "employee_count": ${exact} }` }],
 	['of the item', automatic],
-])('a number %s is sent with every digit, alone and in a batch', async (_, fields) => {
-	service.alter({ request: ({ method, text }) => void (method !== 'GET' && writes.push(text)) });
-	const item = { name: 'A', employee_count: exact };
-	for (const items of [[item], [item, item]]) {
-		await run({ ...at(), parameters: create('company', fields), items }).catch(() => undefined);
-		expect(writes.pop()!.match(/"employee_count":\d+/g)).toEqual(items.map(() => `"employee_count":${exact}`));
-	}
-});
-
-test('a number of a custom field is sent with every digit, in items and in files', async () => {
-	service.alter({ request: ({ method, text }) => void (method !== 'GET' && writes.push(text)) });
-	for (const [key, type] of [['big_number', 'number'], ['big_text', 'text']]) {
-		await sandbox.create('custom-fields', { resource: 'companies', key, label: key, type });
-	}
-	const item = { name: 'A', big_number: exact, big_text: exact };
-	for (const items of [[item], [item, item]]) await run({ ...at(), parameters: create('company', automatic), items }).catch(() => undefined);
-	await importOf(`name,big_number,big_text\nA,${exact},${exact}\n`, { kind: 'company' });
-	expect(writes).toHaveLength(3);
-	for (const text of writes) expect(text).toContain(`"custom_fields":{"big_number":${exact},"big_text":"${exact}"}`);
+])('a number %s that would lose digits is refused, and the text of its digits is written as text', async (_, fields) => {
+	const { message } = await failure({ ...at(), parameters: create('company', fields), items: [{ name: 'A', employee_count: exact }] });
+	expect(message).toContain(`Employee Count: “${exact}” is not a number that can be sent without changing its digits.`);
+	await run({ ...at(), parameters: create('company', mapped({ name: 'A', external_id: exact })) });
+	expect(writes).toEqual([expect.stringContaining(`"external_id":"${exact}"`)]);
 });
 
 test('a number of an expression, whose digits may be lost, is refused by its name', async () => {
 	const fields = mapped({ name: 'A', employee_count: '={{ 9007199254740993 }}' });
 	const { message } = await failure({ ...at(), parameters: create('company', fields) });
 	expect(message).toMatch(/Employee Count: 9007199254740992 .*Pass it as text/);
-});
-
-test('a filter sends every digit', async () => {
-	const queries: string[] = [];
-	service.alter({ request: ({ url }) => void (url.pathname === '/v1/deals' && queries.push(url.search)) });
-	const filters = {
-		rows: [{ field: 'amount', operator: 'isAtLeast', value: exact }, { field: 'external_id', operator: 'is', value: exact }],
-	};
-	await run({ ...at(), parameters: { ...getMany('deal'), filters } }).catch(() => undefined);
-	expect(new URLSearchParams(queries[0]).getAll('external_id')).toEqual([exact]);
-	expect([...new URLSearchParams(queries[0]).values()].filter((value) => value === exact)).toHaveLength(2);
 });
 
 test('API Request sends a body as it was entered, or nothing', async () => {

@@ -2,7 +2,6 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { findRecord, isAnsweredWith } from '../api/record';
 import { errorOf } from '../base/errorOf';
-import { jsonText } from '../base/numbers';
 import { missingValue } from '../changes/preview';
 import type { Execution } from '../model';
 import { unsentReports } from '../mapping/unsentValues';
@@ -71,7 +70,7 @@ async function tokenFor(run: ToolRun, writes: PlannedWrite[], preview: string, m
 	]);
 	const origin = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.view];
 	const parts = [madeAt, await callerOf(run)];
-	return [...parts, api.sign(jsonText([origin, parts, preview, signedWrites]))].join('.');
+	return [...parts, api.sign(JSON.stringify([origin, parts, preview, signedWrites]))].join('.');
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { parseJson } from '../base/json';
-import { jsonText } from '../base/numbers';
 import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { customKeyOf, labelFor, type Field } from '../fields/field';
@@ -58,8 +57,8 @@ async function describeRecordContent(run: ToolRun, recordType: RecordType, recor
 	return await describeChanges(run, recordType, content, undefined, Infinity);
 }
 
-/** The values of a write; a number that JavaScript would change is a text, as in a record that was read. */
-export const writtenBody = ({ body = {} }: Write): IDataObject => parseJson(jsonText(body)) as IDataObject;
+/** The values of a write, as in a record that was read. */
+export const writtenBody = ({ body = {} }: Write): IDataObject => parseJson(JSON.stringify(body)) as IDataObject;
 
 /** The values that the record has afterwards, as far as they are known. */
 const wantedValues = ({ write, target }: PlannedWrite): IDataObject => ({ ...writtenBody(write), ...(target && write.sets?.(target.record)) });

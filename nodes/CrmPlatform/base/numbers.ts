@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-
 import { isPlainObject } from './ownMembers';
 
 /**
@@ -24,37 +22,6 @@ export function withExactNumbers(json: string): string {
 	return json.replace(textOrNumber, (token) =>
 		token.startsWith('"') || (token.length < 16 && !/e/i.test(token)) || survivesParsing(token) ? token : `"${token}"`,
 	);
-}
-
-/** Whether a value is the text of a whole number that JavaScript would change, digit by digit as in JSON. */
-export const isLongNumber = (value: unknown): value is string => typeof value === 'string' && /^-?[1-9]\d{15,}$/.test(value) && !survivesParsing(value);
-
-/** Marks the digits of an `ExactNumber` in JSON. No other text contains it. */
-const mark = randomUUID();
-
-/** A number that JavaScript would change, to be sent with all its digits. */
-export class ExactNumber {
-	private readonly digits: string;
-
-	private constructor(digits: string) {
-		this.digits = digits;
-	}
-
-	/** The number that a text has been made of (`withExactNumbers`); any other value as it is. */
-	static from(value: unknown): unknown {
-		const isInexact = typeof value === 'string' && withExactNumbers(value) === `"${value}"`;
-		return isInexact ? new ExactNumber(value) : value;
-	}
-
-	toJSON(): string {
-		return mark + this.digits;
-	}
-}
-
-/** The JSON of a value, with all digits of its numbers. */
-export function jsonText(value: object): string {
-	const text = JSON.stringify(value);
-	return text.includes(mark) ? text.replace(new RegExp(`"${mark}([^"]*)"`, 'g'), '$1') : text;
 }
 
 /** From 2^53 on, every whole number becomes text, so that all ids of a service have one type. */

@@ -5,7 +5,6 @@ import type { Connection } from '../api/connection';
 import { customFilters } from '../api/customFields';
 import { isLink } from '../api/openapi/linkFields';
 import { parseJson } from '../base/json';
-import { jsonText } from '../base/numbers';
 import { memberAtPath, withMemberAtPath } from '../base/ownMembers';
 import { whyRefused } from '../fields/checks';
 import { allCustomFields, isRequiredInForm, labelFor, type Field } from '../fields/field';
@@ -167,7 +166,7 @@ const matchedName = ({ match }: Writes['description'], { query }: Write): string
 
 function previewWrite({ operation }: Execution, { description }: Writes, write: Write, current: RecordsOfSlice): ReportedChange {
 	const { fields, byId } = current;
-	const values = parseJson(jsonText(write.body ?? {})) as IDataObject;
+	const values = parseJson(JSON.stringify(write.body ?? {})) as IDataObject;
 	const match = write.mayExist && fields.find(({ name }) => name === matchedName(description, write));
 	const holders = match ? current.holdersOf(match, valueIn(values, match)) : [];
 	for (const holder of holders ?? []) if (!byId.has(holder.id)) byId.set(holder.id, holder);

@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 
 import { parsedValue } from '../base/json';
-import { exactNumber, isDecimal, isLongNumber } from '../base/numbers';
+import { exactNumber, isDecimal } from '../base/numbers';
 import { safeRegExp } from '../base/pattern';
 import { isBlank, listIn, withoutBlanks } from '../values/blank';
 import { parseMoment } from '../values/dates';
@@ -86,21 +86,17 @@ export const matchesPattern = ({ pattern }: Field, value: string): boolean | und
 /** Other texts that JavaScript reads as a number, such as `1e1`, may be the name of a record. */
 export const isDigits = (text: string): boolean => /^\s*[+-]?\d+\s*$/.test(text);
 
-/**
- * For the id of another record, the value may be its name, which is looked up later. A whole number that JavaScript would
- * change stays a text until it is sent (`exactBody`).
- */
+/** For the id of another record, the value may be its name, which is looked up later. */
 export function toNumber(field: Field, value: unknown): unknown {
 	if (field.collection !== undefined && typeof value === 'string' && !isDigits(value)) return value;
-	const text = typeof value === 'string' ? trimmed(value) : undefined;
-	const parsed = text === undefined ? value : exactNumber(text);
-	const number = typeof parsed === 'number' && Number.isFinite(parsed) ? parsed : isLongNumber(text) ? text : undefined;
+	const number = typeof value === 'string' ? exactNumber(trimmed(value)) : value;
 	const { minimum = -Infinity, maximum = Infinity } = field;
-	if (Number(number) < minimum) throw refusal(field, value, `a number of at least ${minimum}`);
-	if (Number(number) > maximum) throw refusal(field, value, `a number of at most ${maximum}`);
-	if (number !== undefined) return number;
-	if (typeof value === 'string' && isDecimal(value)) throw refusal(field, value, tooLong);
-	throw refusal(field, value, 'a number such as 12.5');
+	if (typeof number === 'number' && Number.isFinite(number)) {
+		if (number < minimum) throw refusal(field, value, `a number of at least ${minimum}`);
+		if (number > maximum) throw refusal(field, value, `a number of at most ${maximum}`);
+		return number;
+	}
+	throw refusal(field, value, typeof value === 'string' && isDecimal(value) ? tooLong : 'a number such as 12.5');
 }
 
 const tooLong = 'a number that can be sent without changing its digits. Shorten it, or leave it out';

@@ -3,8 +3,8 @@ import { isPlainObject } from '../base/ownMembers';
 import { isBlank, withoutBlanks } from '../values/blank';
 import { allCustomFields, type Field, type InputValue } from './field';
 import { FieldError } from './fieldError';
-import { fieldKinds, valueShape } from './fieldKinds';
-import { depthProblem, exactNumber, exactnessProblem, isDecimal } from '../base/numbers';
+import { fieldKinds } from './fieldKinds';
+import { depthProblem, exactnessProblem } from '../base/numbers';
 import { isWellFormed, notWellFormed } from './conversions';
 
 /** A value of an item, evaluated but not yet converted. */
@@ -124,13 +124,4 @@ export function writtenValue(field: Field, value: unknown, zone: string): unknow
 	const cut = scalarsIn(converted).find((text) => typeof text === 'string' && !isWellFormed(text));
 	if (cut !== undefined) refuse(notWellFormed(String(cut)));
 	return converted;
-}
-
-/** The value of a filter. In a URL, a number may have any number of digits, so it stays as it is. */
-export function filterValue(field: Field, value: unknown, zone: string): unknown {
-	const { kind, items } = field;
-	const isListOfNumbers = valueShape(field) === 'list' && items !== undefined && fieldKinds[items].type === 'number';
-	if (isListOfNumbers && !isBlank(value)) return fieldKinds[kind].convert(field, value, zone, filterValue);
-	const isLong = typeof value === 'string' && isDecimal(value) && exactNumber(value) === undefined;
-	return isLong && fieldKinds[kind].type === 'number' ? value.trim() : apiValue(field, value, zone);
 }

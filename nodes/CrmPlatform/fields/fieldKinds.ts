@@ -1,5 +1,5 @@
 import { parsedValue } from '../base/json';
-import { exactNumber, isLongNumber } from '../base/numbers';
+import { exactNumber } from '../base/numbers';
 import { isPlainObject } from '../base/ownMembers';
 import { isBlank, listIn, withoutBlanks } from '../values/blank';
 import { calendarDate, instant } from '../values/dates';
@@ -72,7 +72,7 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		convert: toNumber,
 		// Some services write decimals as text.
 		compared: (text) => exactNumber(text) ?? text,
-		onlyValid: { isValid: (value) => typeof value === 'number' || isLongNumber(value), description: 'a number such as 12.5' },
+		onlyValid: { isValid: (value) => typeof value === 'number', description: 'a number such as 12.5' },
 		mayBeMember: true,
 	},
 	json: {

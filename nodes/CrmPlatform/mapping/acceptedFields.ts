@@ -1,7 +1,5 @@
 import { getOrCreate } from '../base/maps';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
-import { scalarsIn } from '../base/json';
-import { isLongNumber } from '../base/numbers';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { linksOf } from '../api/openapi/linkFields';
 import { allCustomFields, customKeyOf, fieldNamed, type Field } from '../fields/field';
@@ -109,16 +107,6 @@ export const customFieldsOnce = oncePerConnection(readCustomFieldsIfAllowed);
  */
 export async function customFieldsIfAny(api: Execution['api'], collection: string, fields: Field[]): ReturnType<typeof customFieldsOnce> {
 	return fields.some(({ name }) => name === allCustomFields) ? await customFieldsOnce(api, collection) : undefined;
-}
-
-/**
- * The fields that say which texts are numbers (`exactBody`). Custom fields are read only if a text may be one.
- *
- * @param collection with version prefix
- */
-export async function fieldsOfNumbers(api: Execution['api'], collection: string, fields: Field[], values: unknown): Promise<Field[]> {
-	const mayBeCustom = fields.some(({ name }) => name === allCustomFields) && scalarsIn(values).some((text) => isLongNumber(String(text).trim()));
-	return mayBeCustom ? [...fields, ...((await customFieldsOnce(api, collection))?.fields ?? [])] : fields;
 }
 
 /** The custom fields that the items name, if the credential may not read their definitions. */

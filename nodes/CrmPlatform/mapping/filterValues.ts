@@ -5,7 +5,7 @@ import { setMember } from '../base/ownMembers';
 import type { Query } from '../api/http/path';
 import { filterQuery } from '../api/lists/filterQuery';
 import type { ListDescription } from '../api/openapi/listing';
-import { filterValue } from '../fields/decideValue';
+import { apiValue } from '../fields/decideValue';
 import { whyRefused } from '../fields/checks';
 import { customFieldPrefix, type ConvertedValue, type Field, type InputValue } from '../fields/field';
 import type { Execution } from '../model';
@@ -76,7 +76,7 @@ async function readFilterFields(execution: Execution, rows: FilterRow[], list: L
 /** @throws as `ListFilters.queries` */
 function convertFilters({ n8n, api }: Execution, filters: InputValue[], linkedIds: LinkedIds): ConvertedValue[] {
 	const zone = n8n.getTimezone();
-	const values = filters.map(({ field, value }): ConvertedValue => ({ field, converted: filterValue(field, value, zone) }));
+	const values = filters.map(({ field, value }): ConvertedValue => ({ field, converted: apiValue(field, value, zone) }));
 	const twice = values.find(({ field: { name } }, i) => values.findIndex(({ field }) => field.name === name) < i);
 	if (twice) throw setTwice(twice.field, twice.field.name);
 	return values.map((value): ConvertedValue => {

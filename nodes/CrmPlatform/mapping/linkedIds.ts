@@ -8,7 +8,7 @@ import { inParallel } from '../api/inParallel';
 import { isAnsweredWith } from '../api/record';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { isLink, isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
-import { apiValue, filterValue } from '../fields/decideValue';
+import { apiValue } from '../fields/decideValue';
 import { fieldNamed, idField, type ConvertedValue, type Field, type InputValue } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';
@@ -228,13 +228,13 @@ export class LinkedIds {
 
 	/** @param owners ids of the records to which a part may belong; empty if unknown */
 	private withIds(field: Field, value: unknown, owners: unknown[]): unknown {
-		const wrong = this.use !== 'filter' && field.linksTo && field.collection === undefined ? [value ?? []].flat().find((link) => !isObject(link)) : undefined;
+		const wrong = field.linksTo && valueShape(field) === 'object' ? [value ?? []].flat().find((link) => !isObject(link)) : undefined;
 		if (wrong !== undefined) throw new FieldError(field, `“${String(wrong)}” is not a link. Use { "resource": "${field.linksTo![0]}", "id": "…" }.`);
 		return withReplacedIds(field, value, (collection, idOrName) => {
 			const text = hasText(idOrName) ? idOrName.trim() : idOrName;
 			if (field.part === undefined && this.willExist?.(collection, String(text)) === 'id') return text;
 			const ofSource = field.part === undefined ? this.found.sources.get(collection)?.(String(text)) : undefined;
-			if (ofSource !== undefined) return hasNumbers(field) ? numericId(field, ofSource, this.use) : ofSource;
+			if (ofSource !== undefined) return hasNumbers(field) ? numericId(field, ofSource) : ofSource;
 			const id = isName(field, idOrName) ? this.idOf(field, collection, idOrName, owners) : text;
 			if (!this.isMissing(field, collection, String(id))) return id;
 			if (field.part !== undefined) throw new FieldError(field, `“${String(id)}” ${this.partProblem(field, { notFound: true }, owners)}`);
@@ -245,9 +245,9 @@ export class LinkedIds {
 	private idOf(field: Field, collection: string, idOrName: string, owners: unknown[]): unknown {
 		const text = idOrName.trim();
 		const { field: nameField, name } = parseName(text);
-		if (nameField === 'id') return hasNumbers(field) ? numericId(field, name, this.use) : name;
+		if (nameField === 'id') return hasNumbers(field) ? numericId(field, name) : name;
 		const outcome = this.outcomeOf(field, collection, text, owners);
-		if (outcome === undefined) return hasNumbers(field) ? numericId(field, text, this.use) : idOrName;
+		if (outcome === undefined) return hasNumbers(field) ? numericId(field, text) : idOrName;
 		if ('found' in outcome) return outcome.found;
 		const isCertain = 'several' in outcome || (field.part !== undefined && 'failed' in outcome);
 		if (!refusesUnknownNames(this.use) && !isCertain && mayBeId(text) && !hasNumbers(field)) return text;
@@ -302,10 +302,7 @@ export class UnclearName extends FieldError {
 }
 
 /** @throws Error in the user's words if the id is not a number */
-function numericId({ name, label }: Field, id: string, use: LinkUse): unknown {
-	const field = fieldNamed(name, { label, kind: 'number' });
-	return use === 'filter' ? filterValue(field, id, 'utc') : apiValue(field, id, 'utc');
-}
+const numericId = ({ name, label }: Field, id: string): unknown => apiValue(fieldNamed(name, { label, kind: 'number' }), id, 'utc');
 
 /** The key of the list of parts to which a field links. */
 const partsKey = ({ collection, part }: Field): string => JSON.stringify([collection, part]);

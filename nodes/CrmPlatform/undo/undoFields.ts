@@ -62,9 +62,6 @@ export class UndoFields {
 		return field && isLink(field) ? field : undefined;
 	}
 
-	/** All fields that a write sets. */
-	writtenFields = (action: 'create' | 'update'): Field[] => [...this.byAction[action].values()];
-
 	/** Whether a field says where a record is, such as its pipeline and stage: without it, the service chooses a place. */
 	isPlacement = (name: string): boolean => this.places.flat().includes(name);
 

@@ -17,7 +17,6 @@ import { getOrCreate } from '../base/maps';
 import { pointerSteps } from '../base/ownMembers';
 import { changedSinceRead, type ChangeWrite, writeChanges } from '../changes/apply';
 import type { Change } from '../changes/merge';
-import { exactBody } from '../fields/exactBody';
 import { allCustomFields, customFieldPrefix } from '../fields/field';
 
 /** A plan, and what carrying it out needs. */
@@ -205,7 +204,7 @@ class UndoOrder {
 				for (const index of group) yield { index, outcome };
 				continue;
 			}
-			const writes = group.map((index) => writeFor(undos[index]!, typeFields));
+			const writes = group.map((index) => writeFor(undos[index]!));
 			// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
 			const run = randomUUID();
 			for await (const { index, outcome } of writeChanges(execution, description, { collection: `/v1${collection}`, writes, run }, mayContinue)) {
@@ -233,12 +232,10 @@ function besideCopy(undo: RecordUndo): RecordUndo {
 }
 
 /** The write that carries out an undo. */
-function writeFor({ action, current, changes, history: { deletion } }: RecordUndo, fields: UndoFields): ChangeWrite {
+function writeFor({ action, current, changes, history: { deletion } }: RecordUndo): ChangeWrite {
 	if (action === 'delete') return { record: current! };
-	const body: IDataObject = {};
-	for (const { field, to, kept } of changes) if (!kept) setField(body, field, to ?? null);
-	// Numbers that the log has as text, as they would lose digits otherwise, are sent as numbers again.
-	const patch = exactBody(fields.writtenFields(action!), body);
+	const patch: IDataObject = {};
+	for (const { field, to, kept } of changes) if (!kept) setField(patch, field, to ?? null);
 	return action === 'create' ? { patch, deletion: deletion!.event } : { patch, record: current! };
 }
 

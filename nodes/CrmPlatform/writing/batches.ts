@@ -2,8 +2,6 @@ import { sendBatch } from '../api/batchRequest';
 import { tooLarge } from '../api/http/statuses';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import { isAnsweredWith } from '../api/record';
-import { exactBody } from '../fields/exactBody';
-import { fieldsOfNumbers } from '../mapping/acceptedFields';
 import type { Execution, MayContinue, Results, SlicedRun, Write, Writes } from '../model';
 import { slicesAtOnce } from '../schedule';
 import { readWholeNumber } from '../values/readers';
@@ -178,14 +176,13 @@ async function writeAlone({ execution, writes: { resultFrom } }: Sending, descri
 async function writeBatch({ execution, writes: { resultFrom } }: Sending, description: WriteDescription, batch: BatchDescription, request: ReadyWrite[]): Promise<void> {
 	const all = request.map(({ write }) => write);
 	const { collection, query } = all[0]!;
-	const fields = await fieldsOfNumbers(execution.api, collection, description.fields, all.map(({ body }) => body));
 	const areNew = all.every(({ id, mayExist }) => id === undefined && mayExist !== true);
 	const items = request.map(({ item }) => item);
 	const answers = await sendBatch(async (sent) => await sendWrite(execution, batch, sent, items, !areNew), {
 		description: batch,
 		path: collection + batch.path,
 		items: all.map(({ id, version, body }) => ({
-			...(body && exactBody(fields, body)),
+			...body,
 			...(id !== undefined && { id }),
 			...(version !== undefined && batch.takesVersion && { version }),
 		})),

@@ -2,9 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { readableError } from '../api/connection';
 import type { Query } from '../api/http/path';
-import { jsonText } from '../base/numbers';
 import { withoutMembers } from '../base/ownMembers';
-import { exactBody } from '../fields/exactBody';
 import { uniqueValue } from '../fields/checks';
 import { fieldNamed, idField, type Field } from '../fields/field';
 import type { JobDescription } from '../api/openapi/writing';
@@ -14,7 +12,7 @@ import { UnreadableFile } from '../files/unreadableFile';
 import { isBlank } from '../values/blank';
 import { valueIn } from '../fields/keys';
 import { lookUp } from '../lookUp/lookUp';
-import { customFieldsIfAny, fieldsOfNumbers } from '../mapping/acceptedFields';
+import { customFieldsIfAny } from '../mapping/acceptedFields';
 import { NotationAdvice } from '../mapping/chosenNotations';
 import { missingIds } from '../mapping/linkedIds';
 import { ObjectFieldReader } from '../mapping/objectFields';
@@ -152,7 +150,6 @@ async function planRows(
 	});
 	const required = await requiredFields(execution, plan, isChecked);
 	const needsRecord = plan.isPreview && !plan.isLinking && ['update', 'delete'].includes(plan.operation);
-	const fields = await fieldsOfNumbers(execution.api, `/v1${plan.path}`, plan.fields, rows);
 	let readable = 0;
 	const ids = new Map<PlannedRow, string>();
 	const incomplete = new Map<PlannedRow, { key: unknown; problems: RowProblem[] }>();
@@ -166,7 +163,7 @@ async function planRows(
 			...(values instanceof Error ? [{ message: values.message }] : missingValues(values, plan, plan.operation === 'create' ? required : [], refused)),
 		];
 		if (problems.length > 0 || values instanceof Error) return { ...planned, refusal: invalid(problems) };
-		const line = jsonText(exactBody(fields, values));
+		const line = JSON.stringify(values);
 		const hasEarlier = plan.isPreview && keys.hasEarlier(values);
 		const refusal = lineTooLarge(line) ?? keys.refusalOf(row, values);
 		if (refusal) return { ...planned, refusal };

@@ -5,13 +5,11 @@ import { mayBeWritten } from '../api/batchRequest';
 import { otherId, recordIn } from '../api/record';
 import { idText } from '../base/json';
 import { checkExact } from '../base/numbers';
-import { exactBody } from '../fields/exactBody';
 import { storedParameter } from '../mapping/storedParameter';
 import { isBlank } from '../values/blank';
 import { idempotencyKey, valueKey } from '../api/http/idempotency';
 import { isIdempotent, type ApiRequest, type ApiResponse } from '../api/http/request';
 import type { IdempotencyHeader, WriteDescription } from '../api/openapi/writing';
-import { fieldsOfNumbers } from '../mapping/acceptedFields';
 import type { Execution, Write } from '../model';
 import { replacementFor } from './replace';
 import { noteWrite } from './runState';
@@ -33,20 +31,19 @@ export interface Written {
  * if it returns anything else
  */
 export async function writeOne(execution: Execution, description: WriteDescription, write: Write, items: number[]): Promise<Written> {
-	const { collection, id, path, query, version, isRepeatable } = write;
+	const { id, path, query, version, isRepeatable } = write;
 	const { method, contentType, replaces, takesIfMatch } = description;
 	const replacement = replaces && id !== undefined && write.body ? await replacementFor(execution, write) : undefined;
 	if (replacement?.isUnchanged) return { record: replacement.record, status: 200 };
 	const etag = replacement ? replacement.etag : takesIfMatch && version !== undefined ? `"${version}"` : undefined;
 	const values = replacement?.record ?? write.body;
-	const fields = await fieldsOfNumbers(execution.api, collection, description.fields, values);
 	const headers = { ...(contentType !== undefined && values && { 'content-type': contentType }), ...(etag !== undefined && { 'if-match': etag }) };
 	const request: ApiRequest = {
 		method,
 		path,
 		headers,
 		...(query && { query }),
-		...(values && { body: exactBody(fields, values) }),
+		...(values && { body: values }),
 		...(isRepeatable !== undefined && { isRepeatable }),
 	};
 	const { body, status, isReplayed } = await sendWrite(execution, description, request, items);

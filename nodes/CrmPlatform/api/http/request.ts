@@ -1,6 +1,5 @@
 import { ndjson, readAnswer, type SuccessfulAnswer } from './answer';
 import { type Clock, systemClock } from '../../base/clock';
-import { jsonText } from '../../base/numbers';
 import type { Priority } from './fairQueue';
 import { type Query, queryString } from './path';
 import { queueFor, type QueuedRequest, type QueueOptions, type QueueTimeout, RequestQueue } from './requestQueue';
@@ -111,7 +110,7 @@ function toHttpRequest(
 			...(idempotency && { [idempotency.header.toLowerCase()]: idempotency.key }),
 			...request.headers,
 		},
-		...(body && { body: jsonText(body) }),
+		...(body && { body: JSON.stringify(body) }),
 		...(lines && { body: `${lines.join('\n')}\n` }),
 	};
 }
