@@ -1,9 +1,10 @@
 import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
-import { Dispatcher } from '../../nodes/CrmPlatform/trigger/poll/dispatcher';
+import { Poller, type TriggerChoice } from '../../nodes/CrmPlatform/trigger/poll/poller';
 import type { DispatchOptions } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { Group, Position } from '../../nodes/CrmPlatform/trigger/poll/position';
+import type { ReadingDependencies } from '../../nodes/CrmPlatform/trigger/poll/reading';
 import { createDeferredPromise, type DeferredPromise } from '../triggers/poll/deferred-promise.ts';
 
 export const minute = 60_000;
@@ -16,13 +17,20 @@ interface Emission {
 	run: DeferredPromise;
 }
 
-/** An n8n in queue mode that answers when the test says so, and the trigger's dispatcher. */
+const choiceWith = (options: Partial<DispatchOptions>) =>
+	({
+		doneWhen: 'succeeded', attempts: 9, afterCrash: 'startAgain', atOnce: 9, groupSize: 1, ...options,
+		events: { output: { names: 'none' } },
+		records: { existing: async (ids: string[]) => ids.map((id) => ({ id })), options: {} },
+	}) as unknown as TriggerChoice;
+
+/** An n8n in queue mode that answers when the test says so, and the trigger. */
 export function startInQueueMode(node: object = {}, options: Partial<DispatchOptions> = {}, settings: object = {}) {
 	const emitted: Emission[] = [];
 	const reported: string[] = [];
 	const n8n = {
 		helpers: { createDeferredPromise },
-		logger: { error: () => undefined },
+		logger: { error: () => undefined, warn: (message: string) => void reported.push(message) },
 		getInstanceId: () => 'i',
 		getNode: () => ({ id: 'node', name: 'Trigger', type: 'package.poll', ...node }),
 		getWorkflow: () => ({ id: 'w' }),
@@ -34,10 +42,10 @@ export function startInQueueMode(node: object = {}, options: Partial<DispatchOpt
 	} as unknown as ITriggerFunctions;
 	const clock = new SimulatedClock();
 	const position = { start: '', open: [] as Group[] };
-	const choice: DispatchOptions = { doneWhen: 'succeeded', attempts: 9, afterCrash: 'startAgain', atOnce: 9, groupSize: 1, ...options };
-	const dispatcher = new Dispatcher(n8n, position as unknown as Position, choice, clock);
+	const poller = new Poller(n8n, { clock } as unknown as ReadingDependencies, choiceWith(options), position as unknown as Position);
+
 	const startDue = async () => {
-		await dispatcher.startDue(async ({ name }) => ({ items: [{ json: { id: name } }], failures: [] }), dispatcher.signal);
+		await poller.startDue();
 		await clock.advance(0);
 	};
 	const end = async (emission: number, run: IRun | undefined) => {
@@ -51,16 +59,17 @@ export function startInQueueMode(node: object = {}, options: Partial<DispatchOpt
 	return {
 		emitted,
 		reported,
+		poller,
 		/** What became of the group, as its next start shows. */
 		outcome(name: string): 'done' | 'failed' | 'rejected by n8n' | 'ended before its first node' | 'under way' {
 			const group = position.open.find((open) => open.name === name);
 			if (!group) return 'done';
 			if (group.unbegun > 0) return 'ended before its first node';
 			if (group.attempt > 1) return 'failed';
-			return dispatcher.nextDue(-1) < Infinity ? 'rejected by n8n' : 'under way';
+			return poller.ledger.waits.has(name) ? 'rejected by n8n' : 'under way';
 		},
 		async begin(name: string) {
-			const group = { name, attempt: 1, unbegun: 0, kind: 'events', start: '', members: [{ id: name, record: name }] };
+			const group = { name, attempt: 1, unbegun: 0, kind: 'records', start: '', members: [{ id: name, record: name }] };
 			position.open.push(group as unknown as Group);
 			await startDue();
 		},

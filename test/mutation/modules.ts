@@ -33,7 +33,7 @@ export const groups: Group[] = [
 	},
 	{
 		name: 'trigger',
-		modules: ['position', 'ledger', 'execution', 'dispatcher'].map((name) => `${poll}/${name}.ts`),
-		tests: ['choice', 'dispatcher', 'starts', 'poll-', 'stored-state'].map((name) => `triggers/poll/${name}`),
+		modules: ['position', 'ledger', 'execution', 'poller'].map((name) => `${poll}/${name}.ts`),
+		tests: ['choice', 'ledger', 'starts', 'poll-', 'stored-state'].map((name) => `triggers/poll/${name}`),
 	},
 ];

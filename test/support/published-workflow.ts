@@ -10,7 +10,7 @@ import type {
 
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
 import { systemClock, type Clock } from '../../nodes/CrmPlatform/base/clock';
-import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/poll/dispatcher';
+import { forgetPollers } from '../../nodes/CrmPlatform/trigger/poll/poller';
 import { startChangeTrigger } from '../../nodes/CrmPlatform/trigger/poll/trigger';
 import type { Setup } from './node-runs.ts';
 import type { TestSandbox } from './sandbox.ts';
@@ -87,7 +87,7 @@ export class Published {
 	/** Kills n8n: running executions crash, and the trigger does not learn of it. */
 	kill(): void {
 		this.process += 1;
-		forgetDispatchers();
+		forgetPollers();
 		void this.published?.response.closeFunction?.();
 		this.published = undefined;
 		for (const execution of this.executions) {

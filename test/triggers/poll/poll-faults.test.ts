@@ -1,9 +1,9 @@
-import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/poll/dispatcher';
+import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/poller';
 import { choiceOf } from './poll-model/poll-histories.ts';
 import { isUnwritable, pollWorld } from './poll-model/poll-world.ts';
 import { readerOf } from './poll-model/records.ts';
 
-afterEach(forgetDispatchers);
+afterEach(forgetPollers);
 
 test('a publish while n8n is asked about an execution loses no group', async () => {
 	const { clock, n8n, happen, chooseCurrent, publish, started } = await pollWorld();

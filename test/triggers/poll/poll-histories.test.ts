@@ -1,4 +1,4 @@
-import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/poll/dispatcher';
+import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/poller';
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import { choiceOf, now, type PollStep, type PollHistory } from './poll-model/poll-histories.ts';
 import { PollModelN8n } from './poll-model/poll-n8n.ts';
@@ -7,7 +7,7 @@ import { brokenPollPromises } from './poll-model/poll-promises.ts';
 import { PollModelService } from './poll-model/poll-service.ts';
 import { quick, pollWorld } from './poll-model/poll-world.ts';
 
-afterEach(forgetDispatchers);
+afterEach(forgetPollers);
 
 const happen = (type: string, count = 1, more: object = {}): PollStep => ({ does: 'happen', count, type, record: 0, late: 0, ...more });
 const wait = (ms: number): PollStep => ({ does: 'wait', ms });

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 
-import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/poll/dispatcher';
+import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/poller';
 import { randomRuns } from '../../support/random-runs.ts';
 import { pollHistories } from './poll-model/poll-histories.ts';
 import { playPollHistory } from './poll-model/play-poll-history.ts';
 import { brokenPollPromises } from './poll-model/poll-promises.ts';
 
-afterEach(forgetDispatchers);
+afterEach(forgetPollers);
 
 test('in every history, no chosen event is lost without a report and none is started twice', async () => {
 	await fc.assert(

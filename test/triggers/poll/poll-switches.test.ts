@@ -1,9 +1,9 @@
-import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/poll/dispatcher';
-import type { TriggerChoice } from '../../../nodes/CrmPlatform/trigger/poll/readingLoop';
+import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/poller';
+import type { TriggerChoice } from '../../../nodes/CrmPlatform/trigger/poll/poller';
 import { choiceOf, type PollSettings } from './poll-model/poll-histories.ts';
 import { pollWorld } from './poll-model/poll-world.ts';
 
-afterEach(forgetDispatchers);
+afterEach(forgetPollers);
 
 /** A trigger with records of which some changes are open, and what the user may choose instead. */
 async function openRecords(settings: PollSettings = { doneWhen: 'ended', groupSize: 1 }) {

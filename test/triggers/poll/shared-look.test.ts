@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Newest } from '../../../nodes/CrmPlatform/log/eventLog';
-import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/poll/dispatcher';
+import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/poller';
 import { forgetLooks, sharedLook } from '../../../nodes/CrmPlatform/trigger/poll/reading';
 import { randomRuns } from '../../support/random-runs.ts';
 import { pollWorld } from './poll-model/poll-world.ts';
@@ -49,7 +49,7 @@ test('a shared look is not too old and not another credential’s, and its failu
 	await fc.assert(property, randomRuns(200));
 }, 60_000);
 
-afterEach(forgetDispatchers);
+afterEach(forgetPollers);
 
 /** The number of requests that triggers send, and of executions that they start, for three events and later one of another type. */
 async function requestsOf(triggers: number) {
@@ -70,7 +70,7 @@ async function requestsOf(triggers: number) {
 
 test('triggers share the request for new events, whenever they were published, and each of them starts', async () => {
 	const single = await requestsOf(1);
-	forgetDispatchers();
+	forgetPollers();
 	const twelve = await requestsOf(12);
 	expect([single.started, twelve.started]).toEqual([3, 36]);
 	// Triggers that have read nothing yet check whose log it is.

@@ -11,7 +11,7 @@ import { readingOf, readOnlyIf, refuseUnknownFields } from '../onlyIf';
 import { readChangeChoice } from './pollProperties';
 import { storedPosition } from './position';
 import type { ReadingDependencies } from './reading';
-import { startReading, type TriggerChoice } from './readingLoop';
+import { startPolling, type TriggerChoice } from './poller';
 import { RecordReader, type RecordScope } from './records';
 import { asNodeError, isStartedByN8n, reportFailure } from '../reportFailure';
 import { type Query, withoutParameterNames } from '../../api/http/path';
@@ -51,7 +51,7 @@ export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemC
 			(scope ? { ...choice, records: new RecordReader(connection, scope) } : choice);
 		let isClosed = false;
 		const open = async (service: ReadingDependencies): Promise<ITriggerResponse> =>
-			await startReading(n8n, service, choiceOf(service.api), async () => {
+			await startPolling(n8n, service, choiceOf(service.api), async () => {
 				const renewed = await connect(n8n, clock);
 				if (renewed.view === service.api.view || isClosed) return false;
 				opened = await open({ api: renewed, log: await openEventLog(renewed, tell), clock });

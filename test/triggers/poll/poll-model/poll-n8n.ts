@@ -1,7 +1,7 @@
 import type { IDataObject, INodeExecutionData, NodeOperationError, ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 
-import { forgetDispatchers } from '../../../../nodes/CrmPlatform/trigger/poll/dispatcher';
-import { startReading, type TriggerChoice } from '../../../../nodes/CrmPlatform/trigger/poll/readingLoop';
+import { forgetPollers } from '../../../../nodes/CrmPlatform/trigger/poll/poller';
+import { startPolling, type TriggerChoice } from '../../../../nodes/CrmPlatform/trigger/poll/poller';
 import type { Connection } from '../../../../nodes/CrmPlatform/api/connection';
 import { createDeferredPromise, type DeferredPromise } from '../deferred-promise.ts';
 import type { Clock } from '../../../../nodes/CrmPlatform/base/clock';
@@ -79,7 +79,7 @@ export class PollModelN8n {
 	async kill(): Promise<void> {
 		this.process += 1;
 		for (const { response } of this.published.values()) await response?.closeFunction?.();
-		forgetDispatchers();
+		forgetPollers();
 		for (const row of this.rows.values()) {
 			if (['new', 'running'].includes(row.status)) Object.assign(row, { status: 'crashed', at: this.clock.now() });
 		}
@@ -105,7 +105,7 @@ export class PollModelN8n {
 			this.published.set(node, { choice });
 			const { log, api: answers } = this.service;
 			const api = { view: 'view', notices: new Set(), ...answers } as unknown as Connection;
-			const open = async () => await startReading(this.context(node, copy, mode), { api, log, clock: this.skewedClock }, choice);
+			const open = async () => await startPolling(this.context(node, copy, mode), { api, log, clock: this.skewedClock }, choice);
 			// n8n tries again where an activation fails.
 			const activating = Array.from({ length: 10 }).reduce<Promise<ITriggerResponse>>((tried) => tried.catch(open), open());
 			await this.clock.advance(100);

@@ -1,14 +1,11 @@
-import type { ITriggerFunctions } from 'n8n-workflow';
-
-import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
-import { Dispatcher } from '../../../nodes/CrmPlatform/trigger/poll/dispatcher';
 import type { Outcome } from '../../../nodes/CrmPlatform/trigger/poll/execution';
 import {
 	isBehind, type Ledger, ledgerOf, nextDue, nextLedger, roomForGroups, startable,
 } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import type { DispatchOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import { type Choice, choiceFor, type Group, type Position, typesToRead } from '../../../nodes/CrmPlatform/trigger/poll/position';
+import { startInQueueMode } from '../../http/queue-mode.ts';
 
 const options: DispatchOptions = { doneWhen: 'succeeded', attempts: 3, afterCrash: 'startAgain', atOnce: 2, groupSize: 1 };
 
@@ -16,20 +13,11 @@ const groupOf = (name: string): Group => ({
 	name, attempt: 1, unbegun: 0, kind: 'events', start: '', members: [{ id: name, record: name }], isReread: false, shape: 'event',
 });
 
-test('a full queue is reported with the name of the trigger, and then no more is read', () => {
-	const warnings: string[] = [];
-	const n8n = {
-		logger: { warn: (message: string) => void warnings.push(message) },
-		getInstanceId: () => 'i',
-		getNode: () => ({ id: 'node', name: 'Trigger', type: 'package.poll' }),
-		getWorkflow: () => ({ id: 'w' }),
-		getWorkflowSettings: () => ({}),
-		getWorkflowStaticData: () => ({}),
-	} as unknown as ITriggerFunctions;
-	const open = Array.from({ length: 500 }, (_, i) => groupOf(`g${i}`));
-	const dispatcher = new Dispatcher(n8n, { start: '', open } as unknown as Position, options, new SimulatedClock());
-	expect(dispatcher.roomForGroups()).toBe(0);
-	expect(warnings).toEqual([expect.stringMatching(/^Trigger: 500 executions are queued/)]);
+test('a full queue is reported with the name of the trigger, and then no more is read', async () => {
+	const n8n = startInQueueMode({}, { atOnce: 0 });
+	for (let i = 0; i < 500; i++) await n8n.begin(`g${i}`);
+	expect(n8n.poller.roomForGroups()).toBe(0);
+	expect(n8n.reported).toEqual([expect.stringMatching(/^Trigger: 500 executions are queued/)]);
 });
 
 const replacedAt = Date.parse('2026-06-01T12:00:00Z');
