@@ -7,6 +7,7 @@ import { idempotencyKey } from '../api/http/idempotency';
 import { path } from '../api/http/path';
 import { refusedSubscription } from '../api/http/statuses';
 import type { WriteDescription } from '../api/openapi/writing';
+import { openEventLog } from '../log/eventLog';
 import type { Execution } from '../model';
 import { nodeContext } from '../writing/runState';
 import { answerInCrm, completedEvent, decisionItem, endSubscription, tasksPath, textDigest, waitingItem, type ApprovalRequest } from './receiveAnswer';
@@ -40,6 +41,8 @@ export async function askForApproval(execution: Execution, question: ApprovalQue
 	const { n8n, api } = execution;
 	const about = question.record === '' ? undefined : await readRecord(api, path`/v1/${question.collection}/${question.record}`);
 	const approver = await approverOf(execution, question, about);
+	// Only the log shows whether a person completes the task.
+	await (await openEventLog(api)).newest();
 	const until = deadline(execution, question.limit, now);
 	const end = new Date(until.getTime() + grace);
 	const link = n8n.getSignedResumeUrl();

@@ -2,15 +2,14 @@ import type { IDataObject, IWebhookDescription, IWebhookFunctions, IWebhookRespo
 import { z } from 'zod';
 
 import { connect, type Connection } from '../api/connection';
-import { findRecord, isAnsweredWith, isWebPage } from '../api/record';
+import { findRecord } from '../api/record';
 import { path } from '../api/http/path';
-import { notFound, unsupported } from '../api/http/statuses';
 import { deleteSubscription } from '../api/webhookSubscriptions';
 import { sha256 } from '../base/digest';
 import { idText } from '../base/json';
 import { causeOf } from '../log/cause';
 import type { CrmEvent } from '../log/crmEvent';
-import { NoEventLog, openEventLog } from '../log/eventLog';
+import { openEventLog } from '../log/eventLog';
 import { compareInstants } from '../values/dates';
 
 /** The outcome of a request for approval. */
@@ -54,9 +53,9 @@ interface ApprovalAnswer {
 }
 
 /**
- * Reads the task: its state alone is the decision.
+ * Reads the task, whose state is the decision, and who completed it.
  *
- * @throws NodeApiError if the task cannot be read
+ * @throws Error if the task or the log cannot be read
  */
 export async function answerInCrm(api: Connection, request: ApprovalRequest, now: number): Promise<ApprovalAnswer> {
 	const task = await findRecord(api, tasksPath + path`/${request.taskId}`);
@@ -67,10 +66,13 @@ export async function answerInCrm(api: Connection, request: ApprovalRequest, now
 	// The CRM may call late about a task that was completed in time.
 	if (isOver && !(Date.parse(String(task.completed_at)) <= Date.parse(request.until))) return { outcome: 'expired' };
 	if (textDigest(task) !== request.digest) return { outcome: 'changed' };
-	const { by, doubt, completed } = await completion(api, request, task);
+	const completed = await completionOf(api, request, task);
+	if (!completed) return { refusal: doubts.late };
 	// Somebody may have restored the text since.
-	if (completed && textDigest(completed) !== request.digest) return { outcome: 'changed' };
-	return doubt === undefined ? { outcome: 'approved', ...(by && { by }) } : { refusal: doubt };
+	if (textDigest(completed.data.object) !== request.digest) return { outcome: 'changed' };
+	const by = completed.actor as IDataObject | undefined;
+	if (causeOf(completed).origin) return { refusal: doubts.workflow };
+	return by?.type === 'user' ? { outcome: 'approved', by } : { refusal: doubts.program };
 }
 
 /** The item with which the workflow continues. */
@@ -83,66 +85,23 @@ const doubts = {
 	workflow: 'a workflow has completed the task, not a person. Reopen the task and complete it yourself',
 	program: 'a program has completed the task, not a person. Reopen the task and complete it yourself',
 	late: 'the event log of the CRM does not yet show who completed the task. Open this page again later',
-	unknown: 'the CRM does not show whether it was you who completed the task, or a workflow that signs in as you. Ask somebody else to complete it',
-	unreadable: 'the node’s credential cannot read the event log of the CRM, which shows whether a person or a workflow completed the task. Give it permission to read events, then open this page again',
 };
 
-/** The last completion of the task. */
-interface Completion {
-	by: IDataObject | undefined;
-	/** Why the task may not have been completed by a person. */
-	doubt: string | undefined;
-	/** The task at the time of its completion, if the log has its text. */
-	completed?: IDataObject;
-}
-
-async function completion(api: Connection, { taskId }: ApprovalRequest, task: IDataObject): Promise<Completion> {
-	const { event, isUnreadable, isMissing } = await latestCompletion(api, taskId, task);
-	if (isUnreadable) return { by: undefined, doubt: doubts.unreadable };
-	const { object } = event?.data ?? {};
-	// Later changes by others do not show who completed the task.
-	if (isMissing || (object && isEarlier(object.completed_at, task.completed_at))) return { by: undefined, doubt: doubts.late };
-	const completed = object && ['title', 'description'].every((name) => Object.hasOwn(object, name)) ? { completed: object } : {};
-	const by = (event && causeOf(event).actor !== undefined ? event.actor : task.updated_by) as IDataObject | undefined;
-	if (event && causeOf(event).origin) return { by, doubt: doubts.workflow, ...completed };
-	if (typeof by?.type === 'string' && by.type !== 'user') return { by, doubt: doubts.program, ...completed };
-	const isOwn = by?.id !== undefined && by.id === (task.created_by as IDataObject | undefined)?.id;
-	return { by, doubt: !event && isOwn ? doubts.unknown : undefined, ...completed };
+/** The event of the last completion; undefined as long as the log does not have it. */
+async function completionOf(api: Connection, { taskId }: ApprovalRequest, task: IDataObject): Promise<CrmEvent | undefined> {
+	const log = await openEventLog(api, () => undefined);
+	for await (const event of log.newestFirst([completedEvent])) {
+		const { object } = event.data;
+		// Later changes by others do not show who completed the task.
+		if (idText(object.id) === taskId) return isEarlier(object.completed_at, task.completed_at) ? undefined : event;
+		// Both times are from the service's clock.
+		if (Date.parse(event.timestamp) < Date.parse(String(task.created_at))) return undefined;
+	}
+	return undefined;
 }
 
 const isEarlier = (first: unknown, second: unknown): boolean =>
 	typeof first === 'string' && typeof second === 'string' && compareInstants(first, second) < 0;
-
-interface LatestCompletion {
-	/** The event of the completion; absent if the log has none. */
-	event?: CrmEvent;
-	/** Whether this credential cannot read the log. */
-	isUnreadable?: true;
-	/** Whether the log should have the event, but does not have it yet. */
-	isMissing?: boolean;
-}
-
-/** @throws NodeApiError while the log is only unavailable */
-async function latestCompletion(api: Connection, taskId: string, task: IDataObject): Promise<LatestCompletion> {
-	const log = await openEventLog(api, () => undefined).catch((error: Error) => {
-		if (error instanceof NoEventLog) return undefined;
-		throw error;
-	});
-	if (!log) return {};
-	const reading = async (): Promise<LatestCompletion> => {
-		for await (const event of log.newestFirst([completedEvent])) {
-			if (idText(event.data.object.id) === taskId) return { event };
-			// Both times are from the service's clock.
-			if (Date.parse(event.timestamp) < Date.parse(String(task.created_at))) break;
-		}
-		const { types } = await api.describeEvents();
-		return { isMissing: types.length === 0 || types.some(({ type }) => type === completedEvent) };
-	};
-	return await reading().catch((error: unknown) => {
-		if (isAnsweredWith(error, 400, 403, ...notFound, ...unsupported) && !isWebPage(error)) return { isUnreadable: true as const };
-		throw error;
-	});
-}
 
 export const completedEvent = 'task.completed';
 
@@ -173,7 +132,7 @@ export async function receiveAnswer(n8n: IWebhookFunctions): Promise<IWebhookRes
 		n8n.logger.error(`${n8n.getNode().name}: ${error.message}`);
 		return undefined;
 	});
-	if (!answer) return page(n8n, 503, 'The task could not be read. Open this page again later.');
+	if (!answer) return page(n8n, 503, 'The task, or the log of who completed it, could not be read. Open this page again later.');
 	const { outcome, refusal } = answer;
 	if (outcome === undefined) return page(n8n, 200, refusal === undefined ? stillOpen : `Not approved: ${refusal}.`);
 	return { webhookResponse: html(pageTexts[outcome]), workflowData: [[{ json: decisionItem(request, answer), pairedItem: { item: 0 } }]] };

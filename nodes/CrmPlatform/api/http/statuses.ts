@@ -16,9 +16,6 @@ type Statuses = readonly number[];
 /** The requested thing does not exist (any more). A web server may answer this instead of the API. */
 export const notFound: Statuses = [404, 410];
 
-/** The service does not offer such requests. */
-export const unsupported: Statuses = [405, 501];
-
 /** The credential has no access: the service says so (403) or hides that the thing exists (404). */
 export const notReadable: Statuses = [403, 404];
 
@@ -32,7 +29,7 @@ export const refusedRecord: Statuses = [400, ...notFound, 405, 409, outdatedVers
 export const refusedFilterValue: Statuses = [400, tooLarge, 414, 422, 431];
 
 /** The service refuses a subscription to webhooks permanently, as opposed to an outage. */
-export const refusedSubscription: Statuses = [400, 403, ...notFound, ...unsupported, 409, 422];
+export const refusedSubscription: Statuses = [400, 403, ...notFound, 405, 409, 422, 501];
 
 /** Services refuse a write with these; any other status may come from a proxy on the way. */
 export const refusedWrite: Statuses = [
