@@ -5,154 +5,143 @@ import { isBlank, listIn, withoutBlanks } from '../values/blank';
 import { calendarDate, instant } from '../values/dates';
 import { toAny, toBoolean, toChoice, toList, toMoment, toNumber, toStructure, toText } from './conversions';
 import { kindsByPrecedence, type Field, type FieldKind } from './field';
-import type { KindProperties, ValueSchema } from './kind';
 
-const asText = (text: string): string => text;
+/** What a schema says about its values. */
+interface ValueSchema {
+	/** Its JSON type, if it has one; an integer is a number. */
+	type: string | undefined;
+	format?: string | undefined;
+	/** The kind of the values of an array. */
+	items?: FieldKind | undefined;
+	/** Whether it lists its values (`enum`, `const`). */
+	isEnumerated: boolean;
+	hasMembers: boolean;
+}
+
+type Conversion = (field: Field, value: unknown, zone: string) => unknown;
+
+/** What a kind of field decides. */
+interface KindProperties {
+	/** Whether a schema describes such values. The first kind of `kindsByPrecedence` that says so is used. */
+	isDescribedBy(schema: ValueSchema): boolean;
+	/** The types of custom fields that are of this kind; all others are text. */
+	customTypes: string[];
+	/** The control of n8n's mapper. */
+	control: 'string' | 'options' | 'dateTime';
+	/** The hint on the format in its label. Without one, a model reads `Name or ID` for a link; an empty one prevents that. */
+	formatHint?: string;
+	/** What a value consists of; an open one may be anything. */
+	shape: 'single' | 'list' | 'object' | 'open';
+	/** The JSON type of each value, if there is only one. */
+	type?: 'text' | 'number' | 'boolean';
+	/** How values are ordered: ordered values can be filtered by bounds, numbers can be summed, and times are bounded by whole days. */
+	order?: 'number' | 'day' | 'instant';
+	/** Values allowed besides plain ones: names of other records, objects. */
+	mayHold: Array<'names' | 'objects'>;
+	/** Whether a value counts as blank. */
+	isBlank(value: unknown): boolean;
+	/** The value that the service takes; `convertElement` converts each element of a list. @throws Error in the user's words */
+	convert(field: Field, value: unknown, zone: string, convertElement: Conversion): unknown;
+	/** The canonical form for comparisons, in which different notations of a value are equal. */
+	compared(text: string): unknown;
+	/** The check of a value, if only one JSON type is valid. */
+	onlyValid?: { isValid(value: unknown): boolean; description: string };
+}
+
+/** What most kinds have in common. */
+const plain = {
+	customTypes: [],
+	control: 'string',
+	shape: 'single',
+	mayHold: [],
+	isBlank,
+	compared: (text: string): unknown => text,
+} satisfies Partial<KindProperties>;
 
 /** Everything that differs between kinds of fields. */
 export const fieldKinds: Record<FieldKind, KindProperties> = {
 	list: {
+		...plain,
 		isDescribedBy: ({ type, items }) => type === 'array' && !(items && ['list', 'object'].includes(fieldKinds[items].shape)),
 		customTypes: ['multi_select'],
 		// With commas, and JSON as text: the editor n8n has for arrays and objects marks a blank as wrong.
-		control: 'string',
 		formatHint: '',
 		shape: 'list',
-		type: undefined,
-		order: undefined,
 		mayHold: ['names'],
 		isBlank: (value) => isBlank(listIn(value)),
 		convert: (field, value, zone, convertElement) =>
 			toList(value).map((element) => convertElement({ ...field, kind: field.items ?? 'choice' }, element, zone)),
-		compared: asText,
-		onlyValid: undefined,
-		mayBeMember: false,
 	},
 	boolean: {
+		...plain,
 		isDescribedBy: ({ type }) => type === 'boolean',
 		customTypes: ['boolean'],
 		// A switch would be written as false by opening the node; a list can be left blank.
 		control: 'options',
-		formatHint: undefined,
-		shape: 'single',
 		type: 'boolean',
-		order: undefined,
-		mayHold: [],
-		isBlank,
 		convert: toBoolean,
-		compared: asText,
 		onlyValid: { isValid: (value) => typeof value === 'boolean', description: 'true or false' },
-		mayBeMember: true,
 	},
 	choice: {
+		...plain,
 		isDescribedBy: ({ type, isEnumerated }) => isEnumerated && type !== 'array',
 		customTypes: ['select'],
 		control: 'options',
-		formatHint: undefined,
-		shape: 'single',
-		type: undefined,
-		order: undefined,
-		mayHold: [],
-		isBlank,
 		convert: toChoice,
-		compared: asText,
-		onlyValid: undefined,
-		mayBeMember: true,
 	},
 	number: {
+		...plain,
 		isDescribedBy: ({ type }) => type === 'number',
 		customTypes: ['number'],
-		control: 'string',
-		formatHint: undefined,
-		shape: 'single',
 		type: 'number',
 		order: 'number',
-		mayHold: [],
-		isBlank,
 		convert: toNumber,
 		// Some services write decimals as text.
 		compared: (text) => exactNumber(text) ?? text,
 		onlyValid: { isValid: (value) => typeof value === 'number', description: 'a number such as 12.5' },
-		mayBeMember: true,
 	},
 	json: {
+		...plain,
 		isDescribedBy: ({ type, hasMembers }) => type === 'object' || type === 'array' || hasMembers,
-		customTypes: [],
-		control: 'string',
 		formatHint: 'JSON',
 		shape: 'object',
-		type: undefined,
-		order: undefined,
 		mayHold: ['objects'],
-		isBlank: (value) => {
-			if (isPlainObject(value)) return false;
-			return isBlank(withoutBlanks(parsedValue(value) ?? value, 'drop'));
-		},
+		isBlank: (value) => !isPlainObject(value) && isBlank(withoutBlanks(parsedValue(value) ?? value, 'drop')),
 		convert: toStructure,
-		compared: asText,
-		onlyValid: undefined,
-		mayBeMember: false,
 	},
 	date: {
+		...plain,
 		isDescribedBy: ({ format }) => format === 'date',
 		customTypes: ['date'],
-		// The calendar of n8n's mapper always asks for a time as well.
-		control: 'string',
+		// As text: the calendar of n8n's mapper always asks for a time as well.
 		formatHint: 'Y-M-D',
-		shape: 'single',
 		type: 'text',
 		order: 'day',
-		mayHold: [],
-		isBlank,
 		convert: (field, value, zone) => toMoment(field, value, zone, calendarDate),
-		compared: asText,
-		onlyValid: undefined,
-		mayBeMember: false,
 	},
 	dateTime: {
+		...plain,
 		isDescribedBy: ({ format }) => format === 'date-time',
 		customTypes: ['datetime'],
 		control: 'dateTime',
-		formatHint: undefined,
-		shape: 'single',
 		type: 'text',
 		order: 'instant',
-		mayHold: [],
-		isBlank,
 		convert: (field, value, zone) => toMoment(field, value, zone, instant),
 		compared: (text) => (Number.isNaN(Date.parse(text)) ? text : Date.parse(text)),
-		onlyValid: undefined,
-		mayBeMember: false,
 	},
 	text: {
+		...plain,
 		isDescribedBy: ({ type }) => type === 'string',
-		customTypes: [],
-		control: 'string',
-		formatHint: undefined,
-		shape: 'single',
 		type: 'text',
-		order: undefined,
 		mayHold: ['names'],
-		isBlank,
 		convert: toText,
-		compared: asText,
-		onlyValid: undefined,
-		mayBeMember: true,
 	},
 	any: {
+		...plain,
 		isDescribedBy: () => true,
-		customTypes: [],
-		control: 'string',
-		formatHint: undefined,
 		shape: 'open',
-		type: undefined,
-		order: undefined,
 		mayHold: ['names', 'objects'],
-		isBlank,
 		convert: toAny,
-		compared: asText,
-		onlyValid: undefined,
-		mayBeMember: false,
 	},
 };
 

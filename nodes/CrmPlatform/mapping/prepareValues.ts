@@ -18,7 +18,7 @@ import { chosenNotations } from './chosenNotations';
 import { itemReaders, type ReadItem } from './itemReaders';
 import { lookUpLinks, type LinkedIds, type LinkUse } from './linkedIds';
 import type { StoredFields } from './storedFields';
-import { onlyBlanks, UnsentValueLog } from './unsentValues';
+import { onlyBlanks, reportUnsent, type UnsentValue } from './unsentValues';
 
 /** The request body for an input item. */
 export type BodyOf = (item: number) => IDataObject;
@@ -69,7 +69,6 @@ export async function prepareValues(
 	rows?: RowReading,
 ): Promise<BodyOf> {
 	const { n8n, api } = execution;
-	const unsent = new UnsentValueLog(api, new Set(otherNames));
 	const readers = itemReaders(execution, stored, whenCleared, otherNames);
 	const fieldsOf = await acceptedFields(execution, stored.mode, (item) => readers.names(item), fields);
 	const readerOf = oncePerFields(fieldsOf, (accepted) => readers.readerFor(accepted));
@@ -96,7 +95,7 @@ export async function prepareValues(
 		writesErrors: notations?.errorTexts === 'written',
 		isChecked: (field) => isChecked && !(rows?.use === 'verified' && isRecordLink(field)),
 		linkedIds,
-		unsent,
+		report: (value) => value.reason === 'unknown' && otherNames.includes(value.name) ? undefined : reportUnsent(api, value),
 		rows,
 	};
 
@@ -118,13 +117,14 @@ interface Conversion {
 	/** Whether values of a field are checked against the description. */
 	isChecked(field: Field): boolean;
 	linkedIds: LinkedIds;
-	unsent: UnsentValueLog;
+	/** Tells the user that a value is not sent. */
+	report(value: UnsentValue): void;
 	rows: RowReading | undefined;
 }
 
 /** @throws as `prepareValues` */
-function bodyFrom({ values, unsent: unsentValues, refusal }: ReadItem, { whenCleared, zone, isForm, writesErrors, isChecked, linkedIds, unsent, rows }: Conversion): IDataObject {
-	for (const unsentValue of unsentValues) unsent.add(unsentValue);
+function bodyFrom({ values, unsent, refusal }: ReadItem, { whenCleared, zone, isForm, writesErrors, isChecked, linkedIds, report, rows }: Conversion): IDataObject {
+	for (const value of unsent) report(value);
 	if (refusal) throw refusal;
 	const errors: FieldError[] = [];
 	/** A FieldError refuses the value alone. */
@@ -144,7 +144,7 @@ function bodyFrom({ values, unsent: unsentValues, refusal }: ReadItem, { whenCle
 			const decision = decideValue(value, whenCleared);
 			decided += 1;
 			if (decision.action === 'skip') {
-				if (decision.reason === 'undefined') unsent.add({ reason: 'noValue', name: field.label });
+				if (decision.reason === 'undefined') report({ reason: 'noValue', name: field.label });
 				if (decision.reason === 'blank') blanks.push(field.label);
 				return;
 			}

@@ -20,58 +20,34 @@ export interface UnsentValue {
 	name: string;
 }
 
-/** The values that were not sent for one reason. */
-interface UnsentReport {
-	reason: UnsentReason;
-	/** The names in one text; of many, the first ones. */
-	names: string;
-	/** The notice for the user. */
-	notice: string;
+/** The names of the values that were not sent over a connection, by reason. */
+const unsentNames = new WeakMap<Connection, Map<UnsentReason, Set<string>>>();
+
+/**
+ * Tells the user which mapped values were not sent, with one notice per reason.
+ *
+ * @throws Error if the name belongs to no field because the service's description could not be read
+ */
+export function reportUnsent(api: Connection, { reason, name }: UnsentValue): void {
+	if (reason === 'unknown') api.requireDescription(`The field ${name}`);
+	const byReason = getOrCreate(unsentNames, api, () => new Map<UnsentReason, Set<string>>());
+	const names = getOrCreate(byReason, reason, () => new Set<string>());
+	if (names.has(name)) return;
+	api.notices.delete(noticeTexts[reason](namesIn(names)));
+	names.add(name);
+	api.notices.add(noticeTexts[reason](namesIn(names)));
 }
 
-const unsentByConnection = new WeakMap<Connection, UnsentValueLog[]>();
+/** The values that were not sent over this connection, by reason: their names in one text, and the notice for the user. */
+export const unsentReports = (api: Connection): Array<{ reason: UnsentReason; names: string; notice: string }> =>
+	[...(unsentNames.get(api) ?? [])].map(([reason, names]) => ({ reason, names: namesIn(names), notice: noticeTexts[reason](namesIn(names)) }));
 
-/** The values that were not sent over this connection, by reason. */
-export const unsentReports = (api: Connection): UnsentReport[] => (unsentByConnection.get(api) ?? []).flatMap((unsent) => unsent.reports());
+/** Maximum number of names in one notice; the rest are counted. */
+const maxNamed = 10;
 
-interface NamesOfReason {
-	all: Set<string>;
-	report?: UnsentReport;
-}
-
-/** Tells the user which mapped values were not sent, with one notice per reason. */
-export class UnsentValueLog {
-	private readonly api: Connection;
-	private readonly otherNames: ReadonlySet<string>;
-	private readonly byReason = new Map<UnsentReason, NamesOfReason>();
-
-	/** @param otherNames known names that belong to no field */
-	constructor(api: Connection, otherNames: ReadonlySet<string>) {
-		this.api = api;
-		this.otherNames = otherNames;
-	}
-
-	reports(): UnsentReport[] {
-		return [...this.byReason.values()].flatMap(({ report }) => report ?? []);
-	}
-
-	/** @throws Error if the name belongs to no field because the service's description could not be read */
-	add({ reason, name }: UnsentValue): void {
-		if (reason === 'unknown') {
-			if (this.otherNames.has(name)) return;
-			this.api.requireDescription(`The field ${name}`);
-		}
-		if (this.byReason.size === 0) getOrCreate(unsentByConnection, this.api, () => []).push(this);
-		const named = getOrCreate(this.byReason, reason, (): NamesOfReason => ({ all: new Set() }));
-		if (named.all.has(name)) return;
-		named.all.add(name);
-		const { notices } = this.api;
-		if (named.report) notices.delete(named.report.notice);
-		const more = named.all.size - maxNamed;
-		const names = [...named.all].slice(0, maxNamed).join(', ') + (more > 0 ? ` and ${more} more` : '');
-		named.report = { reason, names, notice: noticeTexts[reason](names) };
-		notices.add(named.report.notice);
-	}
+function namesIn(names: ReadonlySet<string>): string {
+	const more = names.size - maxNamed;
+	return [...names].slice(0, maxNamed).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 const noticeTexts: Record<UnsentReason, (names: string) => string> = {
@@ -113,6 +89,3 @@ export function onlyBlanks(labels: string[], areModels: boolean): Error {
 	const advice = areModels ? 'To clear a field, send null.' : 'To clear fields with them, set the option Empty Cells.';
 	return new Error(`The item’s values are blank (${listed(labels, 5)}), so nothing was sent. ${advice}`);
 }
-
-/** Maximum number of names in one notice; the rest are counted. */
-const maxNamed = 10;

@@ -53,7 +53,10 @@ export function field(
 	if (items !== undefined) result.items = items;
 	if (shape === 'object' && flatSchema.items) {
 		const { properties = {}, required: needed = [] } = flatten(document, flatSchema.items);
-		const isPlain = (member: Schema) => fieldKinds[kindOf(document, flatten(document, member))].mayBeMember;
+		const isPlain = (member: Schema) => {
+			const { shape: memberShape, order } = fieldKinds[kindOf(document, flatten(document, member))];
+			return memberShape === 'single' && [undefined, 'number'].includes(order);
+		};
 		result.members = writableIn(document, properties)
 			.filter(([, member]) => isPlain(member))
 			.map(([name, member]) => field(document, [name], member.title ?? labelFor(name), member, needed.includes(name)));
