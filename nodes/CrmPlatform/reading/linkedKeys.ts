@@ -59,7 +59,7 @@ export function linkedKeys(
 			const keys = getOrCreate(keysByCollection, collection, (): Keys => new Map());
 			if (keys.size > maxCachedRecords) keys.clear();
 			const unknownIds = [...ids].filter((id) => !keys.has(id));
-			if (unknownIds.length > 0) await (as === 'keys' ? readKeys : readNames)(api, collection, unknownIds, keys);
+			if (unknownIds.length > 0) for (const [id, key] of await readKeys(api, collection, unknownIds, as)) keys.set(id, key);
 		}
 		for (const { name, collection = '', part = '', path } of parts) {
 			if (keysOfParts.has(name) || !records.some((record) => memberAtPath(record, path))) continue;
@@ -92,33 +92,28 @@ export function linkedKeys(
 	};
 }
 
-async function readKeys(api: Connection, collection: string, ids: unknown[], keys: Keys): Promise<void> {
-	const { list, upsert } = (await api.describe(`/${collection}`)) ?? {};
-	const unique = (upsert?.match?.values ?? []).filter((name) => identifyingFields.includes(name));
-	if (unique.length === 0) return;
-	const outcomeOf = list && (await lookUp({ api, path: `/v1/${collection}`, list, filters: list.filters, fields: unique }, idField, ids));
-	for (const id of ids) {
-		const outcome = outcomeOf?.(id);
-		if (!outcome || 'failed' in outcome) {
-			throw new Error(
-				`Linked Records: the CRM cannot find ${collection} by several IDs at once. Choose IDs instead.`,
-			);
-		}
-		keys.set(id, keyIn(outcome, unique));
-	}
-}
-
-/** Names are a convenience: if the user may not read the records, the file has their ids. */
-async function readNames(api: Connection, collection: string, ids: unknown[], keys: Keys): Promise<void> {
-	const { list, fields: described = [] } = (await api.describe(`/${collection}`)) ?? {};
-	const fields = identifyingFields.filter((name) => described.some((field) => field.name === name));
-	if (!list || fields.length === 0) return;
-	const reading = lookUp({ api, path: `/v1/${collection}`, list, filters: list.filters, fields }, idField, ids);
-	const outcomeOf = await reading.catch((error: unknown) => {
-		if (isAnsweredWith(error, ...notReadable)) return undefined;
+/**
+ * Reads the keys of records. Names are a convenience: if the user may not read the records, the file has their ids.
+ *
+ * @throws Error in the user's words if the service cannot find records by several ids (`keys`)
+ */
+async function readKeys(api: Connection, collection: string, ids: unknown[], as: 'keys' | 'names'): Promise<Keys> {
+	const { list, upsert, fields: described = [] } = (await api.describe(`/${collection}`)) ?? {};
+	const fields = as === 'keys'
+		? (upsert?.match?.values ?? []).filter((name) => identifyingFields.includes(name))
+		: identifyingFields.filter((name) => described.some((field) => field.name === name));
+	const reading = list && fields.length > 0 ? lookUp({ api, path: `/v1/${collection}`, list, filters: list.filters, fields }, idField, ids) : undefined;
+	const outcomeOf = await reading?.catch((error: unknown) => {
+		if (as === 'names' && isAnsweredWith(error, ...notReadable)) return undefined;
 		throw error;
 	});
-	for (const id of ids) keys.set(id, outcomeOf && keyIn(outcomeOf(id), fields));
+	return new Map(ids.map((id) => {
+		const outcome = outcomeOf?.(id);
+		if (as === 'keys' && fields.length > 0 && (!outcome || 'failed' in outcome)) {
+			throw new Error(`Linked Records: the CRM cannot find ${collection} by several IDs at once. Choose IDs instead.`);
+		}
+		return [id, outcome && keyIn(outcome, fields)];
+	}));
 }
 
 function keyIn(outcome: LookUpOutcome, fields: string[]): Key | undefined {

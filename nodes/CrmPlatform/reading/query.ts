@@ -4,8 +4,8 @@ import type { ListDescription, RecordField } from '../api/openapi/listing';
 import type { Query } from '../api/http/path';
 import type { Execution } from '../model';
 import { defaultCursors, maximumCursors } from '../parameters/listParameters';
-import { readBoolean, readWholeNumber } from '../values/readers';
-import { changesQuery } from './changesQuery';
+import { instant } from '../values/dates';
+import { readBoolean, readDate, readOption, readWholeNumber } from '../values/readers';
 import {
 	chosenFields,
 	outputField,
@@ -91,6 +91,43 @@ export function listQueryOf(
 	// deletedField distinguishes deleted records from others.
 	const marked = deletedField === undefined ? [] : [outputField(deletedField)];
 	return { ...reading, fields: [...output, ...marked] };
+}
+
+/**
+ * Reads an item's Changed Since.
+ *
+ * @returns the query, and the field with the time of deletion if deleted records are included
+ * @throws Error in the user's words if the service does not list changes or deleted records, if a filter has the same
+ * parameter, or if the time is missing or invalid
+ */
+function changesQuery(
+	n8n: IExecuteFunctions,
+	item: number,
+	list: ListDescription,
+	filters: Query,
+): { query: Query; deletedField?: string } {
+	// The choice has no expressions: it is the same for all items.
+	const choice: unknown = n8n.getNodeParameter('changedSince', item, 'anyTime');
+	if (readOption('Changed Since', choice, ['anyTime', 'moment']) === 'anyTime') return { query: {} };
+	const moment = readDate('Date and Time', n8n.getNodeParameter('moment', item, ''), { zone: n8n.getTimezone() });
+	const query = { [changesParameter(list, filters)]: String(instant(moment)) };
+	if (!readBoolean('Include Deleted', n8n.getNodeParameter('includeDeleted', item, false))) return { query };
+	const { deleted } = list;
+	if (deleted) return { query: { ...query, [deleted.parameter]: true }, deletedField: deleted.field };
+	throw new Error('Include Deleted: the CRM does not list deleted records. Turn this off.');
+}
+
+function changesParameter({ changed, filters: listFilters }: ListDescription, filters: Query): string {
+	if (!changed) {
+		throw new Error(
+			'Changed Since: the CRM cannot list this resource by time of change. Choose Any Time.',
+		);
+	}
+	if (filters[changed.since] === undefined) return changed.since;
+	const label = listFilters.find(({ name }) => name === changed.since)?.label ?? changed.since;
+	throw new Error(
+		`Changed Since and the filter ${label} do the same. Remove the filter, or set Changed Since to Any Time.`,
+	);
 }
 
 /** The maximum number of records; undefined for all. @throws Error in the user's words for an invalid value */
