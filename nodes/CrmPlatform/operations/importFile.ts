@@ -14,7 +14,7 @@ import { binaryFieldProperty, fileSettingsOf, importAsProperty, importOptions, i
 import { readPreview } from '../values/readers';
 import { planColumns } from '../writing/importColumns';
 import { importRows } from '../writing/importRows';
-import { fieldToMatchOn, MatchingColumn } from '../writing/matchOn';
+import { checkedMatch, chosenMatchField } from '../writing/matchOn';
 import { MissingRecords } from '../writing/missingRecords';
 import { writeOncePerOption } from '../writing/writeOne';
 import type { ImportPlan } from '../writing/importPlan';
@@ -81,8 +81,8 @@ export async function planOf(
 	const isPreview = readPreview(n8n.getNodeParameter('preview', item, true));
 	const { match } = write.job;
 	const whenBlank = match && (match.whenBlank ?? write.match?.whenBlank);
-	const matchFor = fieldToMatchOn(execution, new MatchingColumn(n8n, 'matchOn'), match, whenBlank);
-	const matchOn = decided ? decided.matchOn : operation === 'upsert' ? matchFor(item) : undefined;
+	const chosenField = decided || operation !== 'upsert' ? undefined : checkedMatch(execution, match, chosenMatchField(execution, 'matchOn', item) ?? whenBlank);
+	const matchOn = decided ? decided.matchOn : chosenField;
 	if (matchOn?.startsWith(customFieldPrefix)) await refuseRepeatable(execution, path, matchOn);
 	return {
 		missing: decided?.missing ?? (await MissingRecords.chosen(execution, isPreview)),

@@ -1,13 +1,13 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { outcomeField } from '../api/record';
-import { getOrCreate } from '../base/maps';
 import { customKeyOf, fieldNamed } from '../fields/field';
 import { matchKey } from '../fields/keys';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import { collectionPath } from '../mapping/locator';
 import { prepareValues } from '../mapping/prepareValues';
-import { storedFields } from '../mapping/storedFields';
+import { refuseDiffering } from '../mapping/sameForAll';
+import { matchedByMapper, storedFields } from '../mapping/storedFields';
 import type { Operation, Write } from '../model';
 import { blankNotices, emptyCellsOption, valuesInOption, fieldsMatchOn, fieldsProperties } from '../parameters/fieldParameters';
 import { simplifyProperty, batchOptions } from '../parameters/outputParameters';
@@ -15,7 +15,7 @@ import { simplifyWritten } from '../reading/simplify';
 import { foldedText } from '../values/foldedText';
 import { nameFieldsToMatchOn, upsertByName } from '../writing/upsertByName';
 import { requireWrite, requireAnyValue } from '../writing/requireWrite';
-import { fieldToMatchOn, matchValue, noMatchValue, MatchingColumn } from '../writing/matchOn';
+import { checkedMatch, chosenMatchField, matchValue, noMatchValue } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/writeOne';
 
 export const upsert: Operation = {
@@ -38,40 +38,32 @@ export const upsert: Operation = {
 	async prepare(execution) {
 		const description = await requireWrite(execution);
 		const { match: matching, fields } = description;
+		refuseDiffering(execution.n8n, [fieldsMatchOn]);
 		const bodyOf = await prepareValues(execution, storedFields(execution.n8n, 'fields'), fields, 'clear');
-		const column = new MatchingColumn(execution.n8n, 'fieldsMatchOn', 'fields');
-		const name = column.mayDiffer ? '' : (column.of(0) ?? '');
-		const isName = nameFieldsToMatchOn.includes(name) && !matching?.values.includes(name) && fields.some((field) => field.name === name);
-		if (isName) {
-			const bodies = new Map<number, IDataObject>();
-			const resultFrom = await simplifyWritten(execution);
-			return await upsertByName(execution, { field: name, fields, bodyOf: (item) => getOrCreate(bodies, item, () => requireAnyValue(bodyOf(item))), resultFrom });
-		}
-		const matchFor = fieldToMatchOn(execution, column, matching);
+		const resultFrom = await simplifyWritten(execution);
+		const chosen = (chosenMatchField(execution, fieldsMatchOn.name, 0) ?? matchedByMapper(execution.n8n, 'fields')) || undefined;
+		const isName = chosen !== undefined && nameFieldsToMatchOn.includes(chosen) && !matching?.values.includes(chosen);
+		const named = isName ? fields.find((field) => field.name === chosen) : undefined;
+		if (named) return await upsertByName(execution, named, bodyOf, resultFrom);
+		const name = checkedMatch(execution, matching, chosen);
+		const custom = name === undefined || customKeyOf(name) === undefined ? undefined : await customFieldsOnce(execution.api, collectionPath(execution, 0));
+		const match = name === undefined ? undefined : ([...fields, ...(custom?.fields ?? [])].find((field) => field.name === name) ?? fieldNamed(name));
 		const noteRepeated = repeatedMatches(execution.api.notices);
-		const custom = customKeyOf(name) === undefined ? undefined : await customFieldsOnce(execution.api, collectionPath(execution, 0));
-		const writeOf = (item: number): Write => {
+		const of = (item: number): Write => {
 			const path = collectionPath(execution, item);
 			const body = requireAnyValue(bodyOf(item));
-			const field = matchFor(item);
-			if (field === undefined || !matching) {
-				// It is unknown which record matches, so items keep their order, and a repeated write may create
-				// another record.
-				return { collection: path, path, body, isRepeatable: false, mayExist: true };
-			}
-			const query = { [matching.name]: field };
-			const value = matchValue(field, body) ?? refuse(field);
-			const described = [...fields, ...(custom?.fields ?? [])].find(({ name }) => name === field) ?? fieldNamed(field);
-			noteRepeated(item, `${path} ${field} ${matchKey(described, value)}`, value);
-			// Keeps writes in order, also in a service that ignores case without saying so; other fields may find the same record.
-			const match = column.mayDiffer ? undefined : `${field}=${foldedText(value)}`;
-			return { collection: path, path, body, query, mayExist: true, match };
+			// It is unknown which record matches, so items keep their order, and a repeated write may create another record.
+			if (!match || !matching) return { collection: path, path, body, isRepeatable: false, mayExist: true };
+			const value = matchValue(match.name, body);
+			if (value === undefined) throw new Error(noMatchValue(match.name));
+			noteRepeated(item, `${path} ${matchKey(match, value)}`, value);
+			// Keeps writes in order, also in a service that ignores case without saying so.
+			return { collection: path, path, body, query: { [matching.name]: match.name }, mayExist: true, match: `${match.name}=${foldedText(value)}` };
 		};
-		const simplified = await simplifyWritten(execution);
 		return {
 			description,
-			of: writeOf,
-			resultFrom: (record, item, answered) => simplified(description.tellsCreated ? withOutcome(record, answered.status) : record, item, answered),
+			of,
+			resultFrom: (record, item, answered) => resultFrom(description.tellsCreated ? withOutcome(record, answered.status) : record, item, answered),
 		};
 	},
 };
@@ -109,8 +101,4 @@ function withOutcome(record: IDataObject, status: number): IDataObject {
 	const outcome = outcomes[status];
 	if (outcome === undefined || outcomeField in record) return record;
 	return { ...record, [outcomeField]: outcome };
-}
-
-function refuse(field: string): never {
-	throw new Error(noMatchValue(field));
 }

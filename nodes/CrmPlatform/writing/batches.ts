@@ -2,6 +2,7 @@ import { sendBatch } from '../api/batchRequest';
 import { tooLarge } from '../api/http/statuses';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import { isAnsweredWith } from '../api/record';
+import { getOrCreate } from '../base/maps';
 import type { Execution, MayContinue, Results, SlicedRun, Write, Writes } from '../model';
 import { slicesAtOnce } from '../schedule';
 import { readWholeNumber } from '../values/readers';
@@ -30,7 +31,7 @@ type ReadyWrite = ItemWrite & { write: Write };
  * a time. If the user turned batches off, requests are sent one after another.
  *
  * The items are divided into slices of as many items as one batch may have. The items of a slice usually share one
- * request; those of another collection or query need a further one (`requestsFor`).
+ * request; those of another collection need a further one (`requestsFor`).
  *
  * @param areAlone whether each write needs a request of its own
  */
@@ -119,27 +120,15 @@ function divided(items: readonly number[]): Error {
 	);
 }
 
-/**
- * Groups writes that can share a request, since they have the same collection, description and query. Writes to one
- * collection with different queries may concern one record, so they keep their order.
- */
+/** Groups writes that can share a request, since they have the same collection and description. */
 function groupsOf(slice: ItemWrite[]): ReadyWrite[][] {
-	const groups: ReadyWrite[][] = [];
-	const latest = new Map<string, { query: string; group: ReadyWrite[] }>();
+	const groups = new Map<string, ReadyWrite[]>();
 	for (const entry of slice) {
 		if (entry.write instanceof Error) continue;
 		const { collection, description } = entry.write;
-		const kind = `${collection} ${description?.method ?? ''}`;
-		const query = JSON.stringify(entry.write.query ?? {});
-		let open = latest.get(kind);
-		if (open?.query !== query) {
-			open = { query, group: [] };
-			latest.set(kind, open);
-			groups.push(open.group);
-		}
-		open.group.push(entry as ReadyWrite);
+		getOrCreate(groups, `${collection} ${description?.method ?? ''}`, () => []).push(entry as ReadyWrite);
 	}
-	return groups;
+	return [...groups.values()];
 }
 
 /** Sends writes with one request if there are several; in halves if that is too large for the service. */
