@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { IDataObject } from 'n8n-workflow';
 
 import { alteredService } from '../support/altered-service.ts';
+import { duplicatesOf } from '../support/duplicates-node.ts';
 import { nodeRuns } from '../support/node-runs.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -82,14 +83,25 @@ test('after the erasure of a person whom only own records name, the database, th
 	await output({ ...exportAll, filters: op.filterRows({ email: 'grace@hopper-yard.example' }), options: {} });
 	const items = [{ id: person.id, job_title: 'Rear Admiral' }];
 	await sandbox.call('POST', '/v1/contacts/batch/update', { items }, { 'Idempotency-Key': 'grace' });
+	// Duplicates with other names: one with a note, one without anything, and one whose merge was undone.
+	const linked = await add('contacts', { first_name: 'Brewster', last_name: 'Murray' });
+	const plain = await add('contacts', { last_name: 'Vassar' });
+	const back = await add('contacts', { first_name: 'Otto', last_name: 'Zuse' });
+	await add('notes', { body: 'Brewster Murray called', links: links(linked.id) });
+	const company = await add('companies', { name: 'Z', description: 'Founded by Otto Zuse' });
+	const { merge } = duplicatesOf(sandbox);
+	await merge([[person.id, back.id]], {}, { executionId: 'wrong' });
+	await undo('wrong');
+	await merge([[person.id, linked.id, plain.id]], {}, { executionId: 'merged' });
 
 	const [certificate] = await output(erase(person.id));
 	expect(certificate).toMatchObject({ result: 'erased', keep: [], make_anonymous: [], remains: [] });
-	expect(certificate!.erase).toHaveLength(4);
+	expect(certificate!.erase).toHaveLength(7);
 	const files = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'latin1')).join('');
-	expect(['Hopper', 'hopper', '12025550142', '202-555-0142'].filter((trace) => files.includes(trace))).toEqual([]);
+	expect(['Hopper', 'hopper', '12025550142', '202-555-0142', 'Murray', 'Vassar'].filter((trace) => files.includes(trace))).toEqual([]);
 	expect(await sandbox.list('contacts?q=hopper')).toEqual([]);
-	await expect(undo('none')).resolves.toBeDefined();
+	expect(await record('companies', company.id)).toMatchObject({ description: 'Founded by Otto Zuse' });
+	expect(new Set((await undo('merged')).items.map(({ result }) => result))).toEqual(new Set(['cannot_be_undone']));
 });
 
 test('an erasure is previewed, confirmed, certified, and cannot be undone', async () => {

@@ -114,7 +114,7 @@ export interface ChangeWrite {
 	record?: IDataObject;
 	/** The body that creates the record, or a merge patch (RFC 7396). */
 	patch?: IDataObject;
-	/** Id of the event of the deletion that it undoes. */
+	/** Id of the event of the deletion that it undoes, or `deletionByMerge`. */
 	deletion?: string;
 }
 

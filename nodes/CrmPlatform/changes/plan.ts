@@ -18,6 +18,8 @@ export interface PlannedChange {
 	formerId?: string;
 	/** The body that creates or updates the record. */
 	patch?: IDataObject;
+	/** What its key names; then it is sent alone. */
+	deletion?: string;
 	changes: Change[];
 	/** Why the action differs from what the values alone would suggest. */
 	reason?: string;

@@ -17,7 +17,7 @@ import { valueIn } from '../fields/keys';
 import { firstRecords, identified, maxIds, wholeListIfShort, withFields, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
 import { customFieldsIfAny } from '../mapping/acceptedFields';
 import type { Resource } from '../model';
-import { canonicalText } from '../undo/fieldValues';
+import { canonicalText, hasSameValue } from '../undo/fieldValues';
 import { withNewId } from '../undo/links';
 
 /** A collection whose records may link to the records of another one. */
@@ -116,3 +116,7 @@ export function withLinksMoved(
 	}
 	return { changes, patch, ...(unwritable && { unwritable }) };
 }
+
+/** Whether a change has put one record in the place of another in a link, so that the log shows which record is kept. */
+export const isLinkMoved = (from: unknown, to: unknown, loser: string, survivor: string): boolean =>
+	canonicalText(from).replaceAll(JSON.stringify(loser), JSON.stringify(survivor)) === canonicalText(to) && !hasSameValue(from, to);

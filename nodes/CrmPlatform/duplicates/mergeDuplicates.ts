@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
 
+import { deletionByMerge } from '../api/http/idempotency';
 import { inParallel } from '../api/inParallel';
 import { collectionName, isRefused, recordName } from '../api/record';
 import { idText } from '../base/json';
@@ -24,7 +25,7 @@ import { versionOf } from '../writing/replace';
 import { requireDescribed } from '../writing/requireWrite';
 import { fieldRules, maxMerged, mergePreview, mergeProperties, survivorRule } from './duplicatesForm';
 import { changedAt, readGroups, type DuplicateGroup, type RefusedGroup, type SurvivorRule } from './groups';
-import { linkingCollections, recordsLinkingTo, withLinksMoved, type LinkingCollection } from './linkingRecords';
+import { isLinkMoved, linkingCollections, recordsLinkingTo, withLinksMoved, type LinkingCollection } from './linkingRecords';
 import { mergedFields, mergedValues, ruleNames, valuesNotKept, type Rule } from './mergedValues';
 
 /** @param linkingTypes the record types whose links move to the survivor */
@@ -153,6 +154,8 @@ class Merger {
 	/** By the id of a record that does not stay. */
 	private readonly byRemoved = new Map<string, Merging>();
 	private readonly bySurvivor = new Map<string, Merging>();
+	/** The losers of which the log shows, by a link that moved, which record is kept. */
+	private readonly traced = new Set<string>();
 
 	constructor(execution: Execution, collection: Collection, linking: LinkingCollection[], target: string, mergings: Merging[]) {
 		this.execution = execution;
@@ -171,7 +174,15 @@ class Merger {
 		await this.updateSurvivors('values', this.active(), ({ survivor, values }) => compare.difference(survivor, values));
 		await this.moveLinks('links', this.active().flatMap(({ losers }) => losers));
 		await this.checkSurvivors(this.active(), survivorGone);
-		await this.write('deletions', this.type, this.active().flatMap((merging) => merging.losers.map((record): Step => ({ mergings: [merging], change: { action: 'delete', record, changes: [] } }))));
+		const { execution } = this.execution.identity;
+		const deletions = this.active().flatMap((merging) => merging.losers.map((record): Step => {
+			// An erasure of the survivor must find its duplicates in the log.
+			const deletion = this.target !== 'contacts' || this.traced.has(record.id) ? undefined : deletionByMerge(merging.survivor.id, record.id, execution);
+			return { mergings: [merging], change: { action: 'delete', record, changes: [], ...(deletion !== undefined && { deletion }) } };
+		}));
+		const isAlone = ({ change }: Step) => change.deletion !== undefined;
+		await this.write('deletions', this.type, deletions.filter((step) => !isAlone(step)));
+		await this.write('deletions alone', this.type, deletions.filter(isAlone));
 		const emptied = this.mergings.filter(({ losers, deleted }) => deleted.length > 0 && losers.every((loser) => deleted.includes(loser)));
 		await this.checkSurvivors(emptied, allGone);
 		for (const name of uniqueNames) {
@@ -273,7 +284,10 @@ class Merger {
 	}
 
 	private noteWrite({ mergings, change: { action, changes } }: Step, { path }: Collection, record: IdentifiedRecord): void {
-		for (const merging of mergings) merging.writtenFields ??= new Set();
+		for (const merging of mergings) {
+			merging.writtenFields ??= new Set();
+			for (const { id } of merging.losers) if (changes.some(({ from, to }) => isLinkMoved(from, to, id, merging.survivor.id))) this.traced.add(id);
+		}
 		if (action === 'delete') for (const merging of mergings) merging.deleted.push(record);
 		// The survivor of one group may link to the records of another one.
 		const merging = path === this.type.collection.path ? this.bySurvivor.get(record.id) : undefined;

@@ -80,7 +80,7 @@ async function erase(execution: Execution, item: number, types: Resource[]): Pro
 		api.notices.add('The person was erased before this run. What else names the person cannot be searched, since the CRM has forgotten the names and addresses.');
 		return { result: 'already_erased', ...certified(id, event), erase: [], make_anonymous: [], keep: [], remains: null };
 	}
-	const { contact, identifiers } = data;
+	const { contact } = data;
 	const plan = await planErasure(execution, data);
 	const count = plan.erased.length + plan.anonymized.length;
 	const { displayName: label, name, default: allowed } = maximumRecords;
@@ -95,11 +95,12 @@ async function erase(execution: Execution, item: number, types: Resource[]): Pro
 	const runId = randomUUID();
 	const mayContinue: MayContinue = (results) => !n8n.getExecutionCancelSignal()?.aborted && !results.some(isFailure);
 	const others = plan.erased.filter(({ record }) => record.id !== contact.id);
-	await eraseRecords(execution, others, `${runId}/others`, mayContinue);
+	// The names of duplicates are known only as long as they are not erased.
 	await anonymize(execution, plan, runId);
+	await eraseRecords(execution, others, `${runId}/others`, mayContinue);
 	await eraseRecords(execution, plan.erased.filter(({ record }) => record.id === contact.id), `${runId}/contact`, mayContinue);
 
-	const remaining = await readTraces(api, types, contact, identifiers);
+	const remaining = await readTraces(api, types, data);
 	const isErased = (await findRecord(api, pathOf`/v1/contacts/${contact.id}`)) === undefined;
 	if (!isErased) throw new Error(`The CRM still returns contact ${contact.id}. Run it again; if the problem persists, report it to the CRM’s support.`);
 	const event = await erasureOf(execution, contact.id);
@@ -154,12 +155,12 @@ const certified = (id: string, event?: CrmEvent) => ({
 const emailsOf = (contact: IDataObject): string[] =>
 	[contact.email, ...((contact.emails ?? []) as IDataObject[]).map(({ value }) => value)].flatMap((email) => (typeof email === 'string' ? [email.toLowerCase()] : []));
 
-async function planErasure({ api }: Execution, { contact, identifiers, records }: PersonData): Promise<ErasurePlan> {
+async function planErasure({ api }: Execution, { contact, ids, identifiers, records }: PersonData): Promise<ErasurePlan> {
 	const plan: ErasurePlan = { erased: [], anonymized: [], kept: [] };
 	for (const found of records) {
 		const { resource, record, isDeleted, linksToPerson, places } = found;
 		const described = await api.describe(resource.path);
-		const isOwn = record.id === contact.id || (linksToPerson && isOnlyOfPerson(found, contact));
+		const isOwn = ids.has(record.id) || (linksToPerson && isOnlyOfPerson(found, ids));
 		// What is deleted already cannot be changed any more.
 		if (isOwn || (isDeleted && places.length > 0)) {
 			if (described?.delete?.takesPermanent) plan.erased.push(found);
@@ -185,10 +186,10 @@ async function planErasure({ api }: Execution, { contact, identifiers, records }
 }
 
 /** Whether a record has no other subject than the person: messages of the contact, and notes, activities and tasks about nobody else. */
-function isOnlyOfPerson({ resource, record }: PersonRecord, contact: IDataObject): boolean {
-	if (resource.value === 'message') return record.contact_id === contact.id;
+function isOnlyOfPerson({ resource, record }: PersonRecord, ids: ReadonlySet<string>): boolean {
+	if (resource.value === 'message') return ids.has(String(record.contact_id));
 	const { links } = record;
-	return Array.isArray(links) && links.length > 0 && links.every((link) => possibleIdsIn(link).includes(String(contact.id)));
+	return Array.isArray(links) && links.length > 0 && links.every((link) => possibleIdsIn(link).some((id) => ids.has(id)));
 }
 
 /** The values of a record that name the person, without that. */

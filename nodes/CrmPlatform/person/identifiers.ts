@@ -21,14 +21,15 @@ export class Identifiers {
 	readonly values: string[];
 	private readonly patterns: RegExp[];
 
-	constructor(contact: IDataObject) {
-		const textsOf = (name: string) => allValuesIn(contact, fieldNamed(name)).filter((value) => !isBlank(value)).map(String);
+	/** @param contacts the person's, and duplicates that were merged into it */
+	constructor(contacts: IDataObject[]) {
+		const textsOf = (name: string) => [...new Set(contacts.flatMap((contact) => allValuesIn(contact, fieldNamed(name))).filter((value) => !isBlank(value)).map(String))];
 		const emails = textsOf('email');
 		const phones = textsOf('phone').filter((phone) => phone.replace(/\D/g, '').length > 5);
-		const { first_name: first, last_name: last } = contact;
 		// A first or last name alone is a word of other texts, too.
-		const names = [[first, last], [last, first]].filter((parts) => !parts.some(isBlank)).map((parts) => parts.join(' '));
-		this.values = [...new Set([...emails, ...phones, ...names.slice(0, 1)])];
+		const full = contacts.map(({ first_name: first, last_name: last }) => [first, last]).filter((parts) => !parts.some(isBlank));
+		const names = full.flatMap((parts) => [parts.join(' '), parts.toReversed().join(' ')]);
+		this.values = [...new Set([...emails, ...phones, ...full.map((parts) => parts.join(' '))])];
 		this.patterns = [
 			...emails.map((email) => pattern(escaped(email), '[\\w.+-]', '[\\w-]|\\.\\w')),
 			...phones.map((phone) => pattern(`(?:${international}${separators}*)?${digitsOf(phone)}`, '\\d', '\\d')),

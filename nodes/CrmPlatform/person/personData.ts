@@ -1,13 +1,14 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
+import { deletionHash, deletionByMerge } from '../api/http/idempotency';
 import { path as pathOf } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import { findRecord } from '../api/record';
-import { collectionPathsOf } from '../duplicates/linkingRecords';
+import { collectionPathsOf, isLinkMoved } from '../duplicates/linkingRecords';
 import { causeOf } from '../log/cause';
 import { openEventLog } from '../log/eventLog';
-import { identified, withFields, type IdentifiedRecord } from '../lookUp/lookUp';
+import { identified, recordsById, withFields, type IdentifiedRecord } from '../lookUp/lookUp';
 import type { Resource } from '../model';
 import { possibleIdsIn } from '../undo/links';
 import { Identifiers, type Place } from './identifiers';
@@ -39,6 +40,8 @@ interface PersonEvent extends IDataObject {
 /** All that an account has about a person. */
 export interface PersonData {
 	contact: IdentifiedRecord;
+	/** The ids of the contact, and of the deleted ones that were merged into it. */
+	ids: ReadonlySet<string>;
 	identifiers: Identifiers;
 	records: PersonRecord[];
 	events: PersonEvent[];
@@ -55,15 +58,47 @@ export async function readPersonData(api: Connection, types: Resource[], id: str
 	const found = await findRecord(api, pathOf`/v1/contacts/${id}`);
 	if (!found) return undefined;
 	const contact = identified([found])[0]!;
-	const identifiers = new Identifiers(contact);
-	return { contact, identifiers, ...(await readTraces(api, types, contact, identifiers)) };
+	const ids = await idsOfPerson(api, contact.id);
+	const { list, fields = [] } = (await api.describe('/contacts'))!;
+	const scope = list?.deleted ? { [list.deleted.parameter]: true } : {};
+	const merged = await recordsById(api, { path: '/v1/contacts', list, fields: fields.map(({ name }) => name) }, [...ids].filter((each) => each !== contact.id), scope);
+	const identifiers = new Identifiers([contact, ...merged.values()]);
+	const person = { contact, ids, identifiers };
+	return { ...person, ...(await readTraces(api, types, person)) };
+}
+
+/** The ids of a contact, and of those that merges have deleted in its favor, as far as the log reaches back. */
+async function idsOfPerson(api: Connection, id: string): Promise<Set<string>> {
+	const ids = new Set([id]);
+	const mergedAway = new Set<string>();
+	const undone = new Set<string>();
+	// The newest first: a contact that was merged into another one was so after others were merged into it.
+	for await (const event of (await openEventLog(api)).newestFirst([])) {
+		const { type, data: { object, previous } } = event;
+		const { origin } = causeOf(event);
+		if (origin?.purpose === 'undo') undone.add(origin.hash);
+		if (origin?.purpose !== 'merge') continue;
+		const deleted = String(object.id);
+		if (type === 'contact.deleted' && !undone.has(deletionHash(event.id))) {
+			mergedAway.add(deleted);
+			if ([...ids].some((survivor) => origin.hash === deletionHash(deletionByMerge(survivor, deleted, origin.execution ?? '')))) ids.add(deleted);
+		}
+		for (const name of Object.keys(previous ?? {})) {
+			for (const survivor of possibleIdsIn(object[name]).filter((each) => ids.has(each))) {
+				for (const loser of possibleIdsIn(previous![name]).filter((each) => mergedAway.has(each))) {
+					if (isLinkMoved(previous![name], object[name], loser, survivor)) ids.add(loser);
+				}
+			}
+		}
+	}
+	return ids;
 }
 
 /** The error of a contact that does not exist. */
 export const noContact = (id: string): string => `There is no contact ${id}, or the credential cannot see it. If it was erased, nothing of it is left.`;
 
-/** Reads what links to a contact or names it. @param contact the contact as it is, or as it was before it was erased */
-export async function readTraces(api: Connection, types: Resource[], contact: IdentifiedRecord, identifiers: Identifiers): Promise<Pick<PersonData, 'records' | 'events'>> {
+/** Reads what links to a person or names it. @param person as it is, or as it was before it was erased */
+export async function readTraces(api: Connection, types: Resource[], { contact, ids, identifiers }: Pick<PersonData, 'contact' | 'ids' | 'identifiers'>): Promise<Pick<PersonData, 'records' | 'events'>> {
 	const linkedIds = new Set(possibleIdsIn(contact));
 	const records: PersonRecord[] = [];
 	for (const resource of types) {
@@ -74,24 +109,24 @@ export async function readTraces(api: Connection, types: Resource[], contact: Id
 			for await (const page of readPages(api.send, { path, list: list!, query })) {
 				for (const record of identified(page.records)) {
 					const places = identifiers.placesIn(record);
-					const linksToPerson = record.id !== contact.id && possibleIdsIn(record).includes(contact.id);
-					const isLinked = record.id === contact.id || linkedIds.has(record.id);
+					const linksToPerson = !ids.has(record.id) && possibleIdsIn(record).some((id) => ids.has(id));
+					const isLinked = ids.has(record.id) || linkedIds.has(record.id);
 					const isDeleted = (record[list!.deleted?.field ?? ''] ?? null) !== null;
 					if (places.length > 0 || linksToPerson || isLinked) records.push({ resource, path, record, isDeleted, linksToPerson, isLinked, places });
 				}
 			}
 		}
 	}
-	return { records, events: await readEvents(api, contact.id, identifiers) };
+	return { records, events: await readEvents(api, ids, identifiers) };
 }
 
-async function readEvents(api: Connection, id: string, identifiers: Identifiers): Promise<PersonEvent[]> {
+async function readEvents(api: Connection, ids: ReadonlySet<string>, identifiers: Identifiers): Promise<PersonEvent[]> {
 	const log = await openEventLog(api);
 	const events: PersonEvent[] = [];
 	for await (const event of log.allAfter(0)) {
 		const { type, timestamp, data: { object, previous, changed } } = event;
 		const places = identifiers.placesIn(event.data);
-		if (object.id !== id && places.length === 0) continue;
+		if (!ids.has(String(object.id)) && places.length === 0) continue;
 		const { actor } = causeOf(event);
 		const changes = Object.fromEntries(changed.map((name) => [name, { from: previous?.[name] ?? null, to: object[name] ?? null }]));
 		events.push({

@@ -23,7 +23,7 @@ export interface WriteIdentity {
 	run: number | string;
 	/** Indexes of the input items. */
 	items: readonly number[];
-	/** Id of the deletion that the write undoes, if any. It identifies the write across executions. */
+	/** Id of the deletion that the write undoes, or `deletionByMerge`, if any. It identifies the write in any run. */
 	deletion?: string;
 	purpose?: Purpose;
 }
@@ -69,6 +69,9 @@ export function idempotencyKey(identity: WriteIdentity, format: KeyFormat = {}):
 
 /** The `hash` of all keys that re-create a deleted record: see `originOfKey`. */
 export const deletionHash = (deletion: string): string => hashOf(['undo', deletion]).slice(0, minHashLength);
+
+/** What stands for the deletion in the key of a merge that deletes one record alone, so that the log shows which one is kept. */
+export const deletionByMerge = (survivor: string, loser: string, execution: string): string => JSON.stringify([survivor, loser, execution]);
 
 /**
  * The key of a write that is done once for a value, such as an order number, across all executions of the workflow.
