@@ -3,7 +3,7 @@ import type { INodeCredentialDescription, INodeProperties, INodePropertyOptions 
 import { withoutMembers } from './base/ownMembers';
 import type { MenuEntry, Operation, Resource } from './model';
 import { alphabetically, sharedParameters } from './sharedParameters';
-import { choiceProperty, numberProperty } from './parameters/optionText';
+import { choiceProperty, numberProperty, optionsCollection } from './parameters/optionText';
 
 /** An entry of the menu and its operations, as far as the parameters depend on them. */
 type OfferedResource = Omit<MenuEntry, 'operations'> & { operations: OfferedOperation[] };
@@ -124,17 +124,8 @@ function recordTypeProperties({ recordTypes, parents = [] }: OfferedResource): I
 	return [typeProperty, ...recordTypes.flatMap(parentsOf)];
 }
 
-/** The collection Options. */
-function optionsProperty({ options = [] }: OfferedOperation): INodeProperties {
-	return {
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add option',
-		default: {},
-		options: [...options, maxWait].sort((a, b) => alphabetically(a.displayName, b.displayName)),
-	};
-}
+const optionsProperty = ({ options = [] }: OfferedOperation): INodeProperties =>
+	optionsCollection([...options, maxWait].sort((a, b) => alphabetically(a.displayName, b.displayName)));
 
 export const maxWait = numberProperty('Maximum Wait (Seconds)', 'maxWait', 300, {
 	typeOptions: { minValue: 0 },

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { authentication, maxWait } from '../actionProperties';
 import type { Operation, Resource } from '../model';
 import { maxAnswerLengthOf, maxAnswerLength } from '../parameters/maxAnswerLength';
-import { booleanProperty, listedChoice, textProperty } from '../parameters/optionText';
+import { booleanProperty, choicesProperty, listedChoice, optionsCollection, textProperty } from '../parameters/optionText';
 import { resourceNamed } from '../resources';
 import { isBlank } from '../values/blank';
 import { readBoolean, readOption } from '../values/readers';
@@ -233,60 +233,33 @@ export const toolProperties: INodeProperties[] = [
 		},
 		'getRecordTypes',
 	),
-	{
-		displayName: 'May Write',
-		name: 'writes',
-		type: 'multiOptions',
-		// Otherwise, n8n would offer to let the model decide.
-		noDataExpression: true,
-		options: [
-			{ name: 'Create', value: 'create', description: 'New records' },
-			{
-				name: 'Create or Update',
-				value: 'upsert',
-				description: 'Create a new record, or update the current one if it already exists (upsert)',
-			},
-			{ name: 'Delete', value: 'delete', description: 'Only records that the model names individually' },
-			{ name: 'Send', value: 'send', description: 'Messages to people' },
-			{ name: 'Tag', value: 'tag', description: 'Adding and removing tags' },
-			{ name: 'Take Actions', value: 'act', description: 'Actions such as moving a deal, solving a ticket or completing a task' },
-			{ name: 'Update', value: 'update', description: 'Fields of records' },
-		],
-		default: [],
-		description: 'The kinds of changes that the model may make. If none is selected, it can only read.',
-	},
+	// Without noDataExpression, n8n would offer to let the model decide.
+	choicesProperty('May Write', 'writes', [], [
+		['Create', 'create', 'New records'],
+		['Create or Update', 'upsert', 'Create a new record, or update the current one if it already exists (upsert)'],
+		['Delete', 'delete', 'Only records that the model names individually'],
+		['Send', 'send', 'Messages to people'],
+		['Tag', 'tag', 'Adding and removing tags'],
+		['Take Actions', 'act', 'Actions such as moving a deal, solving a ticket or completing a task'],
+		['Update', 'update', 'Fields of records'],
+	], { description: 'The kinds of changes that the model may make. If none is selected, it can only read.' }),
 	booleanProperty('Preview Before Writing', 'previewBeforeWriting', true, 'Whether the model must preview each write, and then confirm it with the token from the preview', {
 		noDataExpression: true,
 	}),
-	{
-		displayName: 'Tools',
-		name: 'tools',
-		type: 'multiOptions',
-		noDataExpression: true,
-		options: [
-			{ name: 'Change', value: 'change' },
-			{ name: 'Count', value: 'count' },
-			{ name: 'Describe', value: 'describe' },
-			{ name: 'Get', value: 'get' },
-			{ name: 'Search', value: 'search' },
-			{ name: 'Take Actions', value: 'act' },
-		],
-		default: ['search', 'get', 'describe', 'count', 'change', 'act'],
-		description: 'The tools to offer. Those that write are offered only if May Write allows it.',
-	},
+	choicesProperty('Tools', 'tools', [...toolNames], [
+		['Change', 'change'],
+		['Count', 'count'],
+		['Describe', 'describe'],
+		['Get', 'get'],
+		['Search', 'search'],
+		['Take Actions', 'act'],
+	], { description: 'The tools to offer. Those that write are offered only if May Write allows it.' }),
 	{ ...maxAnswerLength, displayOptions: {} },
-	{
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add option',
-		default: {},
-		options: [
-			{ ...maxWait, default: maxToolWait, description: 'How long a request may wait for the rate limit or the CRM' },
-			textProperty('Tool Name Prefix', 'prefix', {
-				default: 'crm',
-				description: 'The beginning of each tool’s name. If an agent uses two of these nodes, give them different prefixes.',
-			}),
-		],
-	},
+	optionsCollection([
+		{ ...maxWait, default: maxToolWait, description: 'How long a request may wait for the rate limit or the CRM' },
+		textProperty('Tool Name Prefix', 'prefix', {
+			default: 'crm',
+			description: 'The beginning of each tool’s name. If an agent uses two of these nodes, give them different prefixes.',
+		}),
+	]),
 ];

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { filtersProperty } from '../parameters/filterParameters';
-import { booleanProperty, choiceProperty, listedChoice, numberProperty, textProperty } from '../parameters/optionText';
+import { booleanProperty, choiceProperty, listedChoice, numberProperty, rowsProperty, textProperty } from '../parameters/optionText';
 import { fieldsDependOn } from '../parameters/recordParameters';
 
 export const sharedFields = listedChoice(
@@ -47,16 +47,15 @@ const fieldRule = choiceProperty('Value', 'rule', 'newest', [
 	['Survivor’s', 'survivor'],
 ], { noDataExpression: false });
 
-export const fieldRules: INodeProperties = {
-	displayName: 'Field Rules',
-	name: 'fieldRules',
-	type: 'fixedCollection',
-	typeOptions: { multipleValues: true },
-	placeholder: 'Add rule',
-	default: {},
-	options: [{ displayName: 'Rule', name: 'rows', values: [ruleField, fieldRule] }],
-	description: 'Which value the survivor gets. Without a rule, lists are united, and other fields are as with Not Empty.',
-};
+export const fieldRules = rowsProperty(
+	{
+		displayName: 'Field Rules',
+		name: 'fieldRules',
+		placeholder: 'Add rule',
+		description: 'Which value the survivor gets. Without a rule, lists are united, and other fields are as with Not Empty.',
+	},
+	{ displayName: 'Rule', name: 'rows', values: [ruleField, fieldRule] },
+);
 
 export const maxMerged = numberProperty('Maximum Deletions', 'maxDeletions', 100, {
 	typeOptions: { minValue: 0 },

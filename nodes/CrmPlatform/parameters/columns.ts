@@ -1,7 +1,7 @@
 import { isExpression, type IExecuteFunctions, type INodeProperties } from 'n8n-workflow';
 
 import { storedParameter } from '../mapping/storedParameter';
-import { choiceProperty, chosenOption, listedChoice, textProperty } from './optionText';
+import { choiceProperty, chosenOption, listedChoice, rowsProperty, textProperty } from './optionText';
 import { mapperProperty, missingFieldsNotice } from './fieldParameters';
 import { fieldsDependOn } from './recordParameters';
 
@@ -29,26 +29,23 @@ const columns = mapperProperty(
 /** Which column of a file goes into which field. */
 export const columnProperties: INodeProperties[] = [
 	columnsMode,
-	{
-		displayName: 'Exceptions',
-		name: 'columnExceptions',
-		type: 'fixedCollection',
-		typeOptions: { multipleValues: true },
-		placeholder: 'Add Column',
-		default: {},
-		displayOptions: { show: { columnsMode: ['automatic'] } },
-		description: 'Columns for other fields than the automatic ones, or none',
-		options: [
-			{
-				displayName: 'Column',
-				name: 'columns',
-				values: [
-					textProperty('Column', 'column', { description: 'Its name in the file' }),
-					listedChoice({ displayName: 'Field Name or ID', name: 'field' }, 'getColumnOptions', [...fieldsDependOn, 'importAs']),
-				],
-			},
-		],
-	},
+	rowsProperty(
+		{
+			displayName: 'Exceptions',
+			name: 'columnExceptions',
+			placeholder: 'Add Column',
+			displayOptions: { show: { columnsMode: ['automatic'] } },
+			description: 'Columns for other fields than the automatic ones, or none',
+		},
+		{
+			displayName: 'Column',
+			name: 'columns',
+			values: [
+				textProperty('Column', 'column', { description: 'Its name in the file' }),
+				listedChoice({ displayName: 'Field Name or ID', name: 'field' }, 'getColumnOptions', [...fieldsDependOn, 'importAs']),
+			],
+		},
+	),
 	missingFieldsNotice('columns', { columnsMode: ['each'] }),
 	{
 		...columns,

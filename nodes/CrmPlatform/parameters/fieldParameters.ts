@@ -2,9 +2,8 @@ import type { INodeProperties, ResourceMapperTypeOptions } from 'n8n-workflow';
 
 import choices from '../../../contract/choices.json';
 import type { Resource } from '../model';
-import { linkedProperty } from './linkedRecordParameters';
-import { choiceProperty, listedChoice, textProperty } from './optionText';
-import { fieldsDependOn } from './recordParameters';
+import { choiceProperty, listedChoice, rowsProperty, textProperty } from './optionText';
+import { fieldsDependOn, linkedOrNewPicker } from './recordParameters';
 
 type MapperOptions = Omit<
 	Extract<ResourceMapperTypeOptions, { resourceMapperMethod: string }>,
@@ -163,11 +162,15 @@ const fieldsJson: INodeProperties = {
 	description: 'Field names and values. Custom fields go into custom_fields, and null clears a field.',
 };
 
-const fieldsLinked = linkedProperty({
-	displayName: 'Linked Records',
-	name: 'fieldsLinked',
-	description: 'Records to link, such as the company of a contact',
-});
+/** Other records, picked from searchable lists, which n8n's mapper does not offer. */
+const fieldsLinked = rowsProperty(
+	{ displayName: 'Linked Records', name: 'fieldsLinked', placeholder: 'Add record', description: 'Records to link, such as the company of a contact' },
+	{
+		displayName: 'Record',
+		name: 'records',
+		values: [listedChoice({ displayName: 'Field Name or ID', name: 'field' }, 'getLinks', fieldsDependOn), linkedOrNewPicker],
+	},
+);
 
 /** Whether an empty cell is a value. */
 export const emptyCells = choiceProperty('Empty Cells', 'emptyCells', 'leave', [

@@ -4,7 +4,7 @@ import type { FileFormat, FileSettings } from '../files/rows';
 import type { Encoding } from '../files/text';
 import { pairsIn } from '../mapping/chosenNotations';
 import type { Resource } from '../model';
-import { booleanProperty, choiceProperty, chosenOption, textProperty } from './optionText';
+import { booleanProperty, choiceProperty, choicesProperty, chosenOption, rowsProperty, textProperty } from './optionText';
 import { columnProperties } from './columns';
 import { emptyCells, valuesInOption, matchOnDescription, matchOnProperty } from './fieldParameters';
 
@@ -49,41 +49,30 @@ const sourceProperty = textProperty('Source Name', 'sourceName', {
 /** The form for the files of another system. */
 export const relatedFilesProperties = (recordTypes: Resource[]): INodeProperties[] => [
 	{ ...sourceProperty, required: true },
-	{
-		displayName: 'Files',
+	rowsProperty({ displayName: 'Files', name: 'files', placeholder: 'Add File', description: 'Corrections of what Preview shows' }, {
+		displayName: 'File',
 		name: 'files',
-		type: 'fixedCollection',
-		typeOptions: { multipleValues: true },
-		placeholder: 'Add File',
-		default: {},
-		description: 'Corrections of what Preview shows',
-		options: [
+		values: [
+			textProperty('File Name', 'file', { placeholder: 'e.g. people.csv' }),
 			{
-				displayName: 'File',
-				name: 'files',
-				values: [
-					textProperty('File Name', 'file', { placeholder: 'e.g. people.csv' }),
-					{
-						displayName: 'Record Type',
-						name: 'kind',
-						type: 'options',
-						noDataExpression: true,
-						options: [
-							{ name: 'By Its Name and Columns', value: '' },
-							{ name: 'Do Not Import', value: 'none' },
-							...recordTypes.filter(({ parents }) => !parents).map(({ name, value }) => ({ name, value })),
-						].sort((a, b) => (a.name < b.name ? -1 : 1)),
-						default: '',
-					},
-					textProperty('Exceptions', 'columns', {
-						typeOptions: { rows: 3 },
-						placeholder: 'e.g. Mobile → phone',
-						hint: 'One pair a line: column → field, or nothing to leave it out',
-					}),
-				],
+				displayName: 'Record Type',
+				name: 'kind',
+				type: 'options',
+				noDataExpression: true,
+				options: [
+					{ name: 'By Its Name and Columns', value: '' },
+					{ name: 'Do Not Import', value: 'none' },
+					...recordTypes.filter(({ parents }) => !parents).map(({ name, value }) => ({ name, value })),
+				].sort((a, b) => (a.name < b.name ? -1 : 1)),
+				default: '',
 			},
+			textProperty('Exceptions', 'columns', {
+				typeOptions: { rows: 3 },
+				placeholder: 'e.g. Mobile → phone',
+				hint: 'One pair a line: column → field, or nothing to leave it out',
+			}),
 		],
-	},
+	}),
 	previewProperty,
 ];
 
@@ -144,21 +133,13 @@ export const repeatedRowsOption = choiceProperty('Rows of One Record', 'repeated
 	['Refuse All but the First', 'refuse'],
 ], { description: 'Rows with the same ID or value to match on' });
 
-const createMissingOption: INodeProperties = {
-	displayName: 'Create What Is Missing',
-	name: 'createMissing',
-	type: 'multiOptions',
-	noDataExpression: true,
-	options: [
-		{ name: 'Choices of Custom Fields', value: 'choices' },
-		{ name: 'Companies', value: 'companies' },
-		{ name: 'Custom Fields', value: 'customFields' },
-		{ name: 'Pipelines and Stages', value: 'pipelines' },
-		{ name: 'Tags', value: 'tags' },
-	],
-	default: [],
-	description: 'What to create if rows name it',
-};
+const createMissingOption = choicesProperty('Create What Is Missing', 'createMissing', [], [
+	['Choices of Custom Fields', 'choices'],
+	['Companies', 'companies'],
+	['Custom Fields', 'customFields'],
+	['Pipelines and Stages', 'pipelines'],
+	['Tags', 'tags'],
+], { description: 'What to create if rows name it' });
 
 const otherOwnerOption = textProperty('Owner for the Others', 'otherOwner', {
 	placeholder: 'e.g. ada@acme.example',

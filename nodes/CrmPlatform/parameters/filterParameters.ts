@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { filterOperators, isRange, type FilterOperator } from '../api/openapi/filterOperators';
-import { choiceProperty, listedChoice, textProperty } from './optionText';
+import { choiceProperty, listedChoice, rowsProperty, textProperty } from './optionText';
 import { fieldsDependOn, linkedPicker } from './recordParameters';
 
 const shownFor = (isShown: (operator: FilterOperator) => boolean): Pick<INodeProperties, 'displayOptions'> => ({
@@ -61,14 +61,5 @@ const join = choiceProperty('And / Or', 'join', 'and', [
  *
  * @param joins whether rows can be joined by Or
  */
-export const filtersProperty = (
-	property: Pick<INodeProperties, 'displayName' | 'name' | 'description'>,
-	joins = true,
-): INodeProperties => ({
-	...property,
-	type: 'fixedCollection',
-	typeOptions: { multipleValues: true },
-	placeholder: 'Add filter',
-	default: {},
-	options: [{ displayName: 'Filter', name: 'rows', values: joins ? [join, ...values] : values }],
-});
+export const filtersProperty = (property: Pick<INodeProperties, 'displayName' | 'name' | 'description'>, joins = true): INodeProperties =>
+	rowsProperty({ ...property, placeholder: 'Add filter' }, { displayName: 'Filter', name: 'rows', values: joins ? [join, ...values] : values });

@@ -9,11 +9,18 @@ type More = Partial<Omit<INodeProperties, 'displayName' | 'name' | 'type' | 'def
 const property = (type: INodeProperties['type'], displayName: string, name: string, value: INodeProperties['default'], more: More): INodeProperties =>
 	({ displayName, name, type, default: value, ...more });
 
-/** @param options the label, the value and the description of each */
-export function choiceProperty(displayName: string, name: string, value: string, options: Array<[label: string, value: string, description?: string]>, more: More = {}): INodeProperties {
-	const named = options.map(([label, value, description]) => ({ name: label, value, ...(description !== undefined && { description }) }));
-	return property('options', displayName, name, value, { noDataExpression: true, options: named, ...more });
-}
+/** The label, the value and the description of an option. */
+type LabeledValue = [label: string, value: string, description?: string];
+
+const choicesIn = (options: LabeledValue[]): INodePropertyOptions[] =>
+	options.map(([name, value, description]) => ({ name, value, ...(description !== undefined && { description }) }));
+
+export const choiceProperty = (displayName: string, name: string, value: string, options: LabeledValue[], more: More = {}): INodeProperties =>
+	property('options', displayName, name, value, { noDataExpression: true, options: choicesIn(options), ...more });
+
+/** A choice of several. */
+export const choicesProperty = (displayName: string, name: string, value: string[], options: LabeledValue[], more: More = {}): INodeProperties =>
+	property('multiOptions', displayName, name, value, { noDataExpression: true, options: choicesIn(options), ...more });
 
 export const booleanProperty = (displayName: string, name: string, value: boolean, description: string, more: More = {}): INodeProperties =>
 	property('boolean', displayName, name, value, { description, ...more });
@@ -23,6 +30,16 @@ export const textProperty = (displayName: string, name: string, more: More & { d
 
 export const numberProperty = (displayName: string, name: string, value: number, more: More = {}): INodeProperties =>
 	property('number', displayName, name, value, more);
+
+/** Rows, each with these values. */
+export const rowsProperty = (
+	{ displayName, name, ...more }: Pick<INodeProperties, 'displayName' | 'name'> & More,
+	row: { displayName: string; name: string; values: INodeProperties[] },
+): INodeProperties => property('fixedCollection', displayName, name, {}, { typeOptions: { multipleValues: true }, ...more, options: [row] });
+
+/** The collection Options. */
+export const optionsCollection = (options: INodeProperties[]): INodeProperties =>
+	property('collection', 'Options', 'options', {}, { placeholder: 'Add option', options });
 
 /** A choice from a list of the service, or several if the name says IDs, with the text that n8n's verification demands. */
 export function listedChoice(

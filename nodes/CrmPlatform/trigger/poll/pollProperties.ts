@@ -7,7 +7,7 @@ import type { Resource } from '../../model';
 import { resources } from '../../resources';
 import { eventProperties, ignoreProperties } from '../eventProperties';
 import { readOption, readPositiveNumber, readWholeNumber } from '../../values/readers';
-import { choiceProperty, numberProperty } from '../../parameters/optionText';
+import { choiceProperty, numberProperty, optionsCollection } from '../../parameters/optionText';
 
 const forEvents = { show: { source: ['events'] } };
 const forRecords = { show: { source: ['records'] } };
@@ -93,34 +93,27 @@ export const changeProperties: INodeProperties[] = [
 		description: 'How many times to start the workflow, including the first, before the event is set aside',
 		displayOptions: { show: { doneWhen: ['succeeded'] } },
 	}),
-	{
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add option',
-		default: {},
-		options: [
-			choiceProperty('After a Crash', 'afterCrash', 'startAgain', [
-				['Set Aside', 'setAside', 'Report these events instead of starting them again, so that nothing is done twice'],
-				['Start Again', 'startAgain', 'Start these events again, although some may have succeeded'],
-			], {
-				displayOptions: { show: { '/doneWhen': ['succeeded'] } },
-				description: 'What to do with events whose executions were running when n8n was killed',
-				noDataExpression: false,
-			}),
-			numberProperty('Executions at Once', 'atOnce', 5, {
-				typeOptions: { minValue: 1, maxValue: 100 },
-				description: 'The maximum number of concurrent executions. It is always one with The Execution Ends. Executions for the same record run one after another.',
-			}),
-			...ignoreProperties.map((property) => ({ ...property, displayOptions: { show: { '/source': ['records'] } } })),
-			numberProperty('Interval (Seconds)', 'interval', 15, {
-				typeOptions: { minValue: 1, maxValue: 86_400 },
-				description: 'How often to poll the CRM',
-			}),
-			addNamesOption,
-			{ ...outputFieldsOption, displayOptions: { show: { '/source': ['records'] } } },
-		],
-	},
+	optionsCollection([
+		choiceProperty('After a Crash', 'afterCrash', 'startAgain', [
+			['Set Aside', 'setAside', 'Report these events instead of starting them again, so that nothing is done twice'],
+			['Start Again', 'startAgain', 'Start these events again, although some may have succeeded'],
+		], {
+			displayOptions: { show: { '/doneWhen': ['succeeded'] } },
+			description: 'What to do with events whose executions were running when n8n was killed',
+			noDataExpression: false,
+		}),
+		numberProperty('Executions at Once', 'atOnce', 5, {
+			typeOptions: { minValue: 1, maxValue: 100 },
+			description: 'The maximum number of concurrent executions. It is always one with The Execution Ends. Executions for the same record run one after another.',
+		}),
+		...ignoreProperties.map((property) => ({ ...property, displayOptions: { show: { '/source': ['records'] } } })),
+		numberProperty('Interval (Seconds)', 'interval', 15, {
+			typeOptions: { minValue: 1, maxValue: 86_400 },
+			description: 'How often to poll the CRM',
+		}),
+		addNamesOption,
+		{ ...outputFieldsOption, displayOptions: { show: { '/source': ['records'] } } },
+	]),
 ];
 
 /** The defaults that the parameters show. */
