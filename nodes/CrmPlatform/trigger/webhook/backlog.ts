@@ -6,7 +6,7 @@ import { readPages } from '../../api/lists/pages';
 import { newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
 import { readBoolean, readPositiveNumber } from '../../values/readers';
 import type { TriggerContext } from '../onlyIf';
-import { type FoundSubscription, isAddress, isTest, type Subscription, type SubscriptionState } from './subscription';
+import { type FoundSubscription, isTest, type Subscription, type SubscriptionState } from './subscription';
 
 /**
  * Overlap (ms) of a recovery: a service may show events late, or answer from a replica that is some seconds
@@ -41,7 +41,7 @@ export async function deliveredUntil(
 	// other events.
 	if (subscription.status !== 'active' || subscription.updated_at !== changed) return begin;
 	// Events that another address has accepted were not delivered here.
-	if (deliversTo === undefined || !isAddress(subscription.url, deliversTo)) return begin;
+	if (subscription.url !== deliversTo) return begin;
 	// If the service does not answer, refuses, or contradicts itself, as a replica may, fewer events count as
 	// delivered.
 	const oldest = await oldestUndelivered(api, subscription).catch(() => undefined);

@@ -44,18 +44,6 @@ export interface SubscriptionRequest {
 /** Begins the description of each subscription of a trigger. */
 const ownPrefix = 'n8n: ';
 
-/** Whether two addresses are equal: a service may return another spelling. */
-export const isAddress = (a: unknown, b: string): boolean => a === b || hrefOf(a) === hrefOf(b);
-
-const hrefOf = (address: unknown): string => {
-	const text = String(address);
-	return URL.canParse(text) ? new URL(text).href : text;
-};
-
-/** Whether two lists contain the same events: a service may sort them. */
-const areEvents = (events: string[], others: string[]): boolean =>
-	[...new Set(events)].sort().join() === [...new Set(others)].sort().join();
-
 /** A subscription as stored in the service at a time (Unix epoch ms of the service's clock). */
 export interface FoundSubscription {
 	subscription: Subscription;
@@ -78,7 +66,7 @@ export async function openSubscription(
 ): Promise<{ subscription: Subscription; state: SubscriptionState; isFirst: boolean }> {
 	let found = (await findOwnSubscription(api, state.id, request.url))?.subscription;
 	const isFirst = !found && state.deliveredUntil === undefined;
-	if (found && !isAddress(found.url, request.url) && !isMoved(found, request, state)) {
+	if (found && found.url !== request.url && !isMoved(found, request, state)) {
 		if (found.status === 'paused') return { subscription: found, state, isFirst };
 		await deleteSubscription(api, found.id);
 		// The response to an earlier request may have been lost.
@@ -91,13 +79,13 @@ export async function openSubscription(
 
 /** Whether n8n's address has changed since it subscribed, and the subscription has not. */
 export const isMoved = (subscription: Subscription, { url }: SubscriptionRequest, { deliversTo }: SubscriptionState): boolean =>
-	!isAddress(subscription.url, url) && deliversTo !== undefined && isAddress(subscription.url, deliversTo);
+	subscription.url !== url && subscription.url === deliversTo;
 
 export const matchesRequest = (subscription: Subscription, request: SubscriptionRequest, state: SubscriptionState): boolean =>
 	subscription.status === 'active' && isFor(subscription, request) && hasSecret(subscription, state);
 
 const isFor = (subscription: Subscription, { url, events }: SubscriptionRequest): boolean =>
-	isAddress(subscription.url, url) && areEvents(subscription.events, events);
+	subscription.url === url && subscription.events.join() === events.join();
 
 /** Whether the stored secret is the current one. */
 const hasSecret = (subscription: Subscription, { id, secret }: SubscriptionState): boolean =>
@@ -116,8 +104,8 @@ async function updateSubscription(
 	state: SubscriptionState,
 ): Promise<SecretOf> {
 	const change: IDataObject = {};
-	if (!isAddress(found.url, url)) change.url = url;
-	if (!areEvents(found.events, events)) change.events = events;
+	if (found.url !== url) change.url = url;
+	if (found.events.join() !== events.join()) change.events = events;
 	if (found.status === 'disabled') change.status = 'active';
 	const path = subscriptionPath(found.id);
 	const isRight = Object.keys(change).length === 0;
@@ -144,7 +132,7 @@ export async function findOwnSubscription(
 	if (foundById) return foundById;
 	// Read again to get the time, and because the list may be outdated.
 	for await (const record of listSubscriptions(api, ownPrefix, { url })) {
-		if (isAddress(record.url, url)) return await findSubscription(api, parseSubscription(record).id);
+		if (record.url === url) return await findSubscription(api, parseSubscription(record).id);
 	}
 	return undefined;
 }
