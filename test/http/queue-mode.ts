@@ -2,7 +2,7 @@ import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import { Poller, type TriggerChoice } from '../../nodes/CrmPlatform/trigger/poll/poller';
-import type { DispatchOptions } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import type { ChangeChoice } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { Group, Position } from '../../nodes/CrmPlatform/trigger/poll/position';
 import type { ReadingDependencies } from '../../nodes/CrmPlatform/trigger/poll/reading';
 import { createDeferredPromise, type DeferredPromise } from '../triggers/poll/deferred-promise.ts';
@@ -17,7 +17,7 @@ interface Emission {
 	run: DeferredPromise;
 }
 
-const choiceWith = (options: Partial<DispatchOptions>) =>
+const choiceWith = (options: Partial<ChangeChoice>) =>
 	({
 		doneWhen: 'succeeded', attempts: 9, afterCrash: 'startAgain', atOnce: 9, groupSize: 1, ...options,
 		events: { output: { names: 'none' } },
@@ -25,7 +25,7 @@ const choiceWith = (options: Partial<DispatchOptions>) =>
 	}) as unknown as TriggerChoice;
 
 /** An n8n in queue mode that answers when the test says so, and the trigger. */
-export function startInQueueMode(node: object = {}, options: Partial<DispatchOptions> = {}, settings: object = {}) {
+export function startInQueueMode(node: object = {}, options: Partial<ChangeChoice> = {}, settings: object = {}) {
 	const emitted: Emission[] = [];
 	const reported: string[] = [];
 	const n8n = {

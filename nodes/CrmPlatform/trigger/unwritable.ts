@@ -30,24 +30,9 @@ export function storeOnly(n8n: ITriggerFunctions, onNotStored: () => void = () =
  * (execution-persistence, create).
  */
 export async function hasExecution(n8n: ITriggerFunctions, key: string, clock: Clock): Promise<boolean> {
-	return (await answerFor(n8n, clock, key)) === 'known';
-}
-
-/** Whether this n8n reports executions that it could not start (since 2.35). */
-export async function tellsFailures(n8n: ITriggerFunctions, clock: Clock): Promise<boolean> {
-	return (await answerFor(n8n, clock)) === 'refused';
-}
-
-async function answerFor(n8n: ITriggerFunctions, clock: Clock, key?: string): Promise<'known' | 'refused' | 'none'> {
 	const answered = new AbortController();
-	const answer = emitUnwritable(n8n, soughtMessage, key).then(
-		() => 'known' as const,
-		() => 'refused' as const,
-	);
-	const timeout = clock.sleep(answerTimeout, answered.signal).then(
-		() => 'none' as const,
-		() => 'none' as const,
-	);
+	const answer = emitUnwritable(n8n, soughtMessage, key).then(() => true, () => false);
+	const timeout = clock.sleep(answerTimeout, answered.signal).then(() => false, () => false);
 	return await Promise.race([answer, timeout]).finally(() => answered.abort());
 }
 

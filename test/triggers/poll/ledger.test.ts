@@ -3,11 +3,11 @@ import type { Outcome } from '../../../nodes/CrmPlatform/trigger/poll/execution'
 import {
 	isBehind, type Ledger, ledgerOf, nextDue, nextLedger, roomForGroups, startable,
 } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
-import type { DispatchOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import type { ChangeChoice } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import { type Choice, choiceFor, type Group, type Position, typesToRead } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { startInQueueMode } from '../../http/queue-mode.ts';
 
-const options: DispatchOptions = { doneWhen: 'succeeded', attempts: 3, afterCrash: 'startAgain', atOnce: 2, groupSize: 1 };
+const options = { doneWhen: 'succeeded', attempts: 3, afterCrash: 'startAgain' } as const;
 
 const groupOf = (name: string): Group => ({
 	name, attempt: 1, unbegun: 0, kind: 'events', start: '', members: [{ id: name, record: name }], isReread: false, shape: 'event',
@@ -70,7 +70,7 @@ describe('The ledger of open groups', () => {
 	const emitted = (ledger: Ledger, ...names: string[]): Ledger =>
 		names.reduce((next, name) => nextLedger(next, { is: 'loaded', name, items: 1, failures: [] }, options, 0).ledger, ledger);
 
-	test.each<[Outcome, Partial<Group>, Partial<DispatchOptions>, unknown]>([
+	test.each<[Outcome, Partial<Group>, Partial<ChangeChoice>, unknown]>([
 		['succeeded', {}, {}, 'done'],
 		['failed', {}, { doneWhen: 'ended' }, 'done'],
 		['failed', { attempt: 2 }, {}, [3, 0, 10_000]],
@@ -108,15 +108,13 @@ describe('The ledger of open groups', () => {
 		const members = [{ id: 'a', record: '1' }, { id: 'b', record: '2' }];
 		const group = { ...groupOf('a'), members };
 		let ledger = ledgerOf([group]);
-		const read = (isStarted?: boolean) => {
+		const read = () => {
 			const failures = [{ ids: ['b'], error: new Error('away'), isFinal: false }];
-			const loaded = { is: 'loaded', name: 'a', items: 1, failures, ...(isStarted !== undefined && { isStarted }) } as const;
-			const step = nextLedger(ledger, loaded, options, 0);
+			const step = nextLedger(ledger, { is: 'loaded', name: 'a', items: 1, failures }, options, 0);
 			ledger = step.ledger;
 			return [...step.effects.map((effect) => effect.do), ledger.waits.get('a')?.due];
 		};
-		expect([read(), read(), read(), read()]).toEqual([[5_000], [10_000], [20_000], ['report unread', 'seek group', 20_000]]);
-		expect(read(false)).toEqual(['emit', undefined]);
+		expect([read(), read(), read(), read()]).toEqual([[5_000], [10_000], [20_000], ['report unread', 'emit', undefined]]);
 		expect(ledger.open.map((open) => open.members)).toEqual(members.map((member) => [member]));
 		expect([...ledger.waits.values()]).toEqual([{ due: 40_000, failedReadings: 4, isReported: false }]);
 		expect(isBehind(groupOf('c'), { ...ledger, open: [ledger.open[1]!, groupOf('c')] })).toBe(false);

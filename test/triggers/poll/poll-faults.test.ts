@@ -5,26 +5,6 @@ import { readerOf } from './poll-model/records.ts';
 
 afterEach(forgetPollers);
 
-test('a publish while n8n is asked about an execution loses no group', async () => {
-	const { clock, n8n, happen, chooseCurrent, publish, started } = await pollWorld();
-	let isWell = false;
-	const choice = chooseCurrent({ groupSize: 2 }, (id) => (id === 'r1' ? '403' : ['r7', 'r8'].includes(id) && !isWell ? '500' : undefined));
-	await publish(choice);
-	let writeAttempts = 0;
-	n8n.beforeWriting = async (items, key) => {
-		if (key === '' || !isUnwritable(items)) return;
-		writeAttempts += 1;
-		await clock.sleep(2_000);
-	};
-	happen('r0', 'r1', 'r7', 'r8');
-	while (writeAttempts === 0) await clock.advance(100);
-	await publish(choice);
-	await clock.advance(600_000);
-	isWell = true;
-	await clock.advance(3_600_000);
-	expect(started().join().split(',').sort()).toEqual(['e2', 'e4', 'e5']);
-});
-
 const afterCrashes = ['startAgain', 'setAside'] as const;
 const cases = afterCrashes.flatMap((afterCrash) => [[afterCrash, 'restarted'], [afterCrash, 'not restarted']] as const);
 test.each(cases)('a date that was chosen before starts only events without an execution (%s, %s)', async (afterCrash, restarts) => {

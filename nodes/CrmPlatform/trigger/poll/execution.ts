@@ -1,7 +1,7 @@
 import { ExecutionCancelledError, type IExecuteResponsePromiseData, type INodeExecutionData, type IRun, type ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../base/clock';
-import { hasExecution, tellsFailures } from '../unwritable';
+import { hasExecution } from '../unwritable';
 import type { Group } from './position';
 
 /** The outcome of starting an execution. */
@@ -62,7 +62,7 @@ export async function runExecution(n8n: ITriggerFunctions, items: INodeExecution
  */
 export async function tracedOutcome(n8n: ITriggerFunctions, key: string, message: string, clock: Clock): Promise<Outcome> {
 	if (!(await hasExecution(n8n, key, clock))) return 'rejected by n8n';
-	return databaseAway.test(message) && (await tellsFailures(n8n, clock)) ? 'ended before its first node' : 'failed';
+	return databaseAway.test(message) ? 'ended before its first node' : 'failed';
 }
 
 /**

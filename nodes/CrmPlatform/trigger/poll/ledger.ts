@@ -1,6 +1,6 @@
 import type { Outcome } from './execution';
 import type { LoadFailure } from './loadGroup';
-import type { DispatchOptions } from './pollProperties';
+import type { ChangeChoice } from './pollProperties';
 import { type Group, memberIds, type Position, memberRecords, splitGroup } from './position';
 
 /** A group that waits for its next start or reading. */
@@ -53,8 +53,10 @@ export const ledgerOf = (open: Group[]): Ledger =>
 	({ open, waits: new Map(), starts: new Map(), isOutageReported: false, emissions: 0, lastOutcomeAt: 0, probedAt: -Infinity });
 
 export type LedgerEvent =
-	/** A group was read: so many items, but for the failures. @param isStarted whether n8n has started it before, once n8n was asked */
-	| { is: 'loaded'; name: string; items: number; failures: LoadFailure[]; isStarted?: boolean }
+	/** n8n has executions of groups that it was asked to start before this opening of the trigger. */
+	| { is: 'found'; names: string[] }
+	/** A group was read: so many items, but for the failures. */
+	| { is: 'loaded'; name: string; items: number; failures: LoadFailure[] }
 	/** An emission has ended. @param hasRun whether a node of the execution has run */
 	| { is: 'ended'; name: string; emission: number; outcome: Outcome; hasRun: boolean }
 	/**
@@ -70,10 +72,8 @@ export type LedgerEvent =
 
 export type LedgerEffect =
 	| { do: 'emit'; group: Group; emission: number }
-	/** Ask n8n whether it has started the group, when all of it was readable. */
-	| { do: 'seek group'; group: Group }
 	/** Ask n8n for the execution of a start. */
-	| { do: 'seek start'; group: Group }
+	| { do: 'seek'; group: Group }
 	/** Run an execution without items: its end shows where executions run, and overtakes lost starts. */
 	| { do: 'probe'; emission: number }
 	| { do: 'report set aside'; group: Group; outcome: Outcome }
@@ -82,7 +82,7 @@ export type LedgerEffect =
 	| { do: 'report silent'; group: Group };
 
 /** What decides beside the ledger and the event. */
-type Options = Pick<DispatchOptions, 'doneWhen' | 'attempts' | 'afterCrash'>;
+type Options = Pick<ChangeChoice, 'doneWhen' | 'attempts' | 'afterCrash'>;
 type EventOf<Is extends LedgerEvent['is']> = Extract<LedgerEvent, { is: Is }>;
 
 /** Milliseconds before the second attempt; doubles each time. */
@@ -132,6 +132,7 @@ class Draft {
 	apply(event: LedgerEvent): void {
 		const { ledger } = this;
 		if (event.is === 'closed') for (const name of event.names) this.replace(name);
+		else if (event.is === 'found') for (const name of event.names) this.settled(this.groupNamed(name)!, 'unknown', true);
 		else if (event.is === 'probe ended') this.overtake(event.emission);
 		else if (event.is === 'probe failed') ledger.probedAt = -Infinity;
 		else if (event.is === 'time') this.check(event);
@@ -156,7 +157,7 @@ class Draft {
 	}
 
 	/** Starts what could be read. What the service keeps refusing is set aside; until then, it is postponed. */
-	private loaded({ name, items, failures, isStarted }: EventOf<'loaded'>): void {
+	private loaded({ name, items, failures }: EventOf<'loaded'>): void {
 		const { ledger, effects, now } = this;
 		const group = this.groupNamed(name);
 		if (!group) return;
@@ -175,9 +176,6 @@ class Draft {
 		}
 		// At first a group is read as a whole, then without its unreadable part.
 		if (wait.failedReadings < maxRefusals || (left.length === 0 && !isRefused)) return this.wait(name, wait);
-		// The group may have been started before n8n was killed, when all of it was readable.
-		if (isStarted === undefined) return void effects.push({ do: 'seek group', group });
-		if (isStarted) return this.settled(group, 'unknown', group.isEmitted === true);
 		if (left.length === 0) {
 			this.replace(name);
 			return void effects.push({ do: 'report unread', group, failures, fate: 'set aside' });
@@ -232,14 +230,14 @@ class Draft {
 		if (outcome === 'rejected by n8n') return again(firstDelay);
 		if (outcome === 'ended before its first node') {
 			// Its key is used up although no execution ran.
-			const next = { ...group, unbegun: unbegun + 1 };
+			const next = { ...group, unbegun: unbegun + 1, isEmitted: false };
 			return next.unbegun >= maxUnbegun ? setAside(next) : again(delayAfter(next.unbegun), next);
 		}
 		const wasStartedEarlier = outcome === 'unknown' && !wasEmitted && isReread;
 		if (wasStartedEarlier || doneWhen !== 'succeeded' || outcome === 'succeeded') return this.replace(name);
 		// An execution that may have succeeded is not repeated.
 		if (attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return setAside(group);
-		return again(outcome === 'unknown' ? 0 : delayAfter(attempt), { attempt: attempt + 1 });
+		return again(outcome === 'unknown' ? 0 : delayAfter(attempt), { attempt: attempt + 1, isEmitted: false });
 	}
 
 	/** Notes an outcome: workers take jobs in order, so a start before it is lost or has begun. */
@@ -284,7 +282,7 @@ class Draft {
 		if (!doubtful) return;
 		ledger.probedAt = now;
 		const [name, { seenAt }] = doubtful;
-		if (seenAt === undefined) effects.push({ do: 'seek start', group: this.groupNamed(name)! });
+		if (seenAt === undefined) effects.push({ do: 'seek', group: this.groupNamed(name)! });
 		else this.probe();
 	}
 

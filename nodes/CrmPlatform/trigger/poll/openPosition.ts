@@ -25,12 +25,6 @@ interface Activation {
 	hasStarted(event: CrmEvent, position: Position): Promise<boolean>;
 }
 
-interface Opened {
-	position: Position;
-	/** Tells the user that events may be missing. */
-	notice?: string | undefined;
-}
-
 /** Maximum number of events that a replica hides. */
 const maxHidden = 200;
 
@@ -40,17 +34,22 @@ const minRetention = 24 * 60 * 60_000;
 /**
  * Continues from the stored position, or begins: the first time, when the user chose another
  * beginning, or when the credential is for another account.
+ *
+ * @returns the position, and a notice to the user that events may be missing
  */
 export async function openPosition(
 	log: EventLog,
 	stored: Position | undefined,
 	beginning: Beginning,
 	activation: Activation,
-): Promise<Opened> {
+): Promise<{ position: Position; notice?: string | undefined }> {
 	const newest = await log.newest();
 	const account = newest?.account || (stored?.account ?? '');
 	const isSameAccount = stored !== undefined && [account, ''].includes(stored.account);
-	if (isSameAccount && stored.start === beginning.start) return await resume(log, stored, newest, beginning, account, activation);
+	if (isSameAccount && stored.start === beginning.start) {
+		const position = resume({ ...stored, account }, newest, beginning, activation);
+		return { position, notice: await missingEvents(log, stored, newest, activation.now) };
+	}
 	const position = await begin(log, newest, beginning, account, activation.now);
 	// Groups read but not finished belong to the earlier choice.
 	if (stored) position.open = stored.open;
@@ -68,15 +67,14 @@ export async function openPosition(
 	return { position: { ...position, sequence, since: '', backfill: undefined }, notice: recovered(sequence) };
 }
 
-async function resume(
-	log: EventLog,
+/** Events up to the newest one still follow the choice that was stored. */
+function resume(
 	stored: Position,
 	newest: Newest | undefined,
 	{ choice, scope, filters }: Beginning,
-	account: string,
-	{ isRestart, now }: Activation,
-): Promise<Opened> {
-	const position: Position = { ...stored, account, choice, filters };
+	{ isRestart }: Pick<Activation, 'isRestart'>,
+): Position {
+	const position: Position = { ...stored, choice, filters };
 	if (JSON.stringify(choice) !== JSON.stringify(stored.choice)) {
 		const lastPossiblyBefore = Math.max(newest?.sequence ?? 0, stored.sequence);
 		// After a restart, the choice differs only if the position is older than it; then both choices count.
@@ -89,7 +87,7 @@ async function resume(
 		// which of them were started.
 		position.backfill = { ...backfill, scope, last: undefined, isReread: !isRestart };
 	}
-	return { position, notice: await missingEvents(log, stored, newest, now) };
+	return position;
 }
 
 /** A position that starts every event above its floor. */
@@ -104,6 +102,8 @@ async function begin(
 	const end = newest?.sequence ?? 0;
 	// A replica that lags may not show the first event since the date yet.
 	const sequence = first ? first.sequence - 1 : since === '' ? end : Math.max(0, end - maxHidden);
+	// Before, the list of records may lag and omit changes before the first event that is read.
+	const ready = newest ? Math.min(now, Date.parse(newest.timestamp)) + maxLag : now;
 	return {
 		account,
 		start,
@@ -115,27 +115,16 @@ async function begin(
 		readBefore: 0,
 		newest,
 		at: new Date(now).toISOString(),
-		...(scope !== undefined && { backfill: { scope, begun: sequence, until: newest?.timestamp, ready: readyAfter(newest, now), isReread: false } }),
+		...(scope !== undefined && { backfill: { scope, begun: sequence, until: newest?.timestamp, ready, isReread: false } }),
 		open: [],
 	};
 }
 
-/** When the list of records may be read (Unix epoch ms): before, it may lag and omit changes before the first event that is read. */
-const readyAfter = (newest: Newest | undefined, now: number): number =>
-	newest ? Math.min(now, Date.parse(newest.timestamp)) + maxLag : now;
-
 /** A notice if the log no longer reaches back to the position; otherwise undefined. */
-async function missingEvents(
-	log: EventLog,
-	{ at, sequence }: Position,
-	newest: Newest | undefined,
-	now: number,
-): Promise<string | undefined> {
-	const hasNews = newest !== undefined && newest.sequence > sequence;
-	if (!hasNews || now - Date.parse(at) < minRetention) return undefined;
+async function missingEvents(log: EventLog, { at, sequence }: Position, newest: Newest | undefined, now: number): Promise<string | undefined> {
+	if (!newest || newest.sequence <= sequence || now - Date.parse(at) < minRetention) return undefined;
 	const oldest = await log.oldest();
-	if (!oldest || oldest.sequence <= sequence + 1) return undefined;
-	if (Date.parse(oldest.timestamp) <= Date.parse(at)) return undefined;
+	if (!oldest || oldest.sequence <= sequence + 1 || Date.parse(oldest.timestamp) <= Date.parse(at)) return undefined;
 	return `Events may be missing: this trigger last read the event log on ${at}, but the CRM keeps no events from before ${oldest.timestamp}. The trigger continues with the oldest event available. To catch up, choose Records, which returns all records first.`;
 }
 

@@ -126,7 +126,13 @@ const afterCrashes = ['startAgain', 'setAside'] as const;
 /** When a group counts as finished. */
 export type DoneWhen = (typeof conditions)[number];
 
-export interface DispatchOptions {
+/** The user's choices beside the events or records. */
+export interface ChangeChoice {
+	source: (typeof sources)[number];
+	/** The date to begin at, as the user entered it; empty for now. */
+	start: string;
+	/** The instant it means (RFC 3339); empty for now. */
+	since: string;
 	doneWhen: DoneWhen;
 	/** Maximum number of executions of a group, including the first, before it is set aside (`succeeded`). */
 	attempts: number;
@@ -135,16 +141,6 @@ export interface DispatchOptions {
 	/** Maximum number of concurrent executions. */
 	atOnce: number;
 	/** Maximum number of events or records in a group. */
-	groupSize: number;
-}
-
-/** The user's choices beside the events or records. */
-export interface ChangeChoice extends DispatchOptions {
-	source: (typeof sources)[number];
-	/** The date to begin at, as the user entered it; empty for now. */
-	start: string;
-	/** The instant it means (RFC 3339); empty for now. */
-	since: string;
 	groupSize: number;
 	/** Milliseconds between two readings. */
 	interval: number;

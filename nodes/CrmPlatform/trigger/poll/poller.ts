@@ -62,6 +62,8 @@ export class Poller {
 	private names: { api: ReadingDependencies['api']; since: number };
 	private isStored = true;
 	private isReading = false;
+	/** Whether n8n was asked what it has started before. */
+	private isSought = false;
 	private isFull = false;
 	/** When to read next (Unix epoch ms). */
 	private nextRead = -Infinity;
@@ -192,12 +194,13 @@ export class Poller {
 	/** Starts every group that is due, in order, while there are free slots. */
 	async startDue(): Promise<void> {
 		const { n8n, position, closing: { signal }, choice: { atOnce, doneWhen }, service: { clock } } = this;
+		if (!this.isSought) await this.findStarted();
 		if (signal.aborted) return;
 		const { executionTimeout = 0 } = n8n.getWorkflowSettings();
 		const timeout = executionTimeout > 0 ? executionTimeout * 1000 : undefined;
 		// n8n would add an empty item to a probe, and the next nodes would run.
 		this.note({ is: 'time', onWorkers: runsOnWorkers(), timeout, mayProbe: !n8n.getNode().alwaysOutputData });
-		await this.setAbandonedAside();
+		this.setAbandonedAside();
 		for (const group of startable(this.current, clock.now())) {
 			const running = position.open.filter(({ name }) => isRunning(this.ledger, name)).length;
 			if (signal.aborted || running >= atOnce) return;
@@ -205,12 +208,7 @@ export class Poller {
 			const { items, failures } = await this.load(group);
 			// If the trigger was published again meanwhile, it may have started the group already.
 			if (signal.aborted) return;
-			const loaded = { is: 'loaded', name: group.name, items: items.length, failures } as const;
-			const effects = this.note(loaded, items);
-			if (!effects.some((effect) => effect.do === 'seek group')) continue;
-			const isStarted = await hasExecution(n8n, executionKey(n8n, group), clock);
-			if (signal.aborted) return;
-			this.note({ ...loaded, isStarted }, items);
+			this.note({ is: 'loaded', name: group.name, items: items.length, failures }, items);
 		}
 	}
 
@@ -225,17 +223,22 @@ export class Poller {
 		return { items: named.map((json) => ({ json })), failures };
 	}
 
-	/** Sets aside and reports open groups that only an earlier beginning could read, unless their execution exists and is enough. */
-	private async setAbandonedAside(): Promise<void> {
-		const { n8n, position, choice: { doneWhen }, service: { clock } } = this;
-		const groups = position.open.filter((group) => isAbandoned(group, position) && !this.ledger.starts.has(group.name));
-		if (groups.length === 0) return;
-		const executed = await Promise.all(
-			groups.map(async (group) => group.isEmitted === true && (await hasExecution(n8n, executionKey(n8n, group), clock))),
-		);
+	/** Asks n8n for the executions of groups that were under way when n8n was killed: what they need may no longer be readable. */
+	private async findStarted(): Promise<void> {
+		const { n8n, position, ledger, service: { clock } } = this;
+		const groups = position.open.filter(({ name, isEmitted }) => isEmitted === true && !ledger.starts.has(name));
+		const isFound = await Promise.all(groups.map(async (group) => await hasExecution(n8n, executionKey(n8n, group), clock)));
 		if (this.closing.signal.aborted) return;
-		const records = new Set(groups.flatMap((group, i) => (executed[i] && doneWhen !== 'succeeded' ? [] : memberRecords(group))));
-		if (records.size > 0) reportFailure(n8n, abandonedError(n8n.getNode(), [...records]));
+		this.isSought = true;
+		this.note({ is: 'found', names: groups.filter((_, i) => isFound[i]).map(({ name }) => name) });
+	}
+
+	/** Sets aside and reports open groups that only an earlier beginning could read. */
+	private setAbandonedAside(): void {
+		const { n8n, position, ledger } = this;
+		const groups = position.open.filter((group) => isAbandoned(group, position) && !ledger.starts.has(group.name));
+		if (groups.length === 0) return;
+		reportFailure(n8n, abandonedError(n8n.getNode(), [...new Set(groups.flatMap(memberRecords))]));
 		this.note({ is: 'closed', names: groups.map(({ name }) => name) });
 	}
 
@@ -245,7 +248,7 @@ export class Poller {
 	}
 
 	/** Applies an event to the ledger, and does what that decides. @param items the items of the group that was loaded */
-	private note(event: LedgerEvent, items: INodeExecutionData[] = []): LedgerEffect[] {
+	private note(event: LedgerEvent, items: INodeExecutionData[] = []): void {
 		const { current } = this;
 		const { ledger, effects } = nextLedger(current, event, this.choice, this.service.clock.now());
 		if (ledger.open !== current.open) this.isStored = false;
@@ -258,7 +261,6 @@ export class Poller {
 			if (this.isReading) this.storeOutcomes();
 			this.awake.abort();
 		}
-		return effects;
 	}
 
 	/** The opening that notes what n8n answers: meanwhile, the trigger may have been opened again. */
@@ -273,7 +275,7 @@ export class Poller {
 		if (effect.do === 'report set aside') n8n.saveFailedExecution(setAsideError(node, effect.group, effect.outcome));
 		if (effect.do === 'report unread') reportFailure(n8n, unreadError(node, effect.group, effect.failures, effect.fate));
 		if (effect.do === 'report silent') reportFailure(n8n, silentError(node, effect.group));
-		if (effect.do === 'seek start') {
+		if (effect.do === 'seek') {
 			const { name } = effect.group;
 			void hasExecution(n8n, executionKey(n8n, effect.group), clock).then((exists) => this.latest.note({ is: 'sought', name, exists }));
 		}

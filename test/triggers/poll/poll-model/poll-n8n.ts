@@ -152,9 +152,10 @@ export class PollModelN8n {
 		await this.beforeWriting(items, key);
 		if (isAway) throw new Error('The database is away');
 		const existingRow = this.rows.get(key);
-		if (existingRow?.status === 'new') this.allRows.splice(this.allRows.indexOf(existingRow), 1);
-		else if (existingRow) return undefined;
+		if (existingRow && existingRow.status !== 'new') return undefined;
+		// Items that cannot be written undo the whole transaction, so that the new row stays (execution-persistence, create).
 		const stored = (JSON.parse(JSON.stringify(items)) as INodeExecutionData[]).map(({ json }) => json);
+		if (existingRow) this.allRows.splice(this.allRows.indexOf(existingRow), 1);
 		const now = this.clock.now();
 		const ids = stored.map(({ id, event }) => String((event as IDataObject | undefined)?.id ?? id));
 		const row: ModelExecution = { node, ids, items: stored, key, status: 'running', started: now, at: now };
