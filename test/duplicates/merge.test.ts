@@ -45,6 +45,7 @@ describe('a merge of two contacts', () => {
 		expect(await sandbox.writes()).toEqual([]);
 		expect(preview.items).toMatchObject([{ result: 'to_be_merged', id: survivor.id, deleted: [loser.id], reason: null }]);
 		expect(preview.items[0]).toMatchObject({ deleted_names: ['Ada King'] });
+		expect(preview.hints.join(' ')).toMatch(/will cause .*contact.updated, contact.deleted.* deal.updated/);
 		expect(preview.items[0]!.not_kept).toEqual([{ field: 'job_title', id: loser.id, value: 'Countess' }]);
 
 		const { items } = await merge([[survivor.id, loser.id]], {}, { executionId: 'm1' });
@@ -59,7 +60,9 @@ describe('a merge of two contacts', () => {
 		expect(await record('deals', ids.deals!)).toMatchObject({
 			contact_id: survivor.id, contact_ids: [survivor.id], custom_fields: { referrer: survivor.id },
 		});
-		expect((await merge([[survivor.id, loser.id]])).items).toMatchObject([{ result: 'already_merged', id: survivor.id }]);
+		expect((await merge([[survivor.id, loser.id]])).items).toMatchObject([
+			{ result: 'already_merged', id: survivor.id, reason: expect.stringMatching(`${loser.id} was merged .* by execution m1 of`) as string },
+		]);
 
 		const undone = await undo('m1');
 		expect(new Set(results(undone))).toEqual(new Set(['undone']));
@@ -102,7 +105,7 @@ describe('groups that cannot be merged', () => {
 			expect.stringContaining('There is no record con_none'), 'merged: null',
 		]);
 		expect((await merge([[people[2], people[5]]])).items).toMatchObject([
-			{ result: 'refused', reason: expect.stringContaining(`${people[5]} was deleted, and not by a merge of this workflow`) as string },
+			{ result: 'refused', reason: expect.stringContaining(`${people[5]} was deleted by execution merge-of-workflow of workflow `) as string },
 		]);
 	});
 

@@ -4,8 +4,8 @@ import { originOf } from '../api/http/idempotency';
 import { idText } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import type { Field } from '../fields/field';
-import { causeOf, madeBy } from '../log/cause';
-import { meaningOfTypes } from '../log/crmEvent';
+import { causeOf, causerNames, madeBy } from '../log/cause';
+import { meaningOfTypes, type CrmEvent } from '../log/crmEvent';
 import { NoEventLog, openEventLog } from '../log/eventLog';
 import { recordsById, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
 import { Evaluation } from '../mapping/expressions/evaluation';
@@ -28,6 +28,8 @@ export interface DuplicateGroup {
 	losers: IdentifiedRecord[];
 	/** Those that an earlier merge of this workflow has deleted already. */
 	deleted: IdentifiedRecord[];
+	/** A sentence about each of these. */
+	earlier: string;
 }
 
 /** A group that is left alone, with the reason. */
@@ -44,7 +46,7 @@ export interface RefusedGroup {
  * @throws NodeApiError if the service does not answer
  */
 export async function readGroups(execution: Execution, collection: Collection, rule: SurvivorRule, fields: Field[]): Promise<Array<DuplicateGroup | RefusedGroup>> {
-	const { n8n, api } = execution;
+	const { n8n, api, identity } = execution;
 	const parameters = [groupIds, ...(rule === 'id' ? [survivorId] : [])].map(({ displayName, name }) => ({ label: displayName, value: storedParameter(n8n, name, '') }));
 	const evaluation = new Evaluation(n8n, parameters);
 	const chosenGroups = n8n.getInputData().map((_, item) => {
@@ -58,7 +60,10 @@ export async function readGroups(execution: Execution, collection: Collection, r
 	const scope = list.deleted ? { [list.deleted.parameter]: true } : {};
 	const records = await recordsById(api, collection, [...itemsOf.keys()].filter((id) => id !== ''), scope);
 	const isDeleted = ({ [list.deleted?.field ?? '']: time }: IDataObject) => (time ?? null) !== null;
-	const resumable = await deletedByMerge(execution, path, new Set([...records.values()].filter(isDeleted).map(({ id }) => String(id))));
+	const deletions = await deletionsOf(execution, path, new Set([...records.values()].filter(isDeleted).map(({ id }) => String(id))));
+	const origin = originOf(identity.instance, identity.workflow);
+	// A merge of this workflow that was interrupted goes on.
+	const isByThisMerge = (event: CrmEvent) => causeOf(event).origin?.purpose === 'merge' && madeBy(event, origin) === 'this_workflow';
 	const names = [...new Set(fields.map(({ name }) => eventName(name)))];
 	const before = order(rule === 'complete' ? (record) => names.filter((name) => !isUnset(fieldValue(record, name))).length : undefined, collection);
 
@@ -71,8 +76,8 @@ export async function readGroups(execution: Execution, collection: Collection, r
 		const absent = ids.find((id) => !records.has(id));
 		if (absent !== undefined) return refuse(`There is no record ${absent}, or the credential cannot see it. Remove it from the group.`);
 		const all = ids.map((id) => records.get(id) as IdentifiedRecord);
-		const gone = all.find((record) => isDeleted(record) && !resumable.has(record.id));
-		if (gone) return refuse(`${gone.id} was deleted, and not by a merge of this workflow. Remove it from the group, or undo its deletion.`);
+		const gone = all.find((record) => isDeleted(record) && ![deletions.get(record.id)].some((event) => event && isByThisMerge(event)));
+		if (gone) return refuse(`${howDeleted(gone, deletions.get(gone.id))} Remove it from the group, or undo its deletion.`);
 		const living = all.filter((record) => !isDeleted(record));
 		const survivor = rule === 'id' ? living.find(({ id }) => id === chosenId) : [...living].sort(rule === 'newest' ? newestFirst(collection) : before)[0];
 		if (!survivor) return refuse(rule === 'id' ? `Survivor ID: “${chosenId ?? ''}” is no existing record of the group.` : 'All records of the group are deleted.');
@@ -81,6 +86,7 @@ export async function readGroups(execution: Execution, collection: Collection, r
 			item, ids, survivor,
 			losers: living.filter((record) => record !== survivor).sort(oldest),
 			deleted: all.filter(isDeleted).sort(oldest),
+			earlier: all.filter(isDeleted).map((record) => howDeleted(record, deletions.get(record.id))).join(' '),
 		};
 	});
 }
@@ -98,9 +104,9 @@ const newestFirst = (collection: Collection): Order => (a, b) => compareInstants
 
 export const changedAt = ({ list }: Collection, record: IDataObject): string => String(record[list.changed?.field ?? 'updated_at'] ?? '');
 
-/** Which of these records a merge of this workflow has deleted, according to the log: an interrupted one goes on. */
-async function deletedByMerge({ api, identity }: Execution, path: string, ids: Set<string>): Promise<ReadonlySet<string>> {
-	const found = new Set<string>();
+/** The deletions of these records, as far as the log has them. */
+async function deletionsOf({ api }: Execution, path: string, ids: Set<string>): Promise<ReadonlyMap<string, CrmEvent>> {
+	const found = new Map<string, CrmEvent>();
 	if (ids.size === 0) return found;
 	const log = await openEventLog(api).catch((error: unknown) => {
 		if (error instanceof NoEventLog) return undefined;
@@ -110,12 +116,17 @@ async function deletedByMerge({ api, identity }: Execution, path: string, ids: S
 	const meaningOf = meaningOfTypes(catalog);
 	const isDeletion = (type: string) => meaningOf(type)?.change === 'deleted' && `/v1${meaningOf(type)!.collection}` === path;
 	const types = catalog.types.flatMap(({ type }) => (isDeletion(type) ? [type] : []));
-	const origin = originOf(identity.instance, identity.workflow);
 	for await (const event of log?.newestFirst(types) ?? []) {
 		const id = String(event.data.object.id);
-		const isMerge = causeOf(event).origin?.purpose === 'merge' && madeBy(event, origin) === 'this_workflow';
-		if (isDeletion(event.type) && ids.delete(id) && isMerge) found.add(id);
+		if (isDeletion(event.type) && ids.delete(id)) found.set(id, event);
 		if (ids.size === 0) break;
 	}
 	return found;
+}
+
+function howDeleted({ id }: IdentifiedRecord, event: CrmEvent | undefined): string {
+	if (!event) return `${id} was deleted before the log of the CRM begins.`;
+	const { origin, actor } = causeOf(event);
+	const who = origin ? `execution ${origin.execution ?? ''} of workflow ${origin.workflow}` : `${causerNames.actor} ${actor ?? ''}`;
+	return `${id} was ${origin?.purpose === 'merge' ? 'merged into another record' : 'deleted'} by ${who} at ${event.timestamp}.`;
 }

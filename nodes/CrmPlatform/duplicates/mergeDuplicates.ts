@@ -12,6 +12,7 @@ import { comparison, type Change, type RecordComparison } from '../changes/merge
 import { checkMaximum, type PlannedChange } from '../changes/plan';
 import { allCustomFields, type Field } from '../fields/field';
 import { valueIn } from '../fields/keys';
+import { meaningOfTypes } from '../log/crmEvent';
 import { recordsById, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
 import { customFieldsIfAny } from '../mapping/acceptedFields';
 import { collectionPath } from '../mapping/locator';
@@ -97,7 +98,15 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 	if (n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey') api.notices.add(limitedSight);
 	const merger = new Merger(execution, collection, linking, target, mergings);
 	if (isPreview) {
-		await merger.findLinks();
+		const moved = (await merger.findLinks()).filter(([, steps]) => steps.length > 0).map(([{ collection: { path: linkingPath } }]) => linkingPath);
+		const updated = new Set([...mergings.flatMap(({ changes }) => (changes.length > 0 ? [path] : [])), ...moved]);
+		const catalog = await api.describeEvents();
+		const meaningOf = meaningOfTypes(catalog);
+		const caused = catalog.types.filter(({ type }) => {
+			const { collection: of = '', change } = meaningOf(type) ?? {};
+			return change === 'updated' ? updated.has(`/v1${of}`) : change === 'deleted' && count > 0 && `/v1${of}` === path;
+		});
+		if (caused.length > 0) api.notices.add(`This merge will cause ${caused.map(({ type }) => type).join(', ')}. Workflows that listen to these events start, unless their triggers ignore changes made by this workflow.`);
 		api.notices.add(`Preview: nothing was written.${count > 0 && count <= maximum ? ' Turn off Preview to merge these records.' : ''}`);
 	} else await merger.run(compare, uniqueOf, [...unique, ...(custom?.fields ?? []).flatMap((field) => (field.unique ? [field.name] : []))]);
 	const byItem = new Map(mergings.map((merging) => [merging.item, merging]));
@@ -299,7 +308,7 @@ class Merger {
 
 const refused = ({ ids, refusal }: RefusedGroup): IDataObject => ({ result: 'refused', id: null, name: null, deleted: [], deleted_names: [], changes: [], not_kept: [], links: [], reason: refusal, ids });
 
-function outcomeOf({ survivor, losers, deleted, changes, notKept, links, stopped, writtenFields }: Merging, isPreview: boolean): IDataObject | Error {
+function outcomeOf({ survivor, losers, deleted, earlier, changes, notKept, links, stopped, writtenFields }: Merging, isPreview: boolean): IDataObject | Error {
 	if (stopped instanceof Error) return stopped;
 	const isDone = losers.length === 0 && (isPreview ? changes.length + links.length === 0 : writtenFields === undefined);
 	const gone = [...new Map([...deleted, ...(isPreview ? losers : [])].map((record) => [record.id, record])).values()];
@@ -313,7 +322,7 @@ function outcomeOf({ survivor, losers, deleted, changes, notKept, links, stopped
 		changes: changes.map((change) => (isPreview || writtenFields?.has(change.field) ? change : { ...change, kept: true })) as unknown as IDataObject[],
 		not_kept: notKept as unknown as IDataObject[],
 		links,
-		reason: stopped ?? null,
+		reason: stopped ?? (isDone ? earlier : null),
 	};
 }
 
