@@ -1,6 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { idText, scalarsIn } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { causeOf } from '../log/cause';
 import type { CrmEvent, EventMeaning } from '../log/crmEvent';
@@ -14,8 +13,6 @@ export interface Recreation {
 	record?: IDataObject | undefined;
 	/** Whether its creation is to be undone, too. */
 	isToBeUndone: boolean;
-	/** Whether it was changed after its creation. */
-	isChanged: boolean;
 }
 
 /** The changes of one record. */
@@ -200,12 +197,6 @@ export function withEntriesUndone(
 		list: [...current.filter((entry) => !addedKeys.has(canonicalText(entry))), ...removedEntries],
 		hasKeptEntries: changedEntries.some((entry) => !undoneEntries.includes(entry) && isInNow(entry) === entry.isIn),
 	};
-}
-
-/** Returns a function that checks whether a value contains the id of a record whose deletion is to be undone. */
-export function linksToDeletedRecords(histories: RecordHistory[]): (value: unknown) => boolean {
-	const deletedIds = new Set(histories.flatMap(({ deletion, isCreated, id }) => (deletion && !isCreated ? [id] : [])));
-	return (value) => scalarsIn(value).some((scalar) => deletedIds.has(idText(scalar) ?? ''));
 }
 
 type UndoAction = 'update' | 'delete' | 'create';

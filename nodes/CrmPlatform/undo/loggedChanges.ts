@@ -185,10 +185,7 @@ export class LoggedChanges {
 	/** Follows the records that were created again, and the links to created ones. @returns whether the record of the event has such a link */
 	private follow(event: CrmEvent, { meaning, id, key }: Subject): boolean {
 		const { recreation } = this.byRecreation.get(key) ?? {};
-		if (recreation) {
-			recreation.record = stateAfter(event, meaning);
-			recreation.isChanged ||= meaning.change === 'updated';
-		}
+		if (recreation) recreation.record = stateAfter(event, meaning);
 		if (meaning.change === 'created') this.noteRecreation(event, id, false);
 		return this.links.addEvent(key, event, meaning);
 	}
@@ -232,7 +229,7 @@ export class LoggedChanges {
 		const history = this.byDeletion.get(hash);
 		const key = history && recordKey({ collection: history.collection, id });
 		if (!key || this.byRecreation.has(key)) return history;
-		const recreation = { id, record: event.data.object, isToBeUndone, isChanged: false };
+		const recreation = { id, record: event.data.object, isToBeUndone };
 		history.recreations.push(recreation);
 		this.byRecreation.set(key, { history, recreation });
 		return history;

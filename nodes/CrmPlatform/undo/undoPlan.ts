@@ -1,20 +1,14 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { type Change, merge } from '../changes/merge';
-import { isUnset } from '../values/blank';
-import { eventName, fieldEntries, fieldValue, setField } from './fieldValues';
-import {
-	linksToDeletedRecords, livingRecreation, type LivingRecreation, type RecordHistory, type RecordUndo, withEntriesUndone, withoutWrite,
-} from './history';
+import { eventName, fieldValue, setField } from './fieldValues';
+import { allKept, livingRecreation, type RecordHistory, type RecordUndo, withEntriesUndone, withoutWrite } from './history';
 import { type LiveLinks, recordKey } from './links';
 import type { FieldsByCollection, UndoFields } from './undoFields';
 import type { UndoChoices } from './undoForm';
 
 /** Decides what to do with each record. */
-export function planUndo(histories: RecordHistory[], choices: Omit<UndoRules, 'linksToDeleted'>): RecordUndo[] {
-	const rules: UndoRules = { ...choices, linksToDeleted: linksToDeletedRecords(histories) };
-	return histories.map((history) => planRecord(history, rules));
-}
+export const planUndo = (histories: RecordHistory[], rules: UndoRules): RecordUndo[] => histories.map((history) => planRecord(history, rules));
 
 /** Keeps created records that other records link to when the undo is done, and then the records that these link to. */
 export function withLinkedRecordsKept(undos: RecordUndo[], linkedAfterUndo: (undos: RecordUndo[]) => ReadonlySet<string>): RecordUndo[] {
@@ -74,21 +68,25 @@ interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimite
 	/** The writable fields, by collection. */
 	writableFields: FieldsByCollection;
 	links: LiveLinks;
-	/** Whether a value contains the id of a record whose deletion is undone. */
-	linksToDeleted(value: unknown): boolean;
 }
 
 /** Plans the undo of a deletion. */
 function planRecreation(history: RecordHistory, rules: UndoRules): RecordUndo {
 	const { collection, current, recreations: [firstRecreation] } = history;
+	const writable = rules.writableFields.get(collection)!;
 	if (current) return withoutWrite(history, 'conflict', existsAgain);
 	if (firstRecreation) {
 		const recreation = livingRecreation(history);
 		if (!recreation) return withoutWrite(history, 'conflict', recreationGone(firstRecreation.id));
-		return planRecreationUpdate(history, rules, recreation);
+		// It was created with the values that others had given the deleted record.
+		const names = [...history.fields].flatMap(([name, field]) => (field.isChangedByOthers || !writable.canUpdate(name) ? [] : [name]));
+		const changes = allKept(restoringChanges(history, rules, names, recreation.record));
+		const copies = history.recreations.filter(({ id, record }) => id !== recreation.id && record);
+		const reason = [createdAgain(recreation.id), changes.length > 0 && hasOtherValues, ...copies.map((copy) => createdTwice(copy.id))];
+		const result = changes.length > 0 ? 'conflict' : 'already_so';
+		return { ...withoutWrite(history, result, reason.filter(Boolean).join(' ')), changes, newId: recreation.id };
 	}
 	if (rules.invisible.has(recordKey(history))) return withoutWrite(history, 'cannot_be_undone', maybeNotDeleted);
-	const writable = rules.writableFields.get(collection)!;
 	if (!writable.canMarkRecreations) return withoutWrite(history, 'cannot_be_undone', recreationUnmarkable);
 	const { changes } = writable.compare.difference({}, recordBeforeChanges(history, writable, rules));
 	return { ...withoutWrite(history, 'undone'), changes: changes.filter(({ field }) => writable.canCreate(field)), action: 'create' };
@@ -105,45 +103,6 @@ function recordBeforeChanges(history: RecordHistory, writable: UndoFields, { tak
 		} else if (!othersFields.has(name)) setField(record, name, field.before);
 	}
 	return record;
-}
-
-/** Plans to restore the values that are missing in a record that an undo has created in place of a deleted one. */
-function planRecreationUpdate(history: RecordHistory, rules: UndoRules, recreation: LivingRecreation): RecordUndo {
-	const writable = rules.writableFields.get(history.collection)!;
-	const { id, isToBeUndone, record } = recreation;
-	// It was created with the values that others had given the deleted record.
-	const names = [...history.fields].flatMap(([name, field]) => (field.isChangedByOthers || !writable.canCreate(name) ? [] : [name]));
-	// If only the deletion was undone before, the record still has the workflow's value.
-	const changes = restoringChanges(history, rules, names, record).map((change): Change =>
-		isToBeUndone || !writable.canUpdate(change.field) ? { ...change, kept: true } : change,
-	);
-	const all = [...changes, ...missingLinks(history, writable, rules, recreation)];
-	const copies = history.recreations.flatMap((other) => (other.id !== id && other.record ? [other.id] : []));
-	const reasonOf = (isKept: boolean) => [isKept ? recreationDiffers(id) : createdAgain(id), ...copies.map(createdTwice)].join(' ');
-	return { ...withChanges(history, all, record, reasonOf), newId: id };
-}
-
-/** The undo that makes these changes in a record, unless they are kept. */
-function withChanges(history: RecordHistory, changes: Change[], current: IDataObject, reasonOf: (isKept: boolean) => string | undefined): RecordUndo {
-	const isKept = changes.some(({ kept }) => kept);
-	const isWritten = changes.some(({ kept }) => !kept);
-	const result = isKept ? 'conflict' : isWritten ? 'undone' : 'already_so';
-	return { ...withoutWrite(history, result, reasonOf(isKept)), changes, ...(isWritten && { action: 'update', current }) };
-}
-
-/** Finds the links of a record to records that were created again after it. */
-function missingLinks(
-	history: RecordHistory,
-	writable: UndoFields,
-	{ linksToDeleted, links }: UndoRules,
-	{ isToBeUndone, isChanged, record }: LivingRecreation,
-): Change[] {
-	if (isToBeUndone || isChanged) return [];
-	return fieldEntries(history.deletion!.record).flatMap(([field, value]): Change[] => {
-		const from = fieldValue(record, field) ?? null;
-		const isMissing = linksToDeleted(value) && isUnset(from) && writable.canUpdate(field) && !history.fields.has(field);
-		return isMissing ? [{ field, from, to: links.withNewIds(value, writable.linkField(field)) }] : [];
-	});
 }
 
 /**
@@ -166,23 +125,24 @@ function planUpdate(history: RecordHistory, rules: UndoRules, record: IDataObjec
 	// An undo has created the record in place of another, and nobody has changed it since.
 	if (names.length === 0) return withoutWrite(history, 'already_so', hasValues);
 	if (!names.some(writable.canUpdate)) return withoutWrite(history, 'cannot_be_undone', setByService(names));
-	const changes = restoringChanges(history, rules, names.filter(writable.canUpdate), record, true);
-	if (changes.length === 0) return { ...withoutWrite(history, 'already_so', hasValues), current: record };
-	return withChanges(history, changes, record, (isKept) => (isKept ? fieldsChangedSince : undefined));
+	const changes = restoringChanges(history, rules, names.filter(writable.canUpdate), record);
+	if (changes.length === 0) return withoutWrite(history, 'already_so', hasValues);
+	const isKept = changes.some(({ kept }) => kept);
+	const isWritten = changes.some(({ kept }) => !kept);
+	const undo = withoutWrite(history, isKept ? 'conflict' : 'undone', isKept ? fieldsChangedSince : undefined);
+	return { ...undo, changes, ...(isWritten && { action: 'update', current: record }) };
 }
 
 /**
  * Merges the values from before the workflow's changes into a record. Their base are the values that the workflow left:
- * a field that now has another one belongs to others. Fields that the CRM changes together are kept together.
- *
- * @param areEntriesUndone whether entries of lists of links that others have changed, too, are undone one by one
+ * a field that now has another one belongs to others. Fields that the CRM changes together are kept together. Entries of
+ * lists of links that others have changed, too, are undone one by one.
  */
 function restoringChanges(
 	history: RecordHistory,
 	{ takesPrecedence, links, writableFields }: UndoRules,
 	names: string[],
 	record: IDataObject,
-	areEntriesUndone = false,
 ): Change[] {
 	const writable = writableFields.get(history.collection)!;
 	const { compare } = writable;
@@ -196,7 +156,7 @@ function restoringChanges(
 		const [from, after] = [fieldValue(record, name) ?? null, replaceIds(values.after)];
 		const isOthers = othersFields.includes(name);
 		const isShared = values.othersSequence !== undefined || isOthers || !writable.isSame(name, from, after);
-		if (areEntriesUndone && isShared && linkField && Array.isArray(from)) {
+		if (isShared && linkField && Array.isArray(from)) {
 			const { list, hasKeptEntries } = withEntriesUndone(from, values, replaceIds, takesPrecedence);
 			undoneLists.set(name, list);
 			// Others have since decided about all entries that the workflow has changed. After an undo of later changes, an entry
@@ -219,7 +179,7 @@ function restoringChanges(
 	const isMissingInList = ({ field, to }: Change) =>
 		isId(to) && writable.dependentFields(field).some((list) => undoneLists.get(list)?.includes(to) === false);
 	const keptFields = changes.flatMap((change) => (change.kept || isMissingInList(change) ? [eventName(change.field)] : []));
-	const tiedFields = writable.withDependents(areEntriesUndone ? keptFields : [...othersFields, ...keptFields]);
+	const tiedFields = writable.withDependents(keptFields);
 	return changes.map((change) => (tiedFields.has(change.field) || isMissingInList(change) ? { ...change, kept: true } : change));
 }
 
@@ -227,7 +187,7 @@ const isId = (value: unknown): boolean => typeof value === 'string' || typeof va
 
 const hasValues = 'The record already has its previous values.';
 const createdAgain = (id: string) => `It was created again as ${id}.`;
-const recreationDiffers = (id: string) => `It was created again as ${id}. Its values differ from those before the changes, and were kept.`;
+const hasOtherValues = 'Its values differ from those before the changes, and were kept.';
 const recreationGone = (id: string) => `It was created again as ${id}, which has been deleted since.`;
 const existsAgain = 'The record was deleted, but exists again.';
 const fieldsChangedSince =
