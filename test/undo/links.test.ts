@@ -103,7 +103,7 @@ describe('references in custom fields', () => {
 		await sandbox.call('DELETE', `/v1/custom-fields/${deletedField.id}`);
 		await sandbox.call('PATCH', `/v1/custom-fields/${readOnly.id}`, { read_only: true });
 		const { items } = await undo('c3');
-		const reason = expect.stringContaining('custom_fields.short_lived, custom_fields.frozen: the custom field was deleted') as string;
+		const reason = expect.stringContaining('The CRM refused custom_fields.short_lived, custom_fields.frozen; the other') as string;
 		expect(items).toMatchObject([
 			{ result: 'cannot_be_undone', action: 'create', reason }, { result: 'cannot_be_undone', action: 'update', reason },
 		]);

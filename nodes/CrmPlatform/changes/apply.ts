@@ -66,7 +66,7 @@ export async function describedWrites(
 /** Makes the planned changes. @param stopsAt whether nothing further is sent after a failure */
 export async function applyPlan(
 	execution: Execution,
-	{ path: collection, list: { changed } }: Pick<Collection, 'path' | 'list'>,
+	{ path: collection }: Pick<Collection, 'path'>,
 	planned: PlannedChange[],
 	described: Map<WriteAction, WriteDescription>,
 	stopsAt: (error: Error) => boolean = () => !execution.n8n.continueOnFail(),
@@ -101,7 +101,7 @@ export async function applyPlan(
 			if (outcome instanceof Error) doubts.add(change, outcome);
 			if (reason !== undefined) done[places[index]!] = asConflict(change, reason);
 			else if (outcome instanceof Error) failures.push({ item: change.item, error: outcome });
-			else done[places[index]!] = asWritten(change, outcome, changed?.field);
+			else done[places[index]!] = asWritten(change, outcome);
 		}
 	}
 	const left = done.filter((change) => change === undefined).length;
@@ -162,12 +162,11 @@ export async function* writeChanges(
 }
 
 /** The change as made. */
-function asWritten(change: PlannedChange, answered: IDataObject, changedField: string | undefined): PlannedChange {
+function asWritten(change: PlannedChange, answered: IDataObject): PlannedChange {
 	if (change.action === 'delete') return change;
 	const { patch = {}, ...changeWithoutPatch } = change;
-	// The version and the time that were read belong to the previous values.
+	// The version that was read belongs to the previous values.
 	const read: IDataObject = withoutMembers<IDataObject, string>(change.record ?? {}, 'version');
-	if (changedField !== undefined) delete read[changedField];
 	return { ...changeWithoutPatch, record: { ...mergePatch(read, patch), ...answered } as IdentifiedRecord };
 }
 

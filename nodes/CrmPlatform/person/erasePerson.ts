@@ -256,9 +256,8 @@ async function anonymize(execution: Execution, plan: ErasurePlan, runId: string)
 	for (const path of new Set(plan.anonymized.map((found) => found.path))) {
 		const group = plan.anonymized.filter((found) => found.path === path);
 		const typeExecution = forType(execution, group[0]!, `${runId}/anonymous/${path}`);
-		const list = await requireDescribed(typeExecution, 'list');
 		const planned = group.map(({ record, patch }, item): PlannedChange => ({ action: 'update', item, record, patch, changes: [] }));
-		const { done, failures } = await applyPlan(typeExecution, { path, list }, planned, await describedWrites(typeExecution, planned), (error) => !isRefused(error));
+		const { done, failures } = await applyPlan(typeExecution, { path }, planned, await describedWrites(typeExecution, planned), (error) => !isRefused(error));
 		for (const { item = 0, error } of failures) {
 			if (!isRefused(error)) throw error;
 			plan.kept.push({ ...group[item]!, reason: `The CRM refused to change it: ${error.message}` });

@@ -8,10 +8,10 @@ import { idText, scalarsIn } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { withoutMembers } from '../base/ownMembers';
 import type { Change } from '../changes/merge';
-import { customKeyOf, type Field } from '../fields/field';
+import type { Field } from '../fields/field';
 import { namesAt } from '../lookUp/linkedNames';
 import type { CrmEvent, EventMeaning } from '../log/crmEvent';
-import { eventName, fieldEntries } from './fieldValues';
+import { fieldEntries } from './fieldValues';
 import { allKept, livingRecreation, type RecordHistory, type RecordUndo } from './history';
 import type { FieldsByCollection } from './undoFields';
 
@@ -94,46 +94,42 @@ export class LiveLinks {
 	}
 
 	/**
-	 * Prepares an undo for the records that exist now: links to missing records and values of custom fields that can no
-	 * longer be written are left out, and links to records that were created again get their new ids. A record is never
-	 * left where the service would put it: without its place, such as its stage, it is not created.
+	 * Prepares an undo for the records that exist now: links to missing records are left out, and links to records that were
+	 * created again get their new ids. A record is never left where the service would put it: without its place, such as its
+	 * stage, it is not created.
 	 */
 	resolve(undo: RecordUndo): RecordUndo {
 		const { action, history: { collection } } = undo;
 		if (action !== 'update' && action !== 'create') return undo;
 		const fields = this.fields.get(collection);
-		const [withoutLink, unwritable, lost]: Array<Set<string>> = [new Set(), new Set(), new Set()];
+		const [withoutLink, lost] = [new Set<string>(), new Set<string>()];
 		let changes = undo.changes.flatMap((change): Change[] => {
 			const { field, to, kept } = change;
 			if (kept) return [change];
 			const link = this.linkOf(undo, field);
-			const isWritable = customKeyOf(field) === undefined || fields?.hasCustomField(field) === true;
-			const live = !isWritable ? {} : link && (to ?? null) !== null ? this.withLiveLinks(link, to) : { value: to };
-			if (!isWritable) unwritable!.add(eventName(field));
-			if ('lacksLink' in live && live.lacksLink) withoutLink!.add(field);
-			if (live.value !== undefined) return [{ ...change, to: live.value }];
-			lost!.add(field);
+			const { value, lacksLink } = link && (to ?? null) !== null ? this.withLiveLinks(link, to) : { value: to, lacksLink: false };
+			if (lacksLink) withoutLink.add(field);
+			if (value !== undefined) return [{ ...change, to: value }];
+			lost.add(field);
 			return action === 'create' ? [] : [{ ...change, kept: true }];
 		});
-		if (withoutLink!.size + unwritable!.size === 0) return { ...undo, changes };
+		if (withoutLink.size === 0) return { ...undo, changes };
 
-		const isDisplaced = [...lost!].some((name) => fields?.isPlacement(name));
+		const isDisplaced = [...lost].some((name) => fields?.isPlacement(name));
 		if (isDisplaced) changes = changes.map((change) => (fields?.isPlacement(change.field) ? { ...change, kept: true } : change));
-		const isRequired = action === 'create' && [...lost!].some((name) => fields?.writtenLink('create', name)?.required);
+		const isRequired = action === 'create' && [...lost].some((name) => fields?.writtenLink('create', name)?.required);
 		const isImpossible = isRequired || (action === 'create' && isDisplaced);
 		const reason = [
 			undo.reason,
-			withoutLink!.size > 0 && `${[...withoutLink!].join(', ')}: a linked record no longer exists, or is not visible to the credential.`,
+			`${[...withoutLink].join(', ')}: a linked record no longer exists, or is not visible to the credential.`,
 			isRequired && 'The CRM requires this link, so the record was not created again.',
 			!isRequired && isImpossible && 'The CRM would have put the record elsewhere, so it was not created again.',
-			unwritable!.size > 0 && `${[...unwritable!].join(', ')}: the custom field was deleted since, or is read-only.`,
 		].filter(Boolean).join(' ');
 		const rest = withoutMembers({ ...undo, changes, reason }, 'action');
 		if (isImpossible) return { ...rest, changes: allKept(undo.changes), result: 'cannot_be_undone' };
 		const isLeft = action === 'create' || changes.some(({ kept }) => !kept);
 		if (!isLeft) return { ...rest, result: undo.result === 'conflict' ? 'conflict' : 'cannot_be_undone' };
-		const result = unwritable!.size > 0 && undo.result === 'undone' ? 'cannot_be_undone' : undo.result;
-		return { ...rest, result, action };
+		return { ...rest, action };
 	}
 
 	/** A value as people read it: names beside the ids of records. */

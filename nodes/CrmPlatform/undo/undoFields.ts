@@ -8,7 +8,7 @@ import { listNameOf } from '../fields/keys';
 import { comparison, type RecordComparison } from '../changes/merge';
 import type { Execution } from '../model';
 import { isUnset } from '../values/blank';
-import { eventName, topLevelName } from './fieldValues';
+import { topLevelName } from './fieldValues';
 import type { RecordHistory } from './history';
 
 /** The fields of a record type as the service describes them, by the names that events give them. */
@@ -17,7 +17,6 @@ export class UndoFields {
 	/** Whether a record can be created under a key by which the next undo finds it. */
 	readonly canMarkRecreations: boolean;
 	readonly compare: RecordComparison;
-	private readonly custom: CustomFields | undefined;
 	private readonly byAction: Record<'create' | 'update', ReadonlyMap<string, Field>>;
 	private readonly members: Record<'create' | 'update', ReadonlySet<string>>;
 	/** A field that names a part, such as a stage, and the field that names its owner, such as a pipeline. */
@@ -27,7 +26,6 @@ export class UndoFields {
 
 	constructor(execution: Execution, description: ResourceDescription | undefined, custom: CustomFields | undefined) {
 		this.description = description;
-		this.custom = custom;
 		const fieldsOf = (action: 'create' | 'update') => [...(description?.[action]?.fields ?? []), ...(custom?.fields ?? [])];
 		const byName = (action: 'create' | 'update') => new Map(fieldsOf(action).map((field) => [field.name, field]));
 		const members = (action: 'create' | 'update') => new Set(description?.[action]?.fields.map(({ path: [name = ''] }) => name));
@@ -46,9 +44,6 @@ export class UndoFields {
 
 	canUpdate = (name: string): boolean => this.members.update.has(topLevelName(name));
 	canCreate = (name: string): boolean => this.members.create.has(topLevelName(name));
-
-	/** Whether a custom field still exists and is writable; true if the custom fields cannot be read. */
-	hasCustomField = (name: string): boolean => this.custom?.fields.some((field) => field.name === eventName(name)) ?? true;
 
 	/** The field of this name, if it names other records. */
 	linkField(name: string): Field | undefined {
