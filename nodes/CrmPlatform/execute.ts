@@ -20,7 +20,7 @@ import { valuesInOption } from './parameters/fieldParameters';
 import { addNamesOption, outputOption, isSummary, previewOption } from './parameters/outputParameters';
 import { namesToAdd } from './reading/simplify';
 import { chosenResource } from './resources';
-import { eachItem, runAll, type ItemResult } from './schedule';
+import { eachItem, runAll } from './schedule';
 import { asAnswer, type NodeOutput } from './toolCalls/toolAnswer';
 import { refuseForeignArguments } from './toolCalls/toolArguments';
 import { toolCallOf, type ToolCall } from './toolCalls/toolCall';
@@ -63,7 +63,9 @@ async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewe
 	const count = isOnce ? 1 : items.length;
 	const output = isSummarized ? summaryItem(n8n, count, operation.option.value === 'upsert' ? { created: 0, updated: 0 } : {}) : allItems(n8n);
 	if (isOnce) api.notices.add(onceForAll(items.length));
-	for await (const slice of resultsOf(execution, count, mayContinue)) {
+	// If preparation fails, every item fails with that error.
+	const work = await prepared(execution).catch((error: Error) => eachItem(async () => await Promise.reject(error)));
+	for await (const slice of runAll(work, count, mayContinue)) {
 		for (const { item, result } of slice) {
 			if (result instanceof Error) {
 				const failure = await named(nodeFailure(n8n, result, item), item);
@@ -125,13 +127,6 @@ const optionsForAll = [valuesInOption.name, previewOption.name];
 
 const onceForAll = (items: number): string =>
 	`Done once, not ${items} times: no parameter depends on the input item, so all ${items} items would give the same result. The output is linked to the first item.`;
-
-async function* resultsOf(execution: Execution, count: number, mayContinue: MayContinue): AsyncGenerator<ItemResult[], void> {
-	const preparing = prepared(execution);
-	// If preparation fails, every item fails with that error.
-	const work = await preparing.catch(() => eachItem(async () => (await preparing) as never));
-	yield* runAll(work, count, mayContinue);
-}
 
 async function prepared(execution: Execution): Promise<SlicedRun> {
 	if (isToolCall(execution.n8n)) refuseForeignArguments(execution.n8n);

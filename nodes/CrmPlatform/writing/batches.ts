@@ -7,7 +7,7 @@ import type { Execution, MayContinue, Results, SlicedRun, Write, Writes } from '
 import { slicesAtOnce } from '../schedule';
 import { readWholeNumber } from '../values/readers';
 import { sentBatches, sliceSizeOf, type SentBatches } from './runState';
-import { hasWriteOncePer, sendWrite, writeOncePer, writeOne, writtenRecord } from './writeOne';
+import { hasWriteOncePer, sendWrite, writeOncePer, writeOne, writtenRecord, type Written } from './writeOne';
 
 /** What all slices of a run share. */
 interface Sending {
@@ -134,13 +134,17 @@ function groupsOf(slice: ItemWrite[]): ReadyWrite[][] {
 /** Sends writes with one request if there are several; in halves if that is too large for the service. */
 async function sendTogether(sending: Sending, request: ReadyWrite[], maySend: () => boolean): Promise<void> {
 	if (!maySend()) return;
-	const { writes, sent } = sending;
+	const { execution, writes, sent } = sending;
 	const description = request[0]!.write.description ?? writes.description;
 	const items = request.map(({ item }) => item);
 	try {
 		sent?.add(items);
 		if (request.length > 1 && sent && description.batch) return await writeBatch(sending, description, description.batch, request);
-		for (const entry of request) if (maySend()) entry.result = await writeAlone(sending, description, entry);
+		for (const entry of request) {
+			const { item, write } = entry;
+			const resultOf = ({ record, ...answer }: Written) => writes.resultFrom(record, item, { ...answer, body: write.body });
+			if (maySend()) entry.result = await writeOne(execution, description, write, [item]).then(resultOf).catch((error: Error) => error);
+		}
 	} catch (error) {
 		const isTooLarge = request.length > 1 && isAnsweredWith(error, tooLarge);
 		if (!isTooLarge) for (const entry of request) entry.result = error as Error;
@@ -148,17 +152,6 @@ async function sendTogether(sending: Sending, request: ReadyWrite[], maySend: ()
 		sent?.remove(items);
 		const half = Math.ceil(request.length / 2);
 		for (const part of [request.slice(0, half), request.slice(half)]) await sendTogether(sending, part, maySend);
-	}
-}
-
-async function writeAlone({ execution, writes: { resultFrom } }: Sending, description: WriteDescription, { write, item }: ReadyWrite): Promise<Results[number]> {
-	const { deletion, body } = write;
-	const identity = { ...execution.identity, ...(deletion !== undefined && { deletion }) };
-	try {
-		const { record, ...answer } = await writeOne({ ...execution, identity }, description, write, [item]);
-		return resultFrom(record, item, { ...answer, body });
-	} catch (error) {
-		return error as Error;
 	}
 }
 

@@ -31,7 +31,7 @@ export interface Written {
  * if it returns anything else
  */
 export async function writeOne(execution: Execution, description: WriteDescription, write: Write, items: number[]): Promise<Written> {
-	const { id, path, query, version, isRepeatable } = write;
+	const { id, path, query, version, isRepeatable, deletion } = write;
 	const { method, contentType, replaces, takesIfMatch } = description;
 	const replacement = replaces && id !== undefined && write.body ? await replacementFor(execution, write) : undefined;
 	if (replacement?.isUnchanged) return { record: replacement.record, status: 200 };
@@ -46,7 +46,8 @@ export async function writeOne(execution: Execution, description: WriteDescripti
 		...(values && { body: values }),
 		...(isRepeatable !== undefined && { isRepeatable }),
 	};
-	const { body, status, isReplayed } = await sendWrite(execution, description, request, items);
+	const identity = { ...execution.identity, ...(deletion !== undefined && { deletion }) };
+	const { body, status, isReplayed } = await sendWrite({ ...execution, identity }, description, request, items);
 	const record = writtenRecord(execution, description, id, { record: recordIn(body, path), status });
 	if (record instanceof Error) throw record;
 	return { record, status, isReplayed };
