@@ -11,8 +11,8 @@ const clock: Clock = { now: () => time, sleep: async () => undefined, random: ()
 function service(address: string, titleFor: (account: string) => string) {
 	let loadCount = 0;
 	let isDown = false;
-	const load = async (account: string, credential?: string) => await loading(account, credential).then(({ document }) => document);
-	const loading = async (account: string, credential?: string) => {
+	const load = async (account: string) => await loading(account).then(({ document }) => document);
+	const loading = async (account: string) => {
 		const signed: Transport = async () => {
 			loadCount += 1;
 			if (isDown) return { connectionError: 'ECONNREFUSED' };
@@ -20,8 +20,7 @@ function service(address: string, titleFor: (account: string) => string) {
 			return { status: 200, headers: {}, text: JSON.stringify(document) };
 		};
 		const url = `${address}/openapi.json`;
-		const source = { url, address, secret: account, signed, anonymous: signed, ...(credential && { credential }) };
-		return await loadDocument(source, clock);
+		return await loadDocument({ url, address, view: account, signed, anonymous: signed }, clock);
 	};
 	return { load, loading, loadCount: () => loadCount, goDown: () => (isDown = true) };
 }
@@ -52,11 +51,9 @@ test('accounts never see another account’s description', async () => {
 	]);
 });
 
-test('a new access token causes no second copy', async () => {
-	const { load } = service('https://renewed.example', () => 'Same');
-	const first = await load('token-1');
-	time += 5 * 60_000;
-	expect(await load('token-2')).toBe(first);
+test('equal descriptions of two accounts are kept once', async () => {
+	const { load } = service('https://equal.example', () => 'Same');
+	expect(await load('one')).toBe(await load('two'));
 });
 
 test('two addresses with the same description are two services', async () => {
@@ -79,18 +76,11 @@ describe('while a description cannot be read', () => {
 		});
 	});
 
-	test('a renewed access token finds the copy of its credential', async () => {
-		const { load, goDown } = service('https://renewed-stale.example', () => 'Same');
-		const first = await load('token-1', 'credential-1');
-		goDown();
-		expect(await load('token-2', 'credential-1')).toBe(first);
-	});
-
 	test('another account does not find the copy, and uses the packaged one', async () => {
 		const { load, loading, goDown } = service('https://apart-stale.example', () => 'Same');
-		await load('one', 'credential-1');
+		await load('one');
 		goDown();
-		expect(await loading('two', 'credential-2')).toMatchObject({ isPackaged: true });
+		expect(await loading('two')).toMatchObject({ isPackaged: true });
 	});
 });
 

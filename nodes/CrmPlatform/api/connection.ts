@@ -71,7 +71,7 @@ export interface Connection extends ServiceDescription {
  */
 export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, usualMaxWait?: number): Promise<Connection> {
 	inUsersWords(n8n, refuseOldN8n);
-	const { credential, id, isStored, secret, view, signingKey, transport } = await signIn(n8n);
+	const { credential, id, secret, view, signingKey, transport } = await signIn(n8n);
 	const address = inUsersWords(n8n, () => serviceAddress(credential.baseUrl));
 	const signal = cancelSignalOf(n8n);
 	const notices = new Set<string>();
@@ -91,8 +91,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 	const source: DocumentSource = {
 		url: descriptionUrl(credential, address),
 		address,
-		secret,
-		...(isStored && { credential: id }),
+		view,
 		signed: transport,
 		anonymous: anonymousTransport(n8n),
 	};

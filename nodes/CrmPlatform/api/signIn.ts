@@ -30,8 +30,6 @@ interface SignIn {
 	credential: ServiceCredential;
 	/** Type and id of n8n's credential; a new key or token does not change it. */
 	id: string;
-	/** A new credential is not stored yet, and its id is empty. */
-	isStored: boolean;
 	/** The key or token: requests with the same one see the same data. */
 	secret: string;
 	/** Equal for credentials that always see the same data: those with the same key, or one with a token, which is renewed. */
@@ -64,7 +62,7 @@ async function withApiKey(n8n: IAllExecuteFunctions): Promise<SignIn> {
 	const transport = apiKeyTransport(n8n, type, { id: '', name: '', type, data });
 	const secret = credential.apiKey;
 	const view = sha256(secret, 'base64url');
-	return { credential, ...identityOf(n8n, type), secret, view, signingKey: secret, transport };
+	return { credential, id: identityOf(n8n, type), secret, view, signingKey: secret, transport };
 }
 
 async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
@@ -76,15 +74,12 @@ async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
 			description: 'Open the credential, click Connect and sign in.',
 		});
 	}
-	const identity = identityOf(n8n, type);
+	const id = identityOf(n8n, type);
 	const signingKey = credential.clientSecret || secret;
-	return { credential, ...identity, secret, view: identity.id, signingKey, transport: oauth2Transport(n8n, type) };
+	return { credential, id, secret, view: id, signingKey, transport: oauth2Transport(n8n, type) };
 }
 
-function identityOf(n8n: IAllExecuteFunctions, type: string): Pick<SignIn, 'id' | 'isStored'> {
-	const storedId = n8n.getNode().credentials?.[type]?.id;
-	return { id: `${type} ${storedId ?? ''}`, isStored: Boolean(storedId) };
-}
+const identityOf = (n8n: IAllExecuteFunctions, type: string): string => `${type} ${n8n.getNode().credentials?.[type]?.id ?? ''}`;
 
 /** Number of items that are always compared. Not all are, since n8n decrypts the credential again for each item. */
 const alwaysCompared = 20;

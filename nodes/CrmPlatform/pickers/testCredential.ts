@@ -43,8 +43,7 @@ async function readOneContact(
 ): Promise<void> {
 	const address = serviceAddress(credential.baseUrl);
 	readReserve(credential.leaveRoom);
-	const secret = credential.apiKey;
-	const signed = credentialTestTransport(helpers, `Bearer ${secret}`);
+	const signed = credentialTestTransport(helpers, `Bearer ${credential.apiKey}`);
 	// The user is waiting in the dialog.
 	const sender = createSender({
 		transport: signed,
@@ -60,7 +59,7 @@ async function readOneContact(
 	};
 
 	const url = descriptionUrl(credential, address);
-	const source = { url, address, secret, signed, anonymous: credentialTestTransport(helpers) };
+	const source = { url, address, view: credential.apiKey, signed, anonymous: credentialTestTransport(helpers) };
 	const { document, notice } = await loadDocument(source, systemClock);
 	const list = describeResource(document, '/contacts')?.list ?? { cursor: 'cursor', filters: [] };
 	await readPages(send, { path: '/v1/contacts', list, query: {}, limit: 1 }).next();

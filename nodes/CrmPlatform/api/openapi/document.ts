@@ -28,18 +28,16 @@ export interface DocumentSource {
 	url: string;
 	/** Address of the service. The credential is sent to no other address. */
 	address: string;
-	/** The key or token. Documents are cached by it, so that no account sees another account's document. */
-	secret: string;
-	/** n8n's credential, which stays the same when its secret is renewed; absent if it is not stored. */
-	credential?: string;
+	/** Equal for credentials that always see the same data. Documents are cached by it: no account sees another account's. */
+	view: string;
 	signed: Transport;
 	anonymous: Transport;
 }
 
 /** Milliseconds until a document is read again. */
 const freshFor = 5 * 60_000;
-/** Maximum keys of the cache; a credential has two. */
-const maxCached = 100;
+/** Maximum credentials in the cache. */
+const maxCached = 50;
 
 interface CachedDocument {
 	document: OpenApiDocument;
@@ -54,7 +52,7 @@ const cache = new RecentMap<string, CachedDocument>(maxCached);
 
 type ReadOutcome = { document: OpenApiDocument } | { why: string; isMissing?: boolean };
 
-// Executions that start at once share the reading under way, per address and secret.
+// Executions that start at once share the reading under way.
 const readings = new Map<string, Promise<ReadOutcome>>();
 
 async function sharedReading(key: string, read: () => Promise<ReadOutcome>): Promise<ReadOutcome> {
@@ -77,19 +75,14 @@ async function sharedReading(key: string, read: () => Promise<ReadOutcome>): Pro
  * @throws Error in the user's words if the packaged description is damaged
  */
 export async function loadDocument(source: DocumentSource, clock: Clock): Promise<LoadedDocument> {
-	const { url, secret, credential } = source;
-	const keys = [digestOf([url, 'secret', secret])];
-	// A renewed token is a new secret, for which no copy is cached.
-	if (credential) keys.push(digestOf([url, 'credential', credential]));
-	const [exact] = keys.map((key) => cache.get(key));
-	if (exact && exact.readAt + freshFor > clock.now()) return { document: exact.document, isPackaged: false };
+	const { url, view } = source;
+	const key = digestOf([url, view]);
+	const stale = cache.get(key);
+	if (stale && stale.readAt + freshFor > clock.now()) return { document: stale.document, isPackaged: false };
 
-	const read = await sharedReading(keys[0] ?? '', async () => await readDocument(source, clock));
-	if (!('why' in read)) {
-		return { document: store(keys, url, read.document, clock.now()), isPackaged: false };
-	}
+	const read = await sharedReading(key, async () => await readDocument(source, clock));
+	if (!('why' in read)) return { document: store(key, url, read.document, clock.now()), isPackaged: false };
 	const why = `The API description at ${shownUrl(url)} could not be read: ${read.why.replace(/\.$/, '')}.`;
-	const stale = keys.map((key) => cache.get(key)).find(Boolean);
 	if (stale) {
 		const when = new Date(stale.readAt).toISOString();
 		const notice = `${why} The copy from ${when} was used instead.`;
@@ -104,11 +97,11 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 }
 
 /** Caches a document, or the equal document that is already cached. */
-function store(keys: string[], url: string, read: OpenApiDocument, now: number): OpenApiDocument {
+function store(key: string, url: string, read: OpenApiDocument, now: number): OpenApiDocument {
 	const isSame = (cachedDocument: CachedDocument) =>
 		cachedDocument.url === url && contentOf(cachedDocument.document) === contentOf(read);
 	const document = [...cache.values()].find(isSame)?.document ?? read;
-	for (const key of keys) cache.set(key, { document, url, readAt: now });
+	cache.set(key, { document, url, readAt: now });
 	return document;
 }
 
