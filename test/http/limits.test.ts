@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { connect } from '../../nodes/CrmPlatform/api/connection';
-import { systemClock, type Clock } from '../../nodes/CrmPlatform/base/clock';
+import type { Clock } from '../../nodes/CrmPlatform/base/clock';
 import { defaultMaxUnattendedWait } from '../../nodes/CrmPlatform/api/queueOptions';
 import { executeContext, nodeRuns } from '../support/node-runs.ts';
 import { get, getMany } from '../support/parameters.ts';
@@ -17,8 +17,7 @@ async function patient(begun = Date.now()) {
 	const waited = () => waits.reduce((sum, ms) => sum + ms, 0);
 	const clock: Clock = {
 		now: () => begun + waited(),
-		// The timer of the log, five seconds, is not a wait for the service.
-		sleep: async (ms, signal) => (ms === 5_000 ? await systemClock.sleep(ms, signal) : void waits.push(ms)),
+		sleep: async (ms) => void waits.push(ms),
 		random: () => 0.5,
 	};
 	const setup = { credential: sandbox.credential, parameters: getMany('contact') };

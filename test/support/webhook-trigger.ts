@@ -180,11 +180,9 @@ export class TestTrigger {
 		const saveFailedExecution = (error: Error) => void this.reported.push(error.message);
 		const context = new TriggerContext(workflow, node, additionalData, 'trigger', activation, emit, undefined, saveFailedExecution);
 		context.logger.warn = (message) => void this.warnings.push(message);
-		let isFirst = true;
 		const sleep = async (ms: number, signal?: AbortSignal) => {
 			// A test ends the pauses between two looks, and no others: requests wait, too.
-			if (ms < 5_000 || (ms === 5_000 && !isFirst)) return await systemClock.sleep(ms, signal);
-			isFirst = false;
+			if (ms < 5_000) return await systemClock.sleep(ms, signal);
 			this.wait = ms;
 			await new Promise<void>((resolve) => {
 				this.wake = resolve;

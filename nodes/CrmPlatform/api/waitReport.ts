@@ -1,11 +1,11 @@
 import type { IAllExecuteFunctions } from 'n8n-workflow';
 
-import { timerCanceled, type Clock } from '../base/clock';
+import type { Clock } from '../base/clock';
 
 /** Waits of at least this length (ms) are reported. */
 const reportAfter = 5_000;
 
-/** Reports long waits: in n8n's log during and after the wait, and on the node after the execution. */
+/** Reports long waits: in n8n's log before (if its length is known) and after the wait, and on the node after the execution. */
 export class WaitReport {
 	private readonly n8n: IAllExecuteFunctions;
 	private readonly notices: Set<string>;
@@ -17,7 +17,6 @@ export class WaitReport {
 	private maxOthers = 0;
 	/** Whether any wait was for the rate limit. */
 	private isLimited = false;
-	private timer = new AbortController();
 
 	constructor(n8n: IAllExecuteFunctions, notices: Set<string>, clock: Clock) {
 		this.n8n = n8n;
@@ -34,9 +33,7 @@ export class WaitReport {
 		this.waiting += 1;
 		if (this.waiting === 1) {
 			this.since = this.clock.now();
-			this.timer = new AbortController();
-			const log = () => this.log(`waiting ${ms > reportAfter ? `${Math.round(ms / 1000)} s ` : ''}for the CRM`);
-			this.clock.sleep(reportAfter, this.timer.signal).then(log, () => undefined);
+			if (ms > reportAfter) this.log(`waiting ${Math.round(ms / 1000)} s for the CRM`);
 		}
 		return () => this.end(otherWorkflows, isLimited);
 	}
@@ -46,7 +43,6 @@ export class WaitReport {
 		this.notices.delete(this.notice());
 		this.isLimited ||= isLimited;
 		if (this.waiting > 0) return;
-		this.timer.abort(timerCanceled);
 		const waited = this.clock.now() - this.since;
 		this.total += waited;
 		if (waited >= reportAfter) this.log(`waited ${Math.round(waited / 1000)} s for the CRM, ${Math.round(this.total / 1000)} s in all`);
