@@ -6,7 +6,7 @@ import { path as pathOf } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
 import { filterQuery } from '../api/lists/filterQuery';
 import { readPages } from '../api/lists/pages';
-import { isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
+import { isRecordLink, linkTarget, withReplacedIds } from '../api/openapi/linkFields';
 import { nameFields } from '../api/record';
 import { chunks } from '../base/lists';
 import { setAtPath } from '../base/ownMembers';
@@ -46,7 +46,7 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 	const found: LinkingCollection[] = [];
 	for (const resource of types) {
 		const { list, update, fields: described = [] } = (await api.describe(resource.path)) ?? {};
-		if (list && !update && described.some(({ linkTarget }) => linkTarget === target)) {
+		if (list && !update && described.some((field) => linkTarget(field) === target)) {
 			throw new Error(`The CRM cannot update the records of /v1${resource.path}, so their links would be lost. Nothing was written.`);
 		}
 		for (const path of list && update ? await collectionPathsOf(api, resource) : []) {

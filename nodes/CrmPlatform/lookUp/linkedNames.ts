@@ -4,7 +4,8 @@ import type { Connection } from '../api/connection';
 import { inParallel } from '../api/inParallel';
 import { isAnsweredWith, nameFields, recordName } from '../api/record';
 import { notReadable } from '../api/http/statuses';
-import type { RecordField } from '../api/openapi/listing';
+import { linkTarget } from '../api/openapi/linkFields';
+import type { Field } from '../fields/field';
 import { idText } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { setMember } from '../base/ownMembers';
@@ -35,14 +36,16 @@ interface NamedLink {
 	nameField: string;
 }
 
-type LinkFields = Array<Pick<RecordField, 'name' | 'linkTarget'>>;
+type LinkFields = Array<Pick<Field, 'name' | 'collection' | 'part'>>;
 
 /** `company_id` → `company_name`, `tag_ids` → `tag_names`, `ownerId` → `ownerName`. */
 const nameFieldOf = (name: string): string =>
 	/[a-z]I[dD]$/.test(name) ? name.replace(/I[dD]$/, 'Name') : name.replace(/(_id(s?))?$/, '_name$2');
 
 const namedLinks = (fields: LinkFields): NamedLink[] =>
-	fields.flatMap(({ name, linkTarget: place }) => {
+	fields.flatMap((link) => {
+		const { name } = link;
+		const place = linkTarget(link);
 		const nameField = nameFieldOf(name);
 		return place === undefined || fields.some((field) => field.name === nameField) ? [] : [{ name, place, nameField }];
 	});

@@ -259,8 +259,7 @@ async function rowsOf(api: Connection, counting: Counting, groups: CountedGroup[
 		return a.totals[0] ? Number(b.totals[0]!.sum - a.totals[0].sum) : b.count - a.count;
 	});
 	if (sorted.length === 0 && counting.groupBy.length === 0) return [{ count: 0 }];
-	const links = keyFields.map(({ field: { name, collection, part } }) => ({ name, ...(collection !== undefined && { linkTarget: [collection, part].filter(Boolean).join('.') }) }));
 	const keys = sorted.map(({ key }) => Object.fromEntries(keyFields.map(({ field }, i) => [field.name, key[i]])) as IDataObject);
-	const rows = await withLinkedNames(api, links, keys, true);
+	const rows = await withLinkedNames(api, keyFields.map(({ field }) => field), keys, true);
 	return sorted.map(({ count, totals }, i) => Object.assign(rows[i]!, { count }, ...totals.map((total) => total.row)) as IDataObject);
 }

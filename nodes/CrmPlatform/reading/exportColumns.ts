@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { occurrences } from '../base/maps';
 import type { CustomFields } from '../api/customFields';
 import type { ResourceDescription } from '../api/openapi/description';
+import { isPlain } from '../api/openapi/listing';
 import { allCustomFields, customKeyOf, idField, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { FieldNames, meaningText } from '../mapping/fieldNames';
@@ -34,9 +35,10 @@ export function forPeople(reading: ListQuery, description: ResourceDescription):
 	const without = new Set(technicalFields);
 	if (deleted && reading.query[deleted.parameter] === undefined) without.add(deleted.field);
 	const written = writtenFields(description, undefined);
-	const fields = description.fields.filter(({ name, isPlain }) => {
+	const fields = description.fields.filter((field) => {
+		const { name } = field;
 		const parts = written.filter(({ path }) => path[0] === name);
-		const isReadable = isPlain || name === allCustomFields || parts.some((part) => valueShape(part) !== 'object' || part.linksTo);
+		const isReadable = isPlain(field) || name === allCustomFields || parts.some((part) => valueShape(part) !== 'object' || part.linksTo);
 		return isReadable && !without.has(name);
 	});
 	return { fields: fields.map(({ name }) => outputField(name)), ...reading };

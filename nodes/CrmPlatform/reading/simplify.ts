@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { allCustomFields } from '../fields/field';
 import { isObject } from '../base/json';
 import { memberAtPath, ownMember, setMember } from '../base/ownMembers';
-import type { RecordField } from '../api/openapi/listing';
+import { isPlain, type RecordField } from '../api/openapi/listing';
 import type { ResourceDescription } from '../api/openapi/description';
 import { isBlank } from '../values/blank';
 import { storedParameter } from '../mapping/storedParameter';
@@ -49,7 +49,7 @@ function placeOf(name: string, fields: RecordField[]): OutputField | undefined {
 	if (fields.some((field) => field.name === name)) return outputField(name);
 	const [first = name, ...steps] = name.split('.');
 	const parent = fields.find((field) => field.name === first);
-	const mayExist = fields.length === 0 || parent?.isPlain === false;
+	const mayExist = fields.length === 0 || (parent && !isPlain(parent));
 	return mayExist ? { name, path: [first, ...steps] } : undefined;
 }
 

@@ -180,8 +180,6 @@ function excerpt(text: string): string {
 	return line.length > 120 ? `${line.slice(0, 120)}…` : line;
 }
 
-type Members = Readonly<Record<string, unknown>>;
-
 /**
  * Reads an error body member by member, so that one unreadable member does not hide the others (rule 8): `problem+json`,
  * or the text in `message`, `error`, `error.message` or `errors`.
@@ -246,8 +244,5 @@ function text(value: unknown): string | undefined {
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-/** The object's own members; empty for any other value. */
-function membersOf(value: unknown): Members {
-	// Without a prototype, so that no name refers to an inherited member.
-	return Object.assign(Object.create(null) as Members, isObject(value) ? value : undefined);
-}
+/** The members of an object; empty for any other value. */
+const membersOf = (value: unknown): Readonly<Record<string, unknown>> => (isObject(value) ? value : {});

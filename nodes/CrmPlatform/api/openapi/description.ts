@@ -3,7 +3,6 @@ import { withoutMembers } from '../../base/ownMembers';
 import type { Field } from '../../fields/field';
 import {
 	describeList,
-	describeTimes,
 	recordFieldsOf,
 	summaryFieldNames,
 	type ListDescription,
@@ -62,7 +61,9 @@ function readResource(document: OpenApiDocument, path: string): ResourceDescript
 	};
 	const list = operationOf(collection, 'get');
 
-	const under = pathsUnder(document, prefix).flatMap(([key, [id, ...steps]]) => {
+	const under = Object.keys(document.paths).flatMap((key) => {
+		if (!key.startsWith(`${prefix}/`)) return [];
+		const [id, ...steps] = key.slice(prefix.length + 1).split('/');
 		const pathItem = isParameter(id) ? pathItemAt(document, key) : undefined;
 		return pathItem ? [{ pathItem, steps }] : [];
 	});
@@ -89,7 +90,7 @@ function readResource(document: OpenApiDocument, path: string): ResourceDescript
 				}),
 			),
 		fields: () => (list ? recordFieldsOf(document, list) : []),
-		summary: () => (list ? summaryFieldNames(description.fields, describeTimes(document, collection, list)) : []),
+		summary: () => summaryFieldNames(description.fields, description.list ?? {}),
 	});
 	return description;
 }
@@ -112,11 +113,4 @@ function lazily<T extends object>(readers: { [Name in keyof T]-?: () => T[Name] 
 		Object.defineProperty(object, name, { get, configurable: true, enumerable: true });
 	}
 	return object;
-}
-
-/** The paths below a collection, with their steps from there on. */
-function pathsUnder({ paths }: OpenApiDocument, collection: string): Array<[string, string[]]> {
-	return Object.keys(paths)
-		.filter((key) => key.startsWith(`${collection}/`))
-		.map((key) => [key, key.slice(collection.length + 1).split('/')]);
 }

@@ -38,6 +38,10 @@ export function linksOf(fields: Field[]): Link[] {
 	});
 }
 
+/** The collection, or the parts of its records, to which a field links: `companies`, `pipelines.stages`; undefined for no or several collections. */
+export const linkTarget = ({ collection, part }: Pick<Field, 'collection' | 'part'>): string | undefined =>
+	part === undefined ? collection : `${collection}.${part}`;
+
 /** Whether the values of a field are ids of other records, not of their parts. */
 export const isRecordLink = (field: Field): boolean => isLink(field) && field.part === undefined;
 

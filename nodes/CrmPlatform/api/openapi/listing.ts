@@ -1,5 +1,6 @@
 import { allCustomFields, labelFor, type Field } from '../../fields/field';
 import { fieldKinds } from '../../fields/fieldKinds';
+import { isLink } from './linkFields';
 import { field } from './schemaFields';
 import { comparedBy } from '../../fields/condition';
 import type { JobDescription } from './writing';
@@ -32,10 +33,6 @@ export interface ListDescription extends RecordTimes {
 
 /** Maximum page size if the document does not state it: small enough for any service. */
 const defaultPageSize = 100;
-
-/** Reads from the names of a list's parameters how it filters records by time. */
-export const describeTimes = (document: OpenApiDocument, pathItem: PathItem, operation: OpenApiOperation): RecordTimes =>
-	recordTimes(parametersIn(document, pathItem, operation, 'query').map(({ name = '' }) => name));
 
 /** Reads how a list operation pages, sorts and filters. */
 export function describeList(
@@ -111,15 +108,12 @@ function filterLabel(parameter: string): string {
 
 /** A value of a record in a response. */
 export interface RecordField extends Field {
-	/** Whether it is neither a list nor an object. */
-	isPlain: boolean;
 	/** Whether only the service sets it. */
 	isReadOnly: boolean;
-	/** Whether it links to other records. */
-	isLink: boolean;
-	/** The collection of the records, or parts of records, that it links to: `companies`, `pipelines.stages`. */
-	linkTarget?: string;
 }
+
+/** Whether the values of a field are neither lists nor objects. */
+export const isPlain = ({ kind }: Field): boolean => !['list', 'object'].includes(fieldKinds[kind].shape);
 
 /** Names of fields with ids of other records, for descriptions that do not mark them. */
 const linkName = /(_ids?|[a-z]Ids?|[a-z]ID)$/;
@@ -131,12 +125,7 @@ export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation
 	const record = flatten(document, flatten(document, data).items ?? {});
 	return Object.entries(record.properties ?? {}).map(([name, property]) => {
 		const schema = flatten(document, property);
-		const described = field(document, [name], schema.title ?? labelFor(name), schema, false);
-		const { kind, collection, part, linksTo } = described;
-		const isLink = collection !== undefined || linksTo !== undefined || linkName.test(name);
-		const linkTarget = collection === undefined ? {} : { linkTarget: [collection, part].filter(Boolean).join('.') };
-		const isPlain = !['list', 'object'].includes(fieldKinds[kind].shape);
-		return { ...described, isPlain, isReadOnly: schema.readOnly === true, isLink, ...linkTarget };
+		return { ...field(document, [name], schema.title ?? labelFor(name), schema, false), isReadOnly: schema.readOnly === true };
 	});
 }
 
@@ -151,8 +140,8 @@ export function summaryFieldNames(fields: RecordField[], { changed }: Pick<ListD
 	if (fields.length === 0) return [];
 	const has = (fieldName?: string) => fields.filter(({ name }) => name === fieldName).map(({ name }) => name);
 	const last = has(changed?.field);
-	const plain = fields.filter(({ name, isPlain }) => isPlain && !last.includes(name)).map(({ name }) => name);
+	const plain = fields.filter((described) => isPlain(described) && !last.includes(described.name)).map(({ name }) => name);
 	const first = [...new Set(['id', ...plain])].slice(0, summaryLength - last.length);
-	const links = fields.filter(({ name, isLink }) => isLink && ![...first, ...last].includes(name)).map(({ name }) => name);
-	return [...first, ...links, ...last, ...has(allCustomFields)];
+	const links = fields.filter((described) => isLink(described) || linkName.test(described.name)).map(({ name }) => name);
+	return [...new Set([...first, ...links.filter((name) => !last.includes(name)), ...last, ...has(allCustomFields)])];
 }

@@ -223,9 +223,6 @@ export interface MatchDescription {
 const takesMatch = (document: OpenApiDocument, pathItem: PathItem, operation: OpenApiOperation, match: MatchDescription): boolean =>
 	parametersIn(document, pathItem, operation, 'query').some(({ name }) => name === match.name);
 
-/** Parameters that list fields to return, not to match on. */
-const otherUse = /^(fields?|select|include|expand|sort|order)/;
-
 /**
  * The parameter that takes the field to match on (rule 10): the only one that lists fields of the record. A wrong guess
  * among several would find other records.
@@ -239,11 +236,9 @@ function describeMatch(
 	operation: OpenApiOperation,
 	fields: string[],
 ): MatchDescription | undefined {
-	const fieldNames = new Set([...fields, 'id']);
-	const isField = (choice: string) => fields.length === 0 || fieldNames.has(choice);
 	const candidates = parametersIn(document, pathItem, operation, 'query').filter((parameter) => {
 		const choices = parameterChoices(document, parameter);
-		return choices.length > 0 && choices.every(isField) && !otherUse.test(parameter.name ?? '');
+		return choices.length > 0 && choices.every((choice) => choice === 'id' || fields.includes(choice));
 	});
 	const [only, ...others] = candidates;
 	if (only?.name === undefined || others.length > 0) return undefined;
