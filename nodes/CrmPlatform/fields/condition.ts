@@ -4,9 +4,9 @@ import { isObject } from '../base/json';
 import { exactNumber } from '../base/numbers';
 import { memberAtPath } from '../base/ownMembers';
 import { isBlank, isUnset, listIn } from '../values/blank';
-import { farthestZone, namesZone, parseMoment } from '../values/dates';
+import { rfc3339 } from '../values/dates';
 import { trimmed, unaccentedText } from '../values/foldedText';
-import { booleanIn, isNo } from '../values/readers';
+import { booleanIn } from '../values/readers';
 import { fieldNamed, idField, type Field } from './field';
 import { fieldKinds } from './fieldKinds';
 import { allValuesIn, normalized, valueIn, type ComparedField } from './keys';
@@ -25,8 +25,8 @@ export function comparedBy(parameter: string): { name: string; comparison: Compa
 }
 
 /**
- * Whether a record meets a condition. `maybe` if only the service can tell: in which zone a time is, what a value of
- * another type means, or whether case counts in a field that it does not describe. In texts that it describes, case counts
+ * Whether a record meets a condition. `maybe` if only the service can tell: what a value of another form than the
+ * description says means, or how a field that it does not describe is compared. In texts that it describes, case counts
  * for equality, and neither case nor accents do for a part.
  */
 export type Verdict = 'yes' | 'maybe' | 'no';
@@ -75,11 +75,11 @@ function verdictOfOne(record: IDataObject, { field, comparison, values, isAlways
 		const isEmpty = stored.every((entry) => entry === null || entry === undefined || entry === '');
 		// Services differ in whether white space, or an object of blanks, is a value.
 		if (isEmpty !== (entries.length === 0)) return 'maybe';
-		return best(values.map((expected) => (isNo(expected) === isEmpty ? 'no' : 'yes')));
+		return best(values.map((expected) => ((booleanIn(expected) === false) === isEmpty ? 'no' : 'yes')));
 	}
 	if (values.length === 0 || values.some((expected) => isBlank(expected) || isObject(expected))) return 'maybe';
 	// Services differ in whether a boolean that was never set is false.
-	if (entries.length === 0) return comparison === 'is' && values.some((expected) => isFlag(field, expected) && isNo(expected)) ? 'maybe' : 'no';
+	if (entries.length === 0) return comparison === 'is' && values.some((expected) => isFlag(field, expected) && booleanIn(expected) === false) ? 'maybe' : 'no';
 	return best(
 		entries.flatMap((entry) => (isObject(entry) ? [linkIn(entry, field) ?? entry.id ?? entry.value].flat() : [entry])).flatMap((value) =>
 			values.map((expected) => (value === undefined ? 'maybe' : comparedWith(field, comparison, value, expected))),
@@ -96,60 +96,35 @@ const isFlag = ({ kind }: ComparedField, expected: unknown): boolean =>
 
 function comparedWith(field: ComparedField, comparison: Exclude<Comparison, 'empty'>, value: unknown, expected: unknown): Verdict {
 	if (comparison === 'is' && isFlag(field, expected)) {
-		return isNo(value) !== isNo(expected) ? 'no' : typeof value === 'boolean' ? 'yes' : 'maybe';
+		if (typeof value !== 'boolean') return 'maybe';
+		return value === booleanIn(expected) ? 'yes' : 'no';
 	}
 	const { order } = fieldKinds[field.kind];
-	const isOpen = field.kind === 'any';
 	// Times are compared below: the form in which they are compared elsewhere takes a day for its midnight in UTC.
 	const textOf = (side: unknown) => String(order === 'instant' ? side : normalized(side, field, field.kind === 'list' ? '*' : ''));
 	// The white space around a part counts.
 	const [fullText, part] = [unaccentedText(textOf(value)), unaccentedText(textOf(expected))];
 	if (comparison === 'contains') return fullText.includes(part) ? 'yes' : 'no';
 	if (comparison === 'starts_with') return fullText.startsWith(part) ? 'yes' : 'no';
-	const [text, sought] = [trimmed(textOf(value)), trimmed(textOf(expected))];
-	if (comparison === 'is' && text === sought) return 'yes';
+	if (comparison === 'is' && trimmed(textOf(value)) === trimmed(textOf(expected))) return 'yes';
+	const [place, bound] = [placeIn(order, value), placeIn(order, expected)];
 	// Texts have an order of their own: “10” comes before “9”.
-	if (order === undefined && !isOpen) return comparison === 'is' ? 'no' : 'maybe';
-	const [span, bound] = spansOf(value, expected);
-	if (!span || !bound || span.unit !== bound.unit) {
-		const isSimilar = isOpen && unaccentedText(text) === unaccentedText(sought);
-		// A number may stand for a time.
-		return comparison !== 'is' || isSimilar || (span && bound) ? 'maybe' : 'no';
-	}
-	if (comparison === 'is') {
-		if (span.to < bound.from || span.from > bound.to) return 'no';
-		return order === 'instant' && span.from === span.to && bound.from === bound.to ? 'yes' : 'maybe';
-	}
-	const outcomes = [span.from, span.to].flatMap((a) => [bound.from, bound.to].map((b) => isBeyond[comparison](a, b)));
-	return outcomes.every((outcome) => outcome) ? 'yes' : outcomes.some((outcome) => outcome) ? 'maybe' : 'no';
+	if (place === undefined || bound === undefined) return comparison === 'is' && order === undefined && field.kind !== 'any' ? 'no' : 'maybe';
+	return isBeyond[comparison](place, bound) ? 'yes' : 'no';
 }
 
 const isBeyond = {
+	is: (a: number, b: number) => a === b,
 	gte: (a: number, b: number) => a >= b,
 	gt: (a: number, b: number) => a > b,
 	lte: (a: number, b: number) => a <= b,
 	lt: (a: number, b: number) => a < b,
 };
 
-/** What a value may mean: a number, or the first and the last millisecond of a time. */
-interface MeasuredSpan {
-	unit: 'number' | 'time';
-	from: number;
-	to: number;
+/** The place of a value in the order of its field; undefined for a value of another form than the description says. */
+function placeIn(order: 'number' | 'day' | 'instant' | undefined, value: unknown): number | undefined {
+	const text = String(value).trim();
+	if (order === 'number') return exactNumber(text);
+	const isOfForm = order === 'day' ? /^\d{4}-\d\d-\d\d$/.test(text) : order === 'instant' && rfc3339.test(text);
+	return isOfForm ? Date.parse(text) : undefined;
 }
-
-/** Two days are compared as days. A day beside a time, or a time without a zone, may be in any zone. */
-function spansOf(...values: [unknown, unknown]): Array<MeasuredSpan | undefined> {
-	const areDays = values.every(isDay);
-	return values.map((value): MeasuredSpan | undefined => {
-		const number = exactNumber(String(value));
-		if (number !== undefined) return { unit: 'number', from: number, to: number };
-		const from = parseMoment(value, 'utc')?.toMillis();
-		if (from === undefined) return undefined;
-		const margin = areDays || (!isDay(value) && namesZone(String(value))) ? 0 : farthestZone;
-		return { unit: 'time', from: from - margin, to: from + margin + (isDay(value) && !areDays ? dayLength - 1 : 0) };
-	});
-}
-
-const isDay = (value: unknown): boolean => /^\d{4}-\d\d-\d\d$/.test(String(value).trim());
-const dayLength = 86_400_000;

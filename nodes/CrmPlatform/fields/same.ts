@@ -1,6 +1,7 @@
 import { isObject } from '../base/json';
 import { ownMember } from '../base/ownMembers';
 import { isBlank, isUnset } from '../values/blank';
+import { rfc3339 } from '../values/dates';
 import { normalized, type ComparedField } from './keys';
 
 /**
@@ -52,6 +53,3 @@ function plainKey(field: ComparedField | undefined, value: unknown, within: stri
 	const isInstant = field?.kind !== 'text' && typeof plain === 'string' && rfc3339.test(plain);
 	return isInstant ? Date.parse(plain) : plain;
 }
-
-/** A time with its zone (RFC 3339). */
-const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:\d\d)$/;

@@ -88,11 +88,11 @@ export function timeSpan(value: unknown, zone: string): TimeSpan | undefined {
 
 const second = 1_000;
 const day = 86_400 * second;
-/** Whether the text of a time says in which zone it is. */
-export const namesZone = (time: string): boolean => /(z|[+-]\d\d(:?\d\d)?)$/i.test(time.trim());
+/** Matches a time with its zone (RFC 3339). */
+export const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:\d\d)$/;
 
 /** Milliseconds between UTC and the farthest time zone, Kiribati’s. */
-export const farthestZone = 14 * 3_600 * second;
+const farthestZone = 14 * 3_600 * second;
 
 /** @returns a negative number if the first instant (RFC 3339) is earlier, zero if both are the same, and NaN if one is invalid */
 export function compareInstants(first: string, second: string): number {

@@ -22,9 +22,6 @@ const booleans = new Map([
 /** The boolean that a value represents, if any. */
 export const booleanIn = (value: unknown): boolean | undefined => booleans.get(textOf(value)?.toLowerCase() ?? '');
 
-/** Whether a value means no, as services write it: false, zero, or the zero date of MySQL. */
-export const isNo = (value: unknown): boolean => /^(false|no|n|0|0000-00-00.*)$/i.test(String(value));
-
 /** @throws Error in the user's words if the value is neither true nor false */
 export function readBoolean(label: string, value: unknown, blank: Blank<boolean> = {}): boolean {
 	return read(label, value, blank, booleanIn, 'true or false');
