@@ -112,9 +112,7 @@ async function callerOf({ n8n, api }: ToolRun): Promise<string> {
 	return api.sign(JSON.stringify(['caller', api.view, user?.id ?? (isUser ? api.secretDigest : '')])).slice(0, 8);
 }
 
-/** Thrown when some of the writes were carried out before one failed. */
-export class PartlyDone extends Error {}
-
+/** Says which writes were carried out before one failed. */
 function partlyDone(failed: Error, descriptions: string[], failedAt: number): string {
 	const left = descriptions.length - failedAt - 1;
 	return [
@@ -165,7 +163,7 @@ async function send(run: ToolRun, writes: PlannedWrite[], descriptions: string[]
 		const failed = await errorOf(sending);
 		if (failed) {
 			const isPartlyDone = done.length > 0 || (writes.length > 1 && mayBeDone(failed));
-			throw isPartlyDone ? new PartlyDone(partlyDone(failed, descriptions, i)) : failed;
+			throw isPartlyDone ? new Error(partlyDone(failed, descriptions, i)) : failed;
 		}
 		const { record: { id, name, title, subject }, isReplayed } = await sending;
 		const names = Object.entries({ name, title, subject }).filter(([, value]) => typeof value === 'string' && value !== '');

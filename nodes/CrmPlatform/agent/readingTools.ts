@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Query } from '../api/http/path';
 import { readPage } from '../api/lists/pages';
+import type { ResourceDescription } from '../api/openapi/description';
 import type { ListDescription } from '../api/openapi/listing';
 import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
@@ -30,10 +31,10 @@ const usualLimit = 10;
 
 export async function searchTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
 	const recordType = args.recordType();
-	const { list, summary, names } = await listOfRecordType(run, recordType);
+	const { list, summary, fields } = await listedDescription(run, recordType);
 	// Without this field, a deleted record would look like any other.
 	const summaryFields = summary.length > 0
-		? [...new Set([...summary, ...names.filter((name) => /^(deleted|archived|merged)(_|[A-Z])/.test(name))])]
+		? [...new Set([...summary, ...fields.map(({ name }) => name).filter((name) => /^(deleted|archived|merged)(_|[A-Z])/.test(name))])]
 		: [];
 	const limit = args.number('limit', 1, maxLimit) ?? usualLimit;
 	const query = { ...(await toolQueryOf(run, recordType, list, args)), ...sortOf(list, args.text('sort')) };
@@ -71,13 +72,11 @@ async function timelineFor({ api, settings }: ToolRun, recordType: RecordType, i
 	return await readTimeline(api, { path: toolCollection(recordType).slice('/v1'.length), id, kinds, limit: maxLimit });
 }
 
-async function listOfRecordType(
-	run: ToolRun,
-	recordType: RecordType,
-): Promise<{ list: ListDescription; summary: string[]; names: string[] }> {
-	const { list, summary, fields } = await toolDescription(run, recordType);
-	if (!list) throw new Error(`Records of the kind ${recordType.name} cannot be listed. Use another kind.`);
-	return { list, summary, names: fields.map(({ name }) => name) };
+/** @throws Error in the model's words if the records cannot be listed */
+async function listedDescription(run: ToolRun, recordType: RecordType): Promise<ResourceDescription & { list: ListDescription }> {
+	const { list, ...description } = await toolDescription(run, recordType);
+	if (list) return { ...description, list };
+	throw new Error(`Records of the kind ${recordType.name} cannot be listed. Use another kind.`);
 }
 
 /** Converts the model's search text and filters to a query, as the node does with an author's. */
@@ -104,8 +103,8 @@ const maxCounted = 10_000;
 export async function countTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
 	const { api, n8n } = run;
 	const recordType = args.recordType();
-	const { list } = await listOfRecordType(run, recordType);
-	const description = await toolDescription(run, recordType);
+	const description = await listedDescription(run, recordType);
+	const { list } = description;
 	const path = toolCollection(recordType);
 	const custom = await customFieldsIfAny(api, path, description.fields);
 	const fields = countableFields(description, custom);

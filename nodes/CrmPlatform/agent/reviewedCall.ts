@@ -1,16 +1,12 @@
 import { isExpression, NodeConnectionTypes, type IDataObject, type IExecuteFunctions, type INode, type INodeExecutionData } from 'n8n-workflow';
 
 import { isPlainObject, memberAtPath, withoutMembers } from '../base/ownMembers';
-import { connect } from '../api/connection';
 import { isHumanReview } from '../api/toolNode';
 import { nodeFailure } from '../failure';
 import type { Execution } from '../model';
 import { failureText, inSentences } from '../toolCalls/toolAnswer';
-import { ModelArguments } from './modelArguments';
-import { withCandidates } from './toolRecords';
-import type { ToolRun } from './toolRun';
 import { settingsIn, type ToolSettings } from './toolSettings';
-import { actTool, changeTool } from './writingTools';
+import { runTool } from './toolset';
 
 /** A call of CRM Platform AI Toolkit that waits for a person. */
 interface ReviewedCall {
@@ -63,22 +59,16 @@ async function describeCall(
 	n8n: IExecuteFunctions,
 	{ name, rawArgs, parameters }: ReviewedCall,
 ): Promise<{ words: string; refusal?: undefined } | { words?: undefined; refusal: string }> {
-	let run: ToolRun | undefined;
 	const previewing = async () => {
 		// Only n8n evaluates an expression of the reviewed node, which itself refuses a record type that it does not have.
 		const stored = isExpression(parameters.kinds) ? { ...parameters, kinds: rawArgs.kind } : parameters;
 		const read = (parameter: string): unknown => memberAtPath(stored, parameter.split('.'));
 		const settings: ToolSettings = { ...settingsIn(read, maxReviewLength), asksFirst: true };
 		if (!settings.tools.includes(name)) throw new Error(`There is no tool ${settings.prefix}_${name}.`);
-		const args = new ModelArguments(name, rawArgs, settings);
-		run = { n8n, api: await connect(n8n), settings, identity: { execution: '', node: 'review', run: '' }, onWrite: () => undefined };
-		return await (name === 'change' ? changeTool : actTool)(run, args);
+		return await runTool(n8n, settings, name, rawArgs, { identity: { execution: '', node: 'review', run: '' }, onWrite: () => undefined });
 	};
 	return await previewing().then(
 		({ data: [first], notes }) => (first?.preview === undefined ? { refusal: `No approval was requested. ${notes.join('\n')}` } : { words: `${String(first.preview)}.` }),
-		async (error: Error) => {
-			const failure = nodeFailure(n8n, await withCandidates(run, error), 0);
-			return { refusal: `No approval was requested, because the call would be refused: ${inSentences(failureText(failure))}` };
-		},
+		(error: Error) => ({ refusal: `No approval was requested, because the call would be refused: ${inSentences(failureText(nodeFailure(n8n, error, 0)))}` }),
 	);
 }

@@ -21,7 +21,6 @@ import { ModelArguments } from './modelArguments';
 import { withCandidates } from './toolRecords';
 import type { ToolRun } from './toolRun';
 import { maxToolWait, dataNotice, toolTexts, type ToolTexts, toolSettings, type ToolName, type ToolSettings } from './toolSettings';
-import { PartlyDone } from './doWrites';
 import { actTool, changeTool } from './writingTools';
 
 const tools: Record<ToolName, (run: ToolRun, args: ModelArguments) => Promise<ToolAnswer>> = {
@@ -84,22 +83,38 @@ const maxDepth = 50;
 const isDeeper = (value: unknown, depth = maxDepth): boolean =>
 	typeof value === 'object' && value !== null && (depth === 0 || Object.values(value).some((member) => isDeeper(member, depth - 1)));
 
-/** The answer to a call. It is never an error: AI Agent 2 passes on nothing of an error, and Agent 3 only its message. */
-async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, rawArgs: IDataObject): Promise<IDataObject[]> {
-	const call = namedCall(n8n, nameOfCall(n8n, [name, rawArgs]));
+/**
+ * Runs a tool.
+ *
+ * @param call tells its writes from those of other calls, and is told before a write is sent
+ * @throws NodeFailure in the model's words, with the records that an unclear name may mean
+ */
+export async function runTool(
+	n8n: IExecuteFunctions,
+	settings: ToolSettings,
+	name: ToolName,
+	rawArgs: IDataObject,
+	call: Pick<ToolRun, 'identity' | 'onWrite'>,
+): Promise<ToolAnswer> {
 	let run: ToolRun | undefined;
-	let hasSentWrite = false;
-	const isWriting = name === 'change' || name === 'act';
 	const answering = async () => {
 		const args = new ModelArguments(name, rawArgs, settings);
-		const api = await connect(n8n, systemClock, maxToolWait);
-		run = { n8n, api, settings, identity: call.identity, onWrite: () => (hasSentWrite = true) };
+		run = { n8n, settings, ...call, api: await connect(n8n, systemClock, maxToolWait) };
 		return await tools[name](run, args);
 	};
-	const answer = await answering().catch(async (error: Error) => {
-		call.failed();
-		const failure = nodeFailure(n8n, await withCandidates(run, error), 0);
-		const isNothingWritten = !(error instanceof PartlyDone) && (!hasSentWrite || isRefusal(failure));
+	return await answering().catch(async (error: Error) => {
+		throw nodeFailure(n8n, await withCandidates(run, error), 0);
+	});
+}
+
+/** The answer to a call. It is never an error: AI Agent 2 passes on nothing of an error, and Agent 3 only its message. */
+async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, rawArgs: IDataObject): Promise<IDataObject[]> {
+	const { identity, succeeded, failed } = namedCall(n8n, nameOfCall(n8n, [name, rawArgs]));
+	let hasSentWrite = false;
+	const isWriting = name === 'change' || name === 'act';
+	const answer = await runTool(n8n, settings, name, rawArgs, { identity, onWrite: () => (hasSentWrite = true) }).catch((failure: NodeFailure) => {
+		failed();
+		const isNothingWritten = !hasSentWrite || isRefusal(failure);
 		const nothingWritten = isBlank(rawArgs.token)
 			? ' Nothing was written.'
 			: ' This call wrote nothing; an earlier call with this token may have.';
@@ -107,8 +122,8 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 		const text = inSentences(failureText(failure).replace(/\s*Request ID: \S+/g, '')).replace(forAuthors, '');
 		return { error: text + (isWriting && isNothingWritten && !/nothing was (sent|written)/i.test(failure.message) ? nothingWritten : '') };
 	});
-	if ('error' in answer) return answerWithin([{ error: answer.error }], run ? [dataNotice] : [], settings.maxLength);
-	call.succeeded();
+	if ('error' in answer) return answerWithin([{ error: answer.error }], [dataNotice], settings.maxLength);
+	succeeded();
 	const { data, notes, noteIfComplete } = answer;
 	return answerWithin(data, notes, settings.maxLength, isWriting ? dataNotice : noteIfComplete);
 }

@@ -39,12 +39,16 @@ export async function changeTool(run: ToolRun, args: ModelArguments): Promise<To
 	args.acceptOnly(change, acceptedArgs[change]);
 	const values = args.object('values');
 	if (change === 'delete') return await doWrites(run, await deletions(run, recordType, args), token);
-	if (change === 'tag' || change === 'untag') return await doWrites(run, [await tagging(run, recordType, change, args)], token);
-
+	const operation = operationOfRecordType(recordType, operationsOfChanges[change]);
+	if (change === 'tag' || change === 'untag') {
+		const tag = args.text('tag');
+		if (tag === undefined) throw new Error('tag is missing. Send the name or the id of a tag.');
+		const target = await namedRecord(run, recordType, args.text('record'));
+		return await doWrites(run, [{ recordType, operation, parameters: { ...pickedRecord(target), tagId: picked(tag, 'name') }, target }], token);
+	}
 	if (Object.keys(values).length === 0) {
 		throw new Error(`values is missing. Send an object of fields and values; ${run.settings.prefix}_describe lists the fields.`);
 	}
-	const operation = operationOfRecordType(recordType, change);
 	const id = Object.keys(values).find((name) => wordsOf(name) === 'id');
 	if (id !== undefined) throw new Error(`values must not contain ${id}: the CRM assigns the id of a new record, and record names the one to change.`);
 	if (change === 'update') {
@@ -92,14 +96,6 @@ async function deletions(run: ToolRun, recordType: RecordType, args: ModelArgume
 		);
 	}
 	return [...targets.values()].map((target) => ({ recordType, operation, parameters: pickedRecord(target), target }));
-}
-
-async function tagging(run: ToolRun, recordType: RecordType, change: 'tag' | 'untag', args: ModelArguments): Promise<RequestedWrite> {
-	const operation = operationOfRecordType(recordType, operationsOfChanges[change]);
-	const tag = args.text('tag');
-	if (tag === undefined) throw new Error('tag is missing. Send the name or the id of a tag.');
-	const target = await namedRecord(run, recordType, args.text('record'));
-	return { recordType, operation, parameters: { ...pickedRecord(target), tagId: picked(tag, 'name') }, target };
 }
 
 export async function actTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {

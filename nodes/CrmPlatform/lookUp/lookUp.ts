@@ -291,11 +291,11 @@ const ignored = (name: string, path: string) =>
 const maxShown = 1_000;
 
 /** The first records at a path such as `/pipelines`, for lists that cannot be searched. */
-export async function firstRecords(api: Connection, path: string): Promise<IDataObject[]> {
+export async function firstRecords(api: Connection, path: string, limit = maxShown): Promise<IDataObject[]> {
 	const list = (await api.describe(path))?.list;
 	if (!list) return [];
 	const records: IDataObject[] = [];
-	for await (const page of readPages(api.send, { path: `/v1${path}`, list, query: {}, limit: maxShown })) {
+	for await (const page of readPages(api.send, { path: `/v1${path}`, list, query: {}, limit })) {
 		records.push(...page.records);
 	}
 	return records;

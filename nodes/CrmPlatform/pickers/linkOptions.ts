@@ -2,7 +2,7 @@ import type { IDataObject, INodeListSearchItems, INodePropertyOptions } from 'n8
 
 import type { Connection } from '../api/connection';
 import type { Field } from '../fields/field';
-import { readPages } from '../api/lists/pages';
+import { firstRecords } from '../lookUp/lookUp';
 import { listItem } from '../lookUp/searchList';
 
 /** The longest list to choose from without a search. */
@@ -16,34 +16,15 @@ const maxListLength = 100;
  */
 export async function linkOptionsOf(api: Connection, fields: Field[]): Promise<Map<string, INodePropertyOptions[]>> {
 	const collections = [...new Set(fields.flatMap(({ collection = [] }) => collection))];
-	const read = await Promise.all(
-		collections.map(async (collection) => [collection, await fewRecords(api, collection)] as const),
-	);
-	const records = new Map(read);
-	const optionsByField = new Map<string, INodePropertyOptions[]>();
-	for (const { name, collection, part } of fields) {
-		const few = collection === undefined ? undefined : records.get(collection);
-		const options = few?.flatMap((record) => recordOptions(record, part)) ?? [];
-		if (options.length === 0 || options.length > maxListLength) continue;
+	const reading = collections.map(async (collection) =>
+		[collection, await firstRecords(api, `/${collection}`, maxListLength + 1).catch(() => [])] as const);
+	const records = new Map(await Promise.all(reading));
+	return new Map(fields.flatMap(({ name, collection = '', part }) => {
+		const options = (records.get(collection) ?? []).flatMap((record) => recordOptions(record, part));
+		if (options.length === 0 || options.length > maxListLength) return [];
 		// Parts, such as stages, have an order of their own.
-		optionsByField.set(name, part === undefined ? options.sort(byName) : options);
-	}
-	return optionsByField;
-}
-
-const byName = (a: INodePropertyOptions, b: INodePropertyOptions) =>
-	a.name.localeCompare(b.name, 'en');
-
-async function fewRecords(api: Connection, collection: string): Promise<IDataObject[] | undefined> {
-	try {
-		const list = (await api.describe(`/${collection}`))?.list;
-		if (!list) return undefined;
-		const walk = { path: `/v1/${collection}`, list, query: {}, limit: maxListLength };
-		const { value: page } = await readPages(api.send, walk).next();
-		return page?.next === undefined ? page?.records : undefined;
-	} catch {
-		return undefined;
-	}
+		return [[name, part === undefined ? options.sort((a, b) => a.name.localeCompare(b.name, 'en')) : options] as const];
+	}));
 }
 
 /**

@@ -153,17 +153,12 @@ function withSource({ notices }: Connection, fields: ResourceMapperField[]): Res
 export const withFirst = (first: ResourceMapperField, fields: ResourceMapperField[]): ResourceMapperField[] =>
 	fields[0] === sourceMark ? [sourceMark, first, ...fields.slice(1)] : [first, ...fields];
 
+/** A field that stores nothing, above the others. */
+const sourceField = { readOnly: true, defaultMatch: false, canBeUsedToMatch: false };
+
 /** Invisible. While it is the first field, the form shows a notice (`missingFieldsNotice`). */
 const sourceMark: ResourceMapperField = {
-	id: beforeCredential,
-	displayName: beforeCredential,
-	type: 'string',
-	required: false,
-	display: false,
-	removed: true,
-	readOnly: true,
-	defaultMatch: false,
-	canBeUsedToMatch: false,
+	...sourceField, id: beforeCredential, displayName: beforeCredential, type: 'string', required: false, display: false, removed: true,
 };
 
 /** The entry in n8n's own menu above the fields. */
@@ -171,14 +166,5 @@ const howToRefresh = 'Custom fields and lists: ⋮ → Refresh Field List';
 
 /** A disabled choice, which n8n does not store: its mapper cannot show a notice beside fields. */
 const sourceLine = (notice: string): ResourceMapperField => ({
-	id: 'fieldsSource',
-	displayName: notice,
-	type: 'options',
-	options: [{ name: howToRefresh, value: '' }],
-	required: true,
-	display: true,
-	removed: false,
-	readOnly: true,
-	defaultMatch: false,
-	canBeUsedToMatch: false,
+	...sourceField, id: 'fieldsSource', displayName: notice, type: 'options', options: [{ name: howToRefresh, value: '' }], required: true, display: true, removed: false,
 });

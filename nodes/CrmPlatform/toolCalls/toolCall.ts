@@ -27,8 +27,6 @@ export interface ToolCall {
 interface CallCounts {
 	execution: string | undefined;
 	succeeded: Record<string, number>;
-	/** Attempts of Retry On Fail since the last success. */
-	failed: Record<string, number>;
 }
 
 /** @throws NodeOperationError if an agent calls the operation as a tool: its answer cannot wait */
@@ -40,21 +38,12 @@ export function refuseAsTool(n8n: IExecuteFunctions): void {
 }
 
 /**
- * Whether the model would read nothing of an error that is thrown now: AI Agent 2 answers it with an empty text
- * (LangChain's AgentExecutor in n8n 2.41), unless Retry On Fail makes another attempt first.
+ * Whether the model would read nothing of an error that is thrown: AI Agent 2 answers it with an empty text (LangChain's
+ * AgentExecutor in n8n 2.41).
  */
 export function isSwallowed(n8n: IExecuteFunctions): boolean {
 	const { parentNode } = n8n as { parentNode?: INode };
-	if (!n8n.isToolExecution() || parentNode?.type.endsWith('.mcpTrigger')) return false;
-	const { retryOnFail, maxTries = 3 } = n8n.getNode();
-	if (!retryOnFail) return true;
-	const { failed } = countsOf(n8n);
-	const name = nameOf(n8n);
-	const attempts = (failed[name] ?? 0) + 1;
-	// n8n makes at least two attempts and at most five.
-	const isLast = attempts >= Math.min(5, Math.max(2, maxTries));
-	failed[name] = isLast ? 0 : attempts;
-	return isLast;
+	return n8n.isToolExecution() && !parentNode?.type.endsWith('.mcpTrigger');
 }
 
 /** Undefined if the node does not run as a tool. */
@@ -64,35 +53,30 @@ export function toolCallOf(n8n: IExecuteFunctions): ToolCall | undefined {
 
 /** @param name equal for two calls that would send the same request */
 export function namedCall(n8n: IExecuteFunctions, name: string): ToolCall {
-	const counts = countsOf(n8n);
-	const before = counts.succeeded[name] ?? 0;
+	const execution = n8n.getExecutionId();
+	const context = nodeContext(n8n) as { toolCalls?: CallCounts };
+	const counts = context.toolCalls;
+	// A retry of an execution makes the agent's calls again from the first one, so it counts from the start.
+	const { succeeded } = (context.toolCalls = counts?.execution === execution && counts ? counts : { execution, succeeded: {} });
+	const before = succeeded[name] ?? 0;
 	const failed = failedCalls.get(name);
 	const isRemembered = failed !== undefined && Date.now() - failed.at < remembered;
 	const identity = isRemembered ? failed.identity : {
 		// Calls without an execution, and in it a node, are those of n8n's MCP trigger and its own agents.
-		...originalExecution(n8n, n8n.getExecutionId() ?? randomUUID()),
+		...originalExecution(n8n, execution ?? randomUUID()),
 		node: n8n.getNode().id,
 		run: `${name}/${before}`,
 	};
 	return {
 		identity,
 		succeeded() {
-			counts.succeeded[name] = before + 1;
-			delete counts.failed[name];
+			succeeded[name] = before + 1;
 			failedCalls.delete(name);
 		},
 		failed() {
 			if (!isRemembered) failedCalls.set(name, { identity, at: Date.now() });
 		},
 	};
-}
-
-/** A retry of an execution makes the agent's calls again from the first one, so it counts from the start. */
-function countsOf(n8n: IExecuteFunctions): CallCounts {
-	const execution = n8n.getExecutionId();
-	const context = nodeContext(n8n) as { toolCalls?: CallCounts };
-	if (context.toolCalls?.execution !== execution) delete context.toolCalls;
-	return (context.toolCalls ??= { execution, succeeded: {}, failed: {} });
 }
 
 /** Two calls have the same name if they would send the same request. */
