@@ -132,7 +132,7 @@ test('an erasure is previewed, confirmed, certified, and cannot be undone', asyn
 });
 
 const addSomebody = async (last_name: string) => await add('contacts', {
-	first_name: 'Eva', last_name, email: `eva@${last_name.toLowerCase().replace('\'', '')}.example`, phone: '+34915550142',
+	first_name: 'Eva', last_name, email: `eva@${last_name.toLowerCase().replace(/[^a-z]/g, '')}.example`, phone: '+34915550142',
 });
 
 test('a note that a colleague makes one about somebody else meanwhile is not erased', async () => {
@@ -154,14 +154,14 @@ test('a note that a colleague makes one about somebody else meanwhile is not era
 });
 
 test('an erasure ends where “[erased]” does not fit, and finds numbers and names in any notation', async () => {
-	const [person, other] = [await addSomebody('O\'Duarte'), await add('contacts', { last_name: 'Byron' })];
+	const [person, other] = [await addSomebody('O\'Düßıart'), await add('contacts', { last_name: 'Byron' })];
 	const meeting = await add('activities', {
 		type: 'meeting', occurred_at: '2026-01-01T00:00:00Z', links: links(person.id, other.id),
-		participants: [{ name: 'Eva O\'Duarte', email: 'eva@oduarte.example' }],
+		participants: [{ name: 'Eva O\'Düßıart', email: 'eva@odart.example' }],
 	});
 	const company = await add('companies', { name: 'Engines', phone: '+34915550142' });
 	const phones = ['0034 915 550 142', '+34 (0)915 550142', '+34–915‑550‑142', '＋３４９１５５５０１４２', '915 550 142', '0915/550142'];
-	const texts = [...phones, 'Eva&nbsp;<b>O&#39;Duarte', 'Eva O’Duarte', '+43 915 550142'];
+	const texts = [...phones, 'Eva&nbsp;<b>O&#39;D&uuml;&szlig;&#305;art', 'EVA O’D\u00dcSSIART', '+43 915 550142'];
 	const note = await add('notes', { body: texts.join('; '), links: links(other.id) });
 	const [certificate] = await output(erase(person.id));
 	expect(certificate).toMatchObject({ result: 'erased', keep: [] });

@@ -70,8 +70,22 @@ const countryCode = /^\+(?:[17]|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[
 const anyDigit = (digit: string): string => `[${[0x30, 0xff10, 0x660, 0x6f0].map((zero) => String.fromCodePoint(zero + Number(digit))).join('')}]`;
 const digitsOf = (phone: string): string => [...phone.replace(/\D/g, '')].map(anyDigit).join(`${separators}*`);
 
-/** Editors replace apostrophes and hyphens by others. */
-const escaped = (text: string): string => text.normalize('NFC').replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
-	.replace(/['\u2019\u02bc]/g, '(?:[\'\u2019\u02bc]|&(?:#0?39|#x27|apos|rsquo);)').replace(/[-\u2010\u2011]/g, '[-\u2010\u2011]');
+/** The names that HTML has for marks on letters, and for letters with a name of their own. */
+const entityMarks: Record<string, string> = { '\u0300': 'grave', '\u0301': 'acute', '\u0302': 'circ', '\u0303': 'tilde', '\u0308': 'uml', '\u030a': 'ring', '\u0327': 'cedil', '\u030c': 'caron' };
+const entityLetters: Record<string, string> = { æ: 'aelig', ø: 'oslash', þ: 'thorn', ð: 'eth', œ: 'oelig', ł: 'lstrok' };
+
+/** A pattern for all ways in which people, editors and HTML write a text, in any case. */
+const escaped = (text: string): string => text.normalize('NFC').replace(/ss|./gisu, (char) => {
+	if (/['\u2019\u02bc]/.test(char)) return '(?:[\'\u2019\u02bc]|&(?:#0?39|#x27|apos|rsquo);)';
+	if (/[-\u2010\u2011]/.test(char)) return '[-\u2010\u2011]';
+	if (/^(?:ß|ss)$/i.test(char)) return '(?:ß|ss|&szlig;|&#223;|&#xdf;)';
+	// Turkish has two letters i, which other languages mix up.
+	if (/[iıİ]/i.test(char)) return '(?:[iıİ]\u0307?|&(?:#0*30[45]|#x0*13[01]);)';
+	if (char < '\u0080') return char.replace(/[.*+?^${}()|[\]\\/]/, '\\$&');
+	const [lower, [letter = '', mark = '']] = [char.toLowerCase(), char.normalize('NFD')];
+	const name = entityLetters[lower] ?? (entityMarks[mark] && letter + entityMarks[mark]);
+	const codes = [lower, char.toUpperCase()].map((each) => each.codePointAt(0)!).flatMap((code) => [`#0*${code}`, `#x0*${code.toString(16)}`]);
+	return `(?:${char}|&(?:${[...codes, ...(name ? [name] : [])].join('|')});)`;
+});
 
 const pattern = (text: string, notBefore: string, notAfter: string): RegExp => new RegExp(`(?<!${notBefore})${text}(?!${notAfter})`, 'giu');
