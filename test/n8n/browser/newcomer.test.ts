@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
 import type { INodeCredentials } from 'n8n-workflow';
 import { signInCallback } from '../../../demo/n8n-environment.ts';
 import { type Sandbox, startSandbox } from '../../../sandbox/serve.ts';
 import { until } from '../../support/until.ts';
 import { sandboxCredential, theN8n, theWorld } from '../harness/access.ts';
+import { closeNode } from '../harness/agent-canvas.ts';
 import { inBrowser, useEditor } from '../harness/browser.ts';
 import { countClicks, type Clicks } from '../harness/clicks.ts';
 import { addEntry, newCredential, setMockData } from '../harness/first-steps.ts';
-import { triggerName, workflowWith } from '../harness/run-n8n-node.ts';
+import { runN8nNode, triggerName, workflowWith } from '../harness/run-n8n-node.ts';
 import { callSandbox, createRecord, testWebhooks } from '../harness/sandbox-calls.ts';
 import { signIn } from '../harness/sign-in.ts';
 import { doTask, documentedTasks, writeTasks, type TaskClicks } from '../harness/tasks.ts';
@@ -204,6 +206,35 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 		await editor.execute();
 		expect(await editor.complaints()).toEqual([]);
 		expect(await names()).toEqual(['Moreno', 'Moreno', 'Moreno']);
+	});
+
+	test('move in with the files of another CRM in twelve clicks to the preview and two to the run, and take it back', async () => {
+		const total = async (path: string, filter: string) => (await callSandbox('GET', `/v1/${path}?limit=1${filter}`)).body.total;
+		const totals = async (filter = '') => await Promise.all(['companies', 'contacts', 'deals'].map((path) => total(path, filter)));
+		const moved = '&external_id[starts_with]=salesforce:';
+		const before = await totals();
+		const toPreview = await doTask(editor, effort, 'preview', async () => {
+			await editor.beginWith('Trigger manually');
+			await editor.addBehind('Read/Write Files from Disk', 'Read File(s) From Disk');
+			await editor.fill('fileSelector', resolve('test/support/exports/salesforce-*.csv'));
+			await closeNode(editor);
+			await editor.addBehind('CRM Platform', 'Import related files');
+			await editor.chooseCredential(credential.name);
+			await editor.fill('sourceName', 'salesforce');
+			expect(await editor.execute()).toContain('By the name of the file');
+		});
+		expect(await totals()).toEqual(before);
+		const toRun = await doTask(editor, effort, 'run', async () => {
+			await editor.parameter('preview').locator('.el-switch').click();
+			await editor.execute();
+		});
+		expect(toPreview.clicks).toBeLessThanOrEqual(12);
+		expect(toRun.clicks).toBeLessThanOrEqual(2);
+		expect(await totals(moved)).toEqual([2, 2, 2]);
+		const undoId = (await n8n.listExecutions(/workflow\/(\w+)/.exec(editor.page.url())![1]!)).at(-1)!;
+		const parameters = { resource: 'change', operation: 'undo', preview: false, undoOf: 'execution', undoId };
+		expect((await runN8nNode(n8n, { credentials, parameters })).status).toBe('success');
+		expect([await totals(), await totals(moved)]).toEqual([before, [0, 0, 0]]);
 	});
 
 	describe('with a service of its own', () => {

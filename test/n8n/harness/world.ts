@@ -50,7 +50,7 @@ export async function stopWorlds(): Promise<void> {
 
 async function startWorld(closers: AsyncDisposableStack, number: number): Promise<World> {
 	const setup = await prepareN8n(closers, contactCount);
-	const startProcess = await singleProcess(setup, {});
+	const startProcess = await singleProcess(setup, { N8N_RESTRICT_FILE_ACCESS_TO: resolve('test/support/exports') });
 	const log = join(outputFolder, `n8n-${number}.log`);
 	const n8n = startProcess(log);
 	closers.defer(() => n8n.stop());
