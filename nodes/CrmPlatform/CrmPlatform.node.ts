@@ -14,7 +14,7 @@ import { execute } from './execute';
 import { withReasons } from './pickers/editorContext';
 import { getColumnFields, getColumnOptions } from './pickers/columnFields';
 import { getFields, getMatchFields } from './pickers/mapperFields';
-import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
+import { filterPickers } from './pickers/filterPickers';
 import { getGroupFields, getOutputFields, getSortOrders, getSumFields } from './pickers/listOptions';
 import { getLinks, searchCustomObjects, searchLinked, searchPipelines, searchRecords, searchStages, searchTags, searchUsers } from './pickers/searchPickers';
 import { searchCausers } from './pickers/searchCausers';
@@ -76,9 +76,7 @@ export class CrmPlatform implements INodeType {
 		},
 		loadOptions: withReasons({
 			getColumnOptions,
-			getFilterChoices,
-			getFilterFields,
-			getFilterOperators,
+			...filterPickers,
 			getGroupFields,
 			getLinks,
 			getMatchFields,

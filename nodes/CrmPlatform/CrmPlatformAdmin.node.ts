@@ -9,7 +9,7 @@ import {
 import { execute } from './execute';
 import { withReasons } from './pickers/editorContext';
 import { getFields, getMatchFields } from './pickers/mapperFields';
-import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
+import { filterPickers } from './pickers/filterPickers';
 import { getOutputFields, getSortOrders } from './pickers/listOptions';
 import { searchLinked, searchRecords, searchWebhooks } from './pickers/searchPickers';
 import { testCredential } from './pickers/testCredential';
@@ -43,9 +43,7 @@ export class CrmPlatformAdmin implements INodeType {
 		credentialTest: { testCredential },
 		listSearch: { searchLinked, searchRecords, searchWebhooks },
 		loadOptions: withReasons({
-			getFilterChoices,
-			getFilterFields,
-			getFilterOperators,
+			...filterPickers,
 			getMatchFields,
 			getOutputFields,
 			getSortOrders,

@@ -10,7 +10,7 @@ import { credentials, propertiesOf } from './actionProperties';
 import { execute } from './execute';
 import { withReasons } from './pickers/editorContext';
 import { getDuplicateFields, getMergedFields } from './pickers/listOptions';
-import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
+import { filterPickers } from './pickers/filterPickers';
 import { searchCustomObjects, searchLinked } from './pickers/searchPickers';
 import { testCredential } from './pickers/testCredential';
 import { duplicateTypes } from './resources';
@@ -39,7 +39,7 @@ export class CrmPlatformDuplicates implements INodeType {
 	methods = {
 		credentialTest: { testCredential },
 		listSearch: { searchCustomObjects, searchLinked },
-		loadOptions: withReasons({ getDuplicateFields, getFilterChoices, getFilterFields, getFilterOperators, getMergedFields }),
+		loadOptions: withReasons({ getDuplicateFields, ...filterPickers, getMergedFields }),
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {

@@ -8,7 +8,7 @@ import {
 
 import { credentials } from './actionProperties';
 import { withReasons } from './pickers/editorContext';
-import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
+import { filterPickers } from './pickers/filterPickers';
 import { getLinks, searchCustomObjects, searchLinked } from './pickers/searchPickers';
 import { getFieldsToSet, getSyncFields, getSyncMatchFields, getSyncOtherMatchFields } from './pickers/syncFields';
 import { testCredential } from './pickers/testCredential';
@@ -44,9 +44,7 @@ export class CrmPlatformSync implements INodeType {
 		credentialTest: { testCredential },
 		listSearch: { searchCustomObjects, searchLinked },
 		loadOptions: withReasons({
-			getFilterChoices,
-			getFilterFields,
-			getFilterOperators,
+			...filterPickers,
 			getLinks,
 			getSyncMatchFields,
 			getSyncOtherMatchFields,

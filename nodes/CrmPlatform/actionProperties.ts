@@ -6,10 +6,7 @@ import { alphabetically, sharedParameters } from './sharedParameters';
 import { choiceProperty, numberProperty, optionsCollection } from './parameters/optionText';
 
 /** An entry of the menu and its operations, as far as the parameters depend on them. */
-type OfferedResource = Omit<MenuEntry, 'operations'> & { operations: OfferedOperation[] };
-type OfferedOperation = Pick<Operation, 'option' | 'options' | 'isForAllTypes'> & {
-	properties(resource: Resource): INodeProperties[];
-};
+type OfferedEntry = Omit<MenuEntry, 'operations'> & { operations: Array<Omit<Operation, 'prepare'>> };
 
 /** The choice of the credential that signs the node's requests. */
 export const authentication = choiceProperty('Authentication', 'authentication', 'apiKey', [
@@ -37,18 +34,11 @@ export const credentials: INodeCredentialDescription[] = [
  *
  * @param first the entry chosen in a new node
  */
-export function propertiesOf(resources: OfferedResource[], first = 'contact'): INodeProperties[] {
+export function propertiesOf(resources: OfferedEntry[], first = 'contact'): INodeProperties[] {
 	const offered = resources.map(withActions);
 	return [
 		authentication,
-		{
-			displayName: 'Resource',
-			name: 'resource',
-			type: 'options',
-			noDataExpression: true,
-			options: resources.map(({ name, value }) => ({ name, value })),
-			default: first,
-		},
+		choiceProperty('Resource', 'resource', first, resources.map(({ name, value }) => [name, value])),
 		allOperations(offered),
 		...offered.flatMap(operationProperties),
 		...sharedParameters(offered.flatMap(formsOf)),
@@ -56,7 +46,7 @@ export function propertiesOf(resources: OfferedResource[], first = 'contact'): I
 }
 
 /** The resource with its name in the entries of n8n's list of actions: `Get many contacts`. */
-function withActions(resource: OfferedResource): OfferedResource {
+function withActions(resource: OfferedEntry): OfferedEntry {
 	const singular = resource.name.toLowerCase();
 	const plural = `${singular.replace(/y$/, 'ie')}s`;
 	const operations = resource.operations.map((operation) => {
@@ -72,7 +62,7 @@ const operationProperty = { displayName: 'Operation', name: 'operation', noDataE
  * The operations of all resources, for AI builders: n8n 2.41 describes only the first parameter of each name to them. It
  * is never shown, since no node has that version.
  */
-function allOperations(resources: OfferedResource[]): INodeProperties {
+function allOperations(resources: OfferedEntry[]): INodeProperties {
 	const offered = new Map(resources.flatMap(({ operations }) => operations.map(({ option }) => [option.value, option])));
 	return { ...propertyFor(inOrder([...offered.values()])), type: 'options', displayOptions: { show: { '@version': [-1] } } };
 }
@@ -81,7 +71,7 @@ function allOperations(resources: OfferedResource[]): INodeProperties {
  * The operations of a resource, first for n8n's list of actions and then for the form. If the form's parameter also named
  * the plain value of the resource, n8n 2.41 would repeat every parameter for AI builders for each resource and operation.
  */
-function operationProperties({ value, operations }: OfferedResource): INodeProperties[] {
+function operationProperties({ value, operations }: OfferedEntry): INodeProperties[] {
 	const options = inOrder(operations.map(({ option }) => option));
 	const property = propertyFor(options);
 	const actions = options.map((option) => withoutMembers(option, 'description'));
@@ -101,30 +91,23 @@ function propertyFor(options: INodePropertyOptions[]) {
 const inOrder = <Option extends { name: string }>(options: Option[]): Option[] =>
 	options.sort((a, b) => alphabetically(a.name, b.name));
 
-const formsOf = (resource: OfferedResource) =>
+const formsOf = (resource: OfferedEntry) =>
 	resource.operations.map((operation) => ({
 		resource: resource.value,
 		operation: operation.option.value as string,
-		parameters: [...(operation.isForAllTypes ? [] : recordTypeProperties(resource)), ...operation.properties(resource as Resource), optionsProperty(operation)],
+		parameters: [...(operation.isForAllTypes ? [] : recordTypeProperties(resource)), ...operation.properties(resource), optionsProperty(operation)],
 	}));
 
 /** Parameters that identify the records: their type, their parents, or neither. */
-function recordTypeProperties({ recordTypes, parents = [] }: OfferedResource): INodeProperties[] {
+function recordTypeProperties({ recordTypes, parents = [] }: OfferedEntry): INodeProperties[] {
 	if (!recordTypes) return parents;
-	const typeProperty: INodeProperties = {
-		displayName: 'Record Type',
-		name: 'kind',
-		type: 'options',
-		noDataExpression: true,
-		options: recordTypes.map(({ name, value }) => ({ name, value })),
-		default: 'contact',
-	};
+	const typeProperty = choiceProperty('Record Type', 'kind', 'contact', recordTypes.map(({ name, value }) => [name, value]));
 	const parentsOf = ({ value, parents: parentsOfType = [] }: Resource) =>
 		parentsOfType.map((parent): INodeProperties => ({ ...parent, displayOptions: { show: { kind: [value] } } }));
 	return [typeProperty, ...recordTypes.flatMap(parentsOf)];
 }
 
-const optionsProperty = ({ options = [] }: OfferedOperation): INodeProperties =>
+const optionsProperty = ({ options = [] }: Omit<Operation, 'prepare'>): INodeProperties =>
 	optionsCollection([...options, maxWait].sort((a, b) => alphabetically(a.displayName, b.displayName)));
 
 export const maxWait = numberProperty('Maximum Wait (Seconds)', 'maxWait', 300, {

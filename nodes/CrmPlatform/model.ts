@@ -16,40 +16,40 @@ import type { ItemWithFiles } from './files/itemWithFiles';
 /** Which names of linked records are added beside their ids: `free` are those that cost at most one request per record type. */
 export type NamesToAdd = 'none' | 'free' | 'all';
 
-/** A record type: its name, its path, and the operations it offers. */
-export interface Resource {
-	/** Display name: `Contact`. */
+/** An entry of a node's menu of resources: a record type, or operations for which the user picks the record type. */
+export interface MenuEntry {
+	/** Shown to users: `Contact`. */
 	name: string;
-	/** Value stored in workflows: `contact`. */
+	/** Stored in workflows: `contact`. */
 	value: string;
 	/**
 	 * Collection path without version prefix: `/contacts`. A name in braces is a parameter of the node,
 	 * one of `parents`: `/custom-objects/{objectKey}/records`.
 	 */
-	path: `/${string}`;
+	path?: `/${string}`;
 	/** Parameters for the parents of the records, which the user picks first. */
 	parents?: INodeProperties[];
 	/** Whether its records link to others, which the user can pick from lists. */
 	hasLinks?: boolean;
+	/** The record types to pick from, by name. */
+	recordTypes?: Resource[];
+	operations: Operation[];
+}
+
+/** A record type. */
+export interface Resource extends MenuEntry {
+	path: `/${string}`;
 	/** Whether *Undo* can undo changes of its records. */
 	isUndoable: boolean;
 	/** Whether the Poll Trigger offers it, which needs *Get Many*. */
 	isPolled: boolean;
-	/** The operations it offers. */
-	operations: Operation[];
-}
-
-/** An entry of a node's menu of resources: a record type, or operations for which the user picks the record type. */
-export interface MenuEntry extends Omit<Resource, 'path' | 'isUndoable' | 'isPolled'> {
-	/** The record types to pick from, by name. */
-	recordTypes?: Resource[];
 }
 
 /** A verb, for any resource: its menu entry, its parameters, its effect. */
 export interface Operation {
 	/** Its `action`, in n8n's list of actions, has `%` for the name of the record type: `Create %`, `Get many %s`. */
 	option: INodePropertyOptions;
-	properties(resource: Resource): INodeProperties[];
+	properties(entry: Omit<MenuEntry, 'operations'>): INodeProperties[];
 	/** Parameters under Options. */
 	options?: INodeProperties[];
 	/** Schema of the output if it is not the record; null if it is not known beforehand. */
@@ -77,7 +77,7 @@ interface OutputSchema {
 
 /** Runs the operation for slices of the items, a few at a time. */
 export interface SlicedRun {
-	/** Number of items in one slice. */
+	/** In items. */
 	size: number;
 	/** Slices in flight at the same time. */
 	atOnce: number;

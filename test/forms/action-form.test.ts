@@ -5,7 +5,7 @@ import {
 import { credentials } from '../../nodes/CrmPlatform/actionProperties';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { CrmPlatformAdmin } from '../../nodes/CrmPlatform/CrmPlatformAdmin.node';
-import type { MenuEntry, Resource } from '../../nodes/CrmPlatform/model';
+import type { MenuEntry } from '../../nodes/CrmPlatform/model';
 import { adminMenu, everydayMenu } from '../../nodes/CrmPlatform/resources';
 import { sharedParameters } from '../../nodes/CrmPlatform/sharedParameters';
 
@@ -44,7 +44,7 @@ describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
 
 	test.each(each)('has the parameters of $resource: $value, in their order', ({ entry, operation, resource, value }) => {
 		const values = valuesOf(properties, { resource, operation: value });
-		const expected = displayed([...(entry.parents ?? []), ...operation.properties(entry as Resource)], values);
+		const expected = displayed([...(entry.parents ?? []), ...operation.properties(entry)], values);
 		const around = ['authentication', 'resource', 'operation', 'kind', 'options'];
 		const form = displayed(properties, values).filter(
 			({ name, displayOptions }) => !around.includes(name) && !displayOptions?.show?.['@tool'],
@@ -64,7 +64,7 @@ describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
 
 	test.each(each)('keeps the options of $resource: $value when n8n loads the workflow', ({ entry, operation, resource, value }) => {
 		const options = Object.fromEntries((operation.options ?? []).map((option) => [option.name, option.default ?? '']));
-		const mapsFields = operation.properties(entry as Resource).some(({ name }) => name === 'fieldsMode');
+		const mapsFields = operation.properties(entry).some(({ name }) => name === 'fieldsMode');
 		const stored = { resource, operation: value, ...(mapsFields && { fieldsMode: 'automatic' }), options } as INodeParameters;
 		const loaded = NodeHelpers.getNodeParameters(properties, stored, true, false, null, null);
 		expect(loaded).toMatchObject({ options });

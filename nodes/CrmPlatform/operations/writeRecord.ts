@@ -9,7 +9,7 @@ import { collectionPath } from '../mapping/locator';
 import { preparePickedIds, type PickedField } from '../mapping/pickedFields';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
-import type { Operation, Resource, ResultFrom, Write } from '../model';
+import type { Operation, ResultFrom, Write } from '../model';
 import { blankNotices, emptyCellsOption, fieldsProperties, valuesInOption } from '../parameters/fieldParameters';
 import { addNamesOption, batchOptions, simplifyProperty, writeOptions } from '../parameters/outputParameters';
 import { ifEmptyOption, pickedProperty, recordAt, recordProperty } from '../parameters/recordParameters';
@@ -48,7 +48,7 @@ interface RecordWrite extends Entry, Presets, Pick<Operation, 'output'> {
 	/** Whether it creates a record. Otherwise, the user picks the one to change. */
 	isNew?: true;
 	/** The parameters for values, and what clearing one of them does; absent if it takes none. */
-	values?: { properties: (resource: Resource) => INodeProperties[]; whenCleared: WhenCleared } | false | undefined;
+	values?: { properties: Operation['properties']; whenCleared: WhenCleared } | false | undefined;
 	/** Records that the user picks, whose ids it writes. */
 	picked?: PickedField[];
 	/** For a request other than the record's own: its path below that of the record, and the values that the record has afterwards. */

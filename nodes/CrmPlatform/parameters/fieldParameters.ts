@@ -1,7 +1,7 @@
 import type { INodeProperties, ResourceMapperTypeOptions } from 'n8n-workflow';
 
 import choices from '../../../contract/choices.json';
-import type { Resource } from '../model';
+import type { MenuEntry, Resource } from '../model';
 import { choiceProperty, listedChoice, rowsProperty, textProperty } from './optionText';
 import { fieldsDependOn, linkedOrNewPicker } from './recordParameters';
 
@@ -56,7 +56,7 @@ export const missingFieldsNotice = (mapper: string, show: Record<string, string[
  * @param resource the resource, if all its fields can be written
  * @param special settings of this mapper alone
  */
-export function fieldsProperties(resource?: Resource, special: Partial<MapperOptions> = {}): INodeProperties[] {
+export function fieldsProperties(resource?: Pick<MenuEntry, 'path' | 'hasLinks'>, special: Partial<MapperOptions> = {}): INodeProperties[] {
 	const mapper = mapperProperty(
 		{ displayName: 'Fields', name: 'fields', description: 'The values to send' },
 		{
@@ -109,7 +109,7 @@ export function describeFields(resources: Array<Pick<Resource, 'value' | 'path'>
 }
 
 /** The choices, which JSON does not show. */
-function choicesNotice(resource: Resource | undefined): INodeProperties[] {
+function choicesNotice(resource: Pick<MenuEntry, 'path'> | undefined): INodeProperties[] {
 	const chosen = Object.entries(knownFields(resource?.path)).filter(([, values]) => values.length > 0);
 	if (chosen.length === 0) return [];
 	return [

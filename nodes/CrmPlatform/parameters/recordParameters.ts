@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { path } from '../api/http/path';
 import { pickedId, collectionPath, createdMode, isPickedByExpression } from '../mapping/locator';
-import { SkippedItem, type Execution, type MenuEntry, type Resource } from '../model';
+import { SkippedItem, type Execution, type MenuEntry } from '../model';
 import { readOption } from '../values/readers';
 import type { PickedField } from '../mapping/pickedFields';
 import { choiceProperty } from './optionText';
@@ -11,7 +11,7 @@ import { choiceProperty } from './optionText';
 export const fieldsDependOn = ['resource', 'kind', 'operation', 'objectKey.value', 'events'];
 
 /** The picker of the record that an operation reads or changes. Its list depends on the record type. */
-export function recordProperty({ name, recordTypes }: Resource & Pick<MenuEntry, 'recordTypes'>): INodeProperties {
+export function recordProperty({ name, recordTypes }: Pick<MenuEntry, 'name' | 'recordTypes'>): INodeProperties {
 	return {
 		...pickerProperty(recordTypes ? 'Record' : name, 'recordId', 'searchRecords'),
 		typeOptions: { loadOptionsDependsOn: ['kind', 'objectKey.value'] },

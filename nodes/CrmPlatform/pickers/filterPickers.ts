@@ -105,3 +105,6 @@ async function choicesOf(api: Connection, { filters }: FilteredField): Promise<I
 	if (describedChoices || filter.collection === undefined) return describedChoices ?? [];
 	return (await linkOptionsOf(api, [filter])).get(filter.name) ?? [];
 }
+
+/** The lists of a form with filters. */
+export const filterPickers = { getFilterChoices, getFilterFields, getFilterOperators };

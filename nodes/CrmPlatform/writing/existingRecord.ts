@@ -1,11 +1,10 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import type { Connection } from '../api/connection';
 import { path } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import { findRecord, recordName } from '../api/record';
 import { getOrCreate } from '../base/maps';
 import { pointerSteps } from '../base/ownMembers';
+import type { NodeFailure } from '../failure';
 import type { Field } from '../fields/field';
 import { collectionPath } from '../mapping/locator';
 import type { Execution } from '../model';
@@ -18,15 +17,11 @@ const maxRead = 10;
  * Adds the name of an existing record to its ID in an error (`duplicate`), and the available names to an error about a
  * link to no record, since an ID means nothing to people. If they cannot be read, the error stays as it is.
  */
-export function nameExisting(execution: Execution): <Failure extends NamedFailure>(failure: Failure, item: number) => Promise<Failure> {
+export function nameExisting(execution: Execution): (failure: NodeFailure, item: number) => Promise<NodeFailure> {
 	const names = new Map<string, string | undefined>();
-	const nameOf = async (id: string, item: number) => {
-		const record = await findRecord(execution.api, collectionPath(execution, item) + path`/${id}`).catch(() => undefined);
-		return record && recordName(record);
-	};
 	const existing = new Map<string, Promise<string>>();
 	return async (failure, item) => {
-		const { existing_id: id, errors = [] } = (failure.context.data ?? {}) as { existing_id?: unknown; errors?: FieldReason[] };
+		const { existing_id: id, errors = [] } = (failure.context.data ?? {}) as { existing_id?: unknown; errors?: Array<{ pointer?: string; code?: string }> };
 		for (const { pointer = '', code } of errors) {
 			const name = pointerSteps(pointer).join('.');
 			const field = code === missingReference ? (await writtenField(execution, name)) : undefined;
@@ -37,7 +32,10 @@ export function nameExisting(execution: Execution): <Failure extends NamedFailur
 			failure.description = [failure.description, names && `${label}: there are ${names}.`].filter(Boolean).join('\n');
 		}
 		if (typeof id !== 'string' || id === '') return failure;
-		if (!names.has(id) && names.size < maxRead) names.set(id, await nameOf(id, item));
+		if (!names.has(id) && names.size < maxRead) {
+			const record = await findRecord(execution.api, collectionPath(execution, item) + path`/${id}`).catch(() => undefined);
+			names.set(id, record && recordName(record));
+		}
 		const name = names.get(id);
 		if (name === undefined) return failure;
 		const named = (text: string) => text.replaceAll(id, () => `${name} (${id})`);
@@ -49,11 +47,6 @@ export function nameExisting(execution: Execution): <Failure extends NamedFailur
 
 /** The code of an error about a link to a record that does not exist. */
 const missingReference = 'reference_not_found';
-
-interface FieldReason {
-	pointer?: string;
-	code?: string;
-}
 
 async function writtenField({ api, resource, operation }: Execution, name: string): Promise<Field | undefined> {
 	const description = await api.describe(resource.path);
@@ -70,9 +63,3 @@ async function firstNames(api: Connection, collection: string): Promise<string> 
 }
 
 const namesShown = 10;
-
-interface NamedFailure {
-	message: string;
-	description: string | null | undefined;
-	context: IDataObject;
-}
