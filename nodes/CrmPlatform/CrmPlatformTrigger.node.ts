@@ -2,10 +2,12 @@ import {
 	type IExecuteFunctions, type INodeExecutionData, type INodeProperties, type INodeType, type INodeTypeDescription, type ITriggerFunctions, type ITriggerResponse, type IWebhookFunctions, type IWebhookResponseData, NodeConnectionTypes,
 } from 'n8n-workflow';
 
+import { withReasons } from './pickers/editorContext';
 import { eventPickers } from './pickers/eventPickers';
 import { searchLinked } from './pickers/searchPickers';
 import { testCredential } from './pickers/testCredential';
 import { authentication, credentials } from './actionProperties';
+import { booleanProperty, numberProperty, optionsCollection } from './parameters/optionText';
 import { addNamesOption } from './parameters/outputParameters';
 import { eventProperties } from './trigger/eventProperties';
 import { receive } from './trigger/webhook/receive';
@@ -46,7 +48,7 @@ export class CrmPlatformTrigger implements INodeType {
 	methods = {
 		credentialTest: { testCredential },
 		listSearch: { searchLinked },
-		loadOptions: eventPickers,
+		loadOptions: withReasons(eventPickers),
 	};
 
 	webhookMethods = { default: subscriptionLifecycle };
@@ -68,39 +70,14 @@ export class CrmPlatformTrigger implements INodeType {
 
 /** The parameters of the webhook trigger besides the events. */
 export const webhookProperties: INodeProperties[] = [
-	{
-		displayName: 'Recover Missed Events',
-		name: 'recover',
-		type: 'boolean',
-		default: true,
-		description:
-			'Whether to catch up on events that occurred while the workflow was inactive or n8n was down, one by one and in order',
-	},
-	{
-		displayName: 'Maximum Age (Hours)',
-		name: 'recoverHours',
-		type: 'number',
+	booleanProperty('Recover Missed Events', 'recover', true, 'Whether to catch up on events that occurred while the workflow was inactive or n8n was down, one by one and in order'),
+	numberProperty('Maximum Age (Hours)', 'recoverHours', 24, {
 		typeOptions: { minValue: 1, maxValue: 720 },
 		displayOptions: { show: { recover: [true] } },
-		default: 24,
 		description: 'How old a missed event may be to still start the workflow',
-	},
-	{
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add option',
-		default: {},
-		options: [
-			addNamesOption,
-			{
-				displayName: 'Test Events',
-				name: 'testEvents',
-				type: 'boolean',
-				default: false,
-				description:
-					'Whether test events of the CRM also start the workflow',
-			},
-		],
-	},
+	}),
+	optionsCollection([
+		addNamesOption,
+		booleanProperty('Test Events', 'testEvents', false, 'Whether test events of the CRM also start the workflow'),
+	]),
 ];

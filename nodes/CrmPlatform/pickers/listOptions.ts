@@ -10,6 +10,14 @@ export async function getOutputFields(this: ILoadOptionsFunctions): Promise<INod
 	return optionsOf(await recordFields(this));
 }
 
+/** The fields of which a change can be what a trigger starts for, by the names that events use. */
+export async function getChangedFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	return optionsOf((await recordFields(this)).filter(({ name }) => !alwaysChanged.includes(name)));
+}
+
+/** Fields that the service sets with every change, so filtering by them is useless. */
+const alwaysChanged = ['id', 'object', 'version', 'created_at', 'updated_at', 'deleted_at'];
+
 const optionsOf = (fields: Array<Pick<Field, 'name' | 'label'>>): INodePropertyOptions[] => fields.map(({ name, label }) => ({ name: label, value: name }));
 
 async function recordFields(n8n: ILoadOptionsFunctions): Promise<Field[]> {

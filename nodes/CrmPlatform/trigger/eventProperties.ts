@@ -3,7 +3,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { originOf, type KeyOrigin } from '../api/http/idempotency';
 import { listIn } from '../values/blank';
 import { readOption } from '../values/readers';
-import { choiceProperty, listedChoice } from '../parameters/optionText';
+import { choiceProperty, choicesProperty, listedChoice } from '../parameters/optionText';
 import { memberAtPath } from '../base/ownMembers';
 import { sameValue } from '../fields/same';
 import { isIgnored, ownOrigin, ownOriginChoices, type IgnoredOrigins } from '../log/cause';
@@ -14,30 +14,11 @@ import { namesToAdd } from '../reading/simplify';
 
 /** The originators whose changes do not start the workflow. */
 export const ignoreProperties: INodeProperties[] = [
-	{
-		displayName: 'Ignore Changes Made By',
-		name: 'ignore',
-		type: 'multiOptions',
-		options: [
-			{
-				name: 'Any Workflow of This Instance',
-				value: 'instance',
-				description: 'Ignore changes made by CRM Platform nodes in this n8n instance',
-			},
-			{
-				name: 'This Workflow',
-				value: 'workflow',
-				description: 'Ignore changes made by CRM Platform nodes in this workflow',
-			},
-			{
-				name: 'Undo',
-				value: 'undo',
-				description: 'Ignore what Undo restores, in any workflow of this n8n instance',
-			},
-		],
-		default: [],
-		description: 'Changes to ignore, so that workflows do not trigger each other endlessly',
-	},
+	choicesProperty('Ignore Changes Made By', 'ignore', [], [
+		['Any Workflow of This Instance', 'instance', 'Ignore changes made by CRM Platform nodes in this n8n instance'],
+		['This Workflow', 'workflow', 'Ignore changes made by CRM Platform nodes in this workflow'],
+		['Undo', 'undo', 'Ignore what Undo restores, in any workflow of this n8n instance'],
+	], { description: 'Changes to ignore, so that workflows do not trigger each other endlessly', noDataExpression: false }),
 	listedChoice({ displayName: 'Ignored User Names or IDs', name: 'ignoreUsers', description: 'Users whose changes do not start the workflow.' }, 'getOwners'),
 ];
 

@@ -18,22 +18,11 @@ const showFor = (chosen: Resource[]) => ({ show: { source: ['records'], resource
 
 /** The parameters of the Poll Trigger. */
 export const changeProperties: INodeProperties[] = [
-	{
-		// Not “Trigger On”: under this label, n8n's node creator offers the options as separate triggers (2.41).
-		displayName: 'Start On',
-		name: 'source',
-		type: 'options',
-		noDataExpression: true,
-		options: [
-			{ name: 'Events', value: 'events', description: 'Start for each event in the CRM, once' },
-			{
-				name: 'Records',
-				value: 'records',
-				description: 'Start for all existing records first, then for each record that changes',
-			},
-		],
-		default: 'events',
-	},
+	// Not “Trigger On”: under this label, n8n's node creator offers the options as separate triggers (2.41).
+	choiceProperty('Start On', 'source', 'events', [
+		['Events', 'events', 'Start for each event in the CRM, once'],
+		['Records', 'records', 'Start for all existing records first, then for each record that changes'],
+	]),
 	...eventProperties.map((property): INodeProperties => ({ ...property, displayOptions: forEvents })),
 	{
 		displayName: 'Resource',
