@@ -4,7 +4,6 @@ import { originOf, originOfKey, type KeyOrigin, type WriteIdentity } from '../ap
 import { idText } from '../base/json';
 import type { CrmEvent } from './crmEvent';
 
-/** Who caused an event. */
 export interface Cause {
 	/** The workflow and the execution; absent if something else caused it, or if that is unknown. */
 	origin?: NonNullable<ReturnType<typeof originOfKey>>;
@@ -25,7 +24,6 @@ export function causeOf({ request, actor }: IDataObject): Cause {
 export interface IgnoredOrigins {
 	/** Workflows of n8n; an origin without `workflow` stands for all workflows of its installation, or for their undos only. */
 	keys: Array<Pick<KeyOrigin, 'instance'> & { workflow?: string | undefined; isUndo?: boolean | undefined }>;
-	/** Ids of users. */
 	users: string[];
 }
 

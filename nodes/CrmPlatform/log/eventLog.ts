@@ -58,7 +58,6 @@ export async function openEventLog(api: Connection, report = (message: string): 
 	return new LogReader(api, readable((await api.describe(logPath))?.list), report);
 }
 
-/** The event log of the service. */
 export type EventLog = Pick<LogReader, keyof LogReader>;
 
 /** Reads the log by its list. */
@@ -227,7 +226,6 @@ function invalidEntry(record: IDataObject): never {
 interface Readable {
 	/** Maximum events in one response. */
 	pageSize: number;
-	/** The events above a sequence, in sequence. */
 	after(sequence: number, limit?: number): AsyncGenerator<CrmEvent, void>;
 	/** The sequence of the newest event. */
 	newest(): Promise<number | undefined>;

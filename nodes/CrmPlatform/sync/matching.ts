@@ -9,7 +9,6 @@ import { listed } from '../base/lists';
 
 /** A record of the other system. */
 export interface SourceRecord {
-	/** Index of the input item. */
 	item: number;
 	/** The mapped values, as the service accepts them. */
 	values: IDataObject;
@@ -63,7 +62,6 @@ interface Matches {
 	records: readonly CrmRecord[];
 }
 
-/** The records that match a source record. */
 export function matchesOf({ keys }: SourceRecord, crm: CrmIndex): Matches {
 	for (const [field, key] of keys.entries()) {
 		const records = key === undefined ? [] : crm.find(field, key);

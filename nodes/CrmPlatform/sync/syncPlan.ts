@@ -13,11 +13,9 @@ import { idField } from '../fields/field';
 import { matchKey } from '../fields/keys';
 import { requiredVersion } from '../writing/replace';
 
-/** The user's choices. */
 export interface SyncRules {
 	/** What to do with records of the source that the CRM does not have. */
 	missingInCrm: 'create' | 'leave';
-	/** What to do with records whose values differ. */
 	differing: 'update' | 'leave';
 	/** What to do with records in scope that the source does not have. */
 	missingInSource: 'leave' | 'delete' | 'set';
@@ -230,7 +228,6 @@ export interface Claim {
 
 /** The records that have unique values, in scope and outside. */
 interface Holders {
-	/** Ids of the records with that value. */
 	of(field: UniqueField, key: string): readonly string[];
 }
 
@@ -288,7 +285,6 @@ const contestedMessage = ({ label }: UniqueField, key: string, items: number[]) 
 export interface DeletionLimits {
 	/** Maximum percentage of the records in scope. */
 	share: number;
-	/** Maximum number of records. */
 	number: number;
 }
 

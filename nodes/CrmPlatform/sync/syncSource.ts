@@ -24,7 +24,6 @@ export interface SourceFields {
 /** The records of the other system. */
 export interface Source {
 	records: SourceRecord[];
-	/** The items whose record cannot be read. */
 	failures: Array<{ item: number; error: Error }>;
 }
 

@@ -12,7 +12,6 @@ export const canonicalText = (value: unknown): string =>
 			: member,
 	);
 
-/** Whether two values of a field are the same. */
 export const hasSameValue = (a: unknown, b: unknown): boolean => canonicalText(a) === canonicalText(b);
 
 /** The path of a field in a record, from the name that events give the field: `custom_fields.<key>` for a custom field. */

@@ -15,7 +15,6 @@ export interface Recreation {
 	isToBeUndone: boolean;
 }
 
-/** The changes of one record. */
 export interface RecordHistory extends Pick<EventMeaning, 'recordType' | 'collection' | 'template'> {
 	id: string;
 	name?: string;
@@ -25,7 +24,6 @@ export interface RecordHistory extends Pick<EventMeaning, 'recordType' | 'collec
 	changes: Map<string, FieldChange[]>;
 	/** What these changes amount to, once the log was read. */
 	fields: Map<string, FieldHistory>;
-	/** The deletion of the record, if it is to be undone. */
 	deletion?: { event: string; record: IDataObject };
 	/** The records that undos have created in its place, the earliest first. */
 	recreations: Recreation[];
@@ -62,12 +60,10 @@ export type LivingRecreation = Recreation & { record: IDataObject };
 export const livingRecreation = ({ recreations }: RecordHistory): LivingRecreation | undefined =>
 	recreations.find((recreation): recreation is LivingRecreation => recreation.record !== undefined);
 
-/** Adds an update that is to be undone. */
 export function addUpdateToUndo({ changes }: RecordHistory, event: CrmEvent): void {
 	for (const name of event.data.changed) getOrCreate(changes, name, () => []).push({ ...fieldChange(event, name), isOwn: true });
 }
 
-/** Adds a change that someone else made. */
 export function addChangeByOthers(history: RecordHistory, event: CrmEvent): void {
 	const isUndo = causeOf(event).origin?.purpose === 'undo';
 	noteChangeByOthers(history, event, isUndo);
@@ -89,7 +85,6 @@ export function noteChangeByOthers({ changedByOthers }: RecordHistory, event: Cr
 	}
 }
 
-/** A change of one field. */
 interface FieldChange {
 	sequence: number;
 	before: unknown;

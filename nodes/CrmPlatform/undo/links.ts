@@ -167,7 +167,6 @@ export class LiveLinks {
 		return lacksLink ? { lacksLink } : { value: replacedValue, lacksLink };
 	}
 
-	/** Keys of the missing records that an undo links to. */
 	private missingLinks(undo: RecordUndo): string[] {
 		return this.targetsOf(undo, 'to', false).map(recordKey).filter((key) => this.isMissing(key));
 	}
@@ -180,7 +179,6 @@ export class LiveLinks {
 		return this.fields.get(collection)?.writtenLink(action === 'create' ? 'create' : 'update', name);
 	}
 
-	/** The records that the values of an undo name. */
 	private targetsOf(undo: RecordUndo, side: 'from' | 'to', isWithKept: boolean): Target[] {
 		const targets: Target[] = [];
 		for (const change of undo.changes) {
@@ -207,7 +205,6 @@ export class LinksToCreated {
 	/** The created records that each record links to after its last event, by field. */
 	private readonly linksByRecord = new Map<string, { sequence: number; byField: Map<string, string[]> }>();
 
-	/** Adds a record that may be deleted. */
 	addCreated(id: string): void {
 		this.createdIds.add(id);
 	}
@@ -267,7 +264,6 @@ export class LinksToCreated {
 		return unlinked.length > 0 ? unlinked : undos;
 	}
 
-	/** The ids of created records in a value. */
 	private createdIdsIn(value: unknown): string[] {
 		return possibleIdsIn(value).filter((id) => this.createdIds.has(id));
 	}

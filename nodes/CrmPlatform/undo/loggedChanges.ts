@@ -1,12 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { deletionHash, idempotencyKey, originOfKey } from '../api/http/idempotency';
+import { deletionHash } from '../api/http/idempotency';
 import { withoutParameterNames } from '../api/http/path';
 import { ruleBroken } from '../api/http/rules';
 import { recordName } from '../api/record';
 import { idText } from '../base/json';
 import { ownMember, setMember } from '../base/ownMembers';
-import { causedByExecution, causeOf, type CauserType } from '../log/cause';
+import { causedByExecution, causeOf } from '../log/cause';
 import { type CrmEvent, type EventMeaning, isErased, meaningOfTypes } from '../log/crmEvent';
 import type { EventLog } from '../log/eventLog';
 import type { Execution, Resource } from '../model';
@@ -14,6 +14,7 @@ import { versionNumber } from '../writing/replace';
 import { hasField, topLevelName } from './fieldValues';
 import { addChangeByOthers, addUpdateToUndo, newHistory, noteChangeByOthers, type RecordHistory, type Recreation, replay } from './history';
 import { LinksToCreated, recordKey } from './links';
+import { originInKeys } from './undoFields';
 import type { UndoChoices } from './undoForm';
 
 /** The record that an event is about, and what happened to it. */
@@ -137,24 +138,17 @@ export class LoggedChanges {
 		if (this.lateChanges > 0) this.execution.api.notices.add(lateChanges(this.lateChanges, this.choices.causer.label));
 	}
 
-	/** Why there is nothing to undo, in the user's words. */
 	async whyNothing([resource]: Resource[]): Promise<string> {
 		const { causer, onlyIds, since, isSightLimited } = this.choices;
 		const label = causer.label;
 		if (this.found > 0) return `${label} made ${changesOf(this.found)}, but none to ${onlyIds ? 'the records in Only These Records' : 'the chosen Record Types'}.`;
 		if (this.lastSequence === 0) return since === undefined ? 'The log of the CRM is empty.' : 'The log of the CRM has nothing since then.';
 		if (causer.instead !== undefined) return causer.instead;
-		if (causer.type !== 'actor' && !(await this.canKeysName(causer.type, resource))) return keysTooShort;
+		const origin = originInKeys(this.execution, resource && (await this.execution.api.describe(resource.path))?.create);
+		const isNamed = causer.type === 'actor' || (causer.type === 'execution' ? origin?.execution : origin) !== undefined;
+		if (!isNamed) return keysTooShort;
 		if (isSightLimited) return invisible(this.hidden, label);
 		return [`No changes by ${label} are in the log.`, causer.type === 'execution' && checkNumber, causer.hasSharedWrites && sharedWrites].filter(Boolean).join(' ');
-	}
-
-	/** Whether the service's keys have room for the workflow, and for the execution. */
-	private async canKeysName(type: CauserType, resource: Resource | undefined): Promise<boolean> {
-		const { api, identity } = this.execution;
-		const format = (resource && (await api.describe(resource.path)))?.create?.idempotencyKey ?? {};
-		const origin = originOfKey(idempotencyKey({ ...identity, items: [0] }, format));
-		return type === 'execution' ? origin?.execution !== undefined : origin !== undefined;
 	}
 
 	/** The record that an event is about, and what happened to it. */

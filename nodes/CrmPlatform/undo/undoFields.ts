@@ -1,5 +1,5 @@
 import { type CustomFields, readCustomFieldsIfAllowed } from '../api/customFields';
-import { idempotencyKey, originOfKey } from '../api/http/idempotency';
+import { idempotencyKey, type KeyOrigin, originOfKey } from '../api/http/idempotency';
 import { ruleBroken } from '../api/http/rules';
 import type { ResourceDescription } from '../api/openapi/description';
 import { isLink, isRecordLink } from '../api/openapi/linkFields';
@@ -39,7 +39,7 @@ export class UndoFields {
 			fields.filter((owner) => owner.part === undefined && owner.collection === part.collection).map((owner) => [part.name, owner.name]),
 		);
 		this.forms = fields.flatMap((field) => (this.byAction.update.has(listNameOf(field)) ? [[field.name, listNameOf(field)]] : []));
-		this.canMarkRecreations = canMarkRecreations(execution, description?.create);
+		this.canMarkRecreations = originInKeys(execution, description?.create) !== undefined;
 	}
 
 	canUpdate = (name: string): boolean => this.members.update.has(topLevelName(name));
@@ -72,7 +72,6 @@ export class UndoFields {
 		return all;
 	}
 
-	/** Whether two values of a field are the same for the service. */
 	isSame = (name: string, a: unknown, b: unknown): boolean => this.compare.covers(name, a, b) && this.compare.covers(name, b, a);
 }
 
@@ -105,9 +104,8 @@ const concernsCustomFields = ({ fields, deletion, problem }: RecordHistory): boo
 	problem === undefined &&
 	([...fields.keys()].some((name) => topLevelName(name) === allCustomFields) || !isUnset(deletion?.record[allCustomFields]));
 
-/** Whether the idempotency key of a creation can name the deletion that it undoes. */
-function canMarkRecreations({ api, identity }: Execution, create: ResourceDescription['create']): boolean {
-	if (!api.isSelfDescribed() || create?.idempotencyHeader === undefined) return false;
-	const format = create.idempotencyKey ?? {};
-	return originOfKey(idempotencyKey({ ...identity, items: [0], deletion: '' }, format)) !== undefined;
+/** The origin that the idempotency keys of creations name; undefined if they have no room for it, or if there are none. */
+export function originInKeys({ api, identity }: Execution, create: ResourceDescription['create']): KeyOrigin | undefined {
+	if (!api.isSelfDescribed() || create?.idempotencyHeader === undefined) return undefined;
+	return originOfKey(idempotencyKey({ ...identity, items: [0] }, create.idempotencyKey ?? {}));
 }

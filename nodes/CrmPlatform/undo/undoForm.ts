@@ -76,7 +76,6 @@ export const undoProperties = [undoPreview, undoOf, undoId, since];
 export const undoOptions = (recordTypes: Resource[]): INodeProperties[] =>
 	[allowPartialUndo, recordTypesProperty(recordTypes), maxUndone, onlyRecords, takesPrecedence, until];
 
-/** The user's choices. */
 export interface UndoChoices {
 	/** Whether an event is to be undone. @throws Error in the user's words if the id of the causer is ambiguous */
 	isChosen(event: CrmEvent): boolean;

@@ -231,7 +231,6 @@ function besideCopy(undo: RecordUndo): RecordUndo {
 	return copy ? { ...undo, result: 'conflict', reason: createdTwice(copy.id) } : undo;
 }
 
-/** The write that carries out an undo. */
 function writeFor({ action, current, changes, history: { deletion } }: RecordUndo): ChangeWrite {
 	if (action === 'delete') return { record: current! };
 	const patch: IDataObject = {};

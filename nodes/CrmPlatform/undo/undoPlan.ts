@@ -7,7 +7,6 @@ import { type LiveLinks, recordKey } from './links';
 import type { FieldsByCollection, UndoFields } from './undoFields';
 import type { UndoChoices } from './undoForm';
 
-/** Decides what to do with each record. */
 export const planUndo = (histories: RecordHistory[], rules: UndoRules): RecordUndo[] => histories.map((history) => planRecord(history, rules));
 
 /** Keeps created records that other records link to when the undo is done, and then the records that these link to. */
@@ -30,7 +29,6 @@ function planRecord(history: RecordHistory, rules: UndoRules): RecordUndo {
 	return withoutWrite(history, 'conflict', rules.invisible.has(recordKey(history)) ? invisible : deletedSince);
 }
 
-/** Plans the undo of a creation. */
 function planDeletion(history: RecordHistory, { invisible: invisibleRecords, takesPrecedence, isSightLimited }: UndoRules): RecordUndo {
 	const { current, deletion } = history;
 	const isChangedByOthers = history.changedByOthers.size > 0;
@@ -65,12 +63,10 @@ const invisible = 'The CRM does not return this record: it is not visible to the
 interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimited'> {
 	/** The keys of the records that the log reports as deleted, but that may only be invisible to the credential. */
 	invisible: ReadonlySet<string>;
-	/** The writable fields, by collection. */
 	writableFields: FieldsByCollection;
 	links: LiveLinks;
 }
 
-/** Plans the undo of a deletion. */
 function planRecreation(history: RecordHistory, rules: UndoRules): RecordUndo {
 	const { collection, current, recreations: [firstRecreation] } = history;
 	const writable = rules.writableFields.get(collection)!;
@@ -118,7 +114,6 @@ function fieldsOfOthers({ fields }: RecordHistory, writable: UndoFields): string
 	);
 }
 
-/** Plans to restore the fields of an existing record. */
 function planUpdate(history: RecordHistory, rules: UndoRules, record: IDataObject): RecordUndo {
 	const writable = rules.writableFields.get(history.collection)!;
 	const names = [...history.fields.keys()];
