@@ -3,7 +3,7 @@ import { isPlainObject } from '../base/ownMembers';
 import { isBlank, withoutBlanks } from '../values/blank';
 import { allCustomFields, type Field, type InputValue } from './field';
 import { FieldError } from './fieldError';
-import { fieldKinds } from './fieldKinds';
+import { fieldKinds, mayBeObjects } from './fieldKinds';
 import { depthProblem, exactnessProblem } from '../base/numbers';
 import { isWellFormed, notWellFormed } from './conversions';
 
@@ -49,7 +49,7 @@ export function decideValue({ field, value, origin }: EvaluatedValue, whenCleare
 	const blank: ValueDecision = { action: 'skip', reason: 'blank' };
 	switch (origin) {
 		case 'cellThatLeaves': {
-			const content = fieldKinds[field.kind].mayHold.includes('objects') ? parsedValue(value) : value;
+			const content = mayBeObjects(field) ? parsedValue(value) : value;
 			// A list with only an object of blanks is blank.
 			const [cleaned] = isPlainObject(content) ? (withoutBlanks([content], 'drop') as unknown[]) : [value];
 			return cleaned === undefined || isBlankFor(field, value) ? blank : { action: 'write', value: cleaned };

@@ -36,8 +36,6 @@ interface KindProperties {
 	type?: 'text' | 'number' | 'boolean';
 	/** How values are ordered: ordered values can be filtered by bounds, numbers can be summed, and times are bounded by whole days. */
 	order?: 'number' | 'day' | 'instant';
-	/** Values allowed besides plain ones: names of other records, objects. */
-	mayHold: Array<'names' | 'objects'>;
 	/** Whether a value counts as blank. */
 	isBlank(value: unknown): boolean;
 	/** The value that the service takes; `convertElement` converts each element of a list. @throws Error in the user's words */
@@ -53,7 +51,6 @@ const plain = {
 	customTypes: [],
 	control: 'string',
 	shape: 'single',
-	mayHold: [],
 	isBlank,
 	compared: (text: string): unknown => text,
 } satisfies Partial<KindProperties>;
@@ -67,7 +64,6 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		// With commas, and JSON as text: the editor n8n has for arrays and objects marks a blank as wrong.
 		formatHint: '',
 		shape: 'list',
-		mayHold: ['names'],
 		isBlank: (value) => isBlank(listIn(value)),
 		convert: (field, value, zone, convertElement) =>
 			toList(value).map((element) => convertElement({ ...field, kind: field.items ?? 'choice' }, element, zone)),
@@ -105,7 +101,6 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		isDescribedBy: ({ type, hasMembers }) => type === 'object' || type === 'array' || hasMembers,
 		formatHint: 'JSON',
 		shape: 'object',
-		mayHold: ['objects'],
 		isBlank: (value) => !isPlainObject(value) && isBlank(withoutBlanks(parsedValue(value) ?? value, 'drop')),
 		convert: toStructure,
 	},
@@ -133,14 +128,12 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		...plain,
 		isDescribedBy: ({ type }) => type === 'string',
 		type: 'text',
-		mayHold: ['names'],
 		convert: toText,
 	},
 	any: {
 		...plain,
 		isDescribedBy: () => true,
 		shape: 'open',
-		mayHold: ['names', 'objects'],
 		convert: toAny,
 	},
 };
@@ -152,6 +145,9 @@ export const kindOfSchema = (schema: ValueSchema): FieldKind =>
 /** The kind of a custom field by its type; types the service may gain later are written as text. */
 export const kindOfCustomType = (type: string): FieldKind =>
 	kindsByPrecedence.find((kind) => fieldKinds[kind].customTypes.includes(type)) ?? 'text';
+
+/** Whether the values of a field may be objects. */
+export const mayBeObjects = (field: Pick<Field, 'kind'>): boolean => ['object', 'open'].includes(valueShape(field));
 
 /** What the values of a field consist of. */
 export const valueShape = ({ kind }: Pick<Field, 'kind'>): KindProperties['shape'] => fieldKinds[kind].shape;

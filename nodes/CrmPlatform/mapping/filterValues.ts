@@ -43,7 +43,7 @@ export async function readFilters(
 	const groups: Array<(item: number) => ConvertedValue[]> = [];
 	for (const [i, group] of stored.entries()) {
 		const rowsOf = filterRowsReader(n8n, group, mayLeaveOut, fieldsOf, stored.slice(0, i).flat().length);
-		const linkedIds = await lookUpLinks(execution, rowsOf, 'filter');
+		const linkedIds = await lookUpLinks(execution, rowsOf, 'checked');
 		groups.push((item) => convertFilters(execution, rowsOf(item), linkedIds));
 	}
 	return {

@@ -10,7 +10,7 @@ import { isToolCall } from '../api/toolNode';
 import { decideValue, type EvaluatedValue, type ValueOrigin, type WhenCleared } from '../fields/decideValue';
 import { customFieldPrefix, type Field, type InputValue } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
-import { asId, isName, parseName } from '../lookUp/names';
+import { asId } from '../lookUp/names';
 import type { Execution } from '../model';
 import { listed } from '../base/lists';
 import { isBlank } from '../values/blank';
@@ -20,6 +20,7 @@ import { usualNamesIn, type MatchedFields } from './columnMatch';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
 import { wordsOf } from './fieldNames';
+import { namesRecord } from './linkedIds';
 import { ObjectFieldReader } from './objectFields';
 import type { StoredFields, StoredLinkedRecord } from './storedFields';
 import { inventedFields, nothingToSend, type UnsentValue } from './unsentValues';
@@ -131,8 +132,7 @@ function linkedReader(n8n: IExecuteFunctions, records: StoredLinkedRecord[], fie
 /** @throws FieldError if the record is named, and it is unknown to which records the field links */
 function pickedValue(field: Field, result: unknown, mayBeName: boolean): unknown {
 	if (mayBeName && isLink(field)) return result;
-	const isNamed = mayBeName && idsIn(result).some((id) => isName(field, id) && parseName(id).field !== 'id');
-	if (isNamed) throw new FieldError(field, unknownCollection);
+	if (mayBeName && idsIn(result).some((id) => namesRecord(field, id))) throw new FieldError(field, unknownCollection);
 	return asId(field, result);
 }
 

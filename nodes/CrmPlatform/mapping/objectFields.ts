@@ -5,7 +5,7 @@ import { isPlainObject } from '../base/ownMembers';
 import { isBlankFor } from '../fields/decideValue';
 import { fieldNamed, type Field, type InputValue } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
-import { fieldKinds } from '../fields/fieldKinds';
+import { mayBeObjects } from '../fields/fieldKinds';
 import { isBlank } from '../values/blank';
 import { FieldNames, meaningText, type Meaning } from './fieldNames';
 
@@ -88,7 +88,7 @@ function add({ values, isSkipped }: FoundValues, field: Field, name: string, val
 }
 
 /** Whether the shape of a value fits the field, which a merely similar name requires. */
-const canHold = ({ kind }: Field, value: IDataObject): boolean => fieldKinds[kind].mayHold.includes('objects') || !isPlainObject(value);
+const canHold = (field: Field, value: IDataObject): boolean => mayBeObjects(field) || !isPlainObject(value);
 
 /** A field for an object whose members are fields, to clear it as a whole. */
 const groupField = (name: string): Field => fieldNamed(name, { kind: 'json' });
