@@ -31,22 +31,11 @@ export interface RecordScope {
 /** Thrown when the list of records does not yet show the change that an event reports. */
 export class RecordBehindError extends Error {}
 
-/** The parameters of the list that a reader needs. */
-interface ListParameters {
-	/** The parameter for the ids of records. */
-	ids: string;
-	sort: string;
-	/** The parameter that sorts by creation time. */
-	order: string;
-	/** The parameter for the instant since which records were created. */
-	createdSince: string;
-}
-
 /** Reads the records in scope as they are now. */
 export class RecordReader {
 	readonly options: RecordScope;
 	private readonly api: Connection;
-	private readonly parameters: ListParameters;
+	private readonly parameters: ReturnType<typeof parametersOf>;
 	private readonly conditions: Condition[][];
 
 	/** @throws Error in the user's words if the service cannot list records by id or in the order of creation */
@@ -65,28 +54,28 @@ export class RecordReader {
 	 */
 	async page(last: Backfill['last'], size: number): Promise<{ records: IDataObject[]; isLast: boolean }> {
 		const pages = await Promise.all(this.options.queries.map(async (query) => await this.pageAfter(query, last, size)));
-		const [end] = pages.filter((page) => page.next !== undefined).map(({ records }) => records.at(-1)!).sort(this.byCreation);
-		const records = joined(pages).filter((record) => !end || this.byCreation(record, end) <= 0).sort(this.byCreation);
-		return { records, isLast: end === undefined };
+		const end = Math.min(...pages.flatMap(({ next, records }) => (next === undefined ? [] : this.createdAt(records.at(-1)!))));
+		return { records: this.joined(pages).filter((record) => !(this.createdAt(record) > end)), isLast: end === Infinity };
 	}
 
 	/** The first page with other records than those of the last instant, which may fill several. */
 	private async pageAfter(query: Query, { created: from, ids = [] }: Partial<NonNullable<Backfill['last']>> = {}, size: number): Promise<Page> {
-		const wasRead = new Set(ids);
-		for (let cursor = ''; ;) {
+		for (let cursor: string | undefined; ;) {
 			const page = await this.sortedPage(query, size + ids.length, { cursor, from });
-			const records = page.records.filter(({ id }) => !wasRead.has(String(id)));
-			const isBefore = (record: IDataObject) => this.byCreation(record, { [this.parameters.order]: from }) < 0;
-			if (records.some(isBefore)) throw ruleBroken(11, `List ${this.options.path}`, `It has records that were created before ${from}, which were not requested.`);
+			const records = page.records.filter(({ id }) => !ids.includes(String(id)));
+			const isBefore = from !== undefined && records.some((record) => this.createdAt(record) < Date.parse(from));
+			if (isBefore) throw ruleBroken(11, `List ${this.options.path}`, `It has records that were created before ${from}, which were not requested.`);
 			if (records.length > 0 || page.next === undefined) return { ...page, records };
 			cursor = page.next;
 		}
 	}
 
-	private readonly byCreation = (a: IDataObject, b: IDataObject): number => {
-		const { order } = this.parameters;
-		return Date.parse(String(a[order])) - Date.parse(String(b[order]));
-	};
+	private readonly createdAt = (record: IDataObject): number => Date.parse(String(record[this.parameters.order]));
+
+	/** The records of several lists, each once, in the order of creation. */
+	private readonly joined = (pages: Page[]): IDataObject[] =>
+		[...new Map(pages.flatMap(({ records }) => records).map((record) => [record.id, record])).values()]
+			.sort((a, b) => this.createdAt(a) - this.createdAt(b));
 
 	/** When the last of these records was created, and the ids of the records created at that instant. */
 	lastOf(records: IDataObject[]): Backfill['last'] {
@@ -98,14 +87,14 @@ export class RecordReader {
 
 	/** Whether a record was created after an instant; the log keeps the time of its event. */
 	isNewerThan(instant: string | undefined, record: IDataObject): boolean {
-		return instant !== undefined && Date.parse(String(record[this.parameters.order])) > Date.parse(instant);
+		return instant !== undefined && this.createdAt(record) > Date.parse(instant);
 	}
 
 	/** Reads the newest records, the oldest of them first. */
 	async latest(limit: number): Promise<IDataObject[]> {
 		const sort = `-${this.parameters.order}`;
 		const pages = await Promise.all(this.options.queries.map(async (query) => await this.sortedPage(query, limit, { sort })));
-		return this.asExisting(joined(pages).sort(this.byCreation).slice(-limit));
+		return this.asExisting(this.joined(pages).slice(-limit));
 	}
 
 	/** Makes one item for each of these records that exists and is in scope. */
@@ -185,21 +174,19 @@ export class RecordReader {
 	private async sortedPage(
 		query: Query,
 		size: number,
-		{ cursor = '', from, sort = this.parameters.order }: { cursor?: string; from?: string | undefined; sort?: string },
+		{ cursor, from, sort = this.parameters.order }: { cursor?: string | undefined; from?: string | undefined; sort?: string },
 	): Promise<Page> {
 		const { path, list } = this.options;
 		const pageQuery: Query = { ...query, ...(from !== undefined && { [this.parameters.createdSince]: from }), [this.parameters.sort]: sort };
 		if (list.pageSize) pageQuery[list.pageSize.name] = Math.min(size, list.pageSize.maximum);
-		return await readPage(this.api.send, path, { list, query: pageQuery, cursor: cursor === '' ? undefined : cursor });
+		return await readPage(this.api.send, path, { list, query: pageQuery, cursor });
 	}
 }
 
-/** The records of several lists, each once. */
-const joined = (pages: Page[]): IDataObject[] => [...new Map(pages.flatMap(({ records }) => records).map((record) => [record.id, record])).values()];
-
 const isGone = (event: CrmEvent): boolean => event.type.endsWith('.deleted') || isErased(event);
 
-function parametersOf({ path, list }: RecordScope): ListParameters {
+/** The parameters of the list that a reader needs. */
+function parametersOf({ path, list }: RecordScope) {
 	const ids = list.filters.find(({ name }) => name === 'ids')?.name;
 	const { field: order, from: createdSince } = list.created ?? {};
 	const hasOrders = list.sort?.values.includes(order ?? '') && list.sort.values.includes(`-${order}`);

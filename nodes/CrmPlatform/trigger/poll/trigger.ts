@@ -7,7 +7,7 @@ import { type EventLog, openEventLog } from '../../log/eventLog';
 import { eventOutput, namedRecords } from '../eventOutput';
 import { triggerKey } from '../storedState';
 import { type EventChoice, ignoredOrigins, passesFilter, readEventChoice, readOrigin } from '../eventProperties';
-import { readingOf, readOnlyIf, refuseUnknownFields } from '../onlyIf';
+import { asExecution, readingOf, readOnlyIf, refuseUnknownFields } from '../onlyIf';
 import { readChangeChoice } from './pollProperties';
 import { storedPosition } from './position';
 import type { ReadingDependencies } from './reading';
@@ -18,7 +18,6 @@ import { type Query, withoutParameterNames } from '../../api/http/path';
 import { withFields } from '../../lookUp/lookUp';
 import { readFilters } from '../../mapping/filterValues';
 import { collectionPath, pickedId } from '../../mapping/locator';
-import type { NamesToAdd } from '../../model';
 import { chosenFields, namesToAdd, simplify, summaryFields } from '../../reading/simplify';
 import { resourceNamed } from '../../resources';
 
@@ -85,11 +84,11 @@ async function readChoice(n8n: ITriggerFunctions, api: Connection): Promise<Omit
 		const onlyIf = await readOnlyIf(n8n, api, events.events, storedPosition(n8n)?.choice.filter.onlyIf);
 		return { ...choice, events: { ...events, filter: { ...events.filter, onlyIf }, output: { ...events.output, onlyIf } } };
 	}
-	const { scope, eventTypes, names } = await readRecordChoice(n8n, api);
+	const { scope, eventTypes } = await readScope(n8n, api);
 	const options = n8n.getNodeParameter('options', {}) as IDataObject;
 	const filter = { changedFields: [], equal: {}, ignored: ignoredOrigins(n8n, options) };
-	const events: EventChoice = { events: eventTypes.sort(), filter, output: { shape: 'event', origin: readOrigin(n8n), names } };
-	return { ...choice, events, scope };
+	const output = { shape: 'event', origin: readOrigin(n8n), names: namesToAdd(asExecution(n8n)) } as const;
+	return { ...choice, events: { events: eventTypes, filter, output }, scope };
 }
 
 const tooOld = 'This n8n is too old for the CRM Platform Poll Trigger, which needs n8n 2.20 or newer. Update n8n, then try again.';
@@ -131,19 +130,12 @@ async function testItems(
 	});
 }
 
-/** The scope of records, and the types of the events that report their changes. */
-interface RecordChoice {
-	scope: RecordScope;
-	eventTypes: string[];
-	names: NamesToAdd;
-}
-
 /**
- * Reads which records the user chose, and their output, as Get Many does.
+ * Reads which records the user chose, and their output, as Get Many does, and the types of the events that report their changes.
  *
  * @throws Error in the user's words if the service does not list the records or does not report their changes
  */
-async function readRecordChoice(n8n: ITriggerFunctions, api: Connection): Promise<RecordChoice> {
+async function readScope(n8n: ITriggerFunctions, api: Connection): Promise<{ scope: RecordScope; eventTypes: string[] }> {
 	const resource = resourceNamed(String(n8n.getNodeParameter('resource', 'contact')));
 	const description = resource && (await api.describe(resource.path));
 	const { types } = await api.describeEvents();
@@ -166,8 +158,7 @@ async function readRecordChoice(n8n: ITriggerFunctions, api: Connection): Promis
 	const times = [list.created, list.changed].flatMap((time) => time?.field ?? []);
 	const needed = output && [...times, ...output.map(({ path: [name] }) => name)];
 	return {
-		eventTypes: matchingTypes.map(({ type }) => type.replace(/\{\w+\}/g, key)),
-		names: namesToAdd(execution.n8n),
+		eventTypes: matchingTypes.map(({ type }) => type.replace(/\{\w+\}/g, key)).sort(),
 		scope: {
 			path,
 			recordType: resource.path,
