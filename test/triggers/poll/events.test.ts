@@ -108,7 +108,7 @@ async function choose(n8n: Published, ...choices: IDataObject[]): Promise<void> 
 	}
 }
 
-test('an event that waits for a retry is retried as it was after other events and another output were chosen', async () => {
+test('an event that waits for a retry is retried, with the new output, after other events and another output were chosen', async () => {
 	let fails = true;
 	const execute = async () => (fails ? ('error' as const) : ('success' as const));
 	const parameters = { doneWhen: 'succeeded', attempts: 10_000 };
@@ -121,7 +121,7 @@ test('an event that waits for a retry is retried as it was after other events an
 	fails = false;
 	await until(() => n8n.ids().length >= 5);
 	expect(n8n.ids().sort()).toEqual([...ids].sort());
-	expect(n8n.executions.at(-1)!.items[0]).toMatchObject({ type: 'contact.created', data: { object: {} } });
+	expect(n8n.executions.at(-1)!.items[0]).toMatchObject({ object: 'contact', event: { type: 'contact.created' } });
 	expect(n8n.reported).toEqual([]);
 });
 

@@ -4,13 +4,13 @@ import {
 	isBehind, type Ledger, ledgerOf, nextDue, nextLedger, roomForGroups, startable,
 } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import type { ChangeChoice } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
-import { type Choice, choiceFor, type Group, type Position, typesToRead } from '../../../nodes/CrmPlatform/trigger/poll/position';
+import { type Choice, type Group, type Position, typesToRead, wasChosen } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { startInQueueMode } from '../../http/queue-mode.ts';
 
 const options = { doneWhen: 'succeeded', attempts: 3, afterCrash: 'startAgain' } as const;
 
 const groupOf = (name: string): Group => ({
-	name, attempt: 1, unbegun: 0, kind: 'events', start: '', members: [{ id: name, record: name }], isReread: false, shape: 'event',
+	name, attempt: 1, unbegun: 0, kind: 'events', start: '', members: [{ id: name, record: name }], isReread: false,
 });
 
 test('a full queue is reported with the name of the trigger, and then no more is read', async () => {
@@ -22,7 +22,7 @@ test('a full queue is reported with the name of the trigger, and then no more is
 
 const replacedAt = Date.parse('2026-06-01T12:00:00Z');
 
-const choiceOf = (type: string): Choice => ({ events: [type], filter: { changedFields: [], equal: {} }, shape: 'event' });
+const choiceOf = (type: string): Choice => ({ events: [type], filter: { changedFields: [], equal: {} } });
 
 const positionOf = (more: Partial<Position> = {}): Position => ({
 	account: 'acc', start: 'now', since: '', choice: choiceOf('deal.won'), replaced: [], readBefore: 0, sequence: 1_000,
@@ -37,8 +37,8 @@ const event = (sequence: number, ms: number, type = 'deal.won') =>
 describe('After the user has replaced a choice, an event', () => {
 	const position = positionOf({ replaced: [{ choice: choiceOf('deal.lost'), lastBefore: 100, lastPossiblyBefore: 150 }] });
 	const chosenBy = (sequence: number) => ({
-		old: choiceFor(position, event(sequence, replacedAt, 'deal.lost')) !== undefined,
-		new: choiceFor(position, event(sequence, replacedAt, 'deal.won')) !== undefined,
+		old: wasChosen(position, event(sequence, replacedAt, 'deal.lost')),
+		new: wasChosen(position, event(sequence, replacedAt, 'deal.won')),
 	});
 
 	test.each([
@@ -52,8 +52,7 @@ describe('After the user has replaced a choice, an event', () => {
 
 	test('before the chosen date is not started; at the date, it is', () => {
 		const position = positionOf({ since: '2026-06-01T12:00:00Z' });
-		expect(choiceFor(position, event(5, replacedAt - 1))).toBeUndefined();
-		expect(choiceFor(position, event(5, replacedAt))).toBe(position.choice);
+		expect([replacedAt - 1, replacedAt].map((at) => wasChosen(position, event(5, at)))).toEqual([false, true]);
 	});
 
 	test('is read if any choice has its type, each type once and always in one order', () => {

@@ -16,7 +16,7 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 	const events = service.all.filter(({ type }) => type === 'a.created');
 	const describeEvents = async () => ({ types: [{ type: 'a.created', collection: '/as' }] });
 	const reads = jest.spyOn(service.log, 'after');
-	const group = groupOfEvents(events, { start: '', readBefore: 0 }, 'current');
+	const group = groupOfEvents(events, { start: '', readBefore: 0 });
 	const load = async () =>
 		await loadGroup(group, {
 			api: { send, describeEvents } as unknown as Connection,

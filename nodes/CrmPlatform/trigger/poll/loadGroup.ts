@@ -41,7 +41,7 @@ interface LoadOptions {
 /** Number of reads that may return records older than their events; they take longer than a replica may lag. */
 const maxBehind = 2;
 
-/** Reads the items of a group by the choice stored in the group, even if the user has changed it since. */
+/** Reads the items of a group, even if the user has chosen another beginning since. */
 export async function loadGroup(group: Group, { api, log, records, output, tries, input }: LoadOptions): Promise<Loaded> {
 	const ids = memberIds(group);
 	if (group.kind === 'records') {
@@ -53,7 +53,7 @@ export async function loadGroup(group: Group, { api, log, records, output, tries
 	const gone = missing.length === 0 ? [] : asFailed(missing, new Error('the event log no longer has it'), true).failures;
 	const loaded = group.start.startsWith('records ')
 		? await tryReading(events.map(({ id }) => id), async () => (events.length === 0 ? [] : await records!.changed(events, tries < maxBehind)))
-		: await loadEach(events, async (event) => await eventOutput(event, { ...output, shape: group.shape }, async () => api));
+		: await loadEach(events, async (event) => await eventOutput(event, output, async () => api));
 	return { items: loaded.items, failures: [...gone, ...loaded.failures] };
 }
 

@@ -355,7 +355,7 @@ export async function startPolling(
 		isRestart: isStartedByN8n(n8n),
 		now: clock.now(),
 		hasStarted: async (event, read) =>
-			await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], read, beginning.choice.shape)), clock),
+			await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], read)), clock),
 	});
 	if (notice !== undefined) reportFailure(n8n, new NodeOperationError(n8n.getNode(), notice));
 	existing?.stop();
@@ -368,8 +368,8 @@ export async function startPolling(
 	return { closeFunction: async () => poller.close() };
 }
 
-function beginningOf({ events: { events, filter, output }, records, start, since }: TriggerChoice): Beginning {
-	const choice = { events, filter, shape: output.shape };
+function beginningOf({ events: { events, filter }, records, start, since }: TriggerChoice): Beginning {
+	const choice = { events, filter };
 	// Switching to other records, or to events, starts over.
 	if (!records) return { choice, start, since };
 	const { path, entered, filters: queries } = records.options;

@@ -3,7 +3,6 @@ import { z } from 'zod';
 
 import { type CrmEvent, matchesEventPattern } from '../../log/crmEvent';
 import { passesFilter } from '../eventProperties';
-import { outputShapes } from '../eventOutput';
 import { onlyIfSchema } from '../onlyIf';
 import { readState } from '../storedState';
 import { sha256 } from '../../base/digest';
@@ -20,10 +19,9 @@ const choiceSchema = z.object({
 		}).optional(),
 		onlyIf: onlyIfSchema.optional(),
 	}),
-	shape: z.enum(outputShapes),
 });
 
-/** The chosen events, and their output. */
+/** The chosen events. */
 export type Choice = z.infer<typeof choiceSchema>;
 
 const replacedChoiceSchema = z.object({
@@ -59,8 +57,6 @@ const groupSchema = z.object({
 	members: z.array(memberSchema),
 	/** Whether its events or records were read before, so that an existing execution means that it is done or open. */
 	isReread: z.boolean(),
-	/** The output for the events. */
-	shape: choiceSchema.shape.shape,
 });
 
 /** The input of one execution. */
@@ -126,15 +122,15 @@ export function typesToRead({ choice, replaced }: Position): string[] {
 	return [...new Set([...replaced.map((other) => other.choice), choice].flatMap(({ events }) => events))].sort();
 }
 
-/** The choice that was current when an event happened; undefined if it does not include the event. */
-export function choiceFor({ since, choice, replaced }: Position, event: CrmEvent): Choice | undefined {
-	if (Date.parse(event.timestamp) < Date.parse(since)) return undefined;
+/** Whether the choice that was current when an event happened includes it. */
+export function wasChosen({ since, choice, replaced }: Position, event: CrmEvent): boolean {
+	if (Date.parse(event.timestamp) < Date.parse(since)) return false;
 	for (const { choice: replacedChoice, lastBefore, lastPossiblyBefore } of replaced) {
 		if (event.sequence > lastPossiblyBefore) continue;
-		if (isChosen(replacedChoice, event)) return replacedChoice;
-		if (event.sequence <= lastBefore) return undefined;
+		if (isChosen(replacedChoice, event)) return true;
+		if (event.sequence <= lastBefore) return false;
 	}
-	return isChosen(choice, event) ? choice : undefined;
+	return isChosen(choice, event);
 }
 
 const isChosen = ({ events, filter }: Choice, event: CrmEvent): boolean =>
@@ -144,16 +140,16 @@ const isChosen = ({ events, filter }: Choice, event: CrmEvent): boolean =>
  * The name of a group depends only on the events, so that reading them again, from an older position or another beginning,
  * gives the same name and n8n starts nothing twice. It includes the time because a reset service may reuse ids.
  */
-export function groupOfEvents(events: CrmEvent[], { start, readBefore }: Pick<Position, 'start' | 'readBefore'>, shape: Choice['shape']): Group {
+export function groupOfEvents(events: CrmEvent[], { start, readBefore }: Pick<Position, 'start' | 'readBefore'>): Group {
 	const identities = events.map(({ account_id, id, timestamp }) => [account_id, id, timestamp]);
 	const members = events.map(({ id, type, sequence, timestamp, data: { object } }) =>
 		({ id, record: String(object.id), event: { type, sequence, timestamp } }));
-	return newGroup({ kind: 'events', start, members, isReread: events.every(({ sequence }) => sequence <= readBefore), shape }, identities);
+	return newGroup({ kind: 'events', start, members, isReread: events.every(({ sequence }) => sequence <= readBefore) }, identities);
 }
 
-export function groupOfRecords(records: IDataObject[], { account, start, choice: { shape } }: Position, { begun, isReread }: Backfill): Group {
+export function groupOfRecords(records: IDataObject[], { account, start }: Position, { begun, isReread }: Backfill): Group {
 	const members = records.map(({ id }) => ({ id: String(id), record: String(id) }));
-	return newGroup({ kind: 'records', start, members, isReread, shape }, [start, account, begun, members.map(({ id }) => id)]);
+	return newGroup({ kind: 'records', start, members, isReread }, [start, account, begun, members.map(({ id }) => id)]);
 }
 
 function newGroup(group: Omit<Group, 'name' | 'attempt' | 'unbegun'>, identity: unknown): Group {

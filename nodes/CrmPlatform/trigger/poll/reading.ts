@@ -4,11 +4,10 @@ import type { Connection } from '../../api/connection';
 import { ruleBroken } from '../../api/http/rules';
 import type { Clock } from '../../base/clock';
 import { chunks } from '../../base/lists';
-import { getOrCreate } from '../../base/maps';
 import { causeOf, noOrigin } from '../../log/cause';
 import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type EventLog, type Newest, type Share, unshared } from '../../log/eventLog';
-import { type Backfill, type Choice, choiceFor, type Group, groupOfEvents, groupOfRecords, maxLag, type Position, typesToRead } from './position';
+import { type Backfill, type Group, groupOfEvents, groupOfRecords, maxLag, type Position, typesToRead, wasChosen } from './position';
 import type { RecordReader } from './records';
 
 /** The events of a group, or the items of its records. */
@@ -111,19 +110,17 @@ export class LogFollower {
 		{ limit, groupSize, share }: { limit: number; groupSize: number; share: Share },
 	): Promise<GroupReading> {
 		const { api, log, clock } = this.service;
-		const found = new Map<Choice['shape'], CrmEvent[]>();
-		let [read, toStart] = [0, 0];
+		const found: CrmEvent[] = [];
+		let read = 0;
 		let last: CrmEvent | undefined;
 		for await (const event of log.after(position.sequence, typesToRead(position), undefined, share)) {
 			if (!causeOf(event).isReported && position.choice.filter.ignored?.keys.length) api.notices.add(noOrigin);
-			const shape = choiceFor(position, event)?.shape;
 			// Other triggers share the event, and an execution may change its input.
-			if (shape) getOrCreate(found, shape, () => []).push(structuredClone(event));
+			if (wasChosen(position, event)) found.push(structuredClone(event));
 			last = event;
-			if (shape) toStart += 1;
-			if (toStart >= limit || ++read >= maxRead) break;
+			if (found.length >= limit || ++read >= maxRead) break;
 		}
-		const isWhole = toStart < limit && read < maxRead;
+		const isWhole = found.length < limit && read < maxRead;
 		const sequence = Math.max(position.sequence, last?.sequence ?? 0, isWhole ? completeUpTo : 0);
 		const seen = [newest, ...(last ? [{ ...last, identity: eventIdentity(last) }] : [])];
 		const latest = seen.filter((event) => event.sequence > (position.newest?.sequence ?? 0)).sort((a, b) => b.sequence - a.sequence)[0];
@@ -134,8 +131,7 @@ export class LogFollower {
 				...(latest && { newest: { identity: latest.identity, sequence: latest.sequence, timestamp: latest.timestamp } }),
 				at: new Date(clock.now()).toISOString(),
 			},
-			groups: [...found].flatMap(([shape, events]) =>
-				chunks(events, groupSize).map((part) => ({ group: groupOfEvents(part, position, shape), input: part }))),
+			groups: chunks(found, groupSize).map((part) => ({ group: groupOfEvents(part, position), input: part })),
 		};
 	}
 }
