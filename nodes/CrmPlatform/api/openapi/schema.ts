@@ -105,20 +105,19 @@ export function parameterChoices(document: OpenApiDocument, parameter: OpenApiPa
 	return values.filter((value) => typeof value === 'string');
 }
 
-/** Whether a media type is JSON (RFC 6839), but not JSON Patch (RFC 6902), which is a list of steps. */
-const isJson = (type: string): boolean =>
-	/^(application\/json|[^;]*\+json)\s*(;|$)/i.test(type) && !/json-patch/i.test(type);
-
-/** The schema of a JSON request or response body, and its media type. */
+/** The schema of a body as JSON or as a merge patch (rule 2), and its media type. */
 export function jsonBody({
 	content = {},
 }: {
 	content?: Record<string, { schema?: Schema | undefined }> | undefined;
 }): { type: string; schema: Schema } | undefined {
-	const types = Object.keys(content).filter(isJson);
-	const type = types.find((mediaType) => /^application\/json/i.test(mediaType)) ?? types[0];
+	const types = Object.keys(content);
+	const type = [/^application\/json\s*(;|$)/i, mergePatchType].map((pattern) => types.find((mediaType) => pattern.test(mediaType))).find(Boolean);
 	return type === undefined ? undefined : { type, schema: content[type]?.schema ?? {} };
 }
+
+/** The media type of RFC 7396. */
+export const mergePatchType = /^application\/merge-patch\+json\b/i;
 
 /** The schema of a JSON request or response body. */
 export function jsonSchema(described: Parameters<typeof jsonBody>[0]): Schema | undefined {

@@ -3,7 +3,7 @@ import type { KeyFormat } from '../http/idempotency';
 import { ruleBroken } from '../http/rules';
 import { operationOf, readPart, type OpenApiDocument, type OpenApiOperation, type PathItem, type Schema } from './openapi';
 import { pathItemAt, pathOfPost, templatesFor } from './paths';
-import { flatten, jsonBody, jsonSchema, parameterChoices, parametersIn } from './schema';
+import { flatten, jsonBody, jsonSchema, mergePatchType, parameterChoices, parametersIn } from './schema';
 import { fieldsOf } from './schemaFields';
 import { parameterFor } from './usualNames';
 
@@ -103,14 +103,13 @@ function bodyOf(
 	const described = readPart(document, requestBody, 'requestBody');
 	const body = jsonBody(described);
 	if (body) {
-		const [type = ''] = body.type.split(';');
 		const { properties = {}, additionalProperties } = flatten(document, body.schema);
 		const readOnly = Object.keys(properties).filter((name) => flatten(document, properties[name]!).readOnly);
 		return {
 			fields: fieldsOf(document, body.schema),
 			...(readOnly.length > 0 && { readOnly }),
 			...(additionalProperties === false && { isClosed: true }),
-			...(!type.includes('*') && type.toLowerCase() !== 'application/json' && { contentType: type.trim() }),
+			...(mergePatchType.test(body.type) && { contentType: body.type }),
 		};
 	}
 	const types = Object.keys(described.content ?? {});
