@@ -49,7 +49,6 @@ export interface KeyOrigin {
 	execution?: string;
 	/** When the execution began, in milliseconds, if n8n said so: executions of one number that began at different times differ. */
 	started?: number;
-	/** Absent if the key had no room for it. */
 	purpose?: Purpose;
 }
 
@@ -130,13 +129,11 @@ const hashOf = (parts: unknown[]): string => sha256(JSON.stringify(parts));
 function keyOf(author: KeyAuthor, hash: string, { maxLength = 255, isUuid }: KeyFormat): string {
 	if (isUuid) return uuidOf(hash);
 	const { instance, workflow, execution } = originOf(author.instance, author.workflow, author.execution);
-	const workflowPrefix = `n8n/${instance}/${workflow}/`;
 	const began = author.started === undefined ? '' : `.${author.started.toString(36)}`;
-	const executionPrefix = `${workflowPrefix}${execution}${began}/`;
-	const prefixes = [...(author.purpose ? [`${executionPrefix}${author.purpose}/`] : []), ...(execution === undefined ? [] : [executionPrefix]), workflowPrefix];
-	const roomAfter = (prefix: string) => Math.min(maxLength, 255) - prefix.length;
-	const prefix = prefixes.find((candidate) => roomAfter(candidate) >= minHashLength) ?? '';
-	return prefix + hash.slice(0, roomAfter(prefix));
+	const write = execution === undefined ? '' : `${execution}${began}/${author.purpose ? `${author.purpose}/` : ''}`;
+	const prefix = `n8n/${instance}/${workflow}/${write}`;
+	const room = Math.min(maxLength, 255) - prefix.length;
+	return room >= minHashLength ? prefix + hash.slice(0, room) : hash.slice(0, maxLength);
 }
 
 /** A UUID of version 8, in which the application may choose the bits (RFC 9562, section 5.8). */
