@@ -87,15 +87,6 @@ describe('a slot is released', () => {
 		expect(events.at(-1)).toBe('next at 0');
 	});
 
-	test('when its execution is canceled, even if the request continues', async () => {
-		const cancel = new AbortController();
-		const { events, pass } = await startWithBusySlot(never, { signal: cancel.signal });
-		expect(events).not.toContain('next at 0');
-		cancel.abort();
-		await pass(10);
-		expect(events.at(-1)).toBe('next at 0');
-	});
-
 	test('at its total timeout, whatever happened to it', async () => {
 		const { events, pass } = await startWithBusySlot(never);
 		await pass(totalTimeout - 1_000);

@@ -10,8 +10,8 @@ export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {
 	]),
 	'requestQueue.ts': new Set([
 		// A signal is aborted once.
-		"request.signal?.addEventListener('abort', onAbort, { once: true }); | ObjectLiteral → {}",
-		"request.signal?.addEventListener('abort', onAbort, { once: true }); | BooleanLiteral → false",
+		"signal?.addEventListener('abort', abort, { once: true }); | ObjectLiteral → {}",
+		"signal?.addEventListener('abort', abort, { once: true }); | BooleanLiteral → false",
 		// The timer wakes the queue a millisecond later.
 		'if (slot.expiresAt <= now) this.slots.delete(slot); | EqualityOperator → slot.expiresAt < now',
 		'let at = Math.min(now + maxSleep, this.nextTimeoutAt + gracePeriod + 1, this.rateLimit.nextChangeAt(now)); | ArithmeticOperator → this.nextTimeoutAt + gracePeriod - 1',

@@ -61,7 +61,7 @@ const gracePeriod = 10_000;
 
 /**
  * All requests under one rate limit. Each is sent as soon as the limit allows, the most urgent first. Every slot is
- * released when the request settles or is canceled, or at the latest when the slot expires.
+ * released when the request settles, or at the latest when the slot expires.
  */
 export class RequestQueue {
 	private readonly clock: Clock;
@@ -78,40 +78,40 @@ export class RequestQueue {
 		this.clock = clock;
 	}
 
-	/** Waits for a slot, sends, and releases the slot. @throws the abort reason when the execution is canceled */
+	/** Waits for a slot, sends, and releases the slot. @throws the abort reason when the execution is canceled while it waits */
 	async enqueue(request: QueuedRequest, send: () => Promise<TransportResult>): Promise<TransportResult | QueueTimeout> {
 		request.signal?.throwIfAborted();
-		let abort = () => {};
-		const onAbort = () => abort();
-		request.signal?.addEventListener('abort', onAbort, { once: true });
+		const slot = await this.nextSlot(request);
+		if ('retryAt' in slot) return slot;
 		try {
-			const outcome = await new Promise<Slot | QueueTimeout>((settle, reject) => {
-				const entry = { ...request, settle };
-				abort = () => {
-					this.waiting.remove(entry);
-					this.dispatch();
-					reject(request.signal?.reason as Error);
-				};
-				this.nextTimeoutAt = Math.min(this.nextTimeoutAt, request.timeoutAt);
-				this.waiting.add(entry);
-				this.dispatch();
-			});
-			if ('retryAt' in outcome) return outcome;
-			const slot = outcome;
-			abort = () => this.release(slot);
-			try {
-				request.signal?.throwIfAborted();
-				const sentAt = this.clock.now();
-				this.countSent(request.execution, sentAt);
-				const response = await send();
-				if ('headers' in response) this.rateLimit.recordResponse(response, sentAt, this.clock.now(), this.clock.random());
-				return response;
-			} finally {
-				this.release(slot);
-			}
+			request.signal?.throwIfAborted();
+			const sentAt = this.clock.now();
+			this.countSent(request.execution, sentAt);
+			const response = await send();
+			if ('headers' in response) this.rateLimit.recordResponse(response, sentAt, this.clock.now(), this.clock.random());
+			return response;
 		} finally {
-			request.signal?.removeEventListener('abort', onAbort);
+			this.slots.delete(slot);
+			this.dispatch();
 		}
+	}
+
+	private async nextSlot(request: QueuedRequest): Promise<Slot | QueueTimeout> {
+		const { signal, timeoutAt } = request;
+		let abort = () => {};
+		const outcome = new Promise<Slot | QueueTimeout>((settle, reject) => {
+			const entry = { ...request, settle };
+			abort = () => {
+				this.waiting.remove(entry);
+				this.dispatch();
+				reject(signal?.reason as Error);
+			};
+			signal?.addEventListener('abort', abort, { once: true });
+			this.nextTimeoutAt = Math.min(this.nextTimeoutAt, timeoutAt);
+			this.waiting.add(entry);
+			this.dispatch();
+		});
+		return await outcome.finally(() => signal?.removeEventListener('abort', abort));
 	}
 
 	/** How many requests an execution has sent lately. */
@@ -145,11 +145,6 @@ export class RequestQueue {
 		const now = this.clock.now();
 		const isExpired = ({ expiresAt }: Slot) => expiresAt <= now;
 		return this.waiting.isEmpty && [...this.slots].every(isExpired) && !this.rateLimit.isKnown(now);
-	}
-
-	private release(slot: Slot): void {
-		this.slots.delete(slot);
-		this.dispatch();
 	}
 
 	/** Gives slots to the requests that can be sent now, and sets a timer for the others. */
