@@ -5,7 +5,7 @@ import { checkExact, withExactNumbers } from '../base/numbers';
 import { checkedPath, type Query } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
 import type { Execution, Operation, Result } from '../model';
-import { chosenOption, textProperty } from '../parameters/optionText';
+import { chosenOption, jsonProperty, textProperty } from '../parameters/optionText';
 import { sendWrite, writeOncePerOption } from '../writing/writeOne';
 import { eachItem } from '../schedule';
 
@@ -123,27 +123,10 @@ const pathProperty = textProperty('Path', 'path', {
 	description: 'The path after the base URL, as in the API documentation',
 });
 
-const query: INodeProperties = {
-	displayName: 'Query Parameters',
-	name: 'query',
-	type: 'json',
-	default: '{}',
-	description: 'As JSON, such as { "limit": 10 }',
-};
+const query = jsonProperty('Query Parameters', 'query', { description: 'As JSON, such as { "limit": 10 }' });
 
-const body: INodeProperties = {
-	displayName: 'Body',
-	name: 'body',
-	type: 'json',
-	default: '{}',
-	displayOptions: { show: { method: ['PATCH', 'POST', 'PUT'] } },
-};
+const body = jsonProperty('Body', 'body', { displayOptions: { show: { method: ['PATCH', 'POST', 'PUT'] } } });
 
-const headers: INodeProperties = {
-	displayName: 'Headers',
-	name: 'headers',
-	type: 'json',
-	default: '{}',
-	description:
-		'As JSON, such as { "If-Match": "\\"3\\"" }, which writes only to version 3',
-};
+const headers = jsonProperty('Headers', 'headers', {
+	description: 'As JSON, such as { "If-Match": "\\"3\\"" }, which writes only to version 3',
+});

@@ -2,7 +2,7 @@ import type { INodeProperties, ResourceMapperTypeOptions } from 'n8n-workflow';
 
 import choices from '../../../contract/choices.json';
 import type { MenuEntry, Resource } from '../model';
-import { choiceProperty, listedChoice, rowsProperty, textProperty } from './optionText';
+import { choiceProperty, jsonProperty, listedChoice, noticeProperty, rowsProperty, textProperty } from './optionText';
 import { fieldsDependOn, linkedOrNewPicker } from './recordParameters';
 
 type MapperOptions = Omit<
@@ -42,13 +42,10 @@ export function mapperProperty(
  *
  * @param mapper the name of the form
  */
-export const missingFieldsNotice = (mapper: string, show: Record<string, string[]>): INodeProperties => ({
-	displayName: 'Custom fields and lists are not loaded yet. To load them: <b>⋮ → Refresh Field List</b>.',
-	name: `${mapper}MissingNotice`,
-	type: 'notice',
-	default: '',
-	displayOptions: { show: { ...show, [`/${mapper}.schema[0].id`]: ['beforeCredential'] } },
-});
+export const missingFieldsNotice = (mapper: string, show: Record<string, string[]>): INodeProperties =>
+	noticeProperty('Custom fields and lists are not loaded yet. To load them: <b>⋮ → Refresh Field List</b>.', `${mapper}MissingNotice`, {
+		displayOptions: { show: { ...show, [`/${mapper}.schema[0].id`]: ['beforeCredential'] } },
+	});
 
 /**
  * The parameters for the values to write: a mapper or one JSON object, and linked records.
@@ -113,13 +110,9 @@ function choicesNotice(resource: Pick<MenuEntry, 'path'> | undefined): INodeProp
 	const chosen = Object.entries(knownFields(resource?.path)).filter(([, values]) => values.length > 0);
 	if (chosen.length === 0) return [];
 	return [
-		{
-			displayName: `Allowed values: ${chosen.map(([name, values]) => `${name}: ${values.join(', ')}.`).join(' ')}`,
-			name: 'choicesNotice',
-			type: 'notice',
-			default: '',
+		noticeProperty(`Allowed values: ${chosen.map(([name, values]) => `${name}: ${values.join(', ')}.`).join(' ')}`, 'choicesNotice', {
 			displayOptions: { show: { fieldsMode: ['json'] } },
-		},
+		}),
 	];
 }
 
@@ -153,14 +146,10 @@ export const fieldsMatchOn = matchOnProperty(
 	matchOnDescription,
 );
 
-const fieldsJson: INodeProperties = {
-	displayName: 'Fields (JSON)',
-	name: 'fieldsJson',
-	type: 'json',
+const fieldsJson = jsonProperty('Fields (JSON)', 'fieldsJson', {
 	displayOptions: { show: { fieldsMode: ['json'] } },
-	default: '{}',
 	description: 'Field names and values. Custom fields go into custom_fields, and null clears a field.',
-};
+});
 
 /** Other records, picked from searchable lists, which n8n's mapper does not offer. */
 const fieldsLinked = rowsProperty(
@@ -229,19 +218,10 @@ export const valuesInOption: INodeProperties = {
 
 /** The effect of a blank on an existing record, with values filled in and with automatic mapping. */
 export const blankNotices: INodeProperties[] = [
-	{
-		displayName:
-			'Fields left empty here are not changed. An expression without a value, such as <code>{{ null }}</code>, clears its field.',
-		name: 'blankNotice',
-		type: 'notice',
-		default: '',
+	noticeProperty('Fields left empty here are not changed. An expression without a value, such as <code>{{ null }}</code>, clears its field.', 'blankNotice', {
 		displayOptions: { show: { fieldsMode: ['each'] } },
-	},
-	{
-		displayName: 'Empty cells do not change a record, unless you add the option Empty Cells.',
-		name: 'emptyCellsNotice',
-		type: 'notice',
-		default: '',
+	}),
+	noticeProperty('Empty cells do not change a record, unless you add the option Empty Cells.', 'emptyCellsNotice', {
 		displayOptions: { show: { fieldsMode: ['automatic'] } },
-	},
+	}),
 ];

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { filterOperators, isRange, type FilterOperator } from '../api/openapi/filterOperators';
-import { choiceProperty, listedChoice, rowsProperty, textProperty } from './optionText';
+import { choiceProperty, dateProperty, listedChoice, rowsProperty, textProperty } from './optionText';
 import { fieldsDependOn, linkedPicker } from './recordParameters';
 
 const shownFor = (isShown: (operator: FilterOperator) => boolean): Pick<INodeProperties, 'displayOptions'> => ({
@@ -21,29 +21,20 @@ const values: INodeProperties[] = [
 		description: 'Choices and records can be given by name. With Is One Of, separate values with commas.',
 		...shownFor(({ takes }) => takes === 'values'),
 	}),
-	{
-		displayName: 'Value (Date)',
-		name: 'date',
-		type: 'dateTime',
+	dateProperty('Value (Date)', 'date', {
 		typeOptions: { dateOnly: true },
-		default: '',
-		description:
-			'A day, or a time such as {{ $now.minus({ hours: 1 }) }}',
+		description: 'A day, or a time such as {{ $now.minus({ hours: 1 }) }}',
 		...shownFor(({ takes }) => takes === 'dates'),
-	},
+	}),
 	textProperty('Value (Maximum)', 'secondValue', {
 		description: 'The largest value that matches',
 		...shownFor((operator) => operator.takes === 'values' && isRange(operator)),
 	}),
-	{
-		displayName: 'Value (Until)',
-		name: 'secondDate',
-		type: 'dateTime',
+	dateProperty('Value (Until)', 'secondDate', {
 		typeOptions: { dateOnly: true },
-		default: '',
 		description: 'The last day that matches',
 		...shownFor((operator) => operator.takes === 'dates' && isRange(operator)),
-	},
+	}),
 	listedChoice(
 		{ displayName: 'Value Names or IDs', name: 'choices', ...shownFor(({ takes }) => takes === 'choices') },
 		'getFilterChoices',

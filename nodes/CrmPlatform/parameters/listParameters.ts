@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { filtersProperty } from './filterParameters';
-import { booleanProperty, choiceProperty, listedChoice, numberProperty, textProperty } from './optionText';
+import { booleanProperty, choiceProperty, dateProperty, listedChoice, numberProperty, textProperty } from './optionText';
 import { addNamesOption, outputFieldsOption, outputOption, simplifyProperty } from './outputParameters';
 
 /** At 50 ms from the service, five cursors read a large list in a quarter of the time (bench/results/node.md). */
@@ -27,15 +27,11 @@ const changedSinceProperties: INodeProperties[] = [
 		['Any Time', 'anyTime', 'Return all records'],
 		['Date and Time', 'moment', 'Return records changed at or after a given time'],
 	], { description: 'All records, or those changed since a time' }),
-	{
-		displayName: 'Date and Time',
-		name: 'moment',
-		type: 'dateTime',
-		default: '',
+	dateProperty('Date and Time', 'moment', {
 		required: true,
 		description: 'Records changed at this time or later, in the workflow’s time zone',
 		displayOptions: { show: { changedSince: ['moment'] } },
-	},
+	}),
 	booleanProperty('Include Deleted', 'includeDeleted', false, 'Whether to also return deleted records, whose deleted_at is set', {
 		displayOptions: { show: { changedSince: ['moment'] } },
 	}),

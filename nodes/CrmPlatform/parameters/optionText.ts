@@ -28,6 +28,14 @@ export const booleanProperty = (displayName: string, name: string, value: boolea
 export const textProperty = (displayName: string, name: string, more: More & { default?: string } = {}): INodeProperties =>
 	property('string', displayName, name, '', more);
 
+export const dateProperty = (displayName: string, name: string, more: More = {}): INodeProperties => property('dateTime', displayName, name, '', more);
+
+export const jsonProperty = (displayName: string, name: string, more: More & { default?: string } = {}): INodeProperties =>
+	property('json', displayName, name, '{}', more);
+
+/** @param text may contain HTML */
+export const noticeProperty = (text: string, name: string, more: More): INodeProperties => property('notice', text, name, '', more);
+
 export const numberProperty = (displayName: string, name: string, value: number, more: More = {}): INodeProperties =>
 	property('number', displayName, name, value, more);
 

@@ -9,7 +9,7 @@ import type { Execution, Resource } from '../model';
 import { pickerProperty } from '../parameters/recordParameters';
 import { isBlank, listIn } from '../values/blank';
 import { readBoolean, readDate, readOption, readPreview, readText, readWholeNumber } from '../values/readers';
-import { booleanProperty, choiceProperty, numberProperty, textProperty } from '../parameters/optionText';
+import { booleanProperty, choiceProperty, dateProperty, numberProperty, textProperty } from '../parameters/optionText';
 
 const undoPreview = booleanProperty('Preview', 'preview', true, 'Whether to only show what would be undone', {
 	builderHint: { propertyHint: 'For importFile: whether to only check the file; true if absent' },
@@ -31,13 +31,9 @@ const undoId: INodeProperties = {
 	description: 'The list covers the newest 10,000 events. For earlier changes, enter the ID.',
 };
 
-const since: INodeProperties = {
-	displayName: 'Since',
-	name: 'since',
-	type: 'dateTime',
-	default: '',
+const since = dateProperty('Since', 'since', {
 	description: 'Undo only changes made at or after this time. Optional for an execution: without it, the whole log is searched.',
-};
+});
 
 const allowPartialUndo = booleanProperty('Allow Partial Undo', 'allowPartialUndo', true, 'Whether to undo what is still in the log, even if it does not reach back to Since');
 
@@ -48,13 +44,9 @@ export const maxUndone = numberProperty('Maximum Records', 'maxUndone', 1000, {
 	description: 'The maximum number of records to change. If more would change, nothing is written.',
 });
 
-const until: INodeProperties = {
-	displayName: 'Until',
-	name: 'until',
-	type: 'dateTime',
-	default: '',
+const until = dateProperty('Until', 'until', {
 	description: 'Keep changes made after this time, as those of others',
-};
+});
 
 /** Chooses records by id: unlike the filters of Get Many, ids also choose deleted records. */
 const onlyRecords = textProperty('Only These Records', 'onlyRecords', {

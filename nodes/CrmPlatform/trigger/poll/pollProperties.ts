@@ -7,7 +7,7 @@ import type { Resource } from '../../model';
 import { resources } from '../../resources';
 import { eventProperties, ignoreProperties } from '../eventProperties';
 import { readOption, readPositiveNumber, readWholeNumber } from '../../values/readers';
-import { choiceProperty, numberProperty, optionsCollection } from '../../parameters/optionText';
+import { choiceProperty, dateProperty, numberProperty, optionsCollection } from '../../parameters/optionText';
 
 const forEvents = { show: { source: ['events'] } };
 const forRecords = { show: { source: ['records'] } };
@@ -52,17 +52,13 @@ export const changeProperties: INodeProperties[] = [
 		description: 'Where to start. If you change this later, the trigger starts over from there, but skips events that already have an execution.',
 		displayOptions: forEvents,
 	}),
-	{
-		displayName: 'Since',
-		name: 'since',
-		type: 'dateTime',
+	dateProperty('Since', 'since', {
 		// An expression such as {{ $now }} would change the beginning with every publish.
 		noDataExpression: true,
 		required: true,
-		default: '',
 		displayOptions: { show: { source: ['events'], start: ['date'] } },
 		description: 'The date to start from, in the workflow’s time zone',
-	},
+	}),
 	choiceProperty('Executions', 'grouping', 'each', [
 		['One for Each', 'each', 'Start a separate execution for each event or record'],
 		['One for a Group', 'group', 'Start one execution for all new events or records, up to the group size'],
