@@ -148,15 +148,6 @@ test('created, updated and upserted records are simplified, with filled custom f
 	expect(found!.json).toMatchObject({ id: createdItem!.json.id, last_name: 'Again', upsert_outcome: 'updated' });
 });
 
-test('each record of a batch stays linked to its item', async () => {
-	const items = await simplified(create('contact', automatic), [{ last_name: 'One' }, { last_name: 'Two' }]);
-	expect(items.map(({ json }) => Object.keys(json))).toEqual([lean, lean]);
-	expect(items).toMatchObject([
-		{ json: { last_name: 'One' }, pairedItem: { item: 0 } },
-		{ json: { last_name: 'Two' }, pairedItem: { item: 1 } },
-	]);
-});
-
 test('a secret that is only shown once is kept, and a response that is not a record is returned whole', async () => {
 	const [hook] = await simplified(create('webhook', { url: 'https://hooks.example.com/x', events: 'contact.created' }));
 	expect(hook!.json).toMatchObject({ id: expect.any(String), secret: expect.stringMatching(/^whsec_/) });
