@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-
 import {
 	NodeOperationError,
 	type IDataObject,
@@ -23,12 +21,12 @@ import { chosenResource } from './resources';
 import { eachItem, runAll } from './schedule';
 import { asAnswer, type NodeOutput } from './toolCalls/toolAnswer';
 import { refuseForeignArguments } from './toolCalls/toolArguments';
-import { toolCallOf, type ToolCall } from './toolCalls/toolCall';
+import { toolCallOf } from './toolCalls/toolCall';
 import { isToolCall } from './api/toolNode';
 import { writeRecords } from './writing/batches';
 import { nameExisting } from './writing/existingRecord';
 import { MissingRecords } from './writing/missingRecords';
-import { originalExecution } from './writing/runState';
+import { runIdentity } from './writing/runState';
 
 /**
  * Runs the node's operation for each input item, in order. Each output, errors included, is linked
@@ -48,7 +46,7 @@ async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewe
 	const { resource, operation } = chosenOperation(n8n, offered);
 	const api = await connect(n8n);
 	const call = toolCallOf(n8n);
-	const identity = identityOf(n8n, call);
+	const identity = call?.identity ?? runIdentity(n8n, n8n.getWorkflowDataProxy(0).$runIndex as number);
 	const { isSummarized, names } = outputChoice(n8n, operation);
 	const execution: Execution = { n8n, api, resource, operation, identity, ...review };
 
@@ -150,14 +148,4 @@ function chosenOperation(n8n: IExecuteFunctions, offered: Resource[] | undefined
 	throw new NodeOperationError(n8n.getNode(), 'Unknown resource or operation', {
 		description: 'Open the node and choose a resource and an operation.',
 	});
-}
-
-function identityOf(n8n: IExecuteFunctions, call: ToolCall | undefined): Execution['identity'] {
-	const origin = call?.identity ?? {
-		// Executions that are not stored have no id and cannot be retried.
-		...originalExecution(n8n, n8n.getExecutionId() ?? randomUUID()),
-		node: n8n.getNode().id,
-		run: n8n.getWorkflowDataProxy(0).$runIndex as number,
-	};
-	return { instance: n8n.getInstanceId(), workflow: n8n.getWorkflow().id ?? '', ...origin };
 }

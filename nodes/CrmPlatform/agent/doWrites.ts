@@ -36,7 +36,8 @@ export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], 
 	const text = token?.replace(/\.$/, '');
 	const refusal = text === undefined ? '' : await refusalOfToken(run, writes, preview, text, now);
 	// The idempotency key contains only the token, so the service carries out a write once, whichever call sends it.
-	if (text !== undefined && refusal === undefined) return await send({ ...run, identity: { execution: '', node: 'approved', run: text } }, writes, descriptions);
+	const { instance, workflow } = run.identity;
+	if (text !== undefined && refusal === undefined) return await send({ ...run, identity: { instance, workflow, execution: '', node: 'approved', run: text } }, writes, descriptions);
 
 	const areUnchanged = await Promise.all(writes.map(async (write) => await changesNothing(run, write)));
 	if (areUnchanged.every(Boolean)) return { data: [{ done: 'nothing' }], notes: [`The record has these values already: ${descriptions.join('. ')}`] };

@@ -5,7 +5,6 @@ import { filledPath } from '../api/http/path';
 import { executionOfOne } from '../base/contexts';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { Execution, Operation, Write, Writes } from '../model';
-import type { CallIdentity } from '../toolCalls/toolCall';
 import type { RecordType, ToolSettings } from './toolSettings';
 
 /** One call of a tool. */
@@ -14,7 +13,7 @@ export interface ToolRun {
 	api: Connection;
 	settings: ToolSettings;
 	/** Distinguishes the writes of this call from those of others. */
-	identity: CallIdentity;
+	identity: Execution['identity'];
 	/** Called before a write is sent. */
 	onWrite(): void;
 }
@@ -60,14 +59,11 @@ export function executionFor(run: ToolRun, { recordType, operation, parameters, 
 		isToolExecution: () => true,
 		evaluateExpression: (expression) => (expression === modelsFields ? fields : `=${expression}`) as NodeParameterValueType,
 	});
-	return { n8n: context, api, resource: recordType.resource, operation, identity: writeIdentity(run), checking: 'checked' };
+	return { n8n: context, api, resource: recordType.resource, operation, identity: run.identity, checking: 'checked' };
 }
 
 /** @param place of the write among those of the call */
-export function writeIdentity({ n8n, identity }: ToolRun, place = 0): Execution['identity'] {
-	const numbered = place === 0 ? identity : { ...identity, run: `${identity.run}/${place}` };
-	return { instance: n8n.getInstanceId(), workflow: n8n.getWorkflow().id ?? '', ...numbered };
-}
+export const writeIdentity = ({ identity }: ToolRun, place: number): Execution['identity'] => (place === 0 ? identity : { ...identity, run: `${identity.run}/${place}` });
 
 /** Marks values as a model's, so that invented field names are refused and not ignored. */
 const modelsFields = "{{ $fromAI('values') }}";

@@ -14,7 +14,7 @@ import { chosenOption, parameterText } from '../parameters/optionText';
 import { readBoolean, readPercent, readPreview, readWholeNumber } from '../values/readers';
 import { resourceNamed } from '../resources';
 import { requireDescribed } from '../writing/requireWrite';
-import { originalExecution } from '../writing/runState';
+import { runIdentity } from '../writing/runState';
 import type { DeletionLimits, SyncRules } from './syncPlan';
 import {
 	agreedField, alsoMatchOn, bothChanged, changedAtField, completeInput, differing, isSynced, matchOn, maxDeletions, maxDeletionsShare, missingInCrm, missingInSource as missingInSourceProperty, preview, settingsForAll, syncedOperation, versionField,
@@ -150,15 +150,8 @@ export function syncExecution(n8n: IExecuteFunctions, api: Execution['api']): Ex
 			description: 'Open the node and choose a resource.',
 		});
 	}
-	const identity: Execution['identity'] = {
-		instance: n8n.getInstanceId(),
-		workflow: n8n.getWorkflow().id ?? '',
-		...originalExecution(n8n, n8n.getExecutionId() ?? ''),
-		node: n8n.getNode().id,
-		// Each attempt makes its own plan and must not reuse the keys of the previous one.
-		run: randomUUID(),
-	};
-	return { n8n, api, resource, operation, identity };
+	// Each attempt makes its own plan and must not reuse the keys of the previous one.
+	return { n8n, api, resource, operation, identity: runIdentity(n8n, randomUUID()) };
 }
 
 /**

@@ -1,16 +1,11 @@
-import { randomUUID } from 'node:crypto';
-
 import { NodeOperationError, type IExecuteFunctions, type INode } from 'n8n-workflow';
 
 import { sha256 } from '../base/digest';
 import { RecentMap } from '../base/maps';
-import type { WriteIdentity } from '../api/http/idempotency';
+import type { Execution } from '../model';
 import { isToolCall } from '../api/toolNode';
 import { argumentsOf, readsItem } from './toolArguments';
-import { nodeContext, originalExecution } from '../writing/runState';
-
-/** Distinguishes the writes of one call from the writes of others. */
-export type CallIdentity = Pick<WriteIdentity, 'execution' | 'started' | 'node' | 'run'>;
+import { nodeContext, runIdentity } from '../writing/runState';
 
 /**
  * A call of the node by an AI agent or an MCP client, identified by its arguments: n8n's run index differs
@@ -18,7 +13,7 @@ export type CallIdentity = Pick<WriteIdentity, 'execution' | 'started' | 'node' 
  */
 export interface ToolCall {
 	/** Equal for all attempts at the call until one succeeds; after that, an equal call is a new one. */
-	identity: CallIdentity;
+	identity: Execution['identity'];
 	succeeded(): void;
 	failed(): void;
 }
@@ -61,12 +56,7 @@ export function namedCall(n8n: IExecuteFunctions, name: string): ToolCall {
 	const before = succeeded[name] ?? 0;
 	const failed = failedCalls.get(name);
 	const isRemembered = failed !== undefined && Date.now() - failed.at < remembered;
-	const identity = isRemembered ? failed.identity : {
-		// Calls without an execution, and in it a node, are those of n8n's MCP trigger and its own agents.
-		...originalExecution(n8n, execution ?? randomUUID()),
-		node: n8n.getNode().id,
-		run: `${name}/${before}`,
-	};
+	const identity = isRemembered ? failed.identity : runIdentity(n8n, `${name}/${before}`);
 	return {
 		identity,
 		succeeded() {
@@ -111,4 +101,4 @@ const maxRemembered = 1_000;
  * makes each call in an execution of its own, and n8n's MCP trigger in none, so what n8n keeps with an execution does not
  * reach the next attempt.
  */
-const failedCalls = new RecentMap<string, { identity: CallIdentity; at: number }>(maxRemembered);
+const failedCalls = new RecentMap<string, { identity: Execution['identity']; at: number }>(maxRemembered);

@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
+
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import type { WriteIdentity } from '../api/http/idempotency';
 import { getOrCreate } from '../base/maps';
 import type { Execution } from '../model';
 
@@ -108,14 +109,16 @@ export function itemsIn(ranges: string): number[] {
 }
 
 /**
- * The execution that the keys contain: the first one in which this node wrote, so that a retry of it writes nothing again.
- * n8n keeps the time at which an execution began with its data, so that a retry has the time of the first one.
+ * What the keys of a run's writes share. They contain the first execution in which this node wrote, so that a retry of it
+ * writes nothing again. n8n keeps the time at which an execution began with its data, so that a retry has the first one's.
  *
- * @param id of this execution
+ * @param run distinguishes the runs of a node in an execution
  */
-export function originalExecution(n8n: IExecuteFunctions, id: string): Pick<WriteIdentity, 'execution' | 'started'> {
+export function runIdentity(n8n: IExecuteFunctions, run: number | string): Execution['identity'] {
 	const context = nodeContext(n8n);
 	const started = n8n.getExecutionContext()?.establishedAt;
-	const first = (context.firstExecution ??= { execution: id, ...(started !== undefined && { started }) });
-	return first as Pick<WriteIdentity, 'execution' | 'started'>;
+	// Executions that are not stored, and calls without one, have no id and cannot be retried.
+	const execution = n8n.getExecutionId() ?? randomUUID();
+	const first = (context.firstExecution ??= { execution, ...(started !== undefined && { started }) }) as { execution: string };
+	return { instance: n8n.getInstanceId(), workflow: n8n.getWorkflow().id ?? '', ...first, node: n8n.getNode().id, run };
 }
