@@ -180,11 +180,4 @@ describe('a hostile file', () => {
 		expect(json.problem).toContain(`up to row ${last} only`);
 		expect(await contactsLike(`a@${name}.example`)).toHaveLength(1);
 	});
-
-	test('that breaks off in the middle is imported up to there, and the result says so', async () => {
-		const broken = '[{"last_name":"A","email":"a@broken.example"},{"last_name":"B","email":"b@broken.example"}';
-		const { json, hints } = await importOf(broken, { fileFormat: 'json' });
-		expect(json).toMatchObject({ complete: false, problem: expect.stringContaining('invalid after record 1') });
-		expect(hints).toEqual([expect.stringMatching(/read up to row 1 only/)]);
-	});
 });

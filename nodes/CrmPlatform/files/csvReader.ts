@@ -1,6 +1,5 @@
 import { occurrences } from '../base/maps';
-import { shortened, type FileRow } from './fileRow';
-import { UnreadableFile } from './unreadableFile';
+import { shortened, type FileRow, UnreadableFile } from './fileRow';
 
 /** Recognized delimiters; the first one wins a tie. */
 const delimiters = [',', ';', '\t', '|'] as const;

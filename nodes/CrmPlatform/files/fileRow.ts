@@ -9,3 +9,9 @@ export type FileRow<Content> = { row: number } & (
 
 /** The beginning of a row that is too long. */
 export const shortened = (text: string): string => (text.length > 1_000 ? `${text.slice(0, 1_000)}…` : text);
+
+/**
+ * Thrown if the content of a file is invalid, in the user's words. Any other error, such as one of n8n's binary
+ * store, does not concern the content: another attempt may succeed.
+ */
+export class UnreadableFile extends Error {}

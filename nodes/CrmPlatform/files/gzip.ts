@@ -1,4 +1,4 @@
-import { UnreadableFile } from './unreadableFile';
+import { UnreadableFile } from './fileRow';
 
 /** The beginning of a gzip file (RFC 1952, section 2.3.1), of which deflate is the only method. */
 const gzipMark = [0x1f, 0x8b, 0x08];

@@ -2,8 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parsedValue } from '../base/json';
 import { depthProblem, maxLevels } from '../base/numbers';
-import { shortened, type FileRow } from './fileRow';
-import { UnreadableFile } from './unreadableFile';
+import { shortened, type FileRow, UnreadableFile } from './fileRow';
 
 /** Maximum characters of a record. */
 const maxRecordLength = 1024 * 1024;
@@ -60,108 +59,45 @@ async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<TextLine[
 	if (beginning !== undefined || rest.length > 0) yield [textLine(rest)];
 }
 
+/** Maximum characters of a JSON array, which is read as a whole. */
+const maxArrayLength = 16 * 1024 * 1024;
+
 /**
  * Reads a JSON array of records. An element that is not an object is reported and reading continues.
  *
- * @returns the records that end in each chunk
- * @throws Error in the user's words if the file is not one JSON array
+ * @throws Error in the user's words if the file is not one JSON array, or too large
  */
 export async function* readJsonArray(
 	chunks: AsyncIterable<string>,
 ): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
-	const parser = new JsonArrayParser();
+	let text = '';
 	for await (const chunk of chunks) {
-		const rows: Array<FileRow<IDataObject>> = [];
-		const isArray = parser.read(chunk, rows);
-		if (rows.length > 0) yield rows;
-		if (!isArray) throw notAnArray(parser.row);
+		text += chunk;
+		if (text.length > maxArrayLength) throw new UnreadableFile('The JSON array is larger than 16 MB. Save it as NDJSON, one record a line.');
 	}
-	if (!parser.hasEnded) throw notAnArray(parser.row);
+	yield elementsOf(text).map((element, i) => contentRow(element, JSON.stringify(element), i + 1));
 }
 
-class JsonArrayParser {
-	row = 0;
-	/** Brackets open around the current character; -1 before the array, -2 after it. */
-	private depth = -1;
-	private isInText = false;
-	private isEscaped = false;
-	private element = '';
-	private isTooLong = false;
-	/** Whether an element must follow: a comma came last. */
-	private isExpected = false;
-
-	get hasEnded(): boolean {
-		return this.depth === -2;
+function elementsOf(text: string): unknown[] {
+	let problem = 'It is none.';
+	try {
+		const elements = parsedValue(text);
+		if (Array.isArray(elements)) return elements;
+	} catch (error) {
+		problem = (error as Error).message;
 	}
-
-	/** @returns false if the text is not a JSON array */
-	read(chunk: string, rows: Array<FileRow<IDataObject>>): boolean {
-		// This loop runs for each character, so it uses local variables instead of members.
-		let { depth, isInText, isEscaped } = this;
-		let from = 0;
-		for (let at = 0; at < chunk.length; at++) {
-			const character = chunk[at]!;
-			if (isInText) {
-				if (isEscaped) isEscaped = false;
-				else if (character === '\\') isEscaped = true;
-				else if (character === '"') isInText = false;
-				continue;
-			}
-			if (depth < 0) {
-				if (/\s/.test(character)) continue;
-				if (depth === -2 || character !== '[') return false;
-				depth = 0;
-				from = at + 1;
-				continue;
-			}
-			const isClosing = character === ']' && depth === 0;
-			if (character === '"') isInText = true;
-			else if (character === '{' || character === '[') depth += 1;
-			else if (!isClosing && (character === '}' || character === ']')) depth -= 1;
-			if (depth < 0) return false;
-			if (!isClosing && !(character === ',' && depth === 0)) continue;
-
-			if (!this.isTooLong) this.element += chunk.slice(from, at);
-			from = at + 1;
-			if (!this.endElement(character, rows)) return false;
-			if (isClosing) depth = -2;
-		}
-		this.depth = depth;
-		this.isInText = isInText;
-		this.isEscaped = isEscaped;
-		if (depth >= 0) this.addToElement(chunk.slice(from));
-		return true;
-	}
-
-	private addToElement(text: string): void {
-		if (!this.isTooLong) this.element += text;
-		if (this.element.length <= maxRecordLength) return;
-		this.isTooLong = true;
-		this.element = shortened(this.element);
-	}
-
-	/** @returns false if an element is missing */
-	private endElement(end: string, rows: Array<FileRow<IDataObject>>): boolean {
-		const isNothing = this.element.trim() === '' && !this.isTooLong;
-		if (isNothing && (end === ',' || this.isExpected)) return false;
-		if (!isNothing) {
-			this.row += 1;
-			rows.push(this.isTooLong ? tooLong(this.row, this.element) : rowOf(this.element.trim(), this.row));
-		}
-		this.isExpected = end === ',';
-		this.element = '';
-		this.isTooLong = false;
-		return true;
-	}
+	throw new UnreadableFile(`The file must be a JSON array of records, such as [{ "name": "value" }]. ${problem} For one record per line, choose NDJSON.`);
 }
 
 function rowOf(text: string, row: number): FileRow<IDataObject> {
-	let content: unknown;
 	try {
-		content = parsedValue(text);
+		return contentRow(parsedValue(text), text, row);
 	} catch (error) {
 		return { row, text, problem: (error as Error).message };
 	}
+}
+
+function contentRow(content: unknown, text: string, row: number): FileRow<IDataObject> {
 	if (!isObject(content)) {
 		const excerpt = text.trim().slice(0, 60);
 		return { row, text, problem: `“${excerpt}” is not a JSON object such as { "name": "value" }.` };
@@ -170,10 +106,3 @@ function rowOf(text: string, row: number): FileRow<IDataObject> {
 	const problem = text.length > 2 * maxLevels ? depthProblem(content) : undefined;
 	return problem === undefined ? { row, content } : { row, text, problem: `The record: ${problem}` };
 }
-
-const notAnArray = (row: number): UnreadableFile =>
-	new UnreadableFile(
-		row === 0
-			? 'The file is not a JSON array of records, such as [{ "name": "value" }]. For one record per line, choose NDJSON.'
-			: `The JSON array is invalid after record ${row}. The records before it were read.`,
-	);

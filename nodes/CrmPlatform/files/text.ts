@@ -1,4 +1,4 @@
-import { UnreadableFile } from './unreadableFile';
+import { UnreadableFile } from './fileRow';
 
 /** The encodings of files; `auto` uses the byte-order mark, and UTF-8 without one. */
 export type Encoding = 'auto' | 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';

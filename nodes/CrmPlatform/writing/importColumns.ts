@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { allCustomFields, type Field } from '../fields/field';
 import type { FileRecords } from '../files/rows';
-import { UnreadableFile } from '../files/unreadableFile';
+import { UnreadableFile } from '../files/fileRow';
 import { customFieldsIfAny } from '../mapping/acceptedFields';
 import { externalId, pagesOfSource } from '../lookUp/sourceIds';
 import { chosenNotations, chosenSource } from '../mapping/chosenNotations';
