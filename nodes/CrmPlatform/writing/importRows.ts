@@ -1,7 +1,7 @@
 import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
 
 import type { FileRecords } from '../files/rows';
-import { UnreadableFile } from '../files/unreadableFile';
+import { UnreadableFile } from '../files/fileRow';
 import type { Execution } from '../model';
 import { RowKeys } from './importKeys';
 import { ImportProgress } from './importProgress';
@@ -27,43 +27,45 @@ export async function importRows(
 	file: FileRecords,
 ): Promise<{ json: IDataObject; files: IBinaryKeyData }> {
 	const progress = new ImportProgress(execution, plan, file);
-	const slices = new RunningSlices(progress);
 	const keys = new RowKeys(plan);
+	const atOnce = plan.operation === 'create' ? jobsAtOnce : 1;
+	/** The slices whose jobs are running, in the order of the file. */
+	const running: Array<Promise<PlannedRow[]>> = [];
+	let hasFailed = false;
+	let fail: (error: unknown) => void = () => undefined;
+	const stopped = new Promise<never>((_, reject) => (fail = reject));
+	stopped.catch(() => (hasFailed = true));
+	const recordNext = async () => {
+		// It stays in the list until it has ended, so that a failure of another waits for it.
+		const rows = await Promise.race([running[0]!, stopped]);
+		void running.shift();
+		await progress.record(rows);
+	};
+	let count = 0;
+	let problem: string | undefined;
 	try {
-		return await progress.end(await importSlices(execution, plan, file, slices, keys), keys);
+		try {
+			for await (const rows of plannedSlices(execution, plan, file, keys)) {
+				if (hasFailed) break;
+				const { jobs } = progress;
+				const slice = plan.isPreview ? Promise.resolve(rows) : importSlice(execution, plan, rows, { index: count, jobs, stopped });
+				slice.catch(fail);
+				running.push(slice);
+				count += 1;
+				if (running.length >= atOnce) await recordNext();
+			}
+		} catch (error) {
+			problem = problemOfFile(error, count);
+		}
+		while (running.length > 0) await recordNext();
+		return await progress.end(problem, keys);
 	} catch (error) {
-		slices.fail(error);
+		fail(error);
 		// Waits for responses to requests in flight, but not for jobs, so that the next attempt finds the started jobs.
-		await slices.settled();
+		await Promise.allSettled(running);
 		await progress.abandon();
 		throw error instanceof UnreadableFile ? new Error(error.message) : error;
 	}
-}
-
-/** @returns why the file was not read to its end, if it was not */
-async function importSlices(
-	execution: Execution,
-	plan: ImportPlan,
-	file: FileRecords,
-	slices: RunningSlices,
-	keys: RowKeys,
-): Promise<string | undefined> {
-	const atOnce = plan.operation === 'create' ? jobsAtOnce : 1;
-	let problem: string | undefined;
-	let count = 0;
-	try {
-		for await (const rows of plannedSlices(execution, plan, file, keys)) {
-			if (slices.hasFailed) break;
-			const { failure: stopped, jobs } = slices;
-			slices.add(plan.isPreview ? Promise.resolve(rows) : importSlice(execution, plan, rows, { index: count, jobs, stopped }));
-			count += 1;
-			if (slices.count >= atOnce) await slices.recordNext();
-		}
-	} catch (error) {
-		problem = problemOfFile(error, count);
-	}
-	while (slices.count > 0) await slices.recordNext();
-	return problem;
 }
 
 /**
@@ -75,52 +77,4 @@ async function importSlices(
 function problemOfFile(error: unknown, count: number): string {
 	if (error instanceof UnreadableFile && count > 0) return error.message;
 	throw error;
-}
-
-/** The slices whose jobs are running, in the order of the file. */
-class RunningSlices {
-	/** Rejects when any job fails. */
-	readonly failure: Promise<never>;
-	private reject: (error: unknown) => void = () => undefined;
-	private isFailed = false;
-	private readonly running: Array<Promise<PlannedRow[]>> = [];
-	private readonly progress: ImportProgress;
-
-	constructor(progress: ImportProgress) {
-		this.progress = progress;
-		this.failure = new Promise<never>((_, reject) => (this.reject = reject));
-		this.failure.catch(() => (this.isFailed = true));
-	}
-
-	get hasFailed(): boolean {
-		return this.isFailed;
-	}
-
-	get count(): number {
-		return this.running.length;
-	}
-
-	get jobs(): string[] {
-		return this.progress.jobs;
-	}
-
-	fail(error: unknown): void {
-		this.reject(error);
-	}
-
-	add(slice: Promise<PlannedRow[]>): void {
-		slice.catch(this.reject);
-		this.running.push(slice);
-	}
-
-	/** Records the outcome of the first slice. It stays in the list until it has ended, so that `settled` waits for it. */
-	async recordNext(): Promise<void> {
-		const rows = await Promise.race([this.running[0]!, this.failure]);
-		void this.running.shift();
-		await this.progress.record(rows);
-	}
-
-	async settled(): Promise<void> {
-		await Promise.allSettled(this.running);
-	}
 }
