@@ -7,7 +7,7 @@ import { eventPickers } from './pickers/eventPickers';
 import { searchLinked } from './pickers/searchPickers';
 import { testCredential } from './pickers/testCredential';
 import { authentication, credentials } from './actionProperties';
-import { booleanProperty, numberProperty, optionsCollection } from './parameters/optionText';
+import { booleanProperty, numberProperty, optionsCollection } from './parameters/properties';
 import { addNamesOption } from './parameters/outputParameters';
 import { eventProperties } from './trigger/eventProperties';
 import { receive } from './trigger/webhook/receive';

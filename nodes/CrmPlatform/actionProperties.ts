@@ -3,7 +3,7 @@ import type { INodeCredentialDescription, INodeProperties, INodePropertyOptions 
 import { withoutMembers } from './base/ownMembers';
 import type { MenuEntry, Operation, Resource } from './model';
 import { alphabetically, sharedParameters } from './sharedParameters';
-import { choiceProperty, numberProperty, optionsCollection } from './parameters/optionText';
+import { choiceProperty, numberProperty, optionsCollection } from './parameters/properties';
 
 /** An entry of the menu and its operations, as far as the parameters depend on them. */
 type OfferedEntry = Omit<MenuEntry, 'operations'> & { operations: Array<Omit<Operation, 'prepare'>> };

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { filtersProperty } from '../parameters/filterParameters';
-import { booleanProperty, choiceProperty, listedChoice, numberProperty, rowsProperty, textProperty } from '../parameters/optionText';
+import { booleanProperty, choiceProperty, listedChoice, numberProperty, rowsProperty, textProperty } from '../parameters/properties';
 import { fieldsDependOn } from '../parameters/recordParameters';
 
 export const sharedFields = listedChoice(

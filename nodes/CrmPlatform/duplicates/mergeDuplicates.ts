@@ -18,7 +18,7 @@ import { customFieldsIfAny } from '../mapping/acceptedFields';
 import { collectionPath } from '../mapping/locator';
 import { refuseDiffering } from '../mapping/sameForAll';
 import type { Execution, MayContinue, Operation, Resource, Result, Results } from '../model';
-import { chosenOption } from '../parameters/optionText';
+import { chosenOption } from '../parameters/properties';
 import { canonicalText, fieldValue } from '../undo/fieldValues';
 import { isUnset } from '../values/blank';
 import { readOption, readPreview, readWholeNumber } from '../values/readers';

@@ -6,7 +6,7 @@ import { collectionPath } from '../mapping/locator';
 import { fieldNamed, type Field } from '../fields/field';
 import type { Operation } from '../model';
 import { listFilters } from '../parameters/listParameters';
-import { listedChoice } from '../parameters/optionText';
+import { listedChoice } from '../parameters/properties';
 import { fieldsDependOn } from '../parameters/recordParameters';
 import { countableFields, countingBy, countRecords } from '../reading/counting';
 import { eachItem } from '../schedule';

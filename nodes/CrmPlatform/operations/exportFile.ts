@@ -14,7 +14,7 @@ import { reportNames, type FileFormat } from '../files/rows';
 import { readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation } from '../model';
-import { booleanProperty, choiceProperty, chosenOption, numberProperty, textProperty } from '../parameters/optionText';
+import { booleanProperty, choiceProperty, chosenOption, numberProperty, textProperty } from '../parameters/properties';
 import { delimiterOption, fileFormatProperty } from '../parameters/file';
 import { exportListProperties, exportListOptions } from '../parameters/listParameters';
 import { readBoolean, readWholeNumber } from '../values/readers';

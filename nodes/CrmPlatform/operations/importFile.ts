@@ -7,7 +7,7 @@ import { readFileRecords, type FileRecords } from '../files/rows';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation } from '../model';
-import { chosenOption } from '../parameters/optionText';
+import { chosenOption } from '../parameters/properties';
 import { mappedColumns } from '../parameters/columns';
 import { emptyCells } from '../parameters/fieldParameters';
 import { binaryFieldProperty, fileSettingsOf, importAsProperty, importOptions, importProperties, refusedValuesOption, repeatedRowsOption } from '../parameters/file';

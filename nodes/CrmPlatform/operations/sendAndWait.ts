@@ -7,7 +7,7 @@ import { pickerProperty, userByNameOrId } from '../parameters/recordParameters';
 import { refuseAsTool } from '../toolCalls/toolCall';
 import { readOption, readPositiveNumber } from '../values/readers';
 import { eachItem } from '../schedule';
-import { choiceProperty, numberProperty, textProperty } from '../parameters/optionText';
+import { choiceProperty, numberProperty, textProperty } from '../parameters/properties';
 
 const collections: Record<string, string> = { none: '', company: 'companies', contact: 'contacts', deal: 'deals', ticket: 'tickets' };
 

@@ -5,7 +5,7 @@ import { checkExact, withExactNumbers } from '../base/numbers';
 import { checkedPath, type Query } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
 import type { Execution, Operation, Result } from '../model';
-import { chosenOption, jsonProperty, textProperty } from '../parameters/optionText';
+import { chosenOption, jsonProperty, textProperty } from '../parameters/properties';
 import { sendWrite, writeOncePerOption } from '../writing/writeOne';
 import { eachItem } from '../schedule';
 

@@ -1,7 +1,7 @@
 import { isExpression, type IExecuteFunctions, type INodeProperties } from 'n8n-workflow';
 
 import { storedParameter } from '../mapping/storedParameter';
-import { choiceProperty, chosenOption, listedChoice, rowsProperty, textProperty } from './optionText';
+import { choiceProperty, chosenOption, listedChoice, rowsProperty, textProperty } from './properties';
 import { mapperProperty, missingFieldsNotice } from './fieldParameters';
 import { fieldsDependOn } from './recordParameters';
 

@@ -2,7 +2,7 @@ import type { INodeProperties, ResourceMapperTypeOptions } from 'n8n-workflow';
 
 import choices from '../../../contract/choices.json';
 import type { MenuEntry, Resource } from '../model';
-import { choiceProperty, jsonProperty, listedChoice, noticeProperty, rowsProperty, textProperty } from './optionText';
+import { choiceProperty, jsonProperty, listedChoice, noticeProperty, rowsProperty, textProperty } from './properties';
 import { fieldsDependOn, linkedOrNewPicker } from './recordParameters';
 
 type MapperOptions = Omit<

@@ -4,7 +4,7 @@ import type { FileFormat, FileSettings } from '../files/rows';
 import type { Encoding } from '../files/text';
 import { pairsIn } from '../mapping/chosenNotations';
 import type { Resource } from '../model';
-import { booleanProperty, choiceProperty, choicesProperty, chosenOption, rowsProperty, textProperty } from './optionText';
+import { booleanProperty, choiceProperty, choicesProperty, chosenOption, rowsProperty, textProperty } from './properties';
 import { columnProperties } from './columns';
 import { emptyCells, valuesInOption, matchOnDescription, matchOnProperty } from './fieldParameters';
 

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { filterOperators, isRange, type FilterOperator } from '../api/openapi/filterOperators';
-import { choiceProperty, dateProperty, listedChoice, rowsProperty, textProperty } from './optionText';
+import { choiceProperty, dateProperty, listedChoice, rowsProperty, textProperty } from './properties';
 import { fieldsDependOn, linkedPicker } from './recordParameters';
 
 const shownFor = (isShown: (operator: FilterOperator) => boolean): Pick<INodeProperties, 'displayOptions'> => ({

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { filtersProperty } from './filterParameters';
-import { booleanProperty, choiceProperty, dateProperty, listedChoice, numberProperty, textProperty } from './optionText';
+import { booleanProperty, choiceProperty, dateProperty, listedChoice, numberProperty, textProperty } from './properties';
 import { addNamesOption, outputFieldsOption, outputOption, simplifyProperty } from './outputParameters';
 
 /** At 50 ms from the service, five cursors read a large list in a quarter of the time (bench/results/node.md). */

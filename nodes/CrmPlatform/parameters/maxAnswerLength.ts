@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { readWholeNumber } from '../values/readers';
-import { numberProperty } from './optionText';
+import { numberProperty } from './properties';
 
 const defaultLength = 4_000;
 export const minAnswerLength = 500;

@@ -1,6 +1,6 @@
 import type { INodeProperties, IExecuteFunctions } from 'n8n-workflow';
 
-import { booleanProperty, choiceProperty, chosenOption, listedChoice, numberProperty } from './optionText';
+import { booleanProperty, choiceProperty, chosenOption, listedChoice, numberProperty } from './properties';
 
 export const simplifyProperty = booleanProperty('Simplify', 'simplify', true, 'Whether to return a simplified version of the response instead of the raw data', {
 	// Nor does n8n then offer to let a model decide.

@@ -5,7 +5,7 @@ import { pickedId, collectionPath, createdMode, isPickedByExpression } from '../
 import { SkippedItem, type Execution, type MenuEntry } from '../model';
 import { readOption } from '../values/readers';
 import type { PickedField } from '../mapping/pickedFields';
-import { choiceProperty } from './optionText';
+import { choiceProperty } from './properties';
 
 /** The parameters that the fields of a record depend on; the last one is the custom object. */
 export const fieldsDependOn = ['resource', 'kind', 'operation', 'objectKey.value', 'events'];

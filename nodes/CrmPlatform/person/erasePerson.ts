@@ -29,7 +29,7 @@ import { protectVersions, versionOf } from '../writing/replace';
 import { requireDescribed } from '../writing/requireWrite';
 import type { Identifiers } from './identifiers';
 import { noContact, readPersonData, readTraces, type PersonData, type PersonRecord } from './personData';
-import { booleanProperty, numberProperty, textProperty } from '../parameters/optionText';
+import { booleanProperty, numberProperty, textProperty } from '../parameters/properties';
 
 const erasurePreview = booleanProperty('Preview', 'preview', true, 'Whether to only return what would change');
 

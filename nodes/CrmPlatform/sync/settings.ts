@@ -10,7 +10,7 @@ import { collectionPath } from '../mapping/locator';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Execution } from '../model';
-import { chosenOption, parameterText } from '../parameters/optionText';
+import { chosenOption, parameterText } from '../parameters/properties';
 import { readBoolean, readPercent, readPreview, readWholeNumber } from '../values/readers';
 import { resourceNamed } from '../resources';
 import { requireDescribed } from '../writing/requireWrite';

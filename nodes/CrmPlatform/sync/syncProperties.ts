@@ -8,7 +8,7 @@ import {
 import { filtersProperty } from '../parameters/filterParameters';
 import { propertiesOf } from '../actionProperties';
 import { everyday } from '../resources';
-import { booleanProperty, choiceProperty, numberProperty, textProperty } from '../parameters/optionText';
+import { booleanProperty, choiceProperty, numberProperty, textProperty } from '../parameters/properties';
 
 /** The operation whose fields, and fields to match on, a sync offers. */
 export const syncedOperation = 'upsert';

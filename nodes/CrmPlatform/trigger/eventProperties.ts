@@ -3,7 +3,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { originOf, type KeyOrigin } from '../api/http/idempotency';
 import { listIn } from '../values/blank';
 import { readOption } from '../values/readers';
-import { choiceProperty, choicesProperty, listedChoice } from '../parameters/optionText';
+import { choiceProperty, choicesProperty, listedChoice } from '../parameters/properties';
 import { memberAtPath } from '../base/ownMembers';
 import { sameValue } from '../fields/same';
 import { isIgnored, ownOrigin, ownOriginChoices, type IgnoredOrigins } from '../log/cause';

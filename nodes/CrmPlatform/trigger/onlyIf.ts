@@ -16,7 +16,7 @@ import { filtersProperty } from '../parameters/filterParameters';
 import { resourceAt } from '../resources';
 import { readBoolean } from '../values/readers';
 import { isStartedByN8n } from './reportFailure';
-import { booleanProperty } from '../parameters/optionText';
+import { booleanProperty } from '../parameters/properties';
 
 export const onlyIfProperties: INodeProperties[] = [
 	filtersProperty({

@@ -9,7 +9,7 @@ import type { Execution, Resource } from '../model';
 import { pickerProperty } from '../parameters/recordParameters';
 import { isBlank, listIn } from '../values/blank';
 import { readBoolean, readDate, readOption, readPreview, readText, readWholeNumber } from '../values/readers';
-import { booleanProperty, choiceProperty, dateProperty, numberProperty, textProperty } from '../parameters/optionText';
+import { booleanProperty, choiceProperty, dateProperty, numberProperty, textProperty } from '../parameters/properties';
 
 const undoPreview = booleanProperty('Preview', 'preview', true, 'Whether to only show what would be undone', {
 	builderHint: { propertyHint: 'For importFile: whether to only check the file; true if absent' },

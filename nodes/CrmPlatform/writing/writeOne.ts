@@ -13,7 +13,7 @@ import type { IdempotencyHeader, WriteDescription } from '../api/openapi/writing
 import type { Execution, Write } from '../model';
 import { replacementFor } from './replace';
 import { noteWrite } from './runState';
-import { textProperty } from '../parameters/optionText';
+import { textProperty } from '../parameters/properties';
 
 /** The record in the response (empty without a body), the HTTP status, and whether an earlier call had made the write. */
 export interface Written {

@@ -7,7 +7,7 @@ import type { Resource } from '../../model';
 import { resources } from '../../resources';
 import { eventProperties, ignoreProperties } from '../eventProperties';
 import { readOption, readPositiveNumber, readWholeNumber } from '../../values/readers';
-import { choiceProperty, dateProperty, numberProperty, optionsCollection } from '../../parameters/optionText';
+import { choiceProperty, dateProperty, numberProperty, optionsCollection } from '../../parameters/properties';
 
 const forEvents = { show: { source: ['events'] } };
 const forRecords = { show: { source: ['records'] } };
