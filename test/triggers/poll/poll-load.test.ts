@@ -52,7 +52,7 @@ test('an event whose id a restored log has assigned to another event is not mist
 test('events of a group are found in their order, however far apart they are', async () => {
 	const { events, load, reads } = await groupOf(3, 15_000);
 	const { items, failures } = await load();
-	expect(items.map(({ json }) => json.event)).toMatchObject(events.map(({ id }) => ({ id })));
+	expect(items.map(({ event }) => event)).toMatchObject(events.map(({ id }) => ({ id })));
 	expect(failures).toEqual([]);
 	expect(reads.mock.calls.length).toBeLessThanOrEqual(3);
 });

@@ -1,4 +1,4 @@
-import { ExecutionCancelledError, type IExecuteResponsePromiseData, type INodeExecutionData, type IRun, type ITriggerFunctions } from 'n8n-workflow';
+import { ExecutionCancelledError, type IDataObject, type IExecuteResponsePromiseData, type IRun, type ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../base/clock';
 import { hasExecution } from '../unwritable';
@@ -40,7 +40,7 @@ export interface Ended {
 }
 
 /** Starts an execution, and follows it to its end. */
-export async function runExecution(n8n: ITriggerFunctions, items: INodeExecutionData[], key: string | undefined, clock: Clock): Promise<Ended> {
+export async function runExecution(n8n: ITriggerFunctions, items: IDataObject[], key: string | undefined, clock: Clock): Promise<Ended> {
 	const isOver = new AbortController();
 	const done = n8n.helpers.createDeferredPromise<IRun | undefined>();
 	const answer = n8n.helpers.createDeferredPromise<IExecuteResponsePromiseData>();
@@ -52,7 +52,7 @@ export async function runExecution(n8n: ITriggerFunctions, items: INodeExecution
 		onWorkers = true;
 		return { outcome, hasRun: true };
 	});
-	n8n.emit([items], answer, done as never, key);
+	n8n.emit([items.map((json) => ({ json }))], answer, done as never, key);
 	return await Promise.race([byRun, byAnswer.catch(async () => await byRun)]);
 }
 

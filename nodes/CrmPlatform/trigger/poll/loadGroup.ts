@@ -1,4 +1,4 @@
-import { NodeApiError, type IDataObject, type INodeExecutionData } from 'n8n-workflow';
+import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
 import type { CrmEvent } from '../../log/crmEvent';
@@ -22,7 +22,7 @@ export interface LoadFailure {
 
 /** The input of an execution. */
 export interface Loaded {
-	items: INodeExecutionData[];
+	items: IDataObject[];
 	failures: LoadFailure[];
 }
 
@@ -46,11 +46,11 @@ export async function loadGroup(group: Group, { api, log, records, output, tries
 	const ids = memberIds(group);
 	if (group.kind === 'records') {
 		// Changes since the backfill has read them are reported by later events.
-		return input ? asLoaded(input) : await tryReading(ids, async () => (await records?.existing(ids)) ?? []);
+		return input ? { items: input, failures: [] } : await tryReading(ids, async () => (await records?.existing(ids)) ?? []);
 	}
 	const events = (input as CrmEvent[] | undefined) ?? (await eventsOf(group, log));
 	const missing = ids.filter((id) => !events.some((event) => event.id === id));
-	const gone = missing.length === 0 ? [] : asFailed(missing, new Error('the event log no longer has it'), true).failures;
+	const gone = missing.length === 0 ? [] : [{ ids: missing, error: new Error('the event log no longer has it'), isFinal: true }];
 	const loaded = group.start.startsWith('records ')
 		? await tryReading(events.map(({ id }) => id), async () => (events.length === 0 ? [] : await records!.changed(events, tries < maxBehind)))
 		: await loadEach(events, async (event) => await eventOutput(event, output, async () => api));
@@ -65,9 +65,9 @@ async function loadEach(events: CrmEvent[], output: (event: CrmEvent) => Promise
 
 async function tryReading(ids: string[], read: () => Promise<IDataObject[]>): Promise<Loaded> {
 	try {
-		return asLoaded(await read());
+		return { items: await read(), failures: [] };
 	} catch (error) {
-		return asFailed(ids, error as Error, isRefusal(error));
+		return { items: [], failures: [{ ids, error: error as Error, isFinal: isRefusal(error) }] };
 	}
 }
 
@@ -78,12 +78,6 @@ function isRefusal(error: unknown): boolean {
 	const status = Number(error.httpCode);
 	return status >= 400 && status < 500 && status !== unauthorized && !isTransient({ status, headers: {} });
 }
-
-const asLoaded = (found: IDataObject[]): Loaded => ({ items: found.map((json) => ({ json })), failures: [] });
-const asFailed = (ids: string[], error: Error, isFinal: boolean): Loaded => ({
-	items: [],
-	failures: [{ ids, error, isFinal }],
-});
 
 /** Number of events that are read at the same time for a group. */
 const maxPartSize = 500;

@@ -1,4 +1,4 @@
-import { type INodeExecutionData, type ITriggerFunctions, type ITriggerResponse, NodeOperationError } from 'n8n-workflow';
+import { type IDataObject, type ITriggerFunctions, type ITriggerResponse, NodeOperationError } from 'n8n-workflow';
 
 import { unauthorized } from '../../api/http/statuses';
 import { isAnsweredWith } from '../../api/record';
@@ -219,8 +219,7 @@ export class Poller {
 		if (failures.length === 0) inputs.delete(group.name);
 		// A connection remembers names, which may change.
 		if (clock.now() - this.names.since > maxNameAge) this.names = { api: { ...api }, since: clock.now() };
-		const named = await namedRecords(this.names.api, items.map(({ json }) => json), output.names, records?.options.recordType);
-		return { items: named.map((json) => ({ json })), failures };
+		return { items: await namedRecords(this.names.api, items, output.names, records?.options.recordType), failures };
 	}
 
 	/** Asks n8n for the executions of groups that were under way when n8n was killed: what they need may no longer be readable. */
@@ -248,7 +247,7 @@ export class Poller {
 	}
 
 	/** Applies an event to the ledger, and does what that decides. @param items the items of the group that was loaded */
-	private note(event: LedgerEvent, items: INodeExecutionData[] = []): void {
+	private note(event: LedgerEvent, items: IDataObject[] = []): void {
 		const { current } = this;
 		const { ledger, effects } = nextLedger(current, event, this.choice, this.service.clock.now());
 		if (ledger.open !== current.open) this.isStored = false;
@@ -268,7 +267,7 @@ export class Poller {
 		return pollers.get(triggerKey(this.n8n)) ?? this;
 	}
 
-	private do(effect: LedgerEffect, items: INodeExecutionData[]): void {
+	private do(effect: LedgerEffect, items: IDataObject[]): void {
 		const { n8n, service: { clock } } = this;
 		const node = n8n.getNode();
 		if (effect.do === 'emit') void this.emit(effect.group, items, effect.emission);
@@ -286,7 +285,7 @@ export class Poller {
 		}
 	}
 
-	private async emit(group: Group, items: INodeExecutionData[], emission: number): Promise<void> {
+	private async emit(group: Group, items: IDataObject[], emission: number): Promise<void> {
 		const { n8n, service: { clock } } = this;
 		const { name } = group;
 		const key = executionKey(n8n, group);

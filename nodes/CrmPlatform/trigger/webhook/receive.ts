@@ -73,9 +73,9 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	const { headers, rawBody: body = Buffer.alloc(0) } = requestOf(n8n);
 	const forged = explainForged(
 		{
-			id: text(headers['webhook-id']),
-			timestamp: text(headers['webhook-timestamp']),
-			signature: text(headers['webhook-signature']),
+			id: headers['webhook-id'],
+			timestamp: headers['webhook-timestamp'],
+			signature: headers['webhook-signature'],
 			body,
 		},
 		readSubscription(n8n).secret,
@@ -133,7 +133,7 @@ function answer(n8n: IWebhookFunctions, status: number, message: string): IWebho
 
 /** Express's request and response; n8n does not export their types. */
 interface Request {
-	headers: Record<string, string | string[] | undefined>;
+	headers: Record<string, string | undefined>;
 	/** The exact bytes. */
 	rawBody?: Buffer;
 }
@@ -145,6 +145,3 @@ interface Response extends DeliveryResponse {
 
 const requestOf = (n8n: IWebhookFunctions) => n8n.getRequestObject() as unknown as Request;
 const responseOf = (n8n: IWebhookFunctions) => n8n.getResponseObject() as unknown as Response;
-
-const text = (header: string | string[] | undefined): string | undefined =>
-	Array.isArray(header) ? header[0] : header;
