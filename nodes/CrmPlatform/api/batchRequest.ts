@@ -9,7 +9,6 @@ import { attemptMayBeDone } from './http/retry';
 import { breaksRule } from './http/rules';
 import type { BatchDescription } from './openapi/writing';
 
-/** Many records written by one request. */
 interface BatchWrite {
 	description: BatchDescription;
 	path: string;
@@ -63,7 +62,6 @@ const unmentioned: Problem = {
 	details: {},
 };
 
-/** The service's answer about one item. */
 export interface ItemAnswer {
 	/** The ID as text, whether the service writes it as a text or as a number. */
 	id: string | undefined;

@@ -32,7 +32,6 @@ interface ServiceDescription {
 	describe(path: string): Promise<ResourceDescription | undefined>;
 	/** How the operation at a path takes idempotency keys; undefined if the service does not describe it. */
 	idempotencyHeaderAt(method: string, path: string): Promise<IdempotencyHeader | undefined>;
-	/** Which events the service reports. */
 	describeEvents(): Promise<EventCatalog>;
 	/** Whether the description is the service's own, not the packaged one; true before it is loaded. */
 	isSelfDescribed(): boolean;
@@ -56,7 +55,6 @@ export interface Connection extends ServiceDescription {
 	send(request: ApiRequest): Promise<ApiResponse>;
 	/** Waits. @throws NodeOperationError if the execution is canceled */
 	pause(ms: number): Promise<void>;
-	/** The problem as n8n shows it. */
 	failure(problem: Problem): NodeApiError;
 	/** Shown to the user after the execution. */
 	readonly notices: Set<string>;

@@ -29,9 +29,7 @@ const definitionsPath = '/custom-fields';
 
 /** The fields that an account has defined for a record type. */
 export interface CustomFields {
-	/** Fields that can be written. */
 	fields: Field[];
-	/** Fields that only the service sets. */
 	readOnly: Field[];
 	/** Names of read-only and archived fields, which records have but which cannot be written. */
 	unwritableNames: string[];

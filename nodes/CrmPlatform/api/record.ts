@@ -35,14 +35,12 @@ export async function undefinedIfGone<T>(request: Promise<T>): Promise<T | undef
 	});
 }
 
-/** Whether the service says that the requested record does not exist. */
 export const isNotFound = (error: unknown): error is NodeApiError =>
 	error instanceof NodeApiError && saysNotFound(Number(error.httpCode), error.context.data as IDataObject | undefined);
 
 /** Whether a web server answered instead of the API: its page says nothing about a record. */
 export const isWebPage = (error: NodeApiError): boolean => isUnreadable(error.context.data as IDataObject | undefined);
 
-/** Whether the service answered a request with one of the statuses. */
 export const isAnsweredWith = (error: unknown, ...statuses: number[]): error is NodeApiError =>
 	error instanceof NodeApiError && statuses.includes(Number(error.httpCode));
 
@@ -94,7 +92,6 @@ export const nameFields = ['name', 'title', 'subject', 'label', 'label_plural', 
 /** The name by which people know a record, if it has one. */
 export const recordName = (record: IDataObject): string | undefined => firstText(record, nameFields);
 
-/** The first of the fields that has a text. */
 export function firstText(record: IDataObject, fields: string[]): string | undefined {
 	return fields
 		.map((field) => record[field])

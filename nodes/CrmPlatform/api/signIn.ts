@@ -6,7 +6,6 @@ import { sha256 } from '../base/digest';
 import { withoutMembers } from '../base/ownMembers';
 import { apiKeyTransport, oauth2Transport, type Transport } from './http/transport';
 
-/** The fields of both credentials. */
 export interface ServiceCredential {
 	baseUrl: string;
 	descriptionUrl?: string;
@@ -14,7 +13,6 @@ export interface ServiceCredential {
 	leaveRoom?: number | string;
 }
 
-/** The credential CRM Platform API. */
 export interface ApiCredential extends ServiceCredential {
 	apiKey: string;
 }

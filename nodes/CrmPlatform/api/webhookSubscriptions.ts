@@ -11,14 +11,12 @@ const collection = '/v1/webhooks';
 
 export const subscriptionPath = (id: string): string => collection + path`/${id}`;
 
-/** @returns the service's response */
 export async function createSubscription(api: Connection, body: IDataObject): Promise<unknown> {
 	const create = (await api.describe('/webhooks'))?.create;
 	const created = await api.send({ method: 'POST', path: collection, body, ...newKeyFor(create) });
 	return created.body;
 }
 
-/** Deletes a subscription, if it exists. */
 export async function deleteSubscription(api: Connection, id: string): Promise<void> {
 	await undefinedIfGone(api.send({ method: 'DELETE', path: subscriptionPath(id) }));
 }

@@ -21,7 +21,6 @@ export interface SuccessfulAnswer {
 	};
 }
 
-/** An answer that is not a success. */
 export interface FailedAnswer {
 	ok: false;
 	problem: Problem;

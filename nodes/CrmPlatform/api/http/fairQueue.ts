@@ -26,7 +26,6 @@ export class FairQueue<T extends QueueEntry> {
 		return this.levels.every(({ workflows }) => workflows.size === 0);
 	}
 
-	/** Number of workflows with entries, except the given one. */
 	countOtherWorkflows(workflow: string): number {
 		const waiting = new Set(this.levels.flatMap(({ workflows }) => [...workflows.keys()]));
 		waiting.delete(workflow);
@@ -73,7 +72,6 @@ export class FairQueue<T extends QueueEntry> {
 		if (entries.length === 0) workflows.delete(entry.workflow);
 	}
 
-	/** Removes and returns all entries that satisfy the condition. */
 	removeAll(condition: (entry: T) => boolean): T[] {
 		const removed = this.all().filter(condition);
 		removed.forEach((entry) => this.remove(entry));

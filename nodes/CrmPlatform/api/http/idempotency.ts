@@ -17,11 +17,9 @@ export interface WriteIdentity {
 	 * its database, counts executions from an earlier number again.
 	 */
 	started?: number;
-	/** Id of the node. */
 	node: string;
 	/** Run of the node in this execution (loops, calls by an AI agent). */
 	run: number | string;
-	/** Indexes of the input items. */
 	items: readonly number[];
 	/** Id of the deletion that the write undoes, or `deletionByMerge`, if any. It identifies the write in any run. */
 	deletion?: string;
@@ -43,7 +41,6 @@ export interface KeyFormat {
 export interface KeyOrigin {
 	/** The first eight hexadecimal digits of the installation id's SHA-256. */
 	instance: string;
-	/** The workflow's id. */
 	workflow: string;
 	/** The execution's id; absent for a write that several executions share (`valueKey`). */
 	execution?: string;

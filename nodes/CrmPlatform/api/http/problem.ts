@@ -8,7 +8,6 @@ import { notFound, rateLimited } from './statuses';
 
 /** Why a request did not succeed, in the user's words and for programs. */
 export interface Problem {
-	/** What happened, in one sentence. */
 	message: string;
 	/** What to do about it. */
 	description: string;
@@ -169,7 +168,6 @@ function reasonLine({ parameter, pointer = '', detail, code }: Reason): string {
 /** The dotted name that the node shows for a JSON pointer. */
 const pointerToName = (pointer: string): string => pointerSteps(pointer).join('.');
 
-/** Whether a response is HTML or XML. */
 export function isMarkup(text: string): boolean {
 	return /^\s*</.test(text);
 }

@@ -27,7 +27,6 @@ export interface ApiRequest {
 
 /** The idempotency key of a request. */
 interface Idempotency {
-	/** Name of the header. */
 	header: string;
 	key: string;
 	/**

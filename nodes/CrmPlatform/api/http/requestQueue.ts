@@ -21,9 +21,7 @@ export interface QueueOptions {
 	reserve: number;
 }
 
-/** A request to be queued. */
 export interface QueuedRequest extends QueueEntry {
-	/** Identifies the execution. */
 	execution?: unknown;
 	/** Unix epoch milliseconds at which the request times out in the queue. */
 	timeoutAt: number;

@@ -17,9 +17,7 @@ export const retryPolicy = {
 
 export type RetryPolicy = typeof retryPolicy;
 
-/** The outcome of one failed attempt. */
 export interface FailedAttempt {
-	/** HTTP status; undefined without a response. */
 	status?: number;
 	/** The service's machine-readable error code, such as `idempotency_in_progress`. */
 	code?: string;

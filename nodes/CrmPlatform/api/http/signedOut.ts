@@ -53,7 +53,6 @@ export function whySignedOut(errors: readonly Error[]): string | undefined {
 	return code === undefined || signInCodes.includes(code) ? message && withShownUrls(message) : undefined;
 }
 
-/** The problem as the user reads it. */
 export function signedOutProblem({ signedOut }: SignedOut): Problem {
 	return { ...words(signedOut), status: unauthorized, details: { status: unauthorized, reason: signedOut } };
 }

@@ -7,10 +7,8 @@ import type { ApiRequest, ApiResponse } from '../http/request';
 import { ruleBroken } from '../http/rules';
 import type { ListDescription } from '../openapi/listing';
 
-/** Sends a request and returns the successful response. */
 export type Send = (request: ApiRequest) => Promise<ApiResponse>;
 
-/** One page of a list. */
 export interface Page {
 	records: IDataObject[];
 	/** The cursor of the next page; absent on the last page. */
@@ -65,14 +63,12 @@ async function requestPage(send: Send, path: string, { list, query, cursor }: Pa
 	return { records: data, ...(isNamed && { next }), ...(total !== undefined && { total }) };
 }
 
-/** One walk over a list. */
 export interface PageWalk {
 	/** Collection path with version prefix. */
 	path: string;
 	list: PagedList;
 	/** Filters, order and fields: the same for every page, as the cursor is bound to them. */
 	query: Query;
-	/** The maximum number of records; all if absent. */
 	limit?: number;
 	/** The cursor to continue from; the start of the list if absent. */
 	cursor?: string;

@@ -57,7 +57,6 @@ export async function readAll(
 	return all;
 }
 
-/** Reads a list with several cursors. */
 class DividedReading {
 	private readonly send: Send;
 	private readonly wholeList: WholeList;

@@ -43,7 +43,6 @@ export async function* unionOf(lists: Array<AsyncIterable<IDataObject[]>>, order
 /** Number of records that are returned together. */
 const partSize = 500;
 
-/** The next record of a list. */
 interface Head {
 	parts: AsyncIterator<IDataObject[]>;
 	part: IDataObject[];

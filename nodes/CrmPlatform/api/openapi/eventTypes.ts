@@ -3,14 +3,12 @@ import { operationOf, readPart, type OpenApiDocument } from './openapi';
 import { collectionIn, pathItemAt } from './paths';
 import { flatten, jsonSchema, namedValues } from './schema';
 
-/** The events a service can send. */
 export interface EventCatalog {
 	types: EventType[];
 	/** Patterns that match several types: `deal.*`, `*`. */
 	patterns: string[];
 }
 
-/** One type of event. */
 export interface EventType {
 	/** `deal.won`; `custom.{key}.created` for the records of every custom object. */
 	type: string;

@@ -88,10 +88,8 @@ export const filterOperators: FilterOperator[] = [
 	{ value: 'isNotEmpty', name: 'Is Not Empty', filters: [['empty', false]] },
 ];
 
-/** Whether an operator takes two values. */
 export const isRange = ({ filters }: FilterOperator): boolean => filters.some(([, value]) => value === 'second');
 
-/** The kind of the field's values; undefined if its filters do not show it. */
 function kindOfFiltered({ filters }: FilteredField): FieldKind | undefined {
 	return (['is', 'gte', 'gt', 'lte', 'lt'] as const).map((comparison) => filters.get(comparison)?.kind).find(Boolean);
 }
@@ -108,7 +106,6 @@ export function hasTypedOperators(field: FilteredField): boolean {
 	return isTime(kind) || isBoolean(kind);
 }
 
-/** Whether the values of the field are other records. */
 export const isFilteredLink = ({ filters }: FilteredField): boolean => filters.get('is')?.collection !== undefined;
 
 /**
@@ -121,7 +118,6 @@ export function wholeDayBound(comparison: Comparison): { comparison: Comparison;
 	return { comparison, isNextDay: false };
 }
 
-/** The operators that the filters of a field allow. */
 export function operatorsOf(field: FilteredField): FilterOperator[] {
 	const kind = kindOfFiltered(field);
 	const comparison = (filterComparison: Comparison) => (isInstant(field) ? wholeDayBound(filterComparison).comparison : filterComparison);

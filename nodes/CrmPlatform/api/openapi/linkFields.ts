@@ -13,13 +13,10 @@ export interface Link {
 	collection: string;
 	/** The member of the other record whose items can be chosen, such as a pipeline's `stages`. */
 	part?: string;
-	/** Whether the field holds several links. */
 	isOneOfMany: boolean;
-	/** The value of the field for a record. */
 	valueFor(id: unknown): unknown;
 }
 
-/** The links that records with these fields can have. */
 export function linksOf(fields: Field[]): Link[] {
 	return fields.flatMap((field): Link[] => {
 		const { name, label, kind, collection, part, linksTo = [] } = field;

@@ -8,15 +8,12 @@ import { readPart, type OpenApiDocument, type OpenApiOperation, type OpenApiPara
 import { flatten, jsonSchema, parameterChoices, parametersIn } from './schema';
 import { parameterFor, recordTimes, type RecordTimes } from './usualNames';
 
-/** How one kind of record is listed. */
 export interface ListDescription extends RecordTimes {
-	/** The parameter that takes the cursor. */
 	cursor: string;
 	/** The parameter for the size of a page, and the largest page the service gives. */
 	pageSize?: { name: string; maximum: number };
 	/** The parameter for the order, the orders it takes, and the default order. */
 	sort?: { name: string; values: string[]; default?: string };
-	/** The parameter for full-text search. */
 	search?: string;
 	/** The parameter that names the fields to return. */
 	fields?: string;
@@ -34,7 +31,6 @@ export interface ListDescription extends RecordTimes {
 /** Maximum page size if the document does not state it: small enough for any service. */
 const defaultPageSize = 100;
 
-/** Reads how a list operation pages, sorts and filters. */
 export function describeList(
 	document: OpenApiDocument,
 	pathItem: PathItem,
@@ -88,7 +84,6 @@ function describeFilters(document: OpenApiDocument, operation: OpenApiOperation,
 	});
 }
 
-/** A query parameter as a field. */
 function parameterField(document: OpenApiDocument, parameter: OpenApiParameter): Field {
 	const { name = '', description = '', required = false, schema = {} } = parameter;
 	// Names are not split: the dot and bracket of `created_at[gte]` belong to the parameter.

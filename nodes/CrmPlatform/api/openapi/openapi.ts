@@ -4,7 +4,6 @@ import { pointerSteps } from '../../base/ownMembers';
 import { customFieldPrefix } from '../../fields/field';
 import { percentDecoded } from '../http/path';
 
-/** Reads a value; undefined if it is missing or unreadable. */
 type Reader<T> = (json: unknown) => T | undefined;
 type Readers = Record<string, Reader<unknown>>;
 type Read<R extends Readers> = { [Name in keyof R]?: ReturnType<R[Name]> };

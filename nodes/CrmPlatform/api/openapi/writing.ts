@@ -7,7 +7,6 @@ import { flatten, jsonBody, jsonSchema, mergePatchType, parameterChoices, parame
 import { fieldsOf } from './schemaFields';
 import { parameterFor } from './usualNames';
 
-/** How records of one type are written. */
 export interface WriteDescription extends IdempotencyHeader {
 	method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	/** Whether it replaces the whole record and erases fields that are not sent. */
@@ -29,9 +28,7 @@ export interface WriteDescription extends IdempotencyHeader {
 	match?: MatchDescription;
 	/** Whether the status of a response distinguishes a created record (201) from an updated one (200). */
 	tellsCreated?: true;
-	/** The operation that writes many records with one request. */
 	batch?: BatchDescription;
-	/** The background job that writes many records. */
 	job?: JobDescription;
 }
 
@@ -41,7 +38,6 @@ export interface BatchDescription extends IdempotencyHeader {
 	path: string;
 	/** The member of the body that holds the records. */
 	items: string;
-	/** Maximum number of records in one request. */
 	maximum: number;
 	/** Whether the result of a written item has the id of the record. */
 	answersId?: true;
@@ -153,9 +149,7 @@ function describeBatch(
 	return undefined;
 }
 
-/** How one operation takes idempotency keys. */
 export interface IdempotencyHeader {
-	/** The header that carries the key. */
 	idempotencyHeader?: string;
 	/** The required format of a key; any text if absent. */
 	idempotencyKey?: KeyFormat;
