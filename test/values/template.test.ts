@@ -4,19 +4,6 @@ import { memberAtPath, setAtPath, valueAtPointer, withMemberAtPath } from '../..
 import { itemPath, valueAt } from '../../nodes/CrmPlatform/mapping/expressions/template';
 
 test.each([
-	['$json.a', ['a']],
-	[' $json.a.b_c.$d ', ['a', 'b_c', '$d']],
-	['$json["a b"]', ['a b']],
-	["$json['it is'].x", ['it is', 'x']],
-	['$json.list[0].name', ['list', '0', 'name']],
-	['$json["a"]["b"]', ['a', 'b']],
-	['$json?.a?.b?.[0]', ['a', 'b', '0']],
-	['$json', []],
-])('%s is a path into the item', (code, path) => {
-	expect(itemPath(code)).toEqual(path);
-});
-
-test.each([
 	'$json.a.toUpperCase()',
 	'$json.a + 1',
 	'$json[$json.a]',

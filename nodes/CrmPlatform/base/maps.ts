@@ -41,10 +41,6 @@ export class RecentMap<Key, Value> {
 		this.entries.delete(key);
 	}
 
-	clear(): void {
-		this.entries.clear();
-	}
-
 	values(): IterableIterator<Value> {
 		return this.entries.values();
 	}

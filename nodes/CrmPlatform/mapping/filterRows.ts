@@ -40,29 +40,30 @@ export function storedGroups(n8n: IExecuteFunctions, parameter: string): FilterR
 export type MayLeaveOut = 'model' | 'nobody';
 
 /**
- * Reads the rows as values of the service's filters. In a tool call, a value that the model leaves empty is
+ * Reads the rows of each group as values of the service's filters. In a tool call, a value that the model leaves empty is
  * ignored, because a model has to fill in every parameter.
  *
  * @param fieldsOf the filters of each item's list
- * @param before number of rows in earlier groups
  * @returns a function that returns the filters of an item with their evaluated values
  * @throws Error from that function, in the user's words, for a field or an operator that the service does not have, and for a
  * row without a value
  */
-export function filterRowsReader(n8n: IExecuteFunctions, rows: FilterRow[], mayLeaveOut: MayLeaveOut, fieldsOf: FieldsOf, before: number): (item: number) => InputValue[] {
+export function filterRowsReader(n8n: IExecuteFunctions, groups: FilterRow[][], mayLeaveOut: MayLeaveOut, fieldsOf: FieldsOf): (item: number) => InputValue[][] {
+	const rows = groups.flat();
 	const filtersOf = oncePerFields(fieldsOf, ({ fields }) => filteredFieldsByName(fields));
-	const cells = rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${before + i + 1}`, value: locatorValue(row[key]) })));
+	const cells = rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[key]) })));
 	const evaluation = new Evaluation(n8n, cells);
 	// Only in tool calls: otherwise, n8n returns the default of $fromAI.
 	const isLeftOut = (value: unknown) => mayLeaveOut === 'model' && isToolCall(n8n) && isFilledByModel(locatorValue(value));
 	return (item) => {
 		const filters = filtersOf(item);
 		const results = evaluation.valuesOf(item);
-		return rows.flatMap((row, i) => {
+		return groups.map((group) => group.flatMap((row) => {
+			const i = rows.indexOf(row);
 			const evaluatedRow = Object.fromEntries(rowKeys.map((key, k) => [key, results[i * rowKeys.length + k]])) as FilterRow;
 			evaluatedRow.record = locatorValue(evaluatedRow.record);
 			return rowValues(row, evaluatedRow, filters, n8n.getTimezone(), isLeftOut);
-		});
+		}));
 	};
 }
 

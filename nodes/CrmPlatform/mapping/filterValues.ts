@@ -40,22 +40,19 @@ export async function readFilters(
 	const { n8n, api } = execution;
 	const stored = storedGroups(n8n, parameter);
 	const fieldsOf = await readFilterFields(execution, stored.flat(), list);
-	const groups: Array<(item: number) => ConvertedValue[]> = [];
-	for (const [i, group] of stored.entries()) {
-		const rowsOf = filterRowsReader(n8n, group, mayLeaveOut, fieldsOf, stored.slice(0, i).flat().length);
-		const linkedIds = await lookUpLinks(execution, rowsOf, 'checked');
-		groups.push((item) => convertFilters(execution, rowsOf(item), linkedIds));
-	}
+	const rowsOf = filterRowsReader(n8n, stored, mayLeaveOut, fieldsOf);
+	const linkedIds = await lookUpLinks(execution, (item) => rowsOf(item).flat(), 'checked');
+	const groupsOf = (item: number) => rowsOf(item).map((values) => convertFilters(execution, values, linkedIds));
 	return {
 		queries(item) {
 			// A group whose values a model has left out would list everything.
-			const filled = groups.map((valuesOf) => valuesOf(item)).filter((values) => values.length > 0);
+			const filled = groupsOf(item).filter((values) => values.length > 0);
 			if (filled.length === 0 && stored.flat().length > 0) api.notices.add(unfiltered);
 			return (filled.length > 0 ? filled : [[]]).map(queryOfFilters);
 		},
 		values(item) {
-			if (groups.length > 1) throw new Error('These filters cannot be joined by Or. Choose And in each row.');
-			return groups[0]!(item);
+			if (stored.length > 1) throw new Error('These filters cannot be joined by Or. Choose And in each row.');
+			return groupsOf(item)[0]!;
 		},
 	};
 }
