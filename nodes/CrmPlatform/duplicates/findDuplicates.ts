@@ -19,7 +19,7 @@ import { requireDescribed } from '../writing/requireWrite';
 import { findProperties, sharedFields } from './duplicatesForm';
 
 export const findDuplicates: Operation = {
-	option: { name: 'Find', value: 'find', action: 'Find duplicates', description: 'Find records that may be the same' },
+	option: { name: 'Find', value: 'find', action: 'Find duplicate %s', description: 'Find records that may be the same' },
 	properties: () => findProperties,
 	output: { type: 'object', properties: { ids: { type: 'array' }, why: { type: 'array' }, records: { type: 'array' } } },
 	isOnceForAll: true,

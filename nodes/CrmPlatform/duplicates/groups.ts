@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { originOf } from '../api/http/idempotency';
 import { idText } from '../base/json';
+import { maxBy } from '../base/lists';
 import { getOrCreate } from '../base/maps';
 import type { Field } from '../fields/field';
 import { causeOf, causerNames, madeBy } from '../log/cause';
@@ -13,7 +14,6 @@ import { storedParameter } from '../mapping/storedParameter';
 import type { Execution } from '../model';
 import { eventName, fieldValue } from '../undo/fieldValues';
 import { isUnset, listIn } from '../values/blank';
-import { compareInstants } from '../values/dates';
 import { groupIds, survivorId } from './duplicatesForm';
 
 export type SurvivorRule = 'id' | 'complete' | 'newest' | 'oldest';
@@ -65,7 +65,11 @@ export async function readGroups(execution: Execution, collection: Collection, r
 	// A merge of this workflow that was interrupted goes on.
 	const isByThisMerge = (event: CrmEvent) => causeOf(event).origin?.purpose === 'merge' && madeBy(event, origin) === 'this_workflow';
 	const names = [...new Set(fields.map(({ name }) => eventName(name)))];
-	const before = order(rule === 'complete' ? (record) => names.filter((name) => !isUnset(fieldValue(record, name))).length : undefined, collection);
+	const filled = (record: IdentifiedRecord) => names.filter((name) => !isUnset(fieldValue(record, name))).length;
+	// The oldest first, so that each run has the same order.
+	const created = (record: IdentifiedRecord) => Date.parse(String(record[list.created?.field ?? 'created_at']));
+	const inOrder = (some: IdentifiedRecord[]) => [...some].sort((a, b) => created(a) - created(b) || (a.id < b.id ? -1 : 1));
+	const best = { id: undefined, oldest: () => 0, complete: filled, newest: changeTime(collection) }[rule];
 
 	return chosenGroups.map(({ item, ids, survivorId: chosenId }): DuplicateGroup | RefusedGroup => {
 		const refuse = (refusal: string): RefusedGroup => ({ item, ids, refusal });
@@ -78,31 +82,20 @@ export async function readGroups(execution: Execution, collection: Collection, r
 		const all = ids.map((id) => records.get(id) as IdentifiedRecord);
 		const gone = all.find((record) => isDeleted(record) && ![deletions.get(record.id)].some((event) => event && isByThisMerge(event)));
 		if (gone) return refuse(`${howDeleted(gone, deletions.get(gone.id))} Remove it from the group, or undo its deletion.`);
-		const living = all.filter((record) => !isDeleted(record));
-		const survivor = rule === 'id' ? living.find(({ id }) => id === chosenId) : [...living].sort(rule === 'newest' ? newestFirst(collection) : before)[0];
+		const living = inOrder(all.filter((record) => !isDeleted(record)));
+		const survivor = best ? maxBy(living, best) : living.find(({ id }) => id === chosenId);
 		if (!survivor) return refuse(rule === 'id' ? `Survivor ID: “${chosenId ?? ''}” is no existing record of the group.` : 'All records of the group are deleted.');
-		const oldest = order(undefined, collection);
 		return {
 			item, ids, survivor,
-			losers: living.filter((record) => record !== survivor).sort(oldest),
-			deleted: all.filter(isDeleted).sort(oldest),
+			losers: living.filter((record) => record !== survivor),
+			deleted: inOrder(all.filter(isDeleted)),
 			earlier: all.filter(isDeleted).map((record) => howDeleted(record, deletions.get(record.id))).join(' '),
 		};
 	});
 }
 
-type Order = (a: IdentifiedRecord, b: IdentifiedRecord) => number;
-
-/** Orders records by a number, the largest first, and equal ones by their age, so that each run has the same order. */
-const order = (numberOf: ((record: IdentifiedRecord) => number) | undefined, { list }: Collection): Order => {
-	const created = list.created?.field ?? 'created_at';
-	return (a, b) =>
-		(numberOf ? numberOf(b) - numberOf(a) : 0) || compareInstants(String(a[created] ?? ''), String(b[created] ?? '')) || (a.id < b.id ? -1 : 1);
-};
-
-const newestFirst = (collection: Collection): Order => (a, b) => compareInstants(changedAt(collection, b), changedAt(collection, a)) || order(undefined, collection)(a, b);
-
-export const changedAt = ({ list }: Collection, record: IDataObject): string => String(record[list.changed?.field ?? 'updated_at'] ?? '');
+/** When a record was last changed, in milliseconds. */
+export const changeTime = ({ list }: Collection) => (record: IDataObject): number => Date.parse(String(record[list.changed?.field ?? 'updated_at']));
 
 /** The deletions of these records, as far as the log has them. */
 async function deletionsOf({ api }: Execution, path: string, ids: Set<string>): Promise<ReadonlyMap<string, CrmEvent>> {

@@ -25,14 +25,14 @@ import { readOption, readPreview, readWholeNumber } from '../values/readers';
 import { versionOf } from '../writing/replace';
 import { requireDescribed } from '../writing/requireWrite';
 import { fieldRules, maxMerged, mergePreview, mergeProperties, survivorRule } from './duplicatesForm';
-import { changedAt, readGroups, type DuplicateGroup, type RefusedGroup, type SurvivorRule } from './groups';
+import { changeTime, readGroups, type DuplicateGroup, type RefusedGroup, type SurvivorRule } from './groups';
 import { isLinkMoved, linkingCollections, recordsLinkingTo, withLinksMoved, type LinkingCollection } from './linkingRecords';
 import { mergedFields, mergedValues, ruleNames, valuesNotKept, type Rule } from './mergedValues';
 
 /** @param linkingTypes the record types whose links move to the survivor */
 export function mergeDuplicates(linkingTypes: Resource[]): Operation {
 	return {
-		option: { name: 'Merge', value: 'merge', action: 'Merge duplicates', description: 'Merge duplicates into one record, and move what links to them' },
+		option: { name: 'Merge', value: 'merge', action: 'Merge duplicate %s', description: 'Merge duplicates into one record, and move what links to them' },
 		properties: () => mergeProperties,
 		output: {
 			type: 'object',
@@ -79,13 +79,13 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 	const written = mergedFields(fields, readRules(execution));
 	const collection: Collection = { api, path, list, filters: list.filters, fields: described.map(({ name }) => name) };
 	const compare = comparison(fields.filter(({ name }) => name !== allCustomFields), true);
-	const ranked = (records: IdentifiedRecord[]) => records.map((record) => ({ record, changedAt: changedAt(collection, record) }));
-	const uniqueOf = ({ survivor, losers, deleted }: DuplicateGroup) => mergedValues(written.filter(({ isUnique }) => isUnique), ranked([survivor, ...losers, ...deleted]), target);
+	const changedAt = changeTime(collection);
+	const uniqueOf = ({ survivor, losers, deleted }: DuplicateGroup) => mergedValues(written.filter(({ isUnique }) => isUnique), [survivor, ...losers, ...deleted], target, changedAt);
 	const groups = (await readGroups(execution, collection, chosenOption<SurvivorRule>(n8n, 0, survivorRule), fields.filter(({ name }) => name !== allCustomFields)))
 		.map((group) => ('refusal' in group ? group : withUnwritableRefused(group, custom?.unwritableNames ?? [])));
 	const mergings = groups.flatMap((group): Merging[] => {
 		if ('refusal' in group) return [];
-		const values = mergedValues(written.filter(({ isUnique }) => !isUnique), ranked([group.survivor, ...group.losers]), target);
+		const values = mergedValues(written.filter(({ isUnique }) => !isUnique), [group.survivor, ...group.losers], target, changedAt);
 		const uniqueValues = uniqueOf(group);
 		const changes = [values, uniqueValues].flatMap((merged) => compare.difference(group.survivor, merged).changes);
 		const notKept = valuesNotKept(written, [...group.losers, ...group.deleted], { ...values, ...uniqueValues });

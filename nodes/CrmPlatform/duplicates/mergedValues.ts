@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
 import { isObject } from '../base/json';
+import { maxBy } from '../base/lists';
 import { allCustomFields, type Field } from '../fields/field';
 import { entryValue, listNameOf } from '../fields/keys';
 import { valueShape } from '../fields/fieldKinds';
@@ -52,29 +53,24 @@ export function mergedFields(fields: Field[], rules: ReadonlyMap<string, Rule>):
 	});
 }
 
-/** A record that takes part in a merge, and when it was last changed. */
-export interface MergedRecord {
-	record: IdentifiedRecord;
-	changedAt: string;
-}
-
 /**
  * The values of the survivor after the merge.
  *
  * @param records the survivor first, then the others in order of precedence
  * @param target the collection of the records: links among them are dropped
+ * @param changedAt when a record was last changed
  */
-export function mergedValues(fields: MergedField[], records: MergedRecord[], target: string): IDataObject {
+export function mergedValues(fields: MergedField[], records: IdentifiedRecord[], target: string, changedAt: (record: IdentifiedRecord) => number): IDataObject {
 	const [survivor, ...others] = records;
-	const otherIds = new Set(others.map(({ record }) => record.id));
+	const otherIds = new Set(others.map(({ id }) => id));
 	const values: IDataObject = {};
 	for (const { name, rule, link } of fields) {
-		const candidates = records.map(({ record, changedAt }): Candidate => {
+		const candidates = records.map((record): Candidate => {
 			const stored = fieldValue(record, name);
 			const isLoser = otherIds.has(record.id);
-			const within = (id: unknown) => otherIds.has(String(id)) || (isLoser && String(id) === survivor!.record.id);
+			const within = (id: unknown) => otherIds.has(String(id)) || (isLoser && String(id) === survivor!.id);
 			const value = link ? withReplacedIds(link, stored, (collection, id) => (collection === target && within(id) ? undefined : id)) : stored;
-			return { value: Array.isArray(value) ? value.filter((entry) => entry !== undefined) : value, changedAt };
+			return { value: Array.isArray(value) ? value.filter((entry) => entry !== undefined) : value, changedAt: changedAt(record) };
 		});
 		const value = rule === 'externalIds' ? withExternalIds(candidates[0]!.value, others) : chosenValue(rule, candidates);
 		setField(values, name, value ?? null);
@@ -97,14 +93,14 @@ export function valuesNotKept(fields: MergedField[], others: IdentifiedRecord[],
 }
 
 /** A text with the external IDs of records, each once. */
-function withExternalIds(text: unknown, records: MergedRecord[]): string {
-	const ids = records.flatMap(({ record }) => (isUnset(record[externalId.name]) ? [] : [String(record[externalId.name])]));
+function withExternalIds(text: unknown, records: IdentifiedRecord[]): string {
+	const ids = records.flatMap(({ [externalId.name]: id }) => (isUnset(id) ? [] : [String(id)]));
 	return [...new Set([...String(text ?? '').split(',').map((id) => id.trim()), ...ids])].filter((id) => id !== '').join(', ');
 }
 
 interface Candidate {
 	value: unknown;
-	changedAt: string;
+	changedAt: number;
 }
 
 function chosenValue(rule: Rule | undefined, candidates: Candidate[]): unknown {
@@ -112,9 +108,8 @@ function chosenValue(rule: Rule | undefined, candidates: Candidate[]): unknown {
 	const isUnited = rule === 'all' || (rule === undefined && filled.some(({ value }) => Array.isArray(value)));
 	if (isUnited) return united(filled.map(({ value }) => value));
 	if (rule === 'survivor') return candidates[0]!.value;
-	const best = (of: (candidate: Candidate) => number) => filled.reduce<Candidate | undefined>((a, b) => (a && of(a) >= of(b) ? a : b), undefined);
-	if (rule === 'newest') return best(({ changedAt }) => Date.parse(changedAt))?.value;
-	if (rule === 'longest') return best(({ value }) => (typeof value === 'string' ? value : canonicalText(value)).length)?.value;
+	if (rule === 'newest') return maxBy(filled, ({ changedAt }) => changedAt)?.value;
+	if (rule === 'longest') return maxBy(filled, ({ value }) => (typeof value === 'string' ? value : canonicalText(value)).length)?.value;
 	return filled[0]?.value;
 }
 

@@ -179,6 +179,38 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 		expect(await contacts()).toEqual(before);
 	});
 
+	newcomer('Merge duplicates, and take it back', async () => {
+		const [first, second] = [`1.${mark}@twin.example`, `2.${mark}@twin.example`];
+		const twin = async (...emails: string[]) =>
+			(await createRecord('/v1/contacts', { last_name: 'Twin', emails: emails.map((value, i) => ({ value, primary: i === 0 })) })).id;
+		const twins = [await twin(first), await twin(second, first)];
+		const addresses = async () => {
+			const { body } = await callSandbox('GET', `/v1/contacts?email[contains]=${mark}@twin&fields=email&sort=created_at`);
+			return body.data.map(({ email }) => email);
+		};
+		const addNext = async (node: string, action: string) => {
+			await editor.page.getByTestId('ndv-close-button').click();
+			await editor.addBehind(node, action);
+			await editor.chooseCredential(credential.name);
+		};
+		await editor.addBehindTrigger('CRM Platform Duplicates', 'Find duplicate contacts', credential.name);
+		await editor.choose('sameFields', 'Email');
+		await editor.page.getByTestId('output-panel').click();
+		expect(new Set((await editor.execute()).match(/con_\w+/g))).toEqual(new Set(twins));
+		await addNext('CRM Platform Duplicates', 'Merge duplicate contacts');
+		expect(await editor.execute()).toContain('to_be_merged');
+		await editor.parameter('preview').locator('.el-switch').click();
+		await editor.execute();
+		expect(await addresses()).toEqual([first]);
+		const hint = await editor.page.getByText(/An Execution → \d+/).first().innerText();
+		await addNext('CRM Platform', 'Undo changes');
+		await editor.pickRecord('undoId', `${/\d+(?=\.)/.exec(hint.slice(hint.indexOf('→ An')))![0]} – `);
+		expect(await editor.execute()).toContain('to_be_undone');
+		await editor.parameter('preview').locator('.el-switch').click();
+		await editor.execute();
+		expect(await addresses()).toEqual([first, second]);
+	});
+
 	test('set up a sync, look at its preview, and run it', async () => {
 		const email = (name: string) => `${name}.${mark}@sync.example`;
 		await createRecord('/v1/contacts', { email: email('same'), last_name: 'Moreno' });
