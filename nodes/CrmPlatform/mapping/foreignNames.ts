@@ -1,4 +1,3 @@
-import { isLink } from '../api/openapi/linkFields';
 import { getOrCreate } from '../base/maps';
 import { idField, type Field } from '../fields/field';
 import { externalId } from '../lookUp/sourceIds';
@@ -37,11 +36,11 @@ const foreignNames: Record<string, string> = {
 	'deals/source': sourceWords,
 	lifecycle_stage: 'lifecycle, life cycle stage, lead stage, customer stage, kundenstatus | stage, phase',
 	'address.street':
-		'street/road name of address, street, street 1, street address, street address line, address 1, address line 1, line 1, straße, strasse, straße hausnummer, straße und hausnummer, calle, rue, via, ulica, straat',
-	'address.city': 'city/town/village/locality of address, city, town, ort, stadt, ciudad, ville, città, cidade, miasto, plaats',
-	'address.state': 'state/county of address, state, state/region, province, state/province, address region, bundesland, provincia, provincie',
-	'address.postal_code': 'zip/postal code of address, postal code, zip, zip code, zipcode, postcode, post code, postal, zip/postal code, billing code, mailing code, plz, postleitzahl, cap, cep | code, código',
-	'address.country': 'country of address, country, country/region, land, land/region, país, país/región, pays, pays/région, paese | code',
+		'street/road name address, street, street 1, street address, street address line, address 1, address line 1, line 1, straße, strasse, straße hausnummer, straße und hausnummer, calle, rue, via, ulica, straat',
+	'address.city': 'city/town/village/locality address, city, town, ort, stadt, ciudad, ville, città, cidade, miasto, plaats',
+	'address.state': 'state/county address, state, state/region, province, state/province, address region, bundesland, provincia, provincie',
+	'address.postal_code': 'zip/postal code address, postal code, zip, zip code, zipcode, postcode, post code, postal, zip/postal code, billing code, mailing code, plz, postleitzahl, cap, cep | code, código',
+	'address.country': 'country address, country, country/region, land, land/region, país, país/región, pays, pays/région, paese | code',
 	timezone: 'tz',
 	language: 'language, locale, sprache, idioma, langue, lingua, taal | preferred',
 	website: 'website, web page, web site, web address, url, homepage, home page, webseite, internetseite, sitio web, site web, url du site web, sito web | url, company',
@@ -101,7 +100,6 @@ export class UsualNames {
 	private readonly names: FieldNames;
 	private readonly collection: string;
 	private readonly fields: Field[];
-	private readonly words: string[];
 	private readonly usual = new Map<string, Set<string>>();
 	/** The words of each field: those that mean it, and those that may stand beside them. */
 	private readonly bags = new Map<string, Record<'meaning' | 'beside', Set<string>>>();
@@ -113,8 +111,8 @@ export class UsualNames {
 		this.names = names;
 		this.collection = collection;
 		this.fields = fields;
-		this.words = recordWords[collection] ?? [];
-		this.ownWords = new Set(this.words.map(unaccentedText));
+		const ownWords = recordWords[collection] ?? [];
+		this.ownWords = new Set(ownWords.map(unaccentedText));
 		for (const [key, entry] of Object.entries(foreignNames)) {
 			const [field = '', of = collection] = key.split('/').reverse();
 			if (of !== collection) continue;
@@ -127,7 +125,7 @@ export class UsualNames {
 		this.vocabulary = new Set([...fillers, ...this.ownWords, ...[...this.bags.values()].flatMap(({ meaning, beside }) => [...meaning, ...beside])]);
 		// The ID of another type of record, such as that of an account among contacts, is not the record's own. Dynamics has the
 		// record's own ID in a column called (Do Not Modify) Account.
-		for (const word of this.words) for (const name of [`${word} id`, `do not modify ${word}`]) this.usual.set(wordsOf(name), new Set(['external_id']));
+		for (const word of ownWords) for (const name of [`${word} id`, `do not modify ${word}`]) this.usual.set(wordsOf(name), new Set(['external_id']));
 	}
 
 	/** The field of a name: the surest way to read it counts. */
@@ -137,16 +135,28 @@ export class UsualNames {
 
 	/** Whether a name, as exports write it, is among the words of fields. */
 	isAmong(name: string, words: ReadonlySet<string>): boolean {
-		return variantsOf(name, this.words).some((variant) => words.has(wordsOf(variant)));
+		return this.variantsOf(name).some((variant) => words.has(wordsOf(variant)));
 	}
 
 	private readName(name: string): Field | undefined {
-		const variants = variantsOf(name, this.words);
-		const found = (names: string[]) => names.flatMap((variant) => this.exactly(variant) ?? []);
-		const part = found([wordsOf(name).replace(kindsOfAddress, '')]).find(isPartOfAddress);
-		// `Stage Name`: linked records and choices are given by name.
-		const named = () => found(variants.map((variant) => variant.replace(/[\s_]*name$/i, ''))).find((field) => isLink(field) || field.choices);
-		return found(variants)[0] ?? part ?? named() ?? this.byWords(name);
+		const found = (names: string[]) => names.flatMap((variant) => this.exactly(variant) ?? [])[0];
+		const part = found([wordsOf(name).replace(kindsOfAddress, '')]);
+		return found(this.variantsOf(name)) ?? (part && isPartOfAddress(part) ? part : this.byWords(name));
+	}
+
+	/**
+	 * A name, and what is left of it without what exports add: `Person - Email`, `Tier__c`, `Last Change (GMT+1)`, `Address 1 -
+	 * City`, `Phone 1 - Value`, `Propietario de la empresa`, `Stage Name`, `Email addresses`.
+	 */
+	private variantsOf(name: string): string[] {
+		const plain = withoutSuffix(name)
+			.replace(/ 1 - Value$/i, '')
+			.replace(/^(\w+) 1 - /, '$1 ')
+			.replace(ofKind, '')
+			.replace(/ 1$/, '');
+		const says = (word: string) => !fillers.has(unaccentedText(word)) && !this.isAny(this.ownWords, unaccentedText(word));
+		const ofRecord = wordsIn(plain).filter(says).join(' ');
+		return [...new Set([name, plain, ofRecord, singular(ofRecord)])];
 	}
 
 	/** The only field whose words a name has, beside words that say nothing. */
@@ -210,7 +220,9 @@ export class UsualNames {
 /** The field for what a record is called. */
 const titles: Record<string, string> = { companies: 'name', deals: 'title' };
 
-const foldedWords = (name: string): string[] => unaccentedText(name.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')).split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
+const wordsIn = (name: string): string[] => name.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ').split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
+
+const foldedWords = (name: string): string[] => wordsIn(name).map(unaccentedText);
 
 const singular = (word: string): string => word.replace(/ies$/, 'y').replace(/(?<=ss)es$|(?<=[^s])s$/, '');
 
@@ -230,22 +242,3 @@ export const kindOfAddress = (name: string): string =>
 
 /** A name without a note in parentheses, and without what Salesforce adds to custom fields. */
 export const withoutSuffix = (name: string): string => name.replace(/\s*\([^()]*\)\s*$/, '').replace(/__c$/i, '');
-
-/**
- * A name, and what is left of it without what exports add: `Person - Email`, `Tier__c`, `Last Change (GMT+1)`, `Address 1 -
- * City`, `Phone 1 - Value`, `Propietario de la empresa`, `Email addresses`.
- *
- * @param words for the record
- */
-function variantsOf(name: string, words: string[]): string[] {
-	const plain = withoutSuffix(name)
-		.replace(/ 1 - Value$/i, '')
-		.replace(/^(\w+) 1 - /, '$1 ')
-		.replace(ofKind, '')
-		.replace(/ 1$/, '');
-	const word = `(?:${words.join('|')})`;
-	const prefix = new RegExp(`^${word}(?:\\s*[-:._>]\\s*|\\s+)(?=\\S)`, 'i');
-	const suffix = new RegExp(`\\s(?:de la |de l['’]|del |des |du |für |of (?:the )?)${word}s?$`, 'i');
-	const ofRecord = words.length > 0 ? plain.replace(prefix, '').replace(suffix, '') : plain;
-	return [...new Set([name, plain, ofRecord, singular(ofRecord)])];
-}
