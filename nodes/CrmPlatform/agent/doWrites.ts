@@ -41,7 +41,7 @@ export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], 
 
 	const areUnchanged = await Promise.all(writes.map(async (write) => await changesNothing(run, write)));
 	if (areUnchanged.every(Boolean)) return { data: [{ done: 'nothing' }], notes: [`The record has these values already: ${descriptions.join('. ')}`] };
-	const data = [{ preview, token: await tokenFor(run, writes, preview, now.toString(36)) }];
+	const data = [{ preview, token: tokenFor(run, writes, preview, now.toString(36), await callerOf(run)) }];
 	const note = `${refusal ? `${refusal} ` : ''}Nothing is written yet. Show the preview; once the user agrees, call again with the same arguments and this token.`;
 	if (JSON.stringify([...data, { note }]).length > maxLength) throw new Error(`${tooLong(maxLength)} It begins: ${preview.slice(0, 100)}…`);
 	return { data, notes: [note] };
@@ -57,8 +57,7 @@ const lifetime = 20 * 60 * 60 * 1000;
  * A token for these writes. It is not stored, so any process can check it: it consists of the time, the caller, and a signature
  * over both, the writes, their preview, and the state of the records.
  */
-async function tokenFor(run: ToolRun, writes: PlannedWrite[], preview: string, madeAt: string): Promise<string> {
-	const { n8n, api } = run;
+function tokenFor({ n8n, api }: ToolRun, writes: PlannedWrite[], preview: string, ...parts: [madeAt: string, caller: string]): string {
 	const signedWrites = writes.map(({ recordType, operation, target, write, writes: { description } }) => [
 		recordType.name,
 		operation.option.value,
@@ -70,7 +69,6 @@ async function tokenFor(run: ToolRun, writes: PlannedWrite[], preview: string, m
 		target ? (versionOf(target.record) ?? target.record) : null,
 	]);
 	const origin = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.view];
-	const parts = [madeAt, await callerOf(run)];
 	return [...parts, api.sign(JSON.stringify([origin, parts, preview, signedWrites]))].join('.');
 }
 
@@ -81,12 +79,12 @@ async function tokenFor(run: ToolRun, writes: PlannedWrite[], preview: string, m
  */
 async function refusalOfToken(run: ToolRun, writes: PlannedWrite[], preview: string, token: string, now: number): Promise<string | undefined> {
 	const parts = token.split('.');
-	const [madeAt = '', caller] = parts;
+	const [madeAt = '', caller = ''] = parts;
 	const createdAt = parseInt(madeAt, 36);
 	if (parts.length !== 3 || Number.isNaN(createdAt)) return 'This is not a preview token.';
 	if (now - createdAt > lifetime) return 'The preview is too old.';
 	if (caller !== await callerOf(run)) throw new Error(anotherCaller);
-	return token === await tokenFor(run, writes, preview, madeAt) ? undefined : otherPreview;
+	return token === tokenFor(run, writes, preview, madeAt, caller) ? undefined : otherPreview;
 }
 
 const anotherCaller =
