@@ -25,7 +25,7 @@ const choiceWith = (options: Partial<ChangeChoice>) =>
 	}) as unknown as TriggerChoice;
 
 /** An n8n in queue mode that answers when the test says so, and the trigger. */
-export function startInQueueMode(node: object = {}, options: Partial<ChangeChoice> = {}, settings: object = {}) {
+export function startInQueueMode(node: object = {}, options: Partial<ChangeChoice> = {}) {
 	const emitted: Emission[] = [];
 	const reported: string[] = [];
 	const n8n = {
@@ -34,7 +34,7 @@ export function startInQueueMode(node: object = {}, options: Partial<ChangeChoic
 		getInstanceId: () => 'i',
 		getNode: () => ({ id: 'node', name: 'Trigger', type: 'package.poll', ...node }),
 		getWorkflow: () => ({ id: 'w' }),
-		getWorkflowSettings: () => settings,
+		getWorkflowSettings: () => ({}),
 		getWorkflowStaticData: () => ({}),
 		saveFailedExecution: (error: Error) => void reported.push(error.message),
 		emit: ([items]: [unknown[]], response: DeferredPromise | undefined, run: DeferredPromise, key = 'no key') =>

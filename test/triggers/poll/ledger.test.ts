@@ -118,4 +118,11 @@ describe('The ledger of open groups', () => {
 		expect([...ledger.waits.values()]).toEqual([{ due: 40_000, failedReadings: 4, isReported: false }]);
 		expect(isBehind(groupOf('c'), { ...ledger, open: [ledger.open[1]!, groupOf('c')] })).toBe(false);
 	});
+
+	test('fails an execution that a worker has stopped at its timeout, a minute later', () => {
+		const seen = nextLedger(emitted(ledgerOf([groupOf('a')]), 'a'), { is: 'sought', name: 'a', exists: true }, options, 1_000).ledger;
+		const attemptAt = (now: number) =>
+			nextLedger(seen, { is: 'time', onWorkers: true, timeout: 60_000, mayProbe: false }, options, now).ledger.open[0]!.attempt;
+		expect([120_999, 121_000].map(attemptAt)).toEqual([1, 2]);
+	});
 });
