@@ -112,14 +112,16 @@ export async function* readPages(send: Send, walk: PageWalk): AsyncGenerator<Pag
 	for (let readings = 1; left > 0; readings += 1) {
 		const isAgain = readings > 1;
 		const readBefore = read;
-		const reading = new Reading(path, start);
+		const check = progressCheck(path, start);
+		let pages = 0;
 		let cutOff: IDataObject[] | undefined;
 		let isOver = false;
 		let arriving: Promise<Page> | undefined = request(start);
 		while (arriving) {
 			const page: Page = await arriving;
 			const { total } = page;
-			reading.check(page);
+			check(page);
+			pages += 1;
 			firstTotal ??= total;
 			const fresh = page.records.filter(({ id }) => isAdded(ids, id));
 			read += fresh.length;
@@ -141,7 +143,7 @@ export async function* readPages(send: Send, walk: PageWalk): AsyncGenerator<Pag
 		}
 		if (cutOff?.length) yield { records: cutOff.slice(0, left) };
 		if (isOver || read >= expected) return;
-		const isStuck = reading.pages === 1 || (isAgain && read === readBefore);
+		const isStuck = pages === 1 || (isAgain && read === readBefore);
 		if (isStuck) throw incomplete(path, expected, read);
 		if (readings === maxReadings) throw new Error(changing(path));
 	}
@@ -153,31 +155,19 @@ function isAdded(ids: Set<string>, id: unknown): boolean {
 	return ids.add(String(id)).size > size;
 }
 
-/** Checks that a reading of a list from its start gets on. */
-class Reading {
-	pages = 0;
-	private readonly path: string;
-	private readonly cursors: Set<string | undefined>;
-	private readonly ids = new Set<string>();
-	private repeated = 0;
-	private emptyPages = 0;
-
-	constructor(path: string, start: string | undefined) {
-		this.path = path;
-		this.cursors = new Set([start]);
-	}
-
-	/** @throws Error in the user's words if the list would never end */
-	check({ records, next }: Page): void {
-		this.pages += 1;
-		this.repeated += records.filter(({ id }) => !isAdded(this.ids, id)).length;
-		this.emptyPages = records.length === 0 ? this.emptyPages + 1 : 0;
-		const isSame =
-			(next !== undefined && (this.cursors.has(next) || this.emptyPages >= maxEmptyPages)) ||
-			(this.repeated > 0 && this.repeated >= this.ids.size);
-		if (isSame) throw endless(this.path);
-		this.cursors.add(next);
-	}
+/** Checks the pages of a reading of a list from its start. @throws Error in the user's words if the list would never end */
+function progressCheck(path: string, start: string | undefined): (page: Page) => void {
+	const cursors = new Set([start]);
+	const ids = new Set<string>();
+	let repeated = 0;
+	let emptyPages = 0;
+	return ({ records, next }) => {
+		repeated += records.filter(({ id }) => !isAdded(ids, id)).length;
+		emptyPages = records.length === 0 ? emptyPages + 1 : 0;
+		const isCircle = next !== undefined && (cursors.has(next) || emptyPages >= maxEmptyPages);
+		if (isCircle || (repeated > 0 && repeated >= ids.size)) throw endless(path);
+		cursors.add(next);
+	};
 }
 
 /** The minimum number of pages of one size: some services bind the cursor to the page size. */
