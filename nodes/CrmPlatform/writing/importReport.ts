@@ -3,6 +3,7 @@ import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflo
 import { outputFile, type OutputFile } from '../files/binary';
 import { csvBeginning, csvCells, csvRow } from '../files/csvWriter';
 import { reportColumns } from '../files/rows';
+import { chunks } from '../base/lists';
 import type { RefusedValue } from '../mapping/prepareValues';
 
 /** The outcome of a row that was written. */
@@ -58,10 +59,6 @@ export interface ReportFiles {
 	end(): Promise<IBinaryKeyData>;
 }
 
-const doneColumns = ['row', 'id', 'action'] as const;
-const failedColumns = ['row', 'field', 'code', 'message', 'text'] as const;
-const leftOutColumns = ['row', 'field', 'value', 'message'] as const;
-
 /**
  * Begins the files of an import: CSV for a CSV file, NDJSON for JSON. An import of such a file reads the user's columns
  * and ignores those of the report.
@@ -71,52 +68,47 @@ const leftOutColumns = ['row', 'field', 'value', 'message'] as const;
  */
 export function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined, of = ''): ReportFiles {
 	const prefix = of && `${of.replace(/\.\w+(\.gz)?$/i, '')}.`;
-	const begin = (name: string): OutputFile =>
-		columns
-			? outputFile(n8n, { name: `${prefix}${name}.csv`, type: 'text/csv' })
-			: outputFile(n8n, { name: `${prefix}${name}.ndjson`, type: 'application/x-ndjson' });
-	const done = begin('done');
-	const failed = begin('failed');
-	let unknown: OutputFile | undefined;
-	let leftOut: OutputFile | undefined;
-
+	const format = columns ? { ending: 'csv', type: 'text/csv' } : { ending: 'ndjson', type: 'application/x-ndjson' };
 	type Column = keyof typeof reportColumns;
-	const line = (text: string, names: readonly Column[], values: unknown[]): string => {
-		if (columns) return `${text}${csvRow(values)}`;
-		const reportJson = JSON.stringify(Object.fromEntries(names.map((name, i) => [reportColumns[name], values[i]])));
+	type Values = Partial<Record<Column, unknown>>;
+	const refused = ({ row, refusal }: ReportedRow): Values[] => [{ row, field: refusal?.field, code: refusal?.code, message: refusal?.message, text: refusal?.text }];
+	const kinds: Array<{ name: string; names: Column[]; valuesOf: (row: ReportedRow) => Values[]; file?: OutputFile }> = [
+		{ name: 'done', names: ['row', 'id', 'action'], valuesOf: ({ row, done }) => (done ? [{ row, ...done }] : []) },
+		{ name: 'failed', names: failedColumns, valuesOf: (row) => (row.refusal && !row.refusal.isUnknown ? refused(row) : []) },
+		{ name: 'unknown', names: failedColumns, valuesOf: (row) => (row.refusal?.isUnknown ? refused(row) : []) },
+		{
+			name: 'left_out',
+			names: ['row', 'field', 'value', 'message'],
+			valuesOf: ({ row, refusal, leftOut = [] }) => (refusal ? [] : leftOut.map(({ field, value, message }) => ({ row, field: field.name, value, message }))),
+		},
+	];
+	const line = (text: string, names: Column[], values: Values): string => {
+		if (columns) return `${text}${csvRow(names.map((name) => values[name]))}`;
+		const reportJson = JSON.stringify(Object.fromEntries(names.map((name) => [reportColumns[name], values[name]])));
 		return `${text === '{}' ? '{' : `${text.slice(0, -1)},`}${reportJson.slice(1)}\n`;
 	};
-	const doneLine = ({ row, text, done: report }: ReportedRow): string | undefined =>
-		report && line(text, doneColumns, [row, report.id, report.action]);
-	const failedLine = ({ row, text, refusal }: ReportedRow): string | undefined =>
-		refusal && line(text, failedColumns, [row, refusal.field, refusal.code, refusal.message, refusal.text]);
-	const leftOutLines = ({ row, text, refusal, leftOut: values = [] }: ReportedRow): string[] =>
-		refusal ? [] : values.map(({ field, value, message }) => line(text, leftOutColumns, [row, field.name, value, message]));
-	const header = (names: readonly Column[]): string =>
-		columns ? csvBeginning([...columns, ...names.map((name) => reportColumns[name])]) : '';
-
-	const begun = Promise.all([done.write(header(doneColumns)), failed.write(header(failedColumns))]);
+	const write = async (kind: (typeof kinds)[number], text: string): Promise<void> => {
+		if (!kind.file) {
+			kind.file = outputFile(n8n, { name: `${prefix}${kind.name}.${format.ending}`, type: format.type });
+			if (columns) await kind.file.write(csvBeginning([...columns, ...kind.names.map((name) => reportColumns[name])]));
+		}
+		if (text !== '') await kind.file.write(text);
+	};
 	return {
 		async add(rows) {
-			await begun;
-			for (let i = 0; i < rows.length; i += rowsAtOnce) {
-				const some = rows.slice(i, i + rowsAtOnce);
-				await done.write(some.map(doneLine).join(''));
-				await failed.write(some.filter(({ refusal }) => !refusal?.isUnknown).map(failedLine).join(''));
-				const withoutValues = some.flatMap(leftOutLines);
-				if (withoutValues.length > 0) {
-					if (!leftOut) await (leftOut = begin('left_out')).write(header(leftOutColumns));
-					await leftOut.write(withoutValues.join(''));
+			for (const some of chunks(rows, rowsAtOnce)) {
+				for (const kind of kinds) {
+					const text = some.flatMap((row) => kind.valuesOf(row).map((values) => line(row.text, kind.names, values))).join('');
+					if (text !== '') await write(kind, text);
 				}
-				const unknownRows = some.filter(({ refusal }) => refusal?.isUnknown);
-				if (unknownRows.length === 0) continue;
-				if (!unknown) await (unknown = begin('unknown')).write(header(failedColumns));
-				await unknown.write(unknownRows.map(failedLine).join(''));
 			}
 		},
 		async end() {
-			const [doneFile, failedFile, unknownFile, leftOutFile] = await Promise.all([done.end(), failed.end(), unknown?.end(), leftOut?.end()]);
-			return { done: doneFile, failed: failedFile, ...(unknownFile && { unknown: unknownFile }), ...(leftOutFile && { left_out: leftOutFile }) };
+			for (const kind of kinds.slice(0, 2)) await write(kind, '');
+			const ended = kinds.map(async ({ name, file }) => (file ? [[name, await file.end()] as const] : []));
+			return Object.fromEntries((await Promise.all(ended)).flat());
 		},
 	};
 }
+
+const failedColumns: Array<keyof typeof reportColumns> = ['row', 'field', 'code', 'message', 'text'];
