@@ -183,15 +183,8 @@ class Merger {
 		await this.updateSurvivors('values', this.active(), ({ survivor, values }) => compare.difference(survivor, values));
 		await this.moveLinks('links', this.active().flatMap(({ losers }) => losers));
 		await this.checkSurvivors(this.active(), survivorGone);
-		const { execution } = this.execution.identity;
-		const deletions = this.active().flatMap((merging) => merging.losers.map((record): Step => {
-			// An erasure of the survivor must find its duplicates in the log.
-			const deletion = this.target !== 'contacts' || this.traced.has(record.id) ? undefined : deletionByMerge(merging.survivor.id, record.id, execution);
-			return { mergings: [merging], change: { action: 'delete', record, changes: [], ...(deletion !== undefined && { deletion }) } };
-		}));
-		const isAlone = ({ change }: Step) => change.deletion !== undefined;
-		await this.write('deletions', this.type, deletions.filter((step) => !isAlone(step)));
-		await this.write('deletions alone', this.type, deletions.filter(isAlone));
+		await this.deleteLosers(false);
+		await this.deleteLosers(true);
 		const emptied = this.mergings.filter(({ losers, deleted }) => deleted.length > 0 && losers.every((loser) => deleted.includes(loser)));
 		await this.checkSurvivors(emptied, allGone);
 		for (const name of uniqueNames) {
@@ -202,6 +195,16 @@ class Merger {
 			});
 		}
 		await this.moveLinks('late', this.mergings.flatMap(({ deleted }) => deleted));
+	}
+
+	/** @param areAlone those that an erasure of the survivor would not find in the log, unless a key names both */
+	private async deleteLosers(areAlone: boolean): Promise<void> {
+		const { execution } = this.execution.identity;
+		const isAlone = ({ id }: IdentifiedRecord) => this.target === 'contacts' && !this.traced.has(id);
+		await this.write(areAlone ? 'deletions alone' : 'deletions', this.type, this.active().flatMap((merging) => merging.losers.filter((loser) => isAlone(loser) === areAlone).map((record): Step => {
+			const deletion = areAlone ? { deletion: deletionByMerge(merging.survivor.id, record.id, execution) } : {};
+			return { mergings: [merging], change: { action: 'delete', record, changes: [], ...deletion } };
+		})));
 	}
 
 	/** Tries again what others have prevented by changing a survivor: the values of deleted records are nowhere else. */
