@@ -1,6 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { startSecondService } from '../services/second-service.ts';
 import { useBatchWrites } from '../support/batch-writes.ts';
 import type { Setup } from '../support/node-runs.ts';
 import { automatic, create, getMany, update } from '../support/parameters.ts';
@@ -69,21 +68,6 @@ describe('the attempts of one run', () => {
 		await expect(attempt()).rejects.toThrow();
 		await attempt();
 		expect(await found('halved')).toBe(4);
-	});
-
-	describe('against a service whose description has other names', () => {
-		let service: Awaited<ReturnType<typeof startSecondService>>;
-		beforeAll(async () => void (service = await startSecondService(0)));
-		afterAll(async () => await service.close());
-
-		test('use its own description once it can be read, if nothing was sent before', async () => {
-			const credential = { baseUrl: service.url, apiKey: 'second' };
-			const attempt = attempts(create('contact', automatic), [{ family_name: 'One' }, { family_name: 'Two' }]);
-			const undescribed = { ...credential, descriptionUrl: `${service.url}/nothing` };
-			await expect(attempt({ credential: undescribed })).rejects.toThrow('None of the item’s values');
-			const { items } = await attempt({ credential });
-			expect(items.map(({ json }) => json.family_name)).toEqual(['One', 'Two']);
-		});
 	});
 
 	test('send nothing if the description, and with it the form of the keys, can no longer be read', async () => {
