@@ -51,8 +51,10 @@ describe('the attempts of one run', () => {
 		expect(await companiesNamed('read-before')).toBe(3);
 	});
 
-	test('keep the size of their batches, even if the options have changed', async () => {
+	test('keep the size of the first batch that was sent, even if the options have changed', async () => {
 		const attempt = attempts(inBatchesOf(2), people('resized', 6));
+		const unreadable = { ...inBatchesOf(1), fieldsMode: 'json', fieldsJson: '={{ 1 }}' };
+		await expect(attempt({ parameters: unreadable })).rejects.toThrow('is not an object');
 		await sandbox.faults({ path: batch, method: 'POST', after: 2, times: 1, status: 422 });
 		await expect(attempt()).rejects.toThrow();
 		await attempt({ parameters: inBatchesOf(5) });
