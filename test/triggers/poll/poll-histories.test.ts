@@ -124,10 +124,6 @@ const histories: Array<[string, Partial<PollHistory>]> = [
 		},
 	],
 	[
-		'a log that is restored between a look and the reading that follows hides none of its events',
-		{ steps: [{ ...restore(4, 5), givesAgain: true } as PollStep, write(1, 'lead'), kill(1_000), restore(8, 8), choose('a.x')] },
-	],
-	[
 		'executions that end while the CRM is away are stored in every mode',
 		{
 			doneWhen: 'ended',

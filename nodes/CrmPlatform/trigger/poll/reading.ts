@@ -114,8 +114,6 @@ export class LogFollower {
 		let read = 0;
 		let last: CrmEvent | undefined;
 		for await (const event of log.after(position.sequence, typesToRead(position), undefined, share)) {
-			// Since the look, another log may have begun; the next look shows that.
-			if (event.sequence > newest.sequence) break;
 			if (!causeOf(event).isReported && position.choice.filter.ignored?.keys.length) api.notices.add(noOrigin);
 			// Other triggers share the event, and an execution may change its input.
 			if (wasChosen(position, event)) found.push(structuredClone(event));
@@ -124,12 +122,13 @@ export class LogFollower {
 		}
 		const isWhole = found.length < limit && read < maxRead;
 		const sequence = Math.max(position.sequence, last?.sequence ?? 0, isWhole ? completeUpTo : 0);
-		const isNewer = newest.sequence > (position.newest?.sequence ?? 0);
+		const seen = [newest, ...(last ? [{ ...last, identity: eventIdentity(last) }] : [])];
+		const latest = seen.filter((event) => event.sequence > (position.newest?.sequence ?? 0)).sort((a, b) => b.sequence - a.sequence)[0];
 		return {
 			moved: {
 				sequence,
 				replaced: position.replaced.filter(({ lastPossiblyBefore }) => lastPossiblyBefore > sequence),
-				...(isNewer && { newest }),
+				...(latest && { newest: { identity: latest.identity, sequence: latest.sequence, timestamp: latest.timestamp } }),
 				at: new Date(clock.now()).toISOString(),
 			},
 			groups: chunks(found, groupSize).map((part) => ({ group: groupOfEvents(part, position), input: part })),
