@@ -3,10 +3,13 @@ import { text } from 'node:stream/consumers';
 
 import type { IDataObject } from 'n8n-workflow';
 
+import { alteredService } from '../support/altered-service.ts';
 import { startLocalServer, type LocalServer } from '../support/local-server.ts';
 import { failure, run } from '../support/node-runs.ts';
 import { automatic, update } from '../support/parameters.ts';
+import { useSandbox } from '../support/sandbox.ts';
 import { runSync, syncOf } from '../support/sync-node.ts';
+import { undoing } from '../support/undo-node.ts';
 
 /** A service that replaces records as a whole, and has no PATCH. */
 let record: IDataObject;
@@ -157,4 +160,27 @@ test('a record that others change at the same time is not overwritten, also wher
 	meanwhile = () => void ([etag, record] = ['"8"', { ...record, phone: '2' }]);
 	await expect(run(setup({ name: 'Grace' }))).rejects.toMatchObject({ httpCode: '412' });
 	expect(writes).toEqual([]);
+});
+
+describe('an undo', () => {
+	const sandbox = useSandbox({ contacts: 0 });
+	const service = alteredService(sandbox);
+	const { add, as, record: stored, results } = undoing(sandbox);
+
+	test('sends what an update of the record sends, without what only the CRM sets', async () => {
+		const { id } = await add('contacts', { last_name: 'before' });
+		await as('put', update('contact', id, { last_name: 'after' }));
+		let sent: IDataObject = {};
+		service.alter({
+			request: async ({ method, url, text: body }) => {
+				if (url.pathname !== `/v1/contacts/${id}`) return;
+				if (method === 'PUT') sent = JSON.parse(body) as IDataObject;
+				return { status: 200, headers: { etag: '"2"' }, body: JSON.stringify({ ...(await stored('contacts', id)), ...sent }) };
+			},
+			answer: (body, { url }) => (url.pathname === '/openapi.json' ? body.replace(/("\/v1\/contacts\/{id}":.*?)"patch":/s, '$1"put":') : body),
+		});
+		expect(results(await undoing(service).undo('put'))).toEqual(['undone']);
+		expect(sent).toMatchObject({ last_name: 'before' });
+		expect(sent).not.toHaveProperty('created_at');
+	});
 });

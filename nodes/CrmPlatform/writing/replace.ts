@@ -52,29 +52,22 @@ interface Replacement {
  * @throws NodeApiError 412 if the record has another version than the caller read; Error in the user's words if the service
  * does not version records, since a concurrent change would be lost
  */
-export async function replacementFor(execution: Execution, { id, path, body, version }: Write): Promise<Replacement> {
-	const { api } = execution;
+export async function replacementFor(
+	{ api }: Execution,
+	sends: NonNullable<WriteDescription['sends']>,
+	{ id, path, body, version }: Write,
+): Promise<Replacement> {
 	const { body: read, headers: { etag } } = await api.send({ method: 'GET', path });
 	if (!isObject(read) || idText(read.id) !== id) throw new Error(otherAnswer);
 	if (version !== undefined && read.version !== undefined && String(read.version) !== String(version)) {
 		throw api.failure({ message: changed, description: 'Nothing was overwritten.', status: outdatedVersion, details: { status: outdatedVersion } });
 	}
-	const isSent = await sentMembers(execution);
-	const current: IDataObject = Object.fromEntries(Object.entries(read).filter(([name]) => isSent(name)));
+	const current: IDataObject = Object.fromEntries(Object.entries(read).filter(([name]) => sends(name)));
 	if (Object.keys(current).length === 0) throw new Error(otherAnswer);
 	const record = mergePatch(current, body ?? {});
 	const strongEtag = etag?.startsWith('W/') ? undefined : etag;
 	if (strongEtag === undefined && (record.version ?? null) === null) throw new Error(unversioned);
 	return { record, etag: strongEtag, isUnchanged: JSON.stringify(record) === JSON.stringify(current) };
-}
-
-/** Whether a member is sent: read-only members are not; undescribed members are, unless the description forbids them. */
-async function sentMembers({ api, resource }: Execution): Promise<(name: string) => boolean> {
-	const { update, fields = [] } = (await api.describe(resource.path)) ?? {};
-	// All fields of the description: an operation with presets has only some of them.
-	const members = new Set(update?.fields.map(({ path: [member = ''] }) => member));
-	const readOnly = new Set(['id', ...(update?.readOnly ?? []), ...fields.flatMap(({ name, isReadOnly }) => (isReadOnly ? [name] : []))]);
-	return (name) => members.has(name) || !(update?.isClosed || readOnly.has(name));
 }
 
 const unprotected =

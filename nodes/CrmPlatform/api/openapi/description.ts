@@ -78,7 +78,7 @@ function readResource(document: OpenApiDocument, path: string): ResourceDescript
 		},
 		create: () => write(collection, 'post'),
 		upsert: () => write(collection, 'put'),
-		update: () => write(recordPathItem, 'patch') ?? replacing(write(recordPathItem, 'put')),
+		update: () => write(recordPathItem, 'patch') ?? replacing(write(recordPathItem, 'put'), description.fields),
 		delete: () => write(recordPathItem, 'delete'),
 		addTag: () => write(tag?.pathItem, 'put'),
 		removeTag: () => write(tag?.pathItem, 'delete'),
@@ -95,10 +95,16 @@ function readResource(document: OpenApiDocument, path: string): ResourceDescript
 	return description;
 }
 
-/** The description of a write that replaces records; without batches, since each record is read first. */
-function replacing(description: WriteDescription | undefined): WriteDescription | undefined {
-	if (!description) return undefined;
-	return { ...withoutMembers(description, 'batch'), replaces: true };
+/**
+ * The description of a write that replaces records; without batches, since each record is read first. Read-only members are
+ * not sent; undescribed members are, unless the description forbids them.
+ */
+function replacing(described: WriteDescription | undefined, recordFields: RecordField[]): WriteDescription | undefined {
+	if (!described) return undefined;
+	const { readOnly = [], isClosed, ...description } = withoutMembers(described, 'batch');
+	const members = new Set(description.fields.map(({ path: [member = ''] }) => member));
+	const unsent = new Set(['id', ...readOnly, ...recordFields.flatMap(({ name, isReadOnly }) => (isReadOnly ? [name] : []))]);
+	return { ...description, replaces: true, sends: (member) => members.has(member) || !(isClosed || unsent.has(member)) };
 }
 
 /** An object whose members are read on first use: most descriptions need only one or two of them. */

@@ -11,6 +11,8 @@ export interface WriteDescription extends IdempotencyHeader {
 	method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	/** Whether it replaces the whole record and erases fields that are not sent. */
 	replaces?: true;
+	/** With `replaces`: whether to send a member of the record as it was read. */
+	sends?: (member: string) => boolean;
 	/** Media type of the body, if it is not `application/json`. */
 	contentType?: string;
 	fields: Field[];
