@@ -32,7 +32,7 @@ export function requiredVersion(record: IDataObject): bigint {
 export function protectVersions({ api }: Execution, description: WriteDescription, records: Array<IDataObject | undefined>): boolean {
 	const { replaces, takesIfMatch, batch } = description;
 	const versioned = records.filter((record) => versionOf(record) !== undefined).length;
-	const areProtected = replaces || (takesIfMatch && versioned === records.length);
+	const areProtected = (replaces || takesIfMatch) && versioned === records.length;
 	if (records[0] !== undefined && !areProtected) api.notices.add(unprotected);
 	return takesIfMatch === true && versioned > 0 && !batch?.takesVersion;
 }
@@ -58,8 +58,9 @@ export async function replacementFor(
 	{ id, path, body, version }: Write,
 ): Promise<Replacement> {
 	const { body: read, headers: { etag } } = await api.send({ method: 'GET', path });
-	if (!isObject(read) || idText(read.id) !== id) throw new Error(otherAnswer);
-	if (version !== undefined && read.version !== undefined && String(read.version) !== String(version)) {
+	const isWhole = isObject(read) && idText(read.id) === id && (version === undefined || versionOf(read) !== undefined);
+	if (!isWhole) throw new Error(otherAnswer);
+	if (version !== undefined && String(read.version) !== String(version)) {
 		throw api.failure({ message: changed, description: 'Nothing was overwritten.', status: outdatedVersion, details: { status: outdatedVersion } });
 	}
 	const current: IDataObject = Object.fromEntries(Object.entries(read).filter(([name]) => sends(name)));
@@ -71,7 +72,7 @@ export async function replacementFor(
 }
 
 const unprotected =
-	'The CRM does not accept a version with a write, so changes made by others while this node runs can be overwritten.';
+	'The CRM’s records or writes have no version, so changes made by others while this node runs can be overwritten.';
 const otherAnswer =
 	`Instead of this record, the CRM returned another one, part of it, or nothing. ${breaksRule(20)} Nothing was written, because the rest of the record would be erased. To send the whole record, use API Request of the node CRM Platform Admin.`;
 const changed = 'The record has changed since it was read';
