@@ -26,9 +26,8 @@ export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], 
 	const writes: PlannedWrite[] = [];
 	for (const write of requestedWrites) writes.push(await planWrite(run, write));
 	const describing = async (isComplete: boolean) => await Promise.all(writes.map(async (write) => await describePlannedWrite(run, write, isComplete)));
-	const descriptions = await describing(false);
 	const { asksFirst, maxLength } = run.settings;
-	if (!asksFirst) return await send(run, writes, descriptions);
+	if (!asksFirst) return await send(run, writes, await describing(false));
 
 	const now = Date.now();
 	const preview = (await describing(true)).join('. ');
@@ -37,10 +36,10 @@ export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], 
 	const refusal = text === undefined ? '' : await refusalOfToken(run, writes, preview, text, now);
 	// The idempotency key contains only the token, so the service carries out a write once, whichever call sends it.
 	const { instance, workflow } = run.identity;
-	if (text !== undefined && refusal === undefined) return await send({ ...run, identity: { instance, workflow, execution: '', node: 'approved', run: text } }, writes, descriptions);
+	if (text !== undefined && refusal === undefined) return await send({ ...run, identity: { instance, workflow, execution: '', node: 'approved', run: text } }, writes, await describing(false));
 
 	const areUnchanged = await Promise.all(writes.map(async (write) => await changesNothing(run, write)));
-	if (areUnchanged.every(Boolean)) return { data: [{ done: 'nothing' }], notes: [`The record has these values already: ${descriptions.join('. ')}`] };
+	if (areUnchanged.every(Boolean)) return { data: [{ done: 'nothing' }], notes: [`The record has these values already: ${(await describing(false)).join('. ')}`] };
 	const data = [{ preview, token: tokenFor(run, writes, preview, now.toString(36), await callerOf(run)) }];
 	const note = `${refusal ? `${refusal} ` : ''}Nothing is written yet. Show the preview; once the user agrees, call again with the same arguments and this token.`;
 	if (JSON.stringify([...data, { note }]).length > maxLength) throw new Error(`${tooLong(maxLength)} It begins: ${preview.slice(0, 100)}…`);
@@ -178,7 +177,7 @@ async function send(run: ToolRun, writes: PlannedWrite[], descriptions: string[]
 
 async function sendOne(run: ToolRun, { execution, target, write, writes }: PlannedWrite, place: number): Promise<Written> {
 	const description = write.description ?? writes.description;
-	// Nobody has approved the change of a version that somebody writes between the comparison and the write.
+	// Without a version, a change made since the comparison would be overwritten, which nobody has approved.
 	const version = run.settings.asksFirst ? versionOf(target?.record) : undefined;
 	const identified = { ...execution, identity: writeIdentity(run, place) };
 	run.onWrite();
