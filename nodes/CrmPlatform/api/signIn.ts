@@ -53,14 +53,16 @@ export async function signIn(n8n: IAllExecuteFunctions): Promise<SignIn> {
 const keyType = 'crmPlatformApi';
 const consentType = 'crmPlatformOAuth2Api';
 
+/** The `view` of an API key. */
+export const viewOfKey = (apiKey: string): string => sha256(apiKey, 'base64url');
+
 async function withApiKey(n8n: IAllExecuteFunctions): Promise<SignIn> {
 	const type = keyType;
 	const credential = await n8n.getCredentials<ApiCredential>(type);
 	const data = { ...credential };
 	const transport = apiKeyTransport(n8n, type, { id: '', name: '', type, data });
 	const secret = credential.apiKey;
-	const view = sha256(secret, 'base64url');
-	return { credential, id: identityOf(n8n, type), secret, view, signingKey: secret, transport };
+	return { credential, id: identityOf(n8n, type), secret, view: viewOfKey(secret), signingKey: secret, transport };
 }
 
 async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
