@@ -30,7 +30,7 @@ export const textProperty = (displayName: string, name: string, more: More & { d
 
 export const dateProperty = (displayName: string, name: string, more: More = {}): INodeProperties => property('dateTime', displayName, name, '', more);
 
-export const jsonProperty = (displayName: string, name: string, more: More & { default?: string } = {}): INodeProperties =>
+export const jsonProperty = (displayName: string, name: string, more: More = {}): INodeProperties =>
 	property('json', displayName, name, '{}', more);
 
 /** @param text may contain HTML */

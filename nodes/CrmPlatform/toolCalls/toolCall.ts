@@ -50,9 +50,9 @@ export function toolCallOf(n8n: IExecuteFunctions): ToolCall | undefined {
 export function namedCall(n8n: IExecuteFunctions, name: string): ToolCall {
 	const execution = n8n.getExecutionId();
 	const context = nodeContext(n8n) as { toolCalls?: CallCounts };
-	const counts = context.toolCalls;
 	// A retry of an execution makes the agent's calls again from the first one, so it counts from the start.
-	const { succeeded } = (context.toolCalls = counts?.execution === execution && counts ? counts : { execution, succeeded: {} });
+	if (context.toolCalls?.execution !== execution) delete context.toolCalls;
+	const { succeeded } = (context.toolCalls ??= { execution, succeeded: {} });
 	const before = succeeded[name] ?? 0;
 	const failed = failedCalls.get(name);
 	const isRemembered = failed !== undefined && Date.now() - failed.at < remembered;

@@ -69,6 +69,7 @@ export class RateLimitTracker {
 	 * @param reserve part of the window (0 to 1) left to other clients
 	 */
 	room(now: number, inFlight: Iterable<{ sentAt: number }>, reserve: number): number {
+		if (this.isClosed(now)) return 0;
 		let recent = 0;
 		let uncounted = 0;
 		for (const { sentAt } of inFlight) {
@@ -76,7 +77,6 @@ export class RateLimitTracker {
 			// Earlier ones are in the remainder, or in the previous window.
 			if (sentAt >= this.countedSentAt) uncounted += 1;
 		}
-		if (this.isClosed(now)) return 0;
 		// After an exhausted window, other clients wait for the next one, too.
 		if (!this.isWindowOpen(now)) return (reserve > 0 || this.closed ? 1 : unknownConcurrency) - recent;
 		const remaining = this.remaining(reserve);
@@ -84,7 +84,7 @@ export class RateLimitTracker {
 	}
 
 	/**
-	 * The end of a window in which only the reserve is left; undefined if more is left.
+	 * When requests may be sent again; undefined if some may be sent now.
 	 *
 	 * @param reserve part of the window (0 to 1) left to other clients
 	 */
