@@ -86,7 +86,7 @@ const isDeeper = (value: unknown, depth = maxDepth): boolean =>
 /**
  * Runs a tool.
  *
- * @param call tells its writes from those of other calls, and is told before a write is sent
+ * @param call what distinguishes its writes from those of other calls; `onWrite` is called before each write
  * @throws NodeFailure in the model's words, with the records that an unclear name may mean
  */
 export async function runTool(

@@ -10,7 +10,7 @@ export async function getOutputFields(this: ILoadOptionsFunctions): Promise<INod
 	return optionsOf(await recordFields(this));
 }
 
-/** The fields of which a change can be what a trigger starts for, by the names that events use. */
+/** The fields whose changes can start a trigger, by the names that events use. */
 export async function getChangedFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	return optionsOf((await recordFields(this)).filter(({ name }) => !alwaysChanged.includes(name)));
 }

@@ -66,7 +66,7 @@ export function idempotencyKey(identity: WriteIdentity, format: KeyFormat = {}):
 /** The `hash` of all keys that re-create a deleted record: see `originOfKey`. */
 export const deletionHash = (deletion: string): string => hashOf(['undo', deletion]).slice(0, minHashLength);
 
-/** What stands for the deletion in the key of a merge that deletes one record alone, so that the log shows which one is kept. */
+/** The `deletion` in the key of a merge that deletes one record alone: with it, the log shows which record was kept. */
 export const deletionByMerge = (survivor: string, loser: string, execution: string): string => JSON.stringify([survivor, loser, execution]);
 
 /**
