@@ -5,7 +5,7 @@ import { labelFor } from '../fields/field';
 import { firstRecords } from '../lookUp/lookUp';
 import { listItem } from '../lookUp/searchList';
 import { editorConnection } from './editorContext';
-import { getFilterChoices, getFilterFields, getFilterOperators } from './filterPickers';
+import { filterPickers } from './filterPickers';
 import { recordOptions } from './linkOptions';
 import { getChangedFields } from './listOptions';
 
@@ -81,4 +81,4 @@ async function getStages(this: ILoadOptionsFunctions): Promise<INodePropertyOpti
 }
 
 /** The lists of both triggers. */
-export const eventPickers = { getChangedFields, getEvents, getFilterChoices, getFilterFields, getFilterOperators, getOwners, getPipelines, getStages };
+export const eventPickers = { ...filterPickers, getChangedFields, getEvents, getOwners, getPipelines, getStages };
