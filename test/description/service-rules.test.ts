@@ -174,6 +174,8 @@ test.each<[string, object[], object | undefined]>([
 	['a required one', [{ ...query('key', { enum: ['external_id'] }), required: true }], { name: 'key', whenBlank: 'external_id' }],
 	['one that lists none', [query('match_on', { type: 'string' })], undefined],
 	['two', [query('one', { enum: ['email'] }), query('two', { enum: ['email'] })], undefined],
+	['one beside the fields to return', [query('fields', { enum: ['email'] }), query('match_on', { enum: ['email'] })], { name: 'match_on' }],
+	['none but the fields to return', [query('fields', { enum: ['email'] })], undefined],
 ])('rule 10: an upsert has a parameter that lists unique fields: %s', (_, parameters, match) => {
 	const document = documentWith({ '/v1/contacts': { get: {}, put: { parameters, requestBody: json(contactFields) } } });
 	const upsert = describeResource(document, '/contacts')?.upsert;

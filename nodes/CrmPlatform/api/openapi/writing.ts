@@ -219,8 +219,8 @@ const takesMatch = (document: OpenApiDocument, pathItem: PathItem, operation: Op
 	parametersIn(document, pathItem, operation, 'query').some(({ name }) => name === match.name);
 
 /**
- * The parameter that takes the field to match on (rule 10): the only one that lists fields of the record. A wrong guess
- * among several would find other records.
+ * The parameter that takes the field to match on (rule 10): the only one that lists fields of the record, other than those
+ * to return (rule 5). A wrong guess among several would find other records.
  *
  * @param fields names of the record's fields
  * @returns undefined if there is none, or several
@@ -231,9 +231,11 @@ function describeMatch(
 	operation: OpenApiOperation,
 	fields: string[],
 ): MatchDescription | undefined {
-	const candidates = parametersIn(document, pathItem, operation, 'query').filter((parameter) => {
+	const parameters = parametersIn(document, pathItem, operation, 'query');
+	const returned = parameterFor('fields', parameters);
+	const candidates = parameters.filter((parameter) => {
 		const choices = parameterChoices(document, parameter);
-		return choices.length > 0 && choices.every((choice) => choice === 'id' || fields.includes(choice));
+		return parameter !== returned && choices.length > 0 && choices.every((choice) => choice === 'id' || fields.includes(choice));
 	});
 	const [only, ...others] = candidates;
 	if (only?.name === undefined || others.length > 0) return undefined;
