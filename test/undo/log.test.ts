@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import type { CrmEvent } from '../../nodes/CrmPlatform/log/crmEvent';
 import { alteredService } from '../support/altered-service.ts';
 import { run } from '../support/node-runs.ts';
 import * as op from '../support/parameters.ts';
@@ -170,4 +171,18 @@ test('an undo that stops reports how many records it has written', async () => {
 	});
 	const stopped = await through.undo('o5').catch((error: { description?: string }) => error.description);
 	expect(stopped).toContain('About 1 of 3 records were written');
+});
+
+test('a record that others change during the undo stays, also if an event beside its last change has no version', async () => {
+	const { id } = await add('deals', { title: 'before' });
+	await as('o7', op.update('deal', id, { title: 'after' }));
+	await sandbox.call('POST', `/v1/deals/${id}/win`);
+	service.alter({
+		request: async ({ method }) => void (method === 'PATCH' && (await sandbox.call('PATCH', `/v1/deals/${id}`, { title: 'theirs' }))),
+		edit: ({ body: { data } }) => {
+			for (const event of Array.isArray(data) ? (data as CrmEvent[]) : []) if (event.type === 'deal.won') delete event.data.object.version;
+		},
+	});
+	expect(through.results(await through.undo('o7'))).toEqual(['conflict']);
+	expect(await record('deals', id)).toMatchObject({ title: 'theirs' });
 });

@@ -170,7 +170,7 @@ export class LoggedChanges {
 			if (affectedHistory && meaning.change === 'deleted') this.byDeletion.set(deletionHash(event.id), affectedHistory);
 		}
 		const history = this.byRecord.get(key);
-		if (history) history.current = stateAfter(event, meaning, [...history.changes.keys()]);
+		if (history && meaning.change) history.current = stateAfter(event, meaning, [...history.changes.keys()]);
 		const changedHistory = history ?? this.byRecreation.get(key)?.history;
 		if (changedHistory && causeOf(event).origin?.purpose === 'erase') changedHistory.problem ??= madeAnonymous;
 		this.follow(event, subject);
@@ -179,7 +179,7 @@ export class LoggedChanges {
 	/** Follows the records that were created again, and the links to created ones. @returns whether the record of the event has such a link */
 	private follow(event: CrmEvent, { meaning, id, key }: Subject): boolean {
 		const { recreation } = this.byRecreation.get(key) ?? {};
-		if (recreation) recreation.record = stateAfter(event, meaning);
+		if (recreation && meaning.change) recreation.record = stateAfter(event, meaning);
 		if (meaning.change === 'created') this.noteRecreation(event, id, false);
 		return this.links.addEvent(key, event, meaning);
 	}
@@ -233,7 +233,7 @@ export class LoggedChanges {
 /** The version of the record of an event; none if its values were erased, or if it is no record to undo. */
 const versionIn = ({ data: { object } }: CrmEvent): bigint => versionNumber(object) ?? 0n;
 
-/** The record after an event; undefined if it is gone. @param fields all by default */
+/** The record after an event that describes a change; undefined if it is gone. @param fields all by default */
 function stateAfter({ data: { object } }: CrmEvent, { change }: EventMeaning, fields?: string[]): IDataObject | undefined {
 	if (change === 'deleted') return undefined;
 	if (!fields) return object;
