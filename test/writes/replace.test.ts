@@ -169,6 +169,14 @@ test('a record whose version was known is not replaced if the CRM no longer retu
 	expect(writes).toEqual([]);
 });
 
+test('a record with a number that cannot be sent back as it is stays as it is', async () => {
+	properties['score'] = { type: 'number' };
+	// As the text of the answer, since JavaScript would round the number.
+	record = Object.assign(record, { score: JSON.parse('12345678901234567890') as number });
+	await expect(run(setup({ name: 'Grace' }))).rejects.toThrow('score');
+	expect(writes).toEqual([]);
+});
+
 test('a record that others change at the same time is not overwritten, also where If-Match is not described', async () => {
 	meanwhile = () => void ([etag, record] = ['"8"', { ...record, phone: '2' }]);
 	await expect(run(setup({ name: 'Grace' }))).rejects.toMatchObject({ httpCode: '412' });

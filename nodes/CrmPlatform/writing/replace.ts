@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { breaksRule, ruleBroken } from '../api/http/rules';
 import { mergePatch } from '../api/record';
 import { idText, isObject } from '../base/json';
+import { isDecimal, withExactNumbers } from '../base/numbers';
 import type { WriteDescription } from '../api/openapi/writing';
 import { outdatedVersion } from '../api/http/statuses';
 import type { Execution, Write } from '../model';
@@ -54,7 +55,7 @@ interface Replacement {
  */
 export async function replacementFor(
 	{ api }: Execution,
-	sends: NonNullable<WriteDescription['sends']>,
+	{ sends = () => true, fields }: Pick<WriteDescription, 'sends' | 'fields'>,
 	{ id, path, body, version }: Write,
 ): Promise<Replacement> {
 	const { body: read, headers: { etag } } = await api.send({ method: 'GET', path });
@@ -65,6 +66,10 @@ export async function replacementFor(
 	}
 	const current: IDataObject = Object.fromEntries(Object.entries(read).filter(([name]) => sends(name)));
 	if (Object.keys(current).length === 0) throw new Error(otherAnswer);
+	const isNumeric = (name: string) => ['number', 'any', undefined].includes(fields.find(({ path: [member] }) => member === name)?.kind);
+	// Such a number was read as text, and would go back as text.
+	const inexact = Object.entries(current).find(([name, value]) => typeof value === 'string' && isDecimal(value) && withExactNumbers(value) !== value && isNumeric(name))?.[0];
+	if (inexact !== undefined) throw new Error(`${inexact}: the record has a number of more than 15 digits, which cannot be sent back as it is. Nothing was written. To send the whole record, use API Request of the node CRM Platform Admin.`);
 	const record = mergePatch(current, body ?? {});
 	const strongEtag = etag?.startsWith('W/') ? undefined : etag;
 	if (strongEtag === undefined && (record.version ?? null) === null) throw new Error(unversioned);

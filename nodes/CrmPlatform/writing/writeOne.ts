@@ -33,7 +33,7 @@ export interface Written {
 export async function writeOne(execution: Execution, description: WriteDescription, write: Write, items: number[]): Promise<Written> {
 	const { id, path, query, version, isRepeatable, deletion } = write;
 	const { method, contentType, sends, takesIfMatch } = description;
-	const replacement = sends && id !== undefined && write.body ? await replacementFor(execution, sends, write) : undefined;
+	const replacement = sends && id !== undefined && write.body ? await replacementFor(execution, description, write) : undefined;
 	if (replacement?.isUnchanged) return { record: replacement.record, status: 200 };
 	const etag = replacement ? replacement.etag : takesIfMatch && version !== undefined ? `"${version}"` : undefined;
 	const values = replacement?.record ?? write.body;
