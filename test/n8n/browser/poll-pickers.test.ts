@@ -40,6 +40,6 @@ inBrowser.describe('In a browser, the Poll Trigger shows the newest records', ()
 		const output = await editor.execute();
 
 		// The plate is the title of the record as well.
-		expect([...new Set(output.match(/M-AB \d/g))]).toEqual(['M-AB 2', 'M-AB 3', 'M-AB 4', 'M-AB 5', 'M-AB 6']);
+		expect([...new Set(output.match(/M-AB \d/g))].sort()).toEqual(['M-AB 2', 'M-AB 3', 'M-AB 4', 'M-AB 5', 'M-AB 6']);
 	});
 });
