@@ -75,7 +75,7 @@ export async function prepareValues(
 	const notations = chosenNotations(n8n);
 	const read = (item: number): ReadItem => {
 		const readItem = readerOf(item)(item);
-		for (const { field, value } of rows ? readItem.values : []) if (!isBlank(value)) rows?.saw(field, value);
+		if (rows) for (const { field, value } of readItem.values) if (!isBlank(value)) rows.saw(field, value);
 		return notations ? { ...readItem, values: readItem.values.map((value) => inNotation(value, notations)) } : readItem;
 	};
 	const plainNamesOf = oncePerFields(fieldsOf, (accepted) => new Set(accepted.fields.filter((field) => !isLink(field)).map(({ name }) => name)));

@@ -146,9 +146,10 @@ async function sendTogether(sending: Sending, request: ReadyWrite[], maySend: ()
 			if (maySend()) entry.result = await writeOne(execution, description, write, [item]).then(resultOf).catch((error: Error) => error);
 		}
 	} catch (error) {
-		const isTooLarge = request.length > 1 && isAnsweredWith(error, tooLarge);
-		if (!isTooLarge) for (const entry of request) entry.result = error as Error;
-		if (!isTooLarge) return;
+		if (request.length === 1 || !isAnsweredWith(error, tooLarge)) {
+			for (const entry of request) entry.result = error as Error;
+			return;
+		}
 		sent?.remove(items);
 		const half = Math.ceil(request.length / 2);
 		for (const part of [request.slice(0, half), request.slice(half)]) await sendTogether(sending, part, maySend);

@@ -5,6 +5,7 @@ import { mergePatch } from '../api/record';
 import { idText, isObject } from '../base/json';
 import { isDecimal, withExactNumbers } from '../base/numbers';
 import type { WriteDescription } from '../api/openapi/writing';
+import type { Field } from '../fields/field';
 import { outdatedVersion } from '../api/http/statuses';
 import type { Execution, Write } from '../model';
 
@@ -55,7 +56,7 @@ interface Replacement {
  */
 export async function replacementFor(
 	{ api }: Execution,
-	{ sends = () => true, fields }: Pick<WriteDescription, 'sends' | 'fields'>,
+	{ sends, fields }: Pick<WriteDescription, 'sends' | 'fields'>,
 	{ id, path, body, version }: Write,
 ): Promise<Replacement> {
 	const { body: read, headers: { etag } } = await api.send({ method: 'GET', path });
@@ -64,22 +65,25 @@ export async function replacementFor(
 	if (version !== undefined && String(read.version) !== String(version)) {
 		throw api.failure({ message: changed, description: 'Nothing was overwritten.', status: outdatedVersion, details: { status: outdatedVersion } });
 	}
-	const current: IDataObject = Object.fromEntries(Object.entries(read).filter(([name]) => sends(name)));
+	const current: IDataObject = Object.fromEntries(Object.entries(read).filter(([name]) => sends?.(name)));
 	if (Object.keys(current).length === 0) throw new Error(otherAnswer);
-	const isNumeric = (name: string) => ['number', 'any', undefined].includes(fields.find(({ path: [member] }) => member === name)?.kind);
-	// Such a number was read as text, and would go back as text.
-	const inexact = Object.entries(current).find(([name, value]) => typeof value === 'string' && isDecimal(value) && withExactNumbers(value) !== value && isNumeric(name))?.[0];
-	if (inexact !== undefined) throw new Error(`${inexact}: the record has a number of more than 15 digits, which cannot be sent back as it is. Nothing was written. To send the whole record, use API Request of the node CRM Platform Admin.`);
+	const inexact = Object.keys(current).find((name) => mayBeNumberAsText(current[name], fields.find(({ path: [member] }) => member === name)));
+	if (inexact !== undefined) throw new Error(`${inexact}: the record has a number of more than 15 digits, which cannot be sent back as it is. Nothing was written. ${sendItYourself}`);
 	const record = mergePatch(current, body ?? {});
 	const strongEtag = etag?.startsWith('W/') ? undefined : etag;
 	if (strongEtag === undefined && (record.version ?? null) === null) throw new Error(unversioned);
 	return { record, etag: strongEtag, isUnchanged: JSON.stringify(record) === JSON.stringify(current) };
 }
 
+/** Whether a value may be a number that was read as text, so that it would go back as text. @param field if it is described */
+const mayBeNumberAsText = (value: unknown, field: Field | undefined): boolean =>
+	typeof value === 'string' && isDecimal(value) && withExactNumbers(value) !== value && ['number', 'any', undefined].includes(field?.kind);
+
+const sendItYourself = 'To send the whole record, use API Request of the node CRM Platform Admin.';
 const unprotected =
 	'The CRM’s records or writes have no version, so changes made by others while this node runs can be overwritten.';
 const otherAnswer =
-	`Instead of this record, the CRM returned another one, part of it, or nothing. ${breaksRule(20)} Nothing was written, because the rest of the record would be erased. To send the whole record, use API Request of the node CRM Platform Admin.`;
+	`Instead of this record, the CRM returned another one, part of it, or nothing. ${breaksRule(20)} Nothing was written, because the rest of the record would be erased. ${sendItYourself}`;
 const changed = 'The record has changed since it was read';
 const unversioned =
-	`The CRM replaces whole records and does not version them (ETag), so changes made by others at the same time would be lost. ${breaksRule(2)} Nothing was written. To send the whole record, use API Request of the node CRM Platform Admin.`;
+	`The CRM replaces whole records and does not version them (ETag), so changes made by others at the same time would be lost. ${breaksRule(2)} Nothing was written. ${sendItYourself}`;
