@@ -2,17 +2,20 @@ import type { Connection } from './connection';
 import { getOrCreate } from '../base/maps';
 
 /**
- * Caches the results of `read` by its names for the lifetime of a connection, which is one execution: the rows of a file
- * are processed some hundred at a time. Failures are not cached.
+ * Caches the results of `read` by its names for the lifetime of a connection, which is one execution: the rows of a
+ * file are processed some hundred at a time. Callers at the same time share one reading. Failures are not cached.
  */
 export function oncePerConnection<Names extends string[], Value>(
 	read: (api: Connection, ...names: Names) => Promise<Value>,
 ): (api: Connection, ...names: Names) => Promise<Value> {
-	const valueCache = new WeakMap<Connection, Map<string, Value>>();
+	const readings = new WeakMap<Connection, Map<string, Promise<Value>>>();
 	return async (api, ...names) => {
-		const cachedValues = getOrCreate(valueCache, api, () => new Map<string, Value>());
+		const cachedReadings = getOrCreate(readings, api, () => new Map<string, Promise<Value>>());
 		const key = JSON.stringify(names);
-		if (!cachedValues.has(key)) cachedValues.set(key, await read(api, ...names));
-		return cachedValues.get(key) as Value;
+		return await getOrCreate(cachedReadings, key, () => {
+			const reading = read(api, ...names);
+			reading.catch(() => cachedReadings.delete(key));
+			return reading;
+		});
 	};
 }

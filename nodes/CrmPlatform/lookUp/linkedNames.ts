@@ -11,7 +11,7 @@ import { getOrCreate } from '../base/maps';
 import { setMember } from '../base/ownMembers';
 import { idField } from '../fields/field';
 import { maxIds, recordsById, valuesPerRequest } from './lookUp';
-import { readParts, rememberedNames } from './names';
+import { readPartsOnce, rememberedNames } from './names';
 
 /**
  * The names of those records, or parts of records, that exist, by id; undefined if the service does not describe them.
@@ -22,7 +22,7 @@ export async function namesAt(api: Connection, place: string, ids: string[]): Pr
 	const [collection = '', part] = place.split('.');
 	const description = await api.describe(`/${collection}`);
 	if (!description?.list) return undefined;
-	if (part !== undefined) return new Map((await readParts(api, collection, part)).map(({ id, name }) => [String(id), name]));
+	if (part !== undefined) return new Map((await readPartsOnce(api, collection, part)).map(({ id, name }) => [String(id), name]));
 	const fields = nameFields.filter((name) => description.fields.some((field) => field.name === name));
 	const records = await recordsById(api, { path: `/v1/${collection}`, list: description.list, fields }, ids);
 	return new Map([...records].map(([id, record]) => [id, recordName(record)]));
@@ -55,6 +55,15 @@ function addIds(ids: Set<string>, value: unknown): void {
 		const text = idText(id);
 		if (text !== undefined) ids.add(text);
 	}
+}
+
+/**
+ * Reads the names of parts, such as stages, which do not depend on the records, so that this can begin before the records
+ * are read. What fails is reported with the names.
+ */
+export async function readNamesOfParts(api: Connection, fields: LinkFields): Promise<void> {
+	const places = namedLinks(fields).map(({ place }) => place).filter(isPart);
+	await inParallel(places, async (place) => await namesAt(api, place, [])).catch(() => undefined);
 }
 
 /** Whether a place is of parts: `pipelines.stages`. */
