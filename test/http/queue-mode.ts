@@ -1,6 +1,7 @@
 import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
+import { ledgerOf, openGroup } from '../../nodes/CrmPlatform/trigger/poll/ledger';
 import { Poller, type TriggerChoice } from '../../nodes/CrmPlatform/trigger/poll/poller';
 import type { ChangeChoice } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { Group, Position } from '../../nodes/CrmPlatform/trigger/poll/position';
@@ -41,8 +42,8 @@ export function startInQueueMode(node: object = {}, options: Partial<ChangeChoic
 			void emitted.push({ key: key.replace(/^\w*:\w*:|:1$/g, ''), items, response, run }),
 	} as unknown as ITriggerFunctions;
 	const clock = new SimulatedClock();
-	const position = { start: '', open: [] as Group[] };
-	const poller = new Poller(n8n, { clock } as unknown as ReadingDependencies, choiceWith(options), position as unknown as Position);
+	const service = { clock } as unknown as ReadingDependencies;
+	const poller = new Poller(n8n, { service, choice: choiceWith(options) }, { start: '' } as Position, ledgerOf([]));
 
 	const startDue = async () => {
 		await poller.startDue();
@@ -62,15 +63,15 @@ export function startInQueueMode(node: object = {}, options: Partial<ChangeChoic
 		poller,
 		/** What became of the group, as its next start shows. */
 		outcome(name: string): 'done' | 'failed' | 'rejected by n8n' | 'ended before its first node' | 'under way' {
-			const group = position.open.find((open) => open.name === name);
-			if (!group) return 'done';
-			if (group.unbegun > 0) return 'ended before its first node';
-			if (group.attempt > 1) return 'failed';
-			return poller.ledger.waits.has(name) ? 'rejected by n8n' : 'under way';
+			const open = poller.ledger.open.find(({ group }) => group.name === name);
+			if (!open) return 'done';
+			if (open.group.unbegun > 0) return 'ended before its first node';
+			if (open.group.attempt > 1) return 'failed';
+			return open.start ? 'under way' : 'rejected by n8n';
 		},
 		async begin(name: string) {
 			const group = { name, attempt: 1, unbegun: 0, kind: 'records', start: '', members: [{ id: name, record: name }] };
-			position.open.push(group as unknown as Group);
+			poller.ledger.open.push(openGroup(group as unknown as Group));
 			await startDue();
 		},
 		end,

@@ -1,8 +1,6 @@
 import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import type { Outcome } from '../../../nodes/CrmPlatform/trigger/poll/execution';
-import {
-	isBehind, type Ledger, ledgerOf, nextDue, nextLedger, roomForGroups, startable,
-} from '../../../nodes/CrmPlatform/trigger/poll/ledger';
+import { type Ledger, ledgerOf, nextDue, nextLedger, roomForGroups, startable } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import type { ChangeChoice } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import { type Choice, type Group, type Position, typesToRead, wasChosen } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { startInQueueMode } from '../../http/queue-mode.ts';
@@ -26,7 +24,7 @@ const choiceOf = (type: string): Choice => ({ events: [type], filter: { changedF
 
 const positionOf = (more: Partial<Position> = {}): Position => ({
 	account: 'acc', start: 'now', since: '', choice: choiceOf('deal.won'), replaced: [], readBefore: 0, sequence: 1_000,
-	at: '2026-06-01T00:00:00.000Z', open: [], ...more,
+	at: '2026-06-01T00:00:00.000Z', ...more,
 });
 
 const event = (sequence: number, ms: number, type = 'deal.won') =>
@@ -67,7 +65,7 @@ describe('After the user has replaced a choice, an event', () => {
 describe('The ledger of open groups', () => {
 	/** The ledger after these groups were emitted. */
 	const emitted = (ledger: Ledger, ...names: string[]): Ledger =>
-		names.reduce((next, name) => nextLedger(next, { is: 'loaded', name, items: 1, failures: [] }, options, 0).ledger, ledger);
+		names.reduce((next, name) => nextLedger(next, { is: 'loaded', name, items: [{}], failures: [] }, options, 0).ledger, ledger);
 
 	test.each<[Outcome, Partial<Group>, Partial<ChangeChoice>, unknown]>([
 		['succeeded', {}, {}, 'done'],
@@ -87,17 +85,18 @@ describe('The ledger of open groups', () => {
 		const { ledger, effects } = nextLedger(emitted(ledgerOf(open), 'a'), ended, { ...options, ...more }, 1_000);
 		const [other, after] = ledger.open;
 		const end = effects.length > 0 ? 'set aside' : 'done';
-		expect(other).toBe(open[0]);
-		expect(after ? [after.attempt, after.unbegun, ledger.waits.get('a')!.due - 1_000] : end).toEqual(expected);
+		expect(other?.group).toBe(open[0]);
+		expect(after ? [after.group.attempt, after.group.unbegun, after.due - 1_000] : end).toEqual(expected);
 	});
 
 	test('starts groups of one record one after the other, and has room for fifty events', () => {
 		const open = ['a1', 'b1', 'c2', 'd3'].map((text) => ({ ...groupOf(text.charAt(0)), members: [{ id: 'e', record: text.charAt(1) }] }));
 		const ledger = ledgerOf(open);
-		ledger.waits.set('d', { due: 7, failedReadings: 0, isReported: false });
-		const names = (now: number, after = ledger) => startable(after, now).map(({ name }) => name).join('');
+		ledger.open[3]!.due = 7;
+		const names = (now: number, after = ledger) => startable(after, now).map(({ group }) => group.name).join('');
 		expect([names(6), names(7), names(7, emitted(ledger, 'a'))]).toEqual(['ac', 'acd', 'cd']);
-		expect(open.map((group) => isBehind(group, ledger))).toEqual([false, true, true, true]);
+		expect(startable(ledger, 7, true)).toEqual([ledger.open[0]]);
+		expect(startable(emitted(ledger, 'a'), 7, true)).toEqual([]);
 		expect([nextDue(ledger, 6), nextDue(ledger, 7)]).toEqual([7, Infinity]);
 		const rooms = [[0, 0, 1], [0, 25, 1], [0, 26, 1], [499, 0, 1], [500, 0, 1], [0, 1, 100], [0, 2, 100]];
 		expect(rooms.map(([full = 0, ready = 0, size = 0]) => roomForGroups(full, ready, size))).toEqual([50, 25, 0, 1, 0, 1, 0]);
@@ -109,20 +108,23 @@ describe('The ledger of open groups', () => {
 		let ledger = ledgerOf([group]);
 		const read = () => {
 			const failures = [{ ids: ['b'], error: new Error('away'), isFinal: false }];
-			const step = nextLedger(ledger, { is: 'loaded', name: 'a', items: 1, failures }, options, 0);
+			const step = nextLedger(ledger, { is: 'loaded', name: 'a', items: [{}], failures }, options, 0);
 			ledger = step.ledger;
-			return [...step.effects.map((effect) => effect.do), ledger.waits.get('a')?.due];
+			return [...step.effects.map((effect) => effect.do), ledger.open[0]!.due];
 		};
-		expect([read(), read(), read(), read()]).toEqual([[5_000], [10_000], [20_000], ['report unread', 'emit', undefined]]);
-		expect(ledger.open.map((open) => open.members)).toEqual(members.map((member) => [member]));
-		expect([...ledger.waits.values()]).toEqual([{ due: 40_000, failedReadings: 4, isReported: false }]);
-		expect(isBehind(groupOf('c'), { ...ledger, open: [ledger.open[1]!, groupOf('c')] })).toBe(false);
+		expect([read(), read(), read(), read()]).toEqual([[5_000], [10_000], [20_000], ['report', 'emit', 0]]);
+		expect(ledger.open.map((open) => open.group.members)).toEqual(members.map((member) => [member]));
+		const [, unread] = ledger.open;
+		expect(unread).toMatchObject({ due: 40_000, failedReadings: 4, isReported: false });
+		const [later] = ledgerOf([groupOf('c')]).open;
+		expect(startable({ ...ledger, open: [unread!, later!] }, 0, true)).toEqual([later]);
 	});
 
 	test('fails an execution that a worker has stopped at its timeout, a minute later', () => {
 		const seen = nextLedger(emitted(ledgerOf([groupOf('a')]), 'a'), { is: 'sought', name: 'a', exists: true }, options, 1_000).ledger;
+		const time = { is: 'time', onWorkers: true, mayProbe: false, beginning: '' } as const;
 		const attemptAt = (now: number) =>
-			nextLedger(seen, { is: 'time', onWorkers: true, timeout: 60_000, mayProbe: false }, options, now).ledger.open[0]!.attempt;
+			nextLedger(seen, { ...time, timeout: 60_000 }, options, now).ledger.open[0]!.group.attempt;
 		expect([120_999, 121_000].map(attemptAt)).toEqual([1, 2]);
 	});
 });

@@ -2,6 +2,7 @@ import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import { type CrmEvent, statesOf } from '../../../nodes/CrmPlatform/log/crmEvent';
 import { groupOfEvents } from '../../../nodes/CrmPlatform/trigger/poll/position';
+import { openGroup } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import { loadGroup } from '../../../nodes/CrmPlatform/trigger/poll/loadGroup';
 import { httpError } from '../../http/http-error.ts';
 import { PollModelService } from './poll-model/poll-service.ts';
@@ -17,13 +18,9 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 	const describeEvents = async () => ({ types: [{ type: 'a.created', collection: '/as' }] });
 	const reads = jest.spyOn(service.log, 'after');
 	const group = groupOfEvents(events, { start: '', readBefore: 0 });
-	const load = async () =>
-		await loadGroup(group, {
-			api: { send, describeEvents } as unknown as Connection,
-			log: service.log,
-			output: { shape: 'current', origin: { instance: 'i', workflow: 'w' }, names: 'none' },
-			tries: 0,
-		});
+	const api = { send, describeEvents } as unknown as Connection;
+	const output = { shape: 'current', origin: { instance: 'i', workflow: 'w' }, names: 'none' } as const;
+	const load = async () => await loadGroup(openGroup(group), { api, names: api, log: service.log, output });
 	return { events, reads, load };
 }
 

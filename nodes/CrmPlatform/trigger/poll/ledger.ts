@@ -1,17 +1,10 @@
-import type { Outcome } from './execution';
-import type { LoadFailure } from './loadGroup';
-import type { ChangeChoice } from './pollProperties';
-import { type Group, memberIds, type Position, memberRecords, splitGroup } from './position';
+import type { IDataObject } from 'n8n-workflow';
 
-/** A group that waits for its next start or reading. */
-interface Wait {
-	/** When it may be started next (Unix epoch ms). */
-	due: number;
-	/** How often its items could not be read. */
-	failedReadings: number;
-	/** Whether the user knows that it cannot be read. */
-	isReported: boolean;
-}
+import type { Outcome } from './execution';
+import type { ChangeChoice } from './pollProperties';
+import { type Group, memberIds, memberRecords, type Position, splitGroup } from './position';
+import type { Input } from './reading';
+import { abandoned, type LoadFailure, type Report, setAside, silent, unread } from './reports';
 
 /** An execution that n8n was asked to start, and whose outcome is unknown. */
 interface Start {
@@ -30,16 +23,26 @@ interface Start {
 	overtakenAt?: number | undefined;
 	/** Whether n8n has lost it, so that it is started again with its key. */
 	isLost: boolean;
-	isReported: boolean;
 }
 
-/** The open groups, and what this process knows about them: it forgets waits and starts when it ends. */
+/** An open group, and what this process knows about it. */
+export interface OpenGroup {
+	readonly group: Group;
+	/** What was just read of it. */
+	input?: Input | undefined;
+	/** When it may be started next (Unix epoch ms). */
+	due: number;
+	/** How often its items could not be read. */
+	failedReadings: number;
+	/** Whether the user knows that it cannot be read, or that its end is unknown. */
+	isReported: boolean;
+	/** Absent unless an execution is under way. */
+	start?: Start | undefined;
+}
+
+/** The open groups, in sequence, and what this process knows about n8n: it forgets all but the groups when it ends. */
 export interface Ledger {
-	open: Group[];
-	/** By the name of the group. */
-	waits: Map<string, Wait>;
-	/** The starts under way, by the name of the group. */
-	starts: Map<string, Start>;
+	open: OpenGroup[];
 	/** Whether the user knows that groups cannot be read: all may wait for the same reason. */
 	isOutageReported: boolean;
 	emissions: number;
@@ -49,37 +52,35 @@ export interface Ledger {
 	probedAt: number;
 }
 
+export const openGroup = (group: Group, more: Partial<OpenGroup> = {}): OpenGroup =>
+	({ group, due: 0, failedReadings: 0, isReported: false, ...more });
+
 export const ledgerOf = (open: Group[]): Ledger =>
-	({ open, waits: new Map(), starts: new Map(), isOutageReported: false, emissions: 0, lastOutcomeAt: 0, probedAt: -Infinity });
+	({ open: open.map((group) => openGroup(group)), isOutageReported: false, emissions: 0, lastOutcomeAt: 0, probedAt: -Infinity });
 
 export type LedgerEvent =
-	/** n8n has executions of groups that it was asked to start before this opening of the trigger. */
-	| { is: 'found'; names: string[] }
-	/** A group was read: so many items, but for the failures. */
-	| { is: 'loaded'; name: string; items: number; failures: LoadFailure[] }
+	/** A group was read, but for the failures. */
+	| { is: 'loaded'; name: string; items: IDataObject[]; failures: LoadFailure[] }
 	/** An emission has ended. @param hasRun whether a node of the execution has run */
 	| { is: 'ended'; name: string; emission: number; outcome: Outcome; hasRun: boolean }
 	/**
 	 * @param onWorkers whether executions run on workers; undefined until the first outcome is known
 	 * @param timeout of executions of this workflow (ms); undefined if its settings have none
+	 * @param beginning the one of the position
 	 */
-	| { is: 'time'; onWorkers: boolean | undefined; timeout: number | undefined; mayProbe: boolean }
-	/** n8n was asked whether the execution of a start exists. */
+	| { is: 'time'; onWorkers: boolean | undefined; timeout: number | undefined; mayProbe: boolean; beginning: Position['start'] }
+	/** n8n was asked whether the execution of a group exists. */
 	| { is: 'sought'; name: string; exists: boolean }
-	| { is: 'probe ended'; emission: number }
-	| { is: 'probe failed' }
-	| { is: 'closed'; names: string[] };
+	/** An execution without items has ended. */
+	| { is: 'probed'; emission: number; wasStarted: boolean };
 
 export type LedgerEffect =
-	| { do: 'emit'; group: Group; emission: number }
-	/** Ask n8n for the execution of a start. */
+	| { do: 'emit'; group: Group; items: IDataObject[]; emission: number }
+	/** Ask n8n for the execution of a group. */
 	| { do: 'seek'; group: Group }
 	/** Run an execution without items: its end shows where executions run, and overtakes lost starts. */
 	| { do: 'probe'; emission: number }
-	| { do: 'report set aside'; group: Group; outcome: Outcome }
-	| { do: 'report unread'; group: Group; failures: LoadFailure[]; fate: 'waits' | 'set aside' }
-	/** Report that n8n has not said for an hour how the execution ended. */
-	| { do: 'report silent'; group: Group };
+	| { do: 'report'; report: Report };
 
 /** What decides beside the ledger and the event. */
 type Options = Pick<ChangeChoice, 'doneWhen' | 'attempts' | 'afterCrash'>;
@@ -108,142 +109,131 @@ const probeInterval = 10 * 60_000;
 /** Milliseconds after which an execution that has begun and whose end is unknown is reported to the user. */
 const reportAfter = 60 * 60_000;
 
-/** What the ledger becomes with an event, and what is to be done. */
-export function nextLedger(ledger: Ledger, event: LedgerEvent, options: Options, now: number): { ledger: Ledger; effects: LedgerEffect[] } {
-	const draft = new Draft(ledger, options, now);
-	draft.apply(event);
-	return { ledger: draft.ledger, effects: draft.effects };
+/** What an event makes of the ledger. */
+interface Next {
+	ledger: Ledger;
+	/** Whether the groups, which are stored, have changed. */
+	isChanged: boolean;
+	/** What is to be done. */
+	effects: LedgerEffect[];
+}
+
+export function nextLedger(before: Ledger, event: LedgerEvent, options: Options, now: number): Next {
+	const open = before.open.map(({ start, ...entry }) => ({ ...entry, ...(start && { start: { ...start } }) }));
+	const draft = new Draft({ ...before, open }, options, now);
+	if (event.is === 'time') draft.check(event);
+	else if (event.is === 'probed') draft.probed(event);
+	else {
+		const entry = open.find(({ group }) => group.name === event.name);
+		if (event.is === 'sought') draft.sought(entry, event.exists);
+		else if (entry && event.is === 'loaded') draft.loaded(entry, event);
+		else if (entry && event.is === 'ended') draft.ended(entry, event);
+	}
+	return draft;
 }
 
 /** A copy of the ledger, which an event changes. */
-class Draft {
+class Draft implements Next {
 	readonly ledger: Ledger;
 	readonly effects: LedgerEffect[] = [];
+	isChanged = false;
 	private readonly options: Options;
 	private readonly now: number;
 
 	constructor(ledger: Ledger, options: Options, now: number) {
-		const starts = new Map([...ledger.starts].map(([name, start]) => [name, { ...start }]));
-		this.ledger = { ...ledger, waits: new Map(ledger.waits), starts };
+		this.ledger = ledger;
 		this.options = options;
 		this.now = now;
 	}
 
-	apply(event: LedgerEvent): void {
-		const { ledger } = this;
-		if (event.is === 'closed') for (const name of event.names) this.replace(name);
-		else if (event.is === 'found') for (const name of event.names) this.settled(this.groupNamed(name)!, 'unknown', true);
-		else if (event.is === 'probe ended') this.overtake(event.emission);
-		else if (event.is === 'probe failed') ledger.probedAt = -Infinity;
-		else if (event.is === 'time') this.check(event);
-		else if (event.is === 'sought') this.sought(event);
-		else if (event.is === 'ended') this.ended(event);
-		else this.loaded(event);
+	private replace(entry: OpenGroup, ...entries: OpenGroup[]): void {
+		this.isChanged = true;
+		this.ledger.open = this.ledger.open.flatMap((each) => (each === entry ? entries : [each]));
 	}
 
-	private groupNamed(name: string): Group | undefined {
-		return this.ledger.open.find((group) => group.name === name);
-	}
-
-	/** Replaces a group, and ends its wait. */
-	private replace(name: string, ...groups: Group[]): void {
-		this.ledger.waits.delete(name);
-		if (!groups.some((group) => group.name === name)) this.ledger.starts.delete(name);
-		this.ledger.open = this.ledger.open.flatMap((group) => (group.name === name ? groups : [group]));
-	}
-
-	private wait(name: string, wait: Partial<Wait>): void {
-		this.ledger.waits.set(name, { due: 0, failedReadings: 0, isReported: false, ...this.ledger.waits.get(name), ...wait });
+	private report(report: Report): void {
+		this.effects.push({ do: 'report', report });
 	}
 
 	/** Starts what could be read. What the service keeps refusing is set aside; until then, it is postponed. */
-	private loaded({ name, items, failures }: EventOf<'loaded'>): void {
-		const { ledger, effects, now } = this;
-		const group = this.groupNamed(name);
-		if (!group) return;
+	loaded(entry: OpenGroup, { items, failures }: EventOf<'loaded'>): void {
+		const { ledger, now } = this;
+		const { group } = entry;
 		if (failures.length === 0) {
 			ledger.isOutageReported = false;
-			return items > 0 ? this.emit(group) : this.replace(name);
+			return items.length > 0 ? this.emit(entry, items) : this.replace(entry);
 		}
-		const { failedReadings: before = 0, isReported = false } = ledger.waits.get(name) ?? {};
+		entry.failedReadings += 1;
+		entry.due = now + delayAfter(entry.failedReadings);
+		const { due, failedReadings } = entry;
 		const left = memberIds(group).filter((id) => !failures.some(({ ids }) => ids.includes(id)));
-		const wait = { failedReadings: before + 1, due: now + delayAfter(before + 1) };
 		const isRefused = failures.every(({ isFinal }) => isFinal);
-		if (!isRefused && wait.failedReadings >= maxRefusals && !ledger.isOutageReported && !isReported) {
-			this.wait(name, { isReported: true });
+		if (!isRefused && failedReadings >= maxRefusals && !ledger.isOutageReported && !entry.isReported) {
+			entry.isReported = true;
 			ledger.isOutageReported = true;
-			effects.push({ do: 'report unread', group, failures, fate: 'waits' });
+			this.report(unread(group, failures, 'waits'));
 		}
 		// At first a group is read as a whole, then without its unreadable part.
-		if (wait.failedReadings < maxRefusals || (left.length === 0 && !isRefused)) return this.wait(name, wait);
+		if (failedReadings < maxRefusals || (left.length === 0 && !isRefused)) return;
 		if (left.length === 0) {
-			this.replace(name);
-			return void effects.push({ do: 'report unread', group, failures, fate: 'set aside' });
+			this.replace(entry);
+			return this.report(unread(group, failures, 'set aside'));
 		}
-		const [rest, ...others] = splitGroup(group, [left, ...failures.map(({ ids }) => ids)]);
-		this.replace(name, rest!, ...others);
-		for (const other of others) this.wait(other.name, wait);
-		this.emit(rest!);
+		const [rest, ...others] = splitGroup(group, [left, ...failures.map(({ ids }) => ids)]).map((part) => openGroup(part, { due, failedReadings }));
+		this.replace(entry, rest!, ...others);
+		this.emit(rest!, items);
 	}
 
-	private emit(group: Group): void {
-		const { ledger, now } = this;
-		const { name, isEmitted: wasEmitted = false } = group;
-		const last = ++ledger.emissions;
-		const first: Start = { first: last, last, at: now, wasEmitted, hasBegun: false, isLost: false, isReported: false };
-		ledger.starts.set(name, { ...first, ...ledger.starts.get(name), last, at: now, overtakenAt: undefined, isLost: false });
-		this.replace(name, { ...group, isEmitted: true });
-		this.effects.push({ do: 'emit', group, emission: last });
+	private emit(entry: OpenGroup, items: IDataObject[]): void {
+		const { group } = entry;
+		const last = ++this.ledger.emissions;
+		const first = { first: last, wasEmitted: group.isEmitted ?? false, hasBegun: false };
+		const start = { ...first, ...entry.start, last, at: this.now, overtakenAt: undefined, isLost: false };
+		this.replace(entry, openGroup({ ...group, isEmitted: true }, { start }));
+		this.effects.push({ do: 'emit', group, items, emission: last });
 	}
 
 	/** Of a start that was repeated, the last emission has replaced the one before, unless a node of that has run. */
-	private ended({ name, emission, outcome, hasRun }: EventOf<'ended'>): void {
-		const { ledger: { starts }, now } = this;
-		const start = starts.get(name);
+	ended(entry: OpenGroup, { emission, outcome, hasRun }: EventOf<'ended'>): void {
+		const { start } = entry;
 		if (!start || emission < start.first || (emission < start.last && !hasRun)) return;
-		const isAnswered = outcome !== 'unknown' && outcome !== 'rejected by n8n';
-		if (emission === start.first || isAnswered) return this.settle(name, start, outcome);
+		const isRepetition = emission > start.first;
 		// The key of a repetition is known if the execution has begun. If n8n could not repeat it, it is still lost.
-		if (outcome === 'unknown') Object.assign(start, { hasBegun: true, seenAt: start.seenAt ?? now });
-		else start.overtakenAt = now;
+		if (isRepetition && outcome === 'unknown') Object.assign(start, { hasBegun: true, seenAt: start.seenAt ?? this.now });
+		else if (isRepetition && outcome === 'rejected by n8n') start.overtakenAt = this.now;
+		else this.finish(entry, outcome);
 	}
 
-	private settle(name: string, { last, wasEmitted }: Start, outcome: Outcome): void {
-		// An execution that was not started proves nothing about the queue.
-		if (outcome !== 'rejected by n8n') this.overtake(last);
-		this.settled(this.groupNamed(name)!, outcome, wasEmitted);
-	}
-
-	/** @param wasEmitted whether n8n had been asked to start it before, so that an existing execution may be this one */
-	private settled(group: Group, outcome: Outcome, wasEmitted: boolean): void {
+	/** Closes a group whose execution has ended, or has it wait for its next start. */
+	private finish(entry: OpenGroup, outcome: Outcome): void {
 		const { doneWhen, attempts, afterCrash } = this.options;
-		const { name, attempt, unbegun, isReread } = group;
-		this.ledger.starts.delete(name);
-		const again = (delay: number, next: Partial<Group> = {}): void => {
-			this.replace(name, { ...group, ...next });
-			this.wait(name, { due: this.now + delay });
-		};
-		const setAside = (last: Group): void => {
-			this.replace(name);
-			this.effects.push({ do: 'report set aside', group: last, outcome });
+		const { group, start } = entry;
+		const { attempt, unbegun } = group;
+		// An execution that was not started proves nothing about the queue.
+		if (start && outcome !== 'rejected by n8n') this.overtake(start.last);
+		const again = (delay: number, next: Partial<Group> = {}): void =>
+			this.replace(entry, openGroup({ ...group, ...next }, { due: this.now + delay }));
+		const close = (report?: Report): void => {
+			this.replace(entry);
+			if (report) this.report(report);
 		};
 		if (outcome === 'rejected by n8n') return again(firstDelay);
 		if (outcome === 'ended before its first node') {
 			// Its key is used up although no execution ran.
-			const next = { ...group, unbegun: unbegun + 1, isEmitted: false };
-			return next.unbegun >= maxUnbegun ? setAside(next) : again(delayAfter(next.unbegun), next);
+			const next = { unbegun: unbegun + 1, isEmitted: false };
+			return next.unbegun >= maxUnbegun ? close(setAside({ ...group, ...next }, outcome)) : again(delayAfter(next.unbegun), next);
 		}
-		const wasStartedEarlier = outcome === 'unknown' && !wasEmitted && isReread;
-		if (wasStartedEarlier || doneWhen !== 'succeeded' || outcome === 'succeeded') return this.replace(name);
+		const wasStartedEarlier = outcome === 'unknown' && start?.wasEmitted === false && group.isReread;
+		if (wasStartedEarlier || doneWhen !== 'succeeded' || outcome === 'succeeded') return close();
 		// An execution that may have succeeded is not repeated.
-		if (attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return setAside(group);
-		return again(outcome === 'unknown' ? 0 : delayAfter(attempt), { attempt: attempt + 1, isEmitted: false });
+		if (attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return close(setAside(group, outcome));
+		again(outcome === 'unknown' ? 0 : delayAfter(attempt), { attempt: attempt + 1, isEmitted: false });
 	}
 
 	/** Notes an outcome: workers take jobs in order, so a start before it is lost or has begun. */
 	private overtake(emission: number): void {
 		this.ledger.lastOutcomeAt = this.now;
-		for (const start of this.ledger.starts.values()) if (start.last < emission) start.overtakenAt ??= this.now;
+		for (const { start } of this.ledger.open) if (start && start.last < emission) start.overtakenAt ??= this.now;
 	}
 
 	/**
@@ -258,36 +248,63 @@ class Draft {
 	 * although its execution was replaced. n8n 2.35 and later settles each start in its main process. Until the
 	 * first outcome, it is unknown where executions run, and the first ones may be lost.
 	 */
-	private check({ onWorkers, timeout, mayProbe }: EventOf<'time'>): void {
-		const { ledger, effects, now, options: { doneWhen } } = this;
-		if (onWorkers === false) return;
-		const isPast = (instant: number | undefined, ms: number) => instant !== undefined && now - instant >= ms;
-		for (const [name, start] of [...ledger.starts]) {
-			const { at, hasBegun, seenAt, overtakenAt, isReported } = start;
-			start.isLost ||= onWorkers === true && !hasBegun && isPast(overtakenAt, settlingTime);
+	check(event: EventOf<'time'>): void {
+		if (event.onWorkers !== false) this.settleSilent(event);
+		if (event.onWorkers !== false && event.mayProbe) this.askForLost(event);
+		this.setAbandonedAside(event);
+	}
+
+	private isPast(instant: number | undefined, ms: number): boolean {
+		return instant !== undefined && this.now - instant >= ms;
+	}
+
+	private settleSilent({ onWorkers, timeout }: EventOf<'time'>): void {
+		const { ledger, options: { doneWhen } } = this;
+		for (const entry of ledger.open) {
+			const { group, start, isReported } = entry;
+			if (!start) continue;
+			const { at, hasBegun, seenAt, overtakenAt } = start;
+			start.isLost ||= onWorkers === true && !hasBegun && this.isPast(overtakenAt, settlingTime);
 			// In the main process, an execution may take longer.
-			if ((hasBegun || (onWorkers === undefined && seenAt === undefined)) && !isReported && isPast(at, reportAfter)) {
-				start.isReported = true;
-				effects.push({ do: 'report silent', group: this.groupNamed(name)! });
+			if ((hasBegun || (onWorkers === undefined && seenAt === undefined)) && !isReported && this.isPast(at, reportAfter)) {
+				entry.isReported = true;
+				this.report(silent(group));
 			}
 			// n8n does not report an execution that it has stopped on a worker (workflow-runner, processError).
-			if (timeout !== undefined && isPast(seenAt, timeout + probeAfter)) this.settle(name, start, 'failed');
+			if (timeout !== undefined && this.isPast(seenAt, timeout + probeAfter)) this.finish(entry, 'failed');
 			// If another had an outcome lately, this one will get its own, and keeps its slot.
-			else if (hasBegun && doneWhen === 'started' && isPast(ledger.lastOutcomeAt, settlingTime)) this.settle(name, start, 'unknown');
+			else if (hasBegun && doneWhen === 'started' && this.isPast(ledger.lastOutcomeAt, settlingTime)) this.finish(entry, 'unknown');
 		}
-		const open = [...ledger.starts].filter(([, { hasBegun }]) => !hasBegun).sort(([, a], [, b]) => a.last - b.last);
-		if (!mayProbe || !isPast(ledger.probedAt, probeInterval) || open.some(([, { isLost }]) => isLost)) return;
+	}
+
+	/** Asks n8n for the start that has had no outcome for longest, or runs an execution that overtakes it. */
+	private askForLost({ onWorkers }: EventOf<'time'>): void {
+		const { ledger, now } = this;
+		if (!this.isPast(ledger.probedAt, probeInterval)) return;
+		const unsettled = ledger.open.flatMap(({ group, start }) => (start && !start.hasBegun ? [{ group, ...start }] : []));
 		const untilDoubt = onWorkers === undefined ? reportAfter : Infinity;
-		const doubtful = open.find(([, { at, seenAt }]) => isPast(at, seenAt === undefined ? probeAfter : untilDoubt));
-		if (!doubtful) return;
+		const [doubtful] = unsettled
+			.filter(({ at, seenAt }) => this.isPast(at, seenAt === undefined ? probeAfter : untilDoubt))
+			.sort((a, b) => a.last - b.last);
+		if (!doubtful || unsettled.some(({ isLost }) => isLost)) return;
 		ledger.probedAt = now;
-		const [name, { seenAt }] = doubtful;
-		if (seenAt === undefined) effects.push({ do: 'seek', group: this.groupNamed(name)! });
+		if (doubtful.seenAt === undefined) this.effects.push({ do: 'seek', group: doubtful.group });
 		else this.probe();
 	}
 
-	private sought({ name, exists }: EventOf<'sought'>): void {
-		const start = this.ledger.starts.get(name);
+	/** Sets open groups aside that only an earlier beginning could read. */
+	private setAbandonedAside({ beginning }: EventOf<'time'>): void {
+		const groups = this.ledger.open.filter(({ group: { kind, start: origin }, start }) =>
+			!start && origin !== beginning && (kind === 'records' || origin.startsWith('records ')));
+		if (groups.length === 0) return;
+		for (const entry of groups) this.replace(entry);
+		this.report(abandoned(groups.map(({ group }) => group)));
+	}
+
+	sought(entry: OpenGroup | undefined, exists: boolean): void {
+		const start = entry?.start;
+		// n8n was asked before this opening of the trigger to start it.
+		if (entry && !start && exists && entry.group.isEmitted) return this.finish(entry, 'unknown');
 		if (!start || !exists) return this.probe();
 		start.seenAt = this.now;
 		this.ledger.probedAt = -Infinity;
@@ -296,40 +313,37 @@ class Draft {
 	private probe(): void {
 		this.effects.push({ do: 'probe', emission: ++this.ledger.emissions });
 	}
+
+	probed({ emission, wasStarted }: EventOf<'probed'>): void {
+		if (wasStarted) this.overtake(emission);
+		else this.ledger.probedAt = -Infinity;
+	}
 }
 
 /** Whether an execution of the group is under way. */
-export const isRunning = ({ starts }: Ledger, name: string): boolean => starts.get(name)?.isLost === false;
+export const isRunning = ({ start }: OpenGroup): boolean => start?.isLost === false;
 
-/** Groups that are due, in order, without those behind another group of the same record. */
-export function startable(ledger: Ledger, now: number): Group[] {
+/**
+ * Groups that may be started, in order, without those behind another group of the same record.
+ *
+ * @param inSequence whether an earlier group has to end first. Only an unreadable group lets later groups pass
+ */
+export function startable({ open }: Ledger, now: number, inSequence = false): OpenGroup[] {
 	const busyRecords = new Set<string>();
-	return ledger.open.filter((group) => {
-		const { name } = group;
-		const records = memberRecords(group);
-		const isFree = !records.some((record) => busyRecords.has(record));
+	let isHeld = false;
+	return open.filter((entry) => {
+		const records = memberRecords(entry.group);
+		const isFree = !isHeld && !records.some((record) => busyRecords.has(record));
 		for (const record of records) busyRecords.add(record);
-		return isFree && !isRunning(ledger, name) && (ledger.waits.get(name)?.due ?? 0) <= now;
+		isHeld ||= inSequence && isFree && entry.failedReadings === 0;
+		return isFree && !isRunning(entry) && entry.due <= now;
 	});
 }
 
-/** Whether an earlier group has to end first to keep the sequence. Only an unreadable group lets later groups pass. */
-export function isBehind(group: Group, { open, waits }: Ledger): boolean {
-	const busyRecords = new Set<string>();
-	for (const earlier of open) {
-		if (earlier.name === group.name) return false;
-		const records = memberRecords(earlier);
-		const isUnread = (waits.get(earlier.name)?.failedReadings ?? 0) > 0;
-		if (!isUnread && !records.some((record) => busyRecords.has(record))) return true;
-		for (const record of records) busyRecords.add(record);
-	}
-	return false;
-}
-
 /** When the next group is due, later than this instant (Unix epoch ms); Infinity if none waits. */
-export function nextDue({ waits }: Ledger, after: number): number {
+export function nextDue({ open }: Ledger, after: number): number {
 	// A group that is due and was not started waits for the end of another execution.
-	return Math.min(...[...waits.values()].flatMap(({ due }) => (due > after ? [due] : [])));
+	return Math.min(...open.flatMap(({ due }) => (due > after ? [due] : [])));
 }
 
 /** Maximum number of open groups: n8n stores all of them each time. */
@@ -343,7 +357,3 @@ export function roomForGroups(open: number, ready: number, groupSize: number): n
 	const maxGroups = Math.max(2, Math.floor(maxAhead / groupSize));
 	return open >= maxOpen || ready > maxGroups / 2 ? 0 : Math.min(maxGroups - ready, maxOpen - open);
 }
-
-/** Whether a group belongs to an earlier beginning, and its records are no longer known. */
-export const isAbandoned = ({ kind, start }: Group, position: Position): boolean =>
-	start !== position.start && (kind === 'records' || start.startsWith('records '));

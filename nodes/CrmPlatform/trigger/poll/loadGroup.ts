@@ -7,60 +7,50 @@ import { isWebPage } from '../../api/record';
 import { isTransient } from '../../api/http/retry';
 import { inParallel } from '../../api/inParallel';
 import { unauthorized } from '../../api/http/statuses';
-import { eventOutput, type EventOutput } from '../eventOutput';
+import { eventOutput, type EventOutput, namedRecords } from '../eventOutput';
+import type { OpenGroup } from './ledger';
 import { type Group, memberIds } from './position';
-import type { Input } from './reading';
+import type { LoadFailure } from './reports';
 import { RecordBehindError, type RecordReader } from './records';
 
-/** Why some events or records of a group could not be read. */
-export interface LoadFailure {
-	ids: string[];
-	error: Error;
-	/** Whether the service has refused them, so that a retry is of little use. */
-	isFinal: boolean;
-}
-
 /** The input of an execution. */
-export interface Loaded {
+interface Loaded {
 	items: IDataObject[];
 	failures: LoadFailure[];
 }
 
 interface LoadOptions {
 	api: Connection;
+	/** The connection that looks names up, and remembers them. */
+	names: Connection;
 	log: EventLog;
 	/** The reader of the records; absent for events. */
 	records?: RecordReader | undefined;
 	output: EventOutput;
-	/** How often the group could not be read before. */
-	tries: number;
-	/** Its events, or the items of its records, if they were just read. */
-	input?: Input | undefined;
 }
 
 /** Number of reads that may return records older than their events; they take longer than a replica may lag. */
 const maxBehind = 2;
 
 /** Reads the items of a group, even if the user has chosen another beginning since. */
-export async function loadGroup(group: Group, { api, log, records, output, tries, input }: LoadOptions): Promise<Loaded> {
+export async function loadGroup({ group, input, failedReadings }: OpenGroup, { api, names, log, records, output }: LoadOptions): Promise<Loaded> {
 	const ids = memberIds(group);
+	let parts: Loaded[];
 	if (group.kind === 'records') {
 		// Changes since the backfill has read them are reported by later events.
-		return input ? { items: input, failures: [] } : await tryReading(ids, async () => (await records?.existing(ids)) ?? []);
+		parts = [input ? { items: input, failures: [] } : await tryReading(ids, async () => (await records?.existing(ids)) ?? [])];
+	} else {
+		const events = (input as CrmEvent[] | undefined) ?? (await eventsOf(group, log));
+		parts = group.start.startsWith('records ')
+			? [await tryReading(events.map(({ id }) => id), async () => await records!.changed(events, failedReadings < maxBehind))]
+			: await inParallel(events, async (event) => await tryReading([event.id], async () => [await eventOutput(event, output, async () => api)]));
+		const gone = ids.filter((id) => !events.some((event) => event.id === id));
+		if (gone.length > 0) parts.unshift({ items: [], failures: [{ ids: gone, error: new Error('the event log no longer has it'), isFinal: true }] });
 	}
-	const events = (input as CrmEvent[] | undefined) ?? (await eventsOf(group, log));
-	const missing = ids.filter((id) => !events.some((event) => event.id === id));
-	const gone = missing.length === 0 ? [] : [{ ids: missing, error: new Error('the event log no longer has it'), isFinal: true }];
-	const loaded = group.start.startsWith('records ')
-		? await tryReading(events.map(({ id }) => id), async () => (events.length === 0 ? [] : await records!.changed(events, tries < maxBehind)))
-		: await loadEach(events, async (event) => await eventOutput(event, output, async () => api));
-	return { items: loaded.items, failures: [...gone, ...loaded.failures] };
-}
-
-/** Makes one item for each event, in their order, a few at a time. */
-async function loadEach(events: CrmEvent[], output: (event: CrmEvent) => Promise<IDataObject>): Promise<Loaded> {
-	const parts = await inParallel(events, async (event) => await tryReading([event.id], async () => [await output(event)]));
-	return { items: parts.flatMap(({ items }) => items), failures: parts.flatMap(({ failures }) => failures) };
+	return {
+		items: await namedRecords(names, parts.flatMap(({ items }) => items), output.names, records?.options.recordType),
+		failures: parts.flatMap(({ failures }) => failures),
+	};
 }
 
 async function tryReading(ids: string[], read: () => Promise<IDataObject[]>): Promise<Loaded> {

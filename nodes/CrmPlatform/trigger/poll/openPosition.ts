@@ -51,8 +51,6 @@ export async function openPosition(
 		return { position, notice: await missingEvents(log, stored, newest, activation.now) };
 	}
 	const position = await begin(log, newest, beginning, account, activation.now);
-	// Groups read but not finished belong to the earlier choice.
-	if (stored) position.open = stored.open;
 	if (isSameAccount) position.readBefore = Math.max(newest?.sequence ?? 0, stored.sequence, stored.readBefore);
 	if (stored && (!activation.isRestart || stored.start === beginning.start)) return { position };
 	// Only a publish changes the beginning, so after a restart a different one belongs to an older position.
@@ -116,7 +114,6 @@ async function begin(
 		newest,
 		at: new Date(now).toISOString(),
 		...(scope !== undefined && { backfill: { scope, begun: sequence, until: newest?.timestamp, ready, isReread: false } }),
-		open: [],
 	};
 }
 

@@ -1,30 +1,39 @@
-import { type IDataObject, type ITriggerFunctions, type ITriggerResponse, NodeOperationError } from 'n8n-workflow';
+import { type ITriggerFunctions, type ITriggerResponse, NodeOperationError } from 'n8n-workflow';
 
 import { unauthorized } from '../../api/http/statuses';
 import { isAnsweredWith } from '../../api/record';
 import { steady } from '../../base/clock';
-import { namedRecords } from '../eventOutput';
+import { RecentMap } from '../../base/maps';
 import type { EventChoice } from '../eventProperties';
 import { asNodeError, isStartedByN8n, reportFailure } from '../reportFailure';
 import { forgetStates, isNewestState, maxTimeUnstored, type StateVersion, storeState, triggerKey } from '../storedState';
 import { hasExecution, storeOnly } from '../unwritable';
 import { executionKey, forgetN8n, runExecution, runsOnWorkers, tracedOutcome } from './execution';
 import {
-	isAbandoned, isBehind, isRunning, type Ledger, type LedgerEffect, type LedgerEvent, ledgerOf, maxOpen, nextDue, nextLedger, roomForGroups, startable,
+	isRunning, type Ledger, type LedgerEffect, type LedgerEvent, ledgerOf, maxOpen, nextDue, nextLedger, openGroup, roomForGroups, startable,
 } from './ledger';
-import { loadGroup, type Loaded } from './loadGroup';
+import { loadGroup } from './loadGroup';
 import { type Beginning, openPosition } from './openPosition';
 import type { ChangeChoice } from './pollProperties';
-import { type Group, groupOfEvents, maxLag, memberRecords, type Position, storedPosition } from './position';
-import { forgetLooks, type Input, LogFollower, readBackfill, type ReadingDependencies } from './reading';
+import { groupOfEvents, maxLag, type Position, storedPosition } from './position';
+import { forgetLooks, LogFollower, readBackfill, type ReadingDependencies } from './reading';
 import type { RecordReader } from './records';
-import { abandonedError, setAsideError, silentError, unreadError } from './reports';
+import type { Report } from './reports';
 
 /** The user's choices, read at a publish: n8n evaluates no expressions later. */
 export interface TriggerChoice extends ChangeChoice {
 	events: EventChoice;
-	records?: RecordReader;
+	records?: RecordReader | undefined;
 }
+
+/** What a trigger reads by a credential. */
+interface Opening {
+	service: ReadingDependencies;
+	choice: TriggerChoice;
+}
+
+/** Looks at the credential; undefined unless it was changed. */
+type Renew = (current: ReadingDependencies['api']) => Promise<Opening | undefined>;
 
 /** Milliseconds between two looks at the credential: n8n does not report that it was changed. */
 const credentialInterval = 60_000;
@@ -44,22 +53,20 @@ const maxPause = 5 * 60_000;
  * (2.41, trigger-execution-context.factory).
  */
 export class Poller {
-	readonly position: Position;
 	/** Version of the position that this process has stored last: another process may have stored a newer one. */
 	version: StateVersion = { takeover: 0, revision: 0 };
+	position: Position;
 	ledger: Ledger;
 	private readonly n8n: ITriggerFunctions;
-	private readonly service: ReadingDependencies;
-	private readonly choice: TriggerChoice;
-	private readonly follower: LogFollower;
+	private service: ReadingDependencies;
+	private choice: TriggerChoice;
+	private follower: LogFollower;
 	/** Aborted when the trigger is closed, or opened again. */
 	private readonly closing = new AbortController();
 	/** Aborted when an execution has ended, or when the trigger is closed. */
 	private awake = new AbortController();
-	/** What was just read of groups that have not started yet, by the name of the group. */
-	private readonly inputs = new Map<string, Input>();
-	/** The connection by which names are read, and when it was first used (Unix epoch ms). */
-	private names: { api: ReadingDependencies['api']; since: number };
+	/** The connection by which names are looked up and remembered, and when it was first used (Unix epoch ms). */
+	private names: { api: ReadingDependencies['api']; since: number } | undefined;
 	private isStored = true;
 	private isReading = false;
 	/** Whether n8n was asked what it has started before. */
@@ -68,31 +75,28 @@ export class Poller {
 	/** When to read next (Unix epoch ms). */
 	private nextRead = -Infinity;
 	private failures = 0;
-	private closedAt = Infinity;
 	/** When the credential was last looked at (Unix epoch ms). */
 	private lookedAtCredential: number;
 	/** When the position was last stored only because of the time (Unix epoch ms). */
 	private storedAt: number;
 
-	constructor(n8n: ITriggerFunctions, service: ReadingDependencies, choice: TriggerChoice, position: Position, ledger = ledgerOf([])) {
-		const { api, clock } = service;
+	constructor(n8n: ITriggerFunctions, { service, choice }: Opening, position: Position, ledger: Ledger) {
+		const now = service.clock.now();
 		this.n8n = n8n;
 		this.service = service;
 		this.choice = choice;
 		this.position = position;
-		this.ledger = ledger;
+		this.ledger = withoutInputs(ledger);
 		this.follower = new LogFollower(service, choice.interval / 2);
-		this.lookedAtCredential = clock.now();
-		this.names = { api, since: -Infinity };
+		this.lookedAtCredential = now;
 		// At the end of the activation n8n stores its own copy, which may overwrite the state of another trigger.
-		this.storedAt = clock.now() - maxTimeUnstored + maxLag;
+		this.storedAt = now - maxTimeUnstored + maxLag;
 	}
 
 	/** Starts nothing further; executions under way are still followed to their end. */
 	stop(): void {
 		this.closing.abort();
 		this.awake.abort();
-		this.closedAt = this.service.clock.now();
 	}
 
 	/** Stops, and stores the outcomes so far: the trigger continues when it is opened again. */
@@ -102,51 +106,60 @@ export class Poller {
 		this.stop();
 	}
 
-	/** Whether nothing has been under way since this instant (Unix epoch ms). */
-	isIdleSince = (instant: number): boolean => this.ledger.starts.size === 0 && this.closedAt < instant;
-
-	/** @param reopen looks at the credential, and returns whether another opening has taken over because it was changed */
-	async run(reopen: () => Promise<boolean>): Promise<void> {
-		const { n8n, closing: { signal }, choice, service: { api, clock } } = this;
+	async run(renew: Renew): Promise<void> {
+		const { n8n, closing: { signal }, service: { clock } } = this;
 		while (!signal.aborted) {
-			let wait = choice.interval;
+			let wait: number;
 			this.awake = new AbortController();
 			try {
-				if (clock.now() - this.lookedAtCredential >= credentialInterval) {
-					if (await reopen()) return;
-					this.lookedAtCredential = clock.now();
-				}
-				wait = await this.step();
-				for (const message of api.notices) n8n.logger.warn(`${n8n.getNode().name}: ${message}`);
-				api.notices.clear();
+				if (clock.now() - this.lookedAtCredential >= credentialInterval) await this.renew(renew);
+				const begun = clock.now();
+				// Starts come before reading, which takes time: a start also stores finished groups.
+				await this.startDue();
+				this.storeOutcomes();
+				const isQuiet = await this.read();
+				await this.startDue();
+				if (isQuiet && !this.isAnyUnderWay()) this.store();
+				for (const message of this.service.api.notices) n8n.logger.warn(`${n8n.getNode().name}: ${message}`);
+				this.service.api.notices.clear();
 				this.failures = 0;
+				const nextRead = this.roomForGroups() > 0 ? this.nextRead : clock.now() + this.choice.interval;
+				wait = Math.max(0, Math.min(nextRead, nextDue(this.ledger, begun)) - clock.now());
 			} catch (error) {
 				if (signal.aborted) return;
-				const isRefused = isAnsweredWith(error, unauthorized);
-				if (isRefused && (await reopen().catch(() => false))) return;
 				// Reported once per outage; the position stays, so nothing is lost.
+				if (isAnsweredWith(error, unauthorized) && (await this.renew(renew).catch(() => false))) continue;
 				if (this.failures === 0) reportFailure(n8n, asNodeError(n8n, error));
 				this.failures += 1;
-				wait = Math.min(choice.interval * 2 ** this.failures, maxPause);
+				wait = Math.min(this.choice.interval * 2 ** this.failures, maxPause);
 				this.store();
 			}
 			if (!signal.aborted) await clock.sleep(wait, this.awake.signal).catch(() => undefined);
 		}
 	}
 
-	/** @returns milliseconds to wait before the next step */
-	private async step(): Promise<number> {
-		const { choice, service: { clock } } = this;
-		const begun = clock.now();
-		// Starts come before reading, which takes time: a start also stores finished groups.
-		await this.startDue();
-		this.storeOutcomes();
-		const isQuiet = await this.read();
-		await this.startDue();
-		if (isQuiet && this.ledger.starts.size === 0) this.store();
-		const untilRead = this.roomForGroups() > 0 ? Math.max(0, this.nextRead - clock.now()) : choice.interval;
-		return Math.min(untilRead, Math.max(0, nextDue(this.ledger, begun) - clock.now()));
+	/** Continues with the credential, if it was changed, in the log of its account. @returns whether it was */
+	private async renew(renew: Renew): Promise<boolean> {
+		const { n8n, closing: { signal }, service: { api, clock } } = this;
+		const renewed = await renew(api);
+		this.lookedAtCredential = clock.now();
+		if (!renewed || signal.aborted) return false;
+		const { choice } = renewed;
+		const service = { ...renewed.service, clock };
+		const position = await positionOf(n8n, { service, choice }, this.position);
+		if (signal.aborted) return false;
+		this.service = service;
+		this.choice = choice;
+		this.position = position;
+		this.ledger = withoutInputs(this.ledger);
+		this.follower = new LogFollower(service, choice.interval / 2);
+		this.names = undefined;
+		this.nextRead = -Infinity;
+		this.isStored = false;
+		return true;
 	}
+
+	private isAnyUnderWay = (): boolean => this.ledger.open.some(({ start }) => start);
 
 	/**
 	 * Reads new groups if it is time to.
@@ -154,7 +167,7 @@ export class Poller {
 	 * @returns whether there are none
 	 */
 	private async read(): Promise<boolean> {
-		const { n8n, position, inputs, closing: { signal }, choice: { records, groupSize, interval }, service: { clock } } = this;
+		const { n8n, position, closing: { signal }, choice: { records, groupSize, interval }, service: { clock } } = this;
 		const { backfill } = position;
 		const room = this.roomForGroups();
 		if (backfill) this.nextRead = Math.max(this.nextRead, backfill.ready);
@@ -165,14 +178,13 @@ export class Poller {
 			: this.follower.read(position, room * groupSize, groupSize);
 		const { moved, groups, notice } = await reading.finally(() => (this.isReading = false));
 		if (signal.aborted) return false;
-		if (notice !== undefined) reportFailure(n8n, new NodeOperationError(n8n.getNode(), notice));
+		if (notice !== undefined) report(n8n, { message: notice });
+		const { open } = this.ledger;
 		// A new beginning or scope may re-read open groups.
-		const isOpen = new Set(position.open.map(({ name }) => name));
+		const isOpen = new Set(open.map(({ group }) => group.name));
 		const opened = groups.filter(({ group }) => !isOpen.has(group.name));
-		Object.assign(position, moved);
-		position.open.push(...opened.map(({ group }) => group));
-		for (const { group, input } of opened) inputs.set(group.name, input);
-		for (const name of inputs.keys()) if (!position.open.some((group) => group.name === name)) inputs.delete(name);
+		this.position = { ...position, ...moved };
+		this.ledger = { ...this.ledger, open: [...open, ...opened.map(({ group, input }) => openGroup(group, { input }))] };
 		const hasMore = backfill !== undefined || opened.length >= room;
 		// All triggers with this interval look at the same time.
 		this.nextRead = hasMore ? -Infinity : clock.now() + interval - (clock.now() % interval);
@@ -185,79 +197,67 @@ export class Poller {
 
 	/** How many groups may be opened now. */
 	roomForGroups(): number {
-		const { n8n, position: { open }, isFull, choice, service: { clock } } = this;
-		this.isFull = open.length >= maxOpen;
+		const { n8n, ledger, isFull, choice, service: { clock } } = this;
+		this.isFull = ledger.open.length >= maxOpen;
 		if (this.isFull && !isFull) n8n.logger.warn(`${n8n.getNode().name}: ${full}`);
-		return roomForGroups(open.length, startable(this.current, clock.now()).length, choice.groupSize);
+		return roomForGroups(ledger.open.length, startable(ledger, clock.now()).length, choice.groupSize);
 	}
 
 	/** Starts every group that is due, in order, while there are free slots. */
 	async startDue(): Promise<void> {
-		const { n8n, position, closing: { signal }, choice: { atOnce, doneWhen }, service: { clock } } = this;
+		const { n8n, closing: { signal }, choice: { atOnce, doneWhen, records, events: { output } }, service: { api, log, clock } } = this;
 		if (!this.isSought) await this.findStarted();
 		if (signal.aborted) return;
 		const { executionTimeout = 0 } = n8n.getWorkflowSettings();
 		const timeout = executionTimeout > 0 ? executionTimeout * 1000 : undefined;
 		// n8n would add an empty item to a probe, and the next nodes would run.
-		this.note({ is: 'time', onWorkers: runsOnWorkers(), timeout, mayProbe: !n8n.getNode().alwaysOutputData });
-		this.setAbandonedAside();
-		for (const group of startable(this.current, clock.now())) {
-			const running = position.open.filter(({ name }) => isRunning(this.ledger, name)).length;
-			if (signal.aborted || running >= atOnce) return;
-			if (doneWhen === 'ended' && isBehind(group, this.current)) return;
-			const { items, failures } = await this.load(group);
+		const mayProbe = !n8n.getNode().alwaysOutputData;
+		this.note({ is: 'time', onWorkers: runsOnWorkers(), timeout, mayProbe, beginning: this.position.start });
+		const begun = clock.now();
+		for (;;) {
+			const [next] = startable(this.ledger, begun, doneWhen === 'ended');
+			if (!next || signal.aborted || this.ledger.open.filter(isRunning).length >= atOnce) return;
+			// A connection remembers names, which may change.
+			if (!this.names || clock.now() - this.names.since > maxNameAge) this.names = { api: { ...api }, since: clock.now() };
+			const { items, failures } = await loadGroup(next, { api, names: this.names.api, log, records, output });
 			// If the trigger was published again meanwhile, it may have started the group already.
 			if (signal.aborted) return;
-			this.note({ is: 'loaded', name: group.name, items: items.length, failures }, items);
+			this.note({ is: 'loaded', name: next.group.name, items, failures });
 		}
-	}
-
-	private async load(group: Group): Promise<Loaded> {
-		const { inputs, service: { api, log, clock }, choice: { records, events: { output } } } = this;
-		const tries = this.ledger.waits.get(group.name)?.failedReadings ?? 0;
-		const { items, failures } = await loadGroup(group, { api, log, records, output, tries, input: inputs.get(group.name) });
-		if (failures.length === 0) inputs.delete(group.name);
-		// A connection remembers names, which may change.
-		if (clock.now() - this.names.since > maxNameAge) this.names = { api: { ...api }, since: clock.now() };
-		return { items: await namedRecords(this.names.api, items, output.names, records?.options.recordType), failures };
 	}
 
 	/** Asks n8n for the executions of groups that were under way when n8n was killed: what they need may no longer be readable. */
 	private async findStarted(): Promise<void> {
-		const { n8n, position, ledger, service: { clock } } = this;
-		const groups = position.open.filter(({ name, isEmitted }) => isEmitted === true && !ledger.starts.has(name));
+		const { n8n, ledger, service: { clock } } = this;
+		const groups = ledger.open.flatMap(({ group, start }) => (group.isEmitted && !start ? [group] : []));
 		const isFound = await Promise.all(groups.map(async (group) => await hasExecution(n8n, executionKey(n8n, group), clock)));
 		if (this.closing.signal.aborted) return;
 		this.isSought = true;
-		this.note({ is: 'found', names: groups.filter((_, i) => isFound[i]).map(({ name }) => name) });
+		for (const [i, { name }] of groups.entries()) if (isFound[i]) this.note({ is: 'sought', name, exists: true });
 	}
 
-	/** Sets aside and reports open groups that only an earlier beginning could read. */
-	private setAbandonedAside(): void {
-		const { n8n, position, ledger } = this;
-		const groups = position.open.filter((group) => isAbandoned(group, position) && !ledger.starts.has(group.name));
-		if (groups.length === 0) return;
-		reportFailure(n8n, abandonedError(n8n.getNode(), [...new Set(groups.flatMap(memberRecords))]));
-		this.note({ is: 'closed', names: groups.map(({ name }) => name) });
-	}
-
-	/** The ledger with the groups that were read since. */
-	private get current(): Ledger {
-		return { ...this.ledger, open: this.position.open };
-	}
-
-	/** Applies an event to the ledger, and does what that decides. @param items the items of the group that was loaded */
-	private note(event: LedgerEvent, items: IDataObject[] = []): void {
-		const { current } = this;
-		const { ledger, effects } = nextLedger(current, event, this.choice, this.service.clock.now());
-		if (ledger.open !== current.open) this.isStored = false;
-		this.position.open = ledger.open;
+	/** Applies an event to the ledger, and does what that decides. */
+	private note(event: LedgerEvent): void {
+		const { n8n, ledger: before, service: { clock } } = this;
+		const { ledger, isChanged, effects } = nextLedger(before, event, this.choice, clock.now());
 		this.ledger = ledger;
-		for (const effect of effects) this.do(effect, items);
-		if (ledger.starts.size < current.starts.size) {
-			if (this.closing.signal.aborted && ledger.starts.size === 0) this.store();
+		if (isChanged) this.isStored = false;
+		for (const effect of effects) {
+			if (effect.do === 'emit') void this.emit(effect);
+			else if (effect.do === 'report') report(n8n, effect.report);
+			else if (effect.do === 'seek') {
+				const { group } = effect;
+				void hasExecution(n8n, executionKey(n8n, group), clock).then((exists) => this.latest.note({ is: 'sought', name: group.name, exists }));
+			} else {
+				void runExecution(n8n, [], undefined, clock).then(({ outcome }) =>
+					this.latest.note({ is: 'probed', emission: effect.emission, wasStarted: outcome !== 'rejected by n8n' }));
+			}
+		}
+		const countStarts = ({ open }: Ledger) => open.filter(({ start }) => start).length;
+		if (countStarts(ledger) < countStarts(before)) {
 			// Reading may wait for the rate limit, and an outcome not yet stored is lost if n8n is killed.
 			if (this.isReading) this.storeOutcomes();
+			if (this.closing.signal.aborted && countStarts(ledger) === 0) this.store();
 			this.awake.abort();
 		}
 	}
@@ -267,25 +267,7 @@ export class Poller {
 		return pollers.get(triggerKey(this.n8n)) ?? this;
 	}
 
-	private do(effect: LedgerEffect, items: IDataObject[]): void {
-		const { n8n, service: { clock } } = this;
-		const node = n8n.getNode();
-		if (effect.do === 'emit') void this.emit(effect.group, items, effect.emission);
-		if (effect.do === 'report set aside') n8n.saveFailedExecution(setAsideError(node, effect.group, effect.outcome));
-		if (effect.do === 'report unread') reportFailure(n8n, unreadError(node, effect.group, effect.failures, effect.fate));
-		if (effect.do === 'report silent') reportFailure(n8n, silentError(node, effect.group));
-		if (effect.do === 'seek') {
-			const { name } = effect.group;
-			void hasExecution(n8n, executionKey(n8n, effect.group), clock).then((exists) => this.latest.note({ is: 'sought', name, exists }));
-		}
-		if (effect.do === 'probe') {
-			const { emission } = effect;
-			void runExecution(n8n, [], undefined, clock).then(({ outcome }) =>
-				this.latest.note(outcome === 'rejected by n8n' ? { is: 'probe failed' } : { is: 'probe ended', emission }));
-		}
-	}
-
-	private async emit(group: Group, items: IDataObject[], emission: number): Promise<void> {
+	private async emit({ group, items, emission }: Extract<LedgerEffect, { do: 'emit' }>): Promise<void> {
 		const { n8n, service: { clock } } = this;
 		const { name } = group;
 		const key = executionKey(n8n, group);
@@ -293,7 +275,7 @@ export class Poller {
 		// `emit` stores the position together with the group.
 		this.putInStaticData();
 		const { outcome, hasRun, untraced } = await runExecution(n8n, items, key, clock);
-		const isAsked = untraced !== undefined && this.latest.ledger.starts.get(name)?.last === emission;
+		const isAsked = untraced !== undefined && this.latest.ledger.open.some((entry) => entry.group.name === name && entry.start?.last === emission);
 		const traced = isAsked ? await tracedOutcome(n8n, key, untraced, clock) : outcome;
 		this.latest.note({ is: 'ended', name, emission, outcome: traced, hasRun });
 	}
@@ -312,22 +294,25 @@ export class Poller {
 
 	/** Puts the position where n8n stores it: with the next `emit`, and after activation. */
 	putInStaticData(options?: { isTakeover: boolean }): void {
-		this.version = storeState(this.n8n, this.position, options);
+		this.version = storeState(this.n8n, { ...this.position, open: this.ledger.open.map(({ group }) => group) }, options);
 	}
 }
 
+/** What was read for an earlier choice may lack fields of the current one. */
+const withoutInputs = (ledger: Ledger): Ledger => ({ ...ledger, open: ledger.open.map((entry) => ({ ...entry, input: undefined })) });
+
 const full = `${maxOpen} executions are queued or wait for another attempt, so no more events are read until some of them finish. The CRM keeps the events.`;
 
-/** The latest opening of each trigger of this process, which knows its running executions. */
-const pollers = new Map<string, Poller>();
+const report = (n8n: ITriggerFunctions, { message, description }: Report): void =>
+	reportFailure(n8n, new NodeOperationError(n8n.getNode(), message, { ...(description !== undefined && { description }) }));
 
-/** Milliseconds for which the process remembers a trigger that is not published. */
-const maxIdleTime = 24 * 60 * 60_000;
+/** The latest opening of each trigger of this process, which knows its running executions. */
+let pollers = new RecentMap<string, Poller>(10_000);
 
 /** Clears the memory of this process, as a restart would. */
 export function forgetPollers(): void {
 	for (const poller of pollers.values()) poller.stop();
-	pollers.clear();
+	pollers = new RecentMap(10_000);
 	forgetLooks();
 	forgetN8n();
 	forgetStates();
@@ -336,35 +321,37 @@ export function forgetPollers(): void {
 /**
  * Polls until the trigger is closed: from where this process or the stored position stopped, whichever is newer.
  *
- * @param reopen looks at the credential, and returns whether another opening has taken over because it was changed
+ * @param renew looks at the credential; undefined unless it was changed
  */
 export async function startPolling(
 	n8n: ITriggerFunctions,
-	{ api, log, clock: n8nClock }: ReadingDependencies,
+	{ clock, ...reading }: ReadingDependencies,
 	choice: TriggerChoice,
-	reopen = async () => await Promise.resolve(false),
+	renew: Renew = async () => await Promise.resolve(undefined),
 ): Promise<ITriggerResponse> {
-	const clock = steady(n8nClock);
-	for (const [name, poller] of pollers) if (poller.isIdleSince(clock.now() - maxIdleTime)) pollers.delete(name);
+	const opening = { service: { ...reading, clock: steady(clock) }, choice };
 	const stored = storedPosition(n8n);
 	const existing = pollers.get(triggerKey(n8n));
 	const previous = existing && (!stored || isNewestState(n8n, existing.version)) ? existing : undefined;
-	const beginning = beginningOf(choice);
-	const { position, notice } = await openPosition(log, previous?.position ?? stored, beginning, {
-		isRestart: isStartedByN8n(n8n),
-		now: clock.now(),
-		hasStarted: async (event, read) =>
-			await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], read)), clock),
-	});
-	if (notice !== undefined) reportFailure(n8n, new NodeOperationError(n8n.getNode(), notice));
+	const position = await positionOf(n8n, opening, previous?.position ?? stored);
 	existing?.stop();
-	const { open } = previous?.position ?? position;
-	const poller = new Poller(n8n, { api, log, clock }, choice, { ...position, open }, previous?.ledger);
+	const poller = new Poller(n8n, opening, position, previous?.ledger ?? ledgerOf(stored?.open ?? []));
 	pollers.set(triggerKey(n8n), poller);
 	// n8n stores the position at the end of the activation.
 	poller.putInStaticData({ isTakeover: true });
-	void poller.run(reopen);
+	void poller.run(renew);
 	return { closeFunction: async () => poller.close() };
+}
+
+/** Where the trigger continues or begins. Reports events that may be missing. */
+async function positionOf(n8n: ITriggerFunctions, { service: { log, clock }, choice }: Opening, stored: Position | undefined): Promise<Position> {
+	const { position, notice } = await openPosition(log, stored, beginningOf(choice), {
+		isRestart: isStartedByN8n(n8n),
+		now: clock.now(),
+		hasStarted: async (event, read) => await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], read)), clock),
+	});
+	if (notice !== undefined) report(n8n, { message: notice });
+	return position;
 }
 
 function beginningOf({ events: { events, filter }, records, start, since }: TriggerChoice): Beginning {

@@ -101,15 +101,13 @@ const positionSchema = z.object({
 	backfill: backfillSchema.optional(),
 	/** The filters of the records as the user entered them, and with ids instead of names: a name may change. */
 	filters: z.object({ entered: z.string(), queries: z.array(z.record(z.unknown())) }).optional(),
-	/** Groups that were read and are not finished. */
-	open: z.array(groupSchema),
 });
 
-/** How far the event log was read, and which groups are not finished yet. */
+/** How far the event log was read. */
 export type Position = z.infer<typeof positionSchema>;
 
-/** The position that was stored last; undefined if there is none. */
-export const storedPosition = (n8n: ITriggerFunctions): Position | undefined => readState(n8n, positionSchema);
+/** The position that was stored last, and the groups that were read and not finished; undefined if there is none. */
+export const storedPosition = (n8n: ITriggerFunctions) => readState(n8n, positionSchema.extend({ open: z.array(groupSchema) }));
 
 /**
  * Maximum lag (ms) of a replica of the log: after this time, every response contains what one response has
@@ -122,19 +120,16 @@ export function typesToRead({ choice, replaced }: Position): string[] {
 	return [...new Set([...replaced.map((other) => other.choice), choice].flatMap(({ events }) => events))].sort();
 }
 
-/** Whether the choice that was current when an event happened includes it. */
+/** Whether a choice includes an event that may have been current when it happened. */
 export function wasChosen({ since, choice, replaced }: Position, event: CrmEvent): boolean {
 	if (Date.parse(event.timestamp) < Date.parse(since)) return false;
-	for (const { choice: replacedChoice, lastBefore, lastPossiblyBefore } of replaced) {
-		if (event.sequence > lastPossiblyBefore) continue;
-		if (isChosen(replacedChoice, event)) return true;
-		if (event.sequence <= lastBefore) return false;
-	}
-	return isChosen(choice, event);
+	const last = replaced.findIndex(({ lastBefore }) => event.sequence <= lastBefore);
+	const choices = [...replaced, { choice, lastPossiblyBefore: Infinity }].slice(0, last < 0 ? undefined : last + 1);
+	return choices.some(({ choice: { events, filter }, lastPossiblyBefore }) =>
+		event.sequence <= lastPossiblyBefore
+		&& events.some((pattern) => matchesEventPattern(pattern, event.type))
+		&& passesFilter(event, filter));
 }
-
-const isChosen = ({ events, filter }: Choice, event: CrmEvent): boolean =>
-	events.some((pattern) => matchesEventPattern(pattern, event.type)) && passesFilter(event, filter);
 
 /**
  * The name of a group depends only on the events, so that reading them again, from an older position or another beginning,

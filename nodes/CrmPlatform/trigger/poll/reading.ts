@@ -16,7 +16,7 @@ export type Input = CrmEvent[] | IDataObject[];
 /** What a reading has found. It is applied in one step, since the position may be stored at any time. */
 export interface GroupReading {
 	/** What changes in the position. */
-	moved: Partial<Omit<Position, 'open'>>;
+	moved: Partial<Position>;
 	/** The new groups, with what was read of them. */
 	groups: Array<{ group: Group; input: Input }>;
 	/** Tells the user that events may be missing. */
@@ -55,20 +55,44 @@ export class LogFollower {
 	}
 
 	/** Reads what is new, up to about `limit` events to start. */
-	async read(position: Position, limit: number, groupSize: number): Promise<GroupReading> {
+	async read(stored: Position, limit: number, groupSize: number): Promise<GroupReading> {
 		const { api, log, clock } = this.service;
 		const { newest, at, share: shared } = await sharedLook(api.view, this.maxAge, clock, async () => await log.newest());
 		// The events of an empty log have expired.
 		if (!newest) return { moved: {}, groups: [] };
-		const share = newest.sequence - position.sequence <= maxShared ? shared : unshared;
-		const continues = await this.continues(position, newest, at, share);
+		const share = newest.sequence - stored.sequence <= maxShared ? shared : unshared;
+		const continues = await this.continues(stored, newest, at, share);
 		if (continues === 'unknown') return { moved: {}, groups: [] };
-		const other = continues === 'no' ? await this.beginOtherLog(position, newest) : undefined;
-		const from = { ...position, ...other?.moved };
-		const { moved, groups } = newest.sequence > from.sequence
-			? await this.readEvents(from, newest, this.completeUpTo(newest, at), { limit, groupSize, share })
-			: { moved: {}, groups: [] };
-		return { moved: { ...other?.moved, ...moved }, groups, notice: other?.notice };
+		const other = continues === 'no' ? await this.beginOtherLog(stored, newest) : undefined;
+		const position = { ...stored, ...other?.moved };
+		const notice = other?.notice;
+		if (newest.sequence <= position.sequence) return { moved: other?.moved ?? {}, groups: [], notice };
+
+		const found: CrmEvent[] = [];
+		let read = 0;
+		let last: CrmEvent | undefined;
+		for await (const event of log.after(position.sequence, typesToRead(position), undefined, share)) {
+			if (!causeOf(event).isReported && position.choice.filter.ignored?.keys.length) api.notices.add(noOrigin);
+			// Other triggers share the event, and an execution may change its input.
+			if (wasChosen(position, event)) found.push(structuredClone(event));
+			last = event;
+			if (found.length >= limit || ++read >= maxRead) break;
+		}
+		const isWhole = found.length < limit && read < maxRead;
+		const { mark } = this;
+		const isMarkShown = at - mark.since >= maxLag;
+		if (isMarkShown) this.mark = { sequence: newest.sequence, since: at };
+		const sequence = Math.max(position.sequence, last?.sequence ?? 0, isWhole && isMarkShown ? mark.sequence : 0);
+		const isLaterRead = last !== undefined && last.sequence > newest.sequence;
+		const latest = isLaterRead ? { identity: eventIdentity(last!), sequence, timestamp: last!.timestamp } : newest;
+		const moved = {
+			sequence,
+			replaced: position.replaced.filter(({ lastPossiblyBefore }) => lastPossiblyBefore > sequence),
+			newest: latest.sequence > (position.newest?.sequence ?? 0) ? latest : position.newest,
+			at: new Date(clock.now()).toISOString(),
+		};
+		const groups = chunks(found, groupSize).map((part) => ({ group: groupOfEvents(part, position), input: part }));
+		return { moved: { ...other?.moved, ...moved }, groups, notice };
 	}
 
 	/** Whether the log is the one of the position, judging by the newest event that is known. */
@@ -93,46 +117,6 @@ export class LogFollower {
 		const sequence = Math.min(position.sequence, first ? first.sequence - 1 : newest.sequence);
 		this.mark = { sequence: 0, since: -Infinity };
 		return { moved: { sequence, newest, replaced: [] }, notice: otherLog(since) };
-	}
-
-	/** The sequence up to which every replica shows the log. */
-	private completeUpTo({ sequence }: Newest, at: number): number {
-		const { mark } = this;
-		if (at - mark.since < maxLag) return 0;
-		this.mark = { sequence, since: at };
-		return mark.sequence;
-	}
-
-	private async readEvents(
-		position: Position,
-		newest: Newest,
-		completeUpTo: number,
-		{ limit, groupSize, share }: { limit: number; groupSize: number; share: Share },
-	): Promise<GroupReading> {
-		const { api, log, clock } = this.service;
-		const found: CrmEvent[] = [];
-		let read = 0;
-		let last: CrmEvent | undefined;
-		for await (const event of log.after(position.sequence, typesToRead(position), undefined, share)) {
-			if (!causeOf(event).isReported && position.choice.filter.ignored?.keys.length) api.notices.add(noOrigin);
-			// Other triggers share the event, and an execution may change its input.
-			if (wasChosen(position, event)) found.push(structuredClone(event));
-			last = event;
-			if (found.length >= limit || ++read >= maxRead) break;
-		}
-		const isWhole = found.length < limit && read < maxRead;
-		const sequence = Math.max(position.sequence, last?.sequence ?? 0, isWhole ? completeUpTo : 0);
-		const seen = [newest, ...(last ? [{ ...last, identity: eventIdentity(last) }] : [])];
-		const latest = seen.filter((event) => event.sequence > (position.newest?.sequence ?? 0)).sort((a, b) => b.sequence - a.sequence)[0];
-		return {
-			moved: {
-				sequence,
-				replaced: position.replaced.filter(({ lastPossiblyBefore }) => lastPossiblyBefore > sequence),
-				...(latest && { newest: { identity: latest.identity, sequence: latest.sequence, timestamp: latest.timestamp } }),
-				at: new Date(clock.now()).toISOString(),
-			},
-			groups: chunks(found, groupSize).map((part) => ({ group: groupOfEvents(part, position), input: part })),
-		};
 	}
 }
 

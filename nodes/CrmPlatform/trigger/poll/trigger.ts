@@ -10,7 +10,6 @@ import { type EventChoice, ignoredOrigins, passesFilter, readEventChoice, readOr
 import { asExecution, readingOf, readOnlyIf, refuseUnknownFields } from '../onlyIf';
 import { readChangeChoice } from './pollProperties';
 import { storedPosition } from './position';
-import type { ReadingDependencies } from './reading';
 import { startPolling, type TriggerChoice } from './poller';
 import { RecordReader, type RecordScope } from './records';
 import { asNodeError, isStartedByN8n, reportFailure } from '../reportFailure';
@@ -34,10 +33,8 @@ export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemC
 	try {
 		const api = await connect(n8n, clock);
 		const { scope, ...choice } = await readChoice(n8n, api);
-		const isManual = n8n.getMode() === 'manual';
-		const tell = (message: string): void => reportFailure(n8n, new NodeOperationError(n8n.getNode(), message));
-		const log = await openEventLog(api, isManual ? undefined : tell);
-		if (isManual) {
+		if (n8n.getMode() === 'manual') {
+			const log = await openEventLog(api);
 			const manualTriggerFunction = async () => {
 				const reader = scope && new RecordReader(api, scope);
 				n8n.emit([await testItems(n8n, api, log, choice.events, reader)]);
@@ -46,25 +43,18 @@ export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemC
 		}
 		// Before n8n 2.20, `emit` takes no key, so that a crash would start events twice.
 		if (n8n.emit.length < 4) throw new Error(tooOld);
-		const choiceOf = (connection: Connection): TriggerChoice =>
-			(scope ? { ...choice, records: new RecordReader(connection, scope) } : choice);
-		let isClosed = false;
-		const open = async (service: ReadingDependencies): Promise<ITriggerResponse> =>
-			await startPolling(n8n, service, choiceOf(service.api), async () => {
-				const renewed = await connect(n8n, clock);
-				if (renewed.view === service.api.view || isClosed) return false;
-				opened = await open({ api: renewed, log: await openEventLog(renewed, tell), clock });
-				if (isClosed) await opened.closeFunction?.();
-				return true;
-			});
-		let opened = await open({ api, log, clock });
+		const tell = (message: string): void => reportFailure(n8n, new NodeOperationError(n8n.getNode(), message));
+		const openingOf = async (connection: Connection) => ({
+			service: { api: connection, log: await openEventLog(connection, tell), clock },
+			choice: { ...choice, records: scope && new RecordReader(connection, scope) },
+		});
+		const opening = await openingOf(api);
+		const response = await startPolling(n8n, opening.service, opening.choice, async (current) => {
+			const renewed = await connect(n8n, clock);
+			return renewed.view === current.view ? undefined : await openingOf(renewed);
+		});
 		reportedStarts.delete(triggerKey(n8n));
-		return {
-			closeFunction: async () => {
-				isClosed = true;
-				await opened.closeFunction?.();
-			},
-		};
+		return response;
 	} catch (error) {
 		const nodeError = asNodeError(n8n, error);
 		// n8n shows a failed publish to the user, but not a failed start of its own, which it repeats.
